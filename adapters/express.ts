@@ -1,0 +1,35 @@
+/** `app.use('/ai', mount(gateway))` for Express 4 and 5. */
+import type { Gateway } from '../src/index.ts'
+import { answer, type NodeRequest, type NodeResponse } from './node.ts'
+
+type Next = (error?: unknown) => void
+type Handler = (request: NodeRequest, response: NodeResponse, next: Next) => void
+type ErrorHandler = (error: unknown, request: NodeRequest, response: NodeResponse, next: Next) => void
+
+/**
+ * Two handlers: one that answers the gateway's requests, and one that turns the failure of a body parser in front of it
+ * into an answer the gateway's clients understand. Everything else goes on to the host untouched.
+ */
+export function mount(gateway: Gateway): [Handler, ErrorHandler] {
+  return [
+    (request, response, next) => {
+      // Express has taken the mount path off `url`.
+      const target = request.url ?? '/'
+      if (!gateway.serves(target)) return next()
+      void answer(gateway, request, response, target)
+    },
+    (error, request, response, next) => {
+      const target = request.url ?? '/'
+      const status = parserStatus(error)
+      if (status === undefined || !gateway.serves(target) || response.headersSent) return next(error)
+      void answer(gateway, request, response, target, { state: 'failed', status })
+    },
+  ]
+}
+
+/** The status of an error of `body-parser`, told by its documented types; the host's other errors are the host's. */
+function parserStatus(error: unknown): number | undefined {
+  const { status, type } = Object(error) as { status?: unknown; type?: unknown }
+  if (typeof status !== 'number' || typeof type !== 'string') return undefined
+  return /^(?:entity|encoding|charset|request|parameters|stream)\./.test(type) ? status : undefined
+}

@@ -1,0 +1,88 @@
+/** Authorization header → Caller. One refusal for every reason, so that an answer tells nothing about keys. */
+import { GatewayError } from '../errors.ts'
+import { header, type Exchange } from '../http/exchange.ts'
+import { within } from '../http/deadline.ts'
+import { KeyCache, type KeyCacheOptions } from './cache.ts'
+import type { Caller, KeyRecord, KeyStore } from './contract.ts'
+import { hashKey, sameHash } from './key.ts'
+
+/**
+ * The host's own source of callers, for sessions, JWTs and the like. Undefined: not known here, try the bearer key.
+ * A rejection is answered with 503 unless it is a `GatewayError`.
+ */
+export type Authenticate = (exchange: Exchange) => Promise<Caller | undefined> | Caller | undefined
+
+export interface AuthOptions {
+  readonly store: KeyStore
+  readonly authenticate?: Authenticate | undefined
+  readonly cache?: KeyCacheOptions | undefined
+  /** Milliseconds to wait for the store or the host. Default 3,000. */
+  readonly timeoutMs?: number | undefined
+  readonly now: () => number
+}
+
+export class Doorkeeper {
+  readonly #cache: KeyCache
+  readonly #options: AuthOptions
+  readonly #timeoutMs: number
+
+  constructor(options: AuthOptions) {
+    this.#options = options
+    this.#cache = new KeyCache(options.store, options.cache)
+    this.#timeoutMs = options.timeoutMs ?? 3_000
+  }
+
+  /** Throws 401 `invalid_api_key`, or 503 while the source of callers does not answer. */
+  async authenticate(exchange: Exchange): Promise<Caller> {
+    const { authenticate } = this.#options
+    if (authenticate !== undefined) {
+      const caller: unknown = await this.#ask(() => authenticate(exchange))
+      if (caller !== undefined) return requireCaller(caller)
+    }
+    const key = bearer(header(exchange, 'authorization'))
+    if (key === undefined) throw new GatewayError('invalid_api_key')
+    const hash = hashKey(key)
+    const cached = this.#cache.find(hash)
+    const record = cached instanceof Promise ? await this.#ask(() => cached) : cached
+    return this.#admit(record, hash)
+  }
+
+  close(): void {
+    this.#cache.close()
+  }
+
+  #admit(record: KeyRecord | undefined, hash: string): Caller {
+    const valid =
+      record !== undefined &&
+      sameHash(record.hash, hash) &&
+      record.revokedAt === undefined &&
+      (record.expiresAt === undefined || record.expiresAt > this.#options.now())
+    if (!valid) throw new GatewayError('invalid_api_key')
+    return { account: record.account, group: record.group, key: record.id }
+  }
+
+  /** Whatever goes wrong at the source of callers, a client's key is not to blame for it. */
+  async #ask<T>(question: () => Promise<T> | T): Promise<T> {
+    try {
+      return await within(this.#timeoutMs, Promise.resolve().then(question), 'authentication')
+    } catch (error) {
+      if (GatewayError.is(error)) throw error
+      throw new GatewayError('service_unavailable', { cause: error, retryAfterMs: 1_000 })
+    }
+  }
+}
+
+const bearerForm = /^bearer +([\x21-\x7e]{1,1024}) *$/i
+
+function bearer(value: string | undefined): string | undefined {
+  return value === undefined ? undefined : bearerForm.exec(value)?.[1]
+}
+
+function requireCaller(value: unknown): Caller {
+  const caller = value as Partial<Caller> | null
+  if (typeof caller?.account === 'string' && caller.account !== '' && typeof caller.group === 'string')
+    return caller as Caller
+  throw new GatewayError('service_unavailable', {
+    cause: new TypeError('authenticate() must give a caller { account: string, group: string } or undefined'),
+  })
+}

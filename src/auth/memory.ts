@@ -1,0 +1,39 @@
+/** The embedded key store: the keys of the options, in this process. */
+import type { KeyRecord, KeyStore } from './contract.ts'
+
+export function memoryKeyStore(records: Iterable<KeyRecord> = []): KeyStore {
+  const byHash = new Map<string, KeyRecord>()
+  const hashOf = new Map<string, string>()
+  const watchers = new Set<(hash: string) => void>()
+
+  const put = (record: KeyRecord) => {
+    byHash.set(record.hash, structuredClone(record))
+    hashOf.set(record.id, record.hash)
+    for (const changed of watchers) changed(record.hash)
+  }
+  for (const record of records) put(record)
+
+  return {
+    find: (hash) => byHash.get(hash),
+    async insert(record) {
+      if (byHash.has(record.hash) || hashOf.has(record.id)) return false
+      put(record)
+      return true
+    },
+    async update(record) {
+      const hash = hashOf.get(record.id)
+      const current = hash === undefined ? undefined : byHash.get(hash)
+      if (current === undefined || current.version !== record.version - 1) return false
+      put({ ...record, hash: current.hash })
+      return true
+    },
+    async list(account) {
+      const own = [...byHash.values()].filter((record) => record.account === account)
+      return own.sort((left, right) => right.createdAt - left.createdAt).map((record) => structuredClone(record))
+    },
+    watch(changed) {
+      watchers.add(changed)
+      return () => watchers.delete(changed)
+    },
+  }
+}

@@ -1,0 +1,50 @@
+/** What a vendor says it counted, made to obey one rule: prompt + completion = total. */
+import type { Usage } from '../wire/usage.ts'
+
+type Counts = Record<string, unknown>
+
+/**
+ * A vendor's usage object in the canonical form; undefined where it holds no counts. Vendors that leave hidden thinking
+ * out of `completion_tokens` show it in `total_tokens`; cached tokens stand under four names. The same object is given
+ * back where nothing had to change.
+ */
+export function readUsage(raw: unknown): Usage | undefined {
+  if (typeof raw !== 'object' || raw === null) return undefined
+  const counts = raw as Counts
+  const prompt = tokens(counts['prompt_tokens'])
+  if (prompt === undefined) return undefined
+  const stated = tokens(counts['completion_tokens']) ?? 0
+  const total = tokens(counts['total_tokens']) ?? prompt + stated
+  const completion = Math.max(stated, total - prompt)
+  const details = detailsOf(counts['prompt_tokens_details'])
+  const cached =
+    tokens(details?.['cached_tokens']) ??
+    tokens(counts['cached_tokens']) ??
+    tokens(counts['num_cached_tokens']) ??
+    tokens(counts['prompt_cache_hit_tokens'])
+  const unchanged =
+    completion === counts['completion_tokens'] &&
+    prompt + completion === counts['total_tokens'] &&
+    (cached === undefined || cached === details?.['cached_tokens'])
+  if (unchanged) return raw as Usage
+  return {
+    ...counts,
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    ...(cached !== undefined && { prompt_tokens_details: { ...details, cached_tokens: cached } }),
+  }
+}
+
+function tokens(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+function detailsOf(value: unknown): Counts | undefined {
+  return typeof value === 'object' && value !== null ? (value as Counts) : undefined
+}
+
+/** About how many tokens a text of so many bytes takes, where nobody has counted: four bytes each. */
+export function estimateTokens(bytes: number): number {
+  return Math.ceil(bytes / 4)
+}

@@ -1,0 +1,72 @@
+/**
+ * The chat request: what the specification bounds is checked, what it does not know passes. Source of the fields:
+ * OpenAI's CreateChatCompletionRequest.
+ */
+import * as z from 'zod'
+import { invalid } from '../../errors.ts'
+import { readJson } from '../../http/body.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import type { JsonBody } from '../../http/json-body.ts'
+import type { Sizes } from '../../http/sizes.ts'
+import type { ChatRequest } from '../../wire/chat.ts'
+import { check } from '../check.ts'
+import { jsonOrder } from '../order.ts'
+import type { Order } from '../endpoint.ts'
+
+const part = z.looseObject({ type: z.string() })
+
+const message = z.looseObject({
+  role: z.enum(['developer', 'system', 'user', 'assistant', 'tool', 'function']),
+  content: z.union([z.string(), z.array(part)]).nullish(),
+  name: z.string().optional(),
+  tool_call_id: z.string().optional(),
+  tool_calls: z.array(part.extend({ id: z.string() })).nullish(),
+})
+
+const tool = z.looseObject({
+  type: z.string(),
+  function: z.looseObject({ name: z.string().min(1).max(64) }).optional(),
+})
+
+const schema = z.looseObject({
+  model: z.string().min(1),
+  messages: z.array(message).min(1),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  frequency_penalty: z.number().min(-2).max(2).nullish(),
+  presence_penalty: z.number().min(-2).max(2).nullish(),
+  max_tokens: z.int().min(1).nullish(),
+  max_completion_tokens: z.int().min(1).nullish(),
+  n: z.int().min(1).max(128).nullish(),
+  stop: z.union([z.string(), z.array(z.string()).max(4)]).nullish(),
+  seed: z.int().nullish(),
+  tools: z.array(tool).nullish(),
+  tool_choice: z.union([z.enum(['none', 'auto', 'required']), part]).nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  response_format: part.nullish(),
+  logprobs: z.boolean().nullish(),
+  top_logprobs: z.int().min(0).max(20).nullish(),
+  logit_bias: z.record(z.string(), z.number()).nullish(),
+  reasoning_effort: z.string().nullish(),
+  metadata: z.record(z.string(), z.string()).nullish(),
+  user: z.string().nullish(),
+})
+
+export async function readChat(exchange: Exchange, sizes: Sizes): Promise<Order<ChatRequest>> {
+  const body = await readJson(exchange, sizes)
+  check(schema, body)
+  checkTogether(body)
+  return jsonOrder<ChatRequest>(body)
+}
+
+/** Rules between fields. */
+function checkTogether(body: JsonBody): void {
+  if (body.get('stream_options') && body.get('stream') !== true) {
+    throw invalid('"stream_options" is only allowed when "stream" is true.', 'stream_options')
+  }
+  if (body.get('top_logprobs') && body.get('logprobs') !== true) {
+    throw invalid('"top_logprobs" is only allowed when "logprobs" is true.', 'top_logprobs')
+  }
+}

@@ -1,0 +1,75 @@
+/** A chat answer while its pieces arrive: completes and orders the chunks, keeps usage back for the end. */
+import { readUsage } from '../../billing/usage.ts'
+import type { ChatChunk, ChunkChoice } from '../../wire/chat.ts'
+import type { Usage } from '../../wire/usage.ts'
+import { ChoiceState } from './choice.ts'
+
+export interface AnswerHead {
+  readonly id: string
+  /** Seconds since the epoch. */
+  readonly created: number
+  readonly model: string
+}
+
+/** A chunk as clients get it. */
+export type FullChunk = ChatChunk & AnswerHead & { readonly object: 'chat.completion.chunk' }
+
+export class ChatStreamState {
+  readonly #fallback: AnswerHead
+  readonly #renamed: boolean
+  readonly #choices = new Map<number, ChoiceState>()
+  #head: AnswerHead | undefined
+  usage: Usage | undefined
+
+  /** `fallback` is used for whatever the vendor leaves out; with `renamed` its model name is used in any case. */
+  constructor(fallback: AnswerHead, renamed: boolean) {
+    this.#fallback = fallback
+    this.#renamed = renamed
+  }
+
+  /** Identity of the answer: the vendor's, as far as it told, and the same in every chunk. */
+  get head(): AnswerHead {
+    return this.#head ?? this.#fallback
+  }
+
+  /** The chunks for clients that come of one chunk of the vendor. */
+  accept(chunk: ChatChunk): FullChunk[] {
+    const usage = readUsage(chunk.usage)
+    if (usage !== undefined) this.usage = usage
+    const choices = chunk.choices ?? []
+    if (choices.length === 0) return []
+    this.#head ??= this.#headOf(chunk)
+    const { usage: _, choices: __, id: ___, created: ____, model: _____, ...rest } = chunk
+    return choices
+      .flatMap((choice) => this.#stateOf(choice.index ?? 0).accept(choice))
+      .map((choice) => ({ ...rest, ...this.head, object: 'chat.completion.chunk', choices: [choice] }))
+  }
+
+  /** The ends that the vendor did not send, after its stream came to a clean end. */
+  complete(): FullChunk[] {
+    if (this.#choices.size === 0) this.#stateOf(0)
+    const open = [...this.#choices.values()].filter((choice) => choice.finished === undefined)
+    return open
+      .flatMap((choice) => choice.finish(choice.hasCalls ? 'tool_calls' : 'stop'))
+      .map((choice) => this.chunk([choice]))
+  }
+
+  chunk(choices: ChunkChoice[]): FullChunk {
+    return { ...this.head, object: 'chat.completion.chunk', choices }
+  }
+
+  #headOf(chunk: ChatChunk): AnswerHead {
+    const model = this.#renamed ? undefined : chunk.model
+    return {
+      id: chunk.id || this.#fallback.id,
+      created: chunk.created || this.#fallback.created,
+      model: model || this.#fallback.model,
+    }
+  }
+
+  #stateOf(index: number): ChoiceState {
+    let state = this.#choices.get(index)
+    if (state === undefined) this.#choices.set(index, (state = new ChoiceState(index)))
+    return state
+  }
+}

@@ -1,0 +1,63 @@
+/** What an endpoint is: the parts of the walk that differ from one to the next. */
+import type { Caller } from '../auth/contract.ts'
+import type { Meter } from '../billing/receipt.ts'
+import type { Exchange, Reply } from '../http/exchange.ts'
+import type { Sizes } from '../http/sizes.ts'
+import type { Catalogue } from '../models/access.ts'
+import type { Model } from '../models/contract.ts'
+import type { Call, Provider } from '../providers/contract.ts'
+
+/** An endpoint that answers from what the gateway itself knows. */
+export interface QueryEndpoint {
+  readonly name: string
+  readonly answer: (query: Query) => Promise<Reply>
+}
+
+export interface Query {
+  readonly exchange: Exchange
+  readonly caller: Caller
+  /** What stood in place of the `*` in the route, still encoded. */
+  readonly rest: string
+  readonly catalogue: Catalogue
+}
+
+/** An endpoint that calls a model. `Request` is what providers get, `Answer` what is left to write to the client. */
+export interface CallEndpoint<Request, Answer> {
+  /** The name in receipts, such as `chat.completions`. */
+  readonly name: string
+  /** Reads and checks the request; throws 400, 413, 415. */
+  readonly read: (exchange: Exchange, sizes: Sizes) => Promise<Order<Request>>
+  /**
+   * Asks one provider. Resolves when the answer is sure enough to be begun: whole, or its first content seen. Whatever
+   * is thrown before that may be retried and becomes a status.
+   */
+  readonly ask: (provider: Provider, call: Call<Request>, visit: Visit<Request>) => Promise<Answer>
+  /** The reply to a client that waits for the whole. */
+  readonly whole: (answer: Answer, visit: Visit<Request>) => Reply
+  /** The frames for a client that wants events, the last one included. A throw ends the stream with an error event. */
+  readonly frames: (answer: Answer, visit: Visit<Request>) => AsyncIterable<string | Uint8Array>
+}
+
+/** A request that was read and found good. */
+export interface Order<Request> {
+  /** The model as the client names it. */
+  readonly model: string
+  readonly stream: boolean
+  readonly request: Request
+  /** Tokens of the question, estimated. */
+  readonly promptTokens: number
+  /** One top-level field, without parsing the rest of a large request. */
+  readonly field: (name: string) => unknown
+  /** The request as JSON text with some top-level fields replaced, added, or (undefined) left out. */
+  readonly json: (changes: Record<string, unknown>) => Uint8Array
+}
+
+/** One request on its way, after its model was found. */
+export interface Visit<Request> {
+  readonly id: string
+  readonly order: Order<Request>
+  readonly model: Model
+  readonly meter: Meter
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
+}

@@ -1,0 +1,42 @@
+/** Every route of the service, in one table: path → method → endpoint. A `*` stands for the rest of the path. */
+import { pathOf } from '../http/target.ts'
+import { chat } from './chat/chat.ts'
+import type { CallEndpoint, QueryEndpoint } from './endpoint.ts'
+import { listModels, retrieveModel } from './models.ts'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- each endpoint has its own request and answer
+export type Endpoint = QueryEndpoint | CallEndpoint<any, any>
+
+const table: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
+  '/v1/models': { GET: listModels },
+  '/v1/models/*': { GET: retrieveModel },
+  '/v1/chat/completions': { POST: chat },
+}
+
+/** What stands at a path, for every method. */
+export interface Route {
+  readonly methods: Readonly<Record<string, Endpoint>>
+  /** What stood in place of the `*`, still encoded. */
+  readonly rest: string
+}
+
+const fixed = new Map(Object.entries(table).filter(([pattern]) => !pattern.includes('*')))
+const open = Object.entries(table)
+  .filter(([pattern]) => pattern.includes('*'))
+  .map(([pattern, methods]) => ({ before: pattern.split('*')[0] ?? '', after: pattern.split('*')[1] ?? '', methods }))
+
+export function findRoute(target: string): Route | undefined {
+  const path = pathOf(target)
+  const methods = fixed.get(path)
+  if (methods !== undefined) return { methods, rest: '' }
+  for (const { before, after, methods: found } of open) {
+    if (path.length > before.length + after.length && path.startsWith(before) && path.endsWith(after)) {
+      return { methods: found, rest: path.slice(before.length, path.length - after.length) }
+    }
+  }
+  return undefined
+}
+
+export function isCall(endpoint: Endpoint): endpoint is CallEndpoint<unknown, unknown> {
+  return 'ask' in endpoint
+}

@@ -1,0 +1,17 @@
+/** A bound on how long somebody else's promise is waited for. */
+import { GatewayError } from '../errors.ts'
+
+/**
+ * The result of `promise`, or 503 after `ms` milliseconds. A promise that settles later is ignored, a late rejection
+ * included. `what` goes into the cause for the host's log.
+ */
+export function within<T>(ms: number, promise: Promise<T>, what: string): Promise<T> {
+  return new Promise<T>((resolve, reject) => {
+    const timer = setTimeout(() => {
+      const cause = new Error(`${what} did not answer within ${ms} ms`)
+      reject(new GatewayError('service_unavailable', { cause, retryAfterMs: 1_000 }))
+    }, ms)
+    timer.unref()
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}

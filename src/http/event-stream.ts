@@ -1,0 +1,86 @@
+/** A stream of frames as a reply body: back-pressure, keep-alive, and an end that never looks cleaner than it is. */
+import { GatewayError } from '../errors.ts'
+import type { Sink, StreamBody } from './exchange.ts'
+import type { Heartbeat } from './heartbeat.ts'
+import { errorFrame, keepAliveFrame } from './sse.ts'
+
+export interface EventStreamOptions {
+  readonly heartbeat: Heartbeat
+  /** Milliseconds a client may leave written data unread before it is given up. */
+  readonly stallMs: number
+  /** Ends the stream when it is aborted, whether or not the source of the frames takes notice. */
+  readonly signal: AbortSignal
+  /** Called with every frame before it is handed to the client. */
+  readonly writing: () => void
+  /** Called once when the stream is over; `completed` means that the client was there to the end. */
+  readonly ended: (outcome: 'completed' | 'failed' | 'cancelled', error?: GatewayError) => void
+}
+
+type Frames = AsyncIterable<string | Uint8Array>
+
+/** Frames are pulled as fast as the client reads. A throw becomes the error frame that ends the stream. */
+export function eventStream(frames: Frames, options: EventStreamOptions): StreamBody {
+  return { start: (sink) => void new Pump(frames, sink, options).run() }
+}
+
+class Pump {
+  quiet = 0
+  readonly #frames: Frames
+  readonly #sink: Sink
+  readonly #options: EventStreamOptions
+  #over = false
+
+  constructor(frames: Frames, sink: Sink, options: EventStreamOptions) {
+    this.#frames = frames
+    this.#sink = sink
+    this.#options = options
+  }
+
+  async run(): Promise<void> {
+    const { heartbeat, signal, writing } = this.#options
+    const cut = () => this.#end(signal.reason)
+    signal.addEventListener('abort', cut)
+    heartbeat.add(this)
+    try {
+      if (signal.aborted) cut()
+      for await (const frame of this.#frames) {
+        if (this.#over) break
+        writing()
+        this.quiet = 0
+        if (!this.#sink.write(frame)) await this.#drained()
+      }
+      this.#end(undefined)
+    } catch (thrown) {
+      this.#end(thrown ?? new Error('the source of the frames threw nothing'))
+    } finally {
+      signal.removeEventListener('abort', cut)
+    }
+  }
+
+  beat(): void {
+    this.#sink.write(keepAliveFrame)
+  }
+
+  #end(thrown: unknown): void {
+    if (this.#over) return
+    this.#over = true
+    const { heartbeat, ended } = this.#options
+    heartbeat.remove(this)
+    if (this.#sink.closed) ended('cancelled')
+    else if (thrown === undefined) ended('completed')
+    else {
+      const error = GatewayError.from(thrown)
+      this.#sink.write(errorFrame(error))
+      ended('failed', error)
+    }
+    this.#sink.end()
+  }
+
+  /** Waits until the client has read; one that does not is cut off, which ends the pull from the vendor too. */
+  async #drained(): Promise<void> {
+    const timer = setTimeout(() => this.#sink.destroy(), this.#options.stallMs)
+    timer.unref()
+    await this.#sink.drained()
+    clearTimeout(timer)
+  }
+}

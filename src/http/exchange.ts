@@ -1,0 +1,76 @@
+/**
+ * What comes in and what goes out, without any framework: adapters turn their host's request into an `Exchange`,
+ * hand it to `gateway.handle`, and write the `Reply` it gives.
+ */
+import type { Readable } from 'node:stream'
+
+/** One request as the core sees it. */
+export interface Exchange {
+  /** `GET`, `POST` …, in capitals as on the wire. */
+  readonly method: string
+  /** The raw request target below the mount path, such as `/v1/models/org%2Fmodel?x=1`. Never decoded by the host. */
+  readonly target: string
+  /** Lower-case names; a repeated header is joined by the host as `node:http` joins it. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** What is left of the request body. */
+  readonly body: RequestBody
+  /** Aborted when the client has gone before the whole reply was written. */
+  readonly signal: AbortSignal
+  /** The client's address as the host sees it; never taken from a forwarding header by us. */
+  readonly ip?: string | undefined
+  /** The host's own request object, for `authenticate`. */
+  readonly host?: unknown
+}
+
+/** The request body by the time we see it: an earlier parser of the host may have read it. */
+export type RequestBody =
+  /** Nobody has read it. */
+  | { readonly state: 'unread'; readonly stream: Readable }
+  /** Read by the host's parser, which kept the exact text. */
+  | { readonly state: 'text'; readonly text: string | Uint8Array }
+  /** Read by the host's parser, which kept only the parsed value. */
+  | { readonly state: 'parsed'; readonly value: unknown }
+  /** The host's parser refused it, with this status. */
+  | { readonly state: 'failed'; readonly status: number }
+  /** Read, and nothing was kept. */
+  | { readonly state: 'lost' }
+
+/** The answer. `headers` never hold a connection header: the host's server sets those. */
+export interface Reply {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | Uint8Array | StreamBody
+}
+
+/** A body made over time. */
+export interface StreamBody {
+  /**
+   * Called once by the adapter after the head was written. Must never throw and never reject: whatever goes wrong
+   * afterwards is written to the sink in the format of the stream.
+   */
+  start(sink: Sink): void
+}
+
+/** Where a stream body is written. Every method is harmless after the client has gone. */
+export interface Sink {
+  /** Hands one piece to the host at once. False: the client reads slowly, wait for `drained` before the next. */
+  write(piece: string | Uint8Array): boolean
+  /** Resolves when there is room again, or the client has gone. */
+  drained(): Promise<void>
+  /** The body is complete. */
+  end(): void
+  /** The body cannot be completed in an orderly way: the connection is cut. */
+  destroy(): void
+  /** True once nothing that is written can arrive. */
+  readonly closed: boolean
+}
+
+export function isStreamBody(body: Reply['body']): body is StreamBody {
+  return typeof body === 'object' && 'start' in body
+}
+
+/** One header as a single string. */
+export function header(exchange: Pick<Exchange, 'headers'>, name: string): string | undefined {
+  const value = exchange.headers[name]
+  return Array.isArray(value) ? value.join(', ') : value
+}

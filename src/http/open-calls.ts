@@ -1,0 +1,62 @@
+/** The calls under way: each with the one signal that ends it, all of them known to whoever wants to close. */
+import { GatewayError } from '../errors.ts'
+
+export interface OpenCall {
+  /** Aborted, with a `GatewayError` as reason, when the client leaves or the call is cut. */
+  readonly signal: AbortSignal
+  /** The call is over. With a reason: whatever still works for it is told to stop. */
+  done(reason?: GatewayError): void
+}
+
+export class OpenCalls {
+  readonly #open = new Set<AbortController>()
+  #emptied: (() => void) | undefined
+
+  get size(): number {
+    return this.#open.size
+  }
+
+  open(client: AbortSignal): OpenCall {
+    const controller = new AbortController()
+    const left = () => controller.abort(new GatewayError('client_closed'))
+    if (client.aborted) left()
+    else client.addEventListener('abort', left)
+    this.#open.add(controller)
+    return {
+      signal: controller.signal,
+      done: (reason) => {
+        client.removeEventListener('abort', left)
+        if (!this.#open.delete(controller)) return
+        if (reason !== undefined) controller.abort(reason)
+        if (this.#open.size === 0) this.#emptied?.()
+      },
+    }
+  }
+
+  /** Resolves when no call is open, or after `ms`. */
+  emptied(ms: number): Promise<void> {
+    if (this.#open.size === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#emptied = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  cut(reason: GatewayError): void {
+    for (const controller of this.#open) controller.abort(reason)
+  }
+}
+
+/** The result of `promise`, or a rejection with the signal's reason as soon as it is aborted. */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const aborted = () => reject(signal.reason)
+    const settled = () => signal.removeEventListener('abort', aborted)
+    if (signal.aborted) aborted()
+    else signal.addEventListener('abort', aborted)
+    promise.then(resolve, reject).then(settled, settled)
+  })
+}

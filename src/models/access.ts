@@ -1,0 +1,48 @@
+/** Which models a group sees. What it does not see does not exist for it. */
+import { GatewayError } from '../errors.ts'
+import type { Caller } from '../auth/contract.ts'
+import { within } from '../http/deadline.ts'
+import type { Model, ModelRegistry } from './contract.ts'
+
+export interface Group {
+  /** The models of the group: `'*'`, or names, of which each may end in `*`. */
+  readonly models: '*' | readonly string[]
+}
+
+export type Groups = Readonly<Record<string, Group>>
+
+const registryTimeoutMs = 3_000
+
+export class Catalogue {
+  readonly #registry: ModelRegistry
+  readonly #groups: Groups
+
+  constructor(registry: ModelRegistry, groups: Groups) {
+    this.#registry = registry
+    this.#groups = groups
+  }
+
+  /** Throws 404 `model_not_found`, the same for a model that does not exist and for one outside the caller's group. */
+  async find(id: string, caller: Caller): Promise<Model> {
+    const found = this.#registry.find(id)
+    const model = found instanceof Promise ? await within(registryTimeoutMs, found, 'the model registry') : found
+    if (model === undefined || !this.#allows(caller, model, id)) throw new GatewayError('model_not_found')
+    return model
+  }
+
+  async list(caller: Caller, signal: AbortSignal): Promise<Model[]> {
+    const models = await this.#registry.list(signal)
+    return models.filter((model) => this.#allows(caller, model, model.id))
+  }
+
+  #allows(caller: Caller, model: Model, id: string): boolean {
+    if (!Object.hasOwn(this.#groups, caller.group)) return false
+    const group = this.#groups[caller.group] as Group
+    if (model.groups !== undefined && !model.groups.includes(caller.group)) return false
+    return group.models === '*' || group.models.some((name) => matches(name, model.id) || matches(name, id))
+  }
+}
+
+function matches(name: string, id: string): boolean {
+  return name.endsWith('*') ? id.startsWith(name.slice(0, -1)) : name === id
+}

@@ -1,0 +1,155 @@
+/** The embedded registry: the models of the options. */
+import type { Provider } from '../providers/contract.ts'
+import type { ModelObject } from '../wire/model.ts'
+import type { Deployment, Model, ModelRegistry } from './contract.ts'
+
+/** A model in the options: a provider alone, or with what there is to say about it. */
+export type ModelEntry = Provider | ModelOptions
+
+export interface ModelOptions {
+  /** Who serves the model. Either this or `route`. */
+  readonly provider?: Provider
+  /** The provider's name for the model. Default: the name clients use. */
+  readonly as?: string
+  /** Several ways to reach the model, tried in order; entries of the same `order` are drawn by weight. */
+  readonly route?: readonly RouteEntry[]
+  /** Other names that mean this model. Not listed. */
+  readonly aliases?: readonly string[]
+  /** The groups that may use the model. Default: every group whose `models` name it. */
+  readonly groups?: readonly string[]
+  /** `owned_by` in the list. Default: the provider's name. */
+  readonly ownedBy?: string
+  /** `created` in the list, seconds since the epoch. Default: when the gateway was created. */
+  readonly created?: number
+  /** Tokens of input and output together. */
+  readonly contextWindow?: number
+  /** Tokens of output at most. */
+  readonly maxOutputTokens?: number
+}
+
+export type RouteEntry =
+  /** Another model of the options, by name. */
+  | string
+  | { readonly model: string; readonly order?: number; readonly weight?: number }
+  | { readonly provider: Provider; readonly as?: string; readonly order?: number; readonly weight?: number }
+
+export interface RegistryOptions {
+  readonly now: () => number
+  /** Milliseconds for which a vendor's own list is kept. Default 300,000. */
+  readonly listAgeMs?: number
+}
+
+interface Wildcard {
+  /** What stands before the `*`. */
+  readonly prefix: string
+  readonly model: Model
+  listed?: { readonly models: readonly ModelObject[]; readonly at: number }
+}
+
+export function staticRegistry(entries: Readonly<Record<string, ModelEntry>>, options: RegistryOptions): ModelRegistry {
+  const { now, listAgeMs = 300_000 } = options
+  const models = new Map<string, Model>()
+  const aliases = new Map<string, string>()
+  const wildcards: Wildcard[] = []
+
+  for (const [id, entry] of Object.entries(entries)) {
+    const model = modelOf(id, entry, entries, Math.floor(now() / 1000))
+    if (id.endsWith('*')) wildcards.push({ prefix: id.slice(0, -1), model })
+    else models.set(id, model)
+    if (!isProvider(entry)) for (const alias of entry.aliases ?? []) aliases.set(alias, id)
+  }
+  // The longest prefix is the most exact one.
+  wildcards.sort((left, right) => right.prefix.length - left.prefix.length)
+
+  const find = (id: string): Model | undefined => {
+    const model = models.get(id) ?? models.get(aliases.get(id) ?? '')
+    if (model !== undefined) return model
+    const wildcard = wildcards.find(({ prefix }) => id.length > prefix.length && id.startsWith(prefix))
+    return wildcard && openModel(wildcard, id)
+  }
+
+  return {
+    find,
+    async list(signal) {
+      const listed = [...models.values()]
+      const offered = await Promise.all(wildcards.map((wildcard) => offeredBy(wildcard, signal, now(), listAgeMs)))
+      const seen = new Set(models.keys())
+      for (const model of offered.flat()) {
+        if (!seen.has(model.id)) listed.push(model)
+        seen.add(model.id)
+      }
+      return listed
+    },
+  }
+}
+
+function isProvider(entry: ModelEntry): entry is Provider {
+  return 'name' in entry
+}
+
+function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string, ModelEntry>>, created: number): Model {
+  const options: ModelOptions = isProvider(entry) ? { provider: entry } : entry
+  const deployments = deploymentsOf(id, entries, [])
+  const { groups, contextWindow, maxOutputTokens } = options
+  return {
+    id,
+    created: options.created ?? created,
+    ownedBy: options.ownedBy ?? deployments[0]?.provider.name ?? 'modelhatch',
+    deployments,
+    ...(groups && { groups }),
+    ...(contextWindow && { contextWindow }),
+    ...(maxOutputTokens && { maxOutputTokens }),
+  }
+}
+
+function deploymentsOf(id: string, entries: Readonly<Record<string, ModelEntry>>, above: string[]): Deployment[] {
+  if (above.includes(id)) throw new TypeError(`models: the route of "${above[0]}" leads back to "${id}". Take it out.`)
+  const entry = Object.hasOwn(entries, id) ? entries[id] : undefined
+  if (entry === undefined)
+    throw new TypeError(`models: the route of "${above.at(-1)}" names "${id}", which is no model.`)
+  const options: ModelOptions = isProvider(entry) ? { provider: entry } : entry
+  const open = id.endsWith('*')
+  if (options.provider !== undefined) {
+    const { provider, as } = options
+    // In a wildcard, `as` is a wildcard too: what the client wrote for one `*` stands for the other.
+    return [{ provider, model: as ?? (open ? '*' : id), order: 0, weight: 1, ...(open && { open }) }]
+  }
+  return (options.route ?? []).flatMap((step, index) => {
+    if (typeof step === 'string') return inOrder(deploymentsOf(step, entries, [...above, id]), index, 1)
+    const { order = index, weight = 1 } = step
+    if ('model' in step) return inOrder(deploymentsOf(step.model, entries, [...above, id]), order, weight)
+    return [{ provider: step.provider, model: step.as ?? id, order, weight }]
+  })
+}
+
+/** The deployments of a routed model keep their own order inside the place of the route entry. */
+function inOrder(deployments: Deployment[], order: number, weight: number): Deployment[] {
+  return deployments.map((each) => ({ ...each, order: order + each.order / 1024, weight: each.weight * weight }))
+}
+
+function openModel({ prefix, model }: Wildcard, id: string): Model {
+  const rest = id.slice(prefix.length)
+  return {
+    ...model,
+    id,
+    deployments: model.deployments.map((each) => ({ ...each, model: each.model.replace('*', () => rest) })),
+  }
+}
+
+/** What the vendor lists, or what it listed last: a vendor that is down must not empty the list. */
+async function offeredBy(wildcard: Wildcard, signal: AbortSignal, now: number, ageMs: number): Promise<Model[]> {
+  const provider = wildcard.model.deployments[0]?.provider
+  if (provider?.models === undefined) return []
+  if (wildcard.listed === undefined || now - wildcard.listed.at > ageMs) {
+    try {
+      wildcard.listed = { models: await provider.models({ signal }), at: now }
+    } catch {
+      wildcard.listed = { models: wildcard.listed?.models ?? [], at: now - ageMs + 5_000 }
+    }
+  }
+  return wildcard.listed.models.map(({ id, created, owned_by: ownedBy }) => ({
+    ...openModel(wildcard, wildcard.prefix + id),
+    created,
+    ownedBy,
+  }))
+}

@@ -1,0 +1,92 @@
+/**
+ * The one outbound HTTP client: an undici pool for one origin, driven through `dispatch` because everything above it
+ * (`request`, `fetch`) costs several times the CPU. Deadlines, abort, back-pressure and size limits live here; nothing
+ * of an answer is interpreted.
+ */
+import { Pool } from 'undici'
+import { parseMediaType } from '../http/media-type.ts'
+import { unavailable } from './failure.ts'
+import { Transfer, type Deadlines } from './transfer.ts'
+
+export interface ClientOptions {
+  /** Such as `https://api.openai.com/v1`. Paths are appended to it as they are. */
+  readonly baseUrl: string
+  /** Sent with every request. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
+  /** Connections to the origin at most. Default: as many as there are calls. */
+  readonly connections?: number | undefined
+  /** Milliseconds to open a connection. Default 10,000. */
+  readonly connectMs?: number | undefined
+  /** Milliseconds from sending to the first byte of the answer's body. Default 600,000: reasoning models think long. */
+  readonly firstByteMs?: number | undefined
+  /** Milliseconds between two pieces of the body. Default 120,000. */
+  readonly idleMs?: number | undefined
+  /** Bytes of a whole answer at most. Default 64 MiB. */
+  readonly answerBytes?: number | undefined
+}
+
+export interface VendorRequest {
+  readonly method?: 'GET' | 'POST' | 'DELETE'
+  /** Below the base URL, such as `/chat/completions`. Built from constants and encoded ids only. */
+  readonly path: string
+  readonly body?: Uint8Array
+  readonly headers?: Readonly<Record<string, string>>
+  readonly signal: AbortSignal
+}
+
+export class Client {
+  readonly answerBytes: number
+  readonly #pool: Pool
+  readonly #prefix: string
+  readonly #headers: Record<string, string>
+  readonly #deadlines: Deadlines
+
+  constructor(options: ClientOptions) {
+    const url = new URL(options.baseUrl)
+    if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new TypeError('baseUrl must be an http(s) URL')
+    if (url.username !== '' || url.password !== '') throw new TypeError('baseUrl must not hold credentials')
+    this.#prefix = url.pathname.replace(/\/+$/, '')
+    this.#pool = new Pool(url.origin, {
+      connections: options.connections ?? null,
+      connectTimeout: options.connectMs ?? 10_000,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      allowH2: false,
+    })
+    // Compressed answers are not asked for: a few kilobytes of them can hold gigabytes.
+    this.#headers = { ...options.headers, accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'modelhatch' }
+    this.#deadlines = { firstByteMs: options.firstByteMs ?? 600_000, idleMs: options.idleMs ?? 120_000 }
+    this.answerBytes = options.answerBytes ?? 64 * 1024 * 1024
+  }
+
+  /** Resolves with the head of the answer, whatever its status. Rejects when there is none that can be used. */
+  async send(request: VendorRequest): Promise<Transfer> {
+    const { method = 'POST', path, body, headers, signal } = request
+    if (signal.aborted) throw signal.reason
+    const transfer = new Transfer(signal, this.#deadlines)
+    this.#pool.dispatch(
+      {
+        method,
+        path: this.#prefix + path,
+        headers: headers === undefined ? this.#headers : { ...this.#headers, ...headers },
+        body: body ?? null,
+      },
+      transfer,
+    )
+    await transfer.head
+    const { encoding } = transfer
+    if (encoding !== undefined && encoding !== 'identity') {
+      throw transfer.fail(unavailable('next', new Error('the vendor sent a compressed answer that was not asked for')))
+    }
+    return transfer
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.destroy()
+  }
+}
+
+/** Whether a content type is the one expected, parameters aside. */
+export function isMediaType(value: string | undefined, essence: string): boolean {
+  return value !== undefined && (value.startsWith(essence) || parseMediaType(value)?.essence === essence)
+}

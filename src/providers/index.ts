@@ -1,0 +1,13 @@
+/** `modelhatch/providers`: the vendors, and what it takes to write one. */
+export {
+  ContentFrames,
+  defineProvider,
+  Verbatim,
+  type Call,
+  type ChatAnswer,
+  type ChatPiece,
+  type Provider,
+} from './contract.ts'
+export { ProviderError, unavailable, type ProviderFailure, type RetryAdvice } from './failure.ts'
+export { openai, type OpenAIOptions } from './openai/openai.ts'
+export { finish, reasoning, text, toolCall, type ToolCallPiece } from './pieces.ts'

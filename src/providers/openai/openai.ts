@@ -1,0 +1,158 @@
+/** Any vendor that speaks OpenAI's format over HTTP. */
+import { Client, type ClientOptions, isMediaType } from '../client.ts'
+import { Verbatim, type Call, type ChatAnswer, type Provider } from '../contract.ts'
+import { unavailable } from '../failure.ts'
+import type { Transfer } from '../transfer.ts'
+import { vendorError, waitOf } from '../vendor-error.ts'
+import type { ChatCompletion, ChatRequest } from '../../wire/chat.ts'
+import type { ModelObject } from '../../wire/model.ts'
+import { readFrames } from './frames.ts'
+
+export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers'>> {
+  /** Sent as `Authorization: Bearer`. Leave it out for a vendor that takes none, or takes it in `headers`. */
+  readonly apiKey?: string
+  /** Default `https://api.openai.com/v1`. */
+  readonly baseUrl?: string
+  /** The name in receipts. Default `openai`. */
+  readonly name?: string
+  /** Sent as `OpenAI-Organization`. */
+  readonly organization?: string
+  /** Sent as `OpenAI-Project`. */
+  readonly project?: string
+  /** Further headers of every request. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** The vendor's names for models, by the name they are called here. Others are passed on as they are. */
+  readonly modelNames?: Readonly<Record<string, string>>
+  /**
+   * The field in which the vendor takes the limit of output tokens; whichever the client used is renamed. Default: as
+   * the client sent it.
+   */
+  readonly tokenLimit?: 'max_tokens' | 'max_completion_tokens'
+  /** Set to false for vendors that refuse `stream_options`. Their streams are then billed by estimate. Default true. */
+  readonly usageInStreams?: boolean
+}
+
+export function openai(options: OpenAIOptions = {}): Provider {
+  const { name = 'openai', baseUrl = 'https://api.openai.com/v1', modelNames = {} } = options
+  let client: Client | undefined
+  const open = () => (client ??= new Client({ ...options, baseUrl, headers: headersOf(options) }))
+
+  return {
+    name,
+    async chat(call) {
+      const model = Object.hasOwn(modelNames, call.model) ? modelNames[call.model] : call.model
+      const body = call.json(changesFor(call, model as string, options))
+      const transfer = await open().send({ path: '/chat/completions', body, headers: jsonBody, signal: call.signal })
+      await requireSuccess(transfer, call.openModel)
+      return call.stream ? eventsOf(transfer, call) : wholeOf(transfer, open().answerBytes, call.openModel)
+    },
+    async models({ signal }) {
+      const transfer = await open().send({ method: 'GET', path: '/models', signal })
+      await requireSuccess(transfer, false)
+      const list = (await jsonOf(transfer, open().answerBytes)).value as { data?: unknown }
+      if (!Array.isArray(list.data)) throw unavailable('next', new Error('the vendor listed no models'))
+      return list.data.filter(isModel).map(modelObject)
+    },
+    async close() {
+      await client?.close()
+    },
+  }
+}
+
+const jsonBody = { 'content-type': 'application/json' }
+
+function headersOf(options: OpenAIOptions): Record<string, string> {
+  return {
+    ...(options.apiKey !== undefined && { authorization: `Bearer ${options.apiKey}` }),
+    ...(options.organization !== undefined && { 'openai-organization': options.organization }),
+    ...(options.project !== undefined && { 'openai-project': options.project }),
+    ...options.headers,
+  }
+}
+
+/** The few fields that the vendor gets otherwise than the client sent them. */
+function changesFor(call: Call<ChatRequest>, model: string, options: OpenAIOptions): Record<string, unknown> {
+  const changes: Record<string, unknown> = {}
+  if (model !== call.publicModel) changes['model'] = model
+  if (call.stream && options.usageInStreams !== false) {
+    const asked = call.field('stream_options') as ChatRequest['stream_options']
+    changes['stream_options'] = { ...asked, include_usage: true }
+  }
+  const { tokenLimit } = options
+  if (tokenLimit !== undefined) {
+    const other = tokenLimit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
+    const limit = call.field(other)
+    if (limit !== undefined) {
+      changes[other] = undefined
+      changes[tokenLimit] = call.field(tokenLimit) ?? limit
+    }
+  }
+  return changes
+}
+
+async function requireSuccess(transfer: Transfer, openModel: boolean): Promise<void> {
+  const { status } = transfer
+  if (status === 200) return
+  const waitMs = waitOf((name) => transfer.header(name))
+  if (status < 400) throw transfer.fail(unavailable('next', new Error(`the vendor answered ${status}`)))
+  const error = await errorIn(transfer)
+  throw vendorError({ status, error, waitMs, openModel })
+}
+
+/** What a refusal says, as far as it can be read; a page of HTML says nothing. */
+async function errorIn(transfer: Transfer): Promise<unknown> {
+  try {
+    const body = JSON.parse((await transfer.bytes(64 * 1024)).toString('utf8')) as { error?: unknown } | null
+    return body?.error
+  } catch {
+    return undefined
+  }
+}
+
+function eventsOf(transfer: Transfer, call: Call<ChatRequest>): ChatAnswer | Promise<ChatAnswer> {
+  const { openModel, publicModel, model } = call
+  if (isMediaType(transfer.contentType, 'application/json')) return wholeOf(transfer, 4 * 1024 * 1024, openModel)
+  if (!isMediaType(transfer.contentType, 'text/event-stream')) {
+    throw transfer.fail(unavailable('same', new Error('the vendor answered with something else than events')))
+  }
+  const failure = (error: unknown) => vendorError({ status: statusIn(error), error, openModel })
+  return readFrames(transfer, { rename: publicModel === model ? undefined : publicModel, failure })
+}
+
+async function wholeOf(transfer: Transfer, maxBytes: number, openModel: boolean): Promise<Verbatim<ChatCompletion>> {
+  const whole = await jsonOf(transfer, maxBytes)
+  const { error } = whole.value as { error?: unknown }
+  if (error) throw vendorError({ status: statusIn(error), error, openModel })
+  return whole as Verbatim<ChatCompletion>
+}
+
+async function jsonOf(transfer: Transfer, maxBytes: number): Promise<Verbatim<object>> {
+  const bytes = await transfer.bytes(maxBytes)
+  let value: unknown
+  try {
+    value = JSON.parse(bytes.toString('utf8'))
+  } catch {
+    throw unavailable('same', new Error('the vendor answered with something else than JSON'))
+  }
+  if (typeof value !== 'object' || value === null)
+    throw unavailable('same', new Error('the vendor answered with no object'))
+  return new Verbatim(value, bytes)
+}
+
+/** The status that an error under a 200 means: some vendors name it in one of these fields. */
+function statusIn(error: unknown): number {
+  const { code, status, status_code: statusCode } = Object(error) as Record<string, unknown>
+  for (const value of [statusCode, status, code]) {
+    if (typeof value === 'number' && value >= 400 && value < 600) return value
+  }
+  return 503
+}
+
+function isModel(value: unknown): value is { id: string } {
+  return typeof (value as { id?: unknown } | null)?.id === 'string'
+}
+
+function modelObject(raw: { id: string; created?: unknown; owned_by?: unknown }): ModelObject {
+  const created = typeof raw.created === 'number' ? Math.floor(raw.created) : 0
+  return { id: raw.id, object: 'model', created, owned_by: typeof raw.owned_by === 'string' ? raw.owned_by : 'unknown' }
+}

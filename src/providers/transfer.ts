@@ -1,0 +1,164 @@
+/** One answer on its way from a vendor: pulled piece by piece, with deadlines, and cut as soon as nobody wants it. */
+import type { Dispatcher } from 'undici'
+import { unavailable } from './failure.ts'
+
+export interface Deadlines {
+  readonly firstByteMs: number
+  readonly idleMs: number
+}
+
+/** Bytes held for a reader that is slower than the vendor before the vendor is made to wait. */
+const highWater = 256 * 1024
+
+type Headers = Record<string, string | string[] | undefined>
+
+export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buffer, undefined> {
+  status = 0
+  headers: Headers = {}
+  /** Resolves when status and headers are there. */
+  readonly head: Promise<void>
+  readonly #begun = Promise.withResolvers<void>()
+  readonly #signal: AbortSignal
+  readonly #idleMs: number
+  #controller: Dispatcher.DispatchController | undefined
+  #pieces: Buffer[] = []
+  #size = 0
+  #wake: (() => void) | undefined
+  #over = false
+  #error: Error | undefined
+  #timer: NodeJS.Timeout
+  #late: 'first byte' | 'next piece' = 'first byte'
+
+  constructor(signal: AbortSignal, { firstByteMs, idleMs }: Deadlines) {
+    this.#signal = signal
+    this.#idleMs = idleMs
+    this.head = this.#begun.promise
+    // Whoever waits for the head is told; a transfer that nobody waits for must not disturb the host.
+    this.head.catch(() => undefined)
+    this.#timer = setTimeout(this.#tooLate, firstByteMs)
+    this.#timer.unref()
+    signal.addEventListener('abort', this.#aborted)
+  }
+
+  get contentType(): string | undefined {
+    return this.header('content-type')
+  }
+
+  get encoding(): string | undefined {
+    return this.header('content-encoding')?.toLowerCase()
+  }
+
+  header(name: string): string | undefined {
+    const value = this.headers[name]
+    return Array.isArray(value) ? value[0] : value
+  }
+
+  /** All of the body. */
+  async bytes(maxBytes: number): Promise<Buffer> {
+    const pieces: Buffer[] = []
+    let size = 0
+    for await (const piece of this) {
+      size += piece.length
+      if (size > maxBytes)
+        throw this.fail(unavailable('next', new Error(`the vendor's answer is larger than ${maxBytes} bytes`)))
+      pieces.push(piece)
+    }
+    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size)
+  }
+
+  /** Everything that has come since the last call, in one piece: what arrives together stays together. */
+  async next(): Promise<IteratorResult<Buffer, undefined>> {
+    while (this.#pieces.length === 0) {
+      if (this.#error !== undefined) throw this.#error
+      if (this.#over) return { done: true, value: undefined }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    const value = this.#pieces.length === 1 ? (this.#pieces[0] as Buffer) : Buffer.concat(this.#pieces, this.#size)
+    this.#pieces = []
+    this.#size = 0
+    if (this.#controller?.paused) {
+      this.#timer.refresh()
+      this.#controller.resume()
+    }
+    return { done: false, value }
+  }
+
+  async return(): Promise<IteratorResult<Buffer, undefined>> {
+    this.fail(new Error('nobody reads the answer any more'))
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  /** Ends the transfer, the connection included, and gives the error back. */
+  fail<E extends Error>(error: E): E {
+    this.#finish(error)
+    this.#controller?.abort(error)
+    return error
+  }
+
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    this.#controller = controller
+    if (this.#error !== undefined) controller.abort(this.#error)
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
+    if (status < 200) return
+    this.status = status
+    this.headers = headers
+    this.#begun.resolve()
+  }
+
+  onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
+    if (this.#over) return
+    if (this.#late === 'first byte') {
+      this.#late = 'next piece'
+      clearTimeout(this.#timer)
+      this.#timer = setTimeout(this.#tooLate, this.#idleMs)
+      this.#timer.unref()
+    } else this.#timer.refresh()
+    this.#pieces.push(piece)
+    this.#size += piece.length
+    if (this.#size > highWater) controller.pause()
+    this.#awake()
+  }
+
+  onResponseEnd(): void {
+    this.#finish(undefined)
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+    this.#finish(this.#signal.aborted ? (this.#signal.reason as Error) : unavailable('same', error))
+  }
+
+  readonly #aborted = (): void => {
+    this.fail(this.#signal.reason as Error)
+  }
+
+  readonly #tooLate = (): void => {
+    // A reader that is slow itself has no reason to complain of the vendor.
+    if (this.#controller?.paused) return
+    this.fail(unavailable('next', new Error(`the vendor let us wait too long for the ${this.#late}`)))
+  }
+
+  #finish(error: Error | undefined): void {
+    if (this.#over) return
+    this.#over = true
+    this.#error = error
+    clearTimeout(this.#timer)
+    this.#signal.removeEventListener('abort', this.#aborted)
+    // What has come is still given out; the error stands behind it.
+    if (error !== undefined) this.#begun.reject(error)
+    this.#awake()
+  }
+
+  #awake(): void {
+    const wake = this.#wake
+    this.#wake = undefined
+    wake?.()
+  }
+}
