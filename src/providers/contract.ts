@@ -12,7 +12,11 @@
  * - Recommended. Report usage: without it the gateway estimates, and marks the receipt so.
  */
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../wire/chat.ts'
+import type { CompletionRequest, TextChunk, TextCompletion } from '../wire/completions.ts'
+import type { EmbeddingList, EmbeddingRequest } from '../wire/embeddings.ts'
 import type { ModelObject } from '../wire/model.ts'
+import type { ResponseEvent, ResponseObject, ResponseRequest } from '../wire/responses.ts'
+import type { Usage } from '../wire/usage.ts'
 
 export interface Provider {
   /** A short name for receipts and logs, such as `openai`. */
@@ -23,6 +27,27 @@ export interface Provider {
    * `yield finish('stop', usage)`. It serves streams and whole answers alike.
    */
   chat?(call: Call<ChatRequest>): ChatAnswer | Promise<ChatAnswer>
+
+  /**
+   * Optional. Continues a text (the legacy endpoint), in the same forms as a chat. Without it the gateway asks `chat`.
+   */
+  complete?(call: Call<CompletionRequest>): CompletionAnswer | Promise<CompletionAnswer>
+
+  /**
+   * Optional. Turns texts into vectors, one for each input. Numbers and base64 are both taken: the gateway converts to
+   * what the client asked for, and fills in what is missing.
+   */
+  embed?(call: Call<EmbeddingRequest>): EmbeddingAnswer | Promise<EmbeddingAnswer>
+
+  /** Optional. The most inputs that one call of `embed` takes; longer lists are split by the gateway. */
+  readonly embeddingBatch?: number | undefined
+
+  /**
+   * Optional. Answers in the form of the responses endpoint, for vendors that have one. Without it the gateway asks
+   * `chat`. The gateway itself keeps the responses of its callers: the request holds the whole conversation, has
+   * `store: false`, and names no earlier response and no stored item.
+   */
+  respond?(call: Call<ResponseRequest>): ResponseAnswer | Promise<ResponseAnswer>
 
   /** Optional. The models the vendor offers, for `'vendor/*'` entries of the registry. */
   models?(call: { readonly signal: AbortSignal }): Promise<readonly ModelObject[]>
@@ -61,6 +86,22 @@ export type ChatAnswer = AsyncIterable<ChatPiece> | ChatCompletion | Verbatim<Ch
 
 export type ChatPiece = ChatChunk | ContentFrames
 
+/** The answer to a text completion, with the same rules as for a chat. */
+export type CompletionAnswer = AsyncIterable<CompletionPiece> | TextCompletion | Verbatim<TextCompletion>
+
+export type CompletionPiece = TextChunk | ContentFrames
+
+export type EmbeddingAnswer = EmbeddingList | EmbeddingText
+
+/**
+ * The answer of the responses endpoint: its events, or the whole. The events are complete only with one of
+ * `response.completed`, `response.incomplete` and `response.failed`; ending without it means a broken answer. Here
+ * `ContentFrames` hold nothing but deltas (`event:` and `data:` line, a sequence number, the id of their item).
+ */
+export type ResponseAnswer = AsyncIterable<ResponsePiece> | ResponseObject | Verbatim<ResponseObject>
+
+export type ResponsePiece = ResponseEvent | ContentFrames
+
 /**
  * Whole SSE frames in OpenAI's form that hold only deltas of content and already carry the public model name: no tool
  * call, finish reason, usage, error or `[DONE]`. They are passed on byte for byte. The first piece of an answer must be
@@ -84,6 +125,20 @@ export class Verbatim<T> {
   constructor(value: T, bytes: Uint8Array) {
     this.value = value
     this.bytes = bytes
+  }
+}
+
+/**
+ * Vectors as the JSON text they came in, for answers too large to be parsed without need: the whole answer in OpenAI's
+ * form, with the vectors in the encoding that was asked for and the public model name.
+ */
+export class EmbeddingText {
+  readonly bytes: Uint8Array
+  readonly usage: Usage | undefined
+
+  constructor(bytes: Uint8Array, usage: Usage | undefined) {
+    this.bytes = bytes
+    this.usage = usage
   }
 }
 

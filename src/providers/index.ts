@@ -2,11 +2,17 @@
 export {
   ContentFrames,
   defineProvider,
+  EmbeddingText,
   Verbatim,
   type Call,
   type ChatAnswer,
   type ChatPiece,
+  type CompletionAnswer,
+  type CompletionPiece,
+  type EmbeddingAnswer,
   type Provider,
+  type ResponseAnswer,
+  type ResponsePiece,
 } from './contract.ts'
 export { ProviderError, unavailable, type ProviderFailure, type RetryAdvice } from './failure.ts'
 export { openai, type OpenAIOptions } from './openai/openai.ts'
