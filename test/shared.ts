@@ -16,6 +16,6 @@ export function sharedBytes(path: string): Buffer {
   return readFileSync(new URL(path, root))
 }
 
-export function sharedJson<T>(path: string): T {
-  return JSON.parse(sharedBytes(path).toString('utf8')) as T
+export function sharedJson(path: string): unknown {
+  return JSON.parse(sharedBytes(path).toString('utf8'))
 }

@@ -2,18 +2,19 @@ import { describe, expect, test } from 'vitest'
 import { fromBase64, toBase64 } from '../../../src/endpoints/embeddings/vectors.ts'
 import { hasShared, sharedJson } from '../../shared.ts'
 
-describe.skipIf(!hasShared)("OpenAI's recorded pair: one vector in two forms", () => {
-  const vectorIn = <T>(name: string) =>
-    sharedJson<{ data: [{ embedding: T }] }>(`recordings/openai/${name}.json`).data[0].embedding
-  const floats = vectorIn<number[]>('embedding-float')
-  const base64 = vectorIn<string>('embedding-base64')
+interface Recorded {
+  readonly data: [{ readonly embedding: unknown }]
+}
 
+const recorded = (name: string) => (sharedJson(`recordings/openai/${name}.json`) as Recorded).data[0].embedding
+
+describe.skipIf(!hasShared)("OpenAI's recorded pair: one vector in two forms", () => {
   test('numbers become the very same base64', () => {
-    expect(toBase64(floats)).toBe(base64)
+    expect(toBase64(recorded('embedding-float') as number[])).toBe(recorded('embedding-base64'))
   })
 
   test('base64 becomes the very same numbers, digit for digit', () => {
-    expect(fromBase64(base64)).toEqual(floats)
+    expect(fromBase64(recorded('embedding-base64') as string)).toEqual(recorded('embedding-float'))
   })
 })
 
