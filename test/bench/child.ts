@@ -1,0 +1,57 @@
+/** Processes that answer questions over IPC: each part of the benchmark runs alone, so that its CPU can be told apart. */
+import { fork, type ChildProcess } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+
+/** What a child does, by name; every input and answer is JSON. */
+export type Duties = Readonly<Record<string, (input: never) => unknown>>
+
+interface Message {
+  readonly id: number
+  readonly duty: string
+  readonly input?: unknown
+  readonly error?: string
+}
+
+/** Called by a child: answers the questions of its parent until that one goes. */
+export function serveParent(duties: Duties): void {
+  process.on('message', ({ id, duty, input }: Message) => {
+    void Promise.resolve()
+      .then(() => duties[duty]?.(input as never))
+      .then(
+        (answer) => process.send?.({ id, duty, input: answer }),
+        (error: unknown) => process.send?.({ id, duty, error: String(error) }),
+      )
+  })
+  process.on('disconnect', () => process.exit())
+}
+
+export class Child {
+  readonly #process: ChildProcess
+  readonly #open = new Map<number, PromiseWithResolvers<unknown>>()
+  #count = 0
+
+  /** `file` stands beside this one. */
+  constructor(file: string) {
+    this.#process = fork(fileURLToPath(new URL(file, import.meta.url)))
+    this.#process.on('message', ({ id, input, error }: Message) => {
+      if (error === undefined) this.#open.get(id)?.resolve(input)
+      else this.#open.get(id)?.reject(new Error(error))
+      this.#open.delete(id)
+    })
+    this.#process.on('exit', (code) => {
+      for (const question of this.#open.values()) question.reject(new Error(`${file} ended with ${code}`))
+    })
+  }
+
+  async ask<T>(duty: string, input?: unknown): Promise<T> {
+    const question = Promise.withResolvers<unknown>()
+    const id = ++this.#count
+    this.#open.set(id, question)
+    this.#process.send({ id, duty, input })
+    return (await question.promise) as T
+  }
+
+  stop(): void {
+    this.#process.disconnect()
+  }
+}

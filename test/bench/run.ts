@@ -1,0 +1,107 @@
+/**
+ * `npm run bench`: what the gateway costs, as multiples of a bare relay that does nothing. Vendor, clients and every server
+ * are processes of their own on loopback; counted is the CPU time of the server alone, user and system, so that other
+ * work on the machine disturbs little. Rounds are interleaved, ratios are taken inside a round, medians over all rounds.
+ *
+ * `--quick`: fewer and shorter rounds. `--only=json,sse50`: some scenarios. `--servers=relay,express`: some servers.
+ */
+import { Child } from './child.ts'
+import { holdStreams } from './memory.ts'
+import { mountOf } from './mounts.ts'
+import { scenarios, type Scenario } from './traffic.ts'
+import { printMemory, printTable, type Sample } from './table.ts'
+
+/** The rows: a server, and whether the models it serves have another name at the vendor. */
+const rows = [
+  { name: 'bare undici relay', kind: 'relay', renamed: false },
+  { name: 'modelhatch on node:http', kind: 'node', renamed: false },
+  { name: 'modelhatch in Express 5', kind: 'express', renamed: false },
+  { name: 'modelhatch in Express 5, model renamed', kind: 'express', renamed: true },
+  { name: 'modelhatch in Koa 3', kind: 'koa', renamed: false },
+  { name: 'modelhatch in Koa 3, model renamed', kind: 'koa', renamed: true },
+  { name: 'http-proxy-middleware 4 in Express 5', kind: 'proxy', renamed: false },
+] as const
+
+type Row = (typeof rows)[number]
+
+const option = (name: string) =>
+  process.argv
+    .find((word) => word.startsWith(`--${name}=`))
+    ?.slice(name.length + 3)
+    .split(',')
+const quick = process.argv.includes('--quick')
+const plan = quick
+  ? { rounds: 3, slotMs: 150, warmMs: 400, streams: 1_000, holders: ['relay', 'express'] }
+  : { rounds: 9, slotMs: 300, warmMs: 1_000, streams: 2_000, holders: ['relay', 'node', 'express', 'koa', 'proxy'] }
+const [onlyServers, onlyScenarios] = [option('servers'), option('only')]
+const chosen = rows.filter(({ kind }) => kind === 'relay' || (onlyServers?.includes(kind) ?? true))
+const columns = scenarios.filter(({ name }) => onlyScenarios?.includes(name) ?? true)
+
+/** One line that is written over, for somebody who watches. */
+function progress(text: string): void {
+  if (process.stderr.isTTY) process.stderr.write(`\r${text.padEnd(60)}\r`)
+}
+
+const vendor = new Child('./vendor.ts')
+const load = new Child('./load.ts')
+const origin = `http://127.0.0.1:${await vendor.ask<number>('listen')}`
+
+const servers = new Map<string, { child: Child; port: number }>()
+for (const { kind } of chosen) {
+  if (servers.has(kind)) continue
+  const child = new Child('./server.ts')
+  servers.set(kind, { child, port: await child.ask<number>('listen', { kind, vendor: origin }) })
+}
+
+/** Microseconds of CPU for each unit of the scenario. */
+async function measure({ kind, renamed }: Row, { name, unit, chunks }: Scenario, forMs: number): Promise<number> {
+  const { child, port } = servers.get(kind) as { child: Child; port: number }
+  const model = renamed ? `renamed:${name}` : name
+  const before = await child.ask<number>('cpu')
+  const answered = await load.ask<number>('run', { port, mount: mountOf(kind), scenario: name, model, forMs })
+  const spent = (await child.ask<number>('cpu')) - before
+  return spent / (unit === 'chunk' ? answered * chunks : answered)
+}
+
+/** One after the other; where most of the time is waiting, all processes at the same time. */
+async function measureAll(order: readonly Row[], scenario: Scenario): Promise<Map<Row, number>> {
+  const costs = new Map<Row, number>()
+  const note = async (row: Row) => void costs.set(row, await measure(row, scenario, plan.slotMs))
+  if (scenario.paceMs === 0) for (const row of order) await note(row)
+  else {
+    await Promise.all(order.filter(({ renamed }) => !renamed).map(note))
+    await Promise.all(order.filter(({ renamed }) => renamed).map(note))
+  }
+  return costs
+}
+
+/** The compiler of the engine takes some ten thousand requests until it is done with a server. */
+for (const row of chosen) {
+  for (const scenario of row.renamed ? [] : columns) {
+    progress(`warming ${row.kind}: ${scenario.name}`)
+    await measure(row, scenario, scenario.name === 'json' ? plan.warmMs * 3 : plan.warmMs)
+  }
+}
+
+const samples: Sample[] = []
+for (let round = 1; round <= plan.rounds; round++) {
+  progress(`round ${round} of ${plan.rounds}`)
+  // The order turns from round to round, so that no server always follows the same one.
+  const order = chosen.map((_, index) => chosen[(index + round) % chosen.length] as Row)
+  for (const scenario of columns) {
+    const costs = await measureAll(order, scenario)
+    const base = costs.get(rows[0]) as number
+    for (const [row, cost] of costs) samples.push({ row: row.name, column: scenario.name, cost, ratio: cost / base })
+  }
+}
+for (const { child } of servers.values()) child.stop()
+
+progress('')
+const names = chosen.map(({ name }) => name)
+printTable(names, columns, samples)
+if (onlyScenarios === undefined) {
+  const holders = plan.holders.filter((kind) => servers.has(kind))
+  printMemory(await holdStreams(load, origin, holders, plan.streams))
+}
+vendor.stop()
+load.stop()

@@ -1,0 +1,67 @@
+/** A child: one server under test. Everything is switched on that a gateway in service has on. */
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { createProxyMiddleware } from 'http-proxy-middleware'
+import Koa from 'koa'
+import { createGateway, type Gateway } from 'modelhatch'
+import { mount as mountInExpress } from 'modelhatch/express'
+import { mount as mountInKoa } from 'modelhatch/koa'
+import { mount as mountOnNode } from 'modelhatch/node'
+import { openai } from 'modelhatch/providers'
+import { serveParent } from './child.ts'
+import { relay } from './relay.ts'
+import { scenarios } from './traffic.ts'
+
+/** The servers by name; `vendor` is an origin such as `http://127.0.0.1:4000`. */
+const servers: Readonly<Record<string, (vendor: string) => RequestListener>> = {
+  relay,
+  node: (vendor) => mountOnNode(gatewayTo(vendor)),
+  express: (vendor) => express().use('/ai', mountInExpress(gatewayTo(vendor))) as RequestListener,
+  koa: (vendor) => new Koa().use(mountInKoa('/ai', gatewayTo(vendor))).callback(),
+  proxy: (vendor) =>
+    express().use('/ai', createProxyMiddleware({ target: vendor, changeOrigin: true })) as RequestListener,
+}
+
+let receipts = 0
+
+function gatewayTo(vendor: string): Gateway {
+  const provider = openai({ baseUrl: `${vendor}/v1`, apiKey: 'sk-vendor' })
+  const names = [...scenarios.map(({ name }) => name), 'held']
+  return createGateway({
+    models: Object.fromEntries(
+      names.flatMap((name) => [
+        [name, provider],
+        [`renamed:${name}`, { provider, as: name }],
+      ]),
+    ),
+    keys: { 'sk-bench': { group: 'everyone' } },
+    groups: { everyone: { models: '*' } },
+    hooks: { receipt: () => void receipts++ },
+  })
+}
+
+const server = createServer()
+server.keepAliveTimeout = 60_000
+
+serveParent({
+  listen: ({ kind, vendor }: { kind: string; vendor: string }) => {
+    const make = servers[kind]
+    if (make === undefined) throw new Error(`no server is named "${kind}"`)
+    server.on('request', make(vendor))
+    return new Promise<number>((resolve) => {
+      server.listen(0, '127.0.0.1', 4096, () => resolve((server.address() as AddressInfo).port))
+    })
+  },
+  /** Microseconds of CPU since the start, system time included. */
+  cpu: () => {
+    const { user, system } = process.cpuUsage()
+    return user + system
+  },
+  receipts: () => receipts,
+  memory: () => {
+    globalThis.gc?.()
+    const { rss, heapUsed } = process.memoryUsage()
+    return { rss, heap: heapUsed }
+  },
+})

@@ -1,0 +1,68 @@
+/** The figures of all rounds as tables to be read. */
+import type { Held } from './memory.ts'
+import type { Scenario } from './traffic.ts'
+
+/** One measurement: microseconds of CPU for a unit, and as a multiple of the relay's in the same round. */
+export interface Sample {
+  readonly row: string
+  readonly column: string
+  readonly cost: number
+  readonly ratio: number
+}
+
+export function median(values: readonly number[]): number {
+  return quantile(values, 0.5)
+}
+
+function quantile(values: readonly number[], part: number): number {
+  const sorted = [...values].sort((left, right) => left - right)
+  const place = (sorted.length - 1) * part
+  const below = sorted[Math.floor(place)] as number
+  const above = sorted[Math.ceil(place)] as number
+  return below + (above - below) * (place - Math.floor(place))
+}
+
+export function printTable(rows: readonly string[], columns: readonly Scenario[], samples: readonly Sample[]): void {
+  const cell = (row: string, column: string, show: (found: Sample[]) => string) =>
+    show(samples.filter((sample) => sample.row === row && sample.column === column))
+  const base = rows[0] as string
+  const ratios = rows.map((row) => [
+    row,
+    ...columns.map(({ name }) => cell(row, name, (found) => spread(found.map(({ ratio }) => ratio)))),
+  ])
+  const costs = columns.map(({ name }) =>
+    cell(base, name, (found) => `${median(found.map((each) => each.cost)).toFixed(1)} µs`),
+  )
+  const head = ['CPU, multiples of the relay', ...columns.map(({ name, unit }) => `${name} / ${unit}`)]
+  print([head, ...ratios, [`${base}, absolute`, ...costs]])
+}
+
+/** The median, and the middle half of the rounds. */
+function spread(ratios: readonly number[]): string {
+  return `${median(ratios).toFixed(2)} (${quantile(ratios, 0.25).toFixed(2)}–${quantile(ratios, 0.75).toFixed(2)})`
+}
+
+export function printMemory(held: readonly Held[]): void {
+  print([
+    ['memory a held stream', 'RSS', 'heap'],
+    ...held.map(({ kind, rss, heap }) => [kind, inKilobytes(rss), inKilobytes(heap)]),
+  ])
+}
+
+function print(lines: readonly (readonly string[])[]): void {
+  const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)))
+  for (const line of lines) {
+    console.log(
+      line
+        .map((text, column) =>
+          column === 0 ? text.padEnd(widths[0] as number) : text.padStart(widths[column] as number),
+        )
+        .join('  '),
+    )
+  }
+  console.log()
+}
+
+function inKilobytes(bytes: number): string {
+  return `${(bytes / 1024).toFixed(1)} KB`
+}

@@ -1,0 +1,112 @@
+/** What is sent and answered: one entry a column of the table. Sizes and fields are those of a real OpenAI client and vendor. */
+
+export interface Scenario {
+  readonly name: string
+  /** What the CPU is divided by: `request`, or `chunk` for each frame of content. */
+  readonly unit: 'request' | 'chunk'
+  /** Frames of content in a streamed answer; 0 for a whole one. */
+  readonly chunks: number
+  /** Milliseconds between two frames; 0: all at once. */
+  readonly paceMs: number
+  /** Requests under way at a time. */
+  readonly concurrency: number
+  /** The request for a model of this name. */
+  readonly body: (model: string) => string
+}
+
+const question = 'Explain in a few sentences why the sky is blue and the sunset is red. '
+
+export const scenarios: readonly Scenario[] = [
+  {
+    name: 'json',
+    unit: 'request',
+    chunks: 0,
+    paceMs: 0,
+    concurrency: 16,
+    body: (model) => ask(model, question.repeat(11)),
+  },
+  stream('sse50', 50, 0, 8),
+  stream('sse500', 500, 0, 4),
+  stream('paced', 50, 20, 100),
+  large('messages', (model) => ({ model, messages: talk(400, question.repeat(6)), temperature: 0.7 })),
+  large('image', (model) => ({ model, messages: [{ role: 'user', content: picture(200 * 1024) }] })),
+]
+
+export function scenarioNamed(name: string): Scenario {
+  const found = scenarios.find((scenario) => scenario.name === name)
+  if (found === undefined) throw new Error(`no scenario is named "${name}"`)
+  return found
+}
+
+function ask(model: string, text: string, more: object = {}): string {
+  const messages = [
+    { role: 'system', content: 'You are a helpful assistant.' },
+    { role: 'user', content: text },
+  ]
+  return JSON.stringify({ model, messages, temperature: 0.7, max_completion_tokens: 1024, ...more })
+}
+
+function askForStream(model: string): string {
+  return ask(model, question, { stream: true })
+}
+
+function stream(name: string, chunks: number, paceMs: number, concurrency: number): Scenario {
+  return { name, unit: 'chunk', chunks, paceMs, concurrency, body: askForStream }
+}
+
+function large(name: string, request: (model: string) => object): Scenario {
+  const body = (model: string) => JSON.stringify(request(model))
+  return { name, unit: 'request', chunks: 0, paceMs: 0, concurrency: 8, body }
+}
+
+function talk(messages: number, text: string): object[] {
+  return Array.from({ length: messages }, (_, index) => ({
+    role: index % 2 === 0 ? 'user' : 'assistant',
+    content: text,
+  }))
+}
+
+function picture(bytes: number): object[] {
+  const url = `data:image/png;base64,${'iVBORw0KGgoAAAANSUhEUgAA'.repeat(bytes / 24)}`
+  return [
+    { type: 'text', text: question },
+    { type: 'image_url', image_url: { url } },
+  ]
+}
+
+const identity = { created: 1_783_000_000, service_tier: 'default', system_fingerprint: 'fp_a1b2c3d4e5' }
+const usage = { prompt_tokens: 180, completion_tokens: 150, total_tokens: 330 }
+
+/** A whole answer of about 1 KB, printed over several lines as OpenAI does. */
+export function completion(model: string): string {
+  const message = {
+    role: 'assistant',
+    content: 'Sunlight is scattered by the air. '.repeat(16),
+    refusal: null,
+    annotations: [],
+  }
+  const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }]
+  return JSON.stringify({ id: chatId, object: 'chat.completion', model, choices, usage, ...identity }, undefined, 2)
+}
+
+/** The frames of a streamed answer: the role, `chunks` times a word, the end, the usage, `[DONE]`. */
+export function frames(model: string, chunks: number): string[] {
+  const words = Array.from({ length: chunks }, () => frame(model, { content: ' scatter' }, null))
+  const last = { id: chatId, object: 'chat.completion.chunk', ...identity, model, choices: [], usage }
+  return [
+    frame(model, { role: 'assistant', content: '', refusal: null }, null),
+    ...words,
+    frame(model, {}, 'stop'),
+    `data: ${JSON.stringify(last)}\n\n`,
+    'data: [DONE]\n\n',
+  ]
+}
+
+const chatId = 'chatcmpl-CkzXq7b2dQ0yXw3vT5mR8nLpA1sFj'
+
+function frame(model: string, delta: object, finish: string | null): string {
+  const { created, service_tier, system_fingerprint } = identity
+  const choices = [{ index: 0, delta, logprobs: null, finish_reason: finish }]
+  const head = { id: chatId, object: 'chat.completion.chunk', created, model, service_tier, system_fingerprint }
+  return `data: ${JSON.stringify({ ...head, choices, usage: null })}\n\n`
+}
