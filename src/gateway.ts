@@ -5,7 +5,7 @@ import type { Caller } from './auth/contract.ts'
 import { recordOf } from './auth/key.ts'
 import { memoryKeyStore } from './auth/memory.ts'
 import { Meter, type Receipt } from './billing/receipt.ts'
-import type { CallEndpoint, Order, Visit } from './endpoints/endpoint.ts'
+import type { CallEndpoint, Order, Parts, Visit } from './endpoints/endpoint.ts'
 import { findRoute, isCall, type Endpoint } from './endpoints/routes.ts'
 import { GatewayError } from './errors.ts'
 import { refuse } from './http/answers.ts'
@@ -15,13 +15,21 @@ import type { Exchange, Reply } from './http/exchange.ts'
 import { Heartbeat } from './http/heartbeat.ts'
 import { OpenCalls, unlessAborted, type OpenCall } from './http/open-calls.ts'
 import { defaultSizes, type Sizes } from './http/sizes.ts'
-import { sseHeaders } from './http/sse.ts'
+import { errorFrame, sseHeaders } from './http/sse.ts'
 import { isBelowV1 } from './http/target.ts'
 import { Catalogue } from './models/access.ts'
 import type { Deployment } from './models/contract.ts'
 import { staticRegistry } from './models/registry.ts'
+import { memoryResponseStore } from './responses/memory.ts'
 import { publishFailure, publishReceipt } from './observe.ts'
-import { checkOptions, isKeyStore, isRegistry, type GatewayOptions, type KeyOptions } from './options.ts'
+import {
+  checkOptions,
+  isKeyStore,
+  isRegistry,
+  isResponseStore,
+  type GatewayOptions,
+  type KeyOptions,
+} from './options.ts'
 import type { Provider } from './providers/contract.ts'
 import { Breaker } from './routing/breaker.ts'
 import { perform } from './routing/perform.ts'
@@ -45,6 +53,7 @@ export class Gateway {
   readonly #sizes: Sizes
   readonly #door: Doorkeeper
   readonly #catalogue: Catalogue
+  readonly #parts: Parts
   readonly #breaker: Breaker
   readonly #heartbeat: Heartbeat
   readonly #calls = new OpenCalls()
@@ -68,9 +77,12 @@ export class Gateway {
     const registry = isRegistry(models) ? models : staticRegistry(models, { now: clock })
     this.#catalogue = new Catalogue(registry, groups)
 
+    const { responses = {} } = options
+    this.#parts = { responses: isResponseStore(responses) ? responses : memoryResponseStore({ clock, ...responses }) }
+
     const providers = isRegistry(models) ? [] : providersOf(models)
-    const parts = [this.#door, store, registry, ...providers]
-    this.#closers = parts.map((part: { close?: () => unknown }) => () => part.close?.())
+    const owned = [this.#door, store, registry, ...Object.values(this.#parts), ...providers]
+    this.#closers = owned.map((part: { close?: () => unknown }) => () => part.close?.())
   }
 
   /** Whether a request target is the gateway's to answer; everything else belongs to the host. */
@@ -99,9 +111,12 @@ export class Gateway {
     if (route === undefined) throw new GatewayError('unknown_url')
     const caller = await this.#door.authenticate(exchange)
     const endpoint = methodOf(route.methods, exchange.method)
-    if (!isCall(endpoint)) return endpoint.answer({ exchange, caller, rest: route.rest, catalogue: this.#catalogue })
-    const order = await endpoint.read(exchange, this.#sizes)
-    const model = await this.#catalogue.find(order.model, caller)
+    const sizes = this.#sizes
+    const parts = this.#parts
+    const catalogue = this.#catalogue
+    if (!isCall(endpoint)) return endpoint.answer({ exchange, caller, rest: route.rest, catalogue, sizes, parts })
+    const order: Order<unknown> = await endpoint.read(exchange, sizes, { caller, parts, now: this.#now })
+    const model = await catalogue.find(order.model, caller)
     const meter = this.#meter(id, endpoint, caller, order, startedAt)
     return this.#call(endpoint, { id, order, model, meter, startedAt }, this.#calls.open(exchange.signal))
   }
@@ -129,6 +144,7 @@ export class Gateway {
         stallMs,
         signal: call.signal,
         writing,
+        failed: (error) => endpoint.failed?.(error, visit) ?? errorFrame(error),
         ended: end,
       })
       return { status: 200, headers: sseHeaders, body }

@@ -9,6 +9,8 @@ import type { Group } from './models/access.ts'
 import type { ModelRegistry } from './models/contract.ts'
 import type { ModelEntry } from './models/registry.ts'
 import type { BreakerOptions } from './routing/breaker.ts'
+import type { ResponseStore } from './responses/contract.ts'
+import type { ResponseMemoryOptions } from './responses/memory.ts'
 import type { RetryOptions } from './routing/perform.ts'
 
 export interface GatewayOptions {
@@ -30,6 +32,8 @@ export interface GatewayOptions {
   readonly breaker?: BreakerOptions
   /** How long what is known of a key is used without asking the store again. */
   readonly keyCache?: KeyCacheOptions
+  /** How many responses are kept in memory and for how long, or a store of one's own. */
+  readonly responses?: Omit<ResponseMemoryOptions, 'clock'> | ResponseStore
   readonly hooks?: Hooks
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number
@@ -139,6 +143,12 @@ const schema = z.strictObject({
     .strictObject({ size: z.int().min(1), ageMs: positive, unknownAgeMs: positive })
     .partial()
     .optional(),
+  responses: z
+    .union([
+      z.custom<ResponseStore>((value) => isResponseStore(Object(value) as ResponseStore)),
+      z.strictObject({ count: z.int().min(1), bytes: positive, ageMs: positive }).partial(),
+    ])
+    .optional(),
   hooks: z.strictObject({ receipt: anyFunction }).partial().optional(),
   clock: anyFunction.optional(),
   random: anyFunction.optional(),
@@ -183,6 +193,10 @@ export function isRegistry(models: GatewayOptions['models']): models is ModelReg
 
 export function isKeyStore(keys: NonNullable<GatewayOptions['keys']>): keys is KeyStore {
   return typeof (keys as Partial<KeyStore>).find === 'function'
+}
+
+export function isResponseStore(responses: NonNullable<GatewayOptions['responses']>): responses is ResponseStore {
+  return typeof (responses as Partial<ResponseStore>).holding === 'function'
 }
 
 function verify(rules: z.ZodType, value: unknown, place: string): void {

@@ -5,7 +5,9 @@ import type { Exchange, Reply } from '../http/exchange.ts'
 import type { Sizes } from '../http/sizes.ts'
 import type { Catalogue } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
+import type { GatewayError } from '../errors.ts'
 import type { Call, Provider } from '../providers/contract.ts'
+import type { ResponseStore } from '../responses/contract.ts'
 
 /** An endpoint that answers from what the gateway itself knows. */
 export interface QueryEndpoint {
@@ -19,23 +21,43 @@ export interface Query {
   /** What stood in place of the `*` in the route, still encoded. */
   readonly rest: string
   readonly catalogue: Catalogue
+  readonly sizes: Sizes
+  readonly parts: Parts
 }
 
-/** An endpoint that calls a model. `Request` is what providers get, `Answer` what is left to write to the client. */
-export interface CallEndpoint<Request, Answer> {
+/** What the gateway keeps between calls, for the endpoints that need it. */
+export interface Parts {
+  readonly responses: ResponseStore
+}
+
+/** Who asks, and what may be needed to read the request. */
+export interface Reading {
+  readonly caller: Caller
+  readonly parts: Parts
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+/**
+ * An endpoint that calls a model. `Request` is what providers get, `Answer` what is left to write to the client. `Read`
+ * is the order with whatever else the endpoint wants to know of it later.
+ */
+export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Order<Request>> {
   /** The name in receipts, such as `chat.completions`. */
   readonly name: string
   /** Reads and checks the request; throws 400, 413, 415. */
-  readonly read: (exchange: Exchange, sizes: Sizes) => Promise<Order<Request>>
+  readonly read: (exchange: Exchange, sizes: Sizes, reading: Reading) => Promise<Read>
   /**
    * Asks one provider. Resolves when the answer is sure enough to be begun: whole, or its first content seen. Whatever
    * is thrown before that may be retried and becomes a status.
    */
-  readonly ask: (provider: Provider, call: Call<Request>, visit: Visit<Request>) => Promise<Answer>
+  readonly ask: (provider: Provider, call: Call<Request>, visit: Visit<Request, Read>) => Promise<Answer>
   /** The reply to a client that waits for the whole. */
-  readonly whole: (answer: Answer, visit: Visit<Request>) => Reply
+  readonly whole: (answer: Answer, visit: Visit<Request, Read>) => Reply
   /** The frames for a client that wants events, the last one included. A throw ends the stream with an error event. */
-  readonly frames: (answer: Answer, visit: Visit<Request>) => AsyncIterable<string | Uint8Array>
+  readonly frames: (answer: Answer, visit: Visit<Request, Read>) => AsyncIterable<string | Uint8Array>
+  /** The last frames of a stream that cannot be completed. Default: one frame with the error, as a chat has it. */
+  readonly failed?: (error: GatewayError, visit: Visit<Request, Read>) => string
 }
 
 /** A request that was read and found good. */
@@ -53,9 +75,9 @@ export interface Order<Request> {
 }
 
 /** One request on its way, after its model was found. */
-export interface Visit<Request> {
+export interface Visit<Request, Read extends Order<Request> = Order<Request>> {
   readonly id: string
-  readonly order: Order<Request>
+  readonly order: Read
   readonly model: Model
   readonly meter: Meter
   /** Milliseconds since the epoch. */

@@ -5,7 +5,7 @@ import type { CallEndpoint, QueryEndpoint } from './endpoint.ts'
 import { listModels, retrieveModel } from './models.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- each endpoint has its own request and answer
-export type Endpoint = QueryEndpoint | CallEndpoint<any, any>
+export type Endpoint = QueryEndpoint | CallEndpoint<any, any, any>
 
 const table: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
   '/v1/models': { GET: listModels },
@@ -37,6 +37,6 @@ export function findRoute(target: string): Route | undefined {
   return undefined
 }
 
-export function isCall(endpoint: Endpoint): endpoint is CallEndpoint<unknown, unknown> {
+export function isCall(endpoint: Endpoint): endpoint is Exclude<Endpoint, QueryEndpoint> {
   return 'ask' in endpoint
 }

@@ -2,7 +2,7 @@
 import { GatewayError } from '../errors.ts'
 import type { Sink, StreamBody } from './exchange.ts'
 import type { Heartbeat } from './heartbeat.ts'
-import { errorFrame, keepAliveFrame } from './sse.ts'
+import { keepAliveFrame } from './sse.ts'
 
 export interface EventStreamOptions {
   readonly heartbeat: Heartbeat
@@ -12,6 +12,8 @@ export interface EventStreamOptions {
   readonly signal: AbortSignal
   /** Called with every frame before it is handed to the client. */
   readonly writing: () => void
+  /** What is written at the end of a stream that failed. */
+  readonly failed: (error: GatewayError) => string
   /** Called once when the stream is over; `completed` means that the client was there to the end. */
   readonly ended: (outcome: 'completed' | 'failed' | 'cancelled', error?: GatewayError) => void
 }
@@ -64,13 +66,13 @@ class Pump {
   #end(thrown: unknown): void {
     if (this.#over) return
     this.#over = true
-    const { heartbeat, ended } = this.#options
+    const { heartbeat, failed, ended } = this.#options
     heartbeat.remove(this)
     if (this.#sink.closed) ended('cancelled')
     else if (thrown === undefined) ended('completed')
     else {
       const error = GatewayError.from(thrown)
-      this.#sink.write(errorFrame(error))
+      this.#sink.write(failed(error))
       ended('failed', error)
     }
     this.#sink.end()

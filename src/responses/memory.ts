@@ -1,0 +1,71 @@
+/** The embedded store: the responses used last, as far as they fit. Lost with the process. */
+import { LRUCache } from 'lru-cache'
+import type { ResponseRecord, ResponseStore } from './contract.ts'
+
+export interface ResponseMemoryOptions {
+  /** Responses kept at most. Default 10,000. */
+  readonly count?: number
+  /** Bytes of all of them together at most. Default 64 MiB. */
+  readonly bytes?: number
+  /** Milliseconds for which a response is kept. Default 86,400,000: a day. */
+  readonly ageMs?: number
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number
+}
+
+interface Kept {
+  readonly record: ResponseRecord
+  readonly at: number
+}
+
+export function memoryResponseStore(options: ResponseMemoryOptions = {}): ResponseStore {
+  const { count = 10_000, bytes = 64 * 1024 * 1024, ageMs = 86_400_000, clock = Date.now } = options
+  /** Item → the key of the record it stands in. */
+  const places = new Map<string, string>()
+  const records = new LRUCache<string, Kept>({
+    max: count,
+    maxSize: bytes,
+    sizeCalculation: sizeOf,
+    dispose({ record }, key) {
+      for (const item of record.items) {
+        const place = keyOf(record.account, item)
+        if (places.get(place) === key) places.delete(place)
+      }
+    },
+  })
+  const find = (key: string): ResponseRecord | undefined => {
+    const kept = records.get(key)
+    if (kept === undefined) return undefined
+    if (clock() - kept.at < ageMs) return kept.record
+    records.delete(key)
+    return undefined
+  }
+  return {
+    put(record) {
+      const key = keyOf(record.account, record.id)
+      records.set(key, { record, at: clock() })
+      // A record larger than all there is room for is not taken.
+      if (records.has(key)) for (const item of record.items) places.set(keyOf(record.account, item), key)
+    },
+    get: (account, id) => find(keyOf(account, id)),
+    holding(account, itemId) {
+      const key = places.get(keyOf(account, itemId))
+      return key === undefined ? undefined : find(key)
+    },
+    delete(account, id) {
+      const key = keyOf(account, id)
+      return find(key) !== undefined && records.delete(key)
+    },
+    close: () => records.clear(),
+  }
+}
+
+/** Length first: no two pairs of account and id make the same key. */
+function keyOf(account: string, id: string): string {
+  return `${account.length}:${account}:${id}`
+}
+
+/** A string takes up to two bytes a character; keys, ids and bookkeeping are estimated. */
+function sizeOf({ record }: Kept): number {
+  return 2 * record.body.length + 200 * (2 + record.items.length)
+}
