@@ -32,6 +32,7 @@ import {
 } from './options.ts'
 import type { Provider } from './providers/contract.ts'
 import { Breaker } from './routing/breaker.ts'
+import { notAgain } from './routing/once.ts'
 import { perform } from './routing/perform.ts'
 import { plan } from './routing/plan.ts'
 
@@ -116,9 +117,15 @@ export class Gateway {
     const catalogue = this.#catalogue
     if (!isCall(endpoint)) return endpoint.answer({ exchange, caller, rest: route.rest, catalogue, sizes, parts })
     const order: Order<unknown> = await endpoint.read(exchange, sizes, { caller, parts, now: this.#now })
-    const model = await catalogue.find(order.model, caller)
-    const meter = this.#meter(id, endpoint, caller, order, startedAt)
-    return this.#call(endpoint, { id, order, model, meter, startedAt }, this.#calls.open(exchange.signal))
+    try {
+      const model = await catalogue.find(order.model, caller)
+      if (endpoint.fit !== undefined) await endpoint.fit(order, model)
+      const meter = this.#meter(id, endpoint, caller, order, startedAt)
+      return await this.#call(endpoint, { id, order, model, meter, startedAt }, this.#calls.open(exchange.signal))
+    } catch (thrown) {
+      order.form?.dispose()
+      throw thrown
+    }
   }
 
   /** From the model to the reply; the meter ends with whatever becomes of it, and the call is closed. */
@@ -127,9 +134,12 @@ export class Gateway {
     const end = (outcome: Receipt['outcome'], error?: GatewayError) => {
       meter.end(outcome, error)
       call.done(error)
+      order.form?.dispose()
     }
     try {
       const asking = this.#ask(endpoint, visit, call.signal)
+      // Whether the client wants a stream may be said in the last line of a form.
+      if (order.form !== undefined) await Promise.race([order.form.arrived, asking])
       if (!order.stream) {
         const reply = endpoint.whole(await asking, visit)
         meter.firstByte()
@@ -163,22 +173,27 @@ export class Gateway {
       const call = {
         id,
         signal,
-        stream: order.stream,
         model: deployment.model,
         publicModel: order.model,
         openModel: deployment.open === true,
+        get stream() {
+          return order.stream
+        },
         get request() {
           return order.request
         },
         field: order.field,
         json: order.json,
+        form: order.form,
       }
-      return unlessAborted(endpoint.ask(deployment.provider, call, visit), signal)
+      const asked = unlessAborted(endpoint.ask(deployment.provider, call, visit), signal)
+      return endpoint.once === true ? asked.catch(notAgain) : asked
     }
     const candidates = plan(model.deployments, this.#random)
     const { retry = {}, timeouts } = this.#options
     const asking = perform({ candidates, attempt, signal, breaker: this.#breaker, retry, random: this.#random })
-    return within(timeouts?.firstByteMs ?? 600_000, asking, `the model "${model.id}"`)
+    const asked = within(timeouts?.firstByteMs ?? 600_000, asking, `the model "${model.id}"`)
+    return endpoint.once === true ? asked.catch(notAgain) : asked
   }
 
   /**
@@ -205,7 +220,7 @@ export class Gateway {
       endpoint: endpoint.name,
       caller,
       model: order.model,
-      stream: order.stream,
+      streamed: () => order.stream,
       startedAt,
       estimatedPromptTokens: () => order.promptTokens,
       now: this.#now,

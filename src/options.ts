@@ -102,6 +102,16 @@ const model = z.strictObject({
   created: z.int().optional(),
   contextWindow: z.int().positive().optional(),
   maxOutputTokens: z.int().positive().optional(),
+  image: z
+    .strictObject({
+      sizes: z.array(z.string()).min(1),
+      qualities: z.array(z.string()).min(1),
+      maxN: z.int().min(1),
+      edits: z.boolean(),
+      responseFormat: z.boolean(),
+    })
+    .partial()
+    .optional(),
 })
 
 const schema = z.strictObject({

@@ -27,6 +27,8 @@ export interface Receipt {
   readonly usage: Usage
   /** `reported` by the vendor, or `estimated` by the gateway from the size of question and answer. */
   readonly usageSource: 'reported' | 'estimated'
+  /** What was made or heard, where tokens do not tell it. */
+  readonly units?: Units
   /** When the request came, milliseconds since the epoch. */
   readonly startedAt: number
   /** Milliseconds to the first byte of the answer's content; absent when there was none. */
@@ -35,12 +37,24 @@ export interface Receipt {
   readonly totalMs: number
 }
 
+/** Counts of an answer that is not text. */
+export interface Units {
+  /** Images made. */
+  readonly images?: number
+  /** Seconds of sound. */
+  readonly seconds?: number
+  /** Of the images, such as `1024x1024`. */
+  readonly size?: string
+  /** Of the images, such as `hd`. */
+  readonly quality?: string
+}
+
 export interface MeterOptions {
   readonly id: string
   readonly endpoint: string
   readonly caller: Caller
   readonly model: string
-  readonly stream: boolean
+  readonly streamed: () => boolean
   readonly startedAt: number
   /** Tokens of the question, for the case that the vendor does not count them. */
   readonly estimatedPromptTokens: () => number
@@ -54,6 +68,8 @@ export class Meter {
   usage: Usage | undefined
   /** Tokens of the answer as far as it was produced, estimated. */
   estimatedCompletionTokens = 0
+  /** What the answer holds beside text, as far as it is known. */
+  units: Units | undefined
   readonly #options: MeterOptions
   #provider: { name: string; model: string } | undefined
   #attempts = 0
@@ -82,7 +98,7 @@ export class Meter {
   end(outcome: Receipt['outcome'], error?: GatewayError): void {
     if (this.#ended) return
     this.#ended = true
-    const { id, endpoint, caller, model, stream, startedAt, estimatedPromptTokens, now, deliver } = this.#options
+    const { id, endpoint, caller, model, streamed, startedAt, estimatedPromptTokens, now, deliver } = this.#options
     // A call that no provider answered has cost nothing.
     const prompt = this.estimatedCompletionTokens > 0 || outcome === 'completed' ? estimatedPromptTokens() : 0
     deliver({
@@ -96,9 +112,10 @@ export class Meter {
       model,
       ...(this.#provider && { provider: this.#provider.name, providerModel: this.#provider.model }),
       attempts: this.#attempts,
-      stream,
+      stream: streamed(),
       usage: this.usage ?? usageOf(prompt, this.estimatedCompletionTokens),
       usageSource: this.usage === undefined ? 'estimated' : 'reported',
+      ...(this.units !== undefined && { units: this.units }),
       startedAt,
       ...(this.#firstByteAt !== undefined && { firstByteMs: this.#firstByteAt - startedAt }),
       totalMs: now() - startedAt,

@@ -2,6 +2,7 @@
 import type { Caller } from '../auth/contract.ts'
 import type { Meter } from '../billing/receipt.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
+import type { OpenForm } from '../http/form.ts'
 import type { Sizes } from '../http/sizes.ts'
 import type { Catalogue } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
@@ -47,6 +48,10 @@ export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Ord
   readonly name: string
   /** Reads and checks the request; throws 400, 413, 415. */
   readonly read: (exchange: Exchange, sizes: Sizes, reading: Reading) => Promise<Read>
+  /** Holds the order against the model that was found; throws 400. */
+  readonly fit?: (order: Read, model: Model) => void | Promise<void>
+  /** Each attempt costs, so one that a vendor may have begun is repeated neither by us nor by the client's own retries. */
+  readonly once?: boolean
   /**
    * Asks one provider. Resolves when the answer is sure enough to be begun: whole, or its first content seen. Whatever
    * is thrown before that may be retried and becomes a status.
@@ -72,6 +77,8 @@ export interface Order<Request> {
   readonly field: (name: string) => unknown
   /** The request as JSON text with some top-level fields replaced, added, or (undefined) left out. */
   readonly json: (changes: Record<string, unknown>) => Uint8Array
+  /** The uploaded form. Fields that come behind its files are only known when it has arrived. */
+  readonly form?: OpenForm
 }
 
 /** One request on its way, after its model was found. */

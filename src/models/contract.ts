@@ -16,6 +16,20 @@ export interface Deployment {
   readonly open?: boolean
 }
 
+/** What an image model takes. The gateway refuses everything else with 400, and names what would be right. */
+export interface ImageAbilities {
+  /** The values of `size`. Absent: any `<width>x<height>`, and `auto`. */
+  readonly sizes?: readonly string[]
+  /** The values of `quality`. Default: OpenAI's, `standard`, `hd`, `low`, `medium`, `high`, `auto`. */
+  readonly qualities?: readonly string[]
+  /** Images of one call at most. Default 10. */
+  readonly maxN?: number
+  /** Whether it edits images. Default true. */
+  readonly edits?: boolean
+  /** False: the vendor answers in base64 only and refuses the field `response_format`, which is then kept from it. Default true. */
+  readonly responseFormat?: boolean
+}
+
 export interface Model {
   /** The name clients use. */
   readonly id: string
@@ -26,6 +40,8 @@ export interface Model {
   readonly contextWindow?: number
   /** Tokens of output at most, where known. Also what a vendor that insists on a limit is given. */
   readonly maxOutputTokens?: number
+  /** For image models. */
+  readonly image?: ImageAbilities
   /** The groups that may use the model; absent: every group whose own list names it. */
   readonly groups?: readonly string[]
   /** At least one. */

@@ -1,7 +1,7 @@
 /** The embedded registry: the models of the options. */
 import type { Provider } from '../providers/contract.ts'
 import type { ModelObject } from '../wire/model.ts'
-import type { Deployment, Model, ModelRegistry } from './contract.ts'
+import type { Deployment, ImageAbilities, Model, ModelRegistry } from './contract.ts'
 
 /** A model in the options: a provider alone, or with what there is to say about it. */
 export type ModelEntry = Provider | ModelOptions
@@ -25,6 +25,8 @@ export interface ModelOptions {
   readonly contextWindow?: number
   /** Tokens of output at most. */
   readonly maxOutputTokens?: number
+  /** What an image model takes, such as `imageModels.dallE3`. Default: anything. */
+  readonly image?: ImageAbilities
 }
 
 export type RouteEntry =
@@ -90,7 +92,7 @@ function isProvider(entry: ModelEntry): entry is Provider {
 function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string, ModelEntry>>, created: number): Model {
   const options: ModelOptions = isProvider(entry) ? { provider: entry } : entry
   const deployments = deploymentsOf(id, entries, [])
-  const { groups, contextWindow, maxOutputTokens } = options
+  const { groups, contextWindow, maxOutputTokens, image } = options
   return {
     id,
     created: options.created ?? created,
@@ -99,6 +101,7 @@ function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string,
     ...(groups && { groups }),
     ...(contextWindow && { contextWindow }),
     ...(maxOutputTokens && { maxOutputTokens }),
+    ...(image && { image }),
   }
 }
 

@@ -11,12 +11,15 @@
  * - Required. Never pass on a vendor's own words of failure, its headers or its credentials.
  * - Recommended. Report usage: without it the gateway estimates, and marks the receipt so.
  */
+import type { Form } from '../http/form.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../wire/chat.ts'
 import type { CompletionRequest, TextChunk, TextCompletion } from '../wire/completions.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../wire/embeddings.ts'
-import type { ModelObject } from '../wire/model.ts'
 import type { ResponseEvent, ResponseObject, ResponseRequest } from '../wire/responses.ts'
 import type { Usage } from '../wire/usage.ts'
+import type { ImageEditRequest, ImageEvent, ImageRequest, ImagesResponse } from '../wire/images.ts'
+import type { ModelObject } from '../wire/model.ts'
+import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../wire/transcriptions.ts'
 
 export interface Provider {
   /** A short name for receipts and logs, such as `openai`. */
@@ -48,6 +51,14 @@ export interface Provider {
    * `store: false`, and names no earlier response and no stored item.
    */
   respond?(call: Call<ResponseRequest>): ResponseAnswer | Promise<ResponseAnswer>
+  /** Optional. Makes images of a prompt. An error that leaves open whether images were made is never followed by a retry. */
+  generateImages?(call: Call<ImageRequest>): ImageAnswer | Promise<ImageAnswer>
+
+  /** Optional. Makes images of images: the files `image`, `image[]` and `mask` of `call.form`, or the request's references. */
+  editImages?(call: Call<ImageEditRequest>): ImageAnswer | Promise<ImageAnswer>
+
+  /** Optional. Writes down what is said in the file `file` of `call.form`. */
+  transcribe?(call: Call<TranscriptionRequest>): TranscriptAnswer | Promise<TranscriptAnswer>
 
   /** Optional. The models the vendor offers, for `'vendor/*'` entries of the registry. */
   models?(call: { readonly signal: AbortSignal }): Promise<readonly ModelObject[]>
@@ -79,6 +90,8 @@ export interface Call<Request> {
    * byte: for vendors that speak OpenAI's format, much cheaper than printing `request` again.
    */
   readonly json: (changes: Record<string, unknown>) => Uint8Array
+  /** The uploaded form, for the methods that take files. `request` holds its text fields. */
+  readonly form?: Form | undefined
 }
 
 /** The answer to a chat: pieces as they come, or the whole. Ending early without a throw means a complete answer. */
@@ -141,6 +154,15 @@ export class EmbeddingText {
     this.usage = usage
   }
 }
+/** Images: whole, or as events while they are made. Ending early without a throw means a complete answer. */
+export type ImageAnswer = AsyncIterable<ImageEvent | Verbatim<ImageEvent>> | ImagesResponse | Verbatim<ImagesResponse>
+
+/** A transcript: whole, as events, or (a string) already in the text format that was asked for. */
+export type TranscriptAnswer =
+  | AsyncIterable<TranscriptEvent | Verbatim<TranscriptEvent>>
+  | Transcript
+  | Verbatim<Transcript>
+  | string
 
 /** A provider as its author writes it, checked against the contract and with its own type kept. */
 export function defineProvider<const P extends Provider>(provider: P): P {

@@ -8,20 +8,25 @@ export interface ProviderFailure extends ErrorDetails {
   readonly retry: RetryAdvice
   /** How long the vendor asks to be left alone, in milliseconds. */
   readonly vendorWaitMs?: number | undefined
+  /** Whether the vendor may have begun to work on the request: not if it never got it, or refused it. Default true. */
+  readonly begun?: boolean
 }
 
 export class ProviderError extends GatewayError {
   readonly retry: RetryAdvice
   readonly vendorWaitMs: number | undefined
+  readonly begun: boolean
 
   constructor(code: ErrorCode, failure: ProviderFailure) {
     super(code, failure)
     this.retry = failure.retry
     this.vendorWaitMs = failure.vendorWaitMs
+    this.begun = failure.begun ?? true
   }
 }
 
 /** The vendor cannot be reached, does not answer as it should, or refuses us: 503 for the caller. */
-export function unavailable(retry: RetryAdvice, cause: unknown, vendorWaitMs?: number): ProviderError {
-  return new ProviderError('service_unavailable', { retry, cause, vendorWaitMs, retryAfterMs: vendorWaitMs ?? 1_000 })
+export function unavailable(retry: RetryAdvice, cause: unknown, vendorWaitMs?: number, begun = true): ProviderError {
+  const retryAfterMs = vendorWaitMs ?? 1_000
+  return new ProviderError('service_unavailable', { retry, cause, vendorWaitMs, retryAfterMs, begun })
 }

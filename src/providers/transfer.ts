@@ -1,5 +1,6 @@
 /** One answer on its way from a vendor: pulled piece by piece, with deadlines, and cut as soon as nobody wants it. */
 import type { Dispatcher } from 'undici'
+import { GatewayError } from '../errors.ts'
 import { unavailable } from './failure.ts'
 
 export interface Deadlines {
@@ -132,7 +133,10 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
   }
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
-    this.#finish(this.#signal.aborted ? (this.#signal.reason as Error) : unavailable('same', error))
+    if (this.#signal.aborted) this.#finish(this.#signal.reason as Error)
+    // What is wrong with an upload that is passed on is the client's affair, and told as it is.
+    else if (GatewayError.is(error)) this.#finish(error)
+    else this.#finish(unavailable('same', error, undefined, this.#controller !== undefined))
   }
 
   readonly #aborted = (): void => {

@@ -37,9 +37,11 @@ const fieldName = /^[A-Za-z_][A-Za-z0-9_]*(?:[.[][A-Za-z0-9_\]]+)*$/
 export function vendorError(fault: VendorFault): ProviderError {
   const { code, type, param } = fieldsOf(fault.error)
   const cause = new Error(`the vendor answered ${fault.status}${code === undefined ? '' : ` ${code}`}`)
-  if (accountCodes.has(code ?? '') || accountCodes.has(type ?? '')) return unavailable('next', cause)
+  if (accountCodes.has(code ?? '') || accountCodes.has(type ?? '')) return unavailable('next', cause, undefined, false)
   if (code === 'model_not_found' || (fault.status === 404 && fault.openModel)) {
-    return fault.openModel ? new ProviderError('model_not_found', { retry: 'next', cause }) : unavailable('next', cause)
+    return fault.openModel
+      ? new ProviderError('model_not_found', { retry: 'next', cause, begun: false })
+      : unavailable('next', cause, undefined, false)
   }
   switch (fault.status) {
     case 400:
@@ -52,9 +54,10 @@ export function vendorError(fault: VendorFault): ProviderError {
         cause,
         vendorWaitMs: fault.waitMs,
         retryAfterMs: fault.waitMs ?? 1_000,
+        begun: false,
       })
     default:
-      return unavailable(adviceFor(fault.status), cause, fault.waitMs)
+      return unavailable(adviceFor(fault.status), cause, fault.waitMs, adviceFor(fault.status) === 'same')
   }
 }
 

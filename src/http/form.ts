@@ -1,0 +1,44 @@
+/** A multipart form as those who pass it on see it: text fields and files, in the order they came. */
+
+export type FormPart = TextPart | FilePart
+
+export interface TextPart {
+  readonly name: string
+  readonly value: string
+}
+
+export interface FilePart {
+  readonly name: string
+  /** Without folders and control characters; may be empty. */
+  readonly filename: string
+  /** A well-formed media type without parameters; `application/octet-stream` where the client named none. */
+  readonly type: string
+  /** Bytes; undefined while the file has not come to its end. */
+  readonly size: number | undefined
+  /** Read it to its end, or leave it, before you ask for the next part. */
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+export interface Form {
+  /**
+   * The parts. A form that is passed on while it comes can be read once, and then throws what is wrong with the upload:
+   * a client that stopped sending, a file that is too large. A kept form can be read any number of times.
+   */
+  parts(): AsyncIterable<FormPart>
+  /** All of it has come, and is kept in memory or on disk until the request ends. */
+  readonly kept: boolean
+}
+
+export function isFile(part: FormPart): part is FilePart {
+  return 'bytes' in part
+}
+
+/** A form as the walk of its request sees it: it may still be coming, and it holds what has to be given back. */
+export interface OpenForm extends Form {
+  /** Resolves when all of the form has come and was found good; rejects with what is wrong with it. */
+  readonly arrived: Promise<void>
+  /** Takes in what is still to come, so that the form can be sent more than once. */
+  keep(): Promise<void>
+  /** Gives back memory, files and the rest of the upload. Every reading of the form ends. A second call does no harm. */
+  dispose(): void
+}

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../src/errors.ts'
+import { ProviderError, unavailable } from '../../src/providers/failure.ts'
+import { vendorError } from '../../src/providers/vendor-error.ts'
+import { notAgain } from '../../src/routing/once.ts'
+
+function afterwards(thrown: unknown): ProviderError {
+  try {
+    notAgain(thrown)
+  } catch (error) {
+    return error as ProviderError
+  }
+}
+
+describe('a failure of work that costs each time it is begun', () => {
+  it('ends all retries, ours and the client’s, once the vendor may have begun', () => {
+    const failures = [
+      unavailable('same', new Error('cut')),
+      vendorError({ status: 500, openModel: false }),
+      new Error('a fault of a plug-in'),
+      new GatewayError('service_unavailable', { retryAfterMs: 1_000 }),
+    ]
+    for (const failure of failures) {
+      const { retry, shouldRetry } = afterwards(failure)
+      expect({ retry, shouldRetry }).toEqual({ retry: 'never', shouldRetry: false })
+    }
+  })
+
+  it('leaves alone what the vendor never got, or refused', () => {
+    const failures = [
+      unavailable('same', new Error('refused'), undefined, false),
+      vendorError({ status: 429, openModel: false }),
+      vendorError({ status: 401, openModel: false }),
+      vendorError({ status: 400, openModel: false }),
+      new GatewayError('client_closed'),
+    ]
+    for (const failure of failures) expect(afterwards(failure)).toBe(failure)
+  })
+})
