@@ -49,6 +49,14 @@ export interface Units {
   readonly quality?: string
 }
 
+/** What an answer has taken so far. */
+export interface Tally {
+  /** Totals as the vendor reported them last. */
+  usage: Usage | undefined
+  /** Tokens of the answer as far as it was produced, estimated. */
+  estimatedCompletionTokens: number
+}
+
 export interface MeterOptions {
   readonly id: string
   readonly endpoint: string
@@ -63,10 +71,8 @@ export interface MeterOptions {
 }
 
 /** Counts one call. Everything may be called at any time; after the end nothing changes any more. */
-export class Meter {
-  /** Totals as the vendor reported them last. */
+export class Meter implements Tally {
   usage: Usage | undefined
-  /** Tokens of the answer as far as it was produced, estimated. */
   estimatedCompletionTokens = 0
   /** What the answer holds beside text, as far as it is known. */
   units: Units | undefined

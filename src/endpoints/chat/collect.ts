@@ -1,10 +1,11 @@
 /** Pieces → one whole completion, for clients that do not stream from providers that do. */
 import { ContentFrames, type ChatPiece } from '../../providers/contract.ts'
 import { unavailable } from '../../providers/failure.ts'
-import type { Meter } from '../../billing/receipt.ts'
+import type { Tally } from '../../billing/receipt.ts'
 import { estimateTokens } from '../../billing/usage.ts'
-import type { ChatCompletion, Choice, ChunkChoice, FinishReason } from '../../wire/chat.ts'
-import { ChatStreamState, type AnswerHead } from './stream-state.ts'
+import type { ChatChunk, ChatCompletion, Choice, ChunkChoice, FinishReason } from '../../wire/chat.ts'
+import type { ChunkState } from '../chunk-stream.ts'
+import type { FullChunk } from './stream-state.ts'
 
 interface Gathered {
   readonly message: Record<string, unknown>
@@ -15,11 +16,9 @@ interface Gathered {
 
 export async function collect(
   pieces: AsyncIterable<ChatPiece>,
-  fallback: AnswerHead,
-  renamed: boolean,
-  meter: Meter,
+  state: ChunkState<ChatChunk, FullChunk>,
+  meter: Tally,
 ): Promise<ChatCompletion> {
-  const state = new ChatStreamState(fallback, renamed)
   const choices = new Map<number, Gathered>()
   let extra: Record<string, unknown> = {}
   const take = (choice: ChunkChoice) => {
@@ -51,7 +50,8 @@ export async function collect(
     .sort(([left], [right]) => left - right)
     .map(([index, gathered]) => choiceOf(index, gathered))
   meter.estimatedCompletionTokens = estimateTokens(JSON.stringify(whole.map((choice) => choice.message)).length)
-  const completion = { ...extra, ...state.head, object: 'chat.completion' as const, choices: whole }
+  const { id, created, model } = state.last()
+  const completion = { ...extra, id, created, model, object: 'chat.completion' as const, choices: whole }
   return state.usage === undefined ? completion : { ...completion, usage: state.usage }
 }
 

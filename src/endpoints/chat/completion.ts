@@ -3,7 +3,7 @@ import { readUsage } from '../../billing/usage.ts'
 import { unavailable } from '../../providers/failure.ts'
 import type { AssistantMessage, ChatCompletion, Choice, ToolCall } from '../../wire/chat.ts'
 import { argumentsOf, finishOf, newCallId, partsOf } from './choice.ts'
-import type { AnswerHead } from './stream-state.ts'
+import type { AnswerHead } from '../chunk-answer.ts'
 
 export function completionOf(raw: ChatCompletion, fallback: AnswerHead, renamed: boolean): ChatCompletion {
   if (!Array.isArray(raw.choices) || raw.choices.length === 0) {

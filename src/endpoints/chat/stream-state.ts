@@ -2,19 +2,14 @@
 import { readUsage } from '../../billing/usage.ts'
 import type { ChatChunk, ChunkChoice } from '../../wire/chat.ts'
 import type { Usage } from '../../wire/usage.ts'
+import type { AnswerHead } from '../chunk-answer.ts'
+import type { ChunkState } from '../chunk-stream.ts'
 import { ChoiceState } from './choice.ts'
-
-export interface AnswerHead {
-  readonly id: string
-  /** Seconds since the epoch. */
-  readonly created: number
-  readonly model: string
-}
 
 /** A chunk as clients get it. */
 export type FullChunk = ChatChunk & AnswerHead & { readonly object: 'chat.completion.chunk' }
 
-export class ChatStreamState {
+export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
   readonly #fallback: AnswerHead
   readonly #renamed: boolean
   readonly #choices = new Map<number, ChoiceState>()
@@ -32,7 +27,6 @@ export class ChatStreamState {
     return this.#head ?? this.#fallback
   }
 
-  /** The chunks for clients that come of one chunk of the vendor. */
   accept(chunk: ChatChunk): FullChunk[] {
     const usage = readUsage(chunk.usage)
     if (usage !== undefined) this.usage = usage
@@ -45,16 +39,19 @@ export class ChatStreamState {
       .map((choice) => ({ ...rest, ...this.head, object: 'chat.completion.chunk', choices: [choice] }))
   }
 
-  /** The ends that the vendor did not send, after its stream came to a clean end. */
   complete(): FullChunk[] {
     if (this.#choices.size === 0) this.#stateOf(0)
     const open = [...this.#choices.values()].filter((choice) => choice.finished === undefined)
     return open
       .flatMap((choice) => choice.finish(choice.hasCalls ? 'tool_calls' : 'stop'))
-      .map((choice) => this.chunk([choice]))
+      .map((choice) => this.#chunk([choice]))
   }
 
-  chunk(choices: ChunkChoice[]): FullChunk {
+  last(): FullChunk {
+    return this.#chunk([])
+  }
+
+  #chunk(choices: ChunkChoice[]): FullChunk {
     return { ...this.head, object: 'chat.completion.chunk', choices }
   }
 
