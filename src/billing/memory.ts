@@ -1,0 +1,208 @@
+/** The embedded ledger: books in this process, which end with it. */
+import type {
+  Account,
+  Audit,
+  Credit,
+  CreditVerdict,
+  Entry,
+  Hold,
+  HoldVerdict,
+  Ledger,
+  Page,
+  PageRequest,
+  Settlement,
+  SettleVerdict,
+} from './contract.ts'
+
+export interface MemoryLedgerOptions {
+  /** Milliseconds since the epoch. Default `Date.now`. */
+  readonly now?: () => number
+  /**
+   * Lines of the books kept at most; older ones are kept as sums only, and their ids may be used again. Default 100,000.
+   */
+  readonly entries?: number
+}
+
+export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
+  return new MemoryLedger(options.now ?? Date.now, options.entries ?? 100_000)
+}
+
+interface Book {
+  readonly id: string
+  readonly createdAt: number
+  name: string | undefined
+  balance: bigint
+  unlimited: boolean
+  readonly holds: Map<string, { amount: bigint; end: number }>
+  /** Sums of the lines that are no longer kept. */
+  credits: bigint
+  settlements: bigint
+}
+
+class MemoryLedger implements Ledger {
+  readonly #now: () => number
+  readonly #most: number
+  readonly #books = new Map<string, Book>()
+  /** Every line by what it ended or credited, oldest first. */
+  readonly #lines = new Map<string, Entry>()
+  #number = 0
+
+  constructor(now: () => number, most: number) {
+    this.#now = now
+    this.#most = most
+  }
+
+  hold({ id, account, amount, leaseMs }: Hold): HoldVerdict {
+    const book = this.#books.get(account)
+    const balance = book?.balance ?? 0n
+    if (this.#lines.has(`hold ${id}`)) return { outcome: 'ended', balance }
+    if (book === undefined) return { outcome: 'insufficient', balance }
+    if (book.balance < amount) this.#expire(book)
+    if (book.holds.has(id)) return { outcome: 'held', balance: book.balance }
+    if (book.balance < amount && !book.unlimited) return { outcome: 'insufficient', balance: book.balance }
+    book.balance -= amount
+    book.holds.set(id, { amount, end: this.#now() + leaseMs })
+    return { outcome: 'held', balance: book.balance }
+  }
+
+  settle({ id, account, amount }: Settlement): SettleVerdict {
+    const ended = this.#lines.get(`hold ${id}`)
+    if (ended !== undefined) {
+      const outcome = ended.kind === 'settle' ? 'already' : 'released'
+      return { outcome, charged: -ended.amount, overage: ended.overage }
+    }
+    const book = this.#book(account)
+    this.#expire(book)
+    const held = this.#drop(book, id)
+    const overage = amount > held ? amount - held : 0n
+    book.balance += held - amount
+    this.#write(`hold ${id}`, { account, kind: 'settle', reference: id, amount: -amount, overage })
+    return { outcome: 'settled', charged: amount, overage }
+  }
+
+  release({ id, account }: Pick<Hold, 'id' | 'account'>): void {
+    if (this.#lines.has(`hold ${id}`)) return
+    const book = this.#book(account)
+    book.balance += this.#drop(book, id)
+    this.#write(`hold ${id}`, { account, kind: 'release', reference: id, amount: 0n, overage: 0n })
+  }
+
+  renew(holds: readonly Pick<Hold, 'id' | 'account'>[], leaseMs: number): void {
+    const now = this.#now()
+    for (const { id, account } of holds) {
+      const hold = this.#books.get(account)?.holds.get(id)
+      if (hold !== undefined && hold.end > now) hold.end = now + leaseMs
+    }
+  }
+
+  credit({ account, amount, reference, note }: Credit): CreditVerdict {
+    const made = this.#lines.get(`credit ${reference}`)
+    if (made !== undefined) {
+      const same = made.account === account && made.amount === amount
+      return { outcome: same ? 'already' : 'conflict', balance: this.#books.get(account)?.balance ?? 0n }
+    }
+    const book = this.#book(account)
+    book.balance += amount
+    const line = { account, kind: 'credit' as const, reference, amount, overage: 0n }
+    this.#write(`credit ${reference}`, note === undefined ? line : { ...line, note })
+    return { outcome: 'credited', balance: book.balance }
+  }
+
+  open({ id, name, unlimited }: { id: string; name?: string; unlimited?: boolean }): Account {
+    const book = this.#book(id)
+    if (name !== undefined) book.name = name
+    if (unlimited !== undefined) book.unlimited = unlimited
+    return this.#account(book)
+  }
+
+  account(id: string): Account | undefined {
+    const book = this.#books.get(id)
+    return book && this.#account(book)
+  }
+
+  accounts(page: PageRequest): Page<Account> {
+    const { limit = 100, after = '' } = page
+    const ids = [...this.#books.keys()].filter((id) => id > after).sort(byCodePoint)
+    const items = ids.slice(0, limit).map((id) => this.#account(this.#books.get(id) as Book))
+    return pageOf(items, ids.length > limit, (last) => last.id)
+  }
+
+  entries(account: string, page: PageRequest): Page<Entry> {
+    const { limit = 100, after = 'Infinity' } = page
+    const own = [...this.#lines.values()].filter((line) => line.account === account && line.number < Number(after))
+    const items = own.reverse().slice(0, limit)
+    return pageOf(items, own.length > limit, (last) => String(last.number))
+  }
+
+  audit(): Audit {
+    const sums = new Map<string, { credits: bigint; settlements: bigint }>()
+    for (const { id, credits, settlements } of this.#books.values()) sums.set(id, { credits, settlements })
+    for (const line of this.#lines.values()) add(sums.get(line.account), line)
+    let [credits, balances, holds, settlements] = [0n, 0n, 0n, 0n]
+    const faults: { account: string; balance: bigint; expected: bigint }[] = []
+    for (const book of this.#books.values()) {
+      const sum = sums.get(book.id) ?? { credits: 0n, settlements: 0n }
+      const { balance, held } = this.#account(book)
+      const expected = sum.credits - sum.settlements - held
+      if (balance !== expected) faults.push({ account: book.id, balance, expected })
+      credits += sum.credits
+      settlements += sum.settlements
+      balances += balance
+      holds += held
+    }
+    return { accounts: this.#books.size, credits, balances, holds, settlements, faults }
+  }
+
+  #book(id: string): Book {
+    let book = this.#books.get(id)
+    if (book === undefined) {
+      const rest = { name: undefined, balance: 0n, unlimited: false, credits: 0n, settlements: 0n }
+      book = { id, createdAt: this.#now(), holds: new Map(), ...rest }
+      this.#books.set(id, book)
+    }
+    return book
+  }
+
+  #account(book: Book): Account {
+    this.#expire(book)
+    const { id, balance, unlimited, name, createdAt } = book
+    let held = 0n
+    for (const hold of book.holds.values()) held += hold.amount
+    return { id, balance, held, unlimited, createdAt, ...(name !== undefined && { name }) }
+  }
+
+  /** What was held under an id, which then is held no more. */
+  #drop(book: Book, id: string): bigint {
+    const held = book.holds.get(id)?.amount ?? 0n
+    book.holds.delete(id)
+    return held
+  }
+
+  #expire(book: Book): void {
+    const now = this.#now()
+    for (const [id, hold] of book.holds) if (hold.end <= now) book.balance += this.#drop(book, id)
+  }
+
+  #write(key: string, line: Omit<Entry, 'number' | 'at'>): void {
+    this.#lines.set(key, { ...line, number: ++this.#number, at: this.#now() })
+    if (this.#lines.size <= this.#most) return
+    const [oldest, gone] = this.#lines.entries().next().value as [string, Entry]
+    this.#lines.delete(oldest)
+    add(this.#books.get(gone.account), gone)
+  }
+}
+
+function add(sum: { credits: bigint; settlements: bigint } | undefined, line: Entry): void {
+  if (sum === undefined) return
+  if (line.kind === 'credit') sum.credits += line.amount
+  else sum.settlements -= line.amount
+}
+
+function pageOf<T>(items: T[], more: boolean, cursor: (last: T) => string): Page<T> {
+  const last = items.at(-1)
+  return more && last !== undefined ? { items, next: cursor(last) } : { items }
+}
+
+function byCodePoint(left: string, right: string): number {
+  return left < right ? -1 : 1
+}

@@ -1,0 +1,37 @@
+/**
+ * Money: whole micro-units of the currency (bigint) inside, decimal strings at the edges. Never a floating-point number,
+ * which cannot hold most decimal amounts exactly.
+ */
+
+const microDigits = 6
+
+/** The largest amount kept, 9,007,199,254.740991 units: every store can count it exactly, whatever its numbers are. */
+export const mostMicros: bigint = BigInt(Number.MAX_SAFE_INTEGER)
+
+/** `'12.5'` → 12,500,000n. Throws a `TypeError` for anything but a decimal number with at most six digits after the point. */
+export function parseMoney(text: string): bigint {
+  const micros = parseDecimal(text, microDigits)
+  if (micros > mostMicros || micros < -mostMicros) {
+    throw new TypeError(`the amount "${text}" is larger than ${formatMoney(mostMicros)}`)
+  }
+  return micros
+}
+
+/** 12,500,000n → `'12.5'`. */
+export function formatMoney(micros: bigint): string {
+  const digits = String(micros < 0n ? -micros : micros).padStart(microDigits + 1, '0')
+  const fraction = digits.slice(-microDigits).replace(/0+$/, '')
+  return `${micros < 0n ? '-' : ''}${digits.slice(0, -microDigits)}${fraction === '' ? '' : `.${fraction}`}`
+}
+
+const decimalForm = /^(-?)(\d{1,15})(?:\.(\d+))?$/
+
+/** A decimal number as an integer of its `digits`-th digit after the point. Throws a `TypeError` where that loses anything. */
+export function parseDecimal(text: string, digits: number): bigint {
+  const match = typeof text === 'string' ? decimalForm.exec(text) : null
+  if (match === null) throw new TypeError(`"${String(text)}" is not a decimal number in a string, such as "12.5"`)
+  const [, sign, whole = '', fraction = ''] = match
+  if (fraction.length > digits) throw new TypeError(`"${text}" has more than ${digits} digits after the point`)
+  const value = BigInt(whole + fraction.padEnd(digits, '0'))
+  return sign === '-' ? -value : value
+}

@@ -1,0 +1,104 @@
+/** The embedded limit store: counters in this process. */
+import type { Claim, LimitStore, RateRule, Return, Verdict } from './contract.ts'
+
+interface Bucket {
+  /** Units drawn and not yet refilled, at the time `at`. */
+  used: number
+  at: number
+  /** When nothing will be drawn any more: the bucket can then be forgotten. */
+  fullAt: number
+}
+
+export interface MemoryLimitOptions {
+  /** Milliseconds; only differences count. Default `performance.now`, which no change of the clock can disturb. */
+  readonly now?: () => number
+}
+
+export function memoryLimitStore(options: MemoryLimitOptions = {}): LimitStore {
+  return new MemoryLimits(options.now ?? (() => performance.now()))
+}
+
+class MemoryLimits implements LimitStore {
+  readonly #now: () => number
+  readonly #buckets = new Map<string, Bucket>()
+  /** Bucket → claim → end of the lease. */
+  readonly #places = new Map<string, Map<string, number>>()
+  #sweep: Iterator<[string, Bucket]> | undefined
+
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  take({ id, rates, places, leaseMs }: Claim): Verdict {
+    const now = this.#now()
+    this.#forgetFull(now)
+    const left = rates.map((rule) => rule.burst - this.#used(rule, now))
+    const free = places.map((rule) => rule.places - this.#held(rule.bucket, id, now))
+    const admitted =
+      rates.every((rule, index) => (left[index] as number) >= rule.cost) && free.every((number) => number >= 1)
+    if (!admitted) return { admitted, left, free }
+    for (const rule of rates) this.#draw(rule, now)
+    for (const { bucket } of places) {
+      let leases = this.#places.get(bucket)
+      if (leases === undefined) this.#places.set(bucket, (leases = new Map()))
+      leases.set(id, now + leaseMs)
+    }
+    return {
+      admitted,
+      left: rates.map((rule, index) => (left[index] as number) - rule.cost),
+      free: free.map((number) => number - 1),
+    }
+  }
+
+  give({ id, places, corrections }: Return): void {
+    const now = this.#now()
+    for (const bucket of places) {
+      const leases = this.#places.get(bucket)
+      leases?.delete(id)
+      if (leases?.size === 0) this.#places.delete(bucket)
+    }
+    for (const rule of corrections) this.#draw(rule, now)
+  }
+
+  renew(id: string, places: readonly string[], leaseMs: number): void {
+    const now = this.#now()
+    for (const bucket of places) {
+      const leases = this.#places.get(bucket)
+      if ((leases?.get(id) ?? 0) > now) leases?.set(id, now + leaseMs)
+    }
+  }
+
+  #used(rule: RateRule, now: number): number {
+    const bucket = this.#buckets.get(rule.bucket)
+    if (bucket === undefined) return 0
+    return Math.max(0, bucket.used - (Math.max(0, now - bucket.at) * rule.limit) / rule.periodMs)
+  }
+
+  #draw(rule: RateRule, now: number): void {
+    const used = Math.max(0, this.#used(rule, now) + rule.cost)
+    this.#buckets.set(rule.bucket, { used, at: now, fullAt: now + (used * rule.periodMs) / rule.limit })
+  }
+
+  /** Places held by others; leases that have run out are dropped. */
+  #held(bucket: string, id: string, now: number): number {
+    const leases = this.#places.get(bucket)
+    if (leases === undefined) return 0
+    let held = 0
+    for (const [holder, end] of leases) {
+      if (end <= now) leases.delete(holder)
+      else if (holder !== id) held++
+    }
+    if (leases.size === 0) this.#places.delete(bucket)
+    return held
+  }
+
+  /** Looks at two buckets a call, so that the number of those that hold nothing stays small without a timer. */
+  #forgetFull(now: number): void {
+    for (let looked = 0; looked < 2; looked++) {
+      const next = (this.#sweep ??= this.#buckets.entries()).next()
+      if (next.done === true) return void (this.#sweep = undefined)
+      const [name, bucket] = next.value
+      if (bucket.fullAt <= now) this.#buckets.delete(name)
+    }
+  }
+}

@@ -1,0 +1,103 @@
+/** The embedded usage store: the latest records, in this process. */
+import type { Page, PageRequest } from '../billing/contract.ts'
+import type { Dimension, UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from './contract.ts'
+
+export interface MemoryUsageOptions {
+  /** Records kept at most; the oldest are dropped. Default 10,000. */
+  readonly records?: number
+}
+
+export function memoryUsageStore(options: MemoryUsageOptions = {}): UsageStore {
+  return new MemoryUsage(options.records ?? 10_000)
+}
+
+class MemoryUsage implements UsageStore {
+  readonly #most: number
+  readonly #records = new Map<string, UsageRecord>()
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  append(records: readonly UsageRecord[]): void {
+    for (const record of records) {
+      if (this.#records.has(record.id)) continue
+      this.#records.set(record.id, { ...record })
+      if (this.#records.size > this.#most) this.#records.delete(this.#records.keys().next().value as string)
+    }
+  }
+
+  list(question: UsageFilter & PageRequest): Page<UsageRecord> {
+    const { limit = 100, after } = question
+    const found = this.#matching(question)
+      .filter((record) => after === undefined || cursorOf(record) < after)
+      .sort((left, right) => (cursorOf(left) < cursorOf(right) ? 1 : -1))
+    const items = found.slice(0, limit).map((record) => ({ ...record }))
+    const last = items.at(-1)
+    return found.length > limit && last !== undefined ? { items, next: cursorOf(last) } : { items }
+  }
+
+  summarise(question: UsageQuestion): UsageSummary[] {
+    const { by, offsetMinutes = 0 } = question
+    const rows = new Map<string, UsageSummary>()
+    for (const record of this.#matching(question)) {
+      const values = by.map((dimension) => valueOf(record, dimension, offsetMinutes))
+      const name = JSON.stringify(values)
+      const row = rows.get(name) ?? { ...nothing, ...Object.fromEntries(by.map((each, index) => [each, values[index]])) }
+      rows.set(name, plus(row, record))
+    }
+    return [...rows.values()].sort((left, right) => {
+      const differing = by.find((dimension) => left[dimension] !== right[dimension])
+      return differing === undefined || (left[differing] ?? '') < (right[differing] ?? '') ? -1 : 1
+    })
+  }
+
+  #matching(filter: UsageFilter): UsageRecord[] {
+    const { account, key, model, from = -Infinity, to = Infinity } = filter
+    return [...this.#records.values()].filter(
+      (record) =>
+        (account === undefined || record.account === account) &&
+        (key === undefined || record.key === key) &&
+        (model === undefined || record.model === model) &&
+        record.startedAt >= from &&
+        record.startedAt < to,
+    )
+  }
+}
+
+/** Orders as time and id do, as text. */
+function cursorOf(record: UsageRecord): string {
+  return `${String(Math.trunc(record.startedAt)).padStart(16, '0')}:${record.id}`
+}
+
+function valueOf(record: UsageRecord, dimension: Dimension, offsetMinutes: number): string {
+  if (dimension !== 'day') return record[dimension] ?? ''
+  return new Date(record.startedAt + offsetMinutes * 60_000).toISOString().slice(0, 10)
+}
+
+const nothing: UsageSummary = {
+  requests: 0,
+  incomplete: 0,
+  promptTokens: 0,
+  cachedTokens: 0,
+  completionTokens: 0,
+  reasoningTokens: 0,
+  images: 0,
+  seconds: 0,
+  cost: 0n,
+}
+
+function plus(row: UsageSummary, record: UsageRecord): UsageSummary {
+  return {
+    ...row,
+    requests: row.requests + 1,
+    incomplete: row.incomplete + (record.outcome === 'completed' ? 0 : 1),
+    promptTokens: row.promptTokens + record.promptTokens,
+    cachedTokens: row.cachedTokens + record.cachedTokens,
+    completionTokens: row.completionTokens + record.completionTokens,
+    reasoningTokens: row.reasoningTokens + record.reasoningTokens,
+    images: row.images + record.images,
+    seconds: row.seconds + record.seconds,
+    cost: row.cost + record.cost,
+  }
+}
