@@ -3,8 +3,13 @@ import * as z from 'zod'
 import type { Authenticate } from './auth/authenticate.ts'
 import type { KeyCacheOptions } from './auth/cache.ts'
 import type { KeyStore } from './auth/contract.ts'
+import type { BillingOptions } from './billing/options.ts'
+import { parseMoney } from './billing/money.ts'
+import { parseRatio } from './billing/price.ts'
 import type { Receipt } from './billing/receipt.ts'
 import type { Sizes } from './http/sizes.ts'
+import type { LimitOptions } from './limits/options.ts'
+import { parseFrequency, type Rate } from './limits/rate.ts'
 import type { Group } from './models/access.ts'
 import type { ModelRegistry } from './models/contract.ts'
 import type { ModelEntry } from './models/registry.ts'
@@ -12,11 +17,21 @@ import type { BreakerOptions } from './routing/breaker.ts'
 import type { ResponseStore } from './responses/contract.ts'
 import type { ResponseMemoryOptions } from './responses/memory.ts'
 import type { RetryOptions } from './routing/perform.ts'
+import type { Storage } from './storage/contract.ts'
+import type { UsageOptions } from './usage/options.ts'
 
 export interface GatewayOptions {
   /** The models served, by the name clients use, or a registry of one's own. A name may end in `*`. */
   readonly models: Readonly<Record<string, ModelEntry>> | ModelRegistry
-  /** The API keys let in, by the key itself, or a store of one's own. Only hashes of them are kept. */
+  /**
+   * Where keys, counters, balances and usage are kept, such as `postgres(pool)`. What the bundle lacks is kept in memory.
+   * Each store in it can be replaced alone: `{ ...postgres(pool), limits: redis(send).limits }`.
+   */
+  readonly storage?: Storage
+  /**
+   * The API keys let in, by the key itself, beside those of the `storage`; or a store of one's own instead. Only hashes
+   * of them are kept.
+   */
   readonly keys?: Readonly<Record<string, KeyOptions>> | KeyStore
   /** The host's own source of callers, asked before the keys. */
   readonly authenticate?: Authenticate
@@ -34,6 +49,12 @@ export interface GatewayOptions {
   readonly keyCache?: KeyCacheOptions
   /** How many responses are kept in memory and for how long, or a store of one's own. */
   readonly responses?: Omit<ResponseMemoryOptions, 'clock'> | ResponseStore
+  /** Accounts with a balance, from which calls are paid at the prices of the models. Default: nobody pays anything. */
+  readonly billing?: BillingOptions
+  /** How the limits of groups, keys and models (`rate`) are kept. */
+  readonly limits?: LimitOptions
+  /** How usage is recorded. Default: with `storage` or `billing` every call is recorded, without them none. */
+  readonly usage?: UsageOptions
   readonly hooks?: Hooks
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number
@@ -49,6 +70,8 @@ export interface KeyOptions {
   readonly name?: string
   /** Milliseconds since the epoch. */
   readonly expiresAt?: number
+  /** Limits of this key alone, beside those of its group. */
+  readonly rate?: Rate
 }
 
 export interface Timeouts {
@@ -60,6 +83,8 @@ export interface Timeouts {
   readonly stallMs?: number
   /** Milliseconds to wait for the key store or `authenticate`. Default 3,000. */
   readonly authMs?: number
+  /** Milliseconds to wait for a store of limits or money before a call is refused with 503. Default 2,000. */
+  readonly storeMs?: number
 }
 
 export interface Hooks {
@@ -77,6 +102,31 @@ const provider = z.custom<object>(
   (value) => typeof value === 'object' && value !== null && typeof (value as { name?: unknown }).name === 'string',
   'must be a provider: an object with a name, such as openai({ apiKey }) or defineProvider({ name, chat })',
 )
+
+/** A value that another function parses: its message is the message. */
+function parsed(parse: (value: never) => unknown): z.ZodType {
+  return z.unknown().superRefine((value, context) => {
+    try {
+      parse(value as never)
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message })
+    }
+  })
+}
+
+const frequency = parsed(parseFrequency)
+
+const rate = z.strictObject({ requests: frequency, tokens: frequency, concurrent: z.int().min(1) }).partial()
+
+const scopedRate = rate.extend({ per: z.enum(['account', 'key', 'all']).optional() })
+
+const cancelled = z
+  .strictObject({
+    vendor: z.enum(['abort', 'drain']),
+    charge: z.enum(['delivered', 'reported', 'none']),
+    drainMs: positive,
+  })
+  .partial()
 
 const step = z.union(
   [
@@ -112,6 +162,9 @@ const model = z.strictObject({
     })
     .partial()
     .optional(),
+  price: z.looseObject({}).optional(),
+  cancelled: cancelled.optional(),
+  rate: scopedRate.optional(),
 })
 
 const schema = z.strictObject({
@@ -123,6 +176,8 @@ const schema = z.strictObject({
       z.string(),
       z.strictObject({
         models: z.union([z.literal('*'), z.array(z.string())], "must be '*' or a list of model names"),
+        rate: scopedRate.optional(),
+        ratio: parsed(parseRatio).optional(),
       }),
     )
     .optional(),
@@ -138,7 +193,13 @@ const schema = z.strictObject({
     .partial()
     .optional(),
   timeouts: z
-    .strictObject({ firstByteMs: positive, keepAliveMs: positive, stallMs: positive, authMs: positive })
+    .strictObject({
+      firstByteMs: positive,
+      keepAliveMs: positive,
+      stallMs: positive,
+      authMs: positive,
+      storeMs: positive,
+    })
     .partial()
     .optional(),
   retry: z
@@ -159,6 +220,27 @@ const schema = z.strictObject({
       z.strictObject({ count: z.int().min(1), bytes: positive, ageMs: positive }).partial(),
     ])
     .optional(),
+  storage: z.looseObject({}).optional(),
+  billing: z
+    .strictObject({
+      currency: z.string().min(1),
+      unpriced: z.enum(['refuse', 'free']),
+      minimumTopUp: parsed(parseMoney),
+      cancelled,
+      drains: z.int().min(0),
+      unstated: z.strictObject({ outputTokens: z.int().min(0), seconds: z.number().min(0) }).partial(),
+      leaseMs: positive,
+    })
+    .partial()
+    .optional(),
+  limits: z
+    .strictObject({ whenDown: z.enum(['refuse', 'local']), leaseMs: positive, outputTokens: z.int().min(0) })
+    .partial()
+    .optional(),
+  usage: z
+    .strictObject({ record: z.boolean(), queue: z.int().min(1), whenFull: z.enum(['drop', 'refuse']) })
+    .partial()
+    .optional(),
   hooks: z.strictObject({ receipt: anyFunction }).partial().optional(),
   clock: anyFunction.optional(),
   random: anyFunction.optional(),
@@ -169,6 +251,7 @@ const keySchema = z.strictObject({
   account: z.string().min(1).optional(),
   name: z.string().optional(),
   expiresAt: z.number().optional(),
+  rate: rate.optional(),
 })
 
 /** Throws a `TypeError` that names the option and says what would be right. */

@@ -58,7 +58,8 @@ export class Doorkeeper {
       record.revokedAt === undefined &&
       (record.expiresAt === undefined || record.expiresAt > this.#options.now())
     if (!valid) throw new GatewayError('invalid_api_key')
-    return { account: record.account, group: record.group, key: record.id }
+    const { account, group, id, rate } = record
+    return rate === undefined ? { account, group, key: id } : { account, group, key: id, rate }
   }
 
   /** Whatever goes wrong at the source of callers, a client's key is not to blame for it. */

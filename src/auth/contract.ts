@@ -5,6 +5,8 @@
  * caches what it finds for a bounded time, and answers 503 while it is down: never 401, never open.
  */
 
+import type { Rate } from '../limits/rate.ts'
+
 /** What is known of one key. JSON only, so that any store can keep it. */
 export interface KeyRecord {
   /** Public name of the key, such as `key_4fJ…`; safe in logs and receipts. */
@@ -23,6 +25,8 @@ export interface KeyRecord {
   readonly createdAt: number
   /** Milliseconds since the epoch; from this moment on the key is refused. */
   readonly expiresAt?: number
+  /** Limits of this key alone, beside those of its group. */
+  readonly rate?: Rate
   /** Milliseconds since the epoch; set once and never cleared. */
   readonly revokedAt?: number
   /** Raised by one with every change. */
@@ -61,4 +65,6 @@ export interface Caller {
   readonly group: string
   /** Public id of the key that was used, if one was. */
   readonly key?: string
+  /** Limits of this caller's key, or of the caller where there is none, beside those of the group. */
+  readonly rate?: Rate
 }

@@ -1,5 +1,6 @@
 /** Making keys and hashing them. */
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import type { Rate } from '../limits/rate.ts'
 import type { KeyRecord } from './contract.ts'
 
 /** SHA-256 of a key, 64 hex digits. All that is ever stored, cached or compared of it. */
@@ -18,6 +19,8 @@ export interface MintOptions {
   readonly name?: string
   /** Milliseconds since the epoch. */
   readonly expiresAt?: number
+  /** Limits of this key alone, beside those of its group. */
+  readonly rate?: Rate
   /** What every key begins with. Default `sk-`. */
   readonly prefix?: string
 }

@@ -130,7 +130,7 @@ class MemoryLedger implements Ledger {
   entries(account: string, page: PageRequest): Page<Entry> {
     const { limit = 100, after = 'Infinity' } = page
     const own = [...this.#lines.values()].filter((line) => line.account === account && line.number < Number(after))
-    const items = own.reverse().slice(0, limit)
+    const items = own.toReversed().slice(0, limit)
     return pageOf(items, own.length > limit, (last) => String(last.number))
   }
 

@@ -1,6 +1,7 @@
 /** What a call of a model costs: decimal strings in the options, exact integers from there on. */
 import type { Usage } from '../wire/usage.ts'
 import { mostMicros, parseDecimal } from './money.ts'
+import type { Units } from './receipt.ts'
 
 /** The price of a model, in decimal strings of the gateway's currency. What is not named costs nothing. */
 export interface PriceOptions {
@@ -18,7 +19,7 @@ export interface PriceOptions {
   readonly request?: string
   /** Each image. By size and quality where it depends on them, see `Tiers`. */
   readonly image?: string | Tiers
-  /** Each second of video or audio, begun milliseconds counted. */
+  /** Each second of video or audio, counted by the millisecond. */
   readonly second?: string | Tiers
 }
 
@@ -27,16 +28,6 @@ export interface PriceOptions {
  * and `'*'` for all others. Without `'*'` what is not named costs as much as the dearest that is.
  */
 export type Tiers = Readonly<Record<string, string>>
-
-/** What a call came to beside tokens. */
-export interface Units {
-  readonly images?: number
-  /** Seconds of video or audio. */
-  readonly seconds?: number
-  /** `<width>x<height>`, as the client asked. */
-  readonly size?: string
-  readonly quality?: string
-}
 
 /** Digits after the point of a price, and of a ratio. */
 const priceDigits = 12

@@ -74,8 +74,8 @@ export interface LimitStore {
    * no harm.
    */
   give(returned: Return): Promise<void> | void
-  /** Required. The places of the claim `id` in these buckets, as far as they are still held, last `leaseMs` from now. */
-  renew(id: string, places: readonly string[], leaseMs: number): Promise<void> | void
+  /** Required. The places of these claims, as far as they are still held, last `leaseMs` from now. */
+  renew(holders: readonly Pick<Return, 'id' | 'places'>[], leaseMs: number): Promise<void> | void
   /** Optional. Gives back what the store holds. Called once by `gateway.close()`. */
   close?(): Promise<void>
 }

@@ -60,11 +60,13 @@ class MemoryLimits implements LimitStore {
     for (const rule of corrections) this.#draw(rule, now)
   }
 
-  renew(id: string, places: readonly string[], leaseMs: number): void {
+  renew(holders: readonly Pick<Return, 'id' | 'places'>[], leaseMs: number): void {
     const now = this.#now()
-    for (const bucket of places) {
-      const leases = this.#places.get(bucket)
-      if ((leases?.get(id) ?? 0) > now) leases?.set(id, now + leaseMs)
+    for (const { id, places } of holders) {
+      for (const bucket of places) {
+        const leases = this.#places.get(bucket)
+        if ((leases?.get(id) ?? 0) > now) leases?.set(id, now + leaseMs)
+      }
     }
   }
 

@@ -1,12 +1,17 @@
 /** Which models a group sees. What it does not see does not exist for it. */
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../auth/contract.ts'
+import type { ScopedRate } from '../limits/rate.ts'
 import { within } from '../http/deadline.ts'
 import type { Model, ModelRegistry } from './contract.ts'
 
 export interface Group {
   /** The models of the group: `'*'`, or names, of which each may end in `*`. */
   readonly models: '*' | readonly string[]
+  /** How much may be used: by each account of the group, unless `per` says otherwise. */
+  readonly rate?: ScopedRate
+  /** Factor on all prices, such as `'0.8'`. Default `'1'`. Only used with `billing`. */
+  readonly ratio?: string
 }
 
 export type Groups = Readonly<Record<string, Group>>

@@ -2,6 +2,9 @@
  * Which models there are. The embedded registry takes them from the options; a registry of one's own may read them from
  * a database or a configuration service.
  */
+import type { CancelPolicy } from '../billing/cancel.ts'
+import type { Price } from '../billing/price.ts'
+import type { ScopedRate } from '../limits/rate.ts'
 import type { Provider } from '../providers/contract.ts'
 
 /** One way to reach a model. */
@@ -14,6 +17,8 @@ export interface Deployment {
   readonly weight: number
   /** The client chose the vendor's model name itself (`'openai/*'`), so an unknown one is the client's mistake. */
   readonly open?: boolean
+  /** What a call of it costs, where the model itself has no price. */
+  readonly price?: Price
 }
 
 /** What an image model takes. The gateway refuses everything else with 400, and names what would be right. */
@@ -44,6 +49,12 @@ export interface Model {
   readonly image?: ImageAbilities
   /** The groups that may use the model; absent: every group whose own list names it. */
   readonly groups?: readonly string[]
+  /** What a call costs. Without one, the price of the deployment that answers. */
+  readonly price?: Price
+  /** What becomes of a call whose client leaves, where it differs from the gateway's rule. */
+  readonly cancelled?: CancelPolicy
+  /** How much of the model may be used: by everybody together, unless `per` says otherwise. */
+  readonly rate?: ScopedRate
   /** At least one. */
   readonly deployments: readonly Deployment[]
 }

@@ -1,4 +1,7 @@
 /** The embedded registry: the models of the options. */
+import type { CancelPolicy } from '../billing/cancel.ts'
+import { Price, type PriceOptions } from '../billing/price.ts'
+import type { ScopedRate } from '../limits/rate.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { ModelObject } from '../wire/model.ts'
 import type { Deployment, ImageAbilities, Model, ModelRegistry } from './contract.ts'
@@ -27,6 +30,12 @@ export interface ModelOptions {
   readonly maxOutputTokens?: number
   /** What an image model takes, such as `imageModels.dallE3`. Default: anything. */
   readonly image?: ImageAbilities
+  /** What a call costs. Default for a `route`: the price of the model that answers. Only used with `billing`. */
+  readonly price?: PriceOptions
+  /** What becomes of a call whose client leaves. Default: `billing.cancelled`. */
+  readonly cancelled?: CancelPolicy
+  /** How much of the model may be used: by everybody together, unless `per` says otherwise. */
+  readonly rate?: ScopedRate
 }
 
 export type RouteEntry =
@@ -39,6 +48,8 @@ export interface RegistryOptions {
   readonly now: () => number
   /** Milliseconds for which a vendor's own list is kept. Default 300,000. */
   readonly listAgeMs?: number
+  /** Every model must have a price: throws a `TypeError` that names one without. Default false. */
+  readonly priced?: boolean
 }
 
 interface Wildcard {
@@ -49,13 +60,14 @@ interface Wildcard {
 }
 
 export function staticRegistry(entries: Readonly<Record<string, ModelEntry>>, options: RegistryOptions): ModelRegistry {
-  const { now, listAgeMs = 300_000 } = options
+  const { now, listAgeMs = 300_000, priced = false } = options
   const models = new Map<string, Model>()
   const aliases = new Map<string, string>()
   const wildcards: Wildcard[] = []
 
   for (const [id, entry] of Object.entries(entries)) {
     const model = modelOf(id, entry, entries, Math.floor(now() / 1000))
+    if (priced) requirePrice(model)
     if (id.endsWith('*')) wildcards.push({ prefix: id.slice(0, -1), model })
     else models.set(id, model)
     if (!isProvider(entry)) for (const alias of entry.aliases ?? []) aliases.set(alias, id)
@@ -92,7 +104,7 @@ function isProvider(entry: ModelEntry): entry is Provider {
 function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string, ModelEntry>>, created: number): Model {
   const options: ModelOptions = isProvider(entry) ? { provider: entry } : entry
   const deployments = deploymentsOf(id, entries, [])
-  const { groups, contextWindow, maxOutputTokens, image } = options
+  const { groups, contextWindow, maxOutputTokens, image, price, cancelled, rate } = options
   return {
     id,
     created: options.created ?? created,
@@ -102,6 +114,9 @@ function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string,
     ...(contextWindow && { contextWindow }),
     ...(maxOutputTokens && { maxOutputTokens }),
     ...(image && { image }),
+    ...(price && { price: priceOf(id, price) }),
+    ...(cancelled && { cancelled }),
+    ...(rate && { rate }),
   }
 }
 
@@ -113,9 +128,10 @@ function deploymentsOf(id: string, entries: Readonly<Record<string, ModelEntry>>
   const options: ModelOptions = isProvider(entry) ? { provider: entry } : entry
   const open = id.endsWith('*')
   if (options.provider !== undefined) {
-    const { provider, as } = options
+    const { provider, as, price } = options
     // In a wildcard, `as` is a wildcard too: what the client wrote for one `*` stands for the other.
-    return [{ provider, model: as ?? (open ? '*' : id), order: 0, weight: 1, ...(open && { open }) }]
+    const rest = { ...(open && { open }), ...(price && { price: priceOf(id, price) }) }
+    return [{ provider, model: as ?? (open ? '*' : id), order: 0, weight: 1, ...rest }]
   }
   return (options.route ?? []).flatMap((step, index) => {
     if (typeof step === 'string') return inOrder(deploymentsOf(step, entries, [...above, id]), index, 1)
@@ -123,6 +139,21 @@ function deploymentsOf(id: string, entries: Readonly<Record<string, ModelEntry>>
     if ('model' in step) return inOrder(deploymentsOf(step.model, entries, [...above, id]), order, weight)
     return [{ provider: step.provider, model: step.as ?? id, order, weight }]
   })
+}
+
+function priceOf(id: string, options: PriceOptions): Price {
+  try {
+    return new Price(options)
+  } catch (error) {
+    throw new TypeError(`models["${id}"].${(error as Error).message}`, { cause: error })
+  }
+}
+
+function requirePrice({ id, price, deployments }: Model): void {
+  if (price !== undefined || deployments.every((deployment) => deployment.price !== undefined)) return
+  throw new TypeError(
+    `models["${id}"] has no price. Give it one, such as price: { input: '3', output: '15' }, or set billing.unpriced to 'free'.`,
+  )
 }
 
 /** The deployments of a routed model keep their own order inside the place of the route entry. */

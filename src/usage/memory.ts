@@ -43,7 +43,10 @@ class MemoryUsage implements UsageStore {
     for (const record of this.#matching(question)) {
       const values = by.map((dimension) => valueOf(record, dimension, offsetMinutes))
       const name = JSON.stringify(values)
-      const row = rows.get(name) ?? { ...nothing, ...Object.fromEntries(by.map((each, index) => [each, values[index]])) }
+      const row = rows.get(name) ?? {
+        ...nothing,
+        ...Object.fromEntries(by.map((each, index) => [each, values[index]])),
+      }
       rows.set(name, plus(row, record))
     }
     return [...rows.values()].sort((left, right) => {

@@ -1,0 +1,47 @@
+/**
+ * Several stores in one place: what `postgres(pool)` and its like return, and what `createGateway({ storage })` takes.
+ * Each store can be replaced alone: `storage: { ...postgres(pool), limits: redis(send).limits }`. What a bundle lacks is
+ * kept in memory.
+ */
+import type { KeyStore } from '../auth/contract.ts'
+import type { Hold, HoldVerdict, Ledger, Settlement } from '../billing/contract.ts'
+import type { Claim, LimitStore, Return, Verdict } from '../limits/contract.ts'
+import type { UsageStore } from '../usage/contract.ts'
+
+export interface Storage {
+  readonly keys?: KeyStore
+  readonly limits?: LimitStore
+  readonly ledger?: Ledger
+  readonly usage?: UsageStore
+  /** Optional. Limits and ledger in one step, where both are kept in one place. */
+  readonly joint?: Joint
+  /** Optional. Gives back what all of them hold. Called once by `gateway.close()`, after the stores' own. */
+  close?(): Promise<void> | void
+}
+
+/** The two steps of a call that concern limits and ledger alike, each in one round trip. */
+export interface Joint {
+  /** The stores it stands for. It is only used where the gateway uses these very objects. */
+  readonly limits: LimitStore
+  readonly ledger: Ledger
+  /**
+   * Required. `limits.take(claim)` and `ledger.hold(hold)` as one atomic step, all or nothing: a claim that is not
+   * admitted holds no money (`hold` is then absent), and a hold that is refused draws and holds nothing of the limits but
+   * `left` and `free` still tell how they stand.
+   */
+  admit(claim: Claim, hold: Hold): Promise<Admission> | Admission
+  /** Required. What has become of calls, in any order. Repeating it after a failure does no harm to the ledger. */
+  finish(endings: readonly Ending[]): Promise<void> | void
+}
+
+export interface Admission {
+  readonly limits: Verdict
+  readonly hold?: HoldVerdict
+}
+
+export interface Ending {
+  /** For `limits.give`. */
+  readonly returned?: Return
+  /** For `ledger.settle`, or, without an amount, for `ledger.release`. */
+  readonly end?: Pick<Hold, 'id' | 'account'> & Partial<Settlement>
+}

@@ -1,0 +1,148 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { Price, parseRatio } from '../../src/billing/price.ts'
+import { usageOf, type Usage } from '../../src/wire/usage.ts'
+
+describe('the price of tokens', () => {
+  const price = new Price({ input: '3', output: '15', cached: '0.3', cacheWrite: '3.75', reasoning: '20' })
+
+  test('is by the million', () => {
+    expect(price.cost(usageOf(1_000_000, 0), undefined)).toBe(3_000_000n)
+    expect(price.cost(usageOf(0, 1_000_000), undefined)).toBe(15_000_000n)
+    expect(price.cost(usageOf(1_000, 200), undefined)).toBe(3_000n + 3_000n)
+  })
+
+  test('counts cached tokens once, at their own price', () => {
+    const usage: Usage = { ...usageOf(1_000_000, 0), prompt_tokens_details: { cached_tokens: 900_000 } }
+    expect(price.cost(usage, undefined)).toBe(300_000n + 270_000n)
+  })
+
+  test('counts tokens written to a cache and reasoning tokens once, at their own price', () => {
+    const usage: Usage = {
+      ...usageOf(1_000_000, 1_000_000),
+      prompt_tokens_details: { cached_tokens: 500_000, cache_write_tokens: 500_000 },
+      completion_tokens_details: { reasoning_tokens: 1_000_000 },
+    }
+    expect(price.cost(usage, undefined)).toBe(150_000n + 1_875_000n + 20_000_000n)
+  })
+
+  test('of cached and reasoning tokens is that of all others where none is given', () => {
+    const usage: Usage = {
+      ...usageOf(10, 10),
+      prompt_tokens_details: { cached_tokens: 5 },
+      completion_tokens_details: { reasoning_tokens: 5 },
+    }
+    expect(new Price({ input: '1', output: '2' }).cost(usage, undefined)).toBe(30n)
+  })
+
+  test('never counts more cached or reasoning tokens than there are', () => {
+    const usage: Usage = {
+      ...usageOf(10, 10),
+      prompt_tokens_details: { cached_tokens: 1_000_000, cache_write_tokens: 1_000_000 },
+      completion_tokens_details: { reasoning_tokens: 1_000_000 },
+    }
+    expect(new Price({ cached: '1', cacheWrite: '9', reasoning: '1' }).cost(usage, undefined)).toBe(20n)
+  })
+
+  test('is rounded up once, at the end', () => {
+    const tiny = new Price({ input: '0.000001', output: '0.000001' })
+    expect(tiny.cost(usageOf(1, 1), undefined)).toBe(1n)
+    expect(tiny.cost(usageOf(500_000, 500_000), undefined)).toBe(1n)
+    expect(tiny.cost(usageOf(500_000, 500_001), undefined)).toBe(2n)
+    expect(tiny.cost(usageOf(0, 0), undefined)).toBe(0n)
+  })
+})
+
+describe('the price of other things', () => {
+  test('of a call is added to whatever else it costs', () => {
+    expect(new Price({ request: '0.01', input: '1' }).cost(usageOf(5, 0), undefined)).toBe(10_005n)
+  })
+
+  test('of images goes by size and quality, the most exact name first', () => {
+    const price = new Price({ image: { '1024x1024 hd': '0.08', '1024x1024': '0.04', hd: '0.12', '*': '0.1' } })
+    const of = (size: string, quality: string) => price.cost(undefined, { images: 2, size, quality })
+    expect(of('1024x1024', 'hd')).toBe(160_000n)
+    expect(of('1024x1024', 'standard')).toBe(80_000n)
+    expect(of('1792x1024', 'hd')).toBe(240_000n)
+    expect(of('1792x1024', 'standard')).toBe(200_000n)
+  })
+
+  test('of an image that no tier names is that of the dearest, never nothing', () => {
+    const price = new Price({ image: { '256x256': '0.01', '512x512': '0.02' } })
+    expect(price.cost(undefined, { images: 1, size: '2048x2048' })).toBe(20_000n)
+    expect(price.cost(undefined, { images: 1 })).toBe(20_000n)
+  })
+
+  test('of seconds is counted by the millisecond', () => {
+    const price = new Price({ second: '0.1' })
+    expect(price.cost(undefined, { seconds: 10 })).toBe(1_000_000n)
+    expect(price.cost(undefined, { seconds: 0.0301 })).toBe(3_100n)
+  })
+})
+
+describe('the ratio of a group', () => {
+  test('multiplies everything', () => {
+    const price = new Price({ input: '3', request: '1' })
+    expect(price.cost(usageOf(1_000_000, 0), undefined, parseRatio('0.8'))).toBe(3_200_000n)
+    expect(price.cost(usageOf(1_000_000, 0), undefined, parseRatio('0'))).toBe(0n)
+  })
+})
+
+describe('whatever a vendor counts,', () => {
+  const rate = fc.integer({ min: 0, max: 10_000_000 }).map((micros) => (micros / 1e6).toFixed(6))
+  const prices = fc
+    .record(
+      { input: rate, output: rate, cached: rate, cacheWrite: rate, reasoning: rate, request: rate },
+      { requiredKeys: [] },
+    )
+    .map((options) => new Price(options))
+  const oddity = fc.constantFrom(Number.NaN, Infinity, -1, -0, 1e308, 0.5, '5' as never, true as never, null as never)
+  const count = fc.oneof(fc.integer({ min: 0, max: 1e9 }), oddity)
+  const usages: fc.Arbitrary<Usage> = fc.record({
+    prompt_tokens: count,
+    completion_tokens: count,
+    total_tokens: count,
+    prompt_tokens_details: fc.record({ cached_tokens: count, cache_write_tokens: count }),
+    completion_tokens_details: fc.record({ reasoning_tokens: count }),
+  })
+
+  test('a cost is a whole amount, never negative and never beyond what can be kept', () => {
+    fc.assert(
+      fc.property(prices, usages, (price, usage) => {
+        const cost = price.cost(usage, undefined)
+        return cost >= 0n && cost <= 9_007_199_254_740_991n
+      }),
+    )
+  })
+
+  test('the bound for as many tokens is never below the cost', () => {
+    fc.assert(
+      fc.property(prices, usages, (price, usage) => {
+        return price.bound(usage.prompt_tokens, usage.completion_tokens, undefined) >= price.cost(usage, undefined)
+      }),
+    )
+  })
+
+  test('more tokens never cost less', () => {
+    const tokens = fc.integer({ min: 0, max: 1e9 })
+    fc.assert(
+      fc.property(prices, tokens, tokens, tokens, (price, prompt, completion, more) => {
+        return (
+          price.cost(usageOf(prompt + more, completion), undefined) >=
+          price.cost(usageOf(prompt, completion), undefined)
+        )
+      }),
+    )
+  })
+})
+
+describe('a price that makes no sense', () => {
+  test.each([
+    [{ input: '-1' }, 'price.input: a price cannot be negative'],
+    [{ output: 3 as never }, 'price.output: "3" is not a decimal number in a string'],
+    [{ image: { hd: 'free' } }, 'price.image["hd"]: "free" is not a decimal number'],
+    [{ second: '1e-3' }, 'price.second["*"]'],
+  ])('%j is refused by the name of the field', (options, message) => {
+    expect(() => new Price(options)).toThrow(message)
+  })
+})
