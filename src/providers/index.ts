@@ -14,6 +14,7 @@ export {
   type ResponseAnswer,
   type ResponsePiece,
 } from './contract.ts'
+export { demo, type DemoOptions, type DemoProvider } from './demo/demo.ts'
 export { ProviderError, unavailable, type ProviderFailure, type RetryAdvice } from './failure.ts'
 export { openai, type OpenAIOptions } from './openai/openai.ts'
 export { finish, reasoning, text, toolCall, type ToolCallPiece } from './pieces.ts'

@@ -1,0 +1,98 @@
+/** The rules by which the demo model answers. They are tried in order; the first that has something to say speaks. */
+import type { Conversation } from './conversation.ts'
+import { factsAskedFor, factsIn } from './facts.ts'
+
+type Rule = (conversation: Conversation) => string | undefined
+
+const rules: readonly Rule[] = [repeatResults, sayExactly, count, writeAtLength, recall, describe, takeNote, greet]
+
+export function answerTo(conversation: Conversation): string {
+  for (const rule of rules) {
+    const answer = rule(conversation)
+    if (answer !== undefined) return answer
+  }
+  const said = conversation.question.replace(/\s+/g, ' ').trim().slice(0, 200)
+  if (said === '') return 'You said nothing. I am the demo model and answer by a few plain rules.'
+  return `You said: "${said}" I am the demo model and answer by a few plain rules.`
+}
+
+/** After tools have been called: what they gave. */
+function repeatResults({ results }: Conversation): string | undefined {
+  return results.length === 0 ? undefined : results.map(({ tool, text }) => `${tool} says: ${text}`).join('\n')
+}
+
+const speaking = '\\b(?:reply|respond|answer|say|repeat|echo|output|return|print)\\b(?: back)?(?: to me)?(?: after me)?'
+const quoted = new RegExp(`${speaking}[^"“\\n{[]{0,40}["“](?<what>[^"”]{1,2000})["”]`, 'i')
+const exactly = new RegExp(
+  `${speaking}(?: with)?(?: (?:exactly|only|just)(?: with)?| (?=the (?:single )?word))(?: (?:the|this|one|single|word|words|text|phrase|number))*` +
+    '[:,]? ?\\n?(?<what>[^\\n]{1,2000})',
+  'i',
+)
+
+/** `Reply with exactly: pong`, `say only "OK"`, `Repeat "one two"`. */
+function sayExactly({ question }: Conversation): string | undefined {
+  const inQuotes = quoted.exec(question)?.groups?.['what']
+  if (inQuotes !== undefined) return inQuotes
+  const what = exactly.exec(question)?.groups?.['what']?.trim()
+  const unquoted = what?.replace(/^['‘`](.*?)['’`].*$/, '$1')
+  if (unquoted !== what) return unquoted
+  return what?.replace(/[,.]? (?:and )?nothing else\b.*$/i, '').replace(/[.!?](?:\s.*)?$/, '')
+}
+
+/** `Count from 1 to 5`. */
+function count({ question }: Conversation): string | undefined {
+  const asked = /\bcount (?:from )?(?:(\d{1,4}) )?(?:up )?to (\d{1,4})\b/i.exec(question)
+  if (asked === null) return undefined
+  const first = Number(asked[1] ?? 1)
+  const last = Number(asked[2])
+  return Array.from({ length: Math.max(last - first + 1, 0) }, (_, index) => first + index).join(', ')
+}
+
+const tale =
+  'Once a small model lived in a quiet server and answered every question by a plain rule . It knew few words and told them in order , and whoever asked again got the same tale .'.split(
+    ' ',
+  )
+
+/** `Write a story of 300 words`. */
+function writeAtLength({ question }: Conversation): string | undefined {
+  const asked = /\b(\d{1,4})[ -]words?\b/i.exec(question)
+  if (asked === null || Number(asked[1]) < 20) return undefined
+  const words: string[] = []
+  for (let told = 0, at = 0; told < Number(asked[1]); at++) {
+    const word = tale[at % tale.length] as string
+    if (/\w/.test(word)) told++
+    words.push(word)
+  }
+  return words.join(' ').replace(/ ([.,])/g, '$1')
+}
+
+/** `What is my name?`, after it was told. */
+function recall({ question, earlier, instructions }: Conversation): string | undefined {
+  if (!/\?|\b(?:what|which|who|recall|remember|remind|repeat|tell me)\b/i.test(question)) return undefined
+  const asked = factsAskedFor(question, factsIn([instructions, ...earlier, question]))
+  return asked.length === 0 ? undefined : asked.map(([name, value]) => `You told me: ${name} is ${value}.`).join(' ')
+}
+
+const kinds: Readonly<Record<string, string>> = { image_url: 'an image', input_audio: 'a sound', file: 'a file' }
+
+/** What came with the question: kinds and types, for the model does not see. */
+function describe({ attachments }: Conversation): string | undefined {
+  if (attachments.length === 0) return undefined
+  const parts = attachments.map((part) => {
+    const url = part.image_url?.url ?? ''
+    const type = /^data:([\w.+-]+\/[\w.+-]+)/.exec(url.slice(0, 100))?.[1]
+    return `${kinds[part.type] ?? `a part of type ${part.type.slice(0, 40)}`}${type === undefined ? '' : ` (${type})`}`
+  })
+  return `I received ${parts.slice(0, 20).join(', ')} with your message. I am the demo model and cannot look inside.`
+}
+
+/** `My name is Ada.` */
+function takeNote({ question }: Conversation): string | undefined {
+  const facts = [...factsIn([question])]
+  return facts.length === 0 ? undefined : `Noted: ${facts.map(([name, value]) => `${name} is ${value}`).join(', ')}.`
+}
+
+function greet({ question }: Conversation): string | undefined {
+  if (!/\b(?:hello|hi|hey|good (?:morning|evening))\b/i.test(question)) return undefined
+  return 'Hello! I am the demo model. I answer by a few plain rules, without a key and without a network.'
+}

@@ -1,0 +1,32 @@
+/** The demo model's answer to a chat: planned as a whole, then told token by token. */
+import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises'
+import type { Call } from '../contract.ts'
+import { finish } from '../pieces.ts'
+import type { ChatChunk, ChatRequest } from '../../wire/chat.ts'
+import { usageOf } from '../../wire/usage.ts'
+import { checkRequest } from './check.ts'
+import { planOf } from './plan.ts'
+import { promptTokens } from './tokens.ts'
+
+export async function* chat(call: Call<ChatRequest>, paceMs: number): AsyncGenerator<ChatChunk, void, void> {
+  const { request, signal } = call
+  checkRequest(request)
+  const { steps, reason } = planOf(request)
+  const choices = Array.from({ length: request.n ?? 1 }, (_, index) => index)
+  for (const [at, { delta }] of steps.entries()) {
+    if (at > 0 && paceMs > 0) await pause(paceMs, undefined, { signal, ref: false })
+    else if (at % 64 === 63) await breathe()
+    signal.throwIfAborted()
+    const logprobs = request.logprobs === true && delta.content ? { logprobs: certain(delta.content, request) } : {}
+    for (const index of choices) yield { choices: [{ index, delta, ...logprobs }] }
+  }
+  const told = steps.reduce((sum, { tokens }) => sum + tokens, 0)
+  const usage = usageOf(promptTokens(request), told * choices.length)
+  for (const index of choices) yield finish(reason, index === choices.length - 1 ? usage : undefined, index)
+}
+
+/** A model that answers by rule has no doubt: the logarithm of one. */
+function certain(token: string, { top_logprobs: top }: ChatRequest): object {
+  const chance = { token, logprob: 0, bytes: [...Buffer.from(token)] }
+  return { content: [{ ...chance, top_logprobs: Number(top) > 0 ? [chance] : [] }], refusal: [] }
+}

@@ -1,0 +1,31 @@
+/** Facts that are told in plain sentences: `my name is Ada`, `the code is 417`, `code=417`. */
+
+/** Bounded everywhere: the text is a stranger's. */
+const forms = [
+  /\b(?:my|the) (?<name>[a-z][\w -]{0,40}?) (?:is|are|was) (?:now )?(?<value>[^.,;!?\n]{1,100})/gi,
+  /\b(?<name>[a-z][\w-]{0,40}) ?= ?(?<value>"[^"\n]{1,100}"|[^\s,;!?"]{1,100})/gi,
+  /\b(?:call me|I am|I'm|I’m) (?<value>\p{Lu}[\p{L}'’-]{0,40})/gu,
+]
+
+/** By lower-case name, the last one told first in importance. */
+export function factsIn(texts: readonly string[]): Map<string, string> {
+  const facts = new Map<string, string>()
+  for (const text of texts) {
+    for (const form of forms) {
+      for (const { groups = {} } of text.matchAll(form)) {
+        const name = (groups['name'] ?? 'name').toLowerCase()
+        const value = (groups['value'] ?? '').replace(/^"|"$|\.+$/g, '').trim()
+        // The fact told last counts and stands last.
+        facts.delete(name)
+        facts.set(name, value)
+      }
+    }
+  }
+  return facts
+}
+
+/** The facts whose names stand in a question. */
+export function factsAskedFor(question: string, facts: ReadonlyMap<string, string>): [name: string, value: string][] {
+  const asked = ` ${question.toLowerCase().replace(/[^\p{L}\p{N}_-]+/gu, ' ')} `
+  return [...facts].filter(([name]) => asked.includes(` ${name} `))
+}

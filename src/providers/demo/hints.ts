@@ -1,0 +1,49 @@
+/** What a question says about the values it asks for: `city=Paris`, `Service name: Foo`, the numbers in it, a place. */
+
+/** Bounded everywhere: the text is a stranger's. */
+const number = /(?<![\p{L}\p{N}_.])-?\d{1,15}(?:\.\d{1,10})?(?![\p{L}\p{N}_])/gu
+const place = /\b(?:in|at|near|for|of|to)\s(\p{Lu}[\p{L}'’-]{0,40}(?:\s\p{Lu}[\p{L}'’-]{0,40}){0,3})/u
+const expression = /-?\d{1,15}(?:\.\d{1,10})?(?:\s?[-+*/]\s?-?\d{1,15}(?:\.\d{1,10})?){1,20}/
+
+export class Hints {
+  readonly question: string
+  readonly #numbers: number[]
+  #words: Set<string> | undefined
+
+  constructor(question: string) {
+    this.question = question.replace(/[ \t]+/g, ' ').trim()
+    this.#numbers = (this.question.match(number) ?? []).map(Number)
+  }
+
+  /** What the question gives under a name, `serviceName` being the same as `service name`. */
+  named(name: string): string | undefined {
+    const words = name.slice(0, 60).match(/\p{Lu}?\p{Ll}+|\p{Lu}+|\p{N}+/gu)
+    if (words === null) return undefined
+    const value = `(?: ?= ?(?<word>[^\\s,;!?"']{1,200})| ?[=:] ?["'](?<quoted>[^"'\\n]{1,200})["']|(?:: ?| is )(?<rest>[^\\n,;!?]{1,200}))`
+    const found = new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[ _-]?')}${value}`, 'iu').exec(this.question)?.groups
+    return (
+      found?.['quoted'] ??
+      found?.['word']?.replace(/\.$/, '') ??
+      found?.['rest']?.replace(/(?:\.(?:\s.*)?|\sand\s.*)$/, '').replace(/^["'](.*)["']$/, '$1')
+    )
+  }
+
+  /** The next number of the question that has not been used. */
+  nextNumber(): number | undefined {
+    return this.#numbers.shift()
+  }
+
+  /** Whether a word stands in the question, in this very spelling. */
+  mentions(word: string): boolean {
+    this.#words ??= new Set(this.question.split(/[^\p{L}\p{N}_-]+/u))
+    return this.#words.has(word)
+  }
+
+  /** What fits a text of this name by its meaning. */
+  meant(name: string): string | undefined {
+    if (/city|town|place|location|country|region|address/i.test(name)) return place.exec(this.question)?.[1]
+    if (/expression|formula|equation|calculation/i.test(name)) return expression.exec(this.question)?.[0]
+    if (/query|question|prompt|message|request|input|^text$/i.test(name)) return this.question.slice(0, 200)
+    return undefined
+  }
+}

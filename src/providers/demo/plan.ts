@@ -1,0 +1,72 @@
+/** What the demo model is going to say or call, in steps of about a token each. */
+import type { ChatRequest, Delta, FinishReason, ResponseFormat } from '../../wire/chat.ts'
+import { answerTo } from './answer.ts'
+import { conversationOf } from './conversation.ts'
+import { Hints } from './hints.ts'
+import { sample, type Schema } from './sample.ts'
+import { countTokens, tokensOf } from './tokens.ts'
+import { callsFor, type PlannedCall } from './tools.ts'
+
+export interface Plan {
+  readonly steps: readonly Step[]
+  readonly reason: FinishReason
+}
+
+export interface Step {
+  readonly delta: Delta
+  readonly tokens: number
+}
+
+export function planOf(request: ChatRequest): Plan {
+  const limit = request.max_completion_tokens ?? request.max_tokens ?? Infinity
+  const conversation = conversationOf(request.messages)
+  const calls = callsFor(request, conversation)
+  if (calls.length > 0) return limited(calls.flatMap(stepsOfCall), 'tool_calls', limit)
+  const answer = answerTo(conversation)
+  const text = cutAtStop(inFormat(answer, request.response_format, conversation.question), request.stop)
+  return limited(
+    tokensOf(text).map((content) => ({ delta: { content }, tokens: 1 })),
+    'stop',
+    limit,
+  )
+}
+
+function limited(steps: readonly Step[], reason: FinishReason, limit: number): Plan {
+  let tokens = 0
+  const end = steps.findIndex((step) => (tokens += step.tokens) > limit)
+  const kept = end < 0 ? steps : steps.slice(0, end)
+  const said = kept.length > 0 ? kept : [{ delta: { content: '' }, tokens: 0 }]
+  return { steps: said, reason: end < 0 ? reason : 'length' }
+}
+
+function stepsOfCall({ kind, name, input }: PlannedCall, index: number): Step[] {
+  const piece = (text: string) => (kind === 'custom' ? { input: text } : { arguments: text })
+  const first = { index, type: kind, [kind]: { name, ...piece('') } }
+  const rest = tokensOf(input).map((text) => ({ index, [kind]: piece(text) }))
+  return [first, ...rest].map((call, at) => ({
+    delta: { tool_calls: [call] },
+    tokens: at === 0 ? countTokens(name) : 1,
+  }))
+}
+
+function cutAtStop(text: string, stop: ChatRequest['stop']): string {
+  const ends = [stop ?? []].flat().map((sequence) => (sequence === '' ? -1 : text.indexOf(sequence)))
+  return text.slice(0, Math.min(text.length, ...ends.filter((end) => end >= 0)))
+}
+
+/** The answer as JSON where that is asked for: a value of the schema, or an object that holds the answer. */
+function inFormat(answer: string, format: ResponseFormat | null | undefined, question: string): string {
+  if (format?.type === 'json_schema') {
+    const schema: Schema = format.json_schema?.schema ?? {}
+    return JSON.stringify(sample(schema, new Hints(question)))
+  }
+  return format?.type === 'json_object' && !isObject(answer) ? JSON.stringify({ answer }) : answer
+}
+
+function isObject(text: string): boolean {
+  try {
+    return text.startsWith('{') && JSON.parse(text) !== null
+  } catch {
+    return false
+  }
+}
