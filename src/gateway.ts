@@ -239,6 +239,9 @@ export class Gateway {
   async #drain(graceMs: number): Promise<void> {
     await this.#calls.emptied(graceMs)
     this.#calls.cut(closingError())
+    // The last bytes are still on their way through the host's streams: a server closed before they left waits for its
+    // keep-alive time.
+    await new Promise((resolve) => setImmediate(resolve))
     await Promise.allSettled(this.#closers.map(async (close) => close()))
   }
 }

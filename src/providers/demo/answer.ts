@@ -21,10 +21,11 @@ function repeatResults({ results }: Conversation): string | undefined {
   return results.length === 0 ? undefined : results.map(({ tool, text }) => `${tool} says: ${text}`).join('\n')
 }
 
-const speaking = '\\b(?:reply|respond|answer|say|repeat|echo|output|return|print)\\b(?: back)?(?: to me)?(?: after me)?'
+const speaking = '\\b(?:reply|respond|answer|say|repeat|output|return|print)\\b(?: back)?(?: to me)?'
+const strictly = `${speaking}(?: with)?(?: exactly| only| just|(?= the (?:single )?word))(?: with)?`
 const quoted = new RegExp(`${speaking}[^"“\\n{[]{0,40}["“](?<what>[^"”]{1,2000})["”]`, 'i')
 const exactly = new RegExp(
-  `${speaking}(?: with)?(?: (?:exactly|only|just)(?: with)?| (?=the (?:single )?word))(?: (?:the|this|one|single|word|words|text|phrase|number))*` +
+  `(?:${strictly}|\\b(?:repeat after me|echo)\\b)(?: (?:the|this|one|single|word|words|text|phrase|number))*` +
     '[:,]? ?\\n?(?<what>[^\\n]{1,2000})',
   'i',
 )

@@ -9,14 +9,18 @@ export function sampleNumber(schema: SchemaObject, whole: boolean, hints: Hints,
   const named = Number(hints.named(name) ?? NaN)
   const hint = Number.isFinite(named) ? named : nth === 0 ? hints.nextNumber() : undefined
   if (hint !== undefined && fits(hint, bounds)) return hint
-  const { least, most, step } = bounds
-  const start = Math.min(Math.max(usual, least), most) + nth * (step || 1)
-  const onStep = step === 0 ? start : Math.ceil(start / step) * step
-  if (onStep <= most) return onStep
-  // Beyond the upper bound: the items of a list start over from below, a single value comes down to the bound.
-  const lowest = Number.isFinite(least) ? (step === 0 ? least : Math.ceil(least / step) * step) : most
-  if (nth > 0 && lowest + (nth - 1) * (step || 1) <= most) return lowest + (nth - 1) * (step || 1)
-  return step === 0 ? most : Math.floor(most / step) * step
+  return counted(bounds, nth)
+}
+
+/** From the usual number upwards, and where the bound is reached, from there downwards. */
+function counted({ least, most, step }: Bounds, nth: number): number {
+  const stride = step || 1
+  const nearest = Math.min(Math.max(usual, least), most)
+  const onStep = step === 0 ? nearest : Math.ceil(nearest / step) * step
+  const first = onStep <= most ? onStep : onStep - stride
+  const above = Math.floor((most - first) / stride)
+  const value = nth <= above ? first + nth * stride : first - (nth - above) * stride
+  return Math.max(value, Math.min(least, first))
 }
 
 interface Bounds {

@@ -1,0 +1,16 @@
+/**
+ * What the quick starts serve: `demo`, which needs no key and no network, and OpenAI's models where `OPENAI_API_KEY` is
+ * set, as `openai/gpt-5` and so on. `OPENAI_BASE_URL` leads to any other vendor that speaks the same format.
+ */
+import type { ModelEntry } from 'modelhatch'
+import { demo, openai } from 'modelhatch/providers'
+
+const { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseUrl, MODELHATCH_KEY } = process.env
+
+/** The key that clients call with. */
+export const key: string = MODELHATCH_KEY ?? 'sk-demo'
+
+export const models: Record<string, ModelEntry> = {
+  demo: demo(),
+  ...(apiKey !== undefined && { 'openai/*': openai({ apiKey, ...(baseUrl !== undefined && { baseUrl }) }) }),
+}

@@ -1,0 +1,14 @@
+/** Says where a server is, and how to try it. */
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export function welcome(server: Server, key: string, model: string): void {
+  const { port } = server.address() as AddressInfo
+  const baseUrl = `http://127.0.0.1:${port}/v1`
+  console.log(`Serving ${baseUrl} with the key ${key}. Try:
+
+curl -N ${baseUrl}/chat/completions \\
+  -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\
+  -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}], "stream": true}'
+`)
+}

@@ -1,0 +1,74 @@
+import { exec } from 'node:child_process'
+import { setTimeout as pause } from 'node:timers/promises'
+import { promisify } from 'node:util'
+import OpenAI from 'openai'
+import { scriptedVendor } from 'modelhatch/testing'
+import { expect, test } from 'vitest'
+import { runExample } from './example.ts'
+
+const run = promisify(exec)
+
+test.each(['express', 'koa'])(
+  'the %s quick start serves the demo model, and the curl it prints works',
+  async (name) => {
+    const example = await runExample(name)
+    const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
+    expect((await client.models.list()).data.map(({ id }) => id)).toEqual(['demo'])
+
+    const curl = example.printed().slice(example.printed().indexOf('curl'))
+    const { stdout } = await run(curl)
+    expect(stdout).toContain('"content":"Hello"')
+    expect(stdout).toMatch(/data: \[DONE\]\n\n$/)
+
+    expect(await example.stop()).toBe(0)
+  },
+)
+
+test.each(['express', 'koa'])('%s: told to stop, it refuses new calls and ends after those under way', async (name) => {
+  const example = await runExample(name)
+  const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
+  const chat = (content: string) =>
+    client.chat.completions.create({ model: 'demo', messages: [{ role: 'user', content }], stream: true })
+
+  let said = ''
+  let stopped: Promise<number | null> | undefined
+  let refused: unknown
+  for await (const { choices } of await chat('Count to 25')) {
+    said += choices[0]?.delta.content ?? ''
+    if (stopped === undefined) {
+      stopped = example.stop('SIGINT')
+      do refused = await chat('Hello').catch((error: unknown) => error)
+      while (!(refused instanceof Error))
+    }
+  }
+  expect(said).toMatch(/24, 25$/)
+  expect(refused).toMatchObject({ status: 503, code: 'service_unavailable' })
+  // Sooner than the five seconds for which a server keeps idle connections.
+  const soon = pause(3_000, 'still running', { ref: false })
+  expect(await Promise.race([stopped, soon])).toBe(0)
+})
+
+test('a key of one’s own, and the models of a vendor where there is a key for it', async () => {
+  const vendor = await scriptedVendor((request, response) => {
+    const found = { object: 'list', data: [{ id: 'gpt-9', object: 'model', created: 1, owned_by: 'vendor' }] }
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(request.headers.authorization === 'Bearer sk-vendor' ? found : {}))
+  })
+  const example = await runExample('express', {
+    MODELHATCH_KEY: 'sk-mine',
+    OPENAI_API_KEY: 'sk-vendor',
+    OPENAI_BASE_URL: vendor.baseUrl,
+  })
+  const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-mine', maxRetries: 0 })
+  expect((await client.models.list()).data.map(({ id }) => id)).toEqual(['demo', 'openai/gpt-9'])
+  await expect(client.withOptions({ apiKey: 'sk-demo' }).models.list()).rejects.toMatchObject({ status: 401 })
+  expect(await example.stop()).toBe(0)
+  await vendor.close()
+})
+
+test('a port that is taken is told at once', async () => {
+  const first = await runExample('express')
+  const port = new URL(first.baseUrl).port
+  await expect(runExample('express', { PORT: port })).rejects.toThrow('EADDRINUSE')
+  expect(await first.stop()).toBe(0)
+})

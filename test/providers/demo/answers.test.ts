@@ -1,0 +1,125 @@
+import { describe, expect, test } from 'vitest'
+import { ask, messageTo, say } from './ask.ts'
+
+describe('what the demo model says', () => {
+  test.each([
+    ['Reply with exactly: pong', 'pong'],
+    ['Say exactly "This is a test. Twice." please', 'This is a test. Twice.'],
+    ['Reply only with the word OK and nothing else.', 'OK'],
+    ["Respond with just 'yes'.", 'yes'],
+    ['Reply with the single word: ping', 'ping'],
+    ['Answer with exactly one word: banana', 'banana'],
+    ['Repeat after me: one two three.', 'one two three'],
+    ['Output only {"a": 1.5}', '{"a": 1.5}'],
+    ['Count from 3 to 6.', '3, 4, 5, 6'],
+  ])('%s → %s', async (question, answer) => {
+    expect(await say(question)).toBe(answer)
+  })
+
+  test('other questions are quoted, so that a reader sees that theirs arrived', async () => {
+    const answer = await say('Write a haiku about programming.')
+    expect(answer).toContain('Write a haiku about programming.')
+    expect(answer).toContain('demo model')
+    expect(await say('Hello')).toContain('Hello!')
+  })
+
+  test('the same question gets the same answer', async () => {
+    expect(await say('Tell me something')).toBe(await say('Tell me something'))
+  })
+
+  test('a text of a number of words has that number of words', async () => {
+    const story = (await say('Write a story of 120 words')) ?? ''
+    expect(story.match(/\w+/g)).toHaveLength(120)
+  })
+
+  test.each([
+    ['My name is Alice.', 'What is my name?', 'Alice'],
+    ['Please remember code=417.', 'Which code did I tell you?', '417'],
+    ['My favourite colour is green, as you know.', 'Tell me my favourite colour', 'green'],
+    ['Hi, I am Bob', 'Do you recall my name?', 'Bob'],
+  ])('it remembers: %s %s → %s', async (told, question, fact) => {
+    const messages = [
+      { role: 'user', content: told },
+      { role: 'assistant', content: 'I see.' },
+      { role: 'user', content: question },
+    ] as const
+    expect(await say('', { messages: [...messages] })).toContain(fact)
+    expect(await say(question)).not.toContain(fact)
+  })
+
+  test('what the system told it is remembered as well, and the newest fact counts', async () => {
+    const asked = await say('', {
+      messages: [
+        { role: 'system', content: 'The magic word is xyzzy.' },
+        { role: 'user', content: 'The magic word is plugh.' },
+        { role: 'user', content: 'What is the magic word?' },
+      ],
+    })
+    expect(asked).toContain('plugh')
+    expect(asked).not.toContain('xyzzy')
+  })
+
+  test('images, sounds and files are named with their type', async () => {
+    const answer = await say('', {
+      messages: [
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'What do you see?' },
+            { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
+            { type: 'image_url', image_url: { url: 'https://example.com/cat.jpg' } },
+            { type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } },
+            { type: 'file', file: { filename: 'a.pdf', file_data: 'AAAA' } },
+          ],
+        },
+      ],
+    })
+    expect(answer).toContain('an image (image/png), an image, a sound, a file')
+  })
+
+  test('it stops in front of the first of several stop sequences', async () => {
+    expect(await say('Count to 9', { stop: [' 7', ' 5'] })).toBe('1, 2, 3, 4,')
+    expect(await say('Count to 9', { stop: '1' })).toBe('')
+  })
+
+  test.each(['max_tokens', 'max_completion_tokens'])('%s cuts the answer and says so', async (limit) => {
+    const { choices, usage } = await ask('Count to 9', { [limit]: 4 })
+    expect(choices[0]).toMatchObject({ finish_reason: 'length', message: { content: '1, 2,' } })
+    expect(usage?.completion_tokens).toBe(4)
+    const whole = await ask('Count to 2', { [limit]: 3 })
+    expect(whole.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: '1, 2' } })
+  })
+
+  test('n gives that many choices, and their tokens are counted', async () => {
+    const one = await ask('Count to 2')
+    const three = await ask('Count to 2', { n: 3 })
+    expect(three.choices.map(({ index, message }) => [index, message.content])).toEqual([
+      [0, '1, 2'],
+      [1, '1, 2'],
+      [2, '1, 2'],
+    ])
+    expect(three.usage?.prompt_tokens).toBe(one.usage?.prompt_tokens)
+    expect(three.usage?.completion_tokens).toBe(3 * (one.usage?.completion_tokens ?? 0))
+  })
+
+  test('logprobs: one entry a token, all certain', async () => {
+    const { choices, usage } = await ask('Count to 3', { logprobs: true, top_logprobs: 1 })
+    const tokens = choices[0]?.logprobs?.content ?? []
+    expect(tokens.map(({ token }) => token).join('')).toBe('1, 2, 3')
+    expect(tokens).toHaveLength(usage?.completion_tokens ?? 0)
+    expect(tokens[2]).toEqual({
+      token: ' 2',
+      logprob: 0,
+      bytes: [32, 50],
+      top_logprobs: [{ token: ' 2', logprob: 0, bytes: [32, 50] }],
+    })
+  })
+
+  test('a large request with a message that is none gets 400 with the place', async () => {
+    const messages = [{ role: 'user', content: 'x'.repeat(20_000) }, null]
+    await expect(messageTo('', { messages: messages as never })).rejects.toMatchObject({
+      status: 400,
+      param: 'messages[1]',
+    })
+  })
+})

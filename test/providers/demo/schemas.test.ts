@@ -1,0 +1,182 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import * as z from 'zod'
+import { say } from './ask.ts'
+
+const ajv = new Ajv2020({ strict: false, allErrors: true, logger: false, formats: { 'date-time': true } })
+
+async function valueOf(schema: object, question = 'Generate something.'): Promise<unknown> {
+  const answer = await say(question, {
+    response_format: { type: 'json_schema', json_schema: { name: 'value', schema: schema as Record<string, unknown> } },
+  })
+  return JSON.parse(answer ?? '')
+}
+
+async function expectConforming(schema: object, question?: string): Promise<void> {
+  const value = await valueOf(schema, question)
+  const valid = ajv.validate(schema, value)
+  expect(valid, `${JSON.stringify(value)} for ${JSON.stringify(schema)}: ${ajv.errorsText()}`).toBe(true)
+}
+
+describe('JSON from the demo model', () => {
+  test('json_object: an object that holds the answer, or is the answer', async () => {
+    const format = { response_format: { type: 'json_object' } } as const
+    expect(JSON.parse((await say('Count to 3', format)) ?? '')).toEqual({ answer: '1, 2, 3' })
+    expect(await say('Say exactly {"a": 1}', format)).toBe('{"a": 1}')
+  })
+
+  test.each<[string, object]>([
+    ['bounds', { type: 'integer', minimum: 90, exclusiveMaximum: 92, multipleOf: 7 }],
+    ['exclusive bounds close together', { type: 'number', exclusiveMinimum: 0, exclusiveMaximum: 0.001 }],
+    ['a negative range', { type: 'number', maximum: -5 }],
+    [
+      'a list of different items',
+      { type: 'array', items: { type: 'integer', maximum: 13 }, minItems: 3, uniqueItems: true },
+    ],
+    ['different texts', { type: 'array', items: { type: 'string' }, minItems: 5, uniqueItems: true }],
+    ['different choices', { type: 'array', items: { enum: ['a', 'b', 'c'] }, uniqueItems: true }],
+    ['a short list', { type: 'array', items: { type: 'string' }, maxItems: 1 }],
+    ['a tuple', { prefixItems: [{ type: 'string' }, { type: 'null' }], items: false, minItems: 2 }],
+    ['lengths', { type: 'string', minLength: 200, maxLength: 201 }],
+    ['a constant', { const: { any: ['thing'] } }],
+    ['one of several types', { type: ['null', 'boolean'] }],
+    ['alternatives', { anyOf: [{ type: 'null' }, { type: 'integer' }] }],
+    ['a record', { type: 'object', additionalProperties: { type: 'number' }, minProperties: 2 }],
+    ['no required list', { properties: { a: { type: 'integer' } } }],
+    ['required without a property', { required: ['x'], additionalProperties: { type: 'boolean' } }],
+    [
+      'combined parts',
+      {
+        allOf: [
+          { properties: { a: { type: 'integer' } }, required: ['a'] },
+          { properties: { b: { $ref: '#/$defs/B' } }, required: ['b'] },
+        ],
+        $defs: { B: { type: 'string', enum: ['only'] } },
+        unevaluatedProperties: false,
+      },
+    ],
+    [
+      'a schema that contains itself',
+      {
+        $ref: '#/definitions/Node',
+        definitions: {
+          Node: {
+            type: 'object',
+            properties: {
+              name: { type: 'string' },
+              children: { type: 'array', items: { $ref: '#/definitions/Node' } },
+              next: { anyOf: [{ $ref: '#/definitions/Node' }, { type: 'null' }] },
+            },
+            required: ['name', 'children', 'next'],
+            additionalProperties: false,
+          },
+        },
+      },
+    ],
+  ])('conforms to the schema: %s', async (_, schema) => {
+    await expectConforming(schema)
+  })
+
+  test.each([
+    z.email(),
+    z.uuid(),
+    z.iso.datetime(),
+    z.iso.date(),
+    z.url(),
+    z.ipv4(),
+    z.string().regex(/^[A-Z]{3}-\d+$/),
+    z.string().regex(/^(?:\+|00)[1-9]\d{6,14}$/),
+    z
+      .string()
+      .regex(/^[a-z]+$/)
+      .min(12),
+    z.string().regex(/^([\w.]+)@\1\.(?:com|org)$/),
+    z.string().regex(/^[^a0-]\p{Lu}\x41[\]\u0042]$/u),
+    z.object({ theme: z.enum(['light', 'dark']), list: z.array(z.object({ n: z.int().min(3) })).length(3) }),
+    z.object({ id: z.discriminatedUnion('kind', [z.object({ kind: z.literal('a'), at: z.number() })]) }),
+    z.record(z.string(), z.unknown()),
+    z.tuple([z.string(), z.number().multipleOf(0.01)]),
+  ])('what zod describes, zod takes (%#)', async (schema) => {
+    const described = z.toJSONSchema(schema)
+    const value = await valueOf(described)
+    expect(schema.safeParse(value).error?.message ?? 'valid', JSON.stringify(value)).toBe('valid')
+  })
+
+  test('whatever the schema is made of, the value conforms', async () => {
+    const leaf = fc.oneof(
+      fc.record({ type: fc.constant('integer'), minimum: fc.integer({ min: -99, max: 99 }) }),
+      fc
+        .tuple(fc.nat(50), fc.nat(50))
+        .map(([minLength, more]) => ({ type: 'string', minLength, maxLength: minLength + more })),
+      fc.constantFrom({ type: 'boolean' }, { type: 'null' }, { enum: [1, 'two', null] }, { const: 4 }, true, {}),
+    )
+    const { schema } = fc.letrec<{ schema: unknown }>((tie) => ({
+      schema: fc.oneof(
+        { maxDepth: 3 },
+        leaf,
+        fc.record({
+          type: fc.constant('array'),
+          items: tie('schema'),
+          minItems: fc.nat(2),
+          maxItems: fc.integer({ min: 2, max: 3 }),
+        }),
+        fc.dictionary(fc.constantFrom('a', 'city', 'some name'), tie('schema')).map((properties) => ({
+          type: 'object',
+          properties,
+          required: Object.keys(properties),
+          additionalProperties: false,
+        })),
+        fc.array(tie('schema'), { minLength: 1, maxLength: 2 }).map((anyOf) => ({ anyOf })),
+      ),
+    }))
+    const whole = schema.map((part) => ({ type: 'object', properties: { part }, required: ['part'] }))
+    await fc.assert(
+      fc.asyncProperty(whole, (described) => expectConforming(described, 'In Paris, city=Rome and a is 7.')),
+      { numRuns: 150 },
+    )
+  })
+
+  test('what the question says goes into the values where it fits', async () => {
+    const text = { type: 'string' }
+    const schema = {
+      type: 'object',
+      properties: {
+        serviceName: text,
+        city: text,
+        decision: { enum: ['UseFallback', 'UseAPI'] },
+        age: { type: 'integer' },
+        note: text,
+        unasked: text,
+      },
+      required: ['serviceName', 'city', 'decision', 'age'],
+    }
+    const question = 'I want UseAPI in New York.\nService name: My Service\nage=42 note="be quick"'
+    expect(await valueOf(schema, question)).toEqual({
+      serviceName: 'My Service',
+      city: 'New York',
+      decision: 'UseAPI',
+      age: 42,
+      note: 'be quick',
+    })
+  })
+
+  test.each<[string, object]>([
+    ['without end', { $ref: '#' }],
+    ['of endless depth', { type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] }],
+    ['of very many values', { type: 'array', minItems: 1_000_000_000 }],
+    [
+      'of lists of lists',
+      { items: { items: { type: 'null', minItems: 100 }, type: 'array', minItems: 100 }, minItems: 100 },
+    ],
+  ])('a schema %s is refused with 400', async (_, schema) => {
+    await expect(valueOf(schema)).rejects.toMatchObject({ status: 400 })
+  })
+
+  test('an expression that would take forever to match is never run', async () => {
+    expect(await valueOf({ type: 'string', pattern: '^(a+)+(b*)*(?:\\1{0,900}){900}$', minLength: 40 })).toMatch(
+      /^a{40,}$/,
+    )
+    expect(await valueOf({ type: 'string', pattern: '((((((((((' })).toBe('')
+  })
+})

@@ -1,0 +1,46 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { countTokens, tokensOf } from '../../../src/providers/demo/tokens.ts'
+import { ask, tool } from './ask.ts'
+
+async function cost(...question: Parameters<typeof ask>): Promise<number> {
+  return (await ask(...question)).usage?.prompt_tokens ?? 0
+}
+
+describe('how the demo model counts', () => {
+  test('tokens joined are the text, whatever the text', () => {
+    fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => tokensOf(text).join('') === text))
+    fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => tokensOf(text).join('') === text))
+    const naughty = 'a\ud800b  \n\t c漢字 é👩‍👩‍👧 x'.repeat(3)
+    expect(tokensOf(naughty).join('')).toBe(naughty)
+  })
+
+  test('words are tokens, long words several, ideographs one each', () => {
+    expect(tokensOf('Hello there, internationalization')).toEqual([
+      'Hello',
+      ' there',
+      ',',
+      ' internat',
+      'ionaliza',
+      'tion',
+    ])
+    expect(tokensOf('漢字 2026')).toEqual(['漢', '字', ' 202', '6'])
+  })
+
+  test('a very long text is counted quickly, and as much more as it is longer', () => {
+    const text = 'lorem ipsum '.repeat(1_000_000)
+    const startedAt = performance.now()
+    expect(countTokens(text) / 2_000_000).toBeCloseTo(1, 1)
+    expect(performance.now() - startedAt).toBeLessThan(500)
+  })
+
+  test('a longer question, an image and a tool cost more', async () => {
+    const plain = await cost('Hello')
+    expect(await cost('Hello there')).toBe(plain + 1)
+    expect(await cost('Hello', { tools: [tool('get_weather')] })).toBeGreaterThan(plain + 5)
+    const image = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(999)}` } } as const
+    expect(await cost('', { messages: [{ role: 'user', content: [{ type: 'text', text: 'Hello' }, image] }] })).toBe(
+      plain + 85,
+    )
+  })
+})
