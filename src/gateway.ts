@@ -133,7 +133,7 @@ export class Gateway {
     const { meter, order } = visit
     const end = (outcome: Receipt['outcome'], error?: GatewayError) => {
       meter.end(outcome, error)
-      call.done(error)
+      call.done(outcome === 'completed' ? undefined : (error ?? new GatewayError('client_closed')))
       order.form?.dispose()
     }
     try {
@@ -155,7 +155,10 @@ export class Gateway {
         signal: call.signal,
         writing,
         failed: (error) => endpoint.failed?.(error, visit) ?? errorFrame(error),
-        ended: end,
+        ended: (outcome, error) => {
+          end(outcome, error)
+          if (error !== undefined && error.status >= 500) publishFailure({ id: visit.id, error })
+        },
       })
       return { status: 200, headers: sseHeaders, body }
     } catch (thrown) {
@@ -186,7 +189,7 @@ export class Gateway {
         json: order.json,
         form: order.form,
       }
-      const asked = unlessAborted(endpoint.ask(deployment.provider, call, visit), signal)
+      const asked = unlessAborted(endpoint.ask(deployment.provider, call, visit), signal, endpoint.discard)
       return endpoint.once === true ? asked.catch(notAgain) : asked
     }
     const candidates = plan(model.deployments, this.#random)
@@ -205,8 +208,8 @@ export class Gateway {
     const timer = Promise.withResolvers<'slow'>()
     const timeout = setTimeout(() => timer.resolve('slow'), keepAliveMs)
     timeout.unref()
-    const first = await Promise.race([asking.then((answer) => ({ answer })), timer.promise])
-    clearTimeout(timeout)
+    const begun = asking.then((answer) => ({ answer }))
+    const first = await Promise.race([begun, timer.promise]).finally(() => clearTimeout(timeout))
     if (first !== 'slow') return endpoint.frames(first.answer, visit)
     return (async function* later() {
       yield* endpoint.frames(await asking, visit)

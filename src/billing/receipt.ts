@@ -90,8 +90,12 @@ export class Meter implements Tally {
     return this.#ended
   }
 
+  /** A provider is about to be asked. What an earlier one counted before it failed is not the caller's. */
   attempt(provider: string, model: string): void {
     this.#attempts++
+    this.usage = undefined
+    this.estimatedCompletionTokens = 0
+    this.units = undefined
     this.#provider = { name: provider, model }
   }
 

@@ -4,7 +4,7 @@ import { bytesReply, jsonReply } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
 import { ContentFrames, Verbatim, type Call } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
-import { begin, chunkFrames, type ChunkState, type OpenStream } from './chunk-stream.ts'
+import { begin, chunkFrames, release, type ChunkState, type OpenStream } from './chunk-stream.ts'
 import type { Visit } from './endpoint.ts'
 
 /** Identity of an answer. */
@@ -81,6 +81,11 @@ export function wholeReply(answer: OpenAnswer<unknown, object, Countable>, { ord
   const { whole, bytes } = answer
   if (whole.usage !== undefined) return bytes === undefined ? jsonReply(whole) : bytesReply(bytes)
   return jsonReply({ ...whole, usage: usageOf(order.promptTokens, meter.estimatedCompletionTokens) })
+}
+
+/** For an answer that nobody wants any more. */
+export function discardAnswer(answer: OpenAnswer<unknown, object, unknown>): void {
+  if (answer.kind === 'stream') release(answer.stream.rest)
 }
 
 export function framesOf<Chunk, Full extends object>(

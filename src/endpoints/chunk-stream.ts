@@ -36,14 +36,19 @@ export async function begin<Chunk extends Chunky, Full extends object>(
   tellsSomething: (chunk: Chunk) => boolean,
 ): Promise<OpenStream<Chunk, Full>> {
   const seen: (Chunk | ContentFrames)[] = []
-  for (;;) {
-    const next = await rest.next()
-    if (next.done === true) {
-      if (seen.some((piece) => piece instanceof ContentFrames || piece.choices?.length)) break
-      throw unavailable('same', new Error('the vendor ended the answer before its first word'))
+  try {
+    for (;;) {
+      const next = await rest.next()
+      if (next.done === true) {
+        if (seen.some((piece) => piece instanceof ContentFrames || piece.choices?.length)) break
+        throw unavailable('same', new Error('the vendor ended the answer before its first word'))
+      }
+      seen.push(next.value)
+      if (next.value instanceof ContentFrames || tellsSomething(next.value)) break
     }
-    seen.push(next.value)
-    if (next.value instanceof ContentFrames || tellsSomething(next.value)) break
+  } catch (error) {
+    release(rest)
+    throw error
   }
   return { state, seen, rest }
 }
@@ -117,7 +122,9 @@ async function nextOf<T>(pieces: AsyncIterator<T>): Promise<T | undefined> {
   return next.done === true ? undefined : next.value
 }
 
-/** The client may have left before the provider was done. */
-function release(rest: AsyncIterator<unknown>): void {
-  void rest.return?.()?.then(undefined, () => undefined)
+/** Tells a provider that nobody reads on. What it does about it is its own affair. */
+export function release(rest: AsyncIterator<unknown>): void {
+  void (async () => rest.return?.())().catch(ignore)
 }
+
+function ignore(): void {}

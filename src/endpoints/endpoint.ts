@@ -57,6 +57,8 @@ export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Ord
    * is thrown before that may be retried and becomes a status.
    */
   readonly ask: (provider: Provider, call: Call<Request>, visit: Visit<Request, Read>) => Promise<Answer>
+  /** Lets go of an answer that came when nobody wanted it any more. Never throws. */
+  readonly discard?: (answer: Answer) => void
   /** The reply to a client that waits for the whole. */
   readonly whole: (answer: Answer, visit: Visit<Request, Read>) => Reply
   /** The frames for a client that wants events, the last one included. A throw ends the stream with an error event. */

@@ -50,13 +50,20 @@ export class OpenCalls {
   }
 }
 
-/** The result of `promise`, or a rejection with the signal's reason as soon as it is aborted. */
-export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+/**
+ * The result of `promise`, or a rejection with the signal's reason as soon as it is aborted. What comes of the promise
+ * after that goes to `late`.
+ */
+export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, late?: (value: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const aborted = () => reject(signal.reason)
-    const settled = () => signal.removeEventListener('abort', aborted)
     if (signal.aborted) aborted()
     else signal.addEventListener('abort', aborted)
-    promise.then(resolve, reject).then(settled, settled)
+    const settle = (value: T) => {
+      resolve(value)
+      if (signal.aborted) late?.(value)
+    }
+    const forget = () => signal.removeEventListener('abort', aborted)
+    promise.then(settle, reject).then(forget, forget)
   })
 }

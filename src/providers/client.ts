@@ -6,7 +6,7 @@
 import { Pool } from 'undici'
 import { parseMediaType } from '../http/media-type.ts'
 import { unavailable } from './failure.ts'
-import { Transfer, type Deadlines } from './transfer.ts'
+import { Transfer, type Bounds } from './transfer.ts'
 
 export interface ClientOptions {
   /** Such as `https://api.openai.com/v1`. Paths are appended to it as they are. */
@@ -23,6 +23,8 @@ export interface ClientOptions {
   readonly idleMs?: number | undefined
   /** Bytes of a whole answer at most. Default 64 MiB. */
   readonly answerBytes?: number | undefined
+  /** Bytes of any answer at most, streams included. Default 256 MiB. */
+  readonly streamBytes?: number | undefined
 }
 
 export interface VendorRequest {
@@ -39,7 +41,7 @@ export class Client {
   readonly #pool: Pool
   readonly #prefix: string
   readonly #headers: Record<string, string>
-  readonly #deadlines: Deadlines
+  readonly #bounds: Bounds
 
   constructor(options: ClientOptions) {
     const url = new URL(options.baseUrl)
@@ -55,7 +57,8 @@ export class Client {
     })
     // Compressed answers are not asked for: a few kilobytes of them can hold gigabytes.
     this.#headers = { ...options.headers, accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'modelhatch' }
-    this.#deadlines = { firstByteMs: options.firstByteMs ?? 600_000, idleMs: options.idleMs ?? 120_000 }
+    const { firstByteMs = 600_000, idleMs = 120_000, streamBytes = 256 * 1024 * 1024 } = options
+    this.#bounds = { firstByteMs, idleMs, streamBytes }
     this.answerBytes = options.answerBytes ?? 64 * 1024 * 1024
   }
 
@@ -63,7 +66,7 @@ export class Client {
   async send(request: VendorRequest): Promise<Transfer> {
     const { method = 'POST', path, body, headers, signal } = request
     if (signal.aborted) throw signal.reason
-    const transfer = new Transfer(signal, this.#deadlines)
+    const transfer = new Transfer(signal, this.#bounds)
     this.#pool.dispatch(
       {
         method,

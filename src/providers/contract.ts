@@ -122,6 +122,7 @@ export type ResponsePiece = ResponseEvent | ContentFrames
  */
 export class ContentFrames {
   readonly bytes: Uint8Array
+  /** Tokens of the answer in them, estimated. */
   readonly count: number
 
   constructor(bytes: Uint8Array, count: number) {

@@ -30,3 +30,16 @@ export function unavailable(retry: RetryAdvice, cause: unknown, vendorWaitMs?: n
   const retryAfterMs = vendorWaitMs ?? 1_000
   return new ProviderError('service_unavailable', { retry, cause, vendorWaitMs, retryAfterMs, begun })
 }
+
+/** Failures of a connection that a second try often does not see: closed while idle, reset, a restart of the vendor. */
+const passing = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'EAI_AGAIN'])
+
+/**
+ * The connection could not be made, or broke. Of the error only its code is kept: the rest names hosts and quotes bytes.
+ */
+export function unreachable(error: unknown, begun: boolean): ProviderError {
+  const { code } = Object(error) as { code?: unknown }
+  const known = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'no code'
+  const cause = new Error(`the connection to the vendor failed: ${known}`)
+  return unavailable(passing.has(known) ? 'same' : 'next', cause, undefined, begun)
+}

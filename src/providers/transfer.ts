@@ -1,15 +1,20 @@
 /** One answer on its way from a vendor: pulled piece by piece, with deadlines, and cut as soon as nobody wants it. */
 import type { Dispatcher } from 'undici'
 import { GatewayError } from '../errors.ts'
-import { unavailable } from './failure.ts'
+import { unreachable, unavailable } from './failure.ts'
 
-export interface Deadlines {
+/** See `ClientOptions`. */
+export interface Bounds {
   readonly firstByteMs: number
   readonly idleMs: number
+  readonly streamBytes: number
 }
 
 /** Bytes held for a reader that is slower than the vendor before the vendor is made to wait. */
 const highWater = 256 * 1024
+
+/** How long the end of a body is waited for once its reader has all it needs, so that the connection can be kept. */
+const settleMs = 1_000
 
 type Headers = Record<string, string | string[] | undefined>
 
@@ -20,23 +25,25 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
   readonly head: Promise<void>
   readonly #begun = Promise.withResolvers<void>()
   readonly #signal: AbortSignal
-  readonly #idleMs: number
+  readonly #bounds: Bounds
   #controller: Dispatcher.DispatchController | undefined
   #pieces: Buffer[] = []
   #size = 0
+  #total = 0
   #wake: (() => void) | undefined
   #over = false
   #error: Error | undefined
   #timer: NodeJS.Timeout
   #late: 'first byte' | 'next piece' = 'first byte'
+  #settled = false
 
-  constructor(signal: AbortSignal, { firstByteMs, idleMs }: Deadlines) {
+  constructor(signal: AbortSignal, bounds: Bounds) {
     this.#signal = signal
-    this.#idleMs = idleMs
+    this.#bounds = bounds
     this.head = this.#begun.promise
     // Whoever waits for the head is told; a transfer that nobody waits for must not disturb the host.
     this.head.catch(() => undefined)
-    this.#timer = setTimeout(this.#tooLate, firstByteMs)
+    this.#timer = setTimeout(this.#tooLate, bounds.firstByteMs)
     this.#timer.unref()
     signal.addEventListener('abort', this.#aborted)
   }
@@ -54,15 +61,19 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     return Array.isArray(value) ? value[0] : value
   }
 
-  /** All of the body. */
-  async bytes(maxBytes: number): Promise<Buffer> {
+  /** All of the body. With `withinMs` it has to be there by then. */
+  async bytes(maxBytes: number, withinMs?: number): Promise<Buffer> {
+    const timer = withinMs === undefined ? undefined : setTimeout(this.#tooLate, withinMs).unref()
     const pieces: Buffer[] = []
     let size = 0
-    for await (const piece of this) {
-      size += piece.length
-      if (size > maxBytes)
-        throw this.fail(unavailable('next', new Error(`the vendor's answer is larger than ${maxBytes} bytes`)))
-      pieces.push(piece)
+    try {
+      for await (const piece of this) {
+        size += piece.length
+        if (size > maxBytes) throw this.fail(tooLarge(maxBytes))
+        pieces.push(piece)
+      }
+    } finally {
+      clearTimeout(timer)
     }
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size)
   }
@@ -87,8 +98,19 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
   }
 
   async return(): Promise<IteratorResult<Buffer, undefined>> {
-    this.fail(new Error('nobody reads the answer any more'))
+    if (!this.#settled) this.fail(new Error('nobody reads the answer any more'))
     return { done: true, value: undefined }
+  }
+
+  /**
+   * The reader needs no more. The end of a body often comes a moment after the last event: when it does, the connection
+   * serves the next request; when more comes, or nothing, it is cut.
+   */
+  settle(): void {
+    if (this.#over) return
+    this.#settled = true
+    this.#setTimer(settleMs)
+    if (this.#controller?.paused) this.#controller.resume()
   }
 
   [Symbol.asyncIterator](): this {
@@ -116,12 +138,13 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
     if (this.#over) return
+    if (this.#settled) return void this.fail(new Error('the vendor went on after its last word'))
     if (this.#late === 'first byte') {
       this.#late = 'next piece'
-      clearTimeout(this.#timer)
-      this.#timer = setTimeout(this.#tooLate, this.#idleMs)
-      this.#timer.unref()
+      this.#setTimer(this.#bounds.idleMs)
     } else this.#timer.refresh()
+    this.#total += piece.length
+    if (this.#total > this.#bounds.streamBytes) return void this.fail(tooLarge(this.#bounds.streamBytes))
     this.#pieces.push(piece)
     this.#size += piece.length
     if (this.#size > highWater) controller.pause()
@@ -136,7 +159,7 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     if (this.#signal.aborted) this.#finish(this.#signal.reason as Error)
     // What is wrong with an upload that is passed on is the client's affair, and told as it is.
     else if (GatewayError.is(error)) this.#finish(error)
-    else this.#finish(unavailable('same', error, undefined, this.#controller !== undefined))
+    else this.#finish(unreachable(error, this.#controller !== undefined))
   }
 
   readonly #aborted = (): void => {
@@ -147,6 +170,12 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     // A reader that is slow itself has no reason to complain of the vendor.
     if (this.#controller?.paused) return
     this.fail(unavailable('next', new Error(`the vendor let us wait too long for the ${this.#late}`)))
+  }
+
+  #setTimer(ms: number): void {
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(this.#tooLate, ms)
+    this.#timer.unref()
   }
 
   #finish(error: Error | undefined): void {
@@ -165,4 +194,8 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     this.#wake = undefined
     wake?.()
   }
+}
+
+function tooLarge(bytes: number): Error {
+  return unavailable('next', new Error(`the vendor's answer is larger than ${bytes} bytes`))
 }

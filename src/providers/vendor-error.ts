@@ -1,6 +1,6 @@
 /**
- * A vendor's refusal → what our caller is told. The vendor's own words, ids and links stay here: only the names of
- * fields and codes that OpenAI documents are repeated.
+ * A vendor's refusal → what our caller is told. The vendor's own words, ids and links stay here: only the codes that
+ * OpenAI documents and the names of fields that the client itself sent are repeated.
  */
 import type { ErrorCode } from '../errors.ts'
 import { ProviderError, unavailable, type RetryAdvice } from './failure.ts'
@@ -14,6 +14,8 @@ export interface VendorFault {
   readonly waitMs?: number | undefined
   /** The client chose the vendor's model name itself. */
   readonly openModel: boolean
+  /** `Call.field`: a parameter the client did not send is not named to it. */
+  readonly sent?: ((field: string) => unknown) | undefined
 }
 
 /** Codes of a 400 that a client can act on. */
@@ -24,19 +26,30 @@ const tellingCodes = new Set<string>([
   'content_policy_violation',
 ])
 
-/** Codes by which a vendor says that our account with it has run out. */
+/** Codes by which a vendor refuses us, not our caller: our account with it has run out, or is unknown. */
 const accountCodes = new Set([
+  'invalid_api_key',
   'insufficient_quota',
   'billing_hard_limit_reached',
   'billing_not_active',
   'access_terminated',
 ])
 
-const fieldName = /^[A-Za-z_][A-Za-z0-9_]*(?:[.[][A-Za-z0-9_\]]+)*$/
+/** What else vendors call things, in `code` or `type`, and the status it means. */
+const statusByName: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  model_not_found: 404,
+  rate_limit_exceeded: 429,
+  rate_limit_error: 429,
+  too_many_requests: 429,
+  overloaded_error: 503,
+  server_error: 500,
+}
 
 export function vendorError(fault: VendorFault): ProviderError {
   const { code, type, param } = fieldsOf(fault.error)
-  const cause = new Error(`the vendor answered ${fault.status}${code === undefined ? '' : ` ${code}`}`)
+  const name = [code, type].find((each) => each !== undefined && isKnown(each))
+  const cause = new Error(`the vendor answered ${fault.status}${name === undefined ? '' : ` ${name}`}`)
   if (accountCodes.has(code ?? '') || accountCodes.has(type ?? '')) return unavailable('next', cause, undefined, false)
   if (code === 'model_not_found' || (fault.status === 404 && fault.openModel)) {
     return fault.openModel
@@ -45,9 +58,14 @@ export function vendorError(fault: VendorFault): ProviderError {
   }
   switch (fault.status) {
     case 400:
-    case 413:
     case 422:
-      return badRequest(code, param, cause)
+      return badRequest(code, sentParam(param, fault.sent), cause)
+    case 413:
+      return new ProviderError('request_too_large', {
+        retry: 'never',
+        cause,
+        message: 'The request is larger than the model accepts.',
+      })
     case 429:
       return new ProviderError('rate_limit_exceeded', {
         retry: 'same',
@@ -59,6 +77,21 @@ export function vendorError(fault: VendorFault): ProviderError {
     default:
       return unavailable(adviceFor(fault.status), cause, fault.waitMs, adviceFor(fault.status) === 'same')
   }
+}
+
+/** The status that an error under a 200 means: some vendors name it in one of these fields, others by a word. */
+export function statusIn(error: unknown): number {
+  const { code, status, status_code: statusCode, type } = Object(error) as Record<string, unknown>
+  for (const value of [statusCode, status, code]) {
+    const number = typeof value === 'string' && /^[45]\d\d$/.test(value) ? Number(value) : value
+    if (typeof number === 'number' && number >= 400 && number < 600) return number
+  }
+  for (const name of [code, type]) {
+    if (typeof name !== 'string') continue
+    if (tellingCodes.has(name)) return 400
+    if (Object.hasOwn(statusByName, name)) return statusByName[name] as number
+  }
+  return 503
 }
 
 function badRequest(code: string | undefined, param: string | undefined, cause: Error): ProviderError {
@@ -78,33 +111,49 @@ function adviceFor(status: number): RetryAdvice {
   return status === 408 || status === 409 || status === 425 || status >= 500 ? 'same' : 'next'
 }
 
-function fieldsOf(error: unknown): {
-  code?: string | undefined
-  type?: string | undefined
-  param?: string | undefined
-} {
-  if (typeof error !== 'object' || error === null) return {}
-  const { code, type, param } = error as Record<string, unknown>
-  return {
-    code: word(code),
-    type: word(type),
-    param: typeof param === 'string' && param.length <= 64 && fieldName.test(param) ? param : undefined,
-  }
+interface Fields {
+  readonly code: string | undefined
+  readonly type: string | undefined
+  readonly param: string | undefined
 }
 
-function word(value: unknown): string | undefined {
-  return typeof value === 'string' && /^[a-z_]{1,64}$/.test(value) ? value : undefined
+function fieldsOf(error: unknown): Fields {
+  const { code, type, param } = Object(error) as Record<string, unknown>
+  return { code: textOf(code), type: textOf(type), param: textOf(param) }
 }
 
-/** `retry-after-ms`, `retry-after` in seconds or as a date. Milliseconds, between 1 s and 5 min; undefined for nonsense. */
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value.length <= 64 ? value : undefined
+}
+
+function isKnown(name: string): boolean {
+  return tellingCodes.has(name) || accountCodes.has(name) || Object.hasOwn(statusByName, name)
+}
+
+/** A field and what is below it: `messages`, `messages[0].content`, `tools.0.function`. */
+const path = /^([a-z_]{1,40})(?:\[\d{1,6}\]|\.\d{1,6}|\.[a-z_]{1,24})*$/
+
+function sentParam(param: string | undefined, sent: VendorFault['sent']): string | undefined {
+  const root = param === undefined ? undefined : path.exec(param)?.[1]
+  return root !== undefined && sent?.(root) !== undefined ? param : undefined
+}
+
+/** `retry-after-ms`, `retry-after` in seconds or as a date. Milliseconds, at most 5 min; undefined for nonsense. */
 export function waitOf(header: (name: string) => string | undefined, now: number = Date.now()): number | undefined {
-  const exact = Number(header('retry-after-ms') ?? Number.NaN)
+  const exact = numberOf(header('retry-after-ms'))
+  if (exact !== undefined && exact > 0) return Math.min(exact, longestWaitMs)
   const coarse = header('retry-after')
-  let wait = exact
-  if (Number.isNaN(wait) && coarse !== undefined) {
-    wait = Number(coarse) * 1000
-    if (Number.isNaN(wait)) wait = Date.parse(coarse) - now
-  }
-  if (Number.isNaN(wait) || wait < 0) return undefined
-  return Math.min(Math.max(wait, exact >= 0 ? 1 : 1_000), 300_000)
+  if (coarse === undefined) return undefined
+  const seconds = numberOf(coarse)
+  const wait = seconds === undefined ? Date.parse(coarse) - now : seconds * 1000
+  // At once, or in the past by a clock that goes otherwise than ours, is a second from now: never a tight loop.
+  return Number.isNaN(wait) || (seconds !== undefined && seconds < 0)
+    ? undefined
+    : Math.min(Math.max(wait, 1_000), longestWaitMs)
+}
+
+const longestWaitMs = 300_000
+
+function numberOf(text: string | undefined): number | undefined {
+  return text !== undefined && /^\s*-?\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined
 }

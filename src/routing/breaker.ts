@@ -33,6 +33,12 @@ export class Breaker {
     return closed.length === 0 ? deployments : closed
   }
 
+  /** A call is about to be made. While an open breaker is tried by one call, the others still pass it over. */
+  trying(deployment: Deployment): void {
+    const health = this.#find(deployment)
+    if (health !== undefined && health.openUntil > 0) health.openUntil = this.#now() + this.#coolDownMs
+  }
+
   succeeded(deployment: Deployment): void {
     const health = this.#find(deployment)
     if (health !== undefined) health.failures = health.openUntil = 0

@@ -1,7 +1,7 @@
 /** Trying the deployments of a model until one answers, before the client has got a first byte. */
 import { GatewayError } from '../errors.ts'
 import type { Deployment } from '../models/contract.ts'
-import { ProviderError } from '../providers/failure.ts'
+import type { ProviderError, RetryAdvice } from '../providers/failure.ts'
 import type { Breaker } from './breaker.ts'
 
 export interface RetryOptions {
@@ -9,7 +9,10 @@ export interface RetryOptions {
   readonly tries?: number
   /** Milliseconds before the second call; doubled for each further one, jittered by half. Default 250. */
   readonly backoffMs?: number
-  /** The longest time a vendor may ask us to wait; beyond it the next deployment is tried, or the client told. Default 2,000. */
+  /**
+   * The longest wait between two calls. A vendor that asks for more is not asked again: the next deployment is tried, or
+   * the client told. Default 2,000.
+   */
   readonly longestWaitMs?: number
 }
 
@@ -22,13 +25,14 @@ export interface Performance<T> {
   readonly random: () => number
 }
 
-/** The first good answer; else the last failure. Nothing is tried again after the client has gone. */
+/** The first good answer; else the last failure. Nothing is tried again once the signal is aborted. */
 export async function perform<T>(performance: Performance<T>): Promise<T> {
   const { candidates, attempt, signal, breaker, random } = performance
   const { tries = 2, backoffMs = 250, longestWaitMs = 2_000 } = performance.retry
   let failure: unknown
   for (const deployment of breaker.usable(candidates)) {
-    for (let tried = 1; tried <= tries; tried++) {
+    breaker.trying(deployment)
+    for (let tried = 1; ; tried++) {
       try {
         const answer = await attempt(deployment)
         breaker.succeeded(deployment)
@@ -36,25 +40,33 @@ export async function perform<T>(performance: Performance<T>): Promise<T> {
       } catch (error) {
         failure = error
       }
-      if (signal.aborted) throw new GatewayError('client_closed', { cause: failure })
+      if (signal.aborted) throw signal.reason
       const advice = adviceOf(failure)
-      if (advice === 'never') throw failure
+      if (advice === 'never') {
+        // It refused this request: it works.
+        breaker.succeeded(deployment)
+        throw failure
+      }
       breaker.failed(deployment)
-      if (advice === 'next' || tried === tries) break
+      if (advice === 'next' || tried >= tries) break
       const backoff = backoffMs * 2 ** (tried - 1) * (0.5 + random())
-      const wait = (failure instanceof ProviderError ? failure.vendorWaitMs : undefined) ?? backoff
+      const wait = vendorWaitIn(failure) ?? Math.min(backoff, longestWaitMs)
       if (wait > longestWaitMs) break
       await pause(Math.max(wait, 1), signal)
-      if (signal.aborted) throw new GatewayError('client_closed', { cause: failure })
+      if (signal.aborted) throw signal.reason
     }
   }
   throw failure
 }
 
 /** An error of unknown kind may be the provider's own: another one may do better, the same one hardly. */
-function adviceOf(error: unknown): ProviderError['retry'] {
-  if (error instanceof ProviderError) return error.retry
-  return GatewayError.is(error) ? 'never' : 'next'
+function adviceOf(error: unknown): RetryAdvice {
+  if (!GatewayError.is(error)) return 'next'
+  return (error as Partial<ProviderError>).retry ?? 'never'
+}
+
+function vendorWaitIn(error: unknown): number | undefined {
+  return (error as Partial<ProviderError> | undefined)?.vendorWaitMs
 }
 
 function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,6 +1,6 @@
 /** `POST /v1/chat/completions`. */
 import type { ChatRequest } from '../../wire/chat.ts'
-import { framesOf, wholeReply } from '../chunk-answer.ts'
+import { discardAnswer, framesOf, wholeReply } from '../chunk-answer.ts'
 import type { CallEndpoint } from '../endpoint.ts'
 import { askChat, type OpenChat } from './ask.ts'
 import { readChat } from './request.ts'
@@ -9,6 +9,7 @@ export const chat: CallEndpoint<ChatRequest, OpenChat> = {
   name: 'chat.completions',
   read: readChat,
   ask: askChat,
+  discard: discardAnswer,
   whole: wholeReply,
   frames: framesOf,
 }

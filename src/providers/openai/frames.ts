@@ -1,113 +1,84 @@
 /**
  * The bytes of an OpenAI-style event stream → pieces. Most frames hold nothing but a delta of text: they stay bytes,
  * all that arrived together in one piece. Frames that matter (tool calls, ends, usage, errors, anything unusual) are
- * parsed, as are all frames of a stream that is not framed in the usual way.
+ * parsed, as are all frames of a stream that is not printed in the usual way.
  */
-import { createParser } from 'eventsource-parser'
 import { ContentFrames, type ChatPiece } from '../contract.ts'
 import { unavailable } from '../failure.ts'
+import { eventIn, Framer, type VendorEvent } from '../framing.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
-
-/** Bytes of one event at most. */
-const eventBytes = 1024 * 1024
+import { parseChunk } from './chunk.ts'
 
 /**
  * What makes a frame more than a delta of text. Inside a JSON string every quote is escaped, so a value cannot look
  * like one of these names.
  */
-const compactMarks = /calls":\[|usage":\{|reason":"|error":["{]|choices":\[\]|content":\[|_call":\{|\[DONE\]/
-const spacedMarks = /calls": \[|usage": \{|reason": "|error": ["{]|choices": \[\]|content": \[|_call": \{|\[DONE\]/
+const marks =
+  /calls": ?\[|usage": ?[^n ]|reason": ?"|error": ?[^n ]|probs": ?\{|choices": ?\[\]|content": ?\[|_call": ?\{|\[DONE\]/
 
 const lineFeed = 0x0a
 
 export interface FrameOptions {
   /** The name the client used, when it differs from the vendor's: the frames are then made to carry it. */
   readonly rename?: string | undefined
+  /** Every frame is parsed: for a reader that has no use for bytes. */
+  readonly parsed?: boolean
   /** An error object inside the stream → what to throw. */
   readonly failure: (error: unknown) => Error
 }
 
+/** What the frames are read from: the bytes of an answer. */
+export interface FrameSource extends AsyncIterable<Buffer> {
+  /** Called when the vendor said that it is done, before the rest of the source is given up. */
+  settle?(): void
+}
+
 /** Ends when the vendor said that it is done; throws when the stream breaks off. */
-export async function* readFrames(
-  source: AsyncIterable<Buffer>,
-  options: FrameOptions,
-): AsyncGenerator<ChatPiece, void, void> {
+export async function* readFrames(source: FrameSource, options: FrameOptions): AsyncGenerator<ChatPiece, void, void> {
   const reader = new FrameReader(options)
   for await (const bytes of source) {
     yield* reader.push(bytes)
-    if (reader.done) return
+    if (reader.done) return source.settle?.()
   }
   yield* reader.end()
+}
+
+interface Print {
+  /** See `firstKeyOf`. */
+  readonly firstKey: number
+  /** Bytes of a frame that are not text of the answer. */
+  readonly overhead: number
 }
 
 class FrameReader {
   done = false
   readonly #options: FrameOptions
-  #rest: Buffer = Buffer.alloc(0)
-  #started = false
-  /** Known after the first chunk; undefined while frames are not in one of the two usual forms. */
-  #marks: RegExp | undefined
+  readonly #framer = new Framer()
+  /** How this vendor prints its chunks, known after the first one; undefined while that is not the usual way. */
+  #print: Print | undefined
   #model: { from: Buffer; to: Buffer } | undefined
   /** A choice has been finished, so that the end of the stream may be its end too. */
   #finished = false
-  /** Takes over, for good, when a stream uses more of the format than `data:` lines ended by line feeds. */
-  #parser: { feed: (text: string) => void } | undefined
-  readonly #decoder = new TextDecoder()
-  #parsed: string[] = []
 
   constructor(options: FrameOptions) {
     this.#options = options
   }
 
   *push(bytes: Buffer): Generator<ChatPiece> {
-    if (this.#parser !== undefined) return yield* this.#feed(bytes)
-    let slab = this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes])
-    if (!this.#started) {
-      if (slab.length < 3) return void (this.#rest = slab)
-      this.#started = true
-      if (slab[0] === 0xef && slab[1] === 0xbb && slab[2] === 0xbf) slab = slab.subarray(3)
-    }
-    if (slab.includes(0x0d)) {
-      this.#parser = createParser({ onEvent: ({ data }) => void this.#parsed.push(data), maxBufferSize: eventBytes })
-      return yield* this.#feed(slab)
-    }
-    const last = slab.lastIndexOf('\n\n')
-    const whole = last < 0 ? 0 : last + 2
-    this.#rest = slab.subarray(whole)
-    if (this.#rest.length > eventBytes) throw unavailable('next', new Error('the vendor sent an event without end'))
-    if (whole > 0) yield* this.#frames(slab.subarray(0, whole))
+    const slab = this.#framer.push(bytes)
+    if (slab !== undefined) yield* this.#frames(slab)
   }
 
   /** The connection is over: what came without its last blank line may still be the end that was meant. */
   *end(): Generator<ChatPiece> {
-    if (this.#parser !== undefined) yield* this.#feed(Buffer.from('\n\n'))
-    else if (this.#rest.length > 0) {
-      const text = dataOf(this.#rest.toString('utf8'))
-      if (text === '[DONE]' || isJson(text)) yield* this.#event(text)
-    }
+    const event = eventIn(this.#framer.rest())
+    if (event !== undefined && (isDone(event.data) || isJson(event.data))) yield* this.#event(event)
     if (!this.done && !this.#finished)
       throw unavailable('same', new Error('the vendor broke off in the middle of its answer'))
   }
 
-  *#feed(bytes: Buffer): Generator<ChatPiece> {
-    try {
-      this.#parser?.feed(this.#decoder.decode(bytes, { stream: true }))
-    } catch (error) {
-      throw unavailable('next', error)
-    }
-    const parsed = this.#parsed
-    this.#parsed = []
-    for (const data of parsed) {
-      yield* this.#event(data)
-      if (this.done) return
-    }
-  }
-
   *#frames(slab: Buffer): Generator<ChatPiece> {
-    if (this.#marks !== undefined && !this.#marks.test(slab.toString('latin1')) && countOf(slab) > 0) {
-      const bytes = this.#renamed(slab)
-      if (bytes !== undefined) return yield new ContentFrames(bytes, countOf(slab))
-    }
+    if (this.#isPlain(slab)) return yield* this.#plain(slab)
     // Something in here matters, or nothing is known yet: frame by frame.
     let plain = 0
     let at = 0
@@ -115,51 +86,70 @@ class FrameReader {
       const next = slab.indexOf('\n\n', at)
       const end = next < 0 ? slab.length : next + 2
       const frame = slab.subarray(at, end)
-      if (this.#marks === undefined || this.#marks.test(frame.toString('latin1')) || countOf(frame) !== 1) {
-        yield* this.#plain(slab.subarray(plain, at))
-        yield* this.#event(dataOf(frame.toString('utf8')), frame)
+      if (!this.#isPlain(frame)) {
+        if (plain < at) yield* this.#plain(slab.subarray(plain, at))
+        const event = eventIn(frame.toString('utf8'))
+        if (event !== undefined) yield* this.#event(event, frame)
         if (this.done) return
         plain = end
       }
       at = end
     }
-    yield* this.#plain(slab.subarray(plain))
+    if (plain < slab.length) yield* this.#plain(slab.subarray(plain))
+  }
+
+  /** Whether all frames are deltas of text in the usual form. After the end of a choice each frame is looked into. */
+  #isPlain(slab: Buffer): boolean {
+    if (this.#print === undefined || this.#finished) return false
+    return !marks.test(slab.toString('latin1')) && countOf(slab, this.#print.firstKey) > 0
   }
 
   *#plain(slab: Buffer): Generator<ChatPiece> {
-    if (slab.length === 0) return
-    const bytes = this.#renamed(slab)
-    if (bytes !== undefined) yield new ContentFrames(bytes, countOf(slab))
-    else for (const frame of slab.toString('utf8').split('\n\n')) yield* this.#event(dataOf(frame))
+    const { firstKey, overhead } = this.#print as Print
+    const count = countOf(slab, firstKey)
+    const bytes = this.#renamed(slab, count)
+    if (bytes !== undefined) {
+      // About four bytes a token, and no frame without one.
+      return yield new ContentFrames(bytes, Math.max(count, Math.ceil((slab.length - count * overhead) / 4)))
+    }
+    for (const frame of slab.toString('utf8').split('\n\n')) {
+      const event = eventIn(frame)
+      if (event !== undefined) yield* this.#event(event)
+    }
   }
 
-  *#event(data: string, frame?: Buffer): Generator<ChatPiece> {
+  *#event({ name, data }: VendorEvent, frame?: Buffer): Generator<ChatPiece> {
     if (data === '') return
-    if (data === '[DONE]') return void (this.done = true)
-    const chunk = parse(data)
-    if (chunk['error']) throw this.#options.failure(chunk['error'])
-    if (this.#marks === undefined && frame !== undefined) this.#learn(chunk, frame)
+    if (isDone(data)) return void (this.done = true)
+    const chunk = parseChunk(data)
+    if (chunk['error'] || name === 'error') {
+      // What the vendor counted is owed, whatever became of the answer.
+      if (chunk.usage) yield { usage: chunk.usage }
+      throw this.#options.failure(chunk['error'] || chunk)
+    }
+    if (this.#print === undefined && frame !== undefined && this.#options.parsed !== true) this.#learn(chunk, frame)
     if (chunk.choices?.some((choice) => choice.finish_reason)) this.#finished = true
-    yield chunk
+    yield this.#options.rename === undefined ? chunk : { ...chunk, model: this.#options.rename }
   }
 
-  /** How this vendor prints its chunks. A stream without ids of its own is always completed chunk by chunk. */
+  /** From the first text: what comes before it is often printed otherwise. A stream that lacks ids is never learned. */
   #learn(chunk: ChatChunk, frame: Buffer): void {
-    if (!chunk.id || !chunk.choices?.length || !chunk.created) return
-    const compact = frame.includes('"choices":[{"')
-    const spaced = frame.includes('"choices": [{"')
-    if (!compact && !spaced) return
+    const text = textOf(chunk)
+    if (!chunk.id || !chunk.created || text === '') return
+    const firstKey = firstKeyOf(frame, 0)
+    if (countOf(frame, firstKey) !== 1) return
     const { rename } = this.#options
     if (rename !== undefined && rename !== chunk.model) {
-      const from = Buffer.from(`"model":${compact ? '' : ' '}${JSON.stringify(chunk.model)}`)
-      if (!frame.includes(from)) return
-      this.#model = { from, to: Buffer.from(`"model":${JSON.stringify(rename)}`) }
+      const name = JSON.stringify(chunk.model)
+      const from = [`"model":${name}`, `"model": ${name}`].find((each) => frame.includes(each))
+      if (from === undefined) return
+      this.#model = { from: Buffer.from(from), to: Buffer.from(`"model":${JSON.stringify(rename)}`) }
     }
-    this.#marks = compact ? compactMarks : spacedMarks
+    this.#print = { firstKey, overhead: frame.length - Buffer.byteLength(text) }
   }
 
   /** The slab with the client's model name in every frame; undefined when a frame has not the vendor's name once. */
-  #renamed(slab: Buffer): Buffer | undefined {
+  #renamed(slab: Buffer, frames: number): Buffer | undefined {
     if (this.#model === undefined) return slab
     const { from, to } = this.#model
     const pieces: Buffer[] = []
@@ -170,34 +160,48 @@ class FrameReader {
       at = found + from.length
       count++
     }
-    if (count !== countOf(slab)) return undefined
+    if (count !== frames) return undefined
     pieces.push(slab.subarray(at))
     return Buffer.concat(pieces)
   }
 }
 
-/** Frames of the form `data: {…}` on one line in a slab; 0 as soon as one has another form. */
-function countOf(slab: Buffer): number {
+/**
+ * Frames of the form `data: {"key…}` on one line in a slab, all with the same first key, for a vendor prints errors
+ * otherwise than chunks; 0 as soon as one has another form.
+ */
+function countOf(slab: Buffer, firstKey: number): number {
   let count = 0
   let at = 0
   while (at < slab.length) {
     const end = slab.indexOf(lineFeed, at)
     if (end < 0 || slab[end + 1] !== lineFeed || slab[end - 1] !== 0x7d /* } */) return 0
     if (slab[at] !== 0x64 || slab[at + 4] !== 0x3a || slab[at + 5] !== 0x20 || slab[at + 6] !== 0x7b) return 0
+    if (firstKeyOf(slab, at) !== firstKey) return 0
     at = end + 2
     count++
   }
   return count
 }
 
-/** The data of one frame by the rules of the format; empty for comments and for fields without data. */
-function dataOf(frame: string): string {
-  let data = ''
-  for (const line of frame.split('\n')) {
-    if (!line.startsWith('data')) continue
-    if (line[4] === ':') data += `${data === '' ? '' : '\n'}${line.slice(line[5] === ' ' ? 6 : 5)}`
+/** Three bytes that tell the first key of a frame from others: `id"` is not `err`. */
+function firstKeyOf(slab: Buffer, at: number): number {
+  return ((slab[at + 8] as number) << 16) | ((slab[at + 9] as number) << 8) | (slab[at + 10] as number)
+}
+
+/** The text of a chunk that has nothing but text. */
+function textOf(chunk: ChatChunk): string {
+  let text = ''
+  for (const { delta } of chunk.choices ?? []) {
+    for (const [name, value] of Object.entries(delta ?? {})) {
+      if (name !== 'role' && typeof value === 'string') text += value
+    }
   }
-  return data
+  return text
+}
+
+function isDone(data: string): boolean {
+  return data.trim() === '[DONE]'
 }
 
 function isJson(text: string): boolean {
@@ -207,16 +211,4 @@ function isJson(text: string): boolean {
   } catch {
     return false
   }
-}
-
-function parse(data: string): ChatChunk {
-  let value: unknown
-  try {
-    value = JSON.parse(data)
-  } catch {
-    throw unavailable('same', new Error('the vendor sent an event that is not JSON'))
-  }
-  if (typeof value !== 'object' || value === null)
-    throw unavailable('same', new Error('the vendor sent an event that is no object'))
-  return value as ChatChunk
 }

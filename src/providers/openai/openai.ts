@@ -3,7 +3,7 @@ import { Client, type ClientOptions, isMediaType } from '../client.ts'
 import { Verbatim, type Call, type ChatAnswer, type Provider } from '../contract.ts'
 import { unavailable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
-import { vendorError, waitOf } from '../vendor-error.ts'
+import { statusIn, vendorError, waitOf } from '../vendor-error.ts'
 import type { ChatCompletion, ChatRequest } from '../../wire/chat.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { readFrames } from './frames.ts'
@@ -40,15 +40,16 @@ export function openai(options: OpenAIOptions = {}): Provider {
   return {
     name,
     async chat(call) {
-      const model = Object.hasOwn(modelNames, call.model) ? modelNames[call.model] : call.model
-      const body = call.json(changesFor(call, model as string, options))
+      const model = Object.hasOwn(modelNames, call.model) ? (modelNames[call.model] as string) : call.model
+      const body = call.json(changesFor(call, model, options))
       const transfer = await open().send({ path: '/chat/completions', body, headers: jsonBody, signal: call.signal })
-      await requireSuccess(transfer, call.openModel)
-      return call.stream ? eventsOf(transfer, call) : wholeOf(transfer, open().answerBytes, call.openModel)
+      await requireSuccess(transfer, call)
+      const rename = model === call.publicModel ? undefined : call.publicModel
+      return answerOf(transfer, call, rename, open().answerBytes)
     },
     async models({ signal }) {
       const transfer = await open().send({ method: 'GET', path: '/models', signal })
-      await requireSuccess(transfer, false)
+      await requireSuccess(transfer)
       const list = (await jsonOf(transfer, open().answerBytes)).value as { data?: unknown }
       if (!Array.isArray(list.data)) throw unavailable('next', new Error('the vendor listed no models'))
       return list.data.filter(isModel).map(modelObject)
@@ -90,40 +91,54 @@ function changesFor(call: Call<ChatRequest>, model: string, options: OpenAIOptio
   return changes
 }
 
-async function requireSuccess(transfer: Transfer, openModel: boolean): Promise<void> {
+async function requireSuccess(transfer: Transfer, call?: Call<unknown>): Promise<void> {
   const { status } = transfer
-  if (status === 200) return
+  if (status === 200 || status === 201) return
   const waitMs = waitOf((name) => transfer.header(name))
   if (status < 400) throw transfer.fail(unavailable('next', new Error(`the vendor answered ${status}`)))
   const error = await errorIn(transfer)
-  throw vendorError({ status, error, waitMs, openModel })
+  throw vendorError({ status, error, waitMs, openModel: call?.openModel ?? false, sent: call?.field })
 }
 
-/** What a refusal says, as far as it can be read; a page of HTML says nothing. */
+/** What a refusal says, as far as it can be read; a page of HTML, or one that does not come, says nothing. */
 async function errorIn(transfer: Transfer): Promise<unknown> {
   try {
-    const body = JSON.parse((await transfer.bytes(64 * 1024)).toString('utf8')) as { error?: unknown } | null
-    return body?.error
+    const body = JSON.parse((await transfer.bytes(64 * 1024, 5_000)).toString('utf8')) as { error?: unknown } | null
+    return body?.error ?? body
   } catch {
     return undefined
   }
 }
 
-function eventsOf(transfer: Transfer, call: Call<ChatRequest>): ChatAnswer | Promise<ChatAnswer> {
-  const { openModel, publicModel, model } = call
-  if (isMediaType(transfer.contentType, 'application/json')) return wholeOf(transfer, 4 * 1024 * 1024, openModel)
-  if (!isMediaType(transfer.contentType, 'text/event-stream')) {
+/** Vendors may answer a call for events with a whole, and the other way round: what came decides. */
+function answerOf(
+  transfer: Transfer,
+  call: Call<ChatRequest>,
+  rename: string | undefined,
+  maxBytes: number,
+): ChatAnswer | Promise<ChatAnswer> {
+  const { stream, openModel, field } = call
+  const failure = (error: unknown) => vendorError({ status: statusIn(error), error, openModel, sent: field })
+  if (isMediaType(transfer.contentType, 'text/event-stream')) {
+    return readFrames(transfer, { rename, parsed: !stream, failure })
+  }
+  if (stream && !isMediaType(transfer.contentType, 'application/json')) {
     throw transfer.fail(unavailable('same', new Error('the vendor answered with something else than events')))
   }
-  const failure = (error: unknown) => vendorError({ status: statusIn(error), error, openModel })
-  return readFrames(transfer, { rename: publicModel === model ? undefined : publicModel, failure })
+  return wholeOf(transfer, rename, maxBytes, failure)
 }
 
-async function wholeOf(transfer: Transfer, maxBytes: number, openModel: boolean): Promise<Verbatim<ChatCompletion>> {
-  const whole = await jsonOf(transfer, maxBytes)
-  const { error } = whole.value as { error?: unknown }
-  if (error) throw vendorError({ status: statusIn(error), error, openModel })
-  return whole as Verbatim<ChatCompletion>
+async function wholeOf(
+  transfer: Transfer,
+  rename: string | undefined,
+  maxBytes: number,
+  failure: (error: unknown) => Error,
+): Promise<ChatCompletion | Verbatim<ChatCompletion>> {
+  const { value, bytes } = await jsonOf(transfer, maxBytes)
+  const { error } = value as { error?: unknown }
+  if (error) throw failure(error)
+  const completion = value as ChatCompletion
+  return rename === undefined ? new Verbatim(completion, bytes) : { ...completion, model: rename }
 }
 
 async function jsonOf(transfer: Transfer, maxBytes: number): Promise<Verbatim<object>> {
@@ -137,15 +152,6 @@ async function jsonOf(transfer: Transfer, maxBytes: number): Promise<Verbatim<ob
   if (typeof value !== 'object' || value === null)
     throw unavailable('same', new Error('the vendor answered with no object'))
   return new Verbatim(value, bytes)
-}
-
-/** The status that an error under a 200 means: some vendors name it in one of these fields. */
-function statusIn(error: unknown): number {
-  const { code, status, status_code: statusCode } = Object(error) as Record<string, unknown>
-  for (const value of [statusCode, status, code]) {
-    if (typeof value === 'number' && value >= 400 && value < 600) return value
-  }
-  return 503
 }
 
 function isModel(value: unknown): value is { id: string } {

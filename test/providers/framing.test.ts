@@ -1,0 +1,91 @@
+import * as fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { eventIn, Framer, readEvents } from '../../src/providers/framing.ts'
+import { hasShared, sharedJson } from '../shared.ts'
+
+interface Case {
+  readonly name: string
+  readonly base64: string
+  readonly events: readonly { readonly event: string; readonly data: string }[]
+  readonly split_at?: readonly number[]
+}
+
+const cases = hasShared ? (sharedJson('corpora/sse.json') as Case[]) : []
+
+describe.skipIf(!hasShared)('every stream of the corpus gives the events of the standard', () => {
+  test.each(cases.map((each) => [each.name, each] as const))('%s', async (_, { base64, events, split_at: at = [] }) => {
+    const bytes = Buffer.from(base64, 'base64')
+    const expected = events.map(({ event, data }) => ({ name: event, data }))
+    expect(await read([bytes])).toEqual(expected)
+    expect(await read(single(bytes)), 'byte by byte').toEqual(expected)
+    for (const cut of at) expect(await read(cutAt(bytes, cut)), `cut at ${cut}`).toEqual(expected)
+    if (bytes.length > 100) return
+    for (let cut = 0; cut <= bytes.length; cut++) {
+      expect(await read(cutAt(bytes, cut)), `cut at ${cut}`).toEqual(expected)
+    }
+  })
+})
+
+test('any events in any framing and any pieces come out as they went in', async () => {
+  const lineEnd = fc.constantFrom('\n', '\r', '\r\n')
+  const text = fc.string({ unit: 'binary' }).map((each) => each.replaceAll(/[\r\n]/g, ''))
+  const frame = fc.record({ name: fc.constantFrom('', 'delta', 'error'), lines: fc.array(text, { minLength: 1 }) })
+  await fc.assert(
+    fc.asyncProperty(fc.array(frame), lineEnd, fc.infiniteStream(fc.nat(7)), async (frames, end, sizes) => {
+      const printed = frames.map(({ name, lines }) =>
+        [...(name === '' ? [] : [`event: ${name}`]), ...lines.map((line) => `data: ${line}`), '', ''].join(end),
+      )
+      const events = frames.map(({ name, lines }) => ({ name: name || 'message', data: lines.join('\n') }))
+      const bytes = Buffer.from(printed.join(''))
+      expect(await read(inPieces(bytes, sizes))).toEqual(events.map((each) => wellFormed(each)))
+    }),
+    { numRuns: 60 },
+  )
+})
+
+test('a frame that does not end is refused, however small the pieces', () => {
+  const framer = new Framer(1_000)
+  const push = () => {
+    for (let piece = 0; piece <= 1_000; piece++) framer.push(Buffer.from('x'))
+  }
+  expect(push).toThrow(expect.objectContaining({ code: 'service_unavailable' }))
+})
+
+test('what came after the last blank line is kept apart: by the standard it is no event', () => {
+  const framer = new Framer()
+  framer.push(Buffer.from('data: 1\n\ndata: [DO'))
+  framer.push(Buffer.from('NE]'))
+  expect(eventIn(framer.rest())).toEqual({ name: 'message', data: '[DONE]' })
+})
+
+async function read(pieces: Iterable<Buffer>) {
+  const source = (async function* () {
+    yield* pieces
+  })()
+  const events = []
+  for await (const event of readEvents(source)) events.push(event)
+  return events
+}
+
+function single(bytes: Buffer): Buffer[] {
+  return Array.from(bytes, (_, at) => bytes.subarray(at, at + 1))
+}
+
+function cutAt(bytes: Buffer, at: number): Buffer[] {
+  return [bytes.subarray(0, at), bytes.subarray(at)]
+}
+
+function inPieces(bytes: Buffer, sizes: Iterator<number>): Buffer[] {
+  const pieces: Buffer[] = []
+  for (let at = 0; at < bytes.length;) {
+    const size = (sizes.next().value as number) + 1
+    pieces.push(bytes.subarray(at, at + size))
+    at += size
+  }
+  return pieces
+}
+
+/** Lone surrogates do not survive UTF-8. */
+function wellFormed({ name, data }: { name: string; data: string }) {
+  return { name, data: data.toWellFormed() }
+}
