@@ -36,14 +36,14 @@ export interface Hosted {
 export async function hostedWith(options: GatewayOptions): Promise<Hosted> {
   const receipts: Receipt[] = []
   let taken = 0
-  let wake = () => {}
+  let wake: (() => void) | undefined
   const gateway = createGateway({
     keys: { 'sk-test': {} },
     ...options,
     hooks: {
       receipt(each) {
         receipts.push(each)
-        wake()
+        wake?.()
       },
     },
   })
