@@ -1,5 +1,5 @@
 /** `app.use('/ai', mount(gateway))` for Express 4 and 5. */
-import type { Gateway } from '../src/index.ts'
+import type { Gateway, RequestBody } from '../src/index.ts'
 import { answer, type NodeRequest, type NodeResponse } from './node.ts'
 
 type Next = (error?: unknown) => void
@@ -20,16 +20,20 @@ export function mount(gateway: Gateway): [Handler, ErrorHandler] {
     },
     (error, request, response, next) => {
       const target = request.url ?? '/'
-      const status = parserStatus(error)
-      if (status === undefined || !gateway.serves(target) || response.headersSent) return next(error)
-      void answer(gateway, request, response, target, { state: 'failed', status })
+      const body = failedBody(error)
+      if (body === undefined || response.headersSent || !gateway.serves(target)) return next(error)
+      void answer(gateway, request, response, target, body)
     },
   ]
 }
 
-/** The status of an error of `body-parser`, told by its documented types; the host's other errors are the host's. */
-function parserStatus(error: unknown): number | undefined {
+/** What an error of `body-parser` says of the body, told by its documented types; other errors are the host's. */
+function failedBody(error: unknown): RequestBody | undefined {
   const { status, type } = Object(error) as { status?: unknown; type?: unknown }
   if (typeof status !== 'number' || typeof type !== 'string') return undefined
-  return /^(?:entity|encoding|charset|request|parameters|stream)\./.test(type) ? status : undefined
+  // Something else had read the stream before the parser came to it.
+  if (/^stream\./.test(type)) return { state: 'lost' }
+  // The host's own `verify` function has the last word on what it refuses.
+  if (type === 'entity.verify.failed') return undefined
+  return /^(?:entity|encoding|charset|request|parameters)\./.test(type) ? { state: 'failed', status } : undefined
 }

@@ -1,13 +1,16 @@
 /** `app.use(mount('/ai', gateway))` for Koa 2 and 3. */
 import { Readable } from 'node:stream'
 import type { Gateway, Sink, StreamBody } from '../src/index.ts'
-import { bodyOf, exchangeOf, type NodeRequest, type NodeResponse } from './node.ts'
+import { linger } from './linger.ts'
+import { abandon, bodyOf, ignore, isStream, NodeExchange, type NodeRequest, type NodeResponse } from './node.ts'
 
 /** The part of a Koa context that is used. */
 export interface KoaContext {
   readonly req: NodeRequest
   readonly res: NodeResponse
   readonly request: { readonly body?: unknown; readonly rawBody?: unknown }
+  /** Respects the proxies that the host trusts. */
+  readonly ip: string
   status: number
   body: unknown
   set(name: string, value: string): void
@@ -15,35 +18,39 @@ export interface KoaContext {
 
 type Middleware = (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown>
 
-/** Serves the gateway below `prefix`; without one, at the root. Everything else goes on to the host untouched. */
+/**
+ * Serves the gateway below `prefix`; without one, at the root. Everything else goes on to the host untouched. A client
+ * that leaves in the middle of a stream is reported by Koa itself, as an `error` event of the app with the code
+ * `ERR_STREAM_PREMATURE_CLOSE`; it does no harm.
+ */
 export function mount(prefix: string, gateway: Gateway): Middleware
 export function mount(gateway: Gateway): Middleware
 export function mount(first: string | Gateway, second?: Gateway): Middleware {
-  const gateway = typeof first === 'string' ? (second as Gateway) : first
-  const prefix = typeof first === 'string' ? first.replace(/\/+$/, '') : ''
+  const [prefix, gateway] = typeof first === 'string' ? [first.replace(/\/+$/, ''), second] : ['', first]
+  if (typeof gateway?.handle !== 'function') throw new TypeError('mount: expected mount(gateway) or mount(path, gateway)')
+  if (prefix !== '' && !prefix.startsWith('/')) throw new TypeError(`mount: the path "${prefix}" must begin with "/"`)
 
   return async (context, next) => {
-    const target = below(prefix, context.req.url ?? '/')
+    const { req, res, request } = context
+    const target = below(prefix, req.url ?? '/')
     if (target === undefined || !gateway.serves(target)) return next()
-    const body = bodyOf(context.req, context.request.body, context.request.rawBody)
-    context.req.on('error', ignore)
-    const reply = await gateway.handle(exchangeOf(context.req, context.res, target, body))
+    const body = bodyOf(req, request.body, request.rawBody)
+    const exchange = new NodeExchange({ request: req, response: res, target, body, host: context })
+    const reply = linger(req, await gateway.handle(exchange))
+    if (res.headersSent) return abandon(reply.body)
     context.status = reply.status
-    for (const [name, value] of Object.entries(reply.headers)) context.set(name, value)
-    context.body = isStream(reply.body) ? new ReplyStream(reply.body) : asBody(reply.body)
+    for (const name in reply.headers) context.set(name, reply.headers[name] as string)
+    context.body = isStream(reply.body) ? new ReadableSink(reply.body, res).stream : asBody(reply.body)
   }
 }
 
 /** The target without the prefix; undefined outside of it. */
 function below(prefix: string, target: string): string | undefined {
-  const origin = /^https?:\/\/[^/?#]*/i.exec(target)?.[0] ?? ''
-  const path = target.slice(origin.length)
-  if (!path.startsWith(prefix)) return undefined
-  return path.slice(prefix.length)
-}
-
-function isStream(body: string | Uint8Array | StreamBody): body is StreamBody {
-  return typeof body === 'object' && 'start' in body
+  if (prefix === '') return target
+  const origin = /^https?:\/\/[^/?#]*/i.exec(target)?.[0].length ?? 0
+  if (!target.startsWith(prefix, origin)) return undefined
+  const rest = target.slice(origin + prefix.length)
+  return rest.startsWith('/') ? rest : undefined
 }
 
 function asBody(body: string | Uint8Array): string | Buffer {
@@ -51,48 +58,60 @@ function asBody(body: string | Uint8Array): string | Buffer {
 }
 
 /** A reply body as the readable stream that Koa, and the middleware in front of us, expect. */
-class ReplyStream extends Readable implements Sink {
+class ReadableSink implements Sink {
+  readonly stream: Readable
   readonly #body: StreamBody
+  readonly #response: NodeResponse
   #started = false
-  #drained: (() => void) | undefined
+  #wake: (() => void) | undefined
 
-  constructor(body: StreamBody) {
-    super({ highWaterMark: 64 * 1024 })
+  constructor(body: StreamBody, response: NodeResponse) {
     this.#body = body
-    this.on('error', ignore)
+    this.#response = response
+    this.stream = new Readable({
+      highWaterMark: 64 * 1024,
+      read: () => this.#wanted(),
+      // Also the way out of a stream that nobody ever reads, because the client left or another body took its place.
+      destroy: (error, done) => {
+        this.#wanted()
+        done(error)
+      },
+    })
+    this.stream.on('error', ignore)
+  }
+
+  get closed(): boolean {
+    return this.stream.destroyed || this.stream.readableEnded
   }
 
   write(piece: string | Uint8Array): boolean {
-    return this.closed ? true : this.push(piece)
+    return this.closed || this.stream.push(piece)
   }
 
   drained(): Promise<void> {
-    if (this.destroyed) return Promise.resolve()
+    if (this.closed) return Promise.resolve()
     return new Promise((resolve) => {
-      this.#drained = resolve
+      this.#wake = resolve
     })
   }
 
   end(): void {
-    if (!this.destroyed) this.push(null)
+    if (!this.closed) this.stream.push(null)
   }
 
-  override _read(): void {
-    if (this.#started) return this.#release()
-    this.#started = true
-    this.#body.start(this)
+  destroy(): void {
+    // Koa 2 leaves the response open when the stream it pipes is destroyed.
+    this.#response.destroy()
+    this.stream.destroy()
   }
 
-  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
-    this.#release()
-    callback(error)
-  }
-
-  #release(): void {
-    const drained = this.#drained
-    this.#drained = undefined
-    drained?.()
+  #wanted(): void {
+    if (!this.#started) {
+      this.#started = true
+      this.#body.start(this)
+    }
+    const wake = this.#wake
+    this.#wake = undefined
+    wake?.()
   }
 }
-
-function ignore(): void {}

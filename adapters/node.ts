@@ -1,10 +1,11 @@
 /**
- * `node:http` on one side, `Exchange` and `Reply` on the other. Every trap of hosting lives here, once: the other
- * adapters add only what their framework does differently. The types of requests and responses are structural, so any
- * version of any framework fits.
+ * `node:http` on one side, `Exchange` and `Reply` on the other. Every trap of hosting lives here and in `linger.ts`,
+ * once: the other adapters add only what their framework does differently. The types of requests and responses are
+ * structural, so any version of any framework fits.
  */
 import type { Readable } from 'node:stream'
-import type { Exchange, Gateway, Reply, RequestBody, Sink } from '../src/index.ts'
+import type { Exchange, Gateway, Reply, RequestBody, Sink, StreamBody } from '../src/index.ts'
+import { linger } from './linger.ts'
 
 /** The part of `http.IncomingMessage`, or of its HTTP/2 twin, that is used. */
 export interface NodeRequest extends Readable {
@@ -25,9 +26,11 @@ export interface NodeResponse {
   readonly headersSent: boolean
   readonly writableFinished: boolean
   readonly writableEnded: boolean
-  readonly closed: boolean
+  /** HTTP/1 only. */
+  readonly closed?: boolean
+  /** HTTP/2 only. */
+  readonly stream?: { readonly destroyed: boolean } | undefined
   setHeader(name: string, value: string): unknown
-  flushHeaders(): void
   write(piece: string | Uint8Array): boolean
   end(piece?: string | Uint8Array): unknown
   destroy(): unknown
@@ -43,45 +46,82 @@ export function mount(gateway: Gateway): (request: NodeRequest, response: NodeRe
   return (request, response) => void answer(gateway, request, response, request.url ?? '/')
 }
 
-/** The request as the core takes it. `target` is the request target below the mount path. */
-export function exchangeOf(request: NodeRequest, response: NodeResponse, target: string, body?: RequestBody): Exchange {
-  return {
-    method: request.method ?? 'GET',
-    target,
-    headers: request.headers,
-    body: body ?? bodyOf(request),
-    signal: signalOf(response),
-    ip: request.socket?.remoteAddress,
-    host: request,
-  }
-}
-
-/** Answers one request. Never rejects. */
+/** Answers one request. `target` is the request target below the mount path. Never rejects. */
 export async function answer(
   gateway: Gateway,
   request: NodeRequest,
   response: NodeResponse,
   target: string,
-  body?: RequestBody,
+  body: RequestBody = bodyOf(request),
 ): Promise<void> {
-  request.on('error', ignore)
-  response.on('error', ignore)
-  const reply = await gateway.handle(exchangeOf(request, response, target, body))
-  if (response.closed || response.headersSent) return
-  writeHead(request, response, reply)
-  if (typeof reply.body === 'object' && 'start' in reply.body) {
-    response.flushHeaders()
-    reply.body.start(sinkOf(response))
-  } else response.end(reply.body)
+  const exchange = new NodeExchange({ request, response, target, body, host: request })
+  const reply = linger(request, await gateway.handle(exchange))
+  try {
+    if (isClosed(response) || response.headersSent) return abandon(reply.body)
+    response.statusCode = reply.status
+    for (const name in reply.headers) response.setHeader(name, reply.headers[name] as string)
+    if (isStream(reply.body)) return reply.body.start(new ResponseSink(response))
+    response.setHeader('content-length', String(Buffer.byteLength(reply.body)))
+    response.end(request.method === 'HEAD' ? undefined : reply.body)
+  } catch {
+    // Only a response that the host has tampered with throws. A cut connection is the one honest answer left.
+    response.destroy()
+    abandon(reply.body)
+  }
 }
 
-function writeHead(request: NodeRequest, response: NodeResponse, reply: Reply): void {
-  response.statusCode = reply.status
-  for (const [name, value] of Object.entries(reply.headers)) response.setHeader(name, value)
-  if (typeof reply.body === 'string') response.setHeader('content-length', String(Buffer.byteLength(reply.body)))
-  else if (reply.body instanceof Uint8Array) response.setHeader('content-length', String(reply.body.length))
-  // A refusal that did not wait for the body: the client is told not to send the rest of it. HTTP/2 has its own way.
-  if (!request.complete && request.httpVersionMajor === 1) response.setHeader('connection', 'close')
+export interface NodeExchangeParts {
+  readonly request: NodeRequest
+  readonly response: NodeResponse
+  readonly target: string
+  readonly body: RequestBody
+  /** Whatever `authenticate` gets to see; a framework's own `ip` on it respects the proxies that the host trusts. */
+  readonly host: object & { readonly ip?: string | undefined }
+}
+
+/** One request and its response as the core sees them. */
+export class NodeExchange implements Exchange {
+  readonly method: string
+  readonly target: string
+  readonly headers: NodeRequest['headers']
+  readonly body: RequestBody
+  readonly host: NodeExchangeParts['host']
+  readonly #request: NodeRequest
+  readonly #response: NodeResponse
+  #client: AbortController | undefined
+
+  constructor({ request, response, target, body, host }: NodeExchangeParts) {
+    this.method = request.method ?? 'GET'
+    this.target = target
+    this.headers = request.headers
+    this.body = body
+    this.host = host
+    this.#request = request
+    this.#response = response
+    request.on('error', ignore)
+    response.on('error', ignore)
+  }
+
+  get ip(): string | undefined {
+    return this.host.ip ?? this.#request.socket?.remoteAddress
+  }
+
+  /**
+   * Told by the response alone: the request is closed as soon as its body is read. Over HTTP/2 a response that the
+   * client has cancelled counts as finished, over HTTP/1 one that is still being sent counts as ended.
+   */
+  get signal(): AbortSignal {
+    if (this.#client !== undefined) return this.#client.signal
+    const response = this.#response
+    const client = (this.#client = new AbortController())
+    if (isClosed(response)) client.abort()
+    else {
+      response.once('close', () => {
+        if (!response.writableEnded || !response.writableFinished) client.abort()
+      })
+    }
+    return client.signal
+  }
 }
 
 /**
@@ -93,50 +133,78 @@ export function bodyOf(
   parsed: unknown = request.body,
   raw: unknown = request.rawBody,
 ): RequestBody {
-  if (!request.readableDidRead && !request.readableEnded) return { state: 'unread', stream: request }
+  if (!request.readableDidRead && !request.readableEnded) {
+    // Somebody listens already, to log or to sign: the stream stands still until we listen too.
+    if (request.readableFlowing === true) request.pause()
+    return { state: 'unread', stream: request }
+  }
   if (typeof raw === 'string' || raw instanceof Uint8Array) return { state: 'text', text: raw }
   if (typeof parsed === 'string' || parsed instanceof Uint8Array) return { state: 'text', text: parsed }
   if (typeof parsed === 'object' && parsed !== null) return { state: 'parsed', value: parsed }
   return { state: 'lost' }
 }
 
-/** Aborted when the connection closes before the response was finished: the request's own close comes too early. */
-function signalOf(response: NodeResponse): AbortSignal {
-  const controller = new AbortController()
-  response.once('close', () => {
-    if (!response.writableFinished) controller.abort()
-  })
-  return controller.signal
-}
+class ResponseSink implements Sink {
+  readonly #response: NodeResponse
 
-function sinkOf(response: NodeResponse): Sink {
-  return {
-    get closed() {
-      return response.closed || response.writableEnded
-    },
-    write(piece) {
-      if (response.closed || response.writableEnded) return true
-      const room = response.write(piece)
-      response.flush?.()
-      return room
-    },
-    drained() {
-      if (response.closed) return Promise.resolve()
-      return new Promise((resolve) => {
-        const done = () => {
-          response.off('drain', done)
-          response.off('close', done)
-          resolve()
-        }
-        response.once('drain', done)
-        response.once('close', done)
-      })
-    },
-    end() {
-      if (!response.writableEnded) response.end()
-    },
-    destroy: () => void response.destroy(),
+  constructor(response: NodeResponse) {
+    this.#response = response
+  }
+
+  get closed(): boolean {
+    return this.#response.writableEnded || isClosed(this.#response)
+  }
+
+  write(piece: string | Uint8Array): boolean {
+    if (this.closed) return true
+    const room = this.#response.write(piece)
+    this.#response.flush?.()
+    return room
+  }
+
+  drained(): Promise<void> {
+    const response = this.#response
+    if (this.closed) return Promise.resolve()
+    return new Promise((resolve) => {
+      const done = () => {
+        response.off('drain', done)
+        response.off('close', done)
+        resolve()
+      }
+      response.once('drain', done)
+      response.once('close', done)
+    })
+  }
+
+  end(): void {
+    if (!this.#response.writableEnded) this.#response.end()
+  }
+
+  destroy(): void {
+    this.#response.destroy()
   }
 }
 
-function ignore(): void {}
+/** A sink for a stream that has nowhere to go: it is started all the same, so that it can end. */
+const nowhere: Sink = {
+  closed: true,
+  write: () => true,
+  drained: () => Promise.resolve(),
+  end: ignore,
+  destroy: ignore,
+}
+
+/** Ends a body that will not be sent. */
+export function abandon(body: Reply['body']): void {
+  if (isStream(body)) body.start(nowhere)
+}
+
+export function isStream(body: Reply['body']): body is StreamBody {
+  return typeof body === 'object' && 'start' in body
+}
+
+function isClosed(response: NodeResponse): boolean {
+  return response.closed ?? response.stream?.destroyed ?? false
+}
+
+export function ignore(): void {}
