@@ -32,7 +32,7 @@ function failedBody(error: unknown): RequestBody | undefined {
   const { status, type } = Object(error) as { status?: unknown; type?: unknown }
   if (typeof status !== 'number' || typeof type !== 'string') return undefined
   // Something else had read the stream before the parser came to it.
-  if (/^stream\./.test(type)) return { state: 'lost' }
+  if (type.startsWith('stream.')) return { state: 'lost' }
   // The host's own `verify` function has the last word on what it refuses.
   if (type === 'entity.verify.failed') return undefined
   return /^(?:entity|encoding|charset|request|parameters)\./.test(type) ? { state: 'failed', status } : undefined

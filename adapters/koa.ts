@@ -27,7 +27,8 @@ export function mount(prefix: string, gateway: Gateway): Middleware
 export function mount(gateway: Gateway): Middleware
 export function mount(first: string | Gateway, second?: Gateway): Middleware {
   const [prefix, gateway] = typeof first === 'string' ? [first.replace(/\/+$/, ''), second] : ['', first]
-  if (typeof gateway?.handle !== 'function') throw new TypeError('mount: expected mount(gateway) or mount(path, gateway)')
+  if (typeof gateway?.handle !== 'function')
+    throw new TypeError('mount: expected mount(gateway) or mount(path, gateway)')
   if (prefix !== '' && !prefix.startsWith('/')) throw new TypeError(`mount: the path "${prefix}" must begin with "/"`)
 
   return async (context, next) => {
@@ -63,6 +64,7 @@ class ReadableSink implements Sink {
   readonly #body: StreamBody
   readonly #response: NodeResponse
   #started = false
+  #ended = false
   #wake: (() => void) | undefined
 
   constructor(body: StreamBody, response: NodeResponse) {
@@ -81,7 +83,7 @@ class ReadableSink implements Sink {
   }
 
   get closed(): boolean {
-    return this.stream.destroyed || this.stream.readableEnded
+    return this.#ended || this.stream.destroyed
   }
 
   write(piece: string | Uint8Array): boolean {
@@ -96,7 +98,9 @@ class ReadableSink implements Sink {
   }
 
   end(): void {
-    if (!this.closed) this.stream.push(null)
+    if (this.closed) return
+    this.#ended = true
+    this.stream.push(null)
   }
 
   destroy(): void {

@@ -167,13 +167,23 @@ export class GatewayError extends Error {
 
   /** True for errors of this class, also those of another copy of this library in the same process. */
   static is(value: unknown): value is GatewayError {
-    const { name, code } = Object(value) as { name?: unknown; code?: unknown }
-    return name === 'GatewayError' && typeof code === 'string' && Object.hasOwn(refusals, code)
+    try {
+      const { name, code } = Object(value) as { name?: unknown; code?: unknown }
+      return name === 'GatewayError' && typeof code === 'string' && Object.hasOwn(refusals, code)
+    } catch {
+      return false
+    }
   }
 
-  /** Whatever was thrown, as an error that may be shown to a caller. */
+  /** Whatever was thrown, as an error that may be shown to a caller. Never throws. */
   static from(value: unknown): GatewayError {
-    return GatewayError.is(value) ? value : new GatewayError('server_error', { cause: value })
+    try {
+      if (value instanceof GatewayError) return value
+      if (GatewayError.is(value)) return copyOf(value)
+    } catch {
+      // Something that throws when it is looked at.
+    }
+    return new GatewayError('server_error', { cause: value })
   }
 
   /** The body of the answer, in OpenAI's shape. */
@@ -183,15 +193,40 @@ export class GatewayError extends Error {
 
   /** The headers of the answer that advise clients whether and when to try again. */
   adviceHeaders(): Record<string, string> {
-    const headers: Record<string, string> = { ...this.headers }
+    const headers: Record<string, string> = {}
+    for (const [name, value] of Object.entries(this.headers)) {
+      if (isPlainHeader(name, value)) headers[name.toLowerCase()] = value
+    }
     if (this.shouldRetry !== undefined) headers['x-should-retry'] = String(this.shouldRetry)
-    if (this.retryAfterMs !== undefined) {
+    if (this.retryAfterMs !== undefined && Number.isFinite(this.retryAfterMs)) {
       const wait = Math.min(Math.max(Math.ceil(this.retryAfterMs), 1), longestRetryAfterMs)
       headers['retry-after'] = String(Math.ceil(wait / 1000))
       headers['retry-after-ms'] = String(wait)
     }
     return headers
   }
+}
+
+/** An error of another copy of this library, or somebody's imitation: only what it says is taken over. */
+function copyOf(error: GatewayError): GatewayError {
+  const { code, message, param, retryAfterMs, shouldRetry, headers } = error
+  return new GatewayError(code, {
+    cause: error,
+    ...(typeof message === 'string' && { message }),
+    ...(typeof param === 'string' && { param }),
+    ...(typeof retryAfterMs === 'number' && { retryAfterMs }),
+    ...(typeof shouldRetry === 'boolean' && { shouldRetry }),
+    ...(typeof headers === 'object' && { headers: { ...headers } }),
+  })
+}
+
+/** Whether a header of a thrown error can do no more than tell something: neither break the answer nor frame it. */
+function isPlainHeader(name: string, value: unknown): boolean {
+  const framing =
+    /^(?:connection|keep-alive|content-.*|date|host|te|trailer|transfer-encoding|upgrade|proxy-.*|set-cookie)$/i
+  return (
+    /^[a-z0-9-]+$/i.test(name) && !framing.test(name) && typeof value === 'string' && /^[\t\x20-\x7e]*$/.test(value)
+  )
 }
 
 /** Short for the most common refusal: 400 with the field at fault. */

@@ -36,6 +36,9 @@ import { notAgain } from './routing/once.ts'
 import { perform } from './routing/perform.ts'
 import { plan } from './routing/plan.ts'
 
+/** Milliseconds a plug-in may take to give back what it holds. */
+const closeMs = 5_000
+
 export interface CloseOptions {
   /** Milliseconds for which calls under way may go on; then streams end with an error event. Default 10,000. */
   readonly graceMs?: number
@@ -95,11 +98,14 @@ export class Gateway {
   async handle(exchange: Exchange): Promise<Reply> {
     const id = `req_${randomUUID().replaceAll('-', '')}`
     let reply: Reply
+    this.#calls.enter()
     try {
       reply = await this.#walk(exchange, id)
     } catch (thrown) {
       reply = refuse(thrown)
       if (reply.status >= 500) publishFailure({ id, error: thrown })
+    } finally {
+      this.#calls.leave()
     }
     return { ...reply, headers: { ...reply.headers, 'x-request-id': id } }
   }
@@ -132,7 +138,11 @@ export class Gateway {
   async #call<R, A>(endpoint: CallEndpoint<R, A>, visit: Visit<R>, call: OpenCall): Promise<Reply> {
     const { meter, order } = visit
     const end = (outcome: Receipt['outcome'], error?: GatewayError) => {
-      meter.end(outcome, error)
+      try {
+        meter.end(outcome, error)
+      } catch (thrown) {
+        publishFailure({ id: visit.id, error: thrown })
+      }
       call.done(outcome === 'completed' ? undefined : (error ?? new GatewayError('client_closed')))
       order.form?.dispose()
     }
@@ -146,13 +156,14 @@ export class Gateway {
         end('completed')
         return reply
       }
-      const frames = await this.#frames(endpoint, visit, asking)
+      const { frames, slow } = await this.#frames(endpoint, visit, asking)
       const { stallMs = 60_000 } = this.#options.timeouts ?? {}
       const writing = () => meter.firstByte()
       const body = eventStream(frames, {
         heartbeat: this.#heartbeat,
         stallMs,
         signal: call.signal,
+        slow,
         writing,
         failed: (error) => endpoint.failed?.(error, visit) ?? errorFrame(error),
         ended: (outcome, error) => {
@@ -210,10 +221,11 @@ export class Gateway {
     timeout.unref()
     const begun = asking.then((answer) => ({ answer }))
     const first = await Promise.race([begun, timer.promise]).finally(() => clearTimeout(timeout))
-    if (first !== 'slow') return endpoint.frames(first.answer, visit)
-    return (async function* later() {
+    if (first !== 'slow') return { frames: endpoint.frames(first.answer, visit), slow: false }
+    const later = async function* () {
       yield* endpoint.frames(await asking, visit)
-    })()
+    }
+    return { frames: later(), slow: true }
   }
 
   #meter(id: string, endpoint: Endpoint, caller: Caller, order: Order<unknown>, startedAt: number): Meter {
@@ -245,7 +257,9 @@ export class Gateway {
     // The last bytes are still on their way through the host's streams: a server closed before they left waits for its
     // keep-alive time.
     await new Promise((resolve) => setImmediate(resolve))
-    await Promise.allSettled(this.#closers.map(async (close) => close()))
+    // A part that does not close in time must not keep the host from closing.
+    const closed = this.#closers.map((close) => within(closeMs, Promise.resolve().then(close), 'close()'))
+    await Promise.allSettled(closed)
   }
 }
 
@@ -257,7 +271,9 @@ function closingError(): GatewayError {
 }
 
 function methodOf(methods: Readonly<Record<string, Endpoint>>, method: string): Endpoint {
-  const endpoint = Object.hasOwn(methods, method) ? methods[method] : undefined
+  // HEAD is GET whose body the host leaves out.
+  const name = method === 'HEAD' ? 'GET' : method
+  const endpoint = Object.hasOwn(methods, name) ? methods[name] : undefined
   if (endpoint !== undefined) return endpoint
   throw new GatewayError('method_not_allowed', { headers: { allow: Object.keys(methods).join(', ') } })
 }

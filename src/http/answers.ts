@@ -15,10 +15,16 @@ export function bytesReply(body: string | Uint8Array, status = 200, contentType:
 
 /** Any thrown value as an answer: a `GatewayError` as itself, everything else as `server_error` that tells nothing. */
 export function refuse(thrown: unknown): Reply {
-  const error = GatewayError.from(thrown)
-  return {
-    status: error.status,
-    headers: { 'content-type': json, ...error.adviceHeaders() },
-    body: JSON.stringify(error),
+  try {
+    return refusalOf(GatewayError.from(thrown))
+  } catch {
+    // An error that was tampered with, or one that throws when it is looked at.
+    return refusalOf(new GatewayError('server_error'))
   }
+}
+
+function refusalOf(error: GatewayError): Reply {
+  const { status } = error
+  if (!Number.isInteger(status) || status < 400 || status > 599) throw new TypeError('this is no status of a refusal')
+  return { status, headers: { 'content-type': json, ...error.adviceHeaders() }, body: JSON.stringify(error) }
 }

@@ -15,10 +15,10 @@ export async function readJson(exchange: Exchange, sizes: Sizes): Promise<JsonBo
       requireNoEncoding(exchange)
       const declared = Number(header(exchange, 'content-length') ?? 0)
       if (declared > sizes.jsonBytes) throw tooLarge(sizes.jsonBytes)
-      return JsonBody.fromBytes(await readAll(body.stream, sizes.jsonBytes, sizes.bodyIdleMs, exchange.signal), sizes)
+      return bodyFrom(await readAll(body.stream, sizes.jsonBytes, sizes.bodyIdleMs, exchange.signal), sizes)
     }
     case 'text':
-      return JsonBody.fromBytes(Buffer.from(body.text), sizes)
+      return bodyFrom(Buffer.from(body.text), sizes)
     case 'parsed':
       return JsonBody.fromValue(body.value, sizes)
     case 'failed':
@@ -28,6 +28,13 @@ export async function readJson(exchange: Exchange, sizes: Sizes): Promise<JsonBo
         'The request body was read before it reached this endpoint. Mount the gateway before the body parser of the server.',
       )
   }
+}
+
+const emptyObject = Buffer.from('{}')
+
+/** The parsers of the hosts take no body for an empty object, and so do we: the answer then names the missing field. */
+function bodyFrom(bytes: Buffer, sizes: Sizes): JsonBody {
+  return JsonBody.fromBytes(bytes.length === 0 ? emptyObject : bytes, sizes)
 }
 
 /** What a parser in front of us means by its status: it knew the body, we only know that it refused it. */
@@ -61,7 +68,9 @@ export function readAll(stream: Readable, maxBytes: number, idleMs: number, sign
     const idle = setTimeout(() => finish(new GatewayError('request_timeout')), idleMs)
     idle.unref()
 
-    const onData = (piece: Buffer) => {
+    const onData = (read: Buffer | string) => {
+      // Text, where the host has called `setEncoding`.
+      const piece = typeof read === 'string' ? Buffer.from(read, stream.readableEncoding ?? 'utf8') : read
       size += piece.length
       if (size > maxBytes) return finish(tooLarge(maxBytes))
       pieces.push(piece)
@@ -82,6 +91,7 @@ export function readAll(stream: Readable, maxBytes: number, idleMs: number, sign
     stream.on('error', ignore)
     stream.on('data', onData).on('end', onEnd).on('close', onClose)
     signal.addEventListener('abort', onClose)
+    if (stream.isPaused()) stream.resume()
     if (stream.destroyed || signal.aborted) onClose()
   })
 }

@@ -2,7 +2,7 @@
 import { GatewayError } from '../errors.ts'
 import type { Sink, StreamBody } from './exchange.ts'
 import type { Heartbeat } from './heartbeat.ts'
-import { keepAliveFrame } from './sse.ts'
+import { errorFrame, keepAliveFrame } from './sse.ts'
 
 export interface EventStreamOptions {
   readonly heartbeat: Heartbeat
@@ -10,11 +10,13 @@ export interface EventStreamOptions {
   readonly stallMs: number
   /** Ends the stream when it is aborted, whether or not the source of the frames takes notice. */
   readonly signal: AbortSignal
+  /** The first frame is still far: a comment goes ahead, which carries the status to the client. */
+  readonly slow?: boolean
   /** Called with every frame before it is handed to the client. */
   readonly writing: () => void
   /** What is written at the end of a stream that failed. */
   readonly failed: (error: GatewayError) => string
-  /** Called once when the stream is over; `completed` means that the client was there to the end. */
+  /** Called once when the stream is over; `completed` means that the client was there to the end. Must not throw. */
   readonly ended: (outcome: 'completed' | 'failed' | 'cancelled', error?: GatewayError) => void
 }
 
@@ -30,6 +32,7 @@ class Pump {
   readonly #frames: Frames
   readonly #sink: Sink
   readonly #options: EventStreamOptions
+  #stalled = false
   #over = false
 
   constructor(frames: Frames, sink: Sink, options: EventStreamOptions) {
@@ -38,15 +41,18 @@ class Pump {
     this.#options = options
   }
 
+  /** Never rejects. */
   async run(): Promise<void> {
-    const { heartbeat, signal, writing } = this.#options
+    const { heartbeat, signal, slow, writing } = this.#options
     const cut = () => this.#end(signal.reason)
     signal.addEventListener('abort', cut)
     heartbeat.add(this)
     try {
       if (signal.aborted) cut()
+      else if (slow === true) this.#sink.write(keepAliveFrame)
+      // Even a stream that nobody reads is begun: only then does its source get to know that it is over.
       for await (const frame of this.#frames) {
-        if (this.#over) break
+        if (this.#over || this.#sink.closed) break
         writing()
         this.quiet = 0
         if (!this.#sink.write(frame)) await this.#drained()
@@ -60,29 +66,39 @@ class Pump {
   }
 
   beat(): void {
-    this.#sink.write(keepAliveFrame)
+    if (!this.#stalled) this.#sink.write(keepAliveFrame)
   }
 
   #end(thrown: unknown): void {
     if (this.#over) return
     this.#over = true
-    const { heartbeat, failed, ended } = this.#options
+    const { heartbeat, ended } = this.#options
     heartbeat.remove(this)
     if (this.#sink.closed) ended('cancelled')
     else if (thrown === undefined) ended('completed')
     else {
       const error = GatewayError.from(thrown)
-      this.#sink.write(failed(error))
+      this.#sink.write(this.#lastFrame(error))
       ended('failed', error)
     }
     this.#sink.end()
   }
 
+  #lastFrame(error: GatewayError): string {
+    try {
+      return this.#options.failed(error)
+    } catch {
+      return errorFrame(new GatewayError('server_error'))
+    }
+  }
+
   /** Waits until the client has read; one that does not is cut off, which ends the pull from the vendor too. */
   async #drained(): Promise<void> {
+    this.#stalled = true
     const timer = setTimeout(() => this.#sink.destroy(), this.#options.stallMs)
     timer.unref()
     await this.#sink.drained()
     clearTimeout(timer)
+    this.#stalled = false
   }
 }

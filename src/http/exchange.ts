@@ -18,7 +18,7 @@ export interface Exchange {
   readonly signal: AbortSignal
   /** The client's address as the host sees it; never taken from a forwarding header by us. */
   readonly ip?: string | undefined
-  /** The host's own request object, for `authenticate`. */
+  /** What the host calls a request, for `authenticate`: a Koa context, else the request of Express, Node or fetch. */
   readonly host?: unknown
 }
 
@@ -45,8 +45,9 @@ export interface Reply {
 /** A body made over time. */
 export interface StreamBody {
   /**
-   * Called once by the adapter after the head was written. Must never throw and never reject: whatever goes wrong
-   * afterwards is written to the sink in the format of the stream.
+   * Called exactly once by the adapter, after the head was written; with a closed sink when nothing can be written any
+   * more. The first piece follows soon and carries the head with it. Must never throw and never reject: whatever goes
+   * wrong afterwards is written to the sink in the format of the stream.
    */
   start(sink: Sink): void
 }

@@ -10,16 +10,31 @@ export interface OpenCall {
 
 export class OpenCalls {
   readonly #open = new Set<AbortController>()
+  #requests = 0
+  #reason: GatewayError | undefined
   #emptied: (() => void) | undefined
 
   get size(): number {
     return this.#open.size
   }
 
+  /** A request has come, which may become a call: it is waited for like one, until `leave`. */
+  enter(): void {
+    this.#requests++
+  }
+
+  /** The request was answered, or a call has been opened for it. */
+  leave(): void {
+    this.#requests--
+    this.#tell()
+  }
+
+  /** A call that is opened after the cut is cut from birth. */
   open(client: AbortSignal): OpenCall {
     const controller = new AbortController()
     const left = () => controller.abort(new GatewayError('client_closed'))
-    if (client.aborted) left()
+    if (this.#reason !== undefined) controller.abort(this.#reason)
+    else if (client.aborted) left()
     else client.addEventListener('abort', left)
     this.#open.add(controller)
     return {
@@ -28,16 +43,17 @@ export class OpenCalls {
         client.removeEventListener('abort', left)
         if (!this.#open.delete(controller)) return
         if (reason !== undefined) controller.abort(reason)
-        if (this.#open.size === 0) this.#emptied?.()
+        this.#tell()
       },
     }
   }
 
-  /** Resolves when no call is open, or after `ms`. */
+  /** Resolves when no request and no call is open, or after `ms`. */
   emptied(ms: number): Promise<void> {
-    if (this.#open.size === 0) return Promise.resolve()
+    if (this.#isEmpty()) return Promise.resolve()
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms)
+      timer.unref()
       this.#emptied = () => {
         clearTimeout(timer)
         resolve()
@@ -46,7 +62,16 @@ export class OpenCalls {
   }
 
   cut(reason: GatewayError): void {
+    this.#reason = reason
     for (const controller of this.#open) controller.abort(reason)
+  }
+
+  #isEmpty(): boolean {
+    return this.#requests === 0 && this.#open.size === 0
+  }
+
+  #tell(): void {
+    if (this.#emptied !== undefined && this.#isEmpty()) this.#emptied()
   }
 }
 

@@ -36,8 +36,12 @@ export class Catalogue {
   }
 
   async list(caller: Caller, signal: AbortSignal): Promise<Model[]> {
-    const models = await this.#registry.list(signal)
+    const models = await within(registryTimeoutMs, this.#listed(signal), 'the model registry')
     return models.filter((model) => this.#allows(caller, model, model.id))
+  }
+
+  async #listed(signal: AbortSignal): Promise<readonly Model[]> {
+    return this.#registry.list(signal)
   }
 
   #allows(caller: Caller, model: Model, id: string): boolean {

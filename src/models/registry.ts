@@ -2,6 +2,7 @@
 import type { CancelPolicy } from '../billing/cancel.ts'
 import { Price, type PriceOptions } from '../billing/price.ts'
 import type { ScopedRate } from '../limits/rate.ts'
+import { within } from '../http/deadline.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { ModelObject } from '../wire/model.ts'
 import type { Deployment, ImageAbilities, Model, ModelRegistry } from './contract.ts'
@@ -51,6 +52,9 @@ export interface RegistryOptions {
   /** Every model must have a price: throws a `TypeError` that names one without. Default false. */
   readonly priced?: boolean
 }
+
+/** Milliseconds a vendor may take to list its models; then the list goes out without them. */
+const vendorListMs = 2_500
 
 interface Wildcard {
   /** What stands before the `*`. */
@@ -176,7 +180,8 @@ async function offeredBy(wildcard: Wildcard, signal: AbortSignal, now: number, a
   if (provider?.models === undefined) return []
   if (wildcard.listed === undefined || now - wildcard.listed.at > ageMs) {
     try {
-      wildcard.listed = { models: await provider.models({ signal }), at: now }
+      const models = await within(vendorListMs, Promise.resolve(provider.models({ signal })), 'the list of a vendor')
+      wildcard.listed = { models, at: now }
     } catch {
       wildcard.listed = { models: wildcard.listed?.models ?? [], at: now - ageMs + 5_000 }
     }

@@ -25,7 +25,7 @@ export interface Performance<T> {
   readonly random: () => number
 }
 
-/** The first good answer; else the last failure. Nothing is tried again once the signal is aborted. */
+/** The first good answer; else the last failure. Once the signal is aborted nothing more is tried: its reason is thrown. */
 export async function perform<T>(performance: Performance<T>): Promise<T> {
   const { candidates, attempt, signal, breaker, random } = performance
   const { tries = 2, backoffMs = 250, longestWaitMs = 2_000 } = performance.retry

@@ -1,0 +1,115 @@
+/** A client that tidies up nothing: what it is told to send is sent, and what came is what it shows. */
+import { request as request1, type IncomingMessage } from 'node:http'
+import { connect, type ClientHttp2Stream } from 'node:http2'
+import type { Readable } from 'node:stream'
+import type { RunningHost } from './hosts.ts'
+
+export interface Question {
+  readonly method?: string
+  /** Below the mount path, such as `/v1/models`. */
+  readonly target: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string | Uint8Array
+}
+
+export interface Answer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+/** An answer that is read piece by piece. */
+export interface OpenAnswer extends Omit<Answer, 'body'> {
+  /** Reads on until `text` has come; gives everything so far. Rejects when the answer ends without it. */
+  until(text: string): Promise<string>
+  /** Everything there will be. Rejects when the connection is cut. */
+  rest(): Promise<string>
+  /** Stops reading, so that the answer backs up. */
+  pause(): void
+  resume(): void
+  /** Cuts the connection. */
+  leave(): void
+}
+
+export async function ask(host: RunningHost, question: Question): Promise<Answer> {
+  const answer = await open(host, question)
+  return { status: answer.status, headers: answer.headers, body: await answer.rest() }
+}
+
+export function open(host: RunningHost, question: Question): Promise<OpenAnswer> {
+  return host.http2 ? open2(host, question) : open1(host, question)
+}
+
+function open1(host: RunningHost, { method = 'GET', target, headers, body }: Question): Promise<OpenAnswer> {
+  return new Promise((resolve, reject) => {
+    const path = host.path + target
+    const sent = request1({ host: '127.0.0.1', port: host.port, method, path, headers, agent: false })
+    sent.on('error', reject)
+    sent.on('response', (response: IncomingMessage) => {
+      resolve(reading(response, response.statusCode ?? 0, response.headers, () => sent.destroy()))
+    })
+    sent.end(body)
+  })
+}
+
+function open2(host: RunningHost, { method = 'GET', target, headers, body }: Question): Promise<OpenAnswer> {
+  return new Promise((resolve, reject) => {
+    const session = connect(`http://127.0.0.1:${host.port}`)
+    session.on('error', reject)
+    const stream: ClientHttp2Stream = session.request({ ':method': method, ':path': host.path + target, ...headers })
+    stream.on('error', reject)
+    stream.on('response', (response) => {
+      resolve(reading(stream, Number(response[':status']), response, () => stream.close(8 /* CANCEL */)))
+    })
+    stream.on('close', () => session.close())
+    stream.end(body)
+  })
+}
+
+function reading(stream: Readable, status: number, raw: object, leave: () => void): OpenAnswer {
+  let text = ''
+  let over = false
+  let failure: Error | undefined
+  const waiting = new Set<() => void>()
+  const tell = () => {
+    for (const check of waiting) check()
+  }
+  stream.setEncoding('utf8')
+  stream.on('data', (piece: string) => {
+    text += piece
+    tell()
+  })
+  stream.on('end', () => {
+    over = true
+    tell()
+  })
+  stream.on('error', (error) => {
+    failure ??= error
+    tell()
+  })
+  stream.on('close', () => {
+    failure ??= over ? undefined : new Error('the answer was cut')
+    tell()
+  })
+  const wait = (enough: () => boolean) =>
+    new Promise<string>((resolve, reject) => {
+      const check = () => {
+        if (!enough() && !over && failure === undefined) return
+        waiting.delete(check)
+        if (enough()) resolve(text)
+        else reject(failure ?? new Error(`the answer ended early: ${text}`))
+      }
+      waiting.add(check)
+      check()
+    })
+  const headers = Object.entries(raw).map(([name, value]) => [name, String(value)])
+  return {
+    status,
+    headers: Object.fromEntries(headers) as Record<string, string>,
+    until: (part) => wait(() => text.includes(part)),
+    rest: () => wait(() => over),
+    pause: () => stream.pause(),
+    resume: () => stream.resume(),
+    leave,
+  }
+}

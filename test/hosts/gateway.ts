@@ -1,0 +1,71 @@
+/** The gateway that is hosted in these tests, over one vendor whose every write is up to the test. */
+import { createGateway, type Gateway, type GatewayOptions } from 'modelhatch'
+import { openai } from 'modelhatch/providers'
+import { scriptedVendor, type ScriptedVendor, type VendorReply } from 'modelhatch/testing'
+
+export const key = 'sk-hosted'
+export const authorization = `Bearer ${key}`
+export const jsonHeaders = { authorization, 'content-type': 'application/json' }
+
+export const question = { model: 'small', messages: [{ role: 'user', content: 'Hello, 世界!' }] }
+
+export const completion = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1_700_000_000,
+  model: 'small',
+  choices: [
+    { index: 0, message: { role: 'assistant', content: 'Hello “you” 👋', refusal: null }, finish_reason: 'stop' },
+  ],
+  usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
+}
+
+/** One frame of a chat stream with a piece of text. */
+export function frame(content: string): string {
+  return event({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })
+}
+
+export const firstFrame: string = event({
+  choices: [{ index: 0, delta: { role: 'assistant', content: 'Hello' }, finish_reason: null }],
+})
+
+export const lastFrames: string = `${event({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}data: [DONE]\n\n`
+
+function event(chunk: object): string {
+  const { id, created, model } = completion
+  return `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created, model, ...chunk })}\n\n`
+}
+
+/** What the vendor answers unless a test says otherwise. */
+export const helpfulVendor: VendorReply = ({ json }, response) => {
+  if ((json as { stream?: boolean }).stream === true) {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(firstFrame + frame(' you') + lastFrames)
+  } else {
+    response.writeHead(200, { 'content-type': 'application/json', 'x-vendor': 'secret' })
+    response.end(JSON.stringify(completion))
+  }
+}
+
+export async function hostedGateway(
+  options: Partial<GatewayOptions> = {},
+): Promise<{ vendor: ScriptedVendor; gateway: Gateway; close: () => Promise<void> }> {
+  const vendor = await scriptedVendor(helpfulVendor)
+  const provider = openai({ baseUrl: vendor.baseUrl, apiKey: 'sk-vendor' })
+  const gateway = createGateway({
+    keys: { [key]: {} },
+    models: { small: provider, 'org/model': { provider, as: 'small' } },
+    sizes: { jsonBytes: 1024 * 1024 },
+    retry: { tries: 1 },
+    clock: () => 1_700_000_000_000,
+    ...options,
+  })
+  return {
+    vendor,
+    gateway,
+    async close() {
+      await gateway.close({ graceMs: 0 })
+      await vendor.close()
+    },
+  }
+}

@@ -1,0 +1,19 @@
+/** What the packages without types of their own are used for here. */
+declare module 'express-v4' {
+  export { default } from 'express'
+}
+declare module 'koa-v2' {
+  export { default } from 'koa'
+}
+declare module 'compression' {
+  import type { RequestHandler } from 'express'
+  export default function compression(options?: { threshold?: number }): RequestHandler
+}
+declare module 'koa-mount' {
+  import type { Middleware } from 'koa'
+  export default function mount(path: string, middleware: Middleware): Middleware
+}
+declare module 'koa-bodyparser' {
+  import type { Middleware } from 'koa'
+  export default function bodyParser(): Middleware
+}
