@@ -48,3 +48,17 @@ function detailsOf(value: unknown): Counts | undefined {
 export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / 4)
 }
+
+/** Two counts together, details included. */
+export function sumOfUsage(left: Usage, right: Usage): Usage {
+  return sumOf(left, right) as unknown as Usage
+}
+
+function sumOf(left: object, right: object): Counts {
+  const sum: Counts = { ...left }
+  for (const [name, value] of Object.entries(right)) {
+    if (typeof value === 'number') sum[name] = value + (tokens(sum[name]) ?? 0)
+    else if (typeof value === 'object' && value !== null) sum[name] = sumOf(detailsOf(sum[name]) ?? {}, value)
+  }
+  return sum
+}

@@ -1,12 +1,14 @@
-/** An order made of a JSON body, which is parsed no further than somebody looks. */
+/** Orders and calls made of a JSON body, of a request the gateway wrote itself, and of another call. */
 import { estimateTokens } from '../billing/usage.ts'
 import type { JsonBody } from '../http/json-body.ts'
+import type { Call } from '../providers/contract.ts'
 import type { Order } from './endpoint.ts'
 
-export function jsonOrder<Request>(body: JsonBody): Order<Request> {
+/** An order that is parsed no further than somebody looks. */
+export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('stream') === true): Order<Request> {
   return {
     model: body.get('model') as string,
-    stream: body.get('stream') === true,
+    stream,
     get request() {
       return body.value as Request
     },
@@ -16,4 +18,44 @@ export function jsonOrder<Request>(body: JsonBody): Order<Request> {
     field: (name) => body.get(name),
     json: (changes) => body.with(changes),
   }
+}
+
+/** The same call for a request that differs in some fields (undefined: left out). Nothing is parsed or printed yet. */
+export function amend<Request>(
+  call: Call<Request>,
+  changes: Record<string, unknown>,
+  signal: AbortSignal = call.signal,
+): Call<Request> {
+  return derive(call, {
+    signal,
+    get request() {
+      return { ...call.request, ...changes }
+    },
+    field: (name) => (Object.hasOwn(changes, name) ? changes[name] : call.field(name)),
+    json: (more) => call.json({ ...changes, ...more }),
+  })
+}
+
+/** The same call for another request altogether. */
+export function replace<Request extends object>(
+  call: Call<unknown>,
+  request: Request,
+  signal: AbortSignal = call.signal,
+): Call<Request> {
+  return derive(call, {
+    signal,
+    request,
+    field: (name) => (request as Record<string, unknown>)[name],
+    json: (changes) => Buffer.from(JSON.stringify({ ...request, ...changes })),
+  })
+}
+
+type Content<Request> = Pick<Call<Request>, 'request' | 'field' | 'json' | 'signal'>
+
+/** The head of one call with the content of another. Written out, so that no getter of a request is read. */
+function derive<Request>(call: Call<unknown>, content: Content<Request>): Call<Request> {
+  return Object.defineProperties({} as Call<Request>, {
+    ...Object.getOwnPropertyDescriptors(call),
+    ...Object.getOwnPropertyDescriptors(content),
+  })
 }

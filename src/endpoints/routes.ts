@@ -1,6 +1,8 @@
 /** Every route of the service, in one table: path → method → endpoint. A `*` stands for the rest of the path. */
 import { pathOf } from '../http/target.ts'
 import { chat } from './chat/chat.ts'
+import { completions } from './completions/completions.ts'
+import { embeddings } from './embeddings/embeddings.ts'
 import type { CallEndpoint, QueryEndpoint } from './endpoint.ts'
 import { listModels, retrieveModel } from './models.ts'
 
@@ -11,6 +13,8 @@ const table: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
   '/v1/models': { GET: listModels },
   '/v1/models/*': { GET: retrieveModel },
   '/v1/chat/completions': { POST: chat },
+  '/v1/completions': { POST: completions },
+  '/v1/embeddings': { POST: embeddings },
 }
 
 /** What stands at a path, for every method. */

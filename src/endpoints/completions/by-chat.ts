@@ -1,0 +1,149 @@
+/**
+ * Text completions by models that only chat. Each prompt becomes one user message and the answer is the text; several
+ * prompts become several calls. The prompt is given back where `echo` asks for it. What a chat cannot do is refused.
+ */
+import type { Tally } from '../../billing/receipt.ts'
+import { sumOfUsage } from '../../billing/usage.ts'
+import { GatewayError, invalid } from '../../errors.ts'
+import type { Call, CompletionAnswer, Provider } from '../../providers/contract.ts'
+import type { ChatMessage, ChatRequest } from '../../wire/chat.ts'
+import type { CompletionRequest, TextChoice, TextChunk, TextCompletion } from '../../wire/completions.ts'
+import type { Usage } from '../../wire/usage.ts'
+import { askChat } from '../chat/ask.ts'
+import type { AnswerVisit } from '../chunk-answer.ts'
+import { chunksOf } from '../chunk-stream.ts'
+import { replace } from '../order.ts'
+import { merge, several } from '../several.ts'
+import { textFinishOf } from './stream-state.ts'
+
+const chatsAtOnce = 4
+
+export async function completeByChat(
+  provider: Provider,
+  call: Call<CompletionRequest>,
+  visit: AnswerVisit,
+): Promise<CompletionAnswer> {
+  const { request } = call
+  const prompts = promptsOf(request)
+  refuseWhatNeedsTokens(request)
+  const chats = prompts.map((prompt, index) => new TextChat(provider, prompt, index, call, visit))
+  return call.stream ? streamed(chats, call.signal) : whole(chats, call.signal)
+}
+
+async function whole(chats: readonly TextChat[], signal: AbortSignal): Promise<TextCompletion> {
+  const parts = await several(chats, chatsAtOnce, signal, async (chat, _, own) => chat.whole(own))
+  const usage = totalOf(chats)
+  // Identity and model are the gateway's to fill in.
+  return { choices: parts.flat(), ...(usage && { usage }) } as unknown as TextCompletion
+}
+
+async function* streamed(chats: readonly TextChat[], signal: AbortSignal): AsyncGenerator<TextChunk, void, void> {
+  const own = new AbortController()
+  const both = AbortSignal.any([signal, own.signal])
+  try {
+    yield* merge(
+      chats.map((chat) => () => chat.chunks(both)),
+      chatsAtOnce,
+    )
+    const usage = totalOf(chats)
+    if (usage !== undefined) yield { choices: [], usage }
+  } finally {
+    own.abort(new GatewayError('client_closed'))
+  }
+}
+
+/** One prompt on its way through a chat. */
+class TextChat {
+  readonly tally: Tally = { usage: undefined, estimatedCompletionTokens: 0 }
+  readonly #provider: Provider
+  readonly #call: Call<CompletionRequest>
+  readonly #prompt: string
+  readonly #visit: AnswerVisit
+  /** The index of the first answer to this prompt. */
+  readonly #first: number
+  readonly #echo: string
+
+  constructor(provider: Provider, prompt: string, index: number, call: Call<CompletionRequest>, visit: AnswerVisit) {
+    this.#provider = provider
+    this.#call = call
+    this.#prompt = prompt
+    this.#visit = { ...visit, meter: this.tally }
+    this.#first = index * (call.request.n ?? 1)
+    this.#echo = call.request.echo === true ? prompt : ''
+  }
+
+  async whole(signal: AbortSignal): Promise<TextChoice[]> {
+    const answer = await this.#ask(signal)
+    if (answer.kind === 'stream') throw new TypeError('a call that asked for no stream got one')
+    return answer.whole.choices.map(({ index, message, finish_reason: reason }) => ({
+      text: this.#echo + (message.content ?? message.refusal ?? ''),
+      index: this.#first + index,
+      logprobs: null,
+      finish_reason: textFinishOf(reason) ?? 'stop',
+    }))
+  }
+
+  async *chunks(signal: AbortSignal): AsyncGenerator<TextChunk, void, void> {
+    const answer = await this.#ask(signal)
+    if (answer.kind === 'whole') throw new TypeError('a call that asked for a stream got none')
+    const begun = new Set<number>()
+    for await (const { choices = [] } of chunksOf(answer.stream, this.tally)) {
+      for (const { index = 0, delta = {}, finish_reason: reason } of choices) {
+        const echo = begun.has(index) ? '' : this.#echo
+        const text = echo + (delta.content ?? '') + (delta.refusal ?? '')
+        if (text === '' && !reason) continue
+        begun.add(index)
+        const finish = textFinishOf(reason)
+        yield { choices: [{ text, index: this.#first + index, logprobs: null, finish_reason: finish }] }
+      }
+    }
+  }
+
+  #ask(signal: AbortSignal) {
+    const request = chatRequestOf(this.#call.request, this.#prompt)
+    return askChat(this.#provider, replace(this.#call, request, signal), this.#visit)
+  }
+}
+
+/** All fields that a chat has too, those nobody knows included. */
+function chatRequestOf(request: CompletionRequest, prompt: string): ChatRequest {
+  const { prompt: _, suffix: __, echo: ___, best_of: ____, logprobs: _____, ...rest } = request
+  const message: ChatMessage = { role: 'user', content: prompt }
+  return { ...rest, messages: [message] }
+}
+
+function promptsOf({ prompt }: CompletionRequest): readonly string[] {
+  const prompts = typeof prompt === 'string' ? [prompt] : (prompt ?? [])
+  if (prompts.length === 0) throw invalid('Missing required parameter: "prompt".', 'prompt')
+  if (prompts.every((each) => typeof each === 'string')) return prompts
+  throw new GatewayError('unsupported_value', {
+    param: 'prompt',
+    message: 'This model takes a prompt as text only, not as tokens.',
+  })
+}
+
+/** A chat neither looks behind the gap nor tells the tokens of a text. */
+function refuseWhatNeedsTokens(request: CompletionRequest): void {
+  const { suffix, logprobs, best_of: bestOf, n, max_tokens: limit } = request
+  const refused = { suffix: Boolean(suffix), logprobs: typeof logprobs === 'number', best_of: (bestOf ?? 0) > (n ?? 1) }
+  for (const [param, isRefused] of Object.entries(refused)) {
+    if (!isRefused) continue
+    throw new GatewayError('unsupported_parameter', { param, message: `This model does not support "${param}".` })
+  }
+  if (limit === 0) {
+    throw new GatewayError('unsupported_value', {
+      param: 'max_tokens',
+      message: 'This model answers with at least 1 token.',
+    })
+  }
+}
+
+/** The sum over all prompts; undefined as soon as one was not counted. */
+function totalOf(chats: readonly TextChat[]): Usage | undefined {
+  let total: Usage | undefined
+  for (const { tally } of chats) {
+    if (tally.usage === undefined) return undefined
+    total = total === undefined ? tally.usage : sumOfUsage(total, tally.usage)
+  }
+  return total
+}

@@ -1,0 +1,69 @@
+/** A text completion while its chunks arrive: completes each chunk, and keeps usage back for the end. */
+import { readUsage } from '../../billing/usage.ts'
+import type { TextChunk, TextChunkChoice, TextFinishReason } from '../../wire/completions.ts'
+import type { Usage } from '../../wire/usage.ts'
+import { finishOf } from '../chat/choice.ts'
+import type { AnswerHead } from '../chunk-answer.ts'
+import type { ChunkState } from '../chunk-stream.ts'
+
+/** A chunk as clients get it. */
+export type FullTextChunk = TextChunk & AnswerHead & { readonly object: 'text_completion' }
+
+export class TextStreamState implements ChunkState<TextChunk, FullTextChunk> {
+  usage: Usage | undefined
+  readonly #fallback: AnswerHead
+  readonly #renamed: boolean
+  #head: AnswerHead | undefined
+  /** By index: whether the choice has come to its end. */
+  readonly #finished = new Map<number, boolean>()
+
+  constructor(fallback: AnswerHead, renamed: boolean) {
+    this.#fallback = fallback
+    this.#renamed = renamed
+  }
+
+  accept(chunk: TextChunk): FullTextChunk[] {
+    const usage = readUsage(chunk.usage)
+    if (usage !== undefined) this.usage = usage
+    const choices = (chunk.choices ?? []).flatMap((choice) => this.#accept(choice))
+    if (choices.length === 0) return []
+    this.#head ??= {
+      id: chunk.id || this.#fallback.id,
+      created: chunk.created || this.#fallback.created,
+      model: (this.#renamed ? undefined : chunk.model) || this.#fallback.model,
+    }
+    const { usage: _, choices: __, ...rest } = chunk
+    return [{ ...rest, ...this.#head, object: 'text_completion', choices }]
+  }
+
+  complete(): FullTextChunk[] {
+    if (this.#finished.size === 0) this.#finished.set(0, false)
+    const open = [...this.#finished].filter(([, finished]) => !finished)
+    return open.map(([index]) => this.#chunk([{ text: '', index, logprobs: null, finish_reason: 'stop' }]))
+  }
+
+  last(): FullTextChunk {
+    return this.#chunk([])
+  }
+
+  #chunk(choices: TextChunkChoice[]): FullTextChunk {
+    return { ...(this.#head ?? this.#fallback), object: 'text_completion', choices }
+  }
+
+  /** A finished choice says nothing more: repeated ends and late pieces are dropped. */
+  #accept(raw: TextChunkChoice): TextChunkChoice[] {
+    const { index = 0, text, logprobs = null, finish_reason: reason, ...rest } = raw
+    if (this.#finished.get(index) === true) return []
+    const finish = textFinishOf(reason)
+    this.#finished.set(index, finish !== null)
+    if (!text && !logprobs && finish === null) return []
+    return [{ text: text ?? '', index, logprobs, finish_reason: finish, ...rest }]
+  }
+}
+
+/** Null while there is no end. A text has fewer ways to end than a chat. */
+export function textFinishOf(reason: unknown): TextFinishReason | null {
+  const finish = finishOf(reason)
+  if (finish === undefined) return null
+  return finish === 'length' || finish === 'content_filter' ? finish : 'stop'
+}

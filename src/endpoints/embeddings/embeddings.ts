@@ -1,0 +1,74 @@
+/** `POST /v1/embeddings`. */
+import { sumOfUsage } from '../../billing/usage.ts'
+import { GatewayError } from '../../errors.ts'
+import { bytesReply, jsonReply } from '../../http/answers.ts'
+import { EmbeddingText, type Call, type Provider } from '../../providers/contract.ts'
+import type { EmbeddingRequest } from '../../wire/embeddings.ts'
+import type { CallEndpoint, Visit } from '../endpoint.ts'
+import { amend } from '../order.ts'
+import { several } from '../several.ts'
+import { encoded, vectorsOf, type Vectors } from './list.ts'
+import { inputsOf, readEmbedding } from './request.ts'
+
+const batchesAtOnce = 4
+
+type Answer = EmbeddingText | Vectors
+
+export const embeddings: CallEndpoint<EmbeddingRequest, Answer> = {
+  name: 'embeddings',
+  read: readEmbedding,
+  ask,
+  whole(answer, { order }) {
+    if (answer instanceof EmbeddingText) return bytesReply(answer.bytes)
+    const { vectors, usage, model } = answer
+    const format = order.field('encoding_format') as EmbeddingRequest['encoding_format']
+    const tokens = usage?.prompt_tokens ?? order.promptTokens
+    return jsonReply({
+      object: 'list',
+      data: vectors.map((vector, index) => ({ object: 'embedding', index, embedding: encoded(vector, format) })),
+      model,
+      usage: { prompt_tokens: tokens, total_tokens: usage?.total_tokens ?? tokens },
+    })
+  },
+  frames() {
+    throw new TypeError('embeddings are not streamed')
+  },
+}
+
+async function ask(
+  provider: Provider,
+  call: Call<EmbeddingRequest>,
+  { meter }: Visit<EmbeddingRequest>,
+): Promise<Answer> {
+  const { embeddingBatch = Infinity } = provider
+  const embed = provider.embed?.bind(provider)
+  if (embed === undefined) {
+    throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not make embeddings.' })
+  }
+  const inputs = inputsOf(call.field('input') as EmbeddingRequest['input'])
+  const answer =
+    inputs.length > embeddingBatch ? await inBatches(embed, embeddingBatch, call, inputs) : await embed(call)
+  const whole = answer instanceof EmbeddingText || 'vectors' in answer ? answer : vectorsOf(answer, inputs.length, call)
+  meter.usage = whole.usage
+  return whole
+}
+
+/** More inputs than the provider takes at once: several calls, joined in the order of the inputs. */
+async function inBatches(
+  embed: NonNullable<Provider['embed']>,
+  size: number,
+  call: Call<EmbeddingRequest>,
+  inputs: readonly unknown[],
+): Promise<Vectors> {
+  const batches = Array.from({ length: Math.ceil(inputs.length / size) }, (_, index) =>
+    inputs.slice(index * size, (index + 1) * size),
+  )
+  const parts = await several(batches, batchesAtOnce, call.signal, async (input, _, signal) =>
+    vectorsOf(await embed(amend(call, { input }, signal)), input.length, call),
+  )
+  return parts.reduce((whole, part) => ({
+    vectors: [...whole.vectors, ...part.vectors],
+    usage: whole.usage && part.usage && sumOfUsage(whole.usage, part.usage),
+    model: whole.model,
+  }))
+}

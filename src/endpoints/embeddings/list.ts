@@ -1,0 +1,55 @@
+/** A list of vectors, from one answer or from several: complete, in order, in the encoding that was asked for. */
+import { readUsage } from '../../billing/usage.ts'
+import { EmbeddingText, type EmbeddingAnswer } from '../../providers/contract.ts'
+import { unavailable } from '../../providers/failure.ts'
+import type { Embedding, EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
+import type { Usage } from '../../wire/usage.ts'
+import { fromBase64, toBase64 } from './vectors.ts'
+
+/** What one call of a provider gave. */
+export interface Vectors {
+  readonly vectors: readonly Embedding['embedding'][]
+  readonly usage: Usage | undefined
+  /** The name of the model for the client. */
+  readonly model: string
+}
+
+/** The vectors of an answer in the order of its inputs; throws where there is not exactly one for each. */
+export function vectorsOf(
+  answer: EmbeddingAnswer,
+  count: number,
+  { model, publicModel }: { readonly model: string; readonly publicModel: string },
+): Vectors {
+  const list = answer instanceof EmbeddingText ? parse(answer) : answer
+  const vectors: Embedding['embedding'][] = []
+  for (const [position, { index = position, embedding }] of (list.data ?? []).entries()) {
+    if (index >= count || vectors[index] !== undefined) throw broken(`a vector for input ${index} of ${count}`)
+    vectors[index] = embedding
+  }
+  // A list with holes has the length of a whole one.
+  if (Object.keys(vectors).length !== count) throw broken('fewer vectors than inputs')
+  return {
+    vectors,
+    usage: readUsage(list.usage),
+    model: (model === publicModel ? list.model : undefined) ?? publicModel,
+  }
+}
+
+export function encoded(
+  vector: Embedding['embedding'],
+  format: EmbeddingRequest['encoding_format'],
+): Embedding['embedding'] {
+  if (format === 'base64') return typeof vector === 'string' ? vector : toBase64(vector)
+  if (typeof vector !== 'string') return vector
+  const numbers = fromBase64(vector)
+  if (numbers === undefined) throw broken('a vector that ends within a number')
+  return numbers
+}
+
+function parse({ bytes }: EmbeddingText): EmbeddingList {
+  return JSON.parse(Buffer.from(bytes).toString('utf8')) as EmbeddingList
+}
+
+function broken(what: string) {
+  return unavailable('same', new Error(`the provider gave ${what}`))
+}

@@ -1,0 +1,54 @@
+/** The request of embeddings. Source of the fields: OpenAI's CreateEmbeddingRequest. */
+import * as z from 'zod'
+import { invalid } from '../../errors.ts'
+import { readJson } from '../../http/body.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import type { Sizes } from '../../http/sizes.ts'
+import type { EmbeddingInput, EmbeddingRequest } from '../../wire/embeddings.ts'
+import { check } from '../check.ts'
+import type { Order } from '../endpoint.ts'
+import { jsonOrder } from '../order.ts'
+
+const mostInputs = 2048
+
+const schema = z.looseObject({
+  model: z.string().min(1),
+  encoding_format: z.enum(['float', 'base64']).nullish(),
+  dimensions: z.int().min(1).nullish(),
+  user: z.string().nullish(),
+})
+
+export async function readEmbedding(exchange: Exchange, sizes: Sizes): Promise<Order<EmbeddingRequest>> {
+  const body = await readJson(exchange, sizes)
+  check(schema, body)
+  // Checked by hand: there may be very much of it.
+  checkInput(body.get('input'))
+  return jsonOrder<EmbeddingRequest>(body, false)
+}
+
+/** The inputs one by one: each a text or a list of tokens. */
+export function inputsOf(input: EmbeddingInput): readonly (string | readonly number[])[] {
+  return typeof input === 'string' || isTokens(input) ? [input] : input
+}
+
+function checkInput(input: unknown): void {
+  if (input === undefined || input === null) throw invalid('Missing required parameter: "input".', 'input')
+  if (input === '') throw invalid('Invalid value for "input": must not be empty.', 'input')
+  if (typeof input === 'string' || isTokens(input)) return
+  if (!Array.isArray(input) || input.length === 0) throw wrong('input')
+  if (input.length > mostInputs) {
+    throw invalid(`Invalid value for "input": at most ${mostInputs} inputs in one request.`, 'input')
+  }
+  const texts = typeof input[0] === 'string'
+  const wrongAt = input.findIndex((each) => (texts ? typeof each !== 'string' : !isTokens(each)))
+  if (wrongAt >= 0) throw wrong(`input[${wrongAt}]`)
+}
+
+function isTokens(value: unknown): value is readonly number[] {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => Number.isInteger(each))
+}
+
+function wrong(param: string) {
+  const what = 'must be a text, a list of texts, a list of tokens, or a list of those'
+  return invalid(`Invalid value for "${param}": ${what}.`, param)
+}
