@@ -1,6 +1,7 @@
 /**
- * What the quick starts serve: `demo`, which needs no key and no network, and OpenAI's models where `OPENAI_API_KEY` is
- * set, as `openai/gpt-5` and so on. `OPENAI_BASE_URL` leads to any other vendor that speaks the same format.
+ * What the quick starts serve: `demo` and `demo-embedding`, which need no key and no network, and OpenAI's models where
+ * `OPENAI_API_KEY` is set, as `openai/gpt-5` and so on. `OPENAI_BASE_URL` leads to any other vendor that speaks the same
+ * format.
  */
 import type { ModelEntry } from 'modelhatch'
 import { demo, openai } from 'modelhatch/providers'
@@ -10,7 +11,10 @@ const { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseUrl, MODELHATCH_KEY } = pro
 /** The key that clients call with. */
 export const key: string = MODELHATCH_KEY ?? 'sk-demo'
 
+const local = demo()
+
 export const models: Record<string, ModelEntry> = {
-  demo: demo(),
+  demo: local,
+  'demo-embedding': local,
   ...(apiKey !== undefined && { 'openai/*': openai({ apiKey, ...(baseUrl !== undefined && { baseUrl }) }) }),
 }

@@ -13,6 +13,7 @@ import { inputsOf, readEmbedding } from './request.ts'
 const batchesAtOnce = 4
 
 type Answer = EmbeddingText | Vectors
+type Embed = NonNullable<Provider['embed']>
 
 export const embeddings: CallEndpoint<EmbeddingRequest, Answer> = {
   name: 'embeddings',
@@ -46,16 +47,20 @@ async function ask(
     throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not make embeddings.' })
   }
   const inputs = inputsOf(call.field('input') as EmbeddingRequest['input'])
-  const answer =
-    inputs.length > embeddingBatch ? await inBatches(embed, embeddingBatch, call, inputs) : await embed(call)
-  const whole = answer instanceof EmbeddingText || 'vectors' in answer ? answer : vectorsOf(answer, inputs.length, call)
-  meter.usage = whole.usage
-  return whole
+  const tooMany = inputs.length > embeddingBatch
+  const answer = tooMany ? await inBatches(embed, embeddingBatch, call, inputs) : await inOne(embed, call, inputs)
+  meter.usage = answer.usage
+  return answer
+}
+
+async function inOne(embed: Embed, call: Call<EmbeddingRequest>, inputs: readonly unknown[]): Promise<Answer> {
+  const answer = await embed(call)
+  return answer instanceof EmbeddingText ? answer : vectorsOf(answer, inputs.length, call)
 }
 
 /** More inputs than the provider takes at once: several calls, joined in the order of the inputs. */
 async function inBatches(
-  embed: NonNullable<Provider['embed']>,
+  embed: Embed,
   size: number,
   call: Call<EmbeddingRequest>,
   inputs: readonly unknown[],

@@ -1,0 +1,66 @@
+/**
+ * The demo model's embeddings: hashed words and pieces of words, so that equal texts have equal vectors, texts that
+ * share words lie close together, and all others are about at right angles. It knows nothing of meaning.
+ */
+import { invalid } from '../../errors.ts'
+import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
+import { countTokens } from './tokens.ts'
+
+const defaultDimensions = 256
+const mostDimensions = 4096
+
+/** What a whole word counts, beside its pieces of three characters. */
+const wordWeight = 2
+
+export function embed({ input, dimensions }: EmbeddingRequest): EmbeddingList {
+  const size = dimensions ?? defaultDimensions
+  if (size > mostDimensions) throw invalid(`"dimensions" must be at most ${mostDimensions}.`, 'dimensions')
+  const single = typeof input === 'string' || typeof input[0] === 'number'
+  const texts = (single ? [input] : input) as readonly (string | readonly number[])[]
+  let tokens = 0
+  const data = texts.map((text, index) => {
+    tokens += typeof text === 'string' ? countTokens(text) : text.length
+    return { object: 'embedding' as const, index, embedding: vectorOf(featuresOf(text), size) }
+  })
+  return { object: 'list', data, usage: { prompt_tokens: tokens, total_tokens: tokens } }
+}
+
+function featuresOf(text: string | readonly number[]): Map<string, number> {
+  // The empty text has a direction too.
+  const features = new Map<string, number>([['', 0.1]])
+  const add = (feature: string, weight: number) => features.set(feature, (features.get(feature) ?? 0) + weight)
+  if (typeof text !== 'string') {
+    for (const token of text) add(`token ${token}`, wordWeight)
+    return features
+  }
+  for (const [word] of text
+    .normalize('NFKC')
+    .toLowerCase()
+    .matchAll(/[\p{L}\p{M}\p{N}]+/gu)) {
+    add(word, wordWeight)
+    const framed = `<${word}>`
+    for (let at = 0; at + 3 <= framed.length; at++) add(framed.slice(at, at + 3), 1)
+  }
+  return features
+}
+
+/** Each feature has its place and its sign; what stands often counts less and less. */
+function vectorOf(features: Map<string, number>, size: number): number[] {
+  const vector = Array.from({ length: size }, () => 0)
+  for (const [feature, weight] of features) {
+    const hash = hashOf(feature)
+    const place = (hash >>> 1) % size
+    vector[place] = (vector[place] ?? 0) + (hash & 1 ? 1 : -1) * Math.sqrt(weight)
+  }
+  const length = Math.hypot(...vector) || 1
+  // A 32-bit float is what the base64 form can hold: both forms say the same.
+  return vector.map((value) => Math.fround(value / length))
+}
+
+/** FNV-1a over UTF-16 units, with a last stir so that the low bits are as good as the others. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d)
+  return (hash ^ (hash >>> 13)) >>> 0
+}
