@@ -188,6 +188,11 @@ const schema = z.strictObject({
       jsonEntries: positive,
       jsonNodes: positive,
       uploadBytes: positive,
+      uploadMemoryBytes: positive,
+      fileBytes: positive,
+      fieldBytes: positive,
+      formFiles: positive,
+      formFields: positive,
       bodyIdleMs: positive,
     })
     .partial()

@@ -22,7 +22,7 @@ export async function readJson(exchange: Exchange, sizes: Sizes): Promise<JsonBo
     case 'parsed':
       return JsonBody.fromValue(body.value, sizes)
     case 'failed':
-      throw refusedBy(body.status)
+      throw refusedBy(body.status, 'We could not parse the JSON body of your request.')
     case 'lost':
       throw invalid(
         'The request body was read before it reached this endpoint. Mount the gateway before the body parser of the server.',
@@ -38,10 +38,10 @@ function bodyFrom(bytes: Buffer, sizes: Sizes): JsonBody {
 }
 
 /** What a parser in front of us means by its status: it knew the body, we only know that it refused it. */
-function refusedBy(status: number): GatewayError {
+export function refusedBy(status: number, message: string): GatewayError {
   if (status === 413) return new GatewayError('request_too_large')
   if (status === 415) return new GatewayError('unsupported_media_type')
-  if (status >= 400 && status < 500) return invalid('We could not parse the JSON body of your request.')
+  if (status >= 400 && status < 500) return invalid(message)
   return new GatewayError('server_error')
 }
 

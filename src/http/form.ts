@@ -37,6 +37,8 @@ export function isFile(part: FormPart): part is FilePart {
 export interface OpenForm extends Form {
   /** Resolves when all of the form has come and was found good; rejects with what is wrong with it. */
   readonly arrived: Promise<void>
+  /** Some of it was passed on without being kept: it cannot be sent a second time. */
+  readonly spent: boolean
   /** Takes in what is still to come, so that the form can be sent more than once. */
   keep(): Promise<void>
   /** Gives back memory, files and the rest of the upload. Every reading of the form ends. A second call does no harm. */

@@ -8,8 +8,18 @@ export interface Sizes {
   readonly jsonEntries: number
   /** Members of all objects and arrays of a JSON body together. Default 200,000. */
   readonly jsonNodes: number
-  /** Bytes of all files and fields of a multipart body. Default 512 MiB. */
+  /** Bytes of a multipart body. Default 512 MiB. */
   readonly uploadBytes: number
+  /** Bytes of the files of one upload that are held in memory; more is passed on as it comes, or kept on disk. Default 1 MiB. */
+  readonly uploadMemoryBytes: number
+  /** Bytes of one file of a multipart body. Default 512 MiB. */
+  readonly fileBytes: number
+  /** Bytes of one text field of a multipart body; all of them together may take `jsonBytes`. Default 2 MiB. */
+  readonly fieldBytes: number
+  /** Files in a multipart body. Default 32. */
+  readonly formFiles: number
+  /** Text fields in a multipart body. Default 1,000. */
+  readonly formFields: number
   /** Milliseconds without a byte of the body before the request is refused with 408. Default 30,000. */
   readonly bodyIdleMs: number
 }
@@ -20,5 +30,10 @@ export const defaultSizes: Sizes = {
   jsonEntries: 10_000,
   jsonNodes: 200_000,
   uploadBytes: 512 * 1024 * 1024,
+  uploadMemoryBytes: 1024 * 1024,
+  fileBytes: 512 * 1024 * 1024,
+  fieldBytes: 2 * 1024 * 1024,
+  formFiles: 32,
+  formFields: 1_000,
   bodyIdleMs: 30_000,
 }

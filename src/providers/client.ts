@@ -31,7 +31,8 @@ export interface VendorRequest {
   readonly method?: 'GET' | 'POST' | 'DELETE'
   /** Below the base URL, such as `/chat/completions`. Built from constants and encoded ids only. */
   readonly path: string
-  readonly body?: Uint8Array
+  /** Bytes, or pieces of them that are pulled as fast as the vendor reads. What they throw is what `send` throws. */
+  readonly body?: Uint8Array | AsyncIterable<Uint8Array>
   readonly headers?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
@@ -72,7 +73,8 @@ export class Client {
         method,
         path: this.#prefix + path,
         headers: headers === undefined ? this.#headers : { ...this.#headers, ...headers },
-        body: body ?? null,
+        // Any async iterable is taken, whatever the type says: https://undici.nodejs.org/#/docs/api/Dispatcher
+        body: (body ?? null) as Uint8Array | null,
       },
       transfer,
     )

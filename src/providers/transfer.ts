@@ -129,6 +129,10 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     if (this.#error !== undefined) controller.abort(this.#error)
   }
 
+  onBodySent(): void {
+    if (this.#late === 'first byte') this.#timer.refresh()
+  }
+
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
     if (status < 200) return
     this.status = status

@@ -1,0 +1,74 @@
+/**
+ * A form → the multipart body that carries it on: written part by part as it is pulled, with names that cannot break out
+ * of their header and a boundary nobody can guess.
+ */
+import { randomUUID } from 'node:crypto'
+import { isFile, type FilePart, type Form, type FormPart, type TextPart } from './form.ts'
+
+export interface FormBody {
+  readonly contentType: string
+  /** Bytes; undefined for a form that is passed on while it comes. */
+  readonly length: number | undefined
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/** The form with the values of some text fields replaced, or (undefined) the fields left out. */
+export async function formBody(form: Form, changes: Readonly<Record<string, string | undefined>>): Promise<FormBody> {
+  const boundary = `modelhatch-${randomUUID()}`
+  const parts = () => changed(form.parts(), changes)
+  return {
+    contentType: `multipart/form-data; boundary=${boundary}`,
+    length: form.kept ? await lengthOf(parts(), boundary) : undefined,
+    bytes: written(parts(), boundary),
+  }
+}
+
+async function* changed(parts: AsyncIterable<FormPart>, changes: Readonly<Record<string, string | undefined>>) {
+  for await (const part of parts) {
+    if (isFile(part) || !Object.hasOwn(changes, part.name)) {
+      yield part
+      continue
+    }
+    const value = changes[part.name]
+    if (value !== undefined) yield { name: part.name, value }
+  }
+}
+
+async function* written(parts: AsyncIterable<FormPart>, boundary: string): AsyncGenerator<Uint8Array> {
+  for await (const part of parts) {
+    if (isFile(part)) {
+      yield Buffer.from(fileHead(part, boundary))
+      yield* part.bytes
+      yield Buffer.from('\r\n')
+    } else yield Buffer.from(textPart(part, boundary))
+  }
+  yield Buffer.from(lastLine(boundary))
+}
+
+async function lengthOf(parts: AsyncIterable<FormPart>, boundary: string): Promise<number> {
+  let length = Buffer.byteLength(lastLine(boundary))
+  for await (const part of parts) {
+    if (isFile(part)) length += Buffer.byteLength(fileHead(part, boundary)) + (part.size ?? 0) + 2
+    else length += Buffer.byteLength(textPart(part, boundary))
+  }
+  return length
+}
+
+function textPart({ name, value }: TextPart, boundary: string): string {
+  return `--${boundary}\r\nContent-Disposition: form-data; name="${escaped(name)}"\r\n\r\n${value}\r\n`
+}
+
+function fileHead({ name, filename, type }: FilePart, boundary: string): string {
+  // A part without a file name would be a text field to the vendor.
+  const disposition = `form-data; name="${escaped(name)}"; filename="${escaped(filename || 'file')}"`
+  return `--${boundary}\r\nContent-Disposition: ${disposition}\r\nContent-Type: ${type}\r\n\r\n`
+}
+
+function lastLine(boundary: string): string {
+  return `--${boundary}--\r\n`
+}
+
+/** As browsers do it: https://html.spec.whatwg.org/#multipart-form-data */
+function escaped(name: string): string {
+  return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+}

@@ -1,0 +1,174 @@
+/**
+ * A form on its way in. It is taken in as far as it must be: small ones are held whole in memory; of larger ones either
+ * the rest is passed on while it comes, or it is kept on disk.
+ */
+import { GatewayError, invalid } from '../errors.ts'
+import type { FilePart, FormPart, OpenForm, TextPart } from './form.ts'
+import { IncomingFile, type MultipartReader } from './multipart.ts'
+import type { Sizes } from './sizes.ts'
+import { Spool } from './spool.ts'
+
+export interface FormRules {
+  /**
+   * Called when the files no longer fit into memory: whether what came before them is enough to decide where the form
+   * goes. Then the rest is not kept.
+   */
+  readonly passOn: (form: UploadedForm) => boolean
+  /** Throws 400 for a form that is not as it should be. Called once all of it has come, and before any is passed on. */
+  readonly check: (form: UploadedForm) => void
+}
+
+interface StoredFile {
+  readonly file: IncomingFile
+  readonly spool: Spool
+}
+
+export class UploadedForm implements OpenForm {
+  /** The values of each text field, in the order they came. */
+  readonly fields: Map<string, string[]> = new Map()
+  /** The names of the files, in the order they came. */
+  readonly files: string[] = []
+  readonly arrived: Promise<void>
+  readonly #arrival = Promise.withResolvers<void>()
+  readonly #reader: MultipartReader
+  readonly #rules: FormRules
+  readonly #parts: (TextPart | StoredFile)[] = []
+  /** Bytes of files that may still be held in memory. */
+  #room: number
+  /** The file in the middle of which we stopped taking in. */
+  #live: StoredFile | undefined
+  #complete = false
+  #spent = false
+
+  private constructor(reader: MultipartReader, rules: FormRules, sizes: Sizes) {
+    this.#reader = reader
+    this.#rules = rules
+    this.#room = sizes.uploadMemoryBytes
+    this.arrived = this.#arrival.promise
+    // Whoever waits for the form is told; one that nobody waits for must not disturb the host.
+    this.arrived.catch(() => undefined)
+  }
+
+  /** Throws 400 for a form that cannot be read or does not pass the rules, 408, 413 as JSON bodies do. */
+  static async read(reader: MultipartReader, rules: FormRules, sizes: Sizes): Promise<UploadedForm> {
+    const form = new UploadedForm(reader, rules, sizes)
+    try {
+      await form.#takeIn(true)
+    } catch (error) {
+      form.dispose()
+      throw error
+    }
+    return form
+  }
+
+  get kept(): boolean {
+    return this.#complete && !this.#spent
+  }
+
+  /** Something of the form was passed on and not kept: it cannot be sent again. */
+  get spent(): boolean {
+    return this.#spent
+  }
+
+  async keep(): Promise<void> {
+    const live = this.#live
+    if (live === undefined) return
+    this.#live = undefined
+    await this.#store(live)
+    await this.#takeIn(false)
+  }
+
+  async *parts(): AsyncGenerator<FormPart> {
+    if (this.#spent) throw new GatewayError('service_unavailable', { cause: new Error('the upload was read twice') })
+    for (const part of this.#parts) {
+      if (!('spool' in part)) yield part
+      else if (part !== this.#live) yield storedPart(part)
+    }
+    if (this.#live === undefined) return
+    const { file, spool } = this.#live
+    yield { ...describe(file), size: undefined, bytes: this.#passing(file, spool) }
+    await file.skip()
+    for (let part = await this.#next(); part !== undefined; part = await this.#next()) {
+      if (!(part instanceof IncomingFile)) {
+        yield part
+        continue
+      }
+      yield { ...describe(part), size: undefined, bytes: this.#passing(part) }
+      await part.skip()
+    }
+    this.#finish()
+  }
+
+  dispose(): void {
+    const gone = new GatewayError('client_closed')
+    this.#reader.fail(gone)
+    this.#arrival.reject(gone)
+    for (const part of this.#parts) if ('spool' in part) part.spool.dispose()
+  }
+
+  /** Reads the form to its end, or to the file that is too large for memory and may be passed on. */
+  async #takeIn(mayPassOn: boolean): Promise<void> {
+    for (let part = await this.#next(); part !== undefined; part = await this.#next()) {
+      if (!(part instanceof IncomingFile)) {
+        this.#parts.push(part)
+        continue
+      }
+      const stored = { file: part, spool: new Spool() }
+      this.#parts.push(stored)
+      const fits = await this.#hold(stored)
+      if (!fits && mayPassOn && this.#rules.passOn(this)) {
+        this.#rules.check(this)
+        this.#live = stored
+        return
+      }
+      if (!fits) await this.#store(stored)
+      if (stored.spool.size > 0) continue
+      if (part.filename !== '') throw invalid(`The file "${part.name}" is empty.`, part.name)
+      // What a browser sends for a file that nobody chose.
+      this.#parts.pop()
+      this.files.pop()
+    }
+    this.#finish()
+  }
+
+  #finish(): void {
+    this.#complete = true
+    this.#rules.check(this)
+    this.#arrival.resolve()
+  }
+
+  async #next(): Promise<TextPart | IncomingFile | undefined> {
+    const part = await this.#reader.next()
+    if (part instanceof IncomingFile) this.files.push(part.name)
+    else if (part !== undefined) this.fields.set(part.name, [...(this.fields.get(part.name) ?? []), part.value])
+    return part
+  }
+
+  /** Takes the file into memory; false as soon as there is no more room, with the piece too many held as well. */
+  async #hold({ file, spool }: StoredFile): Promise<boolean> {
+    for (let piece = await file.next(); piece !== undefined; piece = await file.next()) {
+      spool.hold(piece)
+      this.#room -= piece.length
+      if (this.#room < 0) return false
+    }
+    return true
+  }
+
+  async #store({ file, spool }: StoredFile): Promise<void> {
+    for (let piece = await file.next(); piece !== undefined; piece = await file.next()) await spool.store(piece)
+  }
+
+  async *#passing(file: IncomingFile, head?: Spool): AsyncGenerator<Uint8Array> {
+    if (head !== undefined) yield* head
+    this.#spent = true
+    for (let piece = await file.next(); piece !== undefined; piece = await file.next()) yield piece
+  }
+}
+
+function storedPart({ file, spool }: StoredFile): FilePart {
+  return { ...describe(file), size: spool.size, bytes: spool }
+}
+
+function describe({ name, filename, type }: IncomingFile): Pick<FilePart, 'name' | 'filename' | 'type'> {
+  return { name, filename, type }
+}
