@@ -100,7 +100,11 @@ export class MultipartReader {
     this.#incoming.stream.resume()
   }
 
-  readonly #ended = (): void => void this.#parser.end()
+  readonly #ended = (): void => {
+    // The connection may close while the last parts are still being taken.
+    this.#incoming.stream.off('close', this.#left)
+    this.#parser.end()
+  }
 
   readonly #tooLate = (): void => {
     const { stream } = this.#incoming

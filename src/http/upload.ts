@@ -9,6 +9,8 @@ import { MultipartReader } from './multipart.ts'
 import type { Sizes } from './sizes.ts'
 import { UploadedForm, type FormRules } from './uploaded-form.ts'
 
+const multipartType = /^multipart\/form-data *(?:;|$)/i
+
 /** Throws 400 (malformed, or not as the rules want it), 408 (does not arrive), 413 (too large), 415 (other media type). */
 export async function readForm(exchange: Exchange, sizes: Sizes, rules: FormRules): Promise<UploadedForm> {
   const boundary = boundaryOf(exchange)
@@ -20,17 +22,15 @@ export async function readForm(exchange: Exchange, sizes: Sizes, rules: FormRule
 }
 
 export function isForm(exchange: Exchange): boolean {
-  const value = header(exchange, 'content-type')
-  return value !== undefined && parseMediaType(value)?.essence === 'multipart/form-data'
+  return multipartType.test(header(exchange, 'content-type') ?? '')
 }
 
 function boundaryOf(exchange: Exchange): string {
-  const type = parseMediaType(header(exchange, 'content-type') ?? '')
-  if (type?.essence !== 'multipart/form-data') {
+  if (!isForm(exchange)) {
     const message = 'This endpoint takes "Content-Type: multipart/form-data", without a content encoding.'
     throw new GatewayError('unsupported_media_type', { message })
   }
-  const boundary = type.parameters.get('boundary') ?? ''
+  const boundary = parseMediaType(header(exchange, 'content-type') ?? '')?.parameters.get('boundary') ?? ''
   if (/^[\x20-\x7e]{1,200}$/.test(boundary)) return boundary
   throw invalid('The content type has no usable "boundary". Let your HTTP client set the header for a multipart body.')
 }

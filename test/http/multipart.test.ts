@@ -1,0 +1,355 @@
+import { once } from 'node:events'
+import { PassThrough, Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { setImmediate } from 'node:timers/promises'
+import * as fc from 'fast-check'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { formBody } from '../../src/http/form-body.ts'
+import { defaultSizes, type Sizes } from '../../src/http/sizes.ts'
+import { readForm } from '../../src/http/upload.ts'
+import {
+  boundary,
+  contentOf,
+  exchangeOf,
+  file,
+  multipart,
+  readParts,
+  temporaryFolder,
+  text,
+  type TemporaryFolder,
+} from './form.ts'
+
+let folder: TemporaryFolder
+
+beforeEach(() => {
+  folder = temporaryFolder()
+})
+
+afterEach(() => folder.remove())
+
+/** Waits until files that are being closed are closed. */
+async function nothingLeft(): Promise<void> {
+  while (folder.left().some((name) => name.includes('deleted'))) await setImmediate()
+  expect(folder.left()).toEqual([])
+}
+
+describe('reading a form', () => {
+  it('gives the parts in the order they came, files before fields too', async () => {
+    const parts = [
+      file('file', 'sound', 'Größe 声.wav'),
+      text('model', 'm'),
+      text('include[]', 'a'),
+      text('include[]', 'b'),
+    ]
+    const form = await readParts(multipart(...parts))
+    expect(await contentOf(form)).toEqual(
+      parts.map((part) => ({ ...part, value: part.filename ? Buffer.from('sound') : part.value })),
+    )
+    expect(form.fields.get('include[]')).toEqual(['a', 'b'])
+    expect(form.files).toEqual(['file'])
+  })
+
+  it('takes parts of unnamed type as files when they have a file name, and octet streams in any case', async () => {
+    const parts = [file('a', 'x', 'a', 'application/octet-stream'), { name: 'b', value: 'y', filename: 'b' }]
+    const bare = { name: 'c', value: 'z', type: 'application/octet-stream' }
+    const form = await readParts(multipart(...parts, bare))
+    expect(form.files).toEqual(['a', 'b', 'c'])
+  })
+
+  it('strips folders and control characters from file names', async () => {
+    const body = multipart({ name: 'a', value: 'x', filename: '../../etc/passwd' })
+    const encoded = Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="b"; filename*=utf-8''a%0d%0aX-Evil%3A%201\r\n\r\nx\r\n--${boundary}--`,
+    )
+    const names = [...(await contentOf(await readParts(body))), ...(await contentOf(await readParts(encoded)))]
+    expect(names.map(({ filename }) => filename)).toEqual(['passwd', 'aX-Evil: 1'])
+  })
+
+  it('leaves out the file a browser sends for a field that nobody filled, and refuses an empty one that was chosen', async () => {
+    const form = await readParts(multipart(file('mask', '', ''), text('model', 'm')))
+    expect(form.files).toEqual([])
+    await expect(readParts(multipart(file('image', '', 'a.png')))).rejects.toMatchObject({
+      status: 400,
+      param: 'image',
+    })
+  })
+
+  it('reads what a parser of the host kept as bytes, and tells where to mount the gateway when it kept nothing', async () => {
+    const form = await read({ body: { state: 'text', text: multipart(text('model', 'm')) } })
+    expect(form.fields.get('model')).toEqual(['m'])
+    for (const body of [
+      { state: 'parsed', value: { model: 'm' } },
+      { state: 'lost' },
+      { state: 'text', text: 'x' },
+    ] as const) {
+      await expect(read({ body })).rejects.toMatchObject({
+        status: 400,
+        message: expect.stringContaining('Mount the gateway before'),
+      })
+    }
+    await expect(read({ body: { state: 'failed', status: 413 } })).rejects.toMatchObject({ status: 413 })
+  })
+})
+
+describe('refusing a form', () => {
+  it.each([
+    ['a file above its limit', { fileBytes: 10 }, file('file', 'x'.repeat(11)), 413, 'file'],
+    ['a field above its limit', { fieldBytes: 10 }, text('prompt', 'x'.repeat(11)), 413, 'prompt'],
+    ['fields that are too large together', { jsonBytes: 10 }, text('prompt', 'x'.repeat(11)), 413, null],
+    ['a body above its limit', { uploadBytes: 100 }, file('file', 'x'.repeat(101)), 413, null],
+    ['too many files', { formFiles: 1 }, file('a', 'x'), 400, null],
+    ['too many fields', { formFields: 1 }, text('a', 'x'), 400, null],
+  ] as const)('%s', async (_, sizes, part, status, param) => {
+    expect(await refuse(multipart(part, part), sizes)).toMatchObject({ status, param })
+  })
+
+  it('takes what is exactly as large as its limit', async () => {
+    const parts = [file('file', 'x'.repeat(10)), text('prompt', 'y'.repeat(10))]
+    const form = await readParts(multipart(...parts), { fileBytes: 10, fieldBytes: 10, formFiles: 1, formFields: 1 })
+    expect(await contentOf(form)).toHaveLength(2)
+  })
+
+  it('a declared length above the limit, before a byte is read', async () => {
+    const body = new PassThrough()
+    const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': '101' }
+    const reading = readForm(
+      exchangeOf(body, { headers }),
+      { ...defaultSizes, uploadBytes: 100 },
+      { passOn: () => false, check: () => undefined },
+    )
+    await expect(reading).rejects.toMatchObject({ status: 413 })
+    expect(body.readableDidRead).toBe(false)
+  })
+
+  it('parts without a name, with a control character in it, or in a charset nobody knows', async () => {
+    for (const head of [
+      'Content-Disposition: form-data',
+      'Content-Disposition: form-data; name=""',
+      'Content-Disposition: form-data; name="a\tb"',
+      'Content-Disposition: form-data; name="a"\r\nContent-Type: text/plain; charset=klingon',
+      `Content-Disposition: form-data; name="${'n'.repeat(300)}"; filename="x"`,
+    ]) {
+      expect(await refuse(onePart(head))).toMatchObject({ status: 400 })
+    }
+  })
+
+  it('a body that is cut anywhere', async () => {
+    const whole = multipart(text('model', 'm'), file('file', 'sound'))
+    const end = whole.length - 2 // the last line end may be missing
+    const cuts = Array.from({ length: end }, (_, at) => whole.subarray(0, at))
+    for (const cut of cuts) expect(await refuse(cut)).toMatchObject({ status: 400 })
+  })
+
+  it('a part header without end', async () => {
+    const body = Buffer.from(`--${boundary}\r\nX: ${'x'.repeat(20_000)}`)
+    expect(await refuse(body)).toMatchObject({ status: 400 })
+  })
+
+  it.each(['multipart/form-data', 'multipart/form-data; boundary=', 'multipart/form-data; boundary="\u00e4"'])(
+    'the content type %s',
+    async (type) => {
+      const reading = read({ headers: { 'content-type': type } })
+      await expect(reading).rejects.toMatchObject({ status: 400, message: expect.stringContaining('boundary') })
+    },
+  )
+
+  it('other media types and encodings', async () => {
+    for (const headers of [
+      { 'content-type': 'application/json' },
+      {},
+      { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-encoding': 'gzip' },
+    ]) {
+      const reading = read({ headers })
+      await expect(reading).rejects.toMatchObject({ status: 415 })
+    }
+  })
+
+  it('a client that stops sending, and one that has gone', async () => {
+    const stalled = new PassThrough()
+    stalled.write(multipart(text('model', 'm')).subarray(0, 60))
+    expect(await refuse(stalled, { bodyIdleMs: 20 })).toMatchObject({ status: 408 })
+    const gone = new PassThrough()
+    gone.write(multipart(file('file', 'x')).subarray(0, 120))
+    const refused = refuse(gone)
+    await setImmediate()
+    gone.destroy()
+    expect(await refused).toMatchObject({ status: 499 })
+  })
+})
+
+describe('a form that does not fit into memory', () => {
+  const large = Buffer.alloc(1_000_000, 'sound ')
+  const small = { uploadMemoryBytes: 1_000 }
+
+  it('is kept on disk without a name, readable only through us, and gone with the form', async () => {
+    const parts = [file('file', large), text('model', 'm'), file('mask', 'tiny')]
+    const form = await readParts(Readable.from(slices(multipart(...parts), 7_919)), small)
+    expect(form.kept).toBe(true)
+    if (process.platform === 'linux') expect(folder.left()).toEqual([expect.stringContaining('(deleted)')])
+    const expected = parts.map((part) => ({ ...part, value: part.filename ? Buffer.from(part.value) : part.value }))
+    expect(await contentOf(form)).toEqual(expected)
+    expect(await contentOf(form)).toEqual(expected)
+    form.dispose()
+    form.dispose()
+    await nothingLeft()
+  })
+
+  it('is gone when the upload breaks off', async () => {
+    const body = multipart(file('file', large), text('model', 'm'))
+    await expect(readParts(Readable.from(slices(body.subarray(0, 250_000), 7_919)), small)).rejects.toMatchObject({
+      status: 400,
+    })
+    await nothingLeft()
+  })
+
+  it('is passed on as it comes once the rules allow it, and only as fast as it is read', async () => {
+    const parts = [text('model', 'm'), file('file', large), text('language', 'en')]
+    const pieces = slices(multipart(...parts), 7_919)
+    let sent = 0
+    const source = Readable.from(
+      (function* () {
+        for (const piece of pieces) {
+          sent += piece.length
+          yield piece
+        }
+      })(),
+    )
+    const form = await readParts(source, small, { passOn: (read) => read.fields.has('model') })
+    await setImmediate()
+    expect(form.kept).toBe(false)
+    expect(sent).toBeLessThan(500_000)
+    const read = await contentOf(form)
+    expect(read.map(({ value }) => value.length)).toEqual([1, large.length, 2])
+    await form.arrived
+    expect(form.spent).toBe(true)
+    expect(() => folder.left()).not.toThrow()
+    expect(folder.left()).toEqual([])
+    await expect(contentOf(form)).rejects.toMatchObject({ status: 503 })
+  })
+
+  it('can still be kept after it was going to be passed on', async () => {
+    const form = await readParts(
+      Readable.from(slices(multipart(text('model', 'm'), file('file', large)), 7_919)),
+      small,
+      { passOn: () => true },
+    )
+    await form.keep()
+    expect(form.kept).toBe(true)
+    expect(await contentOf(form)).toEqual(await contentOf(form))
+    form.dispose()
+    await nothingLeft()
+  })
+
+  it('tells the reader of the parts what is wrong behind the point where passing on began', async () => {
+    const body = multipart(text('model', 'm'), file('file', large), text('n', '99'))
+    let checked = 0
+    const check = () => {
+      if (checked++ > 0) throw new Error('n is too high')
+    }
+    const form = await readParts(Readable.from(slices(body, 7_919)), small, {
+      passOn: () => true,
+      check,
+    })
+    await expect(contentOf(form)).rejects.toThrow('n is too high')
+    const cut = await readParts(Readable.from(slices(body.subarray(0, 200_000), 7_919)), small, { passOn: () => true })
+    await expect(contentOf(cut)).rejects.toMatchObject({ status: 400 })
+  })
+
+  it('ends for whoever reads it when it is given back', async () => {
+    const body = new PassThrough()
+    body.write(multipart(text('model', 'm'), file('file', large)).subarray(0, 150_000))
+    const form = await readParts(body, small, { passOn: () => true })
+    const reading = contentOf(form)
+    form.dispose()
+    await expect(reading).rejects.toMatchObject({ code: 'client_closed' })
+    await expect(form.arrived).rejects.toMatchObject({ code: 'client_closed' })
+    body.end()
+    await once(body, 'close')
+  })
+})
+
+describe('a form that is written again', () => {
+  const name = fc
+    .string({ minLength: 1, maxLength: 20, unit: 'binary' })
+    .filter((value) => value.isWellFormed() && !/[\p{Cc}%]/u.test(value))
+  const part = fc.oneof(
+    fc.record({ name, value: fc.string({ unit: 'binary' }).filter((value) => value.isWellFormed()) }),
+    fc.record({
+      name,
+      value: fc.uint8Array({ minLength: 1, maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+      filename: name.map((value) => value.replaceAll(/[/\\]/g, '_')).filter((value) => !/^\.*$/.test(value)),
+      type: fc.constantFrom('image/png', 'application/octet-stream'),
+    }),
+  )
+
+  it('is read back as it was, whatever stands in names and values', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(part, { maxLength: 6 }), async (parts) => {
+        const body = await formBody({ kept: true, parts: () => formParts(parts) }, {})
+        const bytes = await buffer(body.bytes)
+        expect(bytes.length).toBe(body.length)
+        const headers = { 'content-type': body.contentType }
+        const form = await readForm(exchangeOf(bytes, { headers }), defaultSizes, {
+          passOn: () => false,
+          check: () => undefined,
+        })
+        expect(await contentOf(form)).toEqual(
+          parts.map((each) => ({
+            ...each,
+            name: quoted(each.name),
+            ...('filename' in each && { filename: quoted(each.filename) }),
+          })),
+        )
+      }),
+      { numRuns: 200, seed: 7 },
+    )
+  })
+
+  it('carries the changed fields and leaves out those without a value', async () => {
+    const form = await readParts(multipart(file('image', 'x'), text('model', 'ours'), text('response_format', 'url')))
+    const body = await formBody(form, { model: 'theirs', response_format: undefined, other: 'x' })
+    const bytes = await buffer(body.bytes)
+    const read = await readForm(exchangeOf(bytes, { headers: { 'content-type': body.contentType } }), defaultSizes, {
+      passOn: () => false,
+      check: () => undefined,
+    })
+    expect([...read.fields]).toEqual([['model', ['theirs']]])
+    expect(bytes.length).toBe(body.length)
+  })
+})
+
+/** Reads a form from an exchange that is in some way unlike the usual one. */
+function read(given: Parameters<typeof exchangeOf>[1]) {
+  return readForm(exchangeOf(Buffer.alloc(0), given), defaultSizes, { passOn: () => false, check: () => undefined })
+}
+
+/** What is said to a client whose form is refused. */
+function refuse(body: Buffer | Readable, sizes: Partial<Sizes> = {}) {
+  return readParts(body, sizes).then(
+    () => expect.fail('it was taken'),
+    ({ status, param, message }) => ({ status, param, message }),
+  )
+}
+
+function onePart(head: string): Buffer {
+  return Buffer.from(`--${boundary}\r\n${head}\r\n\r\nx\r\n--${boundary}--\r\n`)
+}
+
+function quoted(name: string): string {
+  return name.replaceAll('"', '%22')
+}
+
+function slices(bytes: Buffer, size: number): Buffer[] {
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size),
+  )
+}
+
+async function* formParts(
+  parts: readonly { name: string; value: string | Buffer; filename?: string; type?: string }[],
+) {
+  for (const { name, value, filename = '', type = '' } of parts) {
+    if (typeof value === 'string') yield { name, value }
+    else yield { name, filename, type, size: value.length, bytes: Readable.from([value]) }
+  }
+}
