@@ -35,6 +35,7 @@ import { Breaker } from './routing/breaker.ts'
 import { notAgain } from './routing/once.ts'
 import { perform } from './routing/perform.ts'
 import { plan } from './routing/plan.ts'
+import { videoTasks } from './tasks/build.ts'
 
 /** Milliseconds a plug-in may take to give back what it holds. */
 const closeMs = 5_000
@@ -81,11 +82,16 @@ export class Gateway {
     const registry = isRegistry(models) ? models : staticRegistry(models, { now: clock })
     this.#catalogue = new Catalogue(registry, groups)
 
-    const { responses = {} } = options
-    this.#parts = { responses: isResponseStore(responses) ? responses : memoryResponseStore({ clock, ...responses }) }
+    const { responses = {}, publicUrl = '' } = options
+    this.#parts = {
+      responses: isResponseStore(responses) ? responses : memoryResponseStore({ clock, ...responses }),
+      videos: videoTasks(options, this.#catalogue, clock, this.#random),
+      publicUrl: publicUrl.replace(/\/+$/, ''),
+    }
 
     const providers = isRegistry(models) ? [] : providersOf(models)
-    const owned = [this.#door, store, registry, ...Object.values(this.#parts), ...providers]
+    const { responses: kept, videos } = this.#parts
+    const owned = [videos, this.#door, store, registry, kept, ...providers]
     this.#closers = owned.map((part: { close?: () => unknown }) => () => part.close?.())
   }
 

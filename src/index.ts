@@ -20,14 +20,26 @@ export { memoryLimitStore, type MemoryLimitOptions } from './limits/memory.ts'
 export type { LimitOptions } from './limits/options.ts'
 export type { Frequency, Rate, ScopedRate } from './limits/rate.ts'
 export type { Group } from './models/access.ts'
-export type { Deployment, ImageAbilities, Model, ModelRegistry } from './models/contract.ts'
+export {
+  landscapeVideo,
+  portraitVideo,
+  type Deployment,
+  type ImageAbilities,
+  type Model,
+  type ModelRegistry,
+  type VideoLimits,
+} from './models/contract.ts'
 export { imageModels } from './models/image-models.ts'
 export { staticRegistry, type ModelEntry, type ModelOptions, type RouteEntry } from './models/registry.ts'
 export type { Failure } from './observe.ts'
 export type { ResponseRecord, ResponseStore } from './responses/contract.ts'
 export { memoryResponseStore, type ResponseMemoryOptions } from './responses/memory.ts'
-export type { GatewayOptions, Hooks, KeyOptions, Timeouts } from './options.ts'
+export type { GatewayOptions, Hooks, KeyOptions, TaskOptions, Timeouts } from './options.ts'
 export type * from './storage/contract.ts'
+export type * from './tasks/contract.ts'
+export { memoryTaskStore, type MemoryTaskStoreOptions } from './tasks/memory.ts'
+export type { TaskEvent } from './tasks/parts.ts'
+export type { StoredTask, VideoTask } from './tasks/task.ts'
 export type * from './usage/contract.ts'
 export { memoryUsageStore, type MemoryUsageOptions } from './usage/memory.ts'
 export type { UsageOptions } from './usage/options.ts'

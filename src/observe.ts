@@ -1,9 +1,11 @@
 /**
  * What may be watched from outside, over `node:diagnostics_channel`, without a hook and at no cost while nobody listens:
- * `modelhatch:receipt` gets every `Receipt`, `modelhatch:failure` every error that was answered with 5xx, with its cause.
+ * `modelhatch:receipt` gets every `Receipt`, `modelhatch:failure` every error that was answered with 5xx, with its cause,
+ * `modelhatch:task` every `TaskEvent`.
  */
 import { channel } from 'node:diagnostics_channel'
 import type { Receipt } from './billing/receipt.ts'
+import type { TaskEvent } from './tasks/parts.ts'
 
 export interface Failure {
   /** The id of the request, as in `x-request-id`. */
@@ -14,16 +16,25 @@ export interface Failure {
 
 const receipts = channel('modelhatch:receipt')
 const failures = channel('modelhatch:failure')
+const tasks = channel('modelhatch:task')
 
 export function publishReceipt(receipt: Receipt, hook: ((receipt: Receipt) => unknown) | undefined): void {
   if (receipts.hasSubscribers) receipts.publish(receipt)
-  if (hook === undefined) return
+  if (hook !== undefined) contained(receipt.id, () => hook(receipt))
+}
+
+export function publishTask(event: TaskEvent, hook: ((event: TaskEvent) => unknown) | undefined): void {
+  if (tasks.hasSubscribers) tasks.publish(event)
+  if (hook !== undefined) contained(event.task.id, () => hook(event))
+}
+
+/** A hook is told after the fact: nobody is left whom its failure could be reported to but who listens for failures. */
+function contained(id: string, call: () => unknown): void {
   try {
-    const result = hook(receipt)
-    if (result instanceof Promise) result.catch((error: unknown) => publishFailure({ id: receipt.id, error }))
+    const result = call()
+    if (result instanceof Promise) result.catch((error: unknown) => publishFailure({ id, error }))
   } catch (error) {
-    // A receipt comes after the answer: nobody is left who could be told.
-    publishFailure({ id: receipt.id, error })
+    publishFailure({ id, error })
   }
 }
 

@@ -19,6 +19,8 @@ import type { ResponseMemoryOptions } from './responses/memory.ts'
 import type { RetryOptions } from './routing/perform.ts'
 import type { Storage } from './storage/contract.ts'
 import type { UsageOptions } from './usage/options.ts'
+import type { TaskStore } from './tasks/contract.ts'
+import type { TaskEvent } from './tasks/parts.ts'
 
 export interface GatewayOptions {
   /** The models served, by the name clients use, or a registry of one's own. A name may end in `*`. */
@@ -55,6 +57,10 @@ export interface GatewayOptions {
   readonly limits?: LimitOptions
   /** How usage is recorded. Default: with `storage` or `billing` every call is recorded, without them none. */
   readonly usage?: UsageOptions
+  /** How video tasks are kept and driven. */
+  readonly tasks?: TaskOptions
+  /** The URL under which clients reach the mount, such as `https://api.example.com/ai`, for links in answers. */
+  readonly publicUrl?: string
   readonly hooks?: Hooks
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number
@@ -87,7 +93,18 @@ export interface Timeouts {
   readonly storeMs?: number
 }
 
+export interface TaskOptions {
+  /** Default: in this process. Another one lets tasks survive a restart and be shared by several processes. */
+  readonly store?: TaskStore
+  /** Milliseconds from creation to automatic cancellation. Default 7,200,000. */
+  readonly deadlineMs?: number
+  /** Milliseconds between two looks for tasks that nobody asks about. Default 1,000. */
+  readonly sweepMs?: number
+}
+
 export interface Hooks {
+  /** Called when a task was created or has ended, and when something of it needs a person's eye. */
+  readonly task?: (event: TaskEvent) => void
   /** Called once for every call of a model when it has ended. What it throws is ignored. */
   readonly receipt?: (receipt: Receipt) => void
 }
@@ -165,6 +182,10 @@ const model = z.strictObject({
   price: z.looseObject({}).optional(),
   cancelled: cancelled.optional(),
   rate: scopedRate.optional(),
+  video: z
+    .strictObject({ durations: z.array(z.int().positive()).min(1), sizes: z.array(z.string()).min(1) })
+    .partial()
+    .optional(),
 })
 
 const schema = z.strictObject({
@@ -246,7 +267,12 @@ const schema = z.strictObject({
     .strictObject({ record: z.boolean(), queue: z.int().min(1), whenFull: z.enum(['drop', 'refuse']) })
     .partial()
     .optional(),
-  hooks: z.strictObject({ receipt: anyFunction }).partial().optional(),
+  tasks: z
+    .strictObject({ store: z.looseObject({}), deadlineMs: positive, sweepMs: positive })
+    .partial()
+    .optional(),
+  publicUrl: z.url({ protocol: /^https?$/ }).optional(),
+  hooks: z.strictObject({ receipt: anyFunction, task: anyFunction }).partial().optional(),
   clock: anyFunction.optional(),
   random: anyFunction.optional(),
 })

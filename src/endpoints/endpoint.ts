@@ -9,6 +9,7 @@ import type { Model } from '../models/contract.ts'
 import type { GatewayError } from '../errors.ts'
 import type { Call, Provider } from '../providers/contract.ts'
 import type { ResponseStore } from '../responses/contract.ts'
+import type { VideoTasks } from '../tasks/video-tasks.ts'
 
 /** An endpoint that answers from what the gateway itself knows. */
 export interface QueryEndpoint {
@@ -29,6 +30,9 @@ export interface Query {
 /** What the gateway keeps between calls, for the endpoints that need it. */
 export interface Parts {
   readonly responses: ResponseStore
+  readonly videos: VideoTasks
+  /** What stands before `/v1` in the URLs that answers hold; empty: such URLs are relative to the host. */
+  readonly publicUrl: string
 }
 
 /** Who asks, and what may be needed to read the request. */

@@ -5,6 +5,8 @@ import { completions } from './completions/completions.ts'
 import { embeddings } from './embeddings/embeddings.ts'
 import type { CallEndpoint, QueryEndpoint } from './endpoint.ts'
 import { listModels, retrieveModel } from './models.ts'
+import { videoContent } from './videos/content.ts'
+import { createVideo, deleteVideo, listVideos, retrieveVideo, retrieveVideoTask, submitVideo } from './videos/videos.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- each endpoint has its own request and answer
 export type Endpoint = QueryEndpoint | CallEndpoint<any, any, any>
@@ -15,6 +17,14 @@ const table: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
   '/v1/chat/completions': { POST: chat },
   '/v1/completions': { POST: completions },
   '/v1/embeddings': { POST: embeddings },
+  '/v1/videos/generations': { POST: submitVideo },
+  '/v1/videos/generations/*': { GET: retrieveVideoTask },
+  // Other services of this kind have these names, and their clients try them.
+  '/v1/video/generations': { POST: submitVideo },
+  '/v1/video/generations/*': { GET: retrieveVideoTask },
+  '/v1/videos': { GET: listVideos, POST: createVideo },
+  '/v1/videos/*/content': { GET: videoContent },
+  '/v1/videos/*': { GET: retrieveVideo, DELETE: deleteVideo },
 }
 
 /** What stands at a path, for every method. */

@@ -3,7 +3,7 @@ import { GatewayError } from '../errors.ts'
 import type { Caller } from '../auth/contract.ts'
 import type { ScopedRate } from '../limits/rate.ts'
 import { within } from '../http/deadline.ts'
-import type { Model, ModelRegistry } from './contract.ts'
+import type { Deployment, Model, ModelRegistry } from './contract.ts'
 
 export interface Group {
   /** The models of the group: `'*'`, or names, of which each may end in `*`. */
@@ -33,6 +33,11 @@ export class Catalogue {
     const model = found instanceof Promise ? await within(registryTimeoutMs, found, 'the model registry') : found
     if (model === undefined || !this.#allows(caller, model, id)) throw new GatewayError('model_not_found')
     return model
+  }
+
+  /** The model whatever the group, for work that was allowed when it began. */
+  async deployments(id: string): Promise<readonly Deployment[]> {
+    return (await this.#registry.find(id))?.deployments ?? []
   }
 
   async list(caller: Caller, signal: AbortSignal): Promise<Model[]> {

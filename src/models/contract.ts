@@ -47,6 +47,8 @@ export interface Model {
   readonly maxOutputTokens?: number
   /** For image models. */
   readonly image?: ImageAbilities
+  /** What may be asked of a video model. */
+  readonly video?: VideoLimits
   /** The groups that may use the model; absent: every group whose own list names it. */
   readonly groups?: readonly string[]
   /** What a call costs. Without one, the price of the deployment that answers. */
@@ -58,6 +60,17 @@ export interface Model {
   /** At least one. */
   readonly deployments: readonly Deployment[]
 }
+
+export interface VideoLimits {
+  /** Seconds. Default 5, 10, 15, 20. */
+  readonly durations?: readonly number[]
+  /** `<width>x<height>`; the first is the default. Absent: the vendor decides. */
+  readonly sizes?: readonly string[]
+}
+
+/** The specification's two kinds of video model. */
+export const portraitVideo: VideoLimits = { sizes: ['720x1280', '1024x1792'] }
+export const landscapeVideo: VideoLimits = { sizes: ['1280x720', '1792x1024'] }
 
 export interface ModelRegistry {
   /** Required. The model a client means by `id`, aliases and wildcards resolved; undefined when there is none. */

@@ -5,7 +5,7 @@ import type { ScopedRate } from '../limits/rate.ts'
 import { within } from '../http/deadline.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { ModelObject } from '../wire/model.ts'
-import type { Deployment, ImageAbilities, Model, ModelRegistry } from './contract.ts'
+import type { Deployment, ImageAbilities, Model, ModelRegistry, VideoLimits } from './contract.ts'
 
 /** A model in the options: a provider alone, or with what there is to say about it. */
 export type ModelEntry = Provider | ModelOptions
@@ -37,6 +37,8 @@ export interface ModelOptions {
   readonly cancelled?: CancelPolicy
   /** How much of the model may be used: by everybody together, unless `per` says otherwise. */
   readonly rate?: ScopedRate
+  /** What may be asked of a video model: `portraitVideo`, `landscapeVideo`, or limits of its own. */
+  readonly video?: VideoLimits
 }
 
 export type RouteEntry =
@@ -108,7 +110,7 @@ function isProvider(entry: ModelEntry): entry is Provider {
 function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string, ModelEntry>>, created: number): Model {
   const options: ModelOptions = isProvider(entry) ? { provider: entry } : entry
   const deployments = deploymentsOf(id, entries, [])
-  const { groups, contextWindow, maxOutputTokens, image, price, cancelled, rate } = options
+  const { groups, contextWindow, maxOutputTokens, image, video, price, cancelled, rate } = options
   return {
     id,
     created: options.created ?? created,
@@ -121,6 +123,7 @@ function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string,
     ...(price && { price: priceOf(id, price) }),
     ...(cancelled && { cancelled }),
     ...(rate && { rate }),
+    ...(video && { video }),
   }
 }
 

@@ -20,6 +20,7 @@ import type { Usage } from '../wire/usage.ts'
 import type { ImageEditRequest, ImageEvent, ImageRequest, ImagesResponse } from '../wire/images.ts'
 import type { ModelObject } from '../wire/model.ts'
 import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../wire/transcriptions.ts'
+import type { VideoProvider } from './video.ts'
 
 export interface Provider {
   /** A short name for receipts and logs, such as `openai`. */
@@ -59,6 +60,8 @@ export interface Provider {
 
   /** Optional. Writes down what is said in the file `file` of `call.form`. */
   transcribe?(call: Call<TranscriptionRequest>): TranscriptAnswer | Promise<TranscriptAnswer>
+  /** Optional. Makes videos, as tasks that outlive their request. */
+  readonly video?: VideoProvider
 
   /** Optional. The models the vendor offers, for `'vendor/*'` entries of the registry. */
   models?(call: { readonly signal: AbortSignal }): Promise<readonly ModelObject[]>

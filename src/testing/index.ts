@@ -1,3 +1,5 @@
 /** `modelhatch/testing`: the contracts as runnable suites, and vendors to test against. */
-export { testResponseStore, type TestFunction } from './responses.ts'
+export { testResponseStore } from './responses.ts'
+export type { TestFunction } from './runner.ts'
+export { testTaskStore, type TaskStoreKitOptions } from './task-store.ts'
 export { scriptedVendor, type ScriptedVendor, type VendorReply } from './vendor.ts'

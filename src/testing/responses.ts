@@ -1,9 +1,7 @@
 /** The contract of `ResponseStore` as a suite for any test runner. */
+import type { TestFunction } from './runner.ts'
 import assert from 'node:assert/strict'
 import type { ResponseRecord, ResponseStore } from '../responses/contract.ts'
-
-/** `test(name, run)` of vitest, node:test, Jest and others. */
-export type TestFunction = (name: string, run: () => Promise<void>) => unknown
 
 /** Registers one test for each promise. `factory` gives a store that is empty, or at least new to the accounts used. */
 export function testResponseStore(test: TestFunction, factory: () => Promise<ResponseStore> | ResponseStore): void {

@@ -1,0 +1,35 @@
+/** `GET /v1/videos/{id}/content`: the bytes of a finished video, through the gateway where only it may fetch them. */
+import { GatewayError } from '../../errors.ts'
+import { byteStream } from '../../http/byte-stream.ts'
+import { header } from '../../http/exchange.ts'
+import { decodeSegment, queryOf } from '../../http/target.ts'
+import { noSuchTask } from '../../tasks/video-tasks.ts'
+import type { QueryEndpoint } from '../endpoint.ts'
+import { notReady } from './videos.ts'
+
+const passedOn = new Set(['content-type', 'content-length', 'content-range', 'accept-ranges'])
+
+export const videoContent: QueryEndpoint = {
+  name: 'videos.content',
+  async answer({ parts: { videos }, caller, rest, exchange }) {
+    const task = await videos.find(caller.account, decodeSegment(rest) ?? '')
+    if (task.data.state === 'failed') throw noSuchTask()
+    if (task.data.state !== 'completed') throw notReady()
+    if ((queryOf(exchange.target).get('variant') ?? 'video') !== 'video') {
+      throw new GatewayError('unsupported_value', {
+        param: 'variant',
+        message: 'Only the variant "video" can be downloaded.',
+      })
+    }
+    const range = header(exchange, 'range')
+    const content = await videos.content(task, exchange.signal, range)
+    if (content === undefined) {
+      // The vendor gives the video out itself; we are not a detour.
+      const { url } = task.data
+      if (url === undefined) throw noSuchTask()
+      return { status: 302, headers: { location: url, 'cache-control': 'private, no-store' }, body: '' }
+    }
+    const headers = Object.entries(content.headers).filter(([name]) => passedOn.has(name))
+    return { status: content.status, headers: Object.fromEntries(headers), body: byteStream(content.body) }
+  },
+}

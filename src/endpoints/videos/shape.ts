@@ -1,0 +1,66 @@
+/** A task as clients see it: in the specification's shape, and in OpenAI's. */
+import type { Reply } from '../../http/exchange.ts'
+import { jsonReply } from '../../http/answers.ts'
+import { isFinal, type StoredTask } from '../../tasks/task.ts'
+import type { VideoTaskObject } from '../../wire/video.ts'
+
+/** When to ask again, as the specification advises: 5 s for videos of up to 10 s, 15 s for longer ones. */
+export function pollMs(duration: number): number {
+  return duration <= 10 ? 5_000 : 15_000
+}
+
+export function taskReply(task: StoredTask, body: object, status = 200): Reply {
+  const reply = jsonReply(body, status)
+  if (isFinal(task.data)) return reply
+  const waitMs = pollMs(task.data.request.duration)
+  const headers = { 'retry-after': String(waitMs / 1000), 'openai-poll-after-ms': String(waitMs) }
+  return { ...reply, headers: { ...reply.headers, ...headers } }
+}
+
+/** `contentUrl`: where the gateway itself gives the video out, for vendors whose own URL needs credentials. */
+export function specificationShape(task: StoredTask, contentUrl: string): VideoTaskObject {
+  const { state, request, progress, url, error } = task.data
+  return {
+    id: task.id,
+    task_id: task.id,
+    object: 'video.generation',
+    model: request.model,
+    status: state === 'submitting' ? 'pending' : state,
+    created_at: seconds(task.createdAt),
+    expires_at: seconds(task.expiresAt),
+    ...(progress !== undefined && { progress }),
+    ...(state === 'completed' && { video_url: url ?? contentUrl }),
+    ...(state === 'failed' && { error: error?.message ?? 'The generation failed.' }),
+  }
+}
+
+/** OpenAI's `Video` object. */
+export function openaiShape(task: StoredTask): Record<string, unknown> {
+  const { state, request, progress = 0, error, finishedAt } = task.data
+  const status = {
+    submitting: 'queued',
+    pending: 'queued',
+    processing: 'in_progress',
+    completed: 'completed',
+    failed: 'failed',
+  }
+  return {
+    id: task.id,
+    object: 'video',
+    model: request.model,
+    status: status[state],
+    progress,
+    created_at: seconds(task.createdAt),
+    completed_at: state === 'completed' && finishedAt !== undefined ? seconds(finishedAt) : null,
+    expires_at: seconds(task.expiresAt),
+    prompt: request.prompt,
+    size: request.size ?? null,
+    seconds: String(request.duration),
+    remixed_from_video_id: null,
+    error: error === undefined ? null : error,
+  }
+}
+
+function seconds(ms: number): number {
+  return Math.floor(ms / 1000)
+}

@@ -1,0 +1,43 @@
+/** The end of a task: one change of state that only one can make, then the money, which may be told twice. */
+import type { Json } from '../wire/json.ts'
+import { save, type TaskParts, type TaskEvent } from './parts.ts'
+import { changed, type StoredTask, type VideoTask } from './task.ts'
+
+type Ending = Pick<VideoTask, 'state'> & Partial<VideoTask>
+
+/** Makes the task final and settles it. Gives the stored task, whoever has ended it. */
+export async function finish(parts: TaskParts, task: StoredTask, ending: Ending): Promise<StoredTask> {
+  const now = await parts.now()
+  // With a ledger, the end is stored first and stays due until the ledger knows of it: a crash in between is made good.
+  const settled = parts.purse === undefined
+  const record = settled ? { dueAt: null, leasedUntil: 0 } : { dueAt: now, leasedUntil: now + parts.timing.leaseMs }
+  const { won, task: stored } = await save(parts, changed(task, { ...ending, finishedAt: now, settled }, record))
+  if (!won) return stored
+  parts.publish({ type: ending.state === 'completed' ? 'completed' : 'failed', task: stored })
+  return settled ? stored : settle(parts, stored)
+}
+
+export function fail(parts: TaskParts, task: StoredTask, code: string, message: string): Promise<StoredTask> {
+  return finish(parts, task, { state: 'failed', error: { code, message } })
+}
+
+/** Tells the ledger how a final task ended. Under the lease; tried again later if the ledger does not answer. */
+export async function settle(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
+  try {
+    await parts.purse?.end(task)
+  } catch {
+    const dueAt = (await parts.now()) + parts.timing.leaseMs
+    return (await save(parts, changed(task, { faults: task.data.faults + 1 }, { dueAt, leasedUntil: 0 }))).task
+  }
+  return (await save(parts, changed(task, { settled: true }, { dueAt: null, leasedUntil: 0 }))).task
+}
+
+export function reconcile(
+  parts: TaskParts,
+  task: StoredTask,
+  reason: NonNullable<TaskEvent['reason']>,
+  operation?: Json,
+): void {
+  const known = operation === undefined ? task : { ...task, data: { ...task.data, operation } }
+  parts.publish({ type: 'reconcile', reason, task: known })
+}

@@ -1,0 +1,145 @@
+/**
+ * Handing a task to a vendor so that a crash at any instant loses nothing and pays nothing twice: the intent is stored
+ * before the vendor is called, and what becomes of the call is written over it by compare-and-set. Whoever finds an
+ * intent whose lease has run out clears it up by what the vendor offers (`VideoProvider.submit`).
+ */
+import { GatewayError } from '../errors.ts'
+import type { Json } from '../wire/json.ts'
+import { fail, finish, reconcile } from './finish.ts'
+import { ask, save, wasNotTaken, workerOf, type TaskParts, type VideoDeployment } from './parts.ts'
+import { changed, type StoredTask } from './task.ts'
+
+/** How long an intent is left alone: as long as its own process may still be waiting, and as the vendor needs to know it. */
+export function intentLeaseMs(parts: TaskParts, video: VideoDeployment['video']): number {
+  const acceptMs = video.submit === 'lookup' ? (video.acceptBoundMs ?? 60_000) : 0
+  return parts.timing.startMs + acceptMs + 5_000
+}
+
+/**
+ * Submits a task whose intent is stored and leased to us. Resolves to the stored task; throws what the client should be
+ * told when no vendor has taken it.
+ */
+export async function submit(
+  parts: TaskParts,
+  task: StoredTask,
+  deployments: readonly VideoDeployment[],
+): Promise<StoredTask> {
+  let current = task
+  let failure: unknown
+  for (const deployment of deployments) {
+    if (current.data.provider !== deployment.provider || current.data.providerModel !== deployment.model) {
+      // Who is asked must be known before the question: it decides how a crash is cleared up.
+      const lease = (await parts.now()) + intentLeaseMs(parts, deployment.video)
+      const named = { provider: deployment.provider, providerModel: deployment.model }
+      const saved = await save(parts, changed(current, named, { dueAt: lease, leasedUntil: lease }))
+      if (!saved.won) return saved.task
+      current = saved.task
+    }
+    try {
+      return await accepted(parts, current, await start(parts, current, deployment))
+    } catch (error) {
+      if (!wasNotTaken(error)) return unclear(parts, current, deployment, error)
+      failure = error
+      if (GatewayError.from(error).status < 500 && GatewayError.from(error).status !== 429) break
+    }
+  }
+  const { code, message, param } = GatewayError.from(failure)
+  await finish(parts, current, { state: 'failed', error: { code, message }, refusal: { code, message, param } })
+  throw failure
+}
+
+/** An intent that was left behind, leased to us now. */
+export async function recover(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
+  const deployment = await workerOf(parts, task.data)
+  const now = await parts.now()
+  if (deployment === undefined) {
+    if (task.data.provider === undefined)
+      return fail(parts, task, 'submission_failed', 'The video was never submitted. Submit it again.')
+    return postponed(parts, task, now)
+  }
+  const { video } = deployment
+  if (video.submit === 'none') return giveUp(parts, task)
+  try {
+    if (video.submit === 'lookup') {
+      const operation = await ask(parts.timing.checkMs, async (signal) => video.lookup?.(task.id, { signal }))
+      if (operation !== undefined) return await accepted(parts, task, operation)
+    }
+    if (now >= task.data.deadlineAt) return await fail(parts, task, 'expired', 'Cancelled: not finished in time.')
+    // From here on the intent is as fresh as on the first day: nobody else may touch it before we have an answer.
+    const lease = now + intentLeaseMs(parts, video)
+    const saved = await save(parts, changed(task, {}, { dueAt: lease, leasedUntil: lease }))
+    if (!saved.won) return saved.task
+    return await resubmit(parts, saved.task, deployment)
+  } catch {
+    return postponed(parts, task, now)
+  }
+}
+
+async function resubmit(parts: TaskParts, task: StoredTask, deployment: VideoDeployment): Promise<StoredTask> {
+  try {
+    return await accepted(parts, task, await start(parts, task, deployment))
+  } catch (error) {
+    if (!wasNotTaken(error)) return unclear(parts, task, deployment, error)
+    const { code, message, status } = GatewayError.from(error)
+    if (status >= 500 || status === 429) return postponed(parts, task, await parts.now())
+    return fail(parts, task, code, message)
+  }
+}
+
+function start(parts: TaskParts, task: StoredTask, { video, model }: VideoDeployment): Promise<Json> {
+  const { request } = task.data
+  return ask(parts.timing.startMs, (signal) => video.start({ request, model, token: task.id, signal }))
+}
+
+/** The vendor has the job. If the intent was cleared up meanwhile, the job may be one that nobody waits for. */
+async function accepted(parts: TaskParts, task: StoredTask, operation: Json): Promise<StoredTask> {
+  const dueAt = (await parts.now()) + parts.intervalMs(task.data.request.duration)
+  const next = changed(task, { state: 'pending', operation, faults: 0 }, { dueAt, leasedUntil: 0 })
+  const { won, task: stored } = await save(parts, next)
+  if (!won && JSON.stringify(stored.data.operation) !== JSON.stringify(operation))
+    reconcile(parts, stored, 'orphan', operation)
+  return stored
+}
+
+/** The vendor may have the job or not. */
+async function unclear(
+  parts: TaskParts,
+  task: StoredTask,
+  { video }: VideoDeployment,
+  error: unknown,
+): Promise<StoredTask> {
+  if (video.submit === 'none') {
+    await giveUp(parts, task)
+    throw new GatewayError('service_unavailable', {
+      message:
+        'It is not known whether the video was submitted. It was not charged. Submit it again if you still want it.',
+      shouldRetry: false,
+      cause: error,
+    })
+  }
+  const now = await parts.now()
+  const dueAt = video.submit === 'lookup' ? now + (video.acceptBoundMs ?? 60_000) : now + 1_000
+  return (await save(parts, changed(task, { faults: task.data.faults + 1 }, { dueAt, leasedUntil: 0 }))).task
+}
+
+async function giveUp(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
+  const failed = await fail(
+    parts,
+    task,
+    'submission_unknown',
+    'It is not known whether the video was submitted. It was not charged.',
+  )
+  if (failed.data.error?.code === 'submission_unknown') reconcile(parts, failed, 'submission_unknown')
+  return failed
+}
+
+async function postponed(parts: TaskParts, task: StoredTask, now: number): Promise<StoredTask> {
+  if (now >= task.data.deadlineAt) {
+    const failed = await fail(parts, task, 'expired', 'Cancelled: not finished in time.')
+    reconcile(parts, failed, 'submission_unknown')
+    return failed
+  }
+  const faults = task.data.faults + 1
+  const dueAt = now + Math.min(1_000 * 2 ** Math.min(faults, 6), 60_000)
+  return (await save(parts, changed(task, { faults }, { dueAt, leasedUntil: 0 }))).task
+}

@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { memoryTaskStore } from '../../src/tasks/memory.ts'
+import type { TaskRecord } from '../../src/tasks/contract.ts'
+import { testTaskStore } from '../../src/testing/task-store.ts'
+
+testTaskStore(test, () => memoryTaskStore())
+
+function record(id: string, dueAt: number | null): TaskRecord {
+  return { tenant: 'a', id, version: 1, createdAt: 0, expiresAt: 100, dueAt, leasedUntil: 0, data: null }
+}
+
+test('a full memory store refuses new tasks and gives up none it has', async () => {
+  const store = memoryTaskStore({ size: 2 })
+  await store.insert(record('one', 50))
+  await store.insert(record('two', null))
+  await expect(store.insert(record('three', 50))).rejects.toMatchObject({ code: 'service_unavailable', status: 503 })
+  expect(await store.find('a', 'one', 99)).toBeDefined()
+  expect(await store.find('a', 'two', 99)).toBeDefined()
+  // A task nobody can ask for any more makes room; one that is still due does not.
+  await store.insert({ ...record('four', 150), createdAt: 100, expiresAt: 200 })
+  await expect(store.insert({ ...record('five', 150), createdAt: 101, expiresAt: 200 })).rejects.toMatchObject({
+    status: 503,
+  })
+})
