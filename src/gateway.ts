@@ -196,6 +196,7 @@ export class Gateway {
         model: deployment.model,
         publicModel: order.model,
         openModel: deployment.open === true,
+        maxOutputTokens: model.maxOutputTokens,
         get stream() {
           return order.stream
         },

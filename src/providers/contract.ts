@@ -80,6 +80,8 @@ export interface Call<Request> {
   readonly publicModel: string
   /** The client chose the vendor's name itself: a model unknown to the vendor is then the client's mistake, a 404. */
   readonly openModel: boolean
+  /** Tokens of output at most, where the registry tells: for vendors that insist on a limit. */
+  readonly maxOutputTokens?: number | undefined
   /** Whether the client wants events. A provider may stream to the gateway in any case. */
   readonly stream: boolean
   /** Aborted when the client has gone, a deadline has passed, or the gateway closes. */

@@ -16,6 +16,7 @@ export {
 } from './contract.ts'
 export { demo, type DemoOptions, type DemoProvider } from './demo/demo.ts'
 export { ProviderError, unavailable, type ProviderFailure, type RetryAdvice } from './failure.ts'
+export { anthropic, type AnthropicOptions } from './anthropic/anthropic.ts'
 export { openai, type OpenAIOptions } from './openai/openai.ts'
 export { finish, reasoning, text, toolCall, type ToolCallPiece } from './pieces.ts'
 export type { VideoCall, VideoContent, VideoContext, VideoProvider, VideoStatus } from './video.ts'

@@ -33,6 +33,7 @@ const accountCodes = new Set([
   'billing_hard_limit_reached',
   'billing_not_active',
   'access_terminated',
+  'invalid_api_key',
 ])
 
 /** What else vendors call things, in `code` or `type`, and the status it means. */

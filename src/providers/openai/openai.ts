@@ -1,9 +1,10 @@
 /** Any vendor that speaks OpenAI's format over HTTP. */
+import { readJsonObject, requireSuccess } from '../answer.ts'
 import { Client, type ClientOptions, isMediaType } from '../client.ts'
 import { Verbatim, type Call, type ChatAnswer, type Provider } from '../contract.ts'
 import { unavailable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
-import { statusIn, vendorError, waitOf } from '../vendor-error.ts'
+import { statusIn, vendorError } from '../vendor-error.ts'
 import type { ChatCompletion, ChatRequest } from '../../wire/chat.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { readFrames } from './frames.ts'
@@ -50,7 +51,7 @@ export function openai(options: OpenAIOptions = {}): Provider {
     async models({ signal }) {
       const transfer = await open().send({ method: 'GET', path: '/models', signal })
       await requireSuccess(transfer)
-      const list = (await jsonOf(transfer, open().answerBytes)).value as { data?: unknown }
+      const list = (await readJsonObject(transfer, open().answerBytes)).value as { data?: unknown }
       if (!Array.isArray(list.data)) throw unavailable('next', new Error('the vendor listed no models'))
       return list.data.filter(isModel).map(modelObject)
     },
@@ -91,25 +92,6 @@ function changesFor(call: Call<ChatRequest>, model: string, options: OpenAIOptio
   return changes
 }
 
-async function requireSuccess(transfer: Transfer, call?: Call<unknown>): Promise<void> {
-  const { status } = transfer
-  if (status === 200 || status === 201) return
-  const waitMs = waitOf((name) => transfer.header(name))
-  if (status < 400) throw transfer.fail(unavailable('next', new Error(`the vendor answered ${status}`)))
-  const error = await errorIn(transfer)
-  throw vendorError({ status, error, waitMs, openModel: call?.openModel ?? false, sent: call?.field })
-}
-
-/** What a refusal says, as far as it can be read; a page of HTML, or one that does not come, says nothing. */
-async function errorIn(transfer: Transfer): Promise<unknown> {
-  try {
-    const body = JSON.parse((await transfer.bytes(64 * 1024, 5_000)).toString('utf8')) as { error?: unknown } | null
-    return body?.error ?? body
-  } catch {
-    return undefined
-  }
-}
-
 /** Vendors may answer a call for events with a whole, and the other way round: what came decides. */
 function answerOf(
   transfer: Transfer,
@@ -134,24 +116,11 @@ async function wholeOf(
   maxBytes: number,
   failure: (error: unknown) => Error,
 ): Promise<ChatCompletion | Verbatim<ChatCompletion>> {
-  const { value, bytes } = await jsonOf(transfer, maxBytes)
+  const { value, bytes } = await readJsonObject(transfer, maxBytes)
   const { error } = value as { error?: unknown }
   if (error) throw failure(error)
   const completion = value as ChatCompletion
   return rename === undefined ? new Verbatim(completion, bytes) : { ...completion, model: rename }
-}
-
-async function jsonOf(transfer: Transfer, maxBytes: number): Promise<Verbatim<object>> {
-  const bytes = await transfer.bytes(maxBytes)
-  let value: unknown
-  try {
-    value = JSON.parse(bytes.toString('utf8'))
-  } catch {
-    throw unavailable('same', new Error('the vendor answered with something else than JSON'))
-  }
-  if (typeof value !== 'object' || value === null)
-    throw unavailable('same', new Error('the vendor answered with no object'))
-  return new Verbatim(value, bytes)
 }
 
 function isModel(value: unknown): value is { id: string } {

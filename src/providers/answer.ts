@@ -1,0 +1,45 @@
+/** What every vendor's HTTP answer has in common: a status, and a body of JSON that may be something else. */
+import { Verbatim, type Call } from './contract.ts'
+import { unavailable } from './failure.ts'
+import type { Transfer } from './transfer.ts'
+import { vendorError, waitOf, type VendorFault } from './vendor-error.ts'
+
+/** How a vendor's own error becomes one in OpenAI's words. Default: it is one already. */
+export type FaultReader = (fault: VendorFault) => VendorFault
+
+/** Throws for every status that is no answer. */
+export async function requireSuccess(transfer: Transfer, call?: Call<unknown>, read?: FaultReader): Promise<void> {
+  const { status } = transfer
+  if (status === 200 || status === 201) return
+  const waitMs = waitOf((name) => transfer.header(name))
+  if (status < 400) throw transfer.fail(unavailable('next', new Error(`the vendor answered ${status}`)))
+  const error = await errorIn(transfer)
+  const fault = { status, error, waitMs, openModel: call?.openModel ?? false, sent: call?.field }
+  throw vendorError(read?.(fault) ?? fault)
+}
+
+/** What a refusal says, as far as it can be read; a page of HTML, or one that does not come, says nothing. */
+async function errorIn(transfer: Transfer): Promise<unknown> {
+  try {
+    const body: unknown = JSON.parse((await transfer.bytes(64 * 1024, 5_000)).toString('utf8'))
+    // Google puts it into a list where it would have streamed.
+    const said = (Array.isArray(body) ? body[0] : body) as { error?: unknown } | null
+    return said?.error ?? said
+  } catch {
+    return undefined
+  }
+}
+
+/** The body as a JSON object, with the text it was parsed from. */
+export async function readJsonObject(transfer: Transfer, maxBytes: number): Promise<Verbatim<object>> {
+  const bytes = await transfer.bytes(maxBytes)
+  let value: unknown
+  try {
+    value = JSON.parse(bytes.toString('utf8'))
+  } catch {
+    throw unavailable('same', new Error('the vendor answered with something else than JSON'))
+  }
+  if (typeof value !== 'object' || value === null)
+    throw unavailable('same', new Error('the vendor answered with no object'))
+  return new Verbatim(value, bytes)
+}

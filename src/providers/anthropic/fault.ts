@@ -1,0 +1,56 @@
+/** Anthropic's errors in OpenAI's words: `{ type, message }`, and what can be told of the message. */
+import type { VendorFault } from '../vendor-error.ts'
+
+/** Source: Anthropic's API reference, Errors. */
+const statuses: Readonly<Record<string, number>> = {
+  invalid_request_error: 400,
+  authentication_error: 401,
+  billing_error: 402,
+  permission_error: 403,
+  not_found_error: 404,
+  request_too_large: 413,
+  rate_limit_error: 429,
+  api_error: 500,
+  timeout_error: 504,
+  overloaded_error: 529,
+}
+
+/** The vendor's fields, by the name our callers know. */
+const fields: Readonly<Record<string, string>> = {
+  max_tokens: 'max_tokens',
+  messages: 'messages',
+  system: 'messages',
+  temperature: 'temperature',
+  top_p: 'top_p',
+  stop_sequences: 'stop',
+  tools: 'tools',
+  tool_choice: 'tool_choice',
+  thinking: 'reasoning_effort',
+  'output_config.effort': 'reasoning_effort',
+  'output_config.format': 'response_format',
+  metadata: 'user',
+}
+
+export function readFault(fault: VendorFault): VendorFault {
+  const { message } = Object(fault.error) as { message?: unknown }
+  const text = typeof message === 'string' ? message : ''
+  return { ...fault, error: { code: codeOf(text), param: paramOf(text) } }
+}
+
+/** The status that an error inside a stream speaks of. */
+export function statusOf(error: unknown): number {
+  const { type } = Object(error) as { type?: unknown }
+  return (typeof type === 'string' ? statuses[type] : undefined) ?? 500
+}
+
+function codeOf(message: string): string | undefined {
+  // An empty account is told with a 400.
+  if (/credit balance is too low/i.test(message)) return 'insufficient_quota'
+  if (/prompt is too long|exceeds? (?:the )?(?:model's )?context/i.test(message)) return 'context_length_exceeded'
+  return undefined
+}
+
+function paramOf(message: string): string | undefined {
+  const path = /^([a-z_]+)(\.[a-z_]+)?[\w.]*:/.exec(message)
+  return path === null ? undefined : (fields[`${path[1]}${path[2] ?? ''}`] ?? fields[path[1] as string])
+}

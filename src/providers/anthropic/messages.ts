@@ -1,0 +1,137 @@
+/** Turns → `system` and `messages` of the Messages API. */
+import type { Call } from '../contract.ts'
+import type { AssistantTurn, Turn, UserTurn } from '../reading/messages.ts'
+import { isRecord, type MediaPart, type Part, type TextPart } from '../reading/parts.ts'
+import { unsupported, unsupportedValue } from '../unsupported.ts'
+import { withThinking, type Block } from './thinking.ts'
+
+export interface Message {
+  readonly role: 'user' | 'assistant'
+  readonly content: readonly Block[]
+}
+
+type Named = Pick<Call<unknown>, 'publicModel'>
+
+const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+
+export interface Conversation {
+  readonly system?: string | readonly Block[]
+  readonly messages: readonly Message[]
+}
+
+/**
+ * All instructions become one, in front. Neighbours of one role become one message, in which the results of tools stand
+ * first: the API insists on finding all results of parallel calls right behind them.
+ */
+export function conversationOf(turns: readonly Turn[], call: Named): Conversation {
+  const system = turns.flatMap((turn) => (turn.role === 'system' ? turn.parts : []))
+  const others = turns.filter((turn) => turn.role !== 'system')
+  const ids = new CallIds()
+  const messages: Message[] = []
+  others.forEach((turn, index) => {
+    const role = turn.role === 'assistant' ? 'assistant' : 'user'
+    const blocks = blocksOf(turn, ids, call, index === others.length - 1)
+    const before = messages.at(-1)
+    if (before?.role === role) messages[messages.length - 1] = { role, content: [...before.content, ...blocks] }
+    else if (blocks.length > 0) messages.push({ role, content: blocks })
+  })
+  // Instructions alone are a question too.
+  if (messages.length === 0 && system.length > 0)
+    return { messages: [{ role: 'user', content: system.map(textBlock) }] }
+  return { ...(system.length > 0 && { system: systemOf(system) }), messages: messages.map(resultsFirst) }
+}
+
+function systemOf(parts: readonly TextPart[]): string | Block[] {
+  const blocks = parts.map(textBlock)
+  if (blocks.some((block) => block['cache_control'] !== undefined)) return blocks
+  return parts.map(({ text }) => text).join('\n\n')
+}
+
+function resultsFirst(message: Message): Message {
+  if (message.role === 'assistant') return message
+  const results = message.content.filter(({ type }) => type === 'tool_result')
+  return { role: 'user', content: [...results, ...message.content.filter(({ type }) => type !== 'tool_result')] }
+}
+
+function blocksOf(turn: Turn, ids: CallIds, call: Named, last: boolean): Block[] {
+  switch (turn.role) {
+    case 'assistant':
+      return assistantBlocks(turn, ids, last)
+    case 'tool': {
+      const content = turn.parts.map((part) => blockOf(part, call))
+      const [only] = turn.parts
+      const plain = turn.parts.length === 1 && only?.kind === 'text' && only.raw['cache_control'] === undefined
+      return [{ type: 'tool_result', tool_use_id: ids.find(turn.callId), content: plain ? only.text : content }]
+    }
+    default:
+      return (turn as UserTurn).parts.map((part) => blockOf(part, call))
+  }
+}
+
+/** An answer that ends the conversation is one the model shall continue; the API takes it without space at its end. */
+function assistantBlocks({ parts, calls, raw }: AssistantTurn, ids: CallIds, last: boolean): Block[] {
+  const texts = parts.map(textBlock)
+  const end = texts.at(-1)
+  if (last && calls.length === 0 && end !== undefined) {
+    const text = String(end['text']).trimEnd()
+    texts.splice(-1, 1, ...(text === '' ? [] : [{ ...end, text }]))
+  }
+  const uses = calls.map(({ id, name, input }) => ({ type: 'tool_use', id: ids.add(id), name, input }))
+  return withThinking([...texts, ...uses], raw['reasoning_details'])
+}
+
+function blockOf(part: Part, call: Named): Block {
+  if (part.kind === 'text') return textBlock(part)
+  if (part.kind === 'audio') throw unsupported(call, part.param)
+  return { ...(part.kind === 'image' ? imageBlock(part, call) : documentBlock(part, call)), ...marksOf(part) }
+}
+
+function textBlock(part: TextPart): Block {
+  return { type: 'text', text: part.text, ...marksOf(part) }
+}
+
+/** Marks that let the vendor keep what stands in front of them: its own, and OpenAI's. */
+function marksOf({ raw }: Part): { cache_control?: unknown } {
+  if (isRecord(raw['cache_control'])) return { cache_control: raw['cache_control'] }
+  return isRecord(raw['prompt_cache_breakpoint']) ? { cache_control: { type: 'ephemeral' } } : {}
+}
+
+function imageBlock({ source, param }: MediaPart, call: Named): Block {
+  if ('fileId' in source) throw unsupported(call, param)
+  if ('url' in source) return { type: 'image', source: { type: 'url', url: source.url } }
+  const { mediaType, base64 } = source
+  if (!imageTypes.has(mediaType)) throw unsupportedValue(call, param, 'images must be jpeg, png, gif or webp.')
+  return { type: 'image', source: { type: 'base64', media_type: mediaType, data: base64 } }
+}
+
+function documentBlock({ source, param, filename }: MediaPart, call: Named): Block {
+  const title = filename === undefined ? {} : { title: filename }
+  if ('fileId' in source) throw unsupported(call, param)
+  if ('url' in source) return { type: 'document', source: { type: 'url', url: source.url }, ...title }
+  const { mediaType, base64 } = source
+  if (mediaType === 'application/pdf') {
+    return { type: 'document', source: { type: 'base64', media_type: mediaType, data: base64 }, ...title }
+  }
+  if (!mediaType.startsWith('text/')) throw unsupportedValue(call, param, 'files must be PDF or text.')
+  const data = Buffer.from(base64, 'base64').toString('utf8')
+  return { type: 'document', source: { type: 'text', media_type: 'text/plain', data }, ...title }
+}
+
+/** The API wants ids of calls to be unique and of few characters; those that other vendors made are neither. */
+class CallIds {
+  readonly #ids = new Map<string, string>()
+  readonly #taken = new Set<string>()
+
+  add(id: string): string {
+    const clean = id.replaceAll(/[^\w-]/g, '_') || 'call'
+    let unique = clean
+    for (let count = 2; this.#taken.has(unique); count++) unique = `${clean}_${count}`
+    this.#taken.add(unique)
+    this.#ids.set(id, unique)
+    return unique
+  }
+
+  find(id: string): string {
+    return this.#ids.get(id) ?? id
+  }
+}

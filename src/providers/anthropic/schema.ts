@@ -1,0 +1,59 @@
+/** A JSON schema as far as the vendor can hold its model to it. */
+import { isRecord } from '../reading/parts.ts'
+
+/** Keywords that are refused; they are told to the model in the description instead. Source: `@ai-sdk/anthropic`. */
+const told = [
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+  'multipleOf',
+  'minLength',
+  'maxLength',
+  'pattern',
+  'minItems',
+  'maxItems',
+  'uniqueItems',
+  'minProperties',
+  'maxProperties',
+  'not',
+] as const
+
+const kept = ['$schema', '$id', '$ref', 'title', 'description', 'default', 'const', 'enum', 'type', 'required'] as const
+const lists = ['anyOf', 'allOf', 'prefixItems'] as const
+const maps = ['properties', '$defs', 'definitions'] as const
+const formats = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
+
+/** A new schema; the caller's is not touched. */
+export function strictSchema(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const out: Record<string, unknown> = {}
+  for (const name of kept) if (schema[name] !== undefined) out[name] = schema[name]
+  for (const name of lists) {
+    const list = schema[name] ?? (name === 'anyOf' ? schema['oneOf'] : undefined)
+    if (Array.isArray(list)) out[name] = list.map(inner)
+  }
+  for (const name of maps) {
+    const map = schema[name]
+    if (isRecord(map)) out[name] = Object.fromEntries(Object.entries(map).map(([key, value]) => [key, inner(value)]))
+  }
+  const { items, format } = schema
+  if (items !== undefined) out['items'] = Array.isArray(items) ? items.map(inner) : inner(items)
+  if (schema['type'] === 'object' || isRecord(schema['properties'])) out['additionalProperties'] = false
+  if (typeof format === 'string' && formats.has(format)) out['format'] = format
+  const notes: string[] = told.filter((name) => schema[name] !== undefined).map((name) => noteOf(name, schema[name]))
+  if (typeof format === 'string' && !formats.has(format)) notes.push(noteOf('format', format))
+  if (notes.length > 0) {
+    const description = schema['description']
+    const text = `${notes.join('; ')}.`
+    out['description'] = typeof description === 'string' ? `${description}\n${text}` : text
+  }
+  return out
+}
+
+function inner(schema: unknown): unknown {
+  return isRecord(schema) ? strictSchema(schema) : schema
+}
+
+function noteOf(name: string, value: unknown): string {
+  return `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`
+}

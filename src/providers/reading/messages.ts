@@ -1,0 +1,97 @@
+/** The messages of a chat as turns, for vendors that do not speak OpenAI's format. Everything in them is checked. */
+import { invalid } from '../../errors.ts'
+import type { ChatRequest } from '../../wire/chat.ts'
+import { isRecord, readContent, readText, recordOf, stringIn, type Part, type TextPart } from './parts.ts'
+
+export type Turn = SystemTurn | UserTurn | AssistantTurn | ToolTurn
+
+export interface SystemTurn {
+  readonly role: 'system'
+  readonly parts: readonly TextPart[]
+}
+
+export interface UserTurn {
+  readonly role: 'user'
+  readonly parts: readonly Part[]
+}
+
+export interface AssistantTurn {
+  readonly role: 'assistant'
+  readonly parts: readonly TextPart[]
+  readonly calls: readonly PastCall[]
+  /** The message as the client sent it: it may carry what the vendor wants to see again. */
+  readonly raw: Readonly<Record<string, unknown>>
+}
+
+export interface PastCall {
+  readonly id: string
+  readonly name: string
+  readonly input: Readonly<Record<string, unknown>>
+  readonly raw: Readonly<Record<string, unknown>>
+}
+
+export interface ToolTurn {
+  readonly role: 'tool'
+  readonly callId: string
+  /** The function that was called: found by the id, for `tool` messages do not carry it. */
+  readonly name: string
+  readonly parts: readonly Part[]
+}
+
+export function readTurns(messages: ChatRequest['messages']): Turn[] {
+  const names = new Map<string, string>()
+  return messages.map((message: unknown, index) => {
+    const param = `messages[${index}]`
+    const raw = recordOf(message, param)
+    const content = `${param}.content`
+    switch (raw['role']) {
+      case 'system':
+      case 'developer':
+        return { role: 'system', parts: readText(raw['content'], content) }
+      case 'user':
+        return { role: 'user', parts: readContent(raw['content'], content) }
+      case 'assistant': {
+        const calls = readCalls(raw['tool_calls'], `${param}.tool_calls`)
+        for (const { id, name } of calls) names.set(id, name)
+        const said = raw['content'] ?? raw['refusal']
+        return { role: 'assistant', parts: readText(said, content), calls, raw }
+      }
+      case 'tool': {
+        const callId = stringIn(raw, 'tool_call_id', param)
+        const name = names.get(callId)
+        const where = `${param}.tool_call_id`
+        if (name === undefined) throw invalid(`"${where}" names no tool call of the messages before it.`, where)
+        return { role: 'tool', callId, name, parts: readContent(raw['content'], content) }
+      }
+      default:
+        throw invalid(`"${param}.role" must be "system", "user", "assistant" or "tool".`, `${param}.role`)
+    }
+  })
+}
+
+function readCalls(raw: unknown, param: string): PastCall[] {
+  if (raw === undefined || raw === null) return []
+  if (!Array.isArray(raw)) throw invalid(`"${param}" must be a list.`, param)
+  return raw.map((each, index) => {
+    const where = `${param}[${index}]`
+    const call = recordOf(each, where)
+    const called = recordOf(call['function'], `${where}.function`)
+    const name = stringIn(called, 'name', `${where}.function`)
+    return { id: stringIn(call, 'id', where), name, input: inputOf(called['arguments']), raw: call }
+  })
+}
+
+/**
+ * Arguments as an object. A model may have written broken JSON; the client has told it so in the next message, and the
+ * conversation must be able to go on: such text is shown to the model as it is.
+ */
+function inputOf(text: unknown): Record<string, unknown> {
+  if (isRecord(text)) return text
+  if (typeof text !== 'string' || text.trim() === '') return {}
+  try {
+    const value: unknown = JSON.parse(text)
+    return isRecord(value) ? value : { invalid_arguments: text }
+  } catch {
+    return { invalid_arguments: text }
+  }
+}

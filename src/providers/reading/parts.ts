@@ -1,0 +1,119 @@
+/** The parts of a message's content, checked: a large request was not looked into before it came here. */
+import { invalid } from '../../errors.ts'
+import { plainBase64, readDataUrl, type InlineData } from '../data-url.ts'
+
+export type Part = TextPart | MediaPart
+
+export interface TextPart {
+  readonly kind: 'text'
+  readonly text: string
+  /** The part as the client sent it, for fields only one vendor knows. */
+  readonly raw: Readonly<Record<string, unknown>>
+}
+
+export interface MediaPart {
+  readonly kind: 'image' | 'audio' | 'file'
+  readonly source: InlineData | { readonly url: string } | { readonly fileId: string }
+  readonly filename?: string
+  /** Where the source stands in the request, for refusals. */
+  readonly param: string
+  readonly raw: Readonly<Record<string, unknown>>
+}
+
+/** `content` of a message: text, parts, or nothing. Empty texts are left out, as vendors refuse them. */
+export function readContent(content: unknown, param: string): Part[] {
+  if (content === undefined || content === null || content === '') return []
+  if (typeof content === 'string') return [{ kind: 'text', text: content, raw: {} }]
+  if (!Array.isArray(content)) throw invalid(`"${param}" must be a string or a list of parts.`, param)
+  return content
+    .map((part, index) => readPart(part, `${param}[${index}]`))
+    .filter((part) => part.kind !== 'text' || part.text !== '')
+}
+
+/** All text of a content, for places where nothing else may stand. */
+export function readText(content: unknown, param: string): TextPart[] {
+  return readContent(content, param).map((part) => {
+    if (part.kind !== 'text') throw invalid(`Only text may stand in "${param}".`, part.param)
+    return part
+  })
+}
+
+function readPart(raw: unknown, param: string): Part {
+  if (!isRecord(raw)) throw invalid(`"${param}" must be an object.`, param)
+  switch (raw['type']) {
+    case 'text':
+    case 'input_text':
+    case 'output_text':
+      return { kind: 'text', text: stringIn(raw, 'text', param), raw }
+    case 'refusal':
+      return { kind: 'text', text: stringIn(raw, 'refusal', param), raw }
+    case 'image_url':
+      return imagePart(raw, `${param}.image_url`)
+    case 'input_audio':
+      return audioPart(raw, `${param}.input_audio`)
+    case 'file':
+      return filePart(raw, `${param}.file`)
+    default:
+      throw invalid(`"${param}.type" must be "text", "image_url", "input_audio" or "file".`, `${param}.type`)
+  }
+}
+
+function imagePart(raw: Record<string, unknown>, param: string): MediaPart {
+  const image = raw['image_url']
+  // Some clients send the address alone.
+  const url = typeof image === 'string' ? image : stringIn(recordOf(image, param), 'url', param)
+  const where = typeof image === 'string' ? param : `${param}.url`
+  return { kind: 'image', source: sourceOf(url, where), param: where, raw }
+}
+
+function audioPart(raw: Record<string, unknown>, param: string): MediaPart {
+  const audio = recordOf(raw['input_audio'], param)
+  const format = stringIn(audio, 'format', param)
+  const mediaType = format === 'mp3' ? 'audio/mpeg' : `audio/${format}`
+  const source = { mediaType, base64: plainBase64(stringIn(audio, 'data', param)) }
+  return { kind: 'audio', source, param, raw }
+}
+
+function filePart(raw: Record<string, unknown>, param: string): MediaPart {
+  const file = recordOf(raw['file'], param)
+  const filename = typeof file['filename'] === 'string' ? file['filename'] : undefined
+  const named = filename === undefined ? {} : { filename }
+  if (typeof file['file_id'] === 'string') {
+    return { kind: 'file', source: { fileId: file['file_id'] }, param: `${param}.file_id`, raw, ...named }
+  }
+  const data = stringIn(file, 'file_data', param)
+  const where = `${param}.file_data`
+  const bare = /^[A-Za-z0-9+/=_\s-]+$/.test(data)
+  const source = bare ? { mediaType: typeByName(filename), base64: plainBase64(data) } : sourceOf(data, where)
+  const image = 'mediaType' in source && source.mediaType.startsWith('image/')
+  return { kind: image ? 'image' : 'file', source, param: where, raw, ...named }
+}
+
+function sourceOf(url: string, param: string): MediaPart['source'] {
+  const inline = readDataUrl(url)
+  if (inline !== undefined) {
+    if (inline.base64 === '') throw invalid(`"${param}" holds no data.`, param)
+    return inline.mediaType === 'image/jpg' ? { ...inline, mediaType: 'image/jpeg' } : inline
+  }
+  if (/^https?:\/\//i.test(url)) return { url }
+  throw invalid(`"${param}" must be an http(s) URL or a data URL.`, param)
+}
+
+function typeByName(filename: string | undefined): string {
+  return filename?.toLowerCase().endsWith('.txt') ? 'text/plain' : 'application/pdf'
+}
+
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+export function recordOf(value: unknown, param: string): Record<string, unknown> {
+  if (!isRecord(value)) throw invalid(`"${param}" must be an object.`, param)
+  return value
+}
+
+export function stringIn(record: Record<string, unknown>, name: string, param: string): string {
+  const value = record[name]
+  if (typeof value !== 'string') throw invalid(`"${param}.${name}" must be a string.`, `${param}.${name}`)
+  return value
+}

@@ -1,0 +1,65 @@
+/** Fields of a chat that mean the same everywhere but stand under other names. */
+import { invalid } from '../../errors.ts'
+import type { Call } from '../contract.ts'
+import type { ChatRequest } from '../../wire/chat.ts'
+import { unsupportedValue } from '../unsupported.ts'
+import { recordOf } from './parts.ts'
+
+/** The form the answer must have. */
+export type Format =
+  | { readonly kind: 'text' | 'json' }
+  | {
+      readonly kind: 'schema'
+      readonly name?: string
+      readonly description?: string
+      readonly schema: Readonly<Record<string, unknown>>
+    }
+
+export function readFormat(call: Pick<Call<ChatRequest>, 'request' | 'publicModel'>): Format {
+  const format = call.request.response_format
+  switch (format?.type) {
+    case undefined:
+    case 'text':
+      return { kind: 'text' }
+    case 'json_object':
+      return { kind: 'json' }
+    case 'json_schema': {
+      const param = 'response_format.json_schema'
+      const { name, description, schema } = recordOf(format.json_schema, param)
+      if (schema === undefined) return { kind: 'json' }
+      return {
+        kind: 'schema',
+        schema: recordOf(schema, `${param}.schema`),
+        ...(typeof name === 'string' && { name }),
+        ...(typeof description === 'string' && { description }),
+      }
+    }
+    default:
+      throw unsupportedValue(call, 'response_format.type', 'it must be "text", "json_object" or "json_schema".')
+  }
+}
+
+/** Texts that end the answer. */
+export function readStops(request: ChatRequest): string[] {
+  const { stop } = request
+  if (stop === undefined || stop === null) return []
+  return typeof stop === 'string' ? [stop] : [...stop]
+}
+
+/** Tokens of the answer at most, as far as the client said. */
+export function readLimit(request: ChatRequest): number | undefined {
+  return request.max_completion_tokens ?? request.max_tokens ?? undefined
+}
+
+export type Effort = 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh' | 'max'
+
+const efforts: ReadonlySet<string> = new Set(['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'])
+
+export function readEffort(request: ChatRequest): Effort | undefined {
+  const effort = request.reasoning_effort
+  if (effort === undefined || effort === null) return undefined
+  if (!efforts.has(effort)) {
+    throw invalid(`"reasoning_effort" must be one of ${[...efforts].join(', ')}.`, 'reasoning_effort')
+  }
+  return effort as Effort
+}
