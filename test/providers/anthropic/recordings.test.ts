@@ -1,0 +1,159 @@
+import { anthropic } from 'modelhatch/providers'
+import { describe, expect, test } from 'vitest'
+import { readEvents } from '../../../src/providers/events.ts'
+import { statusOf, readFault } from '../../../src/providers/anthropic/fault.ts'
+import { MessageReader } from '../../../src/providers/anthropic/reader.ts'
+import { vendorError } from '../../../src/providers/vendor-error.ts'
+import { assertTold, bytesOf, cutsOf, recordingsOf, replay, vendorWith } from '../recordings.ts'
+import { served } from '../served.ts'
+import { toldByClient, toldByPieces, type Told } from '../told.ts'
+import { hasShared, sharedJson } from '../../shared.ts'
+
+const question = { model: 'claude', messages: [{ role: 'user', content: 'Hello' }] }
+const recordings = recordingsOf('anthropic')
+
+describe.skipIf(!hasShared).each([
+  { client: 'a client that waits', stream: false },
+  { client: 'a client that streams', stream: true },
+])('$client', ({ stream }) => {
+  test.each(recordings)('is told of $file what stands in it', async (recording) => {
+    const vendor = await vendorWith(replay(recording, [1, 300, 301]))
+    const { client } = await served({ claude: anthropic({ baseUrl: vendor.baseUrl, apiKey: 'sk-ant' }) })
+
+    const told = await toldByClient(client, question, stream)
+
+    const { expect: expected } = recording
+    if (expected.error?.kind === 'in_stream' && !stream) expect(told.error?.status).toBe(503)
+    else assertTold(told, expected)
+  })
+})
+
+describe.skipIf(!hasShared)('a stream', () => {
+  const streams = recordings.filter(({ stream }) => stream)
+
+  test.each(streams)('cut in two at every byte tells the same: $file', async (recording) => {
+    const bytes = bytesOf(recording)
+    const whole = JSON.stringify(await read([bytes]))
+    for (const cut of cutsOf(bytes)) {
+      const told = await read([bytes.subarray(0, cut), bytes.subarray(cut)])
+      if (JSON.stringify(told) !== whole) expect(told, `cut at byte ${cut}`).toEqual(JSON.parse(whole))
+    }
+  })
+
+  test.each(streams)('that arrives byte by byte tells the same: $file', async (recording) => {
+    const bytes = bytesOf(recording)
+    expect(await read([...bytes].map((byte) => Buffer.from([byte])))).toEqual(await read([bytes]))
+  })
+
+  test.each(streams)('that breaks off anywhere before its end is an error: $file', async (recording) => {
+    const bytes = bytesOf(recording)
+    const end = bytes.indexOf('"stop_reason":"')
+    const last = end < 0 ? bytes.length : bytes.indexOf('\n', end)
+    for (const cut of cutsOf(bytes).filter((each) => each < last)) {
+      const told = await read([bytes.subarray(0, cut)])
+      if (told.error === undefined || told.finish !== null) expect(told, `broken off at byte ${cut}`).toBe('an error')
+    }
+  })
+})
+
+describe.skipIf(!hasShared)('what the model thought', () => {
+  const thinking = recordings.filter(({ expect: { round_trip: kept } }) => kept !== undefined)
+
+  test.each(thinking.flatMap((each) => [true, false].map((stream) => ({ ...each, wants: stream }))))(
+    'goes back to it untouched: $file, streamed to the client: $wants',
+    async (recording) => {
+      const vendor = await vendorWith(replay(recording))
+      const { client } = await served({ claude: anthropic({ baseUrl: vendor.baseUrl }) })
+      const told = await toldByClient(client, question, recording.wants)
+      const calls = told.calls.map(({ id, name, arguments: text }) => {
+        return { id, type: 'function', function: { name, arguments: text } }
+      })
+      const answer = { role: 'assistant', content: told.content, ...(calls.length > 0 && { tool_calls: calls }) }
+      const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'done' }))
+      const next = [...question.messages, { ...answer, ...told.extra }, ...results, { role: 'user', content: 'On.' }]
+
+      await toldByClient(client, { ...question, messages: next }, false)
+
+      const sent = vendor.requests[1]?.json as { messages: { role: string; content: { type: string }[] }[] }
+      const kinds = new Set(['thinking', 'redacted_thinking'])
+      expect(sent.messages[1]?.content.filter(({ type }) => kinds.has(type))).toEqual(
+        thoughtIn(bytesOf(recording), recording.stream),
+      )
+    },
+  )
+})
+
+test.skipIf(!hasShared)('four results of parallel calls become one user turn, as in the recorded request', async () => {
+  const { body } = sharedJson('recordings/anthropic/parallel-tool-results.request.json') as { body: Recorded }
+  const vendor = await vendorWith((_, response) => void response.writeHead(500).end())
+  const { client } = await served({ claude: anthropic({ baseUrl: vendor.baseUrl }) })
+  const [asked, called, answered] = body.messages
+  const calls = called?.content.filter(({ type }) => type === 'tool_use') ?? []
+  const messages = [
+    { role: 'system', content: body.system },
+    { role: 'user', content: asked?.content[0]?.text },
+    {
+      role: 'assistant',
+      content: called?.content[0]?.text,
+      tool_calls: calls.map(({ id, name, input }) => ({
+        id,
+        type: 'function',
+        function: { name, arguments: JSON.stringify(input) },
+      })),
+    },
+    ...(answered?.content ?? []).map(({ tool_use_id: id, content }) => ({ role: 'tool', tool_call_id: id, content })),
+  ]
+  const tools = body.tools.map(({ name, description, input_schema: parameters }) => {
+    return { type: 'function', function: { name, description, parameters } }
+  })
+
+  await toldByClient(client, { model: 'claude', messages, tools, tool_choice: 'auto', max_tokens: 4096 }, false)
+
+  const { stream: _, ...expected } = body
+  const results = answered?.content.map(({ is_error: __, ...result }) => result)
+  expect(vendor.requests[0]?.json).toEqual({
+    ...expected,
+    model: 'claude',
+    messages: [asked, called, { role: 'user', content: results }],
+  })
+})
+
+interface Recorded {
+  readonly system: string
+  readonly stream: boolean
+  readonly tools: { name: string; description: string; input_schema: object }[]
+  readonly messages: { role: string; content: { type: string; [field: string]: unknown }[] }[]
+}
+
+const failure = (error: unknown) => vendorError(readFault({ status: statusOf(error), error, openModel: false }))
+
+function read(pieces: readonly Buffer[]): Promise<Told> {
+  const reader = new MessageReader({ failure })
+  return toldByPieces(
+    (async function* () {
+      for await (const events of readEvents(each(pieces))) {
+        yield* reader.push(events)
+        if (reader.done) return
+      }
+      reader.end()
+    })(),
+  )
+}
+
+async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
+  yield* pieces
+}
+
+function thoughtIn(bytes: Buffer, stream: boolean): unknown[] {
+  if (!stream) {
+    const { content } = JSON.parse(bytes.toString('utf8')) as { content: { type: string }[] }
+    return content.filter(({ type }) => type === 'thinking' || type === 'redacted_thinking')
+  }
+  const deltas = bytes
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('data:'))
+    .map((line) => (JSON.parse(line.slice(5)) as { delta?: { thinking?: string; signature?: string } }).delta ?? {})
+  const joined = (name: 'thinking' | 'signature') => deltas.map((delta) => delta[name] ?? '').join('')
+  return [{ type: 'thinking', thinking: joined('thinking'), signature: joined('signature') }]
+}

@@ -1,0 +1,161 @@
+/** Recorded answers of vendors with what clients must be told of them. See `INDEX.md` beside the recordings. */
+import assert from 'node:assert/strict'
+import type { ScriptedVendor, VendorReply } from 'modelhatch/testing'
+import { scriptedVendor } from 'modelhatch/testing'
+import { onTestFinished } from 'vitest'
+import { hasShared, sharedBytes, sharedJson } from '../shared.ts'
+import type { Told } from './told.ts'
+
+export interface Recording {
+  readonly vendor: string
+  readonly file: string
+  readonly wire: string
+  readonly stream: boolean
+  readonly status: number
+  readonly contentType: string
+  readonly expect: Expected
+}
+
+interface Counts {
+  readonly prompt_tokens: number
+  readonly completion_tokens: number
+  readonly total_tokens: number
+  readonly cached_tokens: number
+  readonly cache_write_tokens: number
+  readonly reasoning_tokens: number
+}
+
+interface Expected {
+  readonly finish_reason?: string | null
+  readonly content?: string
+  readonly reasoning?: string | null
+  readonly tool_calls?: readonly {
+    readonly index: number
+    readonly id: string | null
+    readonly name: string
+    readonly arguments?: unknown
+    readonly arguments_text?: string
+    readonly arguments_prefix?: string
+  }[]
+  readonly usage?: Counts | null
+  readonly logprobs?: readonly { readonly token: string; readonly logprob: number; readonly top: string[] }[]
+  readonly error?: {
+    readonly kind: 'http' | 'in_stream' | 'upstream_invalid'
+    readonly client_status?: readonly number[]
+    readonly code?: string
+    readonly type?: string
+  }
+  readonly before_error?: Expected
+  readonly [more: string]: unknown
+}
+
+export function recordingsOf(vendor: string): Recording[] {
+  if (!hasShared) return []
+  const all = sharedJson(`recordings/${vendor}/expected.json`) as Record<string, Record<string, never>>
+  return Object.entries(all).map(([file, entry]) => ({
+    vendor,
+    file,
+    wire: entry['wire'] as never,
+    stream: entry['stream'] as never,
+    status: entry['vendor_status'] as never,
+    contentType: entry['content_type'] as never,
+    expect: entry['expect'] as never,
+  }))
+}
+
+export function bytesOf({ vendor, file }: Recording): Buffer {
+  return sharedBytes(`recordings/${vendor}/${file}`)
+}
+
+/** Where to cut a stream: at every byte, but only three times through frames of one kind. */
+export function cutsOf(bytes: Buffer): number[] {
+  const seen = new Map<string, number>()
+  const cuts: number[] = []
+  let at = 0
+  for (const frame of bytes.toString('latin1').split(/(?<=\r?\n\r?\n)/)) {
+    const kind = frame.replaceAll(/(?<!"type"): ?"(?:[^"\\]|\\.)*"|\d+| +/g, '')
+    const count = (seen.get(kind) ?? 0) + 1
+    seen.set(kind, count)
+    if (count <= 3) for (let cut = Math.max(at, 1); cut < at + frame.length; cut++) cuts.push(cut)
+    at += frame.length
+  }
+  return cuts
+}
+
+/** A vendor that gives this answer to every request, in as many writes as there are `cuts` and one more. */
+export function replay(recording: Recording, cuts: readonly number[] = []): VendorReply {
+  const bytes = bytesOf(recording)
+  return (_, response) => {
+    response.writeHead(recording.status, { 'content-type': recording.contentType })
+    let from = 0
+    for (const cut of cuts) {
+      response.write(bytes.subarray(from, cut))
+      from = cut
+    }
+    response.end(bytes.subarray(from))
+  }
+}
+
+export async function vendorWith(reply: VendorReply): Promise<ScriptedVendor> {
+  const vendor = await scriptedVendor(reply)
+  onTestFinished(() => vendor.close())
+  return vendor
+}
+
+/** Throws where what was told is not what should be. */
+export function assertTold(told: Told, expected: Expected): void {
+  const { error } = expected
+  if (error === undefined) {
+    assert.equal(told.error, undefined)
+    assertAnswer(told, expected)
+    assert.equal(told.finish, expected.finish_reason)
+    return
+  }
+  assert.ok(told.error !== undefined, 'an error must be told')
+  if (error.kind === 'in_stream') assertAnswer(told, expected.before_error ?? {})
+  else assert.ok(error.client_status?.includes(told.error.status ?? 0), `told status ${told.error.status}`)
+  if (error.code !== undefined) assert.equal(told.error.code, error.code)
+}
+
+function assertAnswer(told: Told, expected: Expected): void {
+  assert.equal(told.content, expected.content ?? '')
+  assert.equal(told.reasoning, expected.reasoning ?? '')
+  const { tool_calls: calls = [], usage, logprobs } = expected
+  assert.deepEqual(
+    told.calls.map(({ name }) => name),
+    calls.map(({ name }) => name),
+  )
+  for (const { index, id, arguments: value, arguments_text: text, arguments_prefix: prefix } of calls) {
+    const call = told.calls[index]
+    if (id === null) assert.ok(call?.id)
+    else assert.equal(call?.id, id)
+    if (text !== undefined) assert.equal(call?.arguments, text)
+    else if (prefix !== undefined) assert.equal(call?.arguments, prefix)
+    else assert.deepEqual(JSON.parse(call?.arguments ?? ''), value)
+  }
+  assert.equal(new Set(told.calls.map(({ id }) => id)).size, told.calls.length, 'ids of calls are unique')
+  if (usage) assertUsage(told, usage)
+  if (logprobs !== undefined) {
+    const seen = told.logprobs as { token: string; logprob: number; top_logprobs: { token: string }[] }[]
+    const short = seen.map(({ token, logprob, top_logprobs: top }) => ({
+      token,
+      logprob,
+      top: top.map((t) => t.token),
+    }))
+    assert.deepEqual(short, logprobs)
+  }
+}
+
+function assertUsage({ usage }: Told, expected: Counts): void {
+  assert.deepEqual(
+    {
+      prompt_tokens: usage?.prompt_tokens,
+      completion_tokens: usage?.completion_tokens,
+      total_tokens: usage?.total_tokens,
+      cached_tokens: usage?.prompt_tokens_details?.cached_tokens ?? 0,
+      cache_write_tokens: usage?.prompt_tokens_details?.cache_write_tokens ?? 0,
+      reasoning_tokens: usage?.completion_tokens_details?.reasoning_tokens ?? 0,
+    },
+    expected,
+  )
+}
