@@ -17,11 +17,11 @@ export interface Refusal {
 
 export interface Asking {
   /** The body the vendor got. Throws when the gateway refused the request. */
-  sent(request: object): Promise<Sent>
+  readonly sent: (request: object) => Promise<Sent>
   /** The refusal. Throws when the request came through to the vendor. */
-  refused(request: object): Promise<Refusal>
+  readonly refused: (request: object) => Promise<Refusal>
   /** Where the vendor was asked last. */
-  url(): string | undefined
+  readonly url: () => string | undefined
 }
 
 /** The model is called `model`; `named` is what the vendor calls it. */

@@ -5,7 +5,7 @@ import type { ChatPiece } from 'modelhatch/providers'
 import { ContentFrames } from 'modelhatch/providers'
 import { ChatStreamState, type FullChunk } from '../../src/endpoints/chat/stream-state.ts'
 import { GatewayError } from '../../src/errors.ts'
-import type { ChatChunk, ChatCompletion, ToolCall, ToolCallDelta } from '../../src/wire/chat.ts'
+import type { ChatCompletion, ToolCall, ToolCallDelta } from '../../src/wire/chat.ts'
 import type { Usage } from '../../src/wire/usage.ts'
 
 export interface Told {
@@ -112,7 +112,7 @@ export async function toldByPieces(pieces: AsyncIterable<ChatPiece> | Iterable<C
       const state = new ChatStreamState({ id: 'chatcmpl-test', created: 1, model: 'test' }, false)
       for await (const piece of pieces) {
         if (piece instanceof ContentFrames) throw new TypeError('frames are for the gateway')
-        yield* state.accept(piece as ChatChunk)
+        yield* state.accept(piece)
       }
       yield* state.complete()
       yield { ...state.chunk([]), usage: state.usage }

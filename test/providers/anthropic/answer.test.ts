@@ -117,20 +117,39 @@ describe.each([false, true])('streamed: %s', (stream) => {
   })
 })
 
+const start = { type: 'message_start', message: message({ content: [], stop_reason: null }) }
+
+const events =
+  (...frames: { type: string; [field: string]: unknown }[]): VendorReply =>
+  (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(frames.map((frame) => `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`).join(''))
+  }
+
+test('an error in front of the first word is a status, though the vendor said 200', async () => {
+  const { tell } = await answered(events(start, { type: 'ping' }, refusal('rate_limit_error', 'slow down')))
+  expect((await tell(true)).error).toEqual({ status: 429, code: 'rate_limit_exceeded' })
+})
+
+test('a stream that ends without a reason is broken', async () => {
+  const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } }
+  const { tell } = await answered(events(start, block, { type: 'message_stop' }))
+  const told = await tell(true)
+  expect(told).toMatchObject({ content: 'Hi', finish: null })
+  expect(told.error).toBeDefined()
+})
+
 test('a schema streamed through a tool comes as text, piece by piece', async () => {
-  const frames = [
-    { type: 'message_start', message: message({ content: [], stop_reason: null }) },
+  const reply = events(
+    start,
     { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 't', name: 'person', input: {} } },
     { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: '{"age"' } },
     { type: 'content_block_delta', index: 0, delta: { type: 'input_json_delta', partial_json: ':7}' } },
     { type: 'content_block_stop', index: 0 },
     { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } },
     { type: 'message_stop' },
-  ]
-  const { tell } = await answered((_, response) => {
-    response.writeHead(200, { 'content-type': 'text/event-stream' })
-    response.end(frames.map((frame) => `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`).join(''))
-  }, 'claude-3-haiku')
+  )
+  const { tell } = await answered(reply, 'claude-3-haiku')
   const format = { type: 'json_schema', json_schema: { name: 'person', schema: { type: 'object' } } }
   const told = await tell(true, { response_format: format })
   expect(told).toMatchObject({ content: '{"age":7}', calls: [], finish: 'stop', usage: { completion_tokens: 9 } })
@@ -141,7 +160,6 @@ test('the vendor is let go as soon as the client has gone', async () => {
   const { client } = await answered((request, response) => {
     request.signal.addEventListener('abort', () => left.resolve())
     response.writeHead(200, { 'content-type': 'text/event-stream' })
-    const start = { type: 'message_start', message: message({}) }
     const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } }
     for (const frame of [start, block]) response.write(`data: ${JSON.stringify(frame)}\n\n`)
   })
