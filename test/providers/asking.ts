@@ -1,7 +1,7 @@
 /** What a vendor gets to see of a chat request, through a gateway on a real socket. */
 import { APIError, type OpenAI } from 'openai'
 import type { Provider } from 'modelhatch/providers'
-import { vendorWith } from './recordings.ts'
+import { vendorFor } from '../hosted.ts'
 import { served } from './served.ts'
 
 /** A body, in the words of the vendor. Loose, for a test looks into it as deep as it likes. */
@@ -26,7 +26,7 @@ export interface Asking {
 
 /** The model is called `model`; `named` is what the vendor calls it. */
 export async function asking(make: (baseUrl: string) => Provider, named: string): Promise<Asking> {
-  const vendor = await vendorWith((_, response) => void response.writeHead(500).end())
+  const vendor = await vendorFor((_, response) => void response.writeHead(500).end())
   const { client } = await served({ model: { provider: make(vendor.baseUrl), as: named } })
   const ask = async (request: object) => {
     const before = vendor.requests.length

@@ -1,8 +1,6 @@
 /** Recorded answers of vendors with what clients must be told of them. See `INDEX.md` beside the recordings. */
 import assert from 'node:assert/strict'
-import type { ScriptedVendor, VendorReply } from 'modelhatch/testing'
-import { scriptedVendor } from 'modelhatch/testing'
-import { onTestFinished } from 'vitest'
+import type { VendorReply } from 'modelhatch/testing'
 import { hasShared, sharedBytes, sharedJson } from '../shared.ts'
 import type { Told } from './told.ts'
 
@@ -94,12 +92,6 @@ export function replay(recording: Recording, cuts: readonly number[] = []): Vend
     }
     response.end(bytes.subarray(from))
   }
-}
-
-export async function vendorWith(reply: VendorReply): Promise<ScriptedVendor> {
-  const vendor = await scriptedVendor(reply)
-  onTestFinished(() => vendor.close())
-  return vendor
 }
 
 /** Throws where what was told is not what should be. */

@@ -115,7 +115,7 @@ export async function toldByPieces(pieces: AsyncIterable<ChatPiece> | Iterable<C
         yield* state.accept(piece)
       }
       yield* state.complete()
-      yield { ...state.chunk([]), usage: state.usage }
+      yield { ...state.last(), usage: state.usage }
     })(),
   )
 }

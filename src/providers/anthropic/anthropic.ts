@@ -2,7 +2,7 @@
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import { Client, isMediaType, type ClientOptions } from '../client.ts'
 import type { ChatPiece, Provider } from '../contract.ts'
-import { readEvents } from '../events.ts'
+import { readValues } from '../events.ts'
 import { unavailable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
 import { vendorError } from '../vendor-error.ts'
@@ -38,14 +38,14 @@ export function anthropic(options: AnthropicOptions = {}): Provider {
       const { body, answerTool } = requestFor(call, options)
       const bytes = Buffer.from(JSON.stringify(body))
       const transfer = await open().send({ path: '/messages', body: bytes, headers: jsonBody, signal: call.signal })
-      await requireSuccess(transfer, call.openModel, readFault)
+      await requireSuccess(transfer, call, readFault)
       const failure = (error: unknown) =>
-        vendorError(readFault({ status: statusOf(error), error, openModel: call.openModel }))
+        vendorError(readFault({ status: statusOf(error), error, openModel: call.openModel, sent: call.field }))
       return piecesOf(transfer, open().answerBytes, { answerTool, failure })
     },
     async models({ signal }) {
       const transfer = await open().send({ method: 'GET', path: '/models?limit=1000', signal })
-      await requireSuccess(transfer, false, readFault)
+      await requireSuccess(transfer, undefined, readFault)
       const list = (await readJsonObject(transfer, open().answerBytes)).value as { data?: unknown }
       if (!Array.isArray(list.data)) throw unavailable('next', new Error('the vendor listed no models'))
       return list.data.flatMap(modelObject)
@@ -66,9 +66,9 @@ function headersOf({ apiKey, headers }: AnthropicOptions): Record<string, string
 async function* piecesOf(transfer: Transfer, maxBytes: number, options: ReaderOptions): AsyncGenerator<ChatPiece> {
   const reader = new MessageReader(options)
   if (isMediaType(transfer.contentType, 'text/event-stream')) {
-    for await (const events of readEvents(transfer)) {
+    for await (const events of readValues(transfer)) {
       yield* reader.push(events)
-      if (reader.done) return
+      if (reader.done) return transfer.settle()
     }
     return reader.end()
   }

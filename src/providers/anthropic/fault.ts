@@ -34,7 +34,9 @@ const fields: Readonly<Record<string, string>> = {
 export function readFault(fault: VendorFault): VendorFault {
   const { message } = Object(fault.error) as { message?: unknown }
   const text = typeof message === 'string' ? message : ''
-  return { ...fault, error: { code: codeOf(text), param: paramOf(text) } }
+  const param = paramOf(text)
+  const limit = param === 'max_tokens' && fault.sent?.('max_completion_tokens') !== undefined
+  return { ...fault, error: { code: codeOf(text), param: limit ? 'max_completion_tokens' : param } }
 }
 
 /** The status that an error inside a stream speaks of. */

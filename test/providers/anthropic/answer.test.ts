@@ -1,14 +1,14 @@
 import { anthropic, type AnthropicOptions } from 'modelhatch/providers'
 import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
-import { vendorWith } from '../recordings.ts'
+import { vendorFor } from '../../hosted.ts'
 import { served } from '../served.ts'
 import { toldByClient } from '../told.ts'
 
 const question = { messages: [{ role: 'user', content: 'Hello' }] }
 
 async function answered(reply: VendorReply, model = 'claude-sonnet-5', options: AnthropicOptions = {}) {
-  const vendor = await vendorWith(reply)
+  const vendor = await vendorFor(reply)
   const provider = anthropic({ baseUrl: vendor.baseUrl, apiKey: 'sk-ant-secret', ...options })
   const gateway = await served({ claude: { provider, as: model }, 'all/*': provider })
   const tell = (stream: boolean, request: object = {}) =>
@@ -47,7 +47,7 @@ describe.each([false, true])('streamed: %s', (stream) => {
     [402, 'billing_error', 'pay', 503, null],
     [403, 'permission_error', 'no', 503, null],
     [404, 'not_found_error', 'model: claude-sonnet-5', 503, null],
-    [413, 'request_too_large', 'too large', 400, null],
+    [413, 'request_too_large', 'too large', 413, null],
     [429, 'rate_limit_error', 'slow down', 429, null],
     [500, 'api_error', 'oops', 503, null],
     [504, 'timeout_error', 'late', 503, null],
@@ -55,7 +55,7 @@ describe.each([false, true])('streamed: %s', (stream) => {
   ])('%i %s (%s) becomes %i', async (status, type, text, expected, param) => {
     const { client } = await answered(json(refusal(type, text), status))
     const error = await client.chat.completions
-      .create({ model: 'claude', ...question, stream } as never)
+      .create({ model: 'claude', ...question, stream, max_tokens: 99, reasoning_effort: 'low' } as never)
       .catch((thrown: unknown) => thrown as { status: number; param: string | null; message: string })
     expect(error).toMatchObject({ status: expected, param })
     expect(JSON.stringify(error)).not.toMatch(/vendor-request|x-api-key|secret/)
@@ -80,7 +80,7 @@ describe.each([false, true])('streamed: %s', (stream) => {
 
   test('the wait the vendor asks for is handed on', async () => {
     const { url } = await answered(json(refusal('rate_limit_error', 'slow down'), 429, { 'retry-after': '7' }))
-    const response = await fetch(`${url}/chat/completions`, {
+    const response = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'claude', ...question, stream }),

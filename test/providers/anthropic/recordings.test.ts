@@ -1,10 +1,11 @@
 import { anthropic } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
-import { readEvents } from '../../../src/providers/events.ts'
+import { readValues } from '../../../src/providers/events.ts'
 import { statusOf, readFault } from '../../../src/providers/anthropic/fault.ts'
 import { MessageReader } from '../../../src/providers/anthropic/reader.ts'
 import { vendorError } from '../../../src/providers/vendor-error.ts'
-import { assertTold, bytesOf, cutsOf, recordingsOf, replay, vendorWith } from '../recordings.ts'
+import { assertTold, bytesOf, cutsOf, recordingsOf, replay } from '../recordings.ts'
+import { vendorFor } from '../../hosted.ts'
 import { served } from '../served.ts'
 import { toldByClient, toldByPieces, type Told } from '../told.ts'
 import { hasShared, sharedJson } from '../../shared.ts'
@@ -17,7 +18,7 @@ describe.skipIf(!hasShared).each([
   { client: 'a client that streams', stream: true },
 ])('$client', ({ stream }) => {
   test.each(recordings)('is told of $file what stands in it', async (recording) => {
-    const vendor = await vendorWith(replay(recording, [1, 300, 301]))
+    const vendor = await vendorFor(replay(recording, [1, 300, 301]))
     const { client } = await served({ claude: anthropic({ baseUrl: vendor.baseUrl, apiKey: 'sk-ant' }) })
 
     const told = await toldByClient(client, question, stream)
@@ -62,7 +63,7 @@ describe.skipIf(!hasShared)('what the model thought', () => {
   test.each(thinking.flatMap((each) => [true, false].map((stream) => ({ ...each, wants: stream }))))(
     'goes back to it untouched: $file, streamed to the client: $wants',
     async (recording) => {
-      const vendor = await vendorWith(replay(recording))
+      const vendor = await vendorFor(replay(recording))
       const { client } = await served({ claude: anthropic({ baseUrl: vendor.baseUrl }) })
       const told = await toldByClient(client, question, recording.wants)
       const calls = told.calls.map(({ id, name, arguments: text }) => {
@@ -85,7 +86,7 @@ describe.skipIf(!hasShared)('what the model thought', () => {
 
 test.skipIf(!hasShared)('four results of parallel calls become one user turn, as in the recorded request', async () => {
   const { body } = sharedJson('recordings/anthropic/parallel-tool-results.request.json') as { body: Recorded }
-  const vendor = await vendorWith((_, response) => void response.writeHead(500).end())
+  const vendor = await vendorFor((_, response) => void response.writeHead(500).end())
   const { client } = await served({ claude: anthropic({ baseUrl: vendor.baseUrl }) })
   const [asked, called, answered] = body.messages
   const calls = called?.content.filter(({ type }) => type === 'tool_use') ?? []
@@ -131,7 +132,7 @@ function read(pieces: readonly Buffer[]): Promise<Told> {
   const reader = new MessageReader({ failure })
   return toldByPieces(
     (async function* () {
-      for await (const events of readEvents(each(pieces))) {
+      for await (const events of readValues(each(pieces))) {
         yield* reader.push(events)
         if (reader.done) return
       }
