@@ -1,0 +1,39 @@
+/** OpenAI's published OpenAPI document as a judge: what is wrong with an answer, an event or an error of ours. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
+import { sharedJson } from './shared.ts'
+
+const judges = new Map<string, ValidateFunction>()
+let ajv: Ajv2020 | undefined
+
+/**
+ * The faults of a value by a schema of the document, such as `CreateChatCompletionResponse`; empty when there are none.
+ * Needs the data of `shared.ts`.
+ */
+export function faults(schema: string, value: unknown): string[] {
+  let judge = judges.get(schema)
+  if (judge === undefined) judges.set(schema, (judge = load().compile({ $ref: `spec#/components/schemas/${schema}` })))
+  if (judge(value)) return []
+  return (judge.errors ?? []).map(({ instancePath, message, params }) => {
+    return `${schema}${instancePath} ${message ?? ''} ${JSON.stringify(params)}`
+  })
+}
+
+function load(): Ajv2020 {
+  if (ajv !== undefined) return ajv
+  ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false, logger: false })
+  ajv.addSchema(translated(sharedJson('openai/openapi.json')) as object, 'spec')
+  return ajv
+}
+
+/** OpenAPI's `nullable` and `discriminator`, which JSON Schema does not know, in its own words. */
+function translated(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(translated)
+  if (typeof node !== 'object' || node === null) return node
+  const { nullable, discriminator: _, ...rest } = node as Record<string, unknown>
+  const whole = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, translated(value)]))
+  if (nullable !== true) return whole
+  if (typeof whole['type'] !== 'string' || '$ref' in whole) return { anyOf: [whole, { type: 'null' }] }
+  whole['type'] = [whole['type'], 'null']
+  if (Array.isArray(whole['enum'])) whole['enum'] = [...whole['enum'], null]
+  return whole
+}
