@@ -16,6 +16,8 @@ const server = app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () =
 async function stop(): Promise<void> {
   await gateway.close({ graceMs: 5_000 })
   server.close()
+  // Connections on which nobody asks anything would hold the process for as long as their clients like.
+  setTimeout(() => server.closeAllConnections(), 500).unref()
 }
 process.once('SIGTERM', () => void stop())
 process.once('SIGINT', () => void stop())

@@ -10,7 +10,7 @@ import { chat } from './chat.ts'
 import { embed } from './embed.ts'
 
 export interface DemoOptions {
-  /** Milliseconds between two tokens of a stream; whole answers come at once. Default 15. */
+  /** Milliseconds between two tokens of a stream; whole answers come at once. Default 10. */
   readonly paceMs?: number
   /** The name in receipts. Default `demo`. */
   readonly name?: string
@@ -30,7 +30,7 @@ const models: readonly ModelObject[] = ['demo', 'demo-embedding'].map((id) => ({
 }))
 
 export function demo(options: DemoOptions = {}): DemoProvider {
-  const { paceMs = 15, name = 'demo' } = options
+  const { paceMs = 10, name = 'demo' } = options
   return {
     name,
     chat: (call) => chat(call, call.stream ? paceMs : 0),

@@ -1,0 +1,53 @@
+/** A `fetch` for real clients that reads everything they get, and finds the faults in it. */
+import { faults } from '../openapi.ts'
+import { hasShared } from '../shared.ts'
+import { streamFaults, type Chunk } from './stream-rules.ts'
+
+export interface Judge {
+  readonly fetch: typeof globalThis.fetch
+  /** Whatever was wrong with the answers so far, once they have been read to the end. Empties the list. */
+  readonly verdict: () => Promise<string[]>
+}
+
+/** What the document calls the answers of each endpoint: whole, and each event. */
+const answers: readonly (readonly [path: RegExp, whole: string, event?: string])[] = [
+  [/\/models$/, 'ListModelsResponse'],
+  [/\/models\/.+/, 'Model'],
+  [/\/chat\/completions$/, 'CreateChatCompletionResponse', 'CreateChatCompletionStreamResponse'],
+]
+
+export function judge(): Judge {
+  const pending: Promise<string[]>[] = []
+  return {
+    async fetch(input, init) {
+      const response = await fetch(input, init)
+      const { pathname } = new URL(response.url)
+      pending.push(faultsOf(pathname, response.clone()))
+      return response
+    },
+    async verdict() {
+      return (await Promise.all(pending.splice(0))).flat()
+    },
+  }
+}
+
+async function faultsOf(path: string, response: Response): Promise<string[]> {
+  // A client that leaves does not read to the end: then there is nothing to judge.
+  const text = await response.text().catch(() => undefined)
+  if (text === undefined) return []
+  const found = response.headers.has('x-request-id') ? [] : [`${path} without x-request-id`]
+  const [, whole, event] = answers.find(([pattern]) => pattern.test(path)) ?? []
+  if (response.status >= 400) return [...found, ...byDocument('ErrorResponse', JSON.parse(text))]
+  const type = response.headers.get('content-type') ?? ''
+  if (whole === undefined) return found
+  if (type.startsWith('application/json')) return [...found, ...byDocument(whole, JSON.parse(text))]
+  if (!type.startsWith('text/event-stream')) return [...found, `${path} with the content type ${type}`]
+  const data = text.split('\n\n').filter((frame) => frame.startsWith('data: '))
+  const chunks = data.slice(0, -1).map((frame) => JSON.parse(frame.slice(6)) as Chunk)
+  const events = chunks.flatMap((chunk) => ('error' in chunk ? [] : byDocument(event ?? whole, chunk)))
+  return [...found, ...events, ...streamFaults(chunks, data.at(-1)?.slice(6) ?? '')]
+}
+
+function byDocument(schema: string, value: unknown): string[] {
+  return hasShared ? faults(schema, value) : []
+}

@@ -1,0 +1,51 @@
+/**
+ * The quick start as its users have it: `npm start` in a process of its own, with the demo model, and with a vendor
+ * over a socket behind `openai/*`. Until a test gives the vendor something else to say, it answers as the demo model.
+ */
+import { Readable } from 'node:stream'
+import { createGateway } from 'modelhatch'
+import { mount } from 'modelhatch/node'
+import { demo } from 'modelhatch/providers'
+import { scriptedVendor, type ScriptedVendor, type VendorReply } from 'modelhatch/testing'
+import { runExample } from '../examples/example.ts'
+import { judge, type Judge } from './judge.ts'
+
+export interface Served extends Judge {
+  readonly baseUrl: string
+  readonly vendor: ScriptedVendor
+  /** The vendor's own behaviour, to go back to. */
+  readonly usual: VendorReply
+  stop(): Promise<void>
+}
+
+export async function serve(): Promise<Served> {
+  const inner = createGateway({
+    keys: { 'sk-vendor': {} },
+    models: { 'gpt-9': demo({ paceMs: 0 }), 'org/gpt 9': demo({ paceMs: 0 }) },
+  })
+  const usual: VendorReply = (request, response) => {
+    const again = Object.assign(Readable.from([request.body]), {
+      method: request.method,
+      url: request.url,
+      headers: request.headers,
+      httpVersionMajor: 1,
+      complete: true,
+      socket: {},
+    })
+    mount(inner)(again, response)
+  }
+  const vendor = await scriptedVendor(usual)
+  const example = await runExample('express', { OPENAI_API_KEY: 'sk-vendor', OPENAI_BASE_URL: vendor.baseUrl })
+  return {
+    ...judge(),
+    baseUrl: example.baseUrl,
+    vendor,
+    usual,
+    async stop() {
+      const code = await example.stop()
+      await vendor.close()
+      await inner.close()
+      if (code !== 0) throw new Error(`the quick start ended with ${code}: ${example.printed()}`)
+    },
+  }
+}
