@@ -14,6 +14,7 @@ const answers: readonly (readonly [path: RegExp, whole: string, event?: string])
   [/\/models$/, 'ListModelsResponse'],
   [/\/models\/.+/, 'Model'],
   [/\/chat\/completions$/, 'CreateChatCompletionResponse', 'CreateChatCompletionStreamResponse'],
+  [/\/embeddings$/, 'CreateEmbeddingResponse'],
 ]
 
 export function judge(): Judge {
@@ -49,5 +50,7 @@ async function faultsOf(path: string, response: Response): Promise<string[]> {
 }
 
 function byDocument(schema: string, value: unknown): string[] {
-  return hasShared ? faults(schema, value) : []
+  if (!hasShared) return []
+  // The document knows vectors only as lists of numbers, not in the base64 that its own clients ask for.
+  return faults(schema, value).filter((fault) => !/\/data\/\d+\/embedding must be array/.test(fault))
 }

@@ -100,7 +100,7 @@ test('429 of a vendor, with its advice when to come back, and without its words'
 
 test('400 of a vendor, with the parameter it names', async () => {
   served.vendor.reply = refusal(400, { code: 'unsupported_parameter', param: 'max_tokens' })
-  const error = await failure(client.chat.completions.create(hello), BadRequestError)
+  const error = await failure(client.chat.completions.create({ ...hello, max_tokens: 5 }), BadRequestError)
   expect(error).toMatchObject({ code: 'unsupported_parameter', param: 'max_tokens' })
   expect(error.message).not.toContain('secret')
 })

