@@ -1,6 +1,6 @@
 /** The answer of a provider to a chat or a text completion: begun, whole or in chunks, in the form that was asked for. */
+import { estimateAnswer } from '../billing/estimate.ts'
 import type { Tally } from '../billing/receipt.ts'
-import { estimateTokens } from '../billing/usage.ts'
 import { bytesReply, jsonReply } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
 import { ContentFrames, Verbatim, type Call } from '../providers/contract.ts'
@@ -72,7 +72,7 @@ export async function openAnswer<
   const whole = form.normalise(value, head, renamed)
   if (call.stream) return open(form.explode(whole), form.state(head, false))
   visit.meter.usage = whole.usage
-  if (whole.usage === undefined) visit.meter.estimatedCompletionTokens = estimateTokens(JSON.stringify(whole).length)
+  if (whole.usage === undefined) visit.meter.estimatedCompletionTokens = estimateAnswer(whole)
   const untouched = answer instanceof Verbatim && whole === value
   return { kind: 'whole', whole, ...(untouched && { bytes: answer.bytes }) }
 }

@@ -1,5 +1,6 @@
 /** Streams of chunks, as chats and text completions have them: how one is begun, and how its frames are made. */
 import { dataFrame, doneFrame } from '../http/sse.ts'
+import { estimateChunks } from '../billing/estimate.ts'
 import type { Tally } from '../billing/receipt.ts'
 import { ContentFrames } from '../providers/contract.ts'
 import { unavailable } from '../providers/failure.ts'
@@ -75,7 +76,7 @@ export async function* chunkFrames<Chunk, Full extends object>(
         continue
       }
       const chunks = state.accept(piece)
-      meter.estimatedCompletionTokens += chunks.length
+      meter.estimatedCompletionTokens += estimateChunks(chunks)
       meter.usage = state.usage
       if (chunks.length > 0) yield print(chunks)
     }
@@ -102,7 +103,7 @@ export async function* chunksOf<Chunk, Full extends object>(
       if (piece === undefined) break
       const taken = piece instanceof ContentFrames ? chunksIn<Chunk>(piece) : [piece]
       const chunks = taken.flatMap((chunk) => state.accept(chunk))
-      meter.estimatedCompletionTokens += chunks.length
+      meter.estimatedCompletionTokens += estimateChunks(chunks)
       meter.usage = state.usage
       yield* chunks
     }

@@ -2,15 +2,17 @@
 import { ContentFrames, type ChatPiece } from '../../providers/contract.ts'
 import { unavailable } from '../../providers/failure.ts'
 import type { Tally } from '../../billing/receipt.ts'
-import { estimateTokens } from '../../billing/usage.ts'
+import { estimateChunks } from '../../billing/estimate.ts'
 import type { ChatChunk, ChatCompletion, Choice, ChunkChoice, FinishReason } from '../../wire/chat.ts'
 import type { ChunkState } from '../chunk-stream.ts'
 import type { FullChunk } from './stream-state.ts'
 
 interface Gathered {
   readonly message: Record<string, unknown>
-  readonly calls: Record<string, unknown>[]
+  readonly calls: object[]
   readonly logprobs: Record<string, unknown[]>
+  /** What else the vendor says of the choice. */
+  readonly extra: Record<string, unknown>
   finish: FinishReason
 }
 
@@ -29,6 +31,7 @@ export async function collect(
         message: { role: 'assistant', content: null, refusal: null },
         calls: [],
         logprobs: {},
+        extra: {},
         finish: 'stop',
       }
       choices.set(index, gathered)
@@ -37,11 +40,13 @@ export async function collect(
   }
   for await (const piece of pieces) {
     if (piece instanceof ContentFrames) throw new TypeError('frames were given to a call that asked for no stream')
-    for (const { choices: taken = [], id: _, object: __, created: ___, model: ____, ...rest } of state.accept(piece)) {
+    const chunks = state.accept(piece)
+    for (const { choices: taken = [], id: _, object: __, created: ___, model: ____, ...rest } of chunks) {
       extra = { ...extra, ...rest }
       taken.forEach(take)
     }
     meter.usage = state.usage
+    meter.estimatedCompletionTokens += estimateChunks(chunks)
   }
   if (choices.size === 0) throw unavailable('same', new Error('the vendor ended the answer before its first word'))
   for (const { choices: taken = [] } of state.complete()) taken.forEach(take)
@@ -49,44 +54,43 @@ export async function collect(
   const whole = [...choices]
     .sort(([left], [right]) => left - right)
     .map(([index, gathered]) => choiceOf(index, gathered))
-  meter.estimatedCompletionTokens = estimateTokens(JSON.stringify(whole.map((choice) => choice.message)).length)
   const { id, created, model } = state.last()
+  // Padding of the single chunks.
+  delete extra['obfuscation']
   const completion = { ...extra, id, created, model, object: 'chat.completion' as const, choices: whole }
   return state.usage === undefined ? completion : { ...completion, usage: state.usage }
 }
 
 function gather(into: Gathered, choice: ChunkChoice): void {
-  const { role: _, tool_calls: calls, ...delta } = choice.delta ?? {}
-  for (const [name, value] of Object.entries(delta)) into.message[name] = joined(into.message[name], value)
-  for (const { index = 0, ...piece } of calls ?? []) {
-    const call = (into.calls[index] ??= {})
-    for (const [name, value] of Object.entries(piece)) call[name] = callField(call[name], value)
-  }
-  for (const [name, tokens] of Object.entries((choice.logprobs ?? {}) as Record<string, unknown>)) {
+  const { delta, logprobs, finish_reason: reason, index: _, ...rest } = choice
+  const { role: __, tool_calls: calls, ...told } = delta ?? {}
+  for (const [name, value] of Object.entries(told)) into.message[name] = joined(into.message[name], value, name)
+  for (const { index = 0, ...piece } of calls ?? []) into.calls[index] = joined(into.calls[index], piece) as object
+  for (const [name, tokens] of Object.entries((logprobs ?? {}) as Record<string, unknown>)) {
     if (Array.isArray(tokens)) (into.logprobs[name] ??= []).push(...tokens)
   }
-  if (choice.finish_reason) into.finish = choice.finish_reason as FinishReason
+  Object.assign(into.extra, rest)
+  if (reason) into.finish = reason as FinishReason
 }
 
-/** Text is continued, lists are lengthened, anything else is replaced. */
-function joined(sofar: unknown, value: unknown): unknown {
+/** What comes whole each time, and is not continued. */
+const wholes = new Set(['id', 'type', 'role', 'format'])
+
+/** Text is continued, lists are lengthened, objects joined field by field; anything else is replaced. */
+function joined(sofar: unknown, value: unknown, field?: string): unknown {
   if (value === null || value === undefined) return sofar
-  if (typeof value === 'string' && typeof sofar === 'string') return sofar + value
-  if (Array.isArray(value) && Array.isArray(sofar)) return [...sofar, ...value]
-  return value
-}
-
-/** The pieces of `function` and `custom` hold text to be continued; id and type come once. */
-function callField(sofar: unknown, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || typeof sofar !== 'object' || sofar === null) return value
+  if (typeof value === 'string' && typeof sofar === 'string') return wholes.has(field ?? '') ? value : sofar + value
+  if (Array.isArray(value)) return Array.isArray(sofar) ? [...sofar, ...value] : value
+  if (typeof value !== 'object' || typeof sofar !== 'object' || sofar === null) return value
   const whole: Record<string, unknown> = { ...sofar }
-  for (const [name, piece] of Object.entries(value)) whole[name] = joined(whole[name], piece)
+  for (const [name, piece] of Object.entries(value)) whole[name] = joined(whole[name], piece, name)
   return whole
 }
 
-function choiceOf(index: number, { message, calls, logprobs, finish }: Gathered): Choice {
+function choiceOf(index: number, { message, calls, logprobs, finish, extra }: Gathered): Choice {
   const content = message['content'] === '' && calls.length > 0 ? null : message['content']
   return {
+    ...extra,
     index,
     message: { ...message, content, ...(calls.length > 0 && { tool_calls: calls }) } as unknown as Choice['message'],
     logprobs: Object.keys(logprobs).length === 0 ? null : { content: [], refusal: [], ...logprobs },

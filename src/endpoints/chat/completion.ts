@@ -2,11 +2,12 @@
 import { readUsage } from '../../billing/usage.ts'
 import { unavailable } from '../../providers/failure.ts'
 import type { AssistantMessage, ChatCompletion, Choice, ToolCall } from '../../wire/chat.ts'
-import { argumentsOf, finishOf, newCallId, partsOf } from './choice.ts'
+import { finishOf, partsOf } from './choice.ts'
+import { argumentsOf, newCallId } from './tool-calls.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
 
 export function completionOf(raw: ChatCompletion, fallback: AnswerHead, renamed: boolean): ChatCompletion {
-  if (!Array.isArray(raw.choices) || raw.choices.length === 0) {
+  if (!Array.isArray(raw.choices) || raw.choices.length === 0 || raw.choices.some((choice) => !isObject(choice))) {
     throw unavailable('same', new Error('the vendor answered without a choice'))
   }
   const changes: Record<string, unknown> = {}
@@ -44,7 +45,10 @@ function messageOf(raw: AssistantMessage): AssistantMessage {
   if (Array.isArray(raw.tool_calls) && raw.tool_calls.length > 0) {
     const calls = raw.tool_calls.map(callOf)
     if (calls.some((call, index) => call !== raw.tool_calls?.[index])) changes['tool_calls'] = calls
-  } else if ('tool_calls' in raw) changes['tool_calls'] = undefined
+  } else if (Array.isArray(raw.tool_calls)) changes['tool_calls'] = undefined
+  // Places that some vendors hold for what is not there.
+  if (isObject(raw['function_call']) && !raw['function_call']['name']) changes['function_call'] = undefined
+  if (isObject(raw['audio']) && !raw['audio']['id']) changes['audio'] = undefined
   return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
 }
 
@@ -52,10 +56,15 @@ function callOf(raw: ToolCall): ToolCall {
   const changes: Record<string, unknown> = {}
   if (!raw.id) changes['id'] = newCallId()
   if (!raw.type) changes['type'] = 'function'
-  if (raw.function !== undefined && !('custom' in raw)) {
+  if (raw.function?.name) {
     const text = argumentsOf(raw.function.arguments) || '{}'
     if (text !== raw.function.arguments) changes['function'] = { ...raw.function, arguments: text }
+    if ('custom' in raw) changes['custom'] = undefined
   }
   if ('index' in raw) changes['index'] = undefined
   return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
 }

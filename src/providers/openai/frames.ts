@@ -7,6 +7,7 @@ import { ContentFrames, type ChatPiece } from '../contract.ts'
 import { unavailable } from '../failure.ts'
 import { eventIn, Framer, type VendorEvent } from '../framing.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
+import { estimatePieces } from '../../wire/usage.ts'
 import { parseChunk } from './chunk.ts'
 
 /**
@@ -108,10 +109,8 @@ class FrameReader {
     const { firstKey, overhead } = this.#print as Print
     const count = countOf(slab, firstKey)
     const bytes = this.#renamed(slab, count)
-    if (bytes !== undefined) {
-      // About four bytes a token, and no frame without one.
-      return yield new ContentFrames(bytes, Math.max(count, Math.ceil((slab.length - count * overhead) / 4)))
-    }
+    if (bytes !== undefined)
+      return yield new ContentFrames(bytes, estimatePieces(count, slab.length - count * overhead))
     for (const frame of slab.toString('utf8').split('\n\n')) {
       const event = eventIn(frame)
       if (event !== undefined) yield* this.#event(event)

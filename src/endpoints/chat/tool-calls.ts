@@ -1,0 +1,130 @@
+/**
+ * The tool calls of one choice while their pieces arrive. Clients get each call numbered in order of appearance, its
+ * id, type and whole name in its first piece and only there, and arguments that are JSON text.
+ */
+import { randomBytes } from 'node:crypto'
+import type { ToolCallDelta } from '../../wire/chat.ts'
+
+interface ToolCall {
+  readonly kind: 'function' | 'custom'
+  id: string | undefined
+  name: string
+  /** All of the arguments so far. */
+  text: string
+  extra: Record<string, unknown>
+  /** Its number; undefined while nothing of it was sent, because its name may still grow. */
+  index: number | undefined
+}
+
+interface Piece {
+  readonly kind: ToolCall['kind']
+  readonly id: string | undefined
+  readonly name: string
+  readonly text: string
+  readonly extra: Record<string, unknown>
+}
+
+export class ToolCalls {
+  readonly #calls: ToolCall[] = []
+  /** The call that goes on under each of the vendor's own numbers, which restart, skip and repeat. */
+  readonly #current = new Map<string, ToolCall>()
+  #sent = 0
+
+  get any(): boolean {
+    return this.#calls.some(({ name }) => name !== '')
+  }
+
+  /** What clients get for the pieces of one delta. */
+  accept(pieces: readonly ToolCallDelta[]): ToolCallDelta[] {
+    return pieces.flatMap((raw, position) => {
+      const piece = read(raw)
+      const key = String(raw.index ?? `at ${position}`)
+      const open = this.#current.get(key)
+      if (open !== undefined && !isAnother(open, piece)) return this.#continue(open, piece)
+      const call: ToolCall = { kind: piece.kind, id: undefined, name: '', text: '', extra: {}, index: undefined }
+      const waiting = this.#waiting().map((each) => this.#begin(each))
+      this.#calls.push(call)
+      this.#current.set(key, call)
+      return [...waiting, ...this.#continue(call, piece)]
+    })
+  }
+
+  /** What is still to be sent at the end. Calls that never got arguments get the empty object, as clients parse them. */
+  finish(): ToolCallDelta[] {
+    const waiting = new Set(this.#waiting())
+    return this.#calls.flatMap((call) => {
+      if (waiting.has(call)) {
+        if (call.kind === 'function') call.text = '{}'
+        return [this.#begin(call)]
+      }
+      if (call.index === undefined || call.text !== '' || call.kind === 'custom') return []
+      return [{ index: call.index, function: { arguments: '{}' } }]
+    })
+  }
+
+  #continue(call: ToolCall, { id, name, text, extra }: Piece): ToolCallDelta[] {
+    call.text += text
+    if (call.index !== undefined) {
+      if (text === '' && Object.keys(extra).length === 0) return []
+      return [{ index: call.index, [call.kind]: payload(call.kind, text), ...extra }]
+    }
+    call.id ??= id
+    // A name comes whole, in pieces, or again and again.
+    if (name !== call.name) call.name += name
+    call.extra = { ...call.extra, ...extra }
+    return call.name !== '' && call.text !== '' ? [this.#begin(call)] : []
+  }
+
+  /** Calls with a name whose first piece was held back. */
+  #waiting(): ToolCall[] {
+    return this.#calls.filter(({ index, name }) => index === undefined && name !== '')
+  }
+
+  #begin(call: ToolCall): ToolCallDelta {
+    const { kind, id = newCallId(), name, text, extra } = call
+    call.index = this.#sent++
+    return { index: call.index, id, type: kind, [kind]: { name, ...payload(kind, text) }, ...extra }
+  }
+}
+
+export function newCallId(): string {
+  return `call_${randomBytes(12).toString('hex')}`
+}
+
+/** Arguments are JSON text; some vendors send the object itself, null, or nothing. */
+export function argumentsOf(value: unknown): string {
+  if (typeof value === 'string') return value
+  return value === undefined || value === null ? '' : JSON.stringify(value)
+}
+
+function read(raw: ToolCallDelta): Piece {
+  const { id, index: _, type: __, function: called, custom, ...extra } = raw
+  const { name, input } = (custom ?? {}) as { name?: string; input?: string }
+  if (name || (input && called === undefined)) {
+    return { kind: 'custom', id: id || undefined, name: name ?? '', text: input ?? '', extra }
+  }
+  const text = argumentsOf(called?.arguments)
+  return { kind: 'function', id: id || undefined, name: called?.name ?? '', text, extra }
+}
+
+function payload(kind: ToolCall['kind'], text: string): { arguments: string } | { input: string } {
+  return kind === 'function' ? { arguments: text } : { input: text }
+}
+
+/** Whether a piece under the number of a call begins another one: some vendors number every call 0. */
+function isAnother(call: ToolCall, { id, name, text }: Piece): boolean {
+  if (name === '') return false
+  if (id !== undefined && call.id !== undefined) return id !== call.id
+  // No ids to go by: a name is new, or it is repeated with arguments although those of the call are whole.
+  if (call.index === undefined) return call.name !== '' && name !== call.name && isJson(text)
+  return name !== call.name || (text !== '' && isJson(call.text))
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}

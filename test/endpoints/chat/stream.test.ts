@@ -1,0 +1,233 @@
+import { describe, expect, test } from 'vitest'
+import { chunk, deltas, hear, streamed } from './through.ts'
+
+const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
+const finished = chunk({}, 'stop')
+
+describe('a stream has one form, whatever the vendor leaves out or adds:', () => {
+  test('id, created and model are the same in every chunk, and made where there are none', async () => {
+    const chunks = await streamed([chunk({ content: 'a' }), chunk({ content: 'b' }), finished])
+    expect(
+      new Set(chunks.map(({ id, created, model, object }) => JSON.stringify([id, created, model, object]))),
+    ).toEqual(new Set([JSON.stringify([chunks[0]?.id, 1_700_000_000, 'm', 'chat.completion.chunk'])]))
+    expect(chunks[0]?.id).toMatch(/^chatcmpl-[0-9a-f]{32}$/)
+  })
+
+  test('the identity the vendor gave first stands for the whole stream', async () => {
+    const vendors = [
+      chunk({ content: 'a' }, null, { id: 'x', created: 7, model: 'm' }),
+      chunk({ content: 'b' }, 'stop', { id: 'y', created: 8, model: 'm' }),
+    ]
+    expect((await streamed(vendors)).map(({ id, created }) => [id, created])).toEqual([
+      ['x', 7],
+      ['x', 7],
+      ['x', 7],
+    ])
+  })
+
+  test('a first chunk without choices gives no identity and is not passed on', async () => {
+    const filtered = { id: '', created: 0, model: '', choices: [], prompt_filter_results: [] }
+    const chunks = await streamed([filtered, chunk({ content: 'a' }, 'stop', { id: 'x' })])
+    expect(chunks.map(({ id }) => id)).toEqual(['x', 'x'])
+  })
+
+  test('the first delta names the role and no other does', async () => {
+    const vendors = [
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ role: 'assistant', content: 'a' }),
+      chunk({ role: 'assistant', content: 'b' }),
+      finished,
+    ]
+    expect(await deltas(vendors)).toEqual([
+      { role: 'assistant', content: '' },
+      { content: 'a' },
+      { content: 'b' },
+      'stop',
+    ])
+  })
+
+  test('content and finish in one chunk are told apart', async () => {
+    expect(await deltas([chunk({ content: 'a' }, 'length')])).toEqual([{ role: 'assistant', content: 'a' }, 'length'])
+  })
+
+  test('nulls and empty texts are left out', async () => {
+    const vendors = [chunk({ content: 'a' }), chunk({ content: null, refusal: null, reasoning: '' }), finished]
+    expect(await deltas(vendors)).toEqual([{ role: 'assistant', content: 'a' }, 'stop'])
+  })
+
+  test('reasoning is no content', async () => {
+    const vendors = [chunk({ reasoning_content: 'hm', content: null }), chunk({ content: 'a' }), finished]
+    expect(await deltas(vendors)).toEqual([
+      { role: 'assistant', content: null, reasoning_content: 'hm' },
+      { content: 'a' },
+      'stop',
+    ])
+  })
+
+  test('a list of parts becomes text and reasoning', async () => {
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] }
+    const vendors = [chunk({ content: [thinking] }), chunk({ content: [{ type: 'text', text: 'a' }] }), finished]
+    expect(await deltas(vendors)).toEqual([
+      { role: 'assistant', content: null, reasoning_content: 'hm' },
+      { content: 'a' },
+      'stop',
+    ])
+  })
+
+  test('a refusal is passed on', async () => {
+    expect(await deltas([chunk({ refusal: 'No' }), chunk({ refusal: '.' }), finished])).toEqual([
+      { role: 'assistant', content: null, refusal: 'No' },
+      { refusal: '.' },
+      'stop',
+    ])
+  })
+
+  test('a <think> tag in the content stays content', async () => {
+    expect(await deltas([chunk({ content: '<think>hm' }), finished])).toEqual([
+      { role: 'assistant', content: '<think>hm' },
+      'stop',
+    ])
+  })
+
+  test('log probabilities come with their delta, and null is written where there are none', async () => {
+    const logprobs = { content: [{ token: 'a', logprob: -0.1, bytes: [97], top_logprobs: [] }] }
+    const vendors = [{ choices: [{ index: 0, delta: { content: 'a' }, logprobs }] }, finished]
+    const chunks = await streamed(vendors)
+    expect(chunks.map(({ choices }) => choices[0]?.['logprobs'])).toEqual([logprobs, null])
+  })
+
+  test('fields nobody knows are kept, in chunk, choice and delta', async () => {
+    const vendors = [
+      { provider: 'x', choices: [{ index: 0, delta: { content: 'a', channel: 'final' }, native: 1 }] },
+      { provider: 'x', choices: [{ index: 0, delta: {}, finish_reason: 'stop', native: 2 }] },
+    ]
+    expect(await streamed(vendors)).toMatchObject([
+      { provider: 'x', choices: [{ delta: { content: 'a', channel: 'final' }, native: 1 }] },
+      { provider: 'x', choices: [{ delta: {}, finish_reason: 'stop', native: 2 }] },
+    ])
+  })
+})
+
+describe('each choice ends once:', () => {
+  test('the first finish reason counts, and nothing comes after it', async () => {
+    const vendors = [chunk({ content: 'a' }, 'length'), chunk({ content: 'b' }), chunk({}, 'stop')]
+    expect(await deltas(vendors)).toEqual([{ role: 'assistant', content: 'a' }, 'length'])
+  })
+
+  test.each([
+    ['tool_calls', { tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }],
+    ['stop', { content: 'a' }],
+  ])('a stream that ends well without a reason, or with an empty one, ends with %s', async (reason, delta) => {
+    expect((await deltas([chunk(delta)])).at(-1)).toBe(reason)
+    expect((await deltas([chunk(delta), chunk({}, '')])).at(-1)).toBe(reason)
+  })
+
+  test.each([
+    ['max_tokens', 'length'],
+    ['tool_use', 'tool_calls'],
+    ['safety', 'content_filter'],
+    ['eos', 'stop'],
+    ['function_call', 'function_call'],
+  ])('the reason %s is told as %s', async (given, told) => {
+    expect((await deltas([chunk({ content: 'a' }, given)])).at(-1)).toBe(told)
+  })
+
+  test('several choices are kept apart', async () => {
+    const vendors = [
+      {
+        choices: [
+          { index: 1, delta: { content: 'b' } },
+          { index: 0, delta: { content: 'a' } },
+        ],
+      },
+      { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+      { choices: [{ index: 1, delta: { content: 'c' } }] },
+      { choices: [{ index: 1, delta: {}, finish_reason: 'length' }] },
+    ]
+    expect(await deltas(vendors, 0)).toEqual([{ role: 'assistant', content: 'a' }, 'stop'])
+    expect(await deltas(vendors, 1)).toEqual([{ role: 'assistant', content: 'b' }, { content: 'c' }, 'length'])
+  })
+})
+
+describe('usage goes to the client that asked for it:', () => {
+  const asked = { stream_options: { include_usage: true } }
+
+  test('in one last chunk without choices, and null in all others', async () => {
+    const chunks = await streamed([chunk({ content: 'a' }), chunk({}, 'stop', { usage })], asked)
+    expect(chunks.map(({ choices, usage: told }) => [choices.length, told])).toEqual([
+      [1, null],
+      [1, null],
+      [0, usage],
+    ])
+  })
+
+  test('never to one that did not ask', async () => {
+    const chunks = await streamed([chunk({ content: 'a' }, null, { usage }), chunk({}, 'stop'), { choices: [], usage }])
+    expect(chunks.every((each) => !('usage' in each) && each.choices.length === 1)).toBe(true)
+  })
+
+  test('the last of many counts, also after the finish', async () => {
+    const growing = [1, 2, 3].map((tokens) => ({
+      prompt_tokens: 3,
+      completion_tokens: tokens,
+      total_tokens: 3 + tokens,
+    }))
+    const vendors = [
+      chunk({ content: 'a' }, null, { usage: growing[0] }),
+      chunk({ content: 'b' }, 'stop', { usage: growing[1] }),
+      chunk({ content: '' }, null, { usage: growing[2] }),
+    ]
+    expect((await streamed(vendors, asked)).at(-1)?.usage).toEqual(growing[2])
+    expect((await hear(vendors, { stream: true })).receipt).toMatchObject({
+      usage: growing[2],
+      usageSource: 'reported',
+    })
+  })
+
+  test('an estimate where the vendor did not count, and the receipt says so', async () => {
+    const long = 'word '.repeat(40)
+    const { text, receipt } = await hear([chunk({ content: long }), finished], { stream: true, ...asked })
+    expect(receipt).toMatchObject({ usageSource: 'estimated', usage: { completion_tokens: 50 } })
+    expect(text).toContain(JSON.stringify(receipt.usage))
+  })
+})
+
+describe('a failure', () => {
+  test('before the first word is a status', async () => {
+    expect(await hear([chunk({ role: 'assistant', content: '' }), 'boom'], { stream: true })).toMatchObject({
+      status: 500,
+      receipt: { outcome: 'failed', code: 'server_error', usage: { total_tokens: 0 } },
+    })
+  })
+
+  test('after it ends the stream with an error and without an end mark', async () => {
+    const { status, text, receipt } = await hear([chunk({ content: 'a' }), 'boom'], { stream: true })
+    expect(status).toBe(200)
+    expect(text).toMatch(
+      /\n\ndata: \{"error":\{"message":"[^"]*","type":"server_error","param":null,"code":"server_error"\}\}\n\n$/,
+    )
+    expect(text).not.toContain('[DONE]')
+    expect(text).not.toContain('finish_reason":"')
+    expect(receipt).toMatchObject({ outcome: 'failed', code: 'server_error', usage: { completion_tokens: 1 } })
+  })
+
+  test('that a vendor tells as finish reason "error" is no end', async () => {
+    const { text } = await hear([chunk({ content: 'a' }), chunk({}, 'error')], { stream: true })
+    expect(text).toContain('"code":"service_unavailable"')
+    expect(text).not.toContain('[DONE]')
+  })
+
+  test('of a stream without a single word is no empty success', async () => {
+    expect(await hear([], { stream: true })).toMatchObject({ status: 503 })
+    expect(await hear([{ choices: [], usage }], { stream: true })).toMatchObject({ status: 503 })
+    expect(await hear([], {})).toMatchObject({ status: 503 })
+  })
+})
+
+test('no text of a model can end a frame early', async () => {
+  const hostile = 'a\r\n\r\ndata: [DONE]\n\n\u2028\u0000\u{1f600}'
+  expect(await deltas([chunk({ content: hostile }), finished])).toEqual([
+    { role: 'assistant', content: hostile },
+    'stop',
+  ])
+})
