@@ -83,6 +83,7 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     while (this.#pieces.length === 0) {
       if (this.#error !== undefined) throw this.#error
       if (this.#over) return { done: true, value: undefined }
+      this.#waitFromNow()
       await new Promise<void>((resolve) => {
         this.#wake = resolve
       })
@@ -90,15 +91,12 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     const value = this.#pieces.length === 1 ? (this.#pieces[0] as Buffer) : Buffer.concat(this.#pieces, this.#size)
     this.#pieces = []
     this.#size = 0
-    if (this.#controller?.paused) {
-      this.#timer.refresh()
-      this.#controller.resume()
-    }
+    if (this.#controller?.paused) this.#controller.resume()
     return { done: false, value }
   }
 
   async return(): Promise<IteratorResult<Buffer, undefined>> {
-    if (!this.#settled) this.fail(new Error('nobody reads the answer any more'))
+    if (!this.#settled && !this.#over) this.fail(new Error('nobody reads the answer any more'))
     return { done: true, value: undefined }
   }
 
@@ -143,10 +141,6 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
     if (this.#over) return
     if (this.#settled) return void this.fail(new Error('the vendor went on after its last word'))
-    if (this.#late === 'first byte') {
-      this.#late = 'next piece'
-      this.#setTimer(this.#bounds.idleMs)
-    } else this.#timer.refresh()
     this.#total += piece.length
     if (this.#total > this.#bounds.streamBytes) return void this.fail(tooLarge(this.#bounds.streamBytes))
     this.#pieces.push(piece)
@@ -172,8 +166,19 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
 
   readonly #tooLate = (): void => {
     // A reader that is slow itself has no reason to complain of the vendor.
-    if (this.#controller?.paused) return
+    const waiting = this.#late === 'first byte' ? this.#size === 0 : this.#wake !== undefined
+    if (!waiting && !this.#settled) return
     this.fail(unavailable('next', new Error(`the vendor let us wait too long for the ${this.#late}`)))
+  }
+
+  /** The time for the first byte runs from the beginning, the time for each further piece from when it is wanted. */
+  #waitFromNow(): void {
+    if (this.#total === 0) return
+    if (this.#late === 'next piece') this.#timer.refresh()
+    else {
+      this.#late = 'next piece'
+      this.#setTimer(this.#bounds.idleMs)
+    }
   }
 
   #setTimer(ms: number): void {
