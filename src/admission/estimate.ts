@@ -1,0 +1,51 @@
+/** What a request may come to at most, as far as it says so itself. */
+import type { Units } from '../billing/receipt.ts'
+import { bytesPerToken } from '../billing/usage.ts'
+import type { Order } from '../endpoints/endpoint.ts'
+import type { Model } from '../models/contract.ts'
+
+export interface Estimate {
+  /** Tokens of the question, as they are usually counted. */
+  readonly promptTokens: number
+  /** No vendor counts more for the text of the request: a token is at least one byte, and fits the model's window. */
+  readonly mostPromptTokens: number
+  /** Tokens of the answer at most, all choices together; undefined when the request does not say. */
+  readonly outputTokens: number | undefined
+  /** Answers asked for. */
+  readonly choices: number
+  /** What else is asked for, `seconds` where it says so. */
+  readonly units: Units
+}
+
+export function estimate(order: Order<unknown>, model: Model): Estimate {
+  const { promptTokens, field } = order
+  const { contextWindow = Infinity, maxOutputTokens = Infinity } = model
+  const stated = count(field('max_completion_tokens')) ?? count(field('max_tokens')) ?? count(field('max_output_tokens'))
+  const choices = Math.max(count(field('n')) ?? mostOf(order, model), count(field('best_of')) ?? 1)
+  const seconds = count(field('seconds')) ?? count(field('duration'))
+  const size = field('size')
+  const quality = field('quality')
+  return {
+    promptTokens,
+    mostPromptTokens: Math.min(promptTokens * bytesPerToken, contextWindow),
+    outputTokens: stated === undefined ? undefined : Math.min(stated, maxOutputTokens) * choices,
+    choices,
+    units: {
+      images: choices,
+      ...(seconds !== undefined && { seconds }),
+      ...(typeof size === 'string' && { size }),
+      ...(typeof quality === 'string' && { quality }),
+    },
+  }
+}
+
+/** A form that is still arriving may yet say how many. */
+function mostOf({ form }: Order<unknown>, { image }: Model): number {
+  return form === undefined || form.complete ? 1 : (image?.maxN ?? 10)
+}
+
+/** Some clients write numbers as text, forms always do. */
+function count(value: unknown): number | undefined {
+  const number = typeof value === 'string' && value !== '' ? Number(value) : value
+  return typeof number === 'number' && number > 0 && number <= Number.MAX_SAFE_INTEGER ? number : undefined
+}

@@ -1,0 +1,62 @@
+/** 429 for a limit: what was reached, and when to come again. */
+import { GatewayError } from '../errors.ts'
+import type { Claim, Verdict } from './contract.ts'
+import { limitHeaders, refillMs, spanOf, type Measured } from './headers.ts'
+
+/** The longest wait after which a client's own retry makes sense; the official clients wait no longer. */
+const longestRetryMs = 60_000
+
+/** Milliseconds after which a place may be free: nobody knows. */
+const placeWaitMs = 1_000
+
+export function tooManyRequests(waitMs: number, headers: Record<string, string> = {}): GatewayError {
+  return limited(`Rate limit reached for requests. Try again in ${spanOf(waitMs)}.`, waitMs, headers)
+}
+
+export function tooManyAtOnce(places: number): GatewayError {
+  return limited(`At most ${places} requests may run at the same time. Wait until one has ended.`, placeWaitMs)
+}
+
+/** The refusal of a claim: the rule that takes longest to pass is the one told. */
+export function refusalOf(claim: Claim, rates: readonly Measured[], verdict: Verdict): GatewayError {
+  const headers = limitHeaders(rates, verdict)
+  let longest: { waitMs: number; rate: Measured } | undefined
+  rates.forEach((rate, index) => {
+    const { rule } = rate
+    const left = verdict.left[index] ?? 0
+    if (left >= rule.cost) return
+    const waitMs = rule.cost > rule.burst ? Infinity : refillMs(rule, rule.cost - left)
+    if (longest === undefined || waitMs > longest.waitMs) longest = { waitMs, rate }
+  })
+  if (longest === undefined) {
+    const full = claim.places[verdict.free.findIndex((free) => free < 1)]
+    return tooManyAtOnce(full?.places ?? 0)
+  }
+  const { waitMs, rate } = longest
+  if (waitMs === Infinity) return tooLargeAtOnce(rate, headers)
+  if (rate.measure === 'requests') return tooManyRequests(waitMs, headers)
+  const { cost, limit } = rate.rule
+  return limited(
+    `Rate limit reached for tokens: the limit is ${limit}, this request asks for about ${cost}. Try again in ${spanOf(waitMs)}.`,
+    waitMs,
+    headers,
+  )
+}
+
+/** No wait helps. */
+function tooLargeAtOnce({ rule }: Measured, headers: Record<string, string>): GatewayError {
+  return new GatewayError('rate_limit_exceeded', {
+    message: `This request asks for about ${rule.cost} tokens, the limit is ${rule.burst} at once. Shorten it, or lower the limit of output tokens.`,
+    shouldRetry: false,
+    headers,
+  })
+}
+
+function limited(message: string, waitMs: number, headers: Record<string, string> = {}): GatewayError {
+  return new GatewayError('rate_limit_exceeded', {
+    message,
+    retryAfterMs: waitMs,
+    headers,
+    ...(waitMs > longestRetryMs && { shouldRetry: false }),
+  })
+}
