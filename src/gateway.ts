@@ -1,48 +1,50 @@
 /** The gateway: puts the parts together, and walks one request through the rooms. */
 import { randomUUID } from 'node:crypto'
+import type { Admission } from './admission/admission.ts'
+import { createAdmission } from './admission/create.ts'
+import type { Ticket } from './admission/ticket.ts'
 import { Doorkeeper } from './auth/authenticate.ts'
 import type { Caller } from './auth/contract.ts'
-import { recordOf } from './auth/key.ts'
-import { memoryKeyStore } from './auth/memory.ts'
 import { Meter, type Receipt } from './billing/receipt.ts'
 import type { CallEndpoint, Order, Parts, Visit } from './endpoints/endpoint.ts'
 import { findRoute, isCall, type Endpoint } from './endpoints/routes.ts'
+import { closeAll, closeMs, closingError, type Closing } from './close.ts'
 import { GatewayError } from './errors.ts'
 import { refuse } from './http/answers.ts'
 import { within } from './http/deadline.ts'
 import { eventStream } from './http/event-stream.ts'
 import type { Exchange, Reply } from './http/exchange.ts'
 import { Heartbeat } from './http/heartbeat.ts'
+import type { OpenForm } from './http/form.ts'
 import { OpenCalls, unlessAborted, type OpenCall } from './http/open-calls.ts'
 import { defaultSizes, type Sizes } from './http/sizes.ts'
 import { errorFrame, sseHeaders } from './http/sse.ts'
 import { isBelowV1 } from './http/target.ts'
 import { Catalogue } from './models/access.ts'
 import type { Deployment } from './models/contract.ts'
-import { staticRegistry } from './models/registry.ts'
+import { providersOf, staticRegistry } from './models/registry.ts'
 import { memoryResponseStore } from './responses/memory.ts'
 import { publishFailure, publishReceipt } from './observe.ts'
-import {
-  checkOptions,
-  isKeyStore,
-  isRegistry,
-  isResponseStore,
-  type GatewayOptions,
-  type KeyOptions,
-} from './options.ts'
-import type { Provider } from './providers/contract.ts'
+import { checkOptions, isRegistry, isResponseStore, type GatewayOptions } from './options.ts'
 import { Breaker } from './routing/breaker.ts'
 import { notAgain } from './routing/once.ts'
 import { perform } from './routing/perform.ts'
 import { plan } from './routing/plan.ts'
+import { assemble } from './storage/assemble.ts'
 import { videoTasks } from './tasks/build.ts'
-
-/** Milliseconds a plug-in may take to give back what it holds. */
-const closeMs = 5_000
 
 export interface CloseOptions {
   /** Milliseconds for which calls under way may go on; then streams end with an error event. Default 10,000. */
   readonly graceMs?: number
+}
+
+/** A request whose caller is known. */
+interface Incoming {
+  readonly id: string
+  readonly exchange: Exchange
+  readonly caller: Caller
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
 }
 
 /** Checks the options, throws a `TypeError` that names a mistake, and starts nothing. */
@@ -61,13 +63,14 @@ export class Gateway {
   readonly #parts: Parts
   readonly #breaker: Breaker
   readonly #heartbeat: Heartbeat
-  readonly #calls = new OpenCalls()
-  readonly #closers: (() => unknown)[]
+  readonly #calls: OpenCalls
+  readonly #admission: Admission
+  readonly #owned: readonly Closing[]
   #closing: Promise<void> | undefined
 
   /** Use `createGateway`, which checks the options first. */
   constructor(options: GatewayOptions) {
-    const { models, keys = {}, groups = { default: { models: '*' } }, clock = Date.now } = options
+    const { models, groups = { default: { models: '*' } }, clock = Date.now } = options
     this.#options = options
     this.#now = clock
     this.#random = options.random ?? Math.random
@@ -75,11 +78,15 @@ export class Gateway {
     this.#heartbeat = new Heartbeat(options.timeouts?.keepAliveMs ?? 15_000)
     this.#breaker = new Breaker(options.breaker ?? {}, clock)
 
-    const store = isKeyStore(keys) ? keys : memoryKeyStore(keyRecords(keys, clock()))
+    this.#calls = new OpenCalls(options.billing?.drains)
+    const stores = assemble(options, clock)
+    this.#admission = createAdmission(options, stores, groups)
     const { authenticate, keyCache: cache, timeouts } = options
-    this.#door = new Doorkeeper({ store, authenticate, cache, timeoutMs: timeouts?.authMs, now: clock })
+    this.#door = new Doorkeeper({ store: stores.keys, authenticate, cache, timeoutMs: timeouts?.authMs, now: clock })
 
-    const registry = isRegistry(models) ? models : staticRegistry(models, { now: clock })
+    const { billing } = options
+    const priced = billing !== undefined && billing.unpriced !== 'free'
+    const registry = isRegistry(models) ? models : staticRegistry(models, { now: clock, priced })
     this.#catalogue = new Catalogue(registry, groups)
 
     const { responses = {}, publicUrl = '' } = options
@@ -91,8 +98,8 @@ export class Gateway {
 
     const providers = isRegistry(models) ? [] : providersOf(models)
     const { responses: kept, videos } = this.#parts
-    const owned = [videos, this.#door, store, registry, kept, ...providers]
-    this.#closers = owned.map((part: { close?: () => unknown }) => () => part.close?.())
+    const owned = [videos, this.#door, ...Object.values(stores), registry, kept, ...providers]
+    this.#owned = owned.filter((part) => part !== undefined)
   }
 
   /** Whether a request target is the gateway's to answer; everything else belongs to the host. */
@@ -128,14 +135,27 @@ export class Gateway {
     const parts = this.#parts
     const catalogue = this.#catalogue
     if (!isCall(endpoint)) return endpoint.answer({ exchange, caller, rest: route.rest, catalogue, sizes, parts })
-    const order: Order<unknown> = await endpoint.read(exchange, sizes, { caller, parts, now: this.#now })
+    return this.#admit(endpoint, { id, exchange, caller, startedAt })
+  }
+
+  /** From the limits to the hold: whoever leaves this room has paid, or is refused and owes nothing. */
+  async #admit<R, A>(endpoint: CallEndpoint<R, A>, request: Incoming): Promise<Reply> {
+    const { id, exchange, caller, startedAt } = request
+    const entry = this.#admission.enter(id, caller)
+    let form: OpenForm | undefined
     try {
-      const model = await catalogue.find(order.model, caller)
+      const order = await endpoint.read(exchange, this.#sizes, { caller, parts: this.#parts, now: this.#now })
+      form = order.form
+      const model = await this.#catalogue.find(order.model, caller)
       if (endpoint.fit !== undefined) await endpoint.fit(order, model)
-      const meter = this.#meter(id, endpoint, caller, order, startedAt)
-      return await this.#call(endpoint, { id, order, model, meter, startedAt }, this.#calls.open(exchange.signal))
+      const ticket = entry && (await entry.admit(endpoint.name, order, model))
+      const meter = this.#meter(endpoint, request, order, ticket)
+      const call = this.#calls.open(exchange.signal, this.#admission.drainMs(model))
+      const reply = await this.#call(endpoint, { id, order, model, meter, startedAt }, call)
+      return ticket?.headers === undefined ? reply : { ...reply, headers: { ...reply.headers, ...ticket.headers } }
     } catch (thrown) {
-      order.form?.dispose()
+      entry?.leave()
+      form?.dispose()
       throw thrown
     }
   }
@@ -159,7 +179,7 @@ export class Gateway {
       if (!order.stream) {
         const reply = endpoint.whole(await asking, visit)
         meter.firstByte()
-        end('completed')
+        end(call.left ? 'cancelled' : 'completed')
         return reply
       }
       const { frames, slow } = await this.#frames(endpoint, visit, asking)
@@ -170,6 +190,7 @@ export class Gateway {
         stallMs,
         signal: call.signal,
         slow,
+        goesOn: () => call.leave(),
         writing,
         failed: (error) => endpoint.failed?.(error, visit) ?? errorFrame(error),
         ended: (outcome, error) => {
@@ -235,7 +256,7 @@ export class Gateway {
     return { frames: later(), slow: true }
   }
 
-  #meter(id: string, endpoint: Endpoint, caller: Caller, order: Order<unknown>, startedAt: number): Meter {
+  #meter(endpoint: Endpoint, { id, caller, startedAt }: Incoming, order: Order<unknown>, ticket?: Ticket): Meter {
     const { hooks } = this.#options
     return new Meter({
       id,
@@ -246,7 +267,7 @@ export class Gateway {
       startedAt,
       estimatedPromptTokens: () => order.promptTokens,
       now: this.#now,
-      deliver: (receipt) => publishReceipt(receipt, hooks?.receipt),
+      deliver: (receipt) => publishReceipt(ticket === undefined ? receipt : ticket.close(receipt), hooks?.receipt),
     })
   }
 
@@ -264,17 +285,10 @@ export class Gateway {
     // The last bytes are still on their way through the host's streams: a server closed before they left waits for its
     // keep-alive time.
     await new Promise((resolve) => setImmediate(resolve))
-    // A part that does not close in time must not keep the host from closing.
-    const closed = this.#closers.map((close) => within(closeMs, Promise.resolve().then(close), 'close()'))
-    await Promise.allSettled(closed)
+    await this.#admission.close(closeMs)
+    await closeAll(this.#owned)
+    await closeAll([this.#options.storage ?? {}])
   }
-}
-
-function closingError(): GatewayError {
-  return new GatewayError('service_unavailable', {
-    message: 'The server is restarting. Try again.',
-    retryAfterMs: 1_000,
-  })
 }
 
 function methodOf(methods: Readonly<Record<string, Endpoint>>, method: string): Endpoint {
@@ -283,24 +297,4 @@ function methodOf(methods: Readonly<Record<string, Endpoint>>, method: string): 
   const endpoint = Object.hasOwn(methods, name) ? methods[name] : undefined
   if (endpoint !== undefined) return endpoint
   throw new GatewayError('method_not_allowed', { headers: { allow: Object.keys(methods).join(', ') } })
-}
-
-function keyRecords(keys: Readonly<Record<string, KeyOptions>>, now: number) {
-  return Object.entries(keys).map(([key, { group = 'default', account, ...rest }]) => {
-    const record = recordOf(key, { ...rest, group, account: account ?? '' }, now)
-    return { ...record, account: account ?? record.id }
-  })
-}
-
-function providersOf(models: Exclude<GatewayOptions['models'], { find: unknown }>): Set<Provider> {
-  const providers = new Set<Provider>()
-  for (const entry of Object.values(models)) {
-    if ('name' in entry) providers.add(entry)
-    else {
-      if (entry.provider !== undefined) providers.add(entry.provider)
-      for (const step of entry.route ?? [])
-        if (typeof step === 'object' && 'provider' in step) providers.add(step.provider)
-    }
-  }
-  return providers
 }

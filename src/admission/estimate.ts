@@ -13,14 +13,20 @@ export interface Estimate {
   readonly outputTokens: number | undefined
   /** Answers asked for. */
   readonly choices: number
+  /** The answer is text, of a length that the request may leave open. */
+  readonly writes: boolean
   /** What else is asked for, `seconds` where it says so. */
   readonly units: Units
 }
 
-export function estimate(order: Order<unknown>, model: Model): Estimate {
+/** The endpoints whose answers are text. */
+const writing = new Set(['chat.completions', 'completions', 'responses'])
+
+export function estimate(endpoint: string, order: Order<unknown>, model: Model): Estimate {
   const { promptTokens, field } = order
   const { contextWindow = Infinity, maxOutputTokens = Infinity } = model
-  const stated = count(field('max_completion_tokens')) ?? count(field('max_tokens')) ?? count(field('max_output_tokens'))
+  const stated =
+    count(field('max_completion_tokens')) ?? count(field('max_tokens')) ?? count(field('max_output_tokens'))
   const choices = Math.max(count(field('n')) ?? mostOf(order, model), count(field('best_of')) ?? 1)
   const seconds = count(field('seconds')) ?? count(field('duration'))
   const size = field('size')
@@ -30,6 +36,7 @@ export function estimate(order: Order<unknown>, model: Model): Estimate {
     mostPromptTokens: Math.min(promptTokens * bytesPerToken, contextWindow),
     outputTokens: stated === undefined ? undefined : Math.min(stated, maxOutputTokens) * choices,
     choices,
+    writes: writing.has(endpoint),
     units: {
       images: choices,
       ...(seconds !== undefined && { seconds }),
@@ -41,7 +48,7 @@ export function estimate(order: Order<unknown>, model: Model): Estimate {
 
 /** A form that is still arriving may yet say how many. */
 function mostOf({ form }: Order<unknown>, { image }: Model): number {
-  return form === undefined || form.complete ? 1 : (image?.maxN ?? 10)
+  return form === undefined || form.kept || image === undefined ? 1 : (image.maxN ?? 10)
 }
 
 /** Some clients write numbers as text, forms always do. */

@@ -33,7 +33,8 @@ export type Tiers = Readonly<Record<string, string>>
 const priceDigits = 12
 const ratioDigits = 6
 const million = 1_000_000n
-const ratioOne = million
+/** The ratio 1. */
+export const ratioOne: bigint = million
 
 /** A group's factor on all prices, such as `'0.8'`. */
 export function parseRatio(text: string): bigint {
@@ -51,6 +52,8 @@ interface TokenRates {
 }
 
 export class Price {
+  /** Whether it asks nothing for anything. */
+  readonly isZero: boolean
   readonly #tokens: TokenRates
   readonly #request: bigint
   readonly #image: Tariff
@@ -71,6 +74,8 @@ export class Price {
     this.#request = rate('request') ?? 0n
     this.#image = new Tariff(options.image, 'image')
     this.#second = new Tariff(options.second, 'second')
+    const rates = [...Object.values(this.#tokens), this.#request, this.#image.dearest, this.#second.dearest]
+    this.isZero = rates.every((rate) => rate === 0n)
   }
 
   /** Micro-units for a call, rounded up once at the end: nothing that has a price is free by rounding. */
@@ -120,7 +125,11 @@ class Tariff {
   constructor(options: string | Tiers | undefined, name: string) {
     const entries = Object.entries(typeof options === 'string' ? { '*': options } : (options ?? {}))
     this.#tiers = new Map(entries.map(([tier, text]) => [tier, parseRate(text, `${name}["${tier}"]`)]))
-    this.#other = this.#tiers.get('*') ?? most(0n, ...this.#tiers.values())
+    this.#other = this.#tiers.get('*') ?? this.dearest
+  }
+
+  get dearest(): bigint {
+    return most(0n, ...this.#tiers.values())
   }
 
   rate({ size = '', quality = '' }: Units): bigint {

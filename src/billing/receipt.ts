@@ -1,6 +1,7 @@
 /** What one call came to: measured while it runs, and told exactly once when it ends. */
 import type { Caller } from '../auth/contract.ts'
 import type { GatewayError, ErrorCode } from '../errors.ts'
+import type { Basis } from '../usage/contract.ts'
 import type { Usage } from '../wire/usage.ts'
 import { usageOf } from '../wire/usage.ts'
 
@@ -27,14 +28,27 @@ export interface Receipt {
   readonly usage: Usage
   /** `reported` by the vendor, or `estimated` by the gateway from the size of question and answer. */
   readonly usageSource: 'reported' | 'estimated'
+  /** Of an answer that was cut: the tokens that had come, estimated, where the vendor had told less by then. */
+  readonly delivered?: Usage
   /** What was made or heard, where tokens do not tell it. */
   readonly units?: Units
+  /** What the account pays for it. Only with `billing`. */
+  readonly charge?: Charge
   /** When the request came, milliseconds since the epoch. */
   readonly startedAt: number
   /** Milliseconds to the first byte of the answer's content; absent when there was none. */
   readonly firstByteMs?: number
   /** Milliseconds to the end. */
   readonly totalMs: number
+}
+
+/** A price paid, in decimal strings. */
+export interface Charge {
+  readonly cost: string
+  /** The part of the cost that was not held beforehand. */
+  readonly overage: string
+  readonly currency: string
+  readonly basis: Basis
 }
 
 /** Counts of an answer that is not text. */
@@ -125,10 +139,17 @@ export class Meter implements Tally {
       stream: streamed(),
       usage: this.usage ?? usageOf(prompt, this.estimatedCompletionTokens),
       usageSource: this.usage === undefined ? 'estimated' : 'reported',
+      ...(error !== undefined && this.#delivered()),
       ...(this.units !== undefined && { units: this.units }),
       startedAt,
       ...(this.#firstByteAt !== undefined && { firstByteMs: this.#firstByteAt - startedAt }),
       totalMs: now() - startedAt,
     })
+  }
+  /** Some vendors count the question at the beginning and the answer at its end, which this answer never came to. */
+  #delivered(): Pick<Receipt, 'delivered'> {
+    const told = this.usage
+    if (told === undefined || told.completion_tokens >= this.estimatedCompletionTokens) return {}
+    return { delivered: { ...told, ...usageOf(told.prompt_tokens, this.estimatedCompletionTokens) } }
   }
 }

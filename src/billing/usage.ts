@@ -44,9 +44,12 @@ function detailsOf(value: unknown): Counts | undefined {
   return typeof value === 'object' && value !== null ? (value as Counts) : undefined
 }
 
-/** About how many tokens a text of so many bytes takes, where nobody has counted: four bytes each. */
+/** Bytes that a token takes on average. */
+export const bytesPerToken = 4
+
+/** About how many tokens a text of so many bytes takes, where nobody has counted. */
 export function estimateTokens(bytes: number): number {
-  return Math.ceil(bytes / 4)
+  return Math.ceil(bytes / bytesPerToken)
 }
 
 /** Two counts together, details included. */

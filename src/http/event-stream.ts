@@ -12,11 +12,16 @@ export interface EventStreamOptions {
   readonly signal: AbortSignal
   /** The first frame is still far: a comment goes ahead, which carries the status to the client. */
   readonly slow?: boolean
+  /** Asked when the client has gone: whether the frames are pulled on all the same. Default: they are not. */
+  readonly goesOn?: () => boolean
   /** Called with every frame before it is handed to the client. */
   readonly writing: () => void
   /** What is written at the end of a stream that failed. */
   readonly failed: (error: GatewayError) => string
-  /** Called once when the stream is over; `completed` means that the client was there to the end. Must not throw. */
+  /**
+   * Called once when the stream is over; `completed` means that the client was there to the end, `cancelled` without an
+   * error that it was not, but the answer came to its end. Must not throw.
+   */
   readonly ended: (outcome: 'completed' | 'failed' | 'cancelled', error?: GatewayError) => void
 }
 
@@ -43,7 +48,7 @@ class Pump {
 
   /** Never rejects. */
   async run(): Promise<void> {
-    const { heartbeat, signal, slow, writing } = this.#options
+    const { heartbeat, signal, slow, writing, goesOn } = this.#options
     const cut = () => this.#end(signal.reason)
     signal.addEventListener('abort', cut)
     heartbeat.add(this)
@@ -52,7 +57,8 @@ class Pump {
       else if (slow === true) this.#sink.write(keepAliveFrame)
       // Even a stream that nobody reads is begun: only then does its source get to know that it is over.
       for await (const frame of this.#frames) {
-        if (this.#over || this.#sink.closed) break
+        if (this.#over) break
+        if (this.#sink.closed && goesOn?.() !== true) throw new GatewayError('client_closed')
         writing()
         this.quiet = 0
         if (!this.#sink.write(frame)) await this.#drained()
@@ -74,7 +80,7 @@ class Pump {
     this.#over = true
     const { heartbeat, ended } = this.#options
     heartbeat.remove(this)
-    if (this.#sink.closed) ended('cancelled')
+    if (this.#sink.closed) ended('cancelled', thrown === undefined ? undefined : GatewayError.from(thrown))
     else if (thrown === undefined) ended('completed')
     else {
       const error = GatewayError.from(thrown)

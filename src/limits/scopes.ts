@@ -19,11 +19,14 @@ export interface ParsedRate {
 
 const parsed = new WeakMap<Rate, ParsedRate>()
 
+const none: readonly Scope[] = []
+
 /** The scopes that are known before the model is. Throws a `TypeError` for limits of a key that make no sense. */
-export function callerScopes(caller: Caller, groups: Groups): Scope[] {
+export function callerScopes(caller: Caller, groups: Groups): readonly Scope[] {
+  const rate = Object.hasOwn(groups, caller.group) ? groups[caller.group]?.rate : undefined
+  if (caller.rate === undefined && rate === undefined) return none
   const scopes: Scope[] = []
   if (caller.rate !== undefined) scopes.push({ name: ownerOf(caller), limits: parse(caller.rate) })
-  const rate = Object.hasOwn(groups, caller.group) ? groups[caller.group]?.rate : undefined
   if (rate !== undefined) scopes.push(scopeOf(`group ${quoted(caller.group)}`, rate, rate.per ?? 'account', caller))
   return scopes
 }

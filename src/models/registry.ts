@@ -195,3 +195,17 @@ async function offeredBy(wildcard: Wildcard, signal: AbortSignal, now: number, a
     ownedBy,
   }))
 }
+
+/** Every provider that is named in the options of models. */
+export function providersOf(models: Readonly<Record<string, ModelEntry>>): Set<Provider> {
+  const providers = new Set<Provider>()
+  for (const entry of Object.values(models)) {
+    if ('name' in entry) providers.add(entry)
+    else {
+      if (entry.provider !== undefined) providers.add(entry.provider)
+      for (const step of entry.route ?? [])
+        if (typeof step === 'object' && 'provider' in step) providers.add(step.provider)
+    }
+  }
+  return providers
+}

@@ -56,7 +56,10 @@ export class Guard {
       this.#failures = 0
       return answer
     }
-    return this.#wait(answer as Promise<T>, probing ? Math.min(probeMs, this.#options.timeoutMs) : this.#options.timeoutMs)
+    return this.#wait(
+      answer as Promise<T>,
+      probing ? Math.min(probeMs, this.#options.timeoutMs) : this.#options.timeoutMs,
+    )
   }
 
   #wait<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {

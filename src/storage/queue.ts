@@ -27,7 +27,7 @@ export class Queue<T> {
   #pauseMs = firstPauseMs
   #timer: NodeJS.Timeout | undefined
   #failure: unknown
-  #emptied: (() => void) | undefined
+  readonly #idle = new Set<() => void>()
 
   constructor(options: QueueOptions<T>) {
     this.#options = options
@@ -48,18 +48,24 @@ export class Queue<T> {
     if (this.#sending.length === 0 && this.#timer === undefined) this.#next()
   }
 
+  /** Resolves when everything is taken, or after `ms`. */
+  async idle(ms: number): Promise<void> {
+    if (this.size === 0) return
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        clearTimeout(timer)
+        this.#idle.delete(done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      this.#idle.add(done)
+    })
+  }
+
   /** Resolves when everything is taken. What is not after `ms` is dropped. */
   async drain(ms: number): Promise<void> {
-    if (this.size > 0) {
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, ms)
-        this.#emptied = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-        if (this.#timer !== undefined) this.#resume()
-      })
-    }
+    if (this.#timer !== undefined) this.#resume()
+    await this.idle(ms)
     clearTimeout(this.#timer)
     const left = [...this.#sending, ...this.#waiting]
     this.#waiting = []
@@ -79,7 +85,7 @@ export class Queue<T> {
       }
       this.#sending = []
     }
-    this.#emptied?.()
+    for (const done of this.#idle) done()
   }
 
   readonly #taken = (): void => {

@@ -1,0 +1,23 @@
+/** The admission of a gateway, from its options and stores. */
+import type { Groups } from '../models/access.ts'
+import { isRegistry, type GatewayOptions } from '../options.ts'
+import type { Stores } from '../storage/assemble.ts'
+import { Admission } from './admission.ts'
+
+export function createAdmission(options: GatewayOptions, stores: Stores, groups: Groups): Admission {
+  const { models, billing = {}, limits: limitOptions = {}, usage: usageOptions = {}, storage, timeouts } = options
+  const { limits, ledger, usage } = stores
+  return new Admission({
+    groups,
+    limits,
+    limitOptions,
+    modelRates: isRegistry(models) || Object.values(models).some((entry) => 'rate' in entry),
+    ledger,
+    joint: storage?.joint,
+    billing,
+    usage,
+    usageOptions,
+    timeoutMs: timeouts?.storeMs ?? 2_000,
+    now: options.clock ?? (() => performance.now()),
+  })
+}

@@ -1,0 +1,99 @@
+/** What a call needs before it may be made: units of its limits, places, and money. */
+import type { Caller } from '../auth/contract.ts'
+import type { Hold } from '../billing/contract.ts'
+import type { BillingOptions } from '../billing/options.ts'
+import type { Price } from '../billing/price.ts'
+import { GatewayError } from '../errors.ts'
+import type { Claim, PlaceRule } from '../limits/contract.ts'
+import type { Measured, Measure } from '../limits/headers.ts'
+import type { LimitOptions } from '../limits/options.ts'
+import type { Scope } from '../limits/scopes.ts'
+import type { Model } from '../models/contract.ts'
+import type { Estimate } from './estimate.ts'
+
+/** Absent: nothing of the kind is needed. */
+export interface Demand {
+  readonly claim: Claim | undefined
+  /** The rates of the claim, with what they count. */
+  readonly rates: readonly Measured[]
+  readonly hold: Hold | undefined
+}
+
+export interface Demanding {
+  readonly id: string
+  readonly caller: Caller
+  readonly scopes: readonly Scope[]
+  readonly model: Model
+  readonly asked: Estimate
+  readonly leaseMs: number
+}
+
+/** Tokens of an answer whose length the request leaves open, as the limits and the ledger take it. */
+const usual = { limited: 1_024, held: 4_096, seconds: 60 }
+
+export function claimOf({ id, scopes, asked, leaseMs }: Demanding, options: LimitOptions): Omit<Demand, 'hold'> {
+  if (scopes.length === 0) return { claim: undefined, rates: [] }
+  const rates: Measured[] = []
+  const places: PlaceRule[] = []
+  for (const { name, limits } of scopes) {
+    const { requests, tokens, concurrent } = limits
+    if (requests !== undefined) rates.push(measured(name, 'requests', { ...requests, cost: 1 }))
+    if (tokens !== undefined) {
+      rates.push(measured(name, 'tokens', { ...tokens, cost: tokensOf(asked, tokens.burst, options) }))
+    }
+    if (concurrent !== undefined) places.push({ bucket: `${name} places`, places: concurrent })
+  }
+  return { claim: { id, rates: rates.map(({ rule }) => rule), places, leaseMs }, rates }
+}
+
+/** One request, and nothing else. */
+export function requestClaim(id: string, scopes: readonly Scope[]): Omit<Demand, 'hold'> | undefined {
+  const rates = scopes.flatMap(({ name, limits: { requests } }) =>
+    requests === undefined ? [] : [measured(name, 'requests', { ...requests, cost: 1 })],
+  )
+  if (rates.length === 0) return undefined
+  return { claim: { id, rates: rates.map(({ rule }) => rule), places: [], leaseMs: 1 }, rates }
+}
+
+/** The counter of one measure in a scope. */
+export function bucketOf(scope: string, measure: Measure): string {
+  return `${scope} ${measure}`
+}
+
+function measured(scope: string, measure: Measure, rule: Omit<Measured['rule'], 'bucket'>): Measured {
+  return { measure, rule: { bucket: bucketOf(scope, measure), ...rule } }
+}
+
+/** Question and answer. An answer of unstated length is taken to be as long as usual, and to fit the limit. */
+function tokensOf({ promptTokens, outputTokens, choices, writes }: Estimate, burst: number, options: LimitOptions) {
+  if (!writes) return promptTokens
+  if (outputTokens !== undefined) return promptTokens + outputTokens
+  const expected = (options.outputTokens ?? usual.limited) * choices
+  return promptTokens + Math.max(0, Math.min(expected, burst - promptTokens))
+}
+
+/** The most that the call can cost; at least one micro-unit if it may cost anything, so that an empty account gets nothing. */
+export function holdOf(
+  { id, caller, asked, model, leaseMs }: Demanding,
+  ratio: bigint,
+  options: BillingOptions,
+): Hold | undefined {
+  const { outputTokens = usual.held, seconds = usual.seconds } = options.unstated ?? {}
+  const output = asked.outputTokens ?? Math.min(outputTokens, model.maxOutputTokens ?? Infinity) * asked.choices
+  const units = { seconds, ...asked.units }
+  let amount = 0n
+  for (const price of pricesOf(model, options)) {
+    if (price === undefined || price.isZero || ratio === 0n) continue
+    const bound = price.bound(asked.mostPromptTokens, output, units, ratio)
+    if (bound >= amount) amount = bound > 0n ? bound : 1n
+  }
+  return amount === 0n ? undefined : { id, account: caller.account, amount, leaseMs }
+}
+
+/** The prices of which one will be charged: the model's, else those of its deployments. */
+function pricesOf(model: Model, { unpriced }: BillingOptions): (Price | undefined)[] {
+  if (model.price !== undefined) return [model.price]
+  const prices = model.deployments.map((deployment) => deployment.price)
+  if (unpriced === 'free' || !prices.includes(undefined)) return prices
+  throw new GatewayError('server_error', { cause: new TypeError(`the model "${model.id}" has no price`) })
+}

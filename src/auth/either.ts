@@ -1,0 +1,26 @@
+/** The keys of the options beside those of a store. */
+import type { KeyStore } from './contract.ts'
+
+/** Finds in both, the first one first; writes to the second. */
+export function eitherKeyStore(first: KeyStore, second: KeyStore): KeyStore {
+  return {
+    async find(hash) {
+      return (await first.find(hash)) ?? second.find(hash)
+    },
+    async list(account) {
+      const lists = await Promise.all([second.list?.(account), first.list?.(account)])
+      return lists.flatMap((list) => list ?? [])
+    },
+    async close() {
+      await Promise.all([first.close?.(), second.close?.()])
+    },
+    ...(second.insert && { insert: async (record) => second.insert?.(record) ?? false }),
+    ...(second.update && { update: async (record) => second.update?.(record) ?? false }),
+    watch(changed) {
+      const ends = [first.watch?.(changed), second.watch?.(changed)]
+      return () => {
+        for (const end of ends) end?.()
+      }
+    },
+  }
+}

@@ -1,0 +1,40 @@
+/** Receipt → what the caller pays for it, and on what ground. */
+import type { Model } from '../models/contract.ts'
+import type { Basis } from '../usage/contract.ts'
+import { cancelDefaults, type CancelPolicy } from './cancel.ts'
+import type { Price } from './price.ts'
+import type { Receipt } from './receipt.ts'
+
+export interface Charged {
+  readonly cost: bigint
+  readonly basis: Basis
+}
+
+const nothing: Charged = { cost: 0n, basis: 'none' }
+
+/** Without a model nobody pays, and only the ground is told. A call that failed costs nothing. */
+export function charge(receipt: Receipt, model: Model | undefined, policy: CancelPolicy, ratio: bigint): Charged {
+  const { outcome, usage, delivered, units } = receipt
+  const rule = policy.charge ?? cancelDefaults.charge
+  const more = outcome === 'cancelled' && rule === 'delivered' ? delivered : undefined
+  const basis = more === undefined ? basisOf(receipt, rule) : 'delivered'
+  if (basis === 'none') return nothing
+  const price = model && priceOf(model, receipt)
+  return { cost: price === undefined ? 0n : price.cost(more ?? usage, units, ratio), basis }
+}
+
+function basisOf({ outcome, usageSource, usage, units }: Receipt, rule: NonNullable<CancelPolicy['charge']>): Basis {
+  if (outcome === 'failed') return 'none'
+  if (outcome === 'completed') return usageSource
+  if (rule === 'none') return 'none'
+  if (usageSource === 'reported') return 'reported'
+  if (rule === 'reported') return 'none'
+  return usage.total_tokens > 0 || units !== undefined ? 'delivered' : 'none'
+}
+
+/** The model's own price, else that of the deployment that answered. */
+function priceOf({ price, deployments }: Model, { provider, providerModel }: Receipt): Price | undefined {
+  if (price !== undefined) return price
+  const answered = deployments.find((each) => each.provider.name === provider && each.model === providerModel)
+  return answered?.price
+}

@@ -1,0 +1,47 @@
+/** Which store serves what: those of the options, those of the bundle, and memory for the rest. */
+import type { KeyStore } from '../auth/contract.ts'
+import { recordOf } from '../auth/key.ts'
+import { memoryKeyStore } from '../auth/memory.ts'
+import { eitherKeyStore } from '../auth/either.ts'
+import type { Ledger } from '../billing/contract.ts'
+import { memoryLedger } from '../billing/memory.ts'
+import type { LimitStore } from '../limits/contract.ts'
+import { memoryLimitStore } from '../limits/memory.ts'
+import { isKeyStore, type GatewayOptions, type KeyOptions } from '../options.ts'
+import type { UsageStore } from '../usage/contract.ts'
+import { memoryUsageStore } from '../usage/memory.ts'
+
+export interface Stores {
+  readonly keys: KeyStore
+  readonly limits: LimitStore
+  /** Absent: nobody pays. */
+  readonly ledger: Ledger | undefined
+  /** Absent: nothing is recorded. */
+  readonly usage: UsageStore | undefined
+}
+
+export function assemble(options: GatewayOptions, now: () => number): Stores {
+  const { storage, billing, usage } = options
+  const record = usage?.record ?? (storage !== undefined || billing !== undefined)
+  return {
+    keys: keysOf(options, now()),
+    limits: storage?.limits ?? memoryLimitStore(options.clock && { now: options.clock }),
+    ledger: billing && (storage?.ledger ?? memoryLedger({ now })),
+    usage: record ? (storage?.usage ?? memoryUsageStore()) : undefined,
+  }
+}
+
+function keysOf({ keys, storage }: GatewayOptions, now: number): KeyStore {
+  if (keys !== undefined && isKeyStore(keys)) return keys
+  const kept = storage?.keys
+  if (keys === undefined) return kept ?? memoryKeyStore()
+  const given = memoryKeyStore(recordsOf(keys, now))
+  return kept === undefined ? given : eitherKeyStore(given, kept)
+}
+
+function recordsOf(keys: Readonly<Record<string, KeyOptions>>, now: number) {
+  return Object.entries(keys).map(([key, { group = 'default', account, ...rest }]) => {
+    const record = recordOf(key, { ...rest, group, account: account ?? '' }, now)
+    return { ...record, account: account ?? record.id }
+  })
+}
