@@ -1,6 +1,9 @@
-/** The end of a task: one change of state that only one can make, then the money, which may be told twice. */
+/**
+ * The end of a task: one change of state that only one can make; then the money and the news, which may be told twice
+ * but never not at all, because the task stays due until they were.
+ */
 import type { Json } from '../wire/json.ts'
-import { save, type TaskParts, type TaskEvent } from './parts.ts'
+import { save, type TaskEvent, type TaskParts } from './parts.ts'
 import { changed, type StoredTask, type VideoTask } from './task.ts'
 
 type Ending = Pick<VideoTask, 'state'> & Partial<VideoTask>
@@ -8,20 +11,16 @@ type Ending = Pick<VideoTask, 'state'> & Partial<VideoTask>
 /** Makes the task final and settles it. Gives the stored task, whoever has ended it. */
 export async function finish(parts: TaskParts, task: StoredTask, ending: Ending): Promise<StoredTask> {
   const now = await parts.now()
-  // With a ledger, the end is stored first and stays due until the ledger knows of it: a crash in between is made good.
-  const settled = parts.purse === undefined
-  const record = settled ? { dueAt: null, leasedUntil: 0 } : { dueAt: now, leasedUntil: now + parts.timing.leaseMs }
-  const { won, task: stored } = await save(parts, changed(task, { ...ending, finishedAt: now, settled }, record))
-  if (!won) return stored
-  parts.publish({ type: ending.state === 'completed' ? 'completed' : 'failed', task: stored })
-  return settled ? stored : settle(parts, stored)
+  const record = { dueAt: now, leasedUntil: now + parts.timing.leaseMs }
+  const { won, task: stored } = await save(parts, changed(task, { ...ending, finishedAt: now, settled: false }, record))
+  return won ? settle(parts, stored) : stored
 }
 
 export function fail(parts: TaskParts, task: StoredTask, code: string, message: string): Promise<StoredTask> {
   return finish(parts, task, { state: 'failed', error: { code, message } })
 }
 
-/** Tells the ledger how a final task ended. Under the lease; tried again later if the ledger does not answer. */
+/** Tells ledger and host how a final task ended. Under the lease; tried again later if the ledger does not answer. */
 export async function settle(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
   try {
     await parts.purse?.end(task)
@@ -29,6 +28,8 @@ export async function settle(parts: TaskParts, task: StoredTask): Promise<Stored
     const dueAt = (await parts.now()) + parts.timing.leaseMs
     return (await save(parts, changed(task, { faults: task.data.faults + 1 }, { dueAt, leasedUntil: 0 }))).task
   }
+  parts.publish({ type: task.data.state === 'completed' ? 'completed' : 'failed', task })
+  if (task.data.unclear !== undefined) reconcile(parts, task, task.data.unclear)
   return (await save(parts, changed(task, { settled: true }, { dueAt: null, leasedUntil: 0 }))).task
 }
 

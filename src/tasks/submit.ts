@@ -64,7 +64,7 @@ export async function recover(parts: TaskParts, task: StoredTask): Promise<Store
       const operation = await ask(parts.timing.checkMs, async (signal) => video.lookup?.(task.id, { signal }))
       if (operation !== undefined) return await accepted(parts, task, operation)
     }
-    if (now >= task.data.deadlineAt) return await fail(parts, task, 'expired', 'Cancelled: not finished in time.')
+    if (now >= task.data.deadlineAt) return await tooLate(parts, task)
     // From here on the intent is as fresh as on the first day: nobody else may touch it before we have an answer.
     const lease = now + intentLeaseMs(parts, video)
     const saved = await save(parts, changed(task, {}, { dueAt: lease, leasedUntil: lease }))
@@ -111,8 +111,7 @@ async function unclear(
   if (video.submit === 'none') {
     await giveUp(parts, task)
     throw new GatewayError('service_unavailable', {
-      message:
-        'It is not known whether the video was submitted. It was not charged. Submit it again if you still want it.',
+      message: `${unknownMessage} Submit it again if you still want it.`,
       shouldRetry: false,
       cause: error,
     })
@@ -122,23 +121,21 @@ async function unclear(
   return (await save(parts, changed(task, { faults: task.data.faults + 1 }, { dueAt, leasedUntil: 0 }))).task
 }
 
-async function giveUp(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
-  const failed = await fail(
-    parts,
-    task,
-    'submission_unknown',
-    'It is not known whether the video was submitted. It was not charged.',
-  )
-  if (failed.data.error?.code === 'submission_unknown') reconcile(parts, failed, 'submission_unknown')
-  return failed
+const unknownMessage = 'It is not known whether the video was submitted. It was not charged.'
+
+function giveUp(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
+  const error = { code: 'submission_unknown', message: unknownMessage }
+  return finish(parts, task, { state: 'failed', error, unclear: 'submission_unknown' })
+}
+
+/** The deadline has come while it is still unknown whether the vendor has the job. */
+function tooLate(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
+  const error = { code: 'expired', message: 'Cancelled: not finished in time.' }
+  return finish(parts, task, { state: 'failed', error, unclear: 'submission_unknown' })
 }
 
 async function postponed(parts: TaskParts, task: StoredTask, now: number): Promise<StoredTask> {
-  if (now >= task.data.deadlineAt) {
-    const failed = await fail(parts, task, 'expired', 'Cancelled: not finished in time.')
-    reconcile(parts, failed, 'submission_unknown')
-    return failed
-  }
+  if (now >= task.data.deadlineAt) return tooLate(parts, task)
   const faults = task.data.faults + 1
   const dueAt = now + Math.min(1_000 * 2 ** Math.min(faults, 6), 60_000)
   return (await save(parts, changed(task, { faults }, { dueAt, leasedUntil: 0 }))).task

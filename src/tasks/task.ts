@@ -28,11 +28,13 @@ export interface VideoTask {
   /** The refusal that was answered to the submission, for repetitions of it. */
   readonly refusal?: { readonly code: ErrorCode; readonly message: string; readonly param: string | null }
   readonly finishedAt?: number
+  /** The vendor may be working on a job although the task has failed: the host is told when the task is settled. */
+  readonly unclear?: 'submission_unknown'
   /** Checks in a row for which the vendor did not know the job. */
   readonly misses: number
   /** Failures in a row to ask the vendor at all. */
   readonly faults: number
-  /** What the ledger was told: nothing yet, or the end of the hold. */
+  /** Whether ledger and host know of the end. */
   readonly settled: boolean
 }
 

@@ -37,6 +37,11 @@ export class VideoTasks {
     this.#sweeper.start()
   }
 
+  /** Does what is due now, and resolves when it is done. For hosts that have a timer of their own. */
+  sweep(): Promise<void> {
+    return this.#sweeper.sweep()
+  }
+
   /** Gives back the leases; tasks under way go on elsewhere, or here after the next start. */
   async close(): Promise<void> {
     await this.#sweeper.stop()

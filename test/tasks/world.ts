@@ -1,0 +1,177 @@
+/** A world in virtual time for tasks: a store, a vendor and a ledger that outlive processes, which crash at any step. */
+import type { TaskRecord, TaskStore } from '../../src/tasks/contract.ts'
+import { memoryTaskStore } from '../../src/tasks/memory.ts'
+import { defaultTiming, type TaskEvent, type TaskParts } from '../../src/tasks/parts.ts'
+import { fromRecord, type StoredTask } from '../../src/tasks/task.ts'
+import { VideoTasks } from '../../src/tasks/video-tasks.ts'
+import type { VideoProvider, VideoStatus } from '../../src/providers/video.ts'
+import { ProviderError, unavailable } from '../../src/providers/failure.ts'
+
+export type Kind = VideoProvider['submit']
+
+export interface Job {
+  readonly token: string
+  readonly startedAt: number
+  cancelled: boolean
+}
+
+/** Where a process dies: before its n-th step takes effect, or after, before it hears of it. */
+export interface Crash {
+  readonly step: number
+  readonly when: 'before' | 'after'
+}
+
+export interface WorldOptions {
+  readonly kind: Kind
+  /** How a job stands, by the virtual milliseconds since it was started. */
+  readonly status?: (age: number, job: Job) => VideoStatus
+}
+
+export const seconds = 1_000
+export const minutes = 60 * seconds
+export const hours = 60 * minutes
+
+export class World {
+  time = Date.UTC(2030, 0, 1)
+  readonly store = memoryTaskStore()
+  readonly jobs: Job[] = []
+  readonly events: TaskEvent[] = []
+  readonly holds = new Map<string, { state: 'held' | 'settled' | 'released'; ends: number }>()
+  /** What the vendor does to the next submissions, in order; empty: it takes them. */
+  readonly faults: ('refused' | 'unreachable' | 'taken but silent' | 'silent')[] = []
+  polls = 0
+  readonly #options: WorldOptions
+  readonly #seen = new Map<string, StoredTask>()
+
+  constructor(options: WorldOptions) {
+    this.#options = options
+  }
+
+  /** A process that works in this world until it crashes. */
+  process(crash?: Crash): { tasks: VideoTasks; sweep: () => Promise<void>; steps: () => number; dead: () => boolean } {
+    let step = 0
+    let dead = false
+    /** Every effect on the outside is one step, and the only places where a crash can make a difference. */
+    const effect = async <T>(work: () => Promise<T>): Promise<T> => {
+      if (dead) throw new Error('the process is dead')
+      step++
+      const dying = step === crash?.step
+      if (dying && crash.when === 'before') {
+        dead = true
+        throw new Error('the process died')
+      }
+      const result = await work()
+      if (dying) {
+        dead = true
+        throw new Error('the process died')
+      }
+      return result
+    }
+    const { store } = this
+    const seen = (task: TaskRecord) => this.#seen.set(`${task.tenant} ${task.id}`, fromRecord(structuredClone(task)))
+    const steppedStore: TaskStore = {
+      insert: (task) =>
+        effect(async () => {
+          const stored = await store.insert(task)
+          seen(stored)
+          return stored
+        }),
+      find: (tenant, id, now) => effect(() => store.find(tenant, id, now)),
+      replace: (task) =>
+        effect(async () => {
+          const done = await store.replace(task)
+          if (done) seen(task)
+          return done
+        }),
+      claim: (options) =>
+        effect(async () => {
+          const claimed = await store.claim(options)
+          claimed.forEach(seen)
+          return claimed
+        }),
+    }
+    const parts: TaskParts = {
+      store: steppedStore,
+      now: async () => this.time,
+      deployments: async () => [{ provider: 'sim', model: 'sim-1', video: this.#vendor(effect) }],
+      purse: {
+        hold: (task) => effect(async () => this.#hold(task)),
+        end: (task) => effect(async () => this.#end(task)),
+      },
+      publish: (event) => {
+        if (!dead) this.events.push(event)
+      },
+      intervalMs: () => 5 * seconds,
+      timing: defaultTiming,
+    }
+    const tasks = new VideoTasks(parts, { everyMs: 1e9, concurrency: 64, perProvider: 64, random: () => 0.5 })
+    const sweep = () => tasks.sweep().catch(() => undefined)
+    return { tasks, sweep, steps: () => step, dead: () => dead }
+  }
+
+  /** The task as the store has it, expired or not. */
+  stored(tenant: string, id: string): StoredTask | undefined {
+    return this.#seen.get(`${tenant} ${id}`)
+  }
+
+  #vendor(effect: <T>(work: () => Promise<T>) => Promise<T>): VideoProvider {
+    const { kind, status = usual } = this.#options
+    const find = (token: string) => this.jobs.find((job) => job.token === token)
+    return {
+      submit: kind,
+      acceptBoundMs: 30 * seconds,
+      start: ({ token }) =>
+        effect(async () => {
+          const fault = this.faults.shift()
+          if (fault === 'refused') throw new ProviderError('invalid_request_error', { retry: 'never', taken: 'no' })
+          if (fault === 'unreachable') throw new ProviderError('service_unavailable', { retry: 'same', taken: 'no' })
+          if (fault === 'silent') throw unavailable('same', new Error('no answer'))
+          const known = kind === 'token' ? find(token) : undefined
+          if (known === undefined) this.jobs.push({ token, startedAt: this.time, cancelled: false })
+          if (fault === 'taken but silent') throw unavailable('same', new Error('no answer'))
+          return { job: (known === undefined ? this.jobs.length : this.jobs.indexOf(known) + 1) - 1 }
+        }),
+      ...(kind === 'lookup' && {
+        lookup: (token: string) =>
+          effect(async () => {
+            const job = find(token)
+            return job === undefined ? undefined : { job: this.jobs.indexOf(job) }
+          }),
+      }),
+      check: (operation) =>
+        effect(async () => {
+          this.polls++
+          const job = this.jobs[(operation as { job: number }).job] as Job
+          return status(this.time - job.startedAt, job)
+        }),
+      cancel: (operation) =>
+        effect(async () => {
+          ;(this.jobs[(operation as { job: number }).job] as Job).cancelled = true
+        }),
+    }
+  }
+
+  #hold(task: StoredTask): void {
+    if (!this.holds.has(task.id)) this.holds.set(task.id, { state: 'held', ends: 0 })
+  }
+
+  #end(task: StoredTask): void {
+    const hold = this.holds.get(task.id)
+    if (hold === undefined || hold.state !== 'held') return
+    hold.state = task.data.state === 'completed' ? 'settled' : 'released'
+    hold.ends++
+  }
+}
+
+function usual(age: number): VideoStatus {
+  if (age < 10 * seconds) return { state: 'pending' }
+  if (age < 40 * seconds) return { state: 'processing', progress: Math.min(Math.floor(age / 400), 99) }
+  return { state: 'completed', url: 'https://videos.example/1.mp4' }
+}
+
+export const caller = { account: 'acme', group: 'default' }
+
+export function submission(key?: string): Parameters<VideoTasks['create']>[0] {
+  const request = { model: 'video', prompt: 'a hatch opens', duration: 5 }
+  return { caller, request, digest: 'digest', idempotencyKey: key }
+}
