@@ -34,17 +34,22 @@ export class Sweeper {
 
   /** One look: everything due is begun, as far as there is room. Resolves when that work is done. */
   async sweep(): Promise<void> {
-    const begun: Promise<void>[] = []
-    for (;;) {
-      const limit = this.#options.concurrency - this.#running.size
-      if (limit <= 0 || this.#stopped) break
-      const now = await this.#parts.now()
-      const claimed = await this.#parts.store.claim({ now, leaseMs: this.#parts.timing.leaseMs, limit })
-      for (const record of claimed) begun.push(this.#work(fromRecord(record)))
+    const { concurrency } = this.#options
+    while (!this.#stopped) {
+      if (this.#running.size >= concurrency) {
+        await Promise.race(this.#running)
+        continue
+      }
+      const limit = concurrency - this.#running.size
+      const claimed = await this.#parts.store.claim({
+        now: await this.#parts.now(),
+        leaseMs: this.#parts.timing.leaseMs,
+        limit,
+      })
+      for (const record of claimed) this.#work(fromRecord(record))
       if (claimed.length < limit) break
-      await Promise.race(begun)
     }
-    await Promise.all(begun)
+    await Promise.all(this.#running)
   }
 
   /** Ends the looking; resolves when the work under way is done. */
@@ -65,7 +70,7 @@ export class Sweeper {
     this.#timer.unref()
   }
 
-  #work(task: StoredTask): Promise<void> {
+  #work(task: StoredTask): void {
     const provider = task.data.provider ?? ''
     const busy = this.#busy.get(provider) ?? 0
     const step =
@@ -78,7 +83,6 @@ export class Sweeper {
       )
       .finally(() => this.#running.delete(work))
     this.#running.add(work)
-    return work
   }
 
   async #step(task: StoredTask, provider: string, busy: number): Promise<void> {

@@ -10,6 +10,8 @@ export interface VideoTask {
   readonly request: VideoRequest
   /** SHA-256 of the request as it came, for repetitions under one idempotency key. */
   readonly digest: string
+  /** Random, of the submission that made the task: tells it from its repetitions. */
+  readonly attempt: string
   /** Who does the work: by name, because another process must find them again. Absent until somebody was asked. */
   readonly provider?: string
   readonly providerModel?: string

@@ -70,7 +70,7 @@ export class VideoTasks {
     await this.#parts.purse?.hold(named)
     const stored = fromRecord(await this.#parts.store.insert(toRecord(named)))
     // Two submissions under one key at once: one of them is the repetition.
-    if (stored.version !== 1 || stored.createdAt !== named.createdAt) return repetition(stored, digest)
+    if (stored.data.attempt !== named.data.attempt) return repetition(stored, digest)
     this.#sweeper.start()
     this.#parts.publish({ type: 'created', task: stored })
     return submit(this.#parts, stored, deployments)
@@ -143,6 +143,7 @@ export class VideoTasks {
         state: 'submitting',
         request,
         digest,
+        attempt: randomBytes(12).toString('base64url'),
         group: caller.group,
         ...(caller.key !== undefined && { key: caller.key }),
         deadlineAt: now + Math.min(deadlineMs, lifeMs),

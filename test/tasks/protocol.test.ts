@@ -1,0 +1,291 @@
+/** The life of a video task, in virtual time. */
+import { describe, expect, test } from 'vitest'
+import { ProviderError } from '../../src/providers/failure.ts'
+import { GatewayError } from '../../src/errors.ts'
+import { caller, hours, minutes, seconds, submission, World } from './world.ts'
+
+async function begun(world: World, key?: string) {
+  const process = world.process()
+  return { ...process, task: await process.tasks.create(submission(key)) }
+}
+
+describe('a submission', () => {
+  test('is stored with an unguessable id, held, and handed to the vendor with the id as token', async () => {
+    const world = new World({ kind: 'token' })
+    const { task } = await begun(world)
+    expect(task.id).toMatch(/^video_[A-Za-z0-9_-]{32}$/)
+    expect(task.data).toMatchObject({ state: 'pending', operation: { job: 0 } })
+    expect(world.jobs[0]?.token).toBe(task.id)
+    expect(world.holds.get(task.id)).toEqual({ state: 'held', ends: 0 })
+  })
+
+  test('that the vendor refuses is the refusal, for its repetition as well, and costs nothing', async () => {
+    const world = new World({ kind: 'none' })
+    world.faults.push('refused')
+    const { tasks } = world.process()
+    const refusal = { code: 'invalid_request_error', status: 400 }
+    await expect(tasks.create(submission('k'))).rejects.toMatchObject(refusal)
+    await expect(tasks.create(submission('k'))).rejects.toMatchObject(refusal)
+    expect(world.jobs).toHaveLength(0)
+    expect([...world.holds.values()]).toEqual([{ state: 'released', ends: 1 }])
+  })
+
+  test('that never reached the vendor is refused with advice to try again', async () => {
+    const world = new World({ kind: 'none' })
+    world.faults.push('unreachable')
+    await expect(world.process().tasks.create(submission())).rejects.toMatchObject({ status: 503 })
+    expect([...world.holds.values()]).toEqual([{ state: 'released', ends: 1 }])
+  })
+
+  test('of unknown outcome is not repeated for a vendor that cannot tell, and the client is told not to', async () => {
+    const world = new World({ kind: 'none' })
+    world.faults.push('taken but silent')
+    const { tasks } = world.process()
+    await expect(tasks.create(submission('k'))).rejects.toMatchObject({ status: 503, shouldRetry: false })
+    const [again] = await Promise.allSettled([tasks.create(submission('k'))])
+    expect(again).toMatchObject({
+      status: 'fulfilled',
+      value: { data: { state: 'failed', error: { code: 'submission_unknown' } } },
+    })
+    expect(world.jobs).toHaveLength(1)
+    expect(world.events.filter((event) => event.type === 'reconcile')).toHaveLength(1)
+  })
+
+  test.each(['taken but silent', 'silent'] as const)(
+    '%s is repeated with the same token, and comes to one job',
+    async (fault) => {
+      const world = new World({ kind: 'token' })
+      world.faults.push(fault)
+      const { task, sweep, tasks } = await begun(world)
+      expect(task.data.state).toBe('submitting')
+      world.time += 2 * seconds
+      await sweep()
+      expect(await tasks.find(caller.account, task.id)).toMatchObject({ data: { state: 'pending' } })
+      expect(world.jobs).toHaveLength(1)
+    },
+  )
+
+  test.each(['taken but silent', 'silent'] as const)(
+    '%s is looked up once the vendor must know it, and comes to one job',
+    async (fault) => {
+      const world = new World({ kind: 'lookup' })
+      world.faults.push(fault)
+      const { task, sweep, tasks } = await begun(world)
+      world.time += 29 * seconds
+      await sweep()
+      expect((await tasks.find(caller.account, task.id)).data.state).toBe('submitting')
+      world.time += 2 * seconds
+      await sweep()
+      expect((await tasks.find(caller.account, task.id)).data.state).toBe('pending')
+      expect(world.jobs).toHaveLength(1)
+    },
+  )
+
+  test('repeated under one idempotency key is one task, also from another process and all at once', async () => {
+    const world = new World({ kind: 'none' })
+    const processes = [world.process(), world.process()]
+    const tasks = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => processes[index % 2]?.tasks.create(submission('k'))),
+    )
+    expect(new Set(tasks.map((task) => task?.id)).size).toBe(1)
+    expect(world.jobs).toHaveLength(1)
+    expect([...world.holds.keys()]).toEqual([tasks[0]?.id])
+  })
+
+  test('with the key of another request is a conflict', async () => {
+    const world = new World({ kind: 'token' })
+    const { tasks } = await begun(world, 'k')
+    await expect(tasks.create({ ...submission('k'), digest: 'other' })).rejects.toMatchObject({
+      status: 409,
+      shouldRetry: false,
+    })
+  })
+
+  test('of another account under the same key is another task', async () => {
+    const world = new World({ kind: 'token' })
+    const { tasks, task } = await begun(world, 'k')
+    const foreign = await tasks.create({ ...submission('k'), caller: { ...caller, account: 'other' } })
+    expect(foreign.id).not.toBe(task.id)
+  })
+})
+
+describe('a task', () => {
+  test('goes from pending over processing to completed, and is settled once', async () => {
+    const world = new World({ kind: 'token' })
+    const { tasks, task, sweep } = await begun(world)
+    const seen: string[] = []
+    for (let at = 0; at < 60; at += 5) {
+      world.time += 5 * seconds
+      await sweep()
+      seen.push((await tasks.find(caller.account, task.id)).data.state)
+    }
+    expect([...new Set(seen)]).toEqual(['pending', 'processing', 'completed'])
+    expect(world.holds.get(task.id)).toEqual({ state: 'settled', ends: 1 })
+    expect(world.events.map((event) => event.type)).toEqual(['created', 'completed'])
+  })
+
+  test('does not go back when the vendor does', async () => {
+    const world = new World({
+      kind: 'token',
+      status: (age) => ({ state: age < 12 * seconds ? 'processing' : 'pending' }),
+    })
+    const { tasks, task } = await begun(world)
+    for (let at = 0; at < 5; at++) {
+      world.time += 6 * seconds
+      expect((await tasks.find(caller.account, task.id)).data.state).toBe('processing')
+    }
+  })
+
+  test('not finished by its deadline is cancelled: vendor told, hold released once, and no late success', async () => {
+    const world = new World({
+      kind: 'token',
+      status: (age) => (age < 5 * hours ? { state: 'processing' } : { state: 'completed' }),
+    })
+    const { tasks, task, sweep } = await begun(world)
+    for (let at = 0; at < 7; at++) {
+      world.time += 1 * hours
+      await sweep()
+    }
+    const ended = await tasks.find(caller.account, task.id)
+    expect(ended.data).toMatchObject({ state: 'failed', error: { code: 'expired' } })
+    expect(world.jobs[0]?.cancelled).toBe(true)
+    expect(world.holds.get(task.id)).toEqual({ state: 'released', ends: 1 })
+  })
+
+  test('that is ready when its deadline comes is completed', async () => {
+    const world = new World({ kind: 'token' })
+    const { tasks, task, sweep } = await begun(world)
+    world.time += 3 * hours
+    await sweep()
+    expect((await tasks.find(caller.account, task.id)).data.state).toBe('completed')
+  })
+
+  test('is found for 24 hours, and then in the same words as one that never was or belongs to others', async () => {
+    const world = new World({ kind: 'token' })
+    const { tasks, task } = await begun(world)
+    world.time = task.createdAt + 24 * hours - 1
+    expect((await tasks.find(caller.account, task.id)).id).toBe(task.id)
+    const foreign = await tasks.find('other', task.id).catch((error: unknown) => error as GatewayError)
+    const unknown = await tasks.find(caller.account, 'video_unknown').catch((error: unknown) => error as GatewayError)
+    world.time = task.createdAt + 24 * hours
+    const expired = await tasks.find(caller.account, task.id).catch((error: unknown) => error as GatewayError)
+    expect(expired).toMatchObject({ status: 404 })
+    const said = [foreign, unknown, expired].map((error) => JSON.stringify(error))
+    expect(new Set(said).size).toBe(1)
+  })
+
+  test('that nobody asks about is settled although its id has expired', async () => {
+    const world = new World({ kind: 'token' })
+    const { task } = await begun(world)
+    world.time += 30 * hours
+    await world.process().sweep()
+    expect(world.holds.get(task.id)).toEqual({ state: 'settled', ends: 1 })
+    await world.process().sweep()
+    expect(await world.store.claim({ now: world.time + hours, leaseMs: 1, limit: 10 })).toEqual([])
+  })
+
+  test('survives a vendor that cannot be asked, asking less and less often', async () => {
+    let failing = true
+    const world = new World({
+      kind: 'token',
+      status: () => {
+        if (failing) throw new ProviderError('service_unavailable', { retry: 'same' })
+        return { state: 'completed' }
+      },
+    })
+    const { tasks, task, sweep } = await begun(world)
+    for (let at = 0; at < 600; at++) {
+      world.time += 1 * seconds
+      await sweep()
+    }
+    expect(world.polls).toBeGreaterThan(8)
+    expect(world.polls).toBeLessThan(25)
+    failing = false
+    world.time += 61 * seconds
+    expect((await tasks.find(caller.account, task.id)).data.state).toBe('completed')
+  })
+
+  test('that the vendor does not know is failed after three answers in a row, not before', async () => {
+    let known = 2
+    const world = new World({
+      kind: 'token',
+      status: () => {
+        if (known-- === 0) return { state: 'processing' }
+        throw new GatewayError('not_found')
+      },
+    })
+    const { tasks, task } = await begun(world)
+    const states: string[] = []
+    for (let at = 0; at < 6; at++) {
+      world.time += 61 * seconds
+      states.push((await tasks.find(caller.account, task.id)).data.state)
+    }
+    expect(states).toEqual(['pending', 'pending', 'processing', 'processing', 'processing', 'failed'])
+  })
+
+  test('is removed by its owner: cancelled, refunded, and gone', async () => {
+    const world = new World({ kind: 'token' })
+    const { tasks, task } = await begun(world)
+    await expect(tasks.remove('other', task.id)).rejects.toMatchObject({ status: 404 })
+    await tasks.remove(caller.account, task.id)
+    await expect(tasks.find(caller.account, task.id)).rejects.toMatchObject({ status: 404 })
+    expect(world.jobs[0]?.cancelled).toBe(true)
+    expect(world.holds.get(task.id)).toEqual({ state: 'released', ends: 1 })
+  })
+
+  test('whose lease died with its process goes on with the next one', async () => {
+    const world = new World({ kind: 'token' })
+    const { task } = await begun(world)
+    const dying = world.process({ step: 3, when: 'before' })
+    world.time += 6 * seconds
+    await dying.sweep()
+    expect(dying.dead()).toBe(true)
+    world.time += 31 * seconds
+    await world.process().sweep()
+    expect(world.stored(caller.account, task.id)?.data.state).not.toBe('pending')
+  })
+})
+
+describe('many', () => {
+  test('pollers of one task on two instances cost one question to the vendor each interval, and one settlement', async () => {
+    const world = new World({ kind: 'token' })
+    const { task } = await begun(world)
+    const instances = [world.process(), world.process()]
+    let asked = 0
+    for (let interval = 1; interval <= 12; interval++) {
+      world.time += 5 * seconds
+      const before = world.polls
+      await Promise.all(
+        Array.from({ length: 1_000 }, (_, index) => instances[index % 2]?.tasks.find(caller.account, task.id)),
+      )
+      expect(world.polls - before).toBeLessThanOrEqual(1)
+      asked += 1_000
+    }
+    expect(asked).toBeGreaterThan(10_000)
+    expect(world.holds.get(task.id)).toEqual({ state: 'settled', ends: 1 })
+    expect(world.events.filter((event) => event.type === 'completed')).toHaveLength(1)
+  })
+
+  test('tasks of nobody in particular are each noticed within their interval and two seconds', async () => {
+    const world = new World({
+      kind: 'token',
+      status: (age) => (age < 60 * seconds ? { state: 'processing' } : { state: 'completed' }),
+    })
+    const { tasks, sweep } = world.process()
+    for (let index = 0; index < 2_000; index++) {
+      await tasks.create(submission())
+      if (index % 100 === 0) world.time += 100
+    }
+    const noticed = new Map<string, number>()
+    const begunAt = world.time
+    while (noticed.size < 2_000 && world.time < begunAt + 5 * minutes) {
+      world.time += 1 * seconds
+      await sweep()
+      for (const { type, task } of world.events)
+        if (type === 'completed' && !noticed.has(task.id)) noticed.set(task.id, world.time)
+      world.events.length = 0
+    }
+    const delays = world.jobs.map((job) => (noticed.get(job.token) ?? Infinity) - job.startedAt - 60 * seconds)
+    expect(Math.max(...delays)).toBeLessThanOrEqual(5 * seconds + 2 * seconds)
+  })
+})
