@@ -85,7 +85,7 @@ describe('a submission', () => {
     const world = new World({ kind: 'none' })
     const processes = [world.process(), world.process()]
     const tasks = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => processes[index % 2]?.tasks.create(submission('k'))),
+      Array.from({ length: 20 }, async (_, index) => processes[index % 2]?.tasks.create(submission('k'))),
     )
     expect(new Set(tasks.map((task) => task?.id)).size).toBe(1)
     expect(world.jobs).toHaveLength(1)
@@ -256,7 +256,7 @@ describe('many', () => {
       world.time += 5 * seconds
       const before = world.polls
       await Promise.all(
-        Array.from({ length: 1_000 }, (_, index) => instances[index % 2]?.tasks.find(caller.account, task.id)),
+        Array.from({ length: 1_000 }, async (_, index) => instances[index % 2]?.tasks.find(caller.account, task.id)),
       )
       expect(world.polls - before).toBeLessThanOrEqual(1)
       asked += 1_000
