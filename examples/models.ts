@@ -1,5 +1,5 @@
 /**
- * What the quick starts serve: `demo` and `demo-embedding`, which need no key and no network, and OpenAI's models where
+ * What the quick starts serve: the `demo` models, which need no key and no network, and OpenAI's models where
  * `OPENAI_API_KEY` is set, as `openai/gpt-5` and so on. `OPENAI_BASE_URL` leads to any other vendor that speaks the same
  * format.
  */
@@ -16,5 +16,7 @@ const local = demo()
 export const models: Record<string, ModelEntry> = {
   demo: local,
   'demo-embedding': local,
+  'demo-image': local,
+  'demo-transcription': local,
   ...(apiKey !== undefined && { 'openai/*': openai({ apiKey, ...(baseUrl !== undefined && { baseUrl }) }) }),
 }

@@ -27,7 +27,7 @@ import { memoryResponseStore } from './responses/memory.ts'
 import { publishFailure, publishReceipt } from './observe.ts'
 import { checkOptions, isRegistry, isResponseStore, type GatewayOptions } from './options.ts'
 import { Breaker } from './routing/breaker.ts'
-import { notAgain } from './routing/once.ts'
+import { mayHaveBegun, notAgain } from './routing/once.ts'
 import { perform } from './routing/perform.ts'
 import { plan } from './routing/plan.ts'
 import { assemble } from './storage/assemble.ts'
@@ -228,12 +228,12 @@ export class Gateway {
         json: order.json,
         form: order.form,
       }
-      const asked = unlessAborted(endpoint.ask(deployment.provider, call, visit), signal, endpoint.discard)
-      return endpoint.once === true ? asked.catch(notAgain) : asked
+      return unlessAborted(endpoint.ask(deployment.provider, call, visit), signal, endpoint.discard)
     }
     const candidates = plan(model.deployments, this.#random)
     const { retry = {}, timeouts } = this.#options
-    const asking = perform({ candidates, attempt, signal, breaker: this.#breaker, retry, random: this.#random })
+    const final = (failure: unknown) => order.form?.spent === true || (endpoint.once === true && mayHaveBegun(failure))
+    const asking = perform({ candidates, attempt, signal, breaker: this.#breaker, retry, random: this.#random, final })
     const asked = within(timeouts?.firstByteMs ?? 600_000, asking, `the model "${model.id}"`)
     return endpoint.once === true ? asked.catch(notAgain) : asked
   }

@@ -36,6 +36,22 @@ export function readUsage(raw: unknown): Usage | undefined {
   }
 }
 
+/** The same of a usage object as images, transcriptions and responses have it. */
+export function readTokenUsage(raw: unknown): Usage | undefined {
+  const {
+    input_tokens: input,
+    output_tokens: output,
+    total_tokens: total,
+    input_tokens_details: details,
+  } = Object(raw) as Counts
+  return readUsage({
+    prompt_tokens: input,
+    completion_tokens: output,
+    total_tokens: total,
+    ...(detailsOf(details) && { prompt_tokens_details: details }),
+  })
+}
+
 function tokens(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }

@@ -18,7 +18,8 @@ export function check(schema: z.ZodObject, body: JsonBody): void {
   verify(schema.omit(unseen), fields)
 }
 
-function verify(schema: z.ZodObject, value: JsonObject): void {
+/** Throws 400 as `check` does, for a request that is no JSON body. */
+export function verify(schema: z.ZodObject, value: JsonObject): void {
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return
   const issue = result.error.issues[0] as z.core.$ZodIssue

@@ -1,5 +1,6 @@
 /** Orders and calls made of a JSON body, of a request the gateway wrote itself, and of another call. */
 import { estimateTokens } from '../billing/usage.ts'
+import { amendForm } from '../http/form.ts'
 import type { JsonBody } from '../http/json-body.ts'
 import type { Call } from '../providers/contract.ts'
 import type { Order } from './endpoint.ts'
@@ -33,6 +34,7 @@ export function amend<Request>(
     },
     field: (name) => (Object.hasOwn(changes, name) ? changes[name] : call.field(name)),
     json: (more) => call.json({ ...changes, ...more }),
+    form: call.form && amendForm(call.form, changes),
   })
 }
 
@@ -47,10 +49,11 @@ export function replace<Request extends object>(
     request,
     field: (name) => (request as Record<string, unknown>)[name],
     json: (changes) => Buffer.from(JSON.stringify({ ...request, ...changes })),
+    form: undefined,
   })
 }
 
-type Content<Request> = Pick<Call<Request>, 'request' | 'field' | 'json' | 'signal'>
+type Content<Request> = Pick<Call<Request>, 'request' | 'field' | 'json' | 'form' | 'signal'>
 
 /** The head of one call with the content of another. Written out, so that no getter of a request is read. */
 function derive<Request>(call: Call<unknown>, content: Content<Request>): Call<Request> {

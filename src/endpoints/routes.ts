@@ -4,9 +4,11 @@ import { chat } from './chat/chat.ts'
 import { completions } from './completions/completions.ts'
 import { embeddings } from './embeddings/embeddings.ts'
 import type { CallEndpoint, QueryEndpoint } from './endpoint.ts'
+import { imageEdits, imageGenerations } from './images/images.ts'
 import { listModels, retrieveModel } from './models.ts'
 import { videoContent } from './videos/content.ts'
 import { createVideo, deleteVideo, listVideos, retrieveVideo, retrieveVideoTask, submitVideo } from './videos/videos.ts'
+import { transcriptions } from './transcriptions/transcriptions.ts'
 
 // oxlint-disable-next-line typescript/no-explicit-any -- each endpoint has its own request and answer
 export type Endpoint = QueryEndpoint | CallEndpoint<any, any, any>
@@ -17,6 +19,9 @@ const table: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
   '/v1/chat/completions': { POST: chat },
   '/v1/completions': { POST: completions },
   '/v1/embeddings': { POST: embeddings },
+  '/v1/images/generations': { POST: imageGenerations },
+  '/v1/images/edits': { POST: imageEdits },
+  '/v1/audio/transcriptions': { POST: transcriptions },
   '/v1/videos/generations': { POST: submitVideo },
   '/v1/videos/generations/*': { GET: retrieveVideoTask },
   // Other services of this kind have these names, and their clients try them.

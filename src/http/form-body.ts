@@ -12,25 +12,12 @@ export interface FormBody {
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-/** The form with the values of some text fields replaced, or (undefined) the fields left out. */
-export async function formBody(form: Form, changes: Readonly<Record<string, string | undefined>>): Promise<FormBody> {
+export async function formBody(form: Form): Promise<FormBody> {
   const boundary = `modelhatch-${randomUUID()}`
-  const parts = () => changed(form.parts(), changes)
   return {
     contentType: `multipart/form-data; boundary=${boundary}`,
-    length: form.kept ? await lengthOf(parts(), boundary) : undefined,
-    bytes: written(parts(), boundary),
-  }
-}
-
-async function* changed(parts: AsyncIterable<FormPart>, changes: Readonly<Record<string, string | undefined>>) {
-  for await (const part of parts) {
-    if (isFile(part) || !Object.hasOwn(changes, part.name)) {
-      yield part
-      continue
-    }
-    const value = changes[part.name]
-    if (value !== undefined) yield { name: part.name, value }
+    length: form.kept ? await lengthOf(form.parts(), boundary) : undefined,
+    bytes: written(form.parts(), boundary),
   }
 }
 

@@ -29,6 +29,21 @@ export interface Form {
   readonly kept: boolean
 }
 
+/** The same form with the values of some text fields replaced, or (undefined) the fields left out. */
+export function amendForm(form: Form, changes: Readonly<Record<string, unknown>>): Form {
+  return {
+    get kept() {
+      return form.kept
+    },
+    async *parts() {
+      for await (const part of form.parts()) {
+        if (isFile(part) || !Object.hasOwn(changes, part.name)) yield part
+        else if (changes[part.name] !== undefined) yield { name: part.name, value: String(changes[part.name]) }
+      }
+    },
+  }
+}
+
 export function isFile(part: FormPart): part is FilePart {
   return 'bytes' in part
 }

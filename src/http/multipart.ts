@@ -60,6 +60,7 @@ export class MultipartReader {
     this.#idle.unref()
     stream.on('error', ignore).on('data', this.#take).on('end', this.#ended).on('close', this.#left)
     signal.addEventListener('abort', this.#left)
+    if (stream.isPaused()) stream.resume()
     if (stream.destroyed || signal.aborted) this.#left()
   }
 

@@ -38,7 +38,9 @@ function boundaryOf(exchange: Exchange): string {
 function streamOf({ body }: Exchange): Readable {
   switch (body.state) {
     case 'unread':
-      return body.stream
+      // Text, where the host has called `setEncoding`: the bytes of the files are not in it any more.
+      if (body.stream.readableEncoding === null) return body.stream
+      break
     case 'text':
       if (body.text instanceof Uint8Array) return Readable.from([body.text])
       break

@@ -14,8 +14,8 @@ export interface FormRules {
    * goes. Then the rest is not kept.
    */
   readonly passOn: (form: UploadedForm) => boolean
-  /** Throws 400 for a form that is not as it should be. Called once all of it has come, and before any is passed on. */
-  readonly check: (form: UploadedForm) => void
+  /** Throws 400 for a form that is not as it should be. Called before any of it is passed on, and when it is whole. */
+  readonly check: (form: UploadedForm, whole: boolean) => void
 }
 
 interface StoredFile {
@@ -117,7 +117,7 @@ export class UploadedForm implements OpenForm {
       this.#parts.push(stored)
       const fits = await this.#hold(stored)
       if (!fits && mayPassOn && this.#rules.passOn(this)) {
-        this.#rules.check(this)
+        this.#rules.check(this, false)
         this.#live = stored
         return
       }
@@ -133,7 +133,7 @@ export class UploadedForm implements OpenForm {
 
   #finish(): void {
     this.#complete = true
-    this.#rules.check(this)
+    this.#rules.check(this, true)
     this.#arrival.resolve()
   }
 

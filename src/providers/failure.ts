@@ -15,6 +15,8 @@ export interface ProviderFailure extends ErrorDetails {
   readonly vendorWaitMs?: number | undefined
   /** Whether the vendor may have begun to work on the request: not if it never got it, or refused it. Default true. */
   readonly begun?: boolean
+  /** HTTP status of the vendor's answer, where there was one. */
+  readonly vendorStatus?: number
 }
 
 export class ProviderError extends GatewayError {
@@ -22,6 +24,7 @@ export class ProviderError extends GatewayError {
   readonly taken: 'no' | 'unknown'
   readonly vendorWaitMs: number | undefined
   readonly begun: boolean
+  readonly vendorStatus: number | undefined
 
   constructor(code: ErrorCode, failure: ProviderFailure) {
     super(code, failure)
@@ -29,13 +32,18 @@ export class ProviderError extends GatewayError {
     this.taken = failure.taken ?? 'unknown'
     this.vendorWaitMs = failure.vendorWaitMs
     this.begun = failure.begun ?? true
+    this.vendorStatus = failure.vendorStatus
   }
 }
 
 /** The vendor cannot be reached, does not answer as it should, or refuses us: 503 for the caller. */
-export function unavailable(retry: RetryAdvice, cause: unknown, vendorWaitMs?: number, begun = true): ProviderError {
-  const retryAfterMs = vendorWaitMs ?? 1_000
-  return new ProviderError('service_unavailable', { retry, cause, vendorWaitMs, retryAfterMs, begun })
+export function unavailable(
+  retry: RetryAdvice,
+  cause: unknown,
+  details: Omit<ProviderFailure, 'retry' | 'cause'> = {},
+): ProviderError {
+  const retryAfterMs = details.vendorWaitMs ?? 1_000
+  return new ProviderError('service_unavailable', { retryAfterMs, ...details, retry, cause })
 }
 
 /** Failures of a connection that a second try often does not see: closed while idle, reset, a restart of the vendor. */
@@ -48,5 +56,5 @@ export function unreachable(error: unknown, begun: boolean): ProviderError {
   const { code } = Object(error) as { code?: unknown }
   const known = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'no code'
   const cause = new Error(`the connection to the vendor failed: ${known}`)
-  return unavailable(passing.has(known) ? 'same' : 'next', cause, undefined, begun)
+  return unavailable(passing.has(known) ? 'same' : 'next', cause, { begun })
 }

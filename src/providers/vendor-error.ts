@@ -51,11 +51,11 @@ export function vendorError(fault: VendorFault): ProviderError {
   const { code, type, param } = fieldsOf(fault.error)
   const name = [code, type].find((each) => each !== undefined && isKnown(each))
   const cause = new Error(`the vendor answered ${fault.status}${name === undefined ? '' : ` ${name}`}`)
-  if (accountCodes.has(code ?? '') || accountCodes.has(type ?? '')) return unavailable('next', cause, undefined, false)
+  if (accountCodes.has(code ?? '') || accountCodes.has(type ?? '')) return unavailable('next', cause, { begun: false })
   if (code === 'model_not_found' || (fault.status === 404 && fault.openModel)) {
     return fault.openModel
       ? new ProviderError('model_not_found', { retry: 'next', cause, begun: false })
-      : unavailable('next', cause, undefined, false)
+      : unavailable('next', cause, { begun: false })
   }
   switch (fault.status) {
     case 400:
@@ -76,7 +76,11 @@ export function vendorError(fault: VendorFault): ProviderError {
         begun: false,
       })
     default:
-      return unavailable(adviceFor(fault.status), cause, fault.waitMs, adviceFor(fault.status) === 'same')
+      return unavailable(adviceFor(fault.status), cause, {
+        vendorWaitMs: fault.waitMs,
+        vendorStatus: fault.status,
+        begun: adviceFor(fault.status) === 'same',
+      })
   }
 }
 

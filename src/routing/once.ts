@@ -2,21 +2,21 @@
 import { GatewayError } from '../errors.ts'
 import { ProviderError } from '../providers/failure.ts'
 
-/**
- * Throws the failure on. Where the vendor may have begun to work, neither we nor the client's own retries may send the
- * request a second time.
- */
+/** Whether the vendor may have begun to work before it failed, so that a second request could be paid for twice. */
+export function mayHaveBegun(thrown: unknown): boolean {
+  if (thrown instanceof ProviderError && !thrown.begun) return false
+  return GatewayError.from(thrown).status >= 500
+}
+
+/** Throws the failure on; one after which the vendor may have begun tells the client's own retries to stay away. */
 export function notAgain(thrown: unknown): never {
-  if (thrown instanceof ProviderError && !thrown.begun) throw thrown
-  const error = GatewayError.from(thrown)
-  if (error.status < 500) throw thrown
-  const { code, message, retryAfterMs, headers, cause = thrown } = error
-  throw new ProviderError(code, {
-    retry: 'never',
+  if (!mayHaveBegun(thrown)) throw thrown
+  const { code, message, retryAfterMs, headers, cause = thrown } = GatewayError.from(thrown)
+  throw new GatewayError(code, {
     message,
     cause,
     headers,
     shouldRetry: false,
-    ...(retryAfterMs && { retryAfterMs }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
   })
 }

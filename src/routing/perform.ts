@@ -23,6 +23,8 @@ export interface Performance<T> {
   readonly breaker: Breaker
   readonly retry: RetryOptions
   readonly random: () => number
+  /** Whether a failure has to be the last one, whatever it advises. */
+  readonly final?: (failure: unknown) => boolean
 }
 
 /** The first good answer; else the last failure. Once the signal is aborted nothing more is tried: its reason is thrown. */
@@ -48,6 +50,7 @@ export async function perform<T>(performance: Performance<T>): Promise<T> {
         throw failure
       }
       breaker.failed(deployment)
+      if (performance.final?.(failure) === true) throw failure
       if (advice === 'next' || tried >= tries) break
       const backoff = backoffMs * 2 ** (tried - 1) * (0.5 + random())
       const wait = vendorWaitIn(failure) ?? Math.min(backoff, longestWaitMs)

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
-import { ProviderError, unavailable } from '../../src/providers/failure.ts'
+import { unavailable } from '../../src/providers/failure.ts'
 import { vendorError } from '../../src/providers/vendor-error.ts'
-import { notAgain } from '../../src/routing/once.ts'
+import { mayHaveBegun, notAgain } from '../../src/routing/once.ts'
 
-function afterwards(thrown: unknown): ProviderError {
+function afterwards(thrown: unknown): GatewayError {
   try {
     notAgain(thrown)
   } catch (error) {
-    return error as ProviderError
+    return error as GatewayError
   }
 }
 
@@ -21,19 +21,22 @@ describe('a failure of work that costs each time it is begun', () => {
       new GatewayError('service_unavailable', { retryAfterMs: 1_000 }),
     ]
     for (const failure of failures) {
-      const { retry, shouldRetry } = afterwards(failure)
-      expect({ retry, shouldRetry }).toEqual({ retry: 'never', shouldRetry: false })
+      expect(mayHaveBegun(failure)).toBe(true)
+      expect(afterwards(failure).shouldRetry).toBe(false)
     }
   })
 
   it('leaves alone what the vendor never got, or refused', () => {
     const failures = [
-      unavailable('same', new Error('refused'), undefined, false),
+      unavailable('same', new Error('refused'), { begun: false }),
       vendorError({ status: 429, openModel: false }),
       vendorError({ status: 401, openModel: false }),
       vendorError({ status: 400, openModel: false }),
       new GatewayError('client_closed'),
     ]
-    for (const failure of failures) expect(afterwards(failure)).toBe(failure)
+    for (const failure of failures) {
+      expect(mayHaveBegun(failure)).toBe(false)
+      expect(afterwards(failure)).toBe(failure)
+    }
   })
 })

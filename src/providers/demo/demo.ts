@@ -2,12 +2,17 @@
  * A small model of our own: no key, no network, and the same answer to the same question. It is what `npm start` serves
  * and what tests and readers can rely on; `answer.ts` holds its rules.
  */
-import type { Call, ChatPiece, Provider } from '../contract.ts'
+import type { Call, ChatPiece, ImageAnswer, Provider, TranscriptAnswer } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
+import type { ImageEditRequest, ImageRequest } from '../../wire/images.ts'
 import type { ModelObject } from '../../wire/model.ts'
+import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
 import { chat } from './chat.ts'
+import { editImages } from './edits.ts'
 import { embed } from './embed.ts'
+import { generateImages } from './images.ts'
+import { transcribe } from './transcribe.ts'
 
 export interface DemoOptions {
   /** Milliseconds between two tokens of a stream; whole answers come at once. Default 10. */
@@ -19,10 +24,16 @@ export interface DemoOptions {
 export interface DemoProvider extends Provider {
   chat(call: Call<ChatRequest>): AsyncIterable<ChatPiece>
   embed(call: Call<EmbeddingRequest>): EmbeddingList
+  /** PNGs, as base64; a client that asks for addresses gets them as `data:` URLs. */
+  generateImages(call: Call<ImageRequest>): ImageAnswer | Promise<ImageAnswer>
+  /** Takes PNGs. */
+  editImages(call: Call<ImageEditRequest>): Promise<ImageAnswer>
+  /** Takes WAVs. */
+  transcribe(call: Call<TranscriptionRequest>): Promise<TranscriptAnswer>
 }
 
 /** Its models by name, for a `'demo/*'` entry. Any other name is answered as well. */
-const models: readonly ModelObject[] = ['demo', 'demo-embedding'].map((id) => ({
+const models: readonly ModelObject[] = ['demo', 'demo-embedding', 'demo-image', 'demo-transcription'].map((id) => ({
   id,
   object: 'model',
   created: 1_764_547_200,
@@ -35,6 +46,9 @@ export function demo(options: DemoOptions = {}): DemoProvider {
     name,
     chat: (call) => chat(call, call.stream ? paceMs : 0),
     embed: ({ request }) => embed(request),
+    generateImages,
+    editImages,
+    transcribe: (call) => transcribe(call, paceMs),
     models: async () => models,
   }
 }

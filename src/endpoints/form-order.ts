@@ -1,0 +1,55 @@
+/** An order made of a multipart form: everything in it is text, and lists have several spellings. */
+import { estimateTokens } from '../billing/usage.ts'
+import { invalid } from '../errors.ts'
+import type { JsonObject } from '../http/json-body.ts'
+import type { UploadedForm } from '../http/uploaded-form.ts'
+import type { Order } from './endpoint.ts'
+
+/** What the fields of a form are; others are text. */
+export type FieldKinds = Readonly<Record<string, 'number' | 'boolean' | 'list'>>
+
+/** Throws 400 when the form does not name a model, which it must before it is known where it goes. */
+export function formOrder<Request>(form: UploadedForm, kinds: FieldKinds): Order<Request> {
+  const fields = () => fieldsOf(form, kinds)
+  const { model } = fields()
+  if (typeof model !== 'string' || model === '') throw invalid('Missing required parameter: "model".', 'model')
+  return {
+    model,
+    form,
+    get stream() {
+      return fields()['stream'] === true
+    },
+    get request() {
+      return fields() as Request
+    },
+    get promptTokens() {
+      return estimateTokens(Buffer.byteLength(form.fields.get('prompt')?.[0] ?? ''))
+    },
+    field: (name) => fields()[name],
+    json: (changes) => Buffer.from(JSON.stringify({ ...fields(), ...changes })),
+  }
+}
+
+/** The fields as a JSON request would have them; what cannot be read as its kind stays text, for the schema to refuse. */
+export function fieldsOf(form: UploadedForm, kinds: FieldKinds): JsonObject {
+  const lists = new Map<string, string[]>()
+  const fields = new Map<string, unknown>()
+  for (const [written, values] of form.fields) {
+    // `include[]`, `include[0]` and `include` all mean the same list.
+    const name = written.replace(/\[\d*\]$/, '')
+    const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
+    if (kind === 'list') {
+      lists.set(name, [...(lists.get(name) ?? []), ...values])
+      continue
+    }
+    if (values.length > 1) throw invalid(`The field "${written}" may stand in the form only once.`, written)
+    fields.set(written, kind === undefined ? values[0] : read(values[0] as string, kind))
+  }
+  return Object.fromEntries([...fields, ...lists])
+}
+
+function read(text: string, kind: 'number' | 'boolean'): unknown {
+  if (kind === 'number') return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text
+  if (/^(?:true|1)$/i.test(text)) return true
+  return /^(?:false|0)$/i.test(text) ? false : text
+}

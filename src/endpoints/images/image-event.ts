@@ -1,0 +1,38 @@
+/** Events of an image stream, completed as far as a provider leaves something out. */
+import type { Image, ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
+import type { TokenUsage } from '../../wire/token-usage.ts'
+import type { Visit } from '../endpoint.ts'
+
+/** What stands before the dot in the type of an event. */
+export type EventPrefix = 'image_generation' | 'image_edit'
+
+export function isCompleted({ type }: ImageEvent): boolean {
+  return type.endsWith('.completed')
+}
+
+/** An image of a whole answer as the event it would have been. */
+export function completedEvent(image: Image, response: ImagesResponse, prefix: EventPrefix): ImageEvent {
+  const { created, data: _, ...said } = response
+  return { type: `${prefix}.completed`, ...image, ...said, ...(created !== undefined && { created_at: created }) }
+}
+
+/** With all that clients may count on: the same object where nothing is missing. */
+export function fullEvent(event: ImageEvent, { order, startedAt }: Visit<ImageRequest>): ImageEvent {
+  const missing: Record<string, unknown> = {}
+  const require = (name: string, value: () => unknown) => {
+    if (event[name] === undefined) missing[name] = value()
+  }
+  require('created_at', () => Math.floor(startedAt / 1000))
+  for (const name of ['size', 'quality', 'background']) require(name, () => order.field(name) ?? 'auto')
+  require('output_format', () => order.field('output_format') ?? 'png')
+  if (isCompleted(event)) require('usage', () => noTokens)
+  return Object.keys(missing).length === 0 ? event : { ...event, ...missing }
+}
+
+/** For vendors that do not count tokens. */
+const noTokens: TokenUsage = {
+  input_tokens: 0,
+  output_tokens: 0,
+  total_tokens: 0,
+  input_tokens_details: { text_tokens: 0, image_tokens: 0 },
+}

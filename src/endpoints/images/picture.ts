@@ -1,0 +1,23 @@
+/** One image in the form that was asked for. */
+import type { Image, ImageRequest } from '../../wire/images.ts'
+
+/**
+ * Base64 becomes a `data:` URL and the other way round; an address on the web is not fetched, and stays what it is. The
+ * same object where nothing had to change.
+ */
+export function asAsked(image: Image, format: ImageRequest['response_format'], type: string | undefined): Image {
+  const { b64_json: base64, url, ...rest } = image
+  if (format === 'url' && url === undefined && base64 !== undefined) {
+    return { ...rest, url: `data:image/${type ?? typeOf(base64)};base64,${base64}` }
+  }
+  const inline =
+    format === 'b64_json' && base64 === undefined ? /^data:[^,]*;base64,(.*)$/s.exec(url ?? '')?.[1] : undefined
+  return inline === undefined ? image : { ...rest, b64_json: inline }
+}
+
+/** The type of an image, told by its first bytes in base64. */
+function typeOf(base64: string): string {
+  if (base64.startsWith('/9j/')) return 'jpeg'
+  if (base64.startsWith('UklGR')) return 'webp'
+  return base64.startsWith('R0lG') ? 'gif' : 'png'
+}

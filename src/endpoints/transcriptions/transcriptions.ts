@@ -1,0 +1,26 @@
+/** `POST /v1/audio/transcriptions`. */
+import { GatewayError } from '../../errors.ts'
+import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
+import { release } from '../chunk-stream.ts'
+import type { CallEndpoint } from '../endpoint.ts'
+import { openTranscript, transcriptFrames, transcriptReply, type OpenTranscript } from './answer.ts'
+import { readTranscription } from './request.ts'
+
+export const transcriptions: CallEndpoint<TranscriptionRequest, OpenTranscript> = {
+  name: 'audio.transcriptions',
+  read: readTranscription,
+  async fit(order, model) {
+    // Which deployment answers in the end is not known while the form is passed on to the first of them.
+    if (model.deployments.length > 1) await order.form?.keep()
+  },
+  async ask(provider, call, visit) {
+    const answer = provider.transcribe?.(call)
+    if (answer !== undefined) return openTranscript(await answer, visit)
+    throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not transcribe.' })
+  },
+  discard(answer) {
+    if (answer.kind === 'events') release(answer.events.rest)
+  },
+  whole: transcriptReply,
+  frames: transcriptFrames,
+}

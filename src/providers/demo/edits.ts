@@ -1,0 +1,66 @@
+/** The demo model's edits: the prompt's scene in the transparent parts of the mask, every other pixel as it was. */
+import { buffer } from 'node:stream/consumers'
+import { invalid } from '../../errors.ts'
+import { isFile, type Form } from '../../http/form.ts'
+import type { ImageEditRequest, ImageReference } from '../../wire/images.ts'
+import type { Call, ImageAnswer } from '../contract.ts'
+import { readDataUrl } from '../data-url.ts'
+import { repaint, resize } from './draw.ts'
+import { answerWith, sizeOf } from './images.ts'
+import { readPng, type Picture } from './png.ts'
+
+interface Originals {
+  readonly image: Buffer
+  readonly mask: Buffer | undefined
+}
+
+/** Of several images the first is edited. */
+export async function editImages(call: Call<ImageEditRequest>): Promise<ImageAnswer> {
+  const originals = call.form === undefined ? referenced(call.request) : await uploaded(call.form)
+  const { prompt } = call.request
+  const picture = await readPng(originals.image, 'image')
+  const mask = originals.mask && (await readPng(originals.mask, 'mask'))
+  if (mask && (mask.width !== picture.width || mask.height !== picture.height)) {
+    throw invalid('"mask" must have the same size as "image".', 'mask')
+  }
+  const inRegion = regionOf(picture, mask)
+  const size = sizeOf(call.request) ?? picture
+  return answerWith(call, 'image_edit', (nth, grain) => {
+    // Unfinished images show the original still.
+    const edited = grain === 1 ? repaint(picture, prompt, nth, inRegion) : picture
+    return size.width === picture.width && size.height === picture.height
+      ? edited
+      : resize(edited, size.width, size.height)
+  })
+}
+
+/** Where the mask is fully transparent; without one, where the image is; and all of it where nothing is. */
+function regionOf(picture: Picture, mask: Picture | undefined): (pixel: number) => boolean {
+  const { pixels } = mask ?? picture
+  const isClear = (pixel: number) => pixels[pixel * 4 + 3] === 0
+  if (mask !== undefined) return isClear
+  for (let at = 3; at < pixels.length; at += 4) if (pixels[at] === 0) return isClear
+  return () => true
+}
+
+async function uploaded(form: Form): Promise<Originals> {
+  let image: Buffer | undefined
+  let mask: Buffer | undefined
+  for await (const part of form.parts()) {
+    if (!isFile(part)) continue
+    if (part.name === 'mask') mask = await buffer(part.bytes)
+    else if (part.name.startsWith('image')) image ??= await buffer(part.bytes)
+  }
+  if (image === undefined) throw invalid('Missing required parameter: "image".', 'image')
+  return { image, mask }
+}
+
+function referenced({ images = [], mask }: ImageEditRequest): Originals {
+  return { image: inline(images[0], 'images[0]'), mask: mask ? inline(mask, 'mask') : undefined }
+}
+
+function inline(reference: ImageReference | undefined, param: string): Buffer {
+  const data = readDataUrl(reference?.image_url ?? '')
+  if (data !== undefined) return Buffer.from(data.base64, 'base64')
+  throw invalid(`"${param}" must hold the image itself, as a "data:" URL in "image_url", for this model.`, param)
+}

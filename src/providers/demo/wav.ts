@@ -1,0 +1,58 @@
+/** WAV: a RIFF file of PCM samples. Source: Microsoft's RIFF and WAVEFORMATEX references. */
+import { invalid } from '../../errors.ts'
+
+export interface Sound {
+  readonly channels: number
+  /** Samples a second, of each channel. */
+  readonly rate: number
+  /** Bits a sample. */
+  readonly bits: number
+  /** Seconds. */
+  readonly duration: number
+}
+
+/** What of a file is kept to look for its headers in. */
+const headBytes = 64 * 1024
+
+/** Reads a file to its end without keeping it. Throws 400 for anything that is no WAV of samples. */
+export async function readWav(file: AsyncIterable<Uint8Array>): Promise<Sound> {
+  const head: Uint8Array[] = []
+  let kept = 0
+  let size = 0
+  for await (const piece of file) {
+    size += piece.length
+    if (kept >= headBytes) continue
+    head.push(piece)
+    kept += piece.length
+  }
+  return soundIn(Buffer.concat(head), size)
+}
+
+function soundIn(head: Buffer, size: number): Sound {
+  if (head.toString('latin1', 0, 4) !== 'RIFF' || head.toString('latin1', 8, 12) !== 'WAVE') {
+    throw invalid('"file" must be a WAV for this model.', 'file')
+  }
+  let format: { channels: number; rate: number; bits: number; frame: number } | undefined
+  for (let at = 12; at + 8 <= head.length;) {
+    const name = head.toString('latin1', at, at + 4)
+    const length = head.readUInt32LE(at + 4)
+    const start = at + 8
+    if (name === 'fmt ' && start + 16 <= head.length) {
+      format = {
+        channels: head.readUInt16LE(start + 2),
+        rate: head.readUInt32LE(start + 4),
+        frame: head.readUInt16LE(start + 12),
+        bits: head.readUInt16LE(start + 14),
+      }
+    }
+    if (name === 'data' && format !== undefined) {
+      const { channels, rate, bits, frame } = format
+      if (channels === 0 || rate === 0 || frame === 0) break
+      // A recorder that did not know the length in advance has written none, or too much.
+      const bytes = Math.min(length === 0 ? Infinity : length, size - start)
+      return { channels, rate, bits, duration: Math.floor(bytes / frame) / rate }
+    }
+    at = start + length + (length % 2)
+  }
+  throw invalid('"file" is a broken WAV.', 'file')
+}
