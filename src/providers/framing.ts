@@ -112,16 +112,3 @@ export function eventIn(frame: string): VendorEvent | undefined {
   }
   return data === undefined ? undefined : { name: name || 'message', data }
 }
-
-/** The events of a vendor that speaks another format than OpenAI's. */
-export async function* readEvents(source: AsyncIterable<Buffer>): AsyncGenerator<VendorEvent, void, void> {
-  const framer = new Framer()
-  for await (const bytes of source) {
-    const slab = framer.push(bytes)
-    if (slab === undefined) continue
-    for (const frame of slab.toString('utf8').split('\n\n')) {
-      const event = eventIn(frame)
-      if (event !== undefined) yield event
-    }
-  }
-}

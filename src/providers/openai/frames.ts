@@ -58,6 +58,9 @@ class FrameReader {
   /** How this vendor prints its chunks, known after the first one; undefined while that is not the usual way. */
   #print: Print | undefined
   #model: { from: Buffer; to: Buffer } | undefined
+  /** Frames and tokens of what was measured last. */
+  #count = 0
+  #tokens = 0
   /** A choice has been finished, so that the end of the stream may be its end too. */
   #finished = false
 
@@ -79,41 +82,59 @@ class FrameReader {
   }
 
   *#frames(slab: Buffer): Generator<ChatPiece> {
-    if (this.#isPlain(slab)) return yield* this.#plain(slab)
+    if (this.#isPlain(slab)) return yield* this.#plain(slab, this.#count, this.#tokens)
     // Something in here matters, or nothing is known yet: frame by frame.
     let plain = 0
-    let at = 0
-    while (at < slab.length) {
+    let count = 0
+    let tokens = 0
+    for (let at = 0; at < slab.length;) {
       const next = slab.indexOf('\n\n', at)
       const end = next < 0 ? slab.length : next + 2
       const frame = slab.subarray(at, end)
-      if (!this.#isPlain(frame)) {
-        if (plain < at) yield* this.#plain(slab.subarray(plain, at))
+      if (this.#isPlain(frame)) {
+        count += this.#count
+        tokens += this.#tokens
+      } else {
+        if (count > 0) yield* this.#plain(slab.subarray(plain, at), count, tokens)
         const event = eventIn(frame.toString('utf8'))
         if (event !== undefined) yield* this.#event(event, frame)
         if (this.done) return
         plain = end
+        count = tokens = 0
       }
       at = end
     }
-    if (plain < slab.length) yield* this.#plain(slab.subarray(plain))
+    if (count > 0) yield* this.#plain(slab.subarray(plain), count, tokens)
   }
 
   /** Whether all frames are deltas of text in the usual form. After the end of a choice each frame is looked into. */
   #isPlain(slab: Buffer): boolean {
-    if (this.#print === undefined || this.#finished) return false
-    return !marks.test(slab.toString('latin1')) && countOf(slab, this.#print.firstKey) > 0
+    return this.#print !== undefined && !this.#finished && !marks.test(slab.toString('latin1')) && this.#measure(slab)
   }
 
-  *#plain(slab: Buffer): Generator<ChatPiece> {
+  /** Counts frames and tokens of a slab; false as soon as a frame has another form than the first text had. */
+  #measure(slab: Buffer): boolean {
     const { firstKey, overhead } = this.#print as Print
-    const count = countOf(slab, firstKey)
+    this.#count = 0
+    this.#tokens = 0
+    for (let at = 0; at < slab.length;) {
+      const end = endOfFrame(slab, at)
+      if (end < 0 || firstKeyOf(slab, at) !== firstKey) return false
+      this.#count++
+      this.#tokens += estimatePieces(1, end - at - overhead)
+      at = end
+    }
+    return true
+  }
+
+  *#plain(slab: Buffer, count: number, tokens: number): Generator<ChatPiece> {
     const bytes = this.#renamed(slab, count)
-    if (bytes !== undefined)
-      return yield new ContentFrames(bytes, estimatePieces(count, slab.length - count * overhead))
-    for (const frame of slab.toString('utf8').split('\n\n')) {
-      const event = eventIn(frame)
-      if (event !== undefined) yield* this.#event(event)
+    if (bytes !== undefined) return yield new ContentFrames(bytes, tokens)
+    for (const text of slab.toString('utf8').split(/(?<=\n\n)/)) {
+      const frame = Buffer.from(text)
+      const renamed = this.#renamed(frame, 1)
+      if (renamed === undefined) yield* this.#event(eventIn(text) as VendorEvent)
+      else if (this.#measure(frame)) yield new ContentFrames(renamed, this.#tokens)
     }
   }
 
@@ -135,8 +156,7 @@ class FrameReader {
   #learn(chunk: ChatChunk, frame: Buffer): void {
     const text = textOf(chunk)
     if (!chunk.id || !chunk.created || text === '') return
-    const firstKey = firstKeyOf(frame, 0)
-    if (countOf(frame, firstKey) !== 1) return
+    if (endOfFrame(frame, 0) !== frame.length) return
     const { rename } = this.#options
     if (rename !== undefined && rename !== chunk.model) {
       const name = JSON.stringify(chunk.model)
@@ -144,7 +164,7 @@ class FrameReader {
       if (from === undefined) return
       this.#model = { from: Buffer.from(from), to: Buffer.from(`"model":${JSON.stringify(rename)}`) }
     }
-    this.#print = { firstKey, overhead: frame.length - Buffer.byteLength(text) }
+    this.#print = { firstKey: firstKeyOf(frame, 0), overhead: frame.length - Buffer.byteLength(text) }
   }
 
   /** The slab with the client's model name in every frame; undefined when a frame has not the vendor's name once. */
@@ -165,25 +185,15 @@ class FrameReader {
   }
 }
 
-/**
- * Frames of the form `data: {"key…}` on one line in a slab, all with the same first key, for a vendor prints errors
- * otherwise than chunks; 0 as soon as one has another form.
- */
-function countOf(slab: Buffer, firstKey: number): number {
-  let count = 0
-  let at = 0
-  while (at < slab.length) {
-    const end = slab.indexOf(lineFeed, at)
-    if (end < 0 || slab[end + 1] !== lineFeed || slab[end - 1] !== 0x7d /* } */) return 0
-    if (slab[at] !== 0x64 || slab[at + 4] !== 0x3a || slab[at + 5] !== 0x20 || slab[at + 6] !== 0x7b) return 0
-    if (firstKeyOf(slab, at) !== firstKey) return 0
-    at = end + 2
-    count++
-  }
-  return count
+/** Where the frame that begins here ends, if it has the form `data: {…}` on one line; else -1. */
+function endOfFrame(slab: Buffer, at: number): number {
+  const end = slab.indexOf(lineFeed, at)
+  if (end < 0 || slab[end + 1] !== lineFeed || slab[end - 1] !== 0x7d /* } */) return -1
+  const begins = slab[at] === 0x64 && slab[at + 4] === 0x3a && slab[at + 5] === 0x20 && slab[at + 6] === 0x7b
+  return begins ? end + 2 : -1
 }
 
-/** Three bytes that tell the first key of a frame from others: `id"` is not `err`. */
+/** Three bytes that tell the first key of a frame from others: a vendor prints its errors otherwise than its chunks. */
 function firstKeyOf(slab: Buffer, at: number): number {
   return ((slab[at + 8] as number) << 16) | ((slab[at + 9] as number) << 8) | (slab[at + 10] as number)
 }
