@@ -13,13 +13,13 @@ export async function requireSuccess(transfer: Transfer, call?: Call<unknown>, r
   if (status === 200 || status === 201) return
   const waitMs = waitOf((name) => transfer.header(name))
   if (status < 400) throw transfer.fail(unavailable('next', new Error(`the vendor answered ${status}`)))
-  const error = await errorIn(transfer)
+  const error = await readError(transfer)
   const fault = { status, error, waitMs, openModel: call?.openModel ?? false, sent: call?.field }
   throw vendorError(read?.(fault) ?? fault)
 }
 
 /** What a refusal says, as far as it can be read; a page of HTML, or one that does not come, says nothing. */
-async function errorIn(transfer: Transfer): Promise<unknown> {
+export async function readError(transfer: Transfer): Promise<unknown> {
   try {
     const body: unknown = JSON.parse((await transfer.bytes(64 * 1024, 5_000)).toString('utf8'))
     // Google puts it into a list where it would have streamed.
@@ -33,6 +33,11 @@ async function errorIn(transfer: Transfer): Promise<unknown> {
 /** The body as a JSON object, with the text it was parsed from. */
 export async function readJsonObject(transfer: Transfer, maxBytes: number): Promise<Verbatim<object>> {
   const bytes = await transfer.bytes(maxBytes)
+  return new Verbatim(readObject(bytes), bytes)
+}
+
+/** Throws where the text is no JSON object. */
+export function readObject(bytes: Buffer): object {
   let value: unknown
   try {
     value = JSON.parse(bytes.toString('utf8'))
@@ -41,5 +46,5 @@ export async function readJsonObject(transfer: Transfer, maxBytes: number): Prom
   }
   if (typeof value !== 'object' || value === null)
     throw unavailable('same', new Error('the vendor answered with no object'))
-  return new Verbatim(value, bytes)
+  return value
 }

@@ -33,9 +33,10 @@ export interface Provider {
   chat?(call: Call<ChatRequest>): ChatAnswer | Promise<ChatAnswer>
 
   /**
-   * Optional. Continues a text (the legacy endpoint), in the same forms as a chat. Without it the gateway asks `chat`.
+   * Optional. Continues a text (the legacy endpoint), in the same forms as a chat. Without it, or where it gives
+   * undefined because this model only chats, the gateway asks `chat`.
    */
-  complete?(call: Call<CompletionRequest>): CompletionAnswer | Promise<CompletionAnswer>
+  complete?(call: Call<CompletionRequest>): CompletionAnswer | undefined | Promise<CompletionAnswer | undefined>
 
   /**
    * Optional. Turns texts into vectors, one for each input. Numbers and base64 are both taken: the gateway converts to

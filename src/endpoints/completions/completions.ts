@@ -35,7 +35,6 @@ const form: AnswerForm<TextChunk, FullTextChunk, TextCompletion> = {
 }
 
 async function ask(provider: Provider, call: Call<CompletionRequest>, visit: AnswerVisit): Promise<OpenCompletion> {
-  const answer =
-    provider.complete === undefined ? await completeByChat(provider, call, visit) : await provider.complete(call)
+  const answer = (await provider.complete?.(call)) ?? (await completeByChat(provider, call, visit))
   return openAnswer(form, answer, call, visit)
 }

@@ -1,5 +1,5 @@
 /**
- * The bytes of an OpenAI-style event stream → pieces. Most frames hold nothing but a delta of text: they stay bytes,
+ * The bytes of an OpenAI-style stream of chunks → pieces. Most frames hold nothing but a delta of text: they stay bytes,
  * all that arrived together in one piece. Frames that matter (tool calls, ends, usage, errors, anything unusual) are
  * parsed, as are all frames of a stream that is not printed in the usual way.
  */
@@ -201,7 +201,8 @@ function firstKeyOf(slab: Buffer, at: number): number {
 /** The text of a chunk that has nothing but text. */
 function textOf(chunk: ChatChunk): string {
   let text = ''
-  for (const { delta } of chunk.choices ?? []) {
+  for (const { delta, text: continued } of chunk.choices ?? []) {
+    if (typeof continued === 'string') text += continued
     for (const [name, value] of Object.entries(delta ?? {})) {
       if (name !== 'role' && typeof value === 'string') text += value
     }

@@ -1,0 +1,65 @@
+/**
+ * Embeddings. A list of vectors is large, and nothing in it has to be looked at: what stands around the vectors is read,
+ * they themselves are passed on as they came.
+ */
+import { readObject } from '../answer.ts'
+import { EmbeddingText, type Call, type EmbeddingAnswer } from '../contract.ts'
+import { readUsage } from '../../billing/usage.ts'
+import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
+import type { OpenAIOptions } from './openai.ts'
+import type { Vendor } from './vendor.ts'
+
+export async function embed(
+  vendor: Vendor,
+  call: Call<EmbeddingRequest>,
+  { embeddingFormat }: OpenAIOptions,
+): Promise<EmbeddingAnswer> {
+  const asked = call.field('encoding_format')
+  const changes = embeddingFormat === false && asked !== undefined ? { encoding_format: undefined } : {}
+  const { transfer, rename, failure } = await vendor.post('/embeddings', call, changes)
+  const bytes = await transfer.bytes(vendor.client.answerBytes)
+  const untouched = untouchedIn(bytes, asked === 'base64' ? '"' : '[', rename)
+  if (untouched !== undefined) return untouched
+  const list = readObject(bytes) as EmbeddingList
+  if (list['error']) throw failure(list['error'])
+  return rename === undefined ? list : { ...list, model: rename }
+}
+
+/** In front of the list of vectors, and behind it, stand at most so many bytes. */
+const shellBytes = 4096
+
+const firstVector = /^\[\s*\{[^[\]{}]{0,200}?"embedding"\s*:\s*(["[])/
+
+/**
+ * The answer as it is, if its vectors have the form that was asked for, which the first character tells. Undefined
+ * where anything is unusual: then it is parsed.
+ */
+function untouchedIn(bytes: Buffer, form: string, rename: string | undefined): EmbeddingText | undefined {
+  const from = bytes.subarray(0, shellBytes).indexOf('[')
+  const to = bytes.lastIndexOf(']') + 1
+  if (from < 0 || to <= from || bytes.length - to > shellBytes) return undefined
+  if (firstVector.exec(bytes.toString('latin1', from, from + 300))?.[1] !== form) return undefined
+  const before = bytes.toString('utf8', 0, from)
+  const behind = bytes.toString('utf8', to)
+  const shell = shellOf(`${before}[]${behind}`)
+  const usage = readUsage(shell?.['usage'])
+  if (shell === undefined || usage === undefined || !isEmptyList(shell['data'])) return undefined
+  if (rename === undefined) return new EmbeddingText(bytes, usage)
+  const list = JSON.stringify({ ...shell, model: rename })
+  const place = list.indexOf('"data":[]') + '"data":['.length
+  const vectors = bytes.subarray(from + 1, to - 1)
+  const whole = Buffer.concat([Buffer.from(list.slice(0, place)), vectors, Buffer.from(list.slice(place))])
+  return new EmbeddingText(whole, usage)
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) && value.length === 0
+}
+
+function shellOf(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text) as Record<string, unknown>
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,194 @@
+/** `POST /v1/completions` with a model that only chats. */
+import { defineProvider, demo, finish, openai, text, type Call } from 'modelhatch/providers'
+import { describe, expect, test } from 'vitest'
+import type { ChatRequest } from '../../../src/wire/chat.ts'
+import { usageOf } from '../../../src/wire/usage.ts'
+import { hostedWith, vendorFor } from '../../hosted.ts'
+import { clientOf, errorOf, post } from '../ask.ts'
+
+/** Says each prompt backwards, letter by letter, once for each choice. */
+function mirror(seen: ChatRequest[] = []) {
+  return defineProvider({
+    name: 'mirror',
+    async *chat({ request }: Call<ChatRequest>) {
+      seen.push(request)
+      const prompt = String(request.messages[0]?.content)
+      for (let choice = 0; choice < (request.n ?? 1); choice++) {
+        for (const letter of [...prompt].reverse()) {
+          await new Promise((resolve) => setImmediate(resolve))
+          yield text(letter, choice)
+        }
+        yield finish('stop', usageOf(prompt.length, prompt.length * (request.n ?? 1)), choice)
+      }
+    },
+  })
+}
+
+async function gateway(seen?: ChatRequest[]) {
+  const hosted = await hostedWith({ models: { m: mirror(seen) } })
+  return { ...hosted, client: clientOf(hosted.url) }
+}
+
+/** The text of each choice of a stream by its index, and the usage told with it. */
+async function streamed(url: string, body: object) {
+  const texts: string[] = []
+  const ends: (string | null)[] = []
+  let usage: unknown
+  const stream = await clientOf(url).completions.create({
+    model: 'm',
+    prompt: '',
+    ...body,
+    stream: true,
+    stream_options: { include_usage: true },
+  })
+  for await (const chunk of stream) {
+    expect(chunk.object).toBe('text_completion')
+    for (const { index, text: piece, finish_reason: reason } of chunk.choices) {
+      texts[index] = (texts[index] ?? '') + piece
+      if ((reason as string | null) !== null) ends[index] = reason
+    }
+    usage = chunk.usage ?? usage
+  }
+  return { texts, ends, usage }
+}
+
+describe('a prompt', () => {
+  test('becomes one user message, and the answer is the text', async () => {
+    const seen: ChatRequest[] = []
+    const { client } = await gateway(seen)
+    const answer = await client.completions.create({ model: 'm', prompt: 'abc', temperature: 0.5, stop: 'x', seed: 1 })
+    expect(answer.choices).toEqual([{ text: 'cba', index: 0, logprobs: null, finish_reason: 'stop' }])
+    expect(answer.id).toMatch(/^cmpl-/)
+    expect(answer.object).toBe('text_completion')
+    expect(seen).toEqual([
+      { model: 'm', messages: [{ role: 'user', content: 'abc' }], temperature: 0.5, stop: 'x', seed: 1 },
+    ])
+  })
+
+  test('is given back in front of each answer where "echo" asks for it', async () => {
+    const { url, client } = await gateway()
+    const { choices } = await client.completions.create({ model: 'm', prompt: ['ab', 'cd'], echo: true, n: 2 })
+    expect(choices.map((choice) => choice.text)).toEqual(['abba', 'abba', 'cddc', 'cddc'])
+    expect((await streamed(url, { prompt: ['ab', 'cd'], echo: true, n: 2 })).texts).toEqual([
+      'abba',
+      'abba',
+      'cddc',
+      'cddc',
+    ])
+  })
+
+  test('given as tokens is refused, for a chat takes text', async () => {
+    const { url } = await gateway()
+    const answer = await post(url, '/completions', { model: 'm', prompt: [1, 2] })
+    expect([answer.status, errorOf(answer)]).toMatchObject([400, { code: 'unsupported_value', param: 'prompt' }])
+  })
+})
+
+describe('several prompts', () => {
+  const prompt = Array.from({ length: 9 }, (_, index) => `${index}-`)
+  const mirrored = prompt.map((each) => [...each].reverse().join(''))
+
+  test('are answered in their order, n answers to each together, usage summed', async () => {
+    const { url, client, receipt } = await gateway()
+    const answer = await client.completions.create({ model: 'm', prompt, n: 2 })
+    expect(answer.choices.map(({ index }) => index)).toEqual(Array.from({ length: 18 }, (_, index) => index))
+    expect(answer.choices.map((choice) => choice.text)).toEqual(mirrored.flatMap((each) => [each, each]))
+    expect(answer.usage).toMatchObject(usageOf(18, 36))
+    expect((await receipt()).usage).toMatchObject(usageOf(18, 36))
+
+    const stream = await streamed(url, { prompt, n: 2 })
+    expect(stream.texts).toEqual(mirrored.flatMap((each) => [each, each]))
+    expect(stream.ends).toEqual(Array.from({ length: 18 }, () => 'stop'))
+    expect(stream.usage).toMatchObject(usageOf(18, 36))
+  })
+
+  test('are asked four at a time', async () => {
+    let open = 0
+    let most = 0
+    const provider = defineProvider({
+      name: 'counting',
+      async *chat() {
+        most = Math.max(most, ++open)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        yield text('x')
+        open--
+      },
+    })
+    const { url, client } = await hostedWith({ models: { m: provider } }).then((h) => ({
+      ...h,
+      client: clientOf(h.url),
+    }))
+    await client.completions.create({ model: 'm', prompt })
+    expect(most).toBe(4)
+    most = 0
+    expect((await streamed(url, { prompt })).texts).toEqual(prompt.map(() => 'x'))
+    expect(most).toBe(4)
+  })
+
+  test.each([false, true])(
+    'fail together: the others are stopped before another deployment is asked (stream: %s)',
+    async (stream) => {
+      const stopped: string[] = []
+      const provider = defineProvider({
+        name: 'failing',
+        async *chat({ request, signal }: Call<ChatRequest>) {
+          const asked = String(request.messages[0]?.content)
+          if (asked === '2-') throw new Error('secret')
+          yield* []
+          await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))).catch(
+            (error: unknown) => {
+              stopped.push(asked)
+              throw error
+            },
+          )
+          yield text('never')
+        },
+      })
+      const { url } = await hostedWith({ models: { m: { route: [{ provider }, { provider: mirror() }] } } })
+      const answer = await post(url, '/completions', { model: 'm', prompt, stream })
+      expect(answer.status).toBe(200)
+      expect(stopped.sort()).toEqual(['0-', '1-', '3-'])
+    },
+  )
+})
+
+test.each([
+  ['suffix', { suffix: 'end' }],
+  ['logprobs', { logprobs: 0 }],
+  ['best_of', { best_of: 3, n: 2 }],
+  ['max_tokens', { max_tokens: 0 }],
+])('"%s" is refused by name where a chat cannot do it', async (param, body) => {
+  const { url } = await gateway()
+  const answer = await post(url, '/completions', { model: 'm', prompt: 'x', ...body })
+  expect([answer.status, errorOf(answer).param]).toEqual([400, param])
+})
+
+test('the demo model completes, to the token limit it is given', async () => {
+  const { url } = await hostedWith({ models: { m: demo({ paceMs: 0 }) } })
+  const whole = await clientOf(url).completions.create({ model: 'm', prompt: 'Say something.', max_tokens: 3 })
+  expect(whole.choices[0]?.finish_reason).toBe('length')
+  expect(whole.usage?.completion_tokens).toBe(3)
+  const { texts, ends } = await streamed(url, { prompt: 'Say something.', max_tokens: 3 })
+  expect([texts[0], ends[0]]).toEqual([whole.choices[0]?.text, 'length'])
+})
+
+test('a vendor whose model only chats is asked to chat, and not for completions again', async () => {
+  const paths: string[] = []
+  const vendor = await vendorFor(({ url }, response) => {
+    paths.push(url)
+    if (url === '/v1/completions') {
+      response
+        .writeHead(404)
+        .end('{"error":{"message":"This is a chat model","type":"invalid_request_error","param":"model","code":null}}')
+    } else
+      response.end(
+        '{"choices":[{"message":{"role":"assistant","content":"Hi"}}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}',
+      )
+  })
+  const { url } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+  const client = clientOf(url)
+  for (const _ of [1, 2]) {
+    expect((await client.completions.create({ model: 'm', prompt: 'x' })).choices[0]?.text).toBe('Hi')
+  }
+  expect(paths).toEqual(['/v1/completions', '/v1/chat/completions', '/v1/chat/completions'])
+})

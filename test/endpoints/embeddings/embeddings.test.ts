@@ -1,0 +1,242 @@
+/** `POST /v1/embeddings`: every form of input, both encodings, large lists. */
+import { defineProvider, demo, EmbeddingText, openai, type Call } from 'modelhatch/providers'
+import type { VendorReply } from 'modelhatch/testing'
+import { describe, expect, test } from 'vitest'
+import { toBase64 } from '../../../src/endpoints/embeddings/vectors.ts'
+import type { EmbeddingInput, EmbeddingRequest } from '../../../src/wire/embeddings.ts'
+import { hostedWith, vendorFor } from '../../hosted.ts'
+import { hasShared, sharedBytes } from '../../shared.ts'
+import { clientOf, errorOf, post } from '../ask.ts'
+
+async function gatewayOver(reply: VendorReply, options: Parameters<typeof openai>[0] = {}) {
+  const vendor = await vendorFor(reply)
+  const hosted = await hostedWith({
+    models: { m: openai({ baseUrl: vendor.baseUrl, ...options }) },
+    retry: { tries: 1 },
+  })
+  return { ...hosted, vendor, client: clientOf(hosted.url) }
+}
+
+/** A vendor that numbers its inputs: the vector of `"7"` is `[7, 0.5]`. */
+const numbering: VendorReply = ({ json }, response) => {
+  const { input, encoding_format: format } = json as EmbeddingRequest
+  const inputs = typeof input === 'string' ? [input] : (input as string[])
+  const vectorOf = (text: string) => (format === 'base64' ? toBase64([Number(text), 0.5]) : [Number(text), 0.5])
+  const data = inputs.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }))
+  const usage = { prompt_tokens: inputs.length, total_tokens: inputs.length }
+  response.end(JSON.stringify({ object: 'list', data, model: 'theirs', usage }))
+}
+
+describe('vectors the vendor gives as they were asked for', () => {
+  test.each(['float', 'base64'] as const)('pass byte for byte (%s), and usage is read', async (format) => {
+    let sent = ''
+    const { url, receipt } = await gatewayOver((request, response) => {
+      const end = response.end.bind(response)
+      response.end = ((text: string) => end((sent = text))) as never
+      return numbering(request, response)
+    })
+    const answer = await post(url, '/embeddings', { model: 'm', input: ['1', '2'], encoding_format: format })
+    expect(answer.text).toBe(sent)
+    expect(await receipt()).toMatchObject({
+      endpoint: 'embeddings',
+      outcome: 'completed',
+      usage: { prompt_tokens: 2, completion_tokens: 0, total_tokens: 2 },
+      usageSource: 'reported',
+    })
+  })
+
+  test('carry the name the client used', async () => {
+    const { url, vendor } = await gatewayOver(numbering, { modelNames: { m: 'theirs' } })
+    const { json } = await post(url, '/embeddings', { model: 'm', input: '7' })
+    const usage = { prompt_tokens: 1, total_tokens: 1 }
+    const data = [{ object: 'embedding', index: 0, embedding: [7, 0.5] }]
+    expect(json).toEqual({ object: 'list', data, model: 'm', usage })
+    expect(vendor.requests[0]?.json).toEqual({ model: 'theirs', input: '7' })
+  })
+})
+
+describe.skipIf(!hasShared)("OpenAI's recorded pair", () => {
+  const recording = (name: string) => sharedBytes(`recordings/openai/embedding-${name}.json`)
+  const reply: (name: string) => VendorReply = (name) => (_, response) => void response.end(recording(name))
+  const vectorIn = (text: string) => (JSON.parse(text) as { data: [{ embedding: unknown }] }).data[0].embedding
+
+  test.each([
+    ['float', 'base64'],
+    ['base64', 'float'],
+  ])('a vendor that gives %s when asked for %s is converted, digit for digit', async (given, asked) => {
+    const { url } = await gatewayOver(reply(given))
+    const answer = await post(url, '/embeddings', { model: 'm', input: 'x', encoding_format: asked })
+    expect(vectorIn(answer.text)).toEqual(vectorIn(recording(asked).toString()))
+    expect(answer.json).toMatchObject({ model: 'text-embedding-3-large', usage: { prompt_tokens: 1, total_tokens: 1 } })
+  })
+
+  test.each(['float', 'base64'])('the official client gets the same numbers from a vendor of %s', async (given) => {
+    const { client } = await gatewayOver(reply(given))
+    const expected = vectorIn(recording('float').toString()) as number[]
+    for (const format of [undefined, 'float'] as const) {
+      const { data } = await client.embeddings.create({
+        model: 'm',
+        input: 'x',
+        ...(format && { encoding_format: format }),
+      })
+      expect(data[0]?.embedding.map(Math.fround)).toEqual(expected.map(Math.fround))
+    }
+  })
+})
+
+test('a vendor that refuses "encoding_format" is not asked for one', async () => {
+  const { url, vendor } = await gatewayOver(numbering, { embeddingFormat: false })
+  const { json } = await post(url, '/embeddings', { model: 'm', input: '7', encoding_format: 'base64', user: 'u' })
+  expect(vendor.requests[0]?.json).toEqual({ model: 'm', input: '7', user: 'u' })
+  expect(json).toMatchObject({ data: [{ embedding: toBase64([7, 0.5]) }] })
+})
+
+describe('a list larger than the vendor takes', () => {
+  const input = Array.from({ length: 23 }, (_, index) => String(index))
+
+  test('is split, and comes back in order with usage summed', async () => {
+    const { client, vendor, receipt } = await gatewayOver(numbering, { embeddingBatch: 5 })
+    const list = await client.embeddings.create({ model: 'm', input, encoding_format: 'float' })
+    expect(list.data.map(({ index, embedding }) => [index, ...embedding])).toEqual(
+      input.map((text) => [Number(text), Number(text), 0.5]),
+    )
+    expect(list.usage).toEqual({ prompt_tokens: 23, total_tokens: 23 })
+    const sizes = vendor.requests.map(({ json }) => (json as { input: string[] }).input.length)
+    expect(sizes.sort()).toEqual([3, 5, 5, 5, 5])
+    expect((await receipt()).usage.prompt_tokens).toBe(23)
+  })
+
+  test('is refused as a whole when one part is', async () => {
+    const { url } = await gatewayOver(
+      (request, response) =>
+        (request.json as { input: string[] }).input.includes('11')
+          ? void response.writeHead(429).end('{}')
+          : numbering(request, response),
+      { embeddingBatch: 5 },
+    )
+    expect((await post(url, '/embeddings', { model: 'm', input })).status).toBe(429)
+  })
+
+  test('a list that just fits is one request', async () => {
+    const { client, vendor } = await gatewayOver(numbering, { embeddingBatch: 23 })
+    await client.embeddings.create({ model: 'm', input })
+    expect(vendor.requests).toHaveLength(1)
+  })
+})
+
+describe('what a provider gives', () => {
+  const answering = (list: object) =>
+    hostedWith({ models: { m: defineProvider({ name: 'p', embed: () => list as never }) }, retry: { tries: 1 } })
+
+  test('is put in the order of the inputs', async () => {
+    const data = [
+      { index: 1, embedding: [2] },
+      { index: 0, embedding: [1] },
+    ]
+    const { url } = await answering({ data })
+    const { json } = await post(url, '/embeddings', { model: 'm', input: ['a', 'b'] })
+    expect(json).toMatchObject({ object: 'list', model: 'm', data: [{ embedding: [1] }, { index: 1, embedding: [2] }] })
+  })
+
+  test('gets what is left out: places, usage', async () => {
+    const { url, receipt } = await answering({ data: [{ embedding: [1] }, { embedding: [2] }] })
+    const { json } = await post(url, '/embeddings', { model: 'm', input: ['a', 'b'] })
+    expect(json).toMatchObject({
+      data: [
+        { object: 'embedding', index: 0 },
+        { object: 'embedding', index: 1 },
+      ],
+    })
+    expect((json as { usage: { total_tokens: number } }).usage.total_tokens).toBeGreaterThan(0)
+    expect((await receipt()).usageSource).toBe('estimated')
+  })
+
+  test.each([
+    ['too few vectors', [{ embedding: [1] }]],
+    ['too many', [{ embedding: [1] }, { embedding: [2] }, { embedding: [3] }]],
+    [
+      'one place twice',
+      [
+        { index: 0, embedding: [1] },
+        { index: 0, embedding: [2] },
+      ],
+    ],
+    ['base64 cut within a number', [{ embedding: 'AAA=' }, { embedding: [2] }]],
+  ])('is refused as broken: %s', async (_, data) => {
+    const { url } = await answering({ data })
+    expect((await post(url, '/embeddings', { model: 'm', input: ['a', 'b'] })).status).toBe(503)
+  })
+
+  test('as text in parts of a list is joined all the same', async () => {
+    const embed = ({ request }: Call<EmbeddingRequest>) => {
+      const data = (request.input as string[]).map((text, index) => ({ index, embedding: [Number(text)] }))
+      return new EmbeddingText(Buffer.from(JSON.stringify({ data })), undefined)
+    }
+    const { url } = await hostedWith({ models: { m: defineProvider({ name: 'p', embed, embeddingBatch: 2 }) } })
+    const { json } = await post(url, '/embeddings', { model: 'm', input: ['5', '6', '7'] })
+    expect(json).toMatchObject({ data: [5, 6, 7].map((value, index) => ({ index, embedding: [value] })) })
+  })
+})
+
+describe('input', () => {
+  const forms: [string, EmbeddingInput, number][] = [
+    ['a text', 'a', 1],
+    ['texts', ['a', 'b'], 2],
+    ['tokens', [1, 2, 3], 1],
+    ['lists of tokens', [[1], [2, 3]], 2],
+    ['2048 texts', Array.from({ length: 2048 }, () => 'a'), 2048],
+    ['large texts', ['a'.repeat(20_000), 'b'.repeat(20_000)], 2],
+  ]
+  test.each(forms)('may be %s', async (_, input, count) => {
+    const { url } = await hostedWith({ models: { m: demo() } })
+    const { json } = await post(url, '/embeddings', { model: 'm', input, dimensions: 8 })
+    expect((json as { data: unknown[] }).data).toHaveLength(count)
+  })
+
+  test.each([
+    ['input', {}],
+    ['input', { input: '' }],
+    ['input', { input: [] }],
+    ['input', { input: Array.from({ length: 2049 }, () => 'a') }],
+    ['input[1]', { input: ['a', 1] }],
+    ['input[1]', { input: [[1], []] }],
+    ['input[0]', { input: [[1.5]] }],
+    ['input[0]', { input: [null] }],
+    ['input[1]', { input: ['a'.repeat(20_000), 1] }],
+    ['dimensions', { input: 'a', dimensions: 0 }],
+    ['encoding_format', { input: 'a', encoding_format: 'hex' }],
+  ])('that is wrong is refused by name: %s', async (param, body) => {
+    const { url } = await hostedWith({ models: { m: demo() } })
+    const answer = await post(url, '/embeddings', { model: 'm', ...body })
+    expect([answer.status, errorOf(answer).param]).toEqual([400, param])
+  })
+})
+
+test('a request that asks for a stream gets the list all the same', async () => {
+  const { url } = await hostedWith({ models: { m: demo() } })
+  expect((await post(url, '/embeddings', { model: 'm', input: 'a', stream: true })).json).toMatchObject({
+    object: 'list',
+  })
+})
+
+test('a model without embeddings says so', async () => {
+  const { url } = await hostedWith({ models: { m: defineProvider({ name: 'mute' }) } })
+  const answer = await post(url, '/embeddings', { model: 'm', input: 'a' })
+  expect([answer.status, errorOf(answer).param]).toEqual([400, 'model'])
+})
+
+test('the demo model: base64 by default of the official client, numbers where asked, dimensions obeyed', async () => {
+  const { url } = await hostedWith({ models: { m: demo() } })
+  const client = clientOf(url)
+  const byDefault = await client.embeddings.create({ model: 'm', input: 'Hello', dimensions: 64 })
+  const asNumbers = await client.embeddings.create({
+    model: 'm',
+    input: 'Hello',
+    dimensions: 64,
+    encoding_format: 'float',
+  })
+  expect(byDefault.data[0]?.embedding).toHaveLength(64)
+  expect(byDefault.data[0]?.embedding).toEqual(asNumbers.data[0]?.embedding)
+  const { json } = await post(url, '/embeddings', { model: 'm', input: 'Hello', encoding_format: 'base64' })
+  expect(typeof (json as { data: [{ embedding: unknown }] }).data[0].embedding).toBe('string')
+})
