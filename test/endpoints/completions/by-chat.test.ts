@@ -12,9 +12,9 @@ function mirror(seen: ChatRequest[] = []) {
     name: 'mirror',
     async *chat({ request }: Call<ChatRequest>) {
       seen.push(request)
-      const prompt = String(request.messages[0]?.content)
+      const prompt = request.messages[0]?.content as string
       for (let choice = 0; choice < (request.n ?? 1); choice++) {
-        for (const letter of [...prompt].reverse()) {
+        for (const letter of prompt.split('').toReversed()) {
           await new Promise((resolve) => setImmediate(resolve))
           yield text(letter, choice)
         }
@@ -86,7 +86,7 @@ describe('a prompt', () => {
 
 describe('several prompts', () => {
   const prompt = Array.from({ length: 9 }, (_, index) => `${index}-`)
-  const mirrored = prompt.map((each) => [...each].reverse().join(''))
+  const mirrored = prompt.map((each) => each.split('').toReversed().join(''))
 
   test('are answered in their order, n answers to each together, usage summed', async () => {
     const { url, client, receipt } = await gateway()
@@ -132,7 +132,7 @@ describe('several prompts', () => {
       const provider = defineProvider({
         name: 'failing',
         async *chat({ request, signal }: Call<ChatRequest>) {
-          const asked = String(request.messages[0]?.content)
+          const asked = request.messages[0]?.content as string
           if (asked === '2-') throw new Error('secret')
           yield* []
           await new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('stopped')))).catch(

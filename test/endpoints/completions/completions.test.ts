@@ -79,9 +79,10 @@ describe('a whole completion', () => {
   })
 })
 
+const replay: VendorReply = (_, response) =>
+  void response.writeHead(200, events).end(sharedBytes('recordings/openai/completion-stream.sse'))
+
 describe.skipIf(!hasShared)("a stream, by OpenAI's recording", () => {
-  const replay: VendorReply = (_, response) =>
-    void response.writeHead(200, events).end(sharedBytes('recordings/openai/completion-stream.sse'))
   const told = 'The holiday is called "Gratitude Day" and it is a day dedicated to'
 
   test('each chunk is a text_completion, the last choice ends it, [DONE] closes it', async () => {

@@ -24,7 +24,8 @@ const numbering: VendorReply = ({ json }, response) => {
   const vectorOf = (text: string) => (format === 'base64' ? toBase64([Number(text), 0.5]) : [Number(text), 0.5])
   const data = inputs.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }))
   const usage = { prompt_tokens: inputs.length, total_tokens: inputs.length }
-  response.end(JSON.stringify({ object: 'list', data, model: 'theirs', usage }))
+  // White space that nobody would print again.
+  response.end(JSON.stringify({ object: 'list', data, model: 'theirs', usage }, undefined, 3))
 }
 
 describe('vectors the vendor gives as they were asked for', () => {
@@ -55,11 +56,11 @@ describe('vectors the vendor gives as they were asked for', () => {
   })
 })
 
-describe.skipIf(!hasShared)("OpenAI's recorded pair", () => {
-  const recording = (name: string) => sharedBytes(`recordings/openai/embedding-${name}.json`)
-  const reply: (name: string) => VendorReply = (name) => (_, response) => void response.end(recording(name))
-  const vectorIn = (text: string) => (JSON.parse(text) as { data: [{ embedding: unknown }] }).data[0].embedding
+const recording = (name: string) => sharedBytes(`recordings/openai/embedding-${name}.json`)
+const reply: (name: string) => VendorReply = (name) => (_, response) => void response.end(recording(name))
+const vectorIn = (text: string) => (JSON.parse(text) as { data: [{ embedding: unknown }] }).data[0].embedding
 
+describe.skipIf(!hasShared)("OpenAI's recorded pair", () => {
   test.each([
     ['float', 'base64'],
     ['base64', 'float'],
@@ -102,7 +103,7 @@ describe('a list larger than the vendor takes', () => {
     )
     expect(list.usage).toEqual({ prompt_tokens: 23, total_tokens: 23 })
     const sizes = vendor.requests.map(({ json }) => (json as { input: string[] }).input.length)
-    expect(sizes.sort()).toEqual([3, 5, 5, 5, 5])
+    expect(sizes.toSorted((left, right) => left - right)).toEqual([3, 5, 5, 5, 5])
     expect((await receipt()).usage.prompt_tokens).toBe(23)
   })
 
@@ -124,10 +125,15 @@ describe('a list larger than the vendor takes', () => {
   })
 })
 
-describe('what a provider gives', () => {
-  const answering = (list: object) =>
-    hostedWith({ models: { m: defineProvider({ name: 'p', embed: () => list as never }) }, retry: { tries: 1 } })
+const embedAsText = ({ request }: Call<EmbeddingRequest>) => {
+  const data = (request.input as string[]).map((text, index) => ({ index, embedding: [Number(text)] }))
+  return new EmbeddingText(Buffer.from(JSON.stringify({ data })), undefined)
+}
 
+const answering = (list: object) =>
+  hostedWith({ models: { m: defineProvider({ name: 'p', embed: () => list as never }) }, retry: { tries: 1 } })
+
+describe('what a provider gives', () => {
   test('is put in the order of the inputs', async () => {
     const data = [
       { index: 1, embedding: [2] },
@@ -168,11 +174,9 @@ describe('what a provider gives', () => {
   })
 
   test('as text in parts of a list is joined all the same', async () => {
-    const embed = ({ request }: Call<EmbeddingRequest>) => {
-      const data = (request.input as string[]).map((text, index) => ({ index, embedding: [Number(text)] }))
-      return new EmbeddingText(Buffer.from(JSON.stringify({ data })), undefined)
-    }
-    const { url } = await hostedWith({ models: { m: defineProvider({ name: 'p', embed, embeddingBatch: 2 }) } })
+    const { url } = await hostedWith({
+      models: { m: defineProvider({ name: 'p', embed: embedAsText, embeddingBatch: 2 }) },
+    })
     const { json } = await post(url, '/embeddings', { model: 'm', input: ['5', '6', '7'] })
     expect(json).toMatchObject({ data: [5, 6, 7].map((value, index) => ({ index, embedding: [value] })) })
   })
