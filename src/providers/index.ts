@@ -17,6 +17,7 @@ export {
 export { demo, type DemoOptions, type DemoProvider } from './demo/demo.ts'
 export { ProviderError, unavailable, type ProviderFailure, type RetryAdvice } from './failure.ts'
 export { anthropic, type AnthropicOptions } from './anthropic/anthropic.ts'
+export { gemini, type GeminiOptions } from './gemini/gemini.ts'
 export { openai, type OpenAIOptions } from './openai/openai.ts'
 export { finish, reasoning, text, toolCall, type ToolCallPiece } from './pieces.ts'
 export type { VideoCall, VideoContent, VideoContext, VideoProvider, VideoStatus } from './video.ts'

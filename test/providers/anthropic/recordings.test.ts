@@ -4,58 +4,33 @@ import { readValues } from '../../../src/providers/events.ts'
 import { statusOf, readFault } from '../../../src/providers/anthropic/fault.ts'
 import { MessageReader } from '../../../src/providers/anthropic/reader.ts'
 import { vendorError } from '../../../src/providers/vendor-error.ts'
-import { assertTold, bytesOf, cutsOf, recordingsOf, replay } from '../recordings.ts'
+import { bytesOf, recordingsOf, replay } from '../recordings.ts'
+import { testReplays } from '../replayed.ts'
 import { vendorFor } from '../../hosted.ts'
 import { served } from '../served.ts'
-import { toldByClient, toldByPieces, type Told } from '../told.ts'
+import { toldByClient } from '../told.ts'
 import { hasShared, sharedJson } from '../../shared.ts'
 
 const question = { model: 'claude', messages: [{ role: 'user', content: 'Hello' }] }
 const recordings = recordingsOf('anthropic')
 
-describe.skipIf(!hasShared).each([
-  { client: 'a client that waits', stream: false },
-  { client: 'a client that streams', stream: true },
-])('$client', ({ stream }) => {
-  test.each(recordings)('is told of $file what stands in it', async (recording) => {
-    const vendor = await vendorFor(replay(recording, [1, 300, 301]))
-    const { client } = await served({ claude: anthropic({ baseUrl: vendor.baseUrl, apiKey: 'sk-ant' }) })
-
-    const told = await toldByClient(client, question, stream)
-
-    const { expect: expected } = recording
-    if (expected.error?.kind === 'in_stream' && !stream) expect(told.error?.status).toBe(503)
-    else assertTold(told, expected)
-  })
+testReplays({
+  vendor: 'anthropic',
+  make: (baseUrl) => anthropic({ baseUrl, apiKey: 'sk-ant' }),
+  endMark: '"stop_reason":"',
+  async *read(source) {
+    const reader = new MessageReader({ failure })
+    for await (const events of readValues(source)) {
+      yield* reader.push(events)
+      if (reader.done) return
+    }
+    reader.end()
+  },
 })
 
-describe.skipIf(!hasShared)('a stream', () => {
-  const streams = recordings.filter(({ stream }) => stream)
-
-  test.each(streams)('cut in two at every byte tells the same: $file', async (recording) => {
-    const bytes = bytesOf(recording)
-    const whole = JSON.stringify(await read([bytes]))
-    for (const cut of cutsOf(bytes)) {
-      const told = await read([bytes.subarray(0, cut), bytes.subarray(cut)])
-      if (JSON.stringify(told) !== whole) expect(told, `cut at byte ${cut}`).toEqual(JSON.parse(whole))
-    }
-  })
-
-  test.each(streams)('that arrives byte by byte tells the same: $file', async (recording) => {
-    const bytes = bytesOf(recording)
-    expect(await read([...bytes].map((byte) => Buffer.from([byte])))).toEqual(await read([bytes]))
-  })
-
-  test.each(streams)('that breaks off anywhere before its end is an error: $file', async (recording) => {
-    const bytes = bytesOf(recording)
-    const end = bytes.indexOf('"stop_reason":"')
-    const last = end < 0 ? bytes.length : bytes.indexOf('\n', end)
-    for (const cut of cutsOf(bytes).filter((each) => each < last)) {
-      const told = await read([bytes.subarray(0, cut)])
-      if (told.error === undefined || told.finish !== null) expect(told, `broken off at byte ${cut}`).toBe('an error')
-    }
-  })
-})
+function failure(error: unknown): Error {
+  return vendorError(readFault({ status: statusOf(error), error, openModel: false }))
+}
 
 describe.skipIf(!hasShared)('what the model thought', () => {
   const thinking = recordings.filter(({ expect: { round_trip: kept } }) => kept !== undefined)
@@ -124,25 +99,6 @@ interface Recorded {
   readonly stream: boolean
   readonly tools: { name: string; description: string; input_schema: object }[]
   readonly messages: { role: string; content: { type: string; [field: string]: unknown }[] }[]
-}
-
-const failure = (error: unknown) => vendorError(readFault({ status: statusOf(error), error, openModel: false }))
-
-function read(pieces: readonly Buffer[]): Promise<Told> {
-  const reader = new MessageReader({ failure })
-  return toldByPieces(
-    (async function* () {
-      for await (const events of readValues(each(pieces))) {
-        yield* reader.push(events)
-        if (reader.done) return
-      }
-      reader.end()
-    })(),
-  )
-}
-
-async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
-  yield* pieces
 }
 
 function thoughtIn(bytes: Buffer, stream: boolean): unknown[] {

@@ -1,0 +1,64 @@
+/** Google's errors in OpenAI's words: `{ code, message, status, details }`. Source: google.rpc.Status and ErrorInfo. */
+import { isRecord } from '../reading/parts.ts'
+import type { VendorFault } from '../vendor-error.ts'
+
+/** The vendor's fields, by the name our callers know. */
+const fields: Readonly<Record<string, string>> = {
+  contents: 'messages',
+  system_instruction: 'messages',
+  tools: 'tools',
+  function_declarations: 'tools',
+  tool_config: 'tool_choice',
+  max_output_tokens: 'max_tokens',
+  temperature: 'temperature',
+  top_p: 'top_p',
+  candidate_count: 'n',
+  stop_sequences: 'stop',
+  response_json_schema: 'response_format',
+  response_schema: 'response_format',
+  logprobs: 'logprobs',
+  seed: 'seed',
+  thinking_config: 'reasoning_effort',
+}
+
+const longestWaitMs = 300_000
+
+export function readFault(fault: VendorFault): VendorFault {
+  const { status, message, details } = isRecord(fault.error) ? fault.error : {}
+  const list = Array.isArray(details) ? details.filter(isRecord) : []
+  const text = typeof message === 'string' ? message : ''
+  const waitMs = list.map(({ retryDelay }) => waitOf(retryDelay)).find((wait) => wait !== undefined) ?? fault.waitMs
+  const reason = list.map((each) => each['reason']).find((each) => typeof each === 'string')
+  return { ...fault, waitMs, error: { code: codeOf(status, reason, text), param: paramOf(text, fault.sent) } }
+}
+
+/** The status that an error inside a stream speaks of. */
+export function statusOf(error: unknown): number {
+  const { code } = isRecord(error) ? error : {}
+  return typeof code === 'number' && code >= 400 && code < 600 ? code : 503
+}
+
+/** A bad key and an account that may not use the API are told with a 400. */
+function codeOf(status: unknown, reason: unknown, message: string): string | undefined {
+  if (reason === 'API_KEY_INVALID' || /api key not valid|api key expired/i.test(message)) return 'invalid_api_key'
+  if (status === 'FAILED_PRECONDITION') return 'access_terminated'
+  if (/token count .*exceeds|exceeds the maximum number of tokens/i.test(message)) return 'context_length_exceeded'
+  return undefined
+}
+
+/** `34.4s`. */
+function waitOf(delay: unknown): number | undefined {
+  const seconds = typeof delay === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1] : undefined
+  return seconds === undefined ? undefined : Math.min(Math.max(Math.ceil(Number(seconds) * 1000), 1), longestWaitMs)
+}
+
+function paramOf(message: string, sent: VendorFault['sent']): string | undefined {
+  // A path such as `* GenerateContentRequest.contents[0].parts: …`, or a name that only a field can have.
+  for (const [, before, word = '', after] of message.matchAll(/(\.?)\b([a-z_]+)\b([.[:]?)/g)) {
+    const named = word.includes('_') || before !== '' || after !== ''
+    const field = named && Object.hasOwn(fields, word) ? fields[word] : undefined
+    if (field === 'max_tokens' && sent?.('max_completion_tokens') !== undefined) return 'max_completion_tokens'
+    if (field !== undefined) return field
+  }
+  return undefined
+}

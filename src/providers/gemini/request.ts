@@ -1,0 +1,157 @@
+/** A chat request → the body of generateContent. Source: the Gemini API reference, v1beta. */
+import type { Call } from '../contract.ts'
+import type { ChatRequest } from '../../wire/chat.ts'
+import { readTurns } from '../reading/messages.ts'
+import { readEffort, readFormat, readLimit, readStops, type Format } from '../reading/settings.ts'
+import { readTools, type FunctionTool, type ToolPlan } from '../reading/tools.ts'
+import { refuseFields, unsupportedValue } from '../unsupported.ts'
+import { conversationOf } from './contents.ts'
+import { traitsOf, type GeminiTraits } from './models.ts'
+import { answerSchema } from './schema.ts'
+import { thinkingFor } from './thinking.ts'
+
+export interface RequestOptions {
+  /** What a model is like, by the vendor's name for it, where the built-in table is wrong or knows nothing. */
+  readonly traits?: Readonly<Record<string, Partial<GeminiTraits>>>
+  /** Fields the vendor has no counterpart for that are left out instead of refused, such as `['logit_bias']`. */
+  readonly ignore?: readonly string[]
+}
+
+export type ChatCall = Pick<Call<ChatRequest>, 'request' | 'model' | 'publicModel' | 'maxOutputTokens'>
+
+export interface GenerateRequest {
+  readonly body: Readonly<Record<string, unknown>>
+  /** The function whose arguments are the answer itself, where there is one. */
+  readonly answerTool: string | undefined
+  /** Only the first call of an answer is handed on. */
+  readonly single: boolean
+}
+
+const unknownToVendor = [
+  'logit_bias',
+  'audio',
+  'verbosity',
+  'service_tier',
+  'web_search_options',
+  'moderation',
+  'functions',
+  'function_call',
+]
+
+const jsonOnly = 'Answer with one valid JSON object and nothing else: no code fence, no words before or after it.'
+
+export function requestFor(call: ChatCall, options: RequestOptions): GenerateRequest {
+  const { request, model } = call
+  refuseFields(call, unknownToVendor, options.ignore)
+  const traits = { ...traitsOf(model), ...options.traits?.[model] }
+  const format = readFormat(call)
+  const plan = readTools(call)
+  const turns = readTurns(request.messages)
+  // A form for the answer and tools exclude each other on older models, and on newer ones where a call is forced.
+  const forced = plan.use?.mode === 'required' || plan.use?.mode === 'named'
+  const apart = plan.tools.length > 0 && (!traits.schemaBesideTools || forced)
+  const standIn = apart && format.kind === 'schema' ? answerTool(plan, format) : undefined
+  if (apart && format.kind === 'json')
+    turns.push({ role: 'system', parts: [{ kind: 'text', text: jsonOnly, raw: {} }] })
+  const { tools, mode } = standIn ?? { tools: plan.tools, mode: modeOf(plan) }
+  const config = {
+    ...samplingOf(request),
+    ...limitsOf(call),
+    ...(!apart && formOf(format)),
+    ...modalitiesOf(call, options.ignore),
+    ...mindFor(call, traits),
+  }
+  return {
+    answerTool: standIn?.name,
+    single: plan.single,
+    body: {
+      ...conversationOf(turns, call, traits),
+      ...(tools.length > 0 && { tools: [{ functionDeclarations: tools.map(declarationOf) }] }),
+      ...(mode !== undefined && { toolConfig: { functionCallingConfig: mode } }),
+      ...(Object.keys(config).length > 0 && { generationConfig: config }),
+      ...(Array.isArray(request['safety_settings']) && { safetySettings: request['safety_settings'] }),
+    },
+  }
+}
+
+function answerTool(plan: ToolPlan, format: Extract<Format, { kind: 'schema' }>) {
+  const wish = format.name ?? 'json'
+  const name = plan.tools.some((tool) => tool.name === wish) ? `${wish}_answer` : wish
+  const { use } = plan
+  const only = use?.mode === 'named' ? use.name : use?.mode === 'none' ? name : undefined
+  const description = format.description ?? 'Gives the final answer. Always answer by calling this function.'
+  return {
+    name,
+    tools: [...plan.tools, { name, description, schema: format.schema, raw: {} }],
+    mode: { mode: 'ANY', ...(only !== undefined && { allowedFunctionNames: [only] }) },
+  }
+}
+
+function declarationOf({ name, description, schema }: FunctionTool) {
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    ...(schema !== undefined && { parametersJsonSchema: schema }),
+  }
+}
+
+function modeOf({ tools, use }: ToolPlan): Readonly<Record<string, unknown>> | undefined {
+  if (use?.mode === 'none') return { mode: 'NONE' }
+  if (use?.mode === 'required') return { mode: 'ANY' }
+  if (use?.mode === 'named') return { mode: 'ANY', allowedFunctionNames: [use.name] }
+  if (tools.some(({ strict }) => strict === true)) return { mode: 'VALIDATED' }
+  return use === undefined ? undefined : { mode: 'AUTO' }
+}
+
+function samplingOf(request: ChatRequest) {
+  const {
+    temperature,
+    top_p: topP,
+    presence_penalty: presence,
+    frequency_penalty: frequency,
+    seed,
+    top_k: topK,
+  } = request
+  const numbers = { temperature, topP, topK, presencePenalty: presence, frequencyPenalty: frequency }
+  const given = Object.fromEntries(Object.entries(numbers).filter(([, value]) => typeof value === 'number'))
+  // Seeds have 32 bits there.
+  return typeof seed === 'number' ? { ...given, seed: seed % 2 ** 31 } : given
+}
+
+function limitsOf(call: ChatCall) {
+  const { request } = call
+  const limit = readLimit(request) ?? call.maxOutputTokens
+  const stops = readStops(request)
+  const { n, logprobs, top_logprobs: top } = request
+  return {
+    ...(limit !== undefined && { maxOutputTokens: limit }),
+    ...(stops.length > 0 && { stopSequences: stops }),
+    ...(typeof n === 'number' && n > 1 && { candidateCount: n }),
+    ...(logprobs === true && { responseLogprobs: true, ...(typeof top === 'number' && top > 0 && { logprobs: top }) }),
+  }
+}
+
+function formOf(format: Format) {
+  if (format.kind === 'text') return {}
+  const schema = format.kind === 'schema' ? { responseJsonSchema: answerSchema(format.schema) } : {}
+  return { responseMimeType: 'application/json', ...schema }
+}
+
+/** Some models draw. */
+function modalitiesOf(call: ChatCall, ignored: readonly string[] = []) {
+  const { modalities } = call.request
+  if (!Array.isArray(modalities) || ignored.includes('modalities')) return {}
+  if (modalities.every((each) => each === 'text')) return {}
+  if (modalities.every((each) => each === 'text' || each === 'image')) {
+    return { responseModalities: modalities.map((each: string) => each.toUpperCase()) }
+  }
+  throw unsupportedValue(call, 'modalities', 'it must hold nothing but "text" and "image".')
+}
+
+function mindFor(call: ChatCall, traits: GeminiTraits): Readonly<Record<string, unknown>> {
+  const effort = readEffort(call.request)
+  if (effort === undefined) return {}
+  const config = thinkingFor(effort, traits)
+  if (config === undefined) throw unsupportedValue(call, 'reasoning_effort', 'it does not think; leave it out.')
+  return config
+}
