@@ -6,11 +6,6 @@ export type RetryAdvice = 'same' | 'next' | 'never'
 
 export interface ProviderFailure extends ErrorDetails {
   readonly retry: RetryAdvice
-  /**
-   * Whether the vendor may have begun to work on the request: `no` only when that is certain. Decides whether a video is
-   * submitted again. Default `unknown`.
-   */
-  readonly taken?: 'no' | 'unknown'
   /** How long the vendor asks to be left alone, in milliseconds. */
   readonly vendorWaitMs?: number | undefined
   /** Whether the vendor may have begun to work on the request: not if it never got it, or refused it. Default true. */
@@ -21,7 +16,6 @@ export interface ProviderFailure extends ErrorDetails {
 
 export class ProviderError extends GatewayError {
   readonly retry: RetryAdvice
-  readonly taken: 'no' | 'unknown'
   readonly vendorWaitMs: number | undefined
   readonly begun: boolean
   readonly vendorStatus: number | undefined
@@ -29,7 +23,6 @@ export class ProviderError extends GatewayError {
   constructor(code: ErrorCode, failure: ProviderFailure) {
     super(code, failure)
     this.retry = failure.retry
-    this.taken = failure.taken ?? 'unknown'
     this.vendorWaitMs = failure.vendorWaitMs
     this.begun = failure.begun ?? true
     this.vendorStatus = failure.vendorStatus

@@ -100,9 +100,9 @@ export async function ask<T>(ms: number, question: (signal: AbortSignal) => Prom
   }
 }
 
-/** Whether it is certain that the vendor did not take a submission that failed like this. */
-export function wasNotTaken(error: unknown): boolean {
-  if (error instanceof ProviderError) return error.taken === 'no'
+/** Whether it is certain that the vendor did not begin a job for a submission that failed like this. */
+export function wasNotBegun(error: unknown): boolean {
+  if (error instanceof ProviderError && !error.begun) return true
   return GatewayError.is(error) && error.status < 500
 }
 

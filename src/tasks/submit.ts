@@ -6,7 +6,7 @@
 import { GatewayError } from '../errors.ts'
 import type { Json } from '../wire/json.ts'
 import { fail, finish, reconcile } from './finish.ts'
-import { ask, save, wasNotTaken, workerOf, type TaskParts, type VideoDeployment } from './parts.ts'
+import { ask, save, wasNotBegun, workerOf, type TaskParts, type VideoDeployment } from './parts.ts'
 import { changed, type StoredTask } from './task.ts'
 
 /** How long an intent is left alone: as long as its own process may still be waiting, and as the vendor needs to know it. */
@@ -38,7 +38,7 @@ export async function submit(
     try {
       return await accepted(parts, current, await start(parts, current, deployment))
     } catch (error) {
-      if (!wasNotTaken(error)) return unclear(parts, current, deployment, error)
+      if (!wasNotBegun(error)) return unclear(parts, current, deployment, error)
       failure = error
       if (GatewayError.from(error).status < 500 && GatewayError.from(error).status !== 429) break
     }
@@ -79,7 +79,7 @@ async function resubmit(parts: TaskParts, task: StoredTask, deployment: VideoDep
   try {
     return await accepted(parts, task, await start(parts, task, deployment))
   } catch (error) {
-    if (!wasNotTaken(error)) return unclear(parts, task, deployment, error)
+    if (!wasNotBegun(error)) return unclear(parts, task, deployment, error)
     const { code, message, status } = GatewayError.from(error)
     if (status >= 500 || status === 429) return postponed(parts, task, await parts.now())
     return fail(parts, task, code, message)

@@ -123,8 +123,8 @@ export class World {
       start: ({ token }) =>
         effect(async () => {
           const fault = this.faults.shift()
-          if (fault === 'refused') throw new ProviderError('invalid_request_error', { retry: 'never', taken: 'no' })
-          if (fault === 'unreachable') throw new ProviderError('service_unavailable', { retry: 'same', taken: 'no' })
+          if (fault === 'refused') throw new ProviderError('invalid_request_error', { retry: 'never', begun: false })
+          if (fault === 'unreachable') throw new ProviderError('service_unavailable', { retry: 'same', begun: false })
           if (fault === 'silent') throw unavailable('same', new Error('no answer'))
           const known = kind === 'token' ? find(token) : undefined
           if (known === undefined) this.jobs.push({ token, startedAt: this.time, cancelled: false })

@@ -1,0 +1,51 @@
+/** Vendors that only make videos. */
+import { Client, type ClientOptions } from '../client.ts'
+import type { Provider } from '../contract.ts'
+import { httpVideo, type VideoDialect } from './dialect.ts'
+import { gatewayVideos, openaiVideos, seedanceVideos, xaiVideos } from './dialects.ts'
+
+export interface VideoVendorOptions extends Partial<Omit<ClientOptions, 'headers'>> {
+  readonly apiKey?: string
+  readonly baseUrl?: string
+  /** The name in receipts and tasks. Tasks find their provider again by it: do not change it while tasks are open. */
+  readonly name?: string
+  readonly headers?: Readonly<Record<string, string>>
+  /** The vendor promises that a repeated `Idempotency-Key` begins no second job. Default: as its documentation says. */
+  readonly submit?: VideoDialect['submit']
+}
+
+/** A vendor that speaks OpenAI's `/v1/videos`. Default base URL `https://api.openai.com/v1`. */
+export function openaiVideo(options: VideoVendorOptions = {}): Provider {
+  return vendor('openai', 'https://api.openai.com/v1', openaiVideos, options)
+}
+
+/** Another gateway of this kind: `baseUrl` is what its clients use, `/v1` included. */
+export function gatewayVideo(options: VideoVendorOptions & { readonly baseUrl: string }): Provider {
+  return vendor('gateway', options.baseUrl, gatewayVideos, options)
+}
+
+/** xAI's Grok video models. */
+export function xaiVideo(options: VideoVendorOptions = {}): Provider {
+  return vendor('xai', 'https://api.x.ai/v1', xaiVideos, options)
+}
+
+/** Seedance on Volcengine Ark; for BytePlus give its base URL. */
+export function seedanceVideo(options: VideoVendorOptions = {}): Provider {
+  return vendor('seedance', 'https://ark.cn-beijing.volces.com/api/v3', seedanceVideos, options)
+}
+
+function vendor(name: string, baseUrl: string, dialect: VideoDialect, options: VideoVendorOptions): Provider {
+  const headers = {
+    ...(options.apiKey !== undefined && { authorization: `Bearer ${options.apiKey}` }),
+    ...options.headers,
+  }
+  let client: Client | undefined
+  const open = () => (client ??= new Client({ ...options, baseUrl: options.baseUrl ?? baseUrl, headers }))
+  return {
+    name: options.name ?? name,
+    video: httpVideo(open, { ...dialect, submit: options.submit ?? dialect.submit }),
+    async close() {
+      await client?.close()
+    },
+  }
+}
