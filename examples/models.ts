@@ -3,7 +3,7 @@
  * `OPENAI_API_KEY` is set, as `openai/gpt-5` and so on. `OPENAI_BASE_URL` leads to any other vendor that speaks the same
  * format.
  */
-import type { ModelEntry } from 'modelhatch'
+import { landscapeVideo, portraitVideo, type ModelEntry } from 'modelhatch'
 import { demo, openai } from 'modelhatch/providers'
 
 const { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseUrl, MODELHATCH_KEY } = process.env
@@ -18,5 +18,7 @@ export const models: Record<string, ModelEntry> = {
   'demo-embedding': local,
   'demo-image': local,
   'demo-transcription': local,
+  'demo-video-portrait': { provider: local, video: portraitVideo },
+  'demo-video-landscape': { provider: local, video: landscapeVideo },
   ...(apiKey !== undefined && { 'openai/*': openai({ apiKey, ...(baseUrl !== undefined && { baseUrl }) }) }),
 }

@@ -13,10 +13,13 @@ import { editImages } from './edits.ts'
 import { embed } from './embed.ts'
 import { generateImages } from './images.ts'
 import { transcribe } from './transcribe.ts'
+import { demoVideo } from './video.ts'
 
 export interface DemoOptions {
   /** Milliseconds between two tokens of a stream; whole answers come at once. Default 10. */
   readonly paceMs?: number
+  /** Seconds that a video takes to make. Default 4. */
+  readonly videoSeconds?: number
   /** The name in receipts. Default `demo`. */
   readonly name?: string
 }
@@ -33,7 +36,14 @@ export interface DemoProvider extends Provider {
 }
 
 /** Its models by name, for a `'demo/*'` entry. Any other name is answered as well. */
-const models: readonly ModelObject[] = ['demo', 'demo-embedding', 'demo-image', 'demo-transcription'].map((id) => ({
+const models: readonly ModelObject[] = [
+  'demo',
+  'demo-embedding',
+  'demo-image',
+  'demo-transcription',
+  'demo-video-portrait',
+  'demo-video-landscape',
+].map((id) => ({
   id,
   object: 'model',
   created: 1_764_547_200,
@@ -41,7 +51,7 @@ const models: readonly ModelObject[] = ['demo', 'demo-embedding', 'demo-image', 
 }))
 
 export function demo(options: DemoOptions = {}): DemoProvider {
-  const { paceMs = 10, name = 'demo' } = options
+  const { paceMs = 10, videoSeconds = 4, name = 'demo' } = options
   return {
     name,
     chat: (call) => chat(call, call.stream ? paceMs : 0),
@@ -49,6 +59,7 @@ export function demo(options: DemoOptions = {}): DemoProvider {
     generateImages,
     editImages,
     transcribe: (call) => transcribe(call, paceMs),
+    video: demoVideo(videoSeconds, Date.now),
     models: async () => models,
   }
 }

@@ -38,7 +38,9 @@ export function httpVideo(open: () => Client, dialect: VideoDialect): VideoProvi
   return {
     submit: dialect.submit,
     async start(call) {
-      const transfer = await send(dialect.start(call), call.signal)
+      const ask = dialect.start(call)
+      const headers = dialect.submit === 'token' ? { ...ask.headers, 'idempotency-key': call.token } : ask.headers
+      const transfer = await send({ ...ask, ...(headers && { headers }) }, call.signal)
       if (transfer.status !== 202) await requireSuccess(transfer)
       const { value } = await readJsonObject(transfer, answerBytes)
       const id = dialect.idOf(value as Answer)

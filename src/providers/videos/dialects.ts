@@ -26,11 +26,7 @@ export const openaiVideos: VideoDialect = {
 /** `/v1/videos/generations` as this service speaks it, so that one gateway can stand behind another. */
 export const gatewayVideos: VideoDialect = {
   submit: 'token',
-  start: ({ request, model, token }) => ({
-    path: '/videos/generations',
-    body: { ...request, model, async: true },
-    headers: { 'idempotency-key': token },
-  }),
+  start: ({ request, model }) => ({ path: '/videos/generations', body: { ...request, model, async: true } }),
   idOf: ({ id, task_id: taskId }) => textOf(id) ?? textOf(taskId),
   check: (id) => ({ method: 'GET', path: `/videos/generations/${id}` }),
   statusOf: ({ status, progress, error, video_url: url }) =>

@@ -1,0 +1,234 @@
+import OpenAI from 'openai'
+import { describe, expect, test } from 'vitest'
+import { landscapeVideo, portraitVideo, type TaskEvent } from '../../../src/index.ts'
+import { demo, type Provider } from '../../../src/providers/index.ts'
+import { createGateway } from '../../../src/index.ts'
+import { hosted } from '../../hosted.ts'
+
+interface Served {
+  readonly url: string
+  readonly events: TaskEvent[]
+  readonly client: OpenAI
+  /** Lets time pass for the gateway. */
+  readonly pass: (ms: number) => void
+  readonly ask: (
+    path: string,
+    init?: { body?: unknown; key?: string; headers?: Record<string, string>; method?: string },
+  ) => Promise<Response>
+}
+
+async function served(provider: Provider = demo({ videoSeconds: 0 })): Promise<Served> {
+  const events: TaskEvent[] = []
+  let passed = 0
+  const gateway = createGateway({
+    keys: { 'sk-a': { account: 'a' }, 'sk-b': { account: 'b' } },
+    models: {
+      portrait: { provider, video: portraitVideo },
+      landscape: { provider, video: landscapeVideo },
+      chatty: demo(),
+      'no-video': { name: 'silent' },
+    },
+    clock: () => Date.now() + passed,
+    hooks: { task: (event) => events.push(event) },
+  })
+  const url = await hosted(gateway)
+  return {
+    url,
+    events,
+    client: new OpenAI({ apiKey: 'sk-a', baseURL: `${url}/v1`, maxRetries: 0 }),
+    pass: (ms) => void (passed += ms),
+    ask: (path, { body, key = 'sk-a', headers = {}, method } = {}) =>
+      fetch(`${url}${path}`, {
+        method: method ?? (body === undefined ? 'GET' : 'POST'),
+        redirect: 'manual',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      }),
+  }
+}
+
+const submission = { model: 'landscape', prompt: 'a hatch opens', duration: 5, async: true }
+
+describe('POST /v1/videos/generations', () => {
+  test('answers id, status pending and the time of creation, with advice when to ask again', async () => {
+    const { ask } = await served()
+    const response = await ask('/v1/videos/generations', { body: submission })
+    expect(response.status).toBe(200)
+    const task = (await response.json()) as Record<string, unknown>
+    expect(task).toMatchObject({
+      task_id: task['id'],
+      object: 'video.generation',
+      model: 'landscape',
+      status: 'pending',
+    })
+    expect(Math.abs((task['created_at'] as number) - Date.now() / 1000)).toBeLessThan(5)
+    expect(task['expires_at']).toBe((task['created_at'] as number) + 24 * 3600)
+    expect([response.headers.get('retry-after'), response.headers.get('openai-poll-after-ms')]).toEqual(['5', '5000'])
+  })
+
+  test('advises longer waits for longer videos', async () => {
+    const { ask } = await served()
+    const response = await ask('/v1/videos/generations', { body: { ...submission, duration: 20 } })
+    expect(response.headers.get('retry-after')).toBe('15')
+  })
+
+  test.each([
+    [{ ...submission, duration: 7 }, 'duration', '5, 10, 15, 20'],
+    [{ ...submission, duration: '5' }, 'duration', 'duration'],
+    [{ ...submission, duration: 5.5 }, 'duration', 'duration'],
+    [{ ...submission, prompt: '' }, 'prompt', 'prompt'],
+    [{ model: 'landscape' }, 'prompt', 'Missing required parameter'],
+    [{ prompt: 'x' }, 'model', 'Missing required parameter'],
+    [{ ...submission, size: '720x1280' }, 'size', '1280x720'],
+    [{ ...submission, async: 'yes' }, 'async', 'async'],
+    [{ ...submission, model: 'no-video' }, 'model', 'does not make videos'],
+  ])('refuses %o, and names what is allowed', async (body, param, words) => {
+    const { ask } = await served()
+    const response = await ask('/v1/videos/generations', { body })
+    expect(response.status).toBe(400)
+    const { error } = (await response.json()) as { error: { param: string; message: string } }
+    expect(error.param).toBe(param)
+    expect(error.message).toContain(words)
+  })
+
+  test('takes the shortest duration and the first size where none is given', async () => {
+    const { ask, events } = await served()
+    await ask('/v1/videos/generations', { body: { model: 'portrait', prompt: 'x' } })
+    expect(events[0]?.task.data.request).toMatchObject({ duration: 5, size: '720x1280' })
+  })
+
+  test('with async false answers the finished task', async () => {
+    const { ask, pass } = await served()
+    const answer = ask('/v1/videos/generations', { body: { ...submission, async: false } })
+    const timer = setInterval(() => pass(6_000), 20)
+    const task = (await (await answer).json()) as Record<string, unknown>
+    clearInterval(timer)
+    expect(task).toMatchObject({ status: 'completed', video_url: `/v1/videos/${task['id'] as string}/content` })
+  })
+
+  test('repeated with one Idempotency-Key is one task; with another body it is a conflict', async () => {
+    const { ask, events } = await served()
+    const headers = { 'idempotency-key': 'k1' }
+    const ids = await Promise.all(
+      [1, 2, 3].map(async () => {
+        const response = await ask('/v1/videos/generations', { body: submission, headers })
+        return ((await response.json()) as { id: string }).id
+      }),
+    )
+    expect(new Set(ids).size).toBe(1)
+    expect(events.filter((event) => event.type === 'created')).toHaveLength(1)
+    const other = await ask('/v1/videos/generations', { body: { ...submission, prompt: 'another' }, headers })
+    expect([other.status, other.headers.get('x-should-retry')]).toEqual([409, 'false'])
+  })
+})
+
+describe('GET /v1/videos/generations/{id}', () => {
+  test('answers the task until it is completed, with a video that can be fetched', async () => {
+    const { ask, pass } = await served()
+    const { id } = (await (await ask('/v1/videos/generations', { body: submission })).json()) as { id: string }
+    expect(await (await ask(`/v1/videos/generations/${id}`)).json()).toMatchObject({ id, status: 'pending' })
+    pass(6_000)
+    const done = await ask(`/v1/videos/generations/${id}`)
+    expect(done.headers.get('retry-after')).toBeNull()
+    const task = (await done.json()) as { status: string; video_url: string }
+    expect(task.status).toBe('completed')
+    const video = await ask(task.video_url)
+    expect([video.status, video.headers.get('content-type')]).toEqual([200, 'video/mp4'])
+    const bytes = Buffer.from(await video.arrayBuffer())
+    expect(bytes.toString('latin1', 4, 8)).toBe('ftyp')
+    expect(String(bytes.length)).toBe(video.headers.get('content-length'))
+    const part = await ask(task.video_url, { headers: { range: 'bytes=4-7' } })
+    expect([part.status, await part.text()]).toEqual([206, 'ftyp'])
+  })
+
+  test.each(['/v1/video/generations'])('is found under %s too, where other clients look', async (path) => {
+    const { ask } = await served()
+    const { id } = (await (await ask(path, { body: submission })).json()) as { id: string }
+    expect((await ask(`${path}/${id}`)).status).toBe(200)
+  })
+
+  test('is the same 404, byte for byte, for ids that are unknown, foreign, expired or no ids at all', async () => {
+    const { ask, pass } = await served()
+    const { id } = (await (await ask('/v1/videos/generations', { body: submission })).json()) as { id: string }
+    const asked: [string, string][] = [
+      ['sk-b', `/v1/videos/generations/${id}`],
+      ['sk-a', '/v1/videos/generations/video_unknown'],
+      ['sk-a', '/v1/videos/generations/..%2f..%2fmodels'],
+      ['sk-a', `/v1/videos/generations/${id}%00`],
+      ['sk-b', `/v1/videos/${id}`],
+      ['sk-b', `/v1/videos/${id}/content`],
+    ]
+    const bodies = await Promise.all(
+      asked.map(async ([key, path]) => {
+        const response = await ask(path, { key })
+        return `${response.status} ${await response.text()}`
+      }),
+    )
+    pass(24 * 3_600_000)
+    const expired = await ask(`/v1/videos/generations/${id}`)
+    bodies.push(`${expired.status} ${await expired.text()}`)
+    expect(new Set(bodies).size).toBe(1)
+    expect(bodies[0]).toMatch(/^404 /)
+  })
+
+  test('of a failed task tells why', async () => {
+    const failing: Provider = {
+      name: 'failing',
+      video: {
+        submit: 'token',
+        start: async () => ({ id: 1 }),
+        check: async () => ({ state: 'failed', error: 'The video was refused.', code: 'content_policy_violation' }),
+      },
+    }
+    const { ask, pass } = await served(failing)
+    const { id } = (await (await ask('/v1/videos/generations', { body: submission })).json()) as { id: string }
+    pass(6_000)
+    expect(await (await ask(`/v1/videos/generations/${id}`)).json()).toMatchObject({
+      status: 'failed',
+      error: 'The video was refused.',
+    })
+    expect(await (await ask(`/v1/videos/${id}`)).json()).toMatchObject({
+      status: 'failed',
+      error: { code: 'content_policy_violation', message: 'The video was refused.' },
+    })
+  })
+})
+
+describe('the official client', () => {
+  test('creates, retrieves, lists, downloads and deletes videos', async () => {
+    const { client, pass } = await served(demo({ videoSeconds: 0 }))
+    const video = await client.videos.create({
+      model: 'landscape',
+      prompt: 'a hatch',
+      seconds: '10' as '8',
+      size: '1280x720',
+    })
+    expect(video).toMatchObject({
+      object: 'video',
+      status: 'queued',
+      seconds: '10' as '8',
+      size: '1280x720',
+      error: null,
+    })
+    pass(6_000)
+    expect(await client.videos.retrieve(video.id)).toMatchObject({ id: video.id, status: 'completed', progress: 100 })
+    const download = await client.videos.downloadContent(video.id)
+    expect(Buffer.from(await download.arrayBuffer()).toString('latin1', 4, 8)).toBe('ftyp')
+    const second = await client.videos.create({ model: 'portrait', prompt: 'another' })
+    const listed: string[] = []
+    for await (const each of client.videos.list({ limit: 1 })) listed.push(each.id)
+    expect(listed.toSorted()).toEqual([video.id, second.id].toSorted())
+    expect(await client.videos.delete(second.id)).toMatchObject({
+      id: second.id,
+      deleted: true,
+      object: 'video.deleted',
+    })
+    await expect(client.videos.retrieve(second.id)).rejects.toMatchObject({ status: 404, code: 'not_found' })
+  })
+
+  test('is told 409 for the content of an unfinished video', async () => {
+    const { client } = await served()
+    const { id } = await client.videos.create({ model: 'landscape', prompt: 'a hatch' })
+    await expect(client.videos.downloadContent(id)).rejects.toMatchObject({ status: 409 })
+  })
+})
