@@ -1,0 +1,280 @@
+import { describe, expect, it } from 'vitest'
+import { imageModels } from '../../../src/index.ts'
+import { defineProvider, ProviderError, unavailable, type ImageAnswer } from '../../../src/providers/index.ts'
+import { hostedWith } from '../../hosted.ts'
+
+const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+function painter(answer: () => ImageAnswer | Promise<ImageAnswer> = () => ({ data: [{ b64_json: pixel }] })) {
+  return defineProvider({ name: 'painter', generateImages: answer })
+}
+
+function ask(url: string, body: object = {}): Promise<Response> {
+  return fetch(`${url}/v1/images/generations`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', prompt: 'a cat', ...body }),
+  })
+}
+
+async function errorOf(response: Response) {
+  const { error } = (await response.json()) as { error: { code: string; param: string | null; message: string } }
+  return { status: response.status, ...error }
+}
+
+async function framesOf(response: Response): Promise<{ event: string | undefined; data: unknown }[]> {
+  const frames = (await response.text()).split('\n\n').filter((frame) => frame !== '')
+  return frames.map((frame) => {
+    const [, event, data] = /^(?:event: (.*)\n)?data: (.*)$/.exec(frame) ?? []
+    return { event, data: data === '[DONE]' ? data : JSON.parse(data ?? '') }
+  })
+}
+
+describe('images of a prompt', () => {
+  it('come as the provider gives them, with the time they were made', async () => {
+    const { url } = await hostedWith({ models: { m: painter() }, clock: () => 1_700_000_000_000 })
+    const response = await ask(url)
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
+    expect(await response.json()).toEqual({ created: 1_700_000_000, data: [{ b64_json: pixel }] })
+  })
+
+  it('become data URLs for a client that asks for addresses, and base64 for one that asks for bytes', async () => {
+    const inline = `data:image/png;base64,${pixel}`
+    const { url } = await hostedWith({
+      models: {
+        base64: painter(() => ({ data: [{ b64_json: pixel, revised_prompt: 'a black cat' }] })),
+        jpeg: painter(() => ({ data: [{ b64_json: '/9j/4AA=' }] })),
+        inline: painter(() => ({ data: [{ url: inline }] })),
+        web: painter(() => ({ data: [{ url: 'https://example.com/cat.png' }] })),
+      },
+    })
+    const made = async (model: string, format: string) => {
+      const { data } = (await (await ask(url, { model, response_format: format })).json()) as { data: unknown[] }
+      return data[0]
+    }
+    expect(await made('base64', 'url')).toEqual({ url: inline, revised_prompt: 'a black cat' })
+    expect(await made('jpeg', 'url')).toEqual({ url: 'data:image/jpeg;base64,/9j/4AA=' })
+    expect(await made('inline', 'b64_json')).toEqual({ b64_json: pixel })
+    expect(await made('web', 'b64_json')).toEqual({ url: 'https://example.com/cat.png' })
+    expect(await made('inline', 'url')).toEqual({ url: inline })
+  })
+
+  it('leave a receipt with what was made', async () => {
+    const usage = { input_tokens: 5, output_tokens: 100, total_tokens: 105, input_tokens_details: { text_tokens: 5 } }
+    const made = { data: [{ b64_json: pixel }, { b64_json: pixel }], size: '1024x1024', usage }
+    const { url, receipt } = await hostedWith({ models: { m: painter(() => made) } })
+    await ask(url, { n: 2, size: 'auto', quality: 'hd' })
+    expect(await receipt()).toMatchObject({
+      endpoint: 'images.generations',
+      outcome: 'completed',
+      units: { images: 2, size: '1024x1024', quality: 'hd' },
+      usage: { prompt_tokens: 5, completion_tokens: 100, total_tokens: 105 },
+      usageSource: 'reported',
+    })
+  })
+})
+
+describe('what a model takes', () => {
+  const kinds = {
+    a: { image: imageModels.dallE3, right: ['1024x1024', '1792x1024', '1024x1792'], wrong: ['256x256', '1536x1024'] },
+    b: { image: imageModels.dallE2, right: ['256x256', '512x512', '1024x1024'], wrong: ['1792x1024', 'auto'] },
+    c: { image: imageModels.gptImage1, right: ['1024x1024', '1536x1024', '1024x1536'], wrong: ['512x512', '1x1'] },
+    other: {
+      image: undefined,
+      right: ['640x360', '99999x1', 'auto'],
+      wrong: ['0x1', '1024', '1024X1024', '16:9', '1x1 '],
+    },
+  }
+
+  it.each(Object.entries(kinds))('sizes of kind %s: others are refused, and the right ones named', async (_, kind) => {
+    const { image, right, wrong } = kind
+    const { url } = await hostedWith({ models: { m: { provider: painter(), ...(image && { image }) } } })
+    for (const size of right) expect((await ask(url, { size })).status).toBe(200)
+    for (const size of wrong) {
+      const error = await errorOf(await ask(url, { size }))
+      expect(error).toMatchObject({ status: 400, code: 'invalid_request_error', param: 'size' })
+      for (const allowed of image?.sizes ?? ['<width>x<height>']) expect(error.message).toContain(allowed)
+    }
+  })
+
+  it('a number of images from 1 to what the model makes at once', async () => {
+    const { url } = await hostedWith({
+      models: { m: painter(), one: { provider: painter(), image: imageModels.dallE3 } },
+    })
+    for (const n of [0, 11, 1.5, '2', -1])
+      expect(await errorOf(await ask(url, { n }))).toMatchObject({ status: 400, param: 'n' })
+    for (const n of [1, 10, null]) expect((await ask(url, { n })).status).toBe(200)
+    expect(await errorOf(await ask(url, { model: 'one', n: 2 }))).toMatchObject({ status: 400, param: 'n' })
+  })
+
+  it('the qualities of the specification, or its own', async () => {
+    const own = { provider: painter(), image: { qualities: ['draft'] } }
+    const { url } = await hostedWith({ models: { m: painter(), own } })
+    for (const quality of ['standard', 'hd', 'high']) expect((await ask(url, { quality })).status).toBe(200)
+    expect(await errorOf(await ask(url, { quality: 'draft' }))).toMatchObject({ status: 400, param: 'quality' })
+    expect((await ask(url, { model: 'own', quality: 'draft' })).status).toBe(200)
+    expect((await errorOf(await ask(url, { model: 'own', quality: 'hd' }))).message).toContain('"draft"')
+  })
+
+  it.each([
+    [{ prompt: undefined }, 'prompt'],
+    [{ prompt: '' }, 'prompt'],
+    [{ response_format: 'png' }, 'response_format'],
+    [{ partial_images: 4 }, 'partial_images'],
+    [{ stream: 'yes' }, 'stream'],
+  ])('%o is refused', async (body, param) => {
+    const { url } = await hostedWith({ models: { m: painter() } })
+    expect(await errorOf(await ask(url, body))).toMatchObject({ status: 400, param })
+  })
+
+  it('no images at all, when it only chats', async () => {
+    const { url } = await hostedWith({ models: { m: defineProvider({ name: 'talker' }) } })
+    expect(await errorOf(await ask(url))).toMatchObject({ status: 400, code: 'unsupported_value', param: 'model' })
+  })
+
+  it('no field it would refuse: the response format of one that only knows base64', async () => {
+    const seen: unknown[] = []
+    const provider = defineProvider({
+      name: 'painter',
+      generateImages(call) {
+        seen.push([call.field('response_format'), call.request.response_format, call.json({}).toString()])
+        return { data: [{ b64_json: pixel }] }
+      },
+    })
+    const { url } = await hostedWith({ models: { m: { provider, image: imageModels.gptImage1 } } })
+    const response = await ask(url, { response_format: 'url' })
+    expect(await response.json()).toMatchObject({ data: [{ url: `data:image/png;base64,${pixel}` }] })
+    expect(seen).toEqual([[undefined, undefined, '{"model":"m","prompt":"a cat"}']])
+  })
+})
+
+describe('a generation that fails', () => {
+  const begun = new ProviderError('service_unavailable', { retry: 'same', vendorStatus: 500 })
+
+  it.each([
+    ['the vendor fails', begun],
+    ['a plug-in fails', new TypeError('a fault')],
+  ])('because %s is told as 500 with the advice to change the prompt, and tried once', async (_, error) => {
+    let asked = 0
+    const failing = painter(() => {
+      asked++
+      throw error
+    })
+    const { url, receipt } = await hostedWith({
+      models: { m: { route: [{ provider: failing }, { provider: painter() }] } },
+    })
+    const response = await ask(url)
+    expect(response.headers.get('x-should-retry')).toBe('false')
+    expect(await errorOf(response)).toMatchObject({
+      status: 500,
+      code: 'server_error',
+      type: 'server_error',
+      message: expect.stringMatching(/change the prompt/i),
+    })
+    expect(asked).toBe(1)
+    expect(await receipt()).toMatchObject({ outcome: 'failed', attempts: 1 })
+  })
+
+  it('after the vendor may have begun is not tried elsewhere, nor by the client', async () => {
+    const cut = painter(() => Promise.reject(unavailable('same', new Error('cut'))))
+    const { url } = await hostedWith({ models: { m: { route: [{ provider: cut }, { provider: painter() }] } } })
+    const response = await ask(url)
+    expect(response.headers.get('x-should-retry')).toBe('false')
+    expect(response.status).toBe(503)
+  })
+
+  it('by taking too long is not to be repeated either', async () => {
+    const stuck = painter(() => new Promise<never>(() => undefined))
+    const { url } = await hostedWith({ models: { m: stuck }, timeouts: { firstByteMs: 20 } })
+    const response = await ask(url)
+    expect(response.status).toBe(503)
+    expect(response.headers.get('x-should-retry')).toBe('false')
+  })
+
+  it.each([
+    ['never got the request', unavailable('same', new Error('refused'), { begun: false })],
+    [
+      'refused it for its rate',
+      new ProviderError('rate_limit_exceeded', { retry: 'same', vendorWaitMs: 1, begun: false }),
+    ],
+  ])('at a vendor that %s goes to the next one', async (_, error) => {
+    const refusing = painter(() => Promise.reject(error))
+    const { url, receipt } = await hostedWith({
+      models: { m: { route: [{ provider: refusing }, { provider: painter() }] } },
+      retry: { backoffMs: 1 },
+    })
+    expect((await ask(url)).status).toBe(200)
+    expect(await receipt()).toMatchObject({ attempts: 3 })
+  })
+
+  it('without an image is a failure as well', async () => {
+    const { url } = await hostedWith({ models: { none: painter(() => ({ data: [] })), nothing: painter(() => ({})) } })
+    for (const model of ['none', 'nothing']) {
+      expect(await errorOf(await ask(url, { model }))).toMatchObject({ status: 500, code: 'server_error' })
+    }
+  })
+})
+
+describe('a stream of images', () => {
+  const type = 'image_generation.completed'
+
+  it('passes unfinished images on, each event under its name, completed with what the provider leaves out', async () => {
+    const provider = painter(async function* paint() {
+      yield { type: 'image_generation.partial_image', b64_json: 'AAAA', partial_image_index: 0 }
+      yield { type, b64_json: pixel, size: '64x64' }
+    } as () => ImageAnswer)
+    const { url, receipt } = await hostedWith({ models: { m: provider }, clock: () => 1_700_000_000_000 })
+    const response = await ask(url, { stream: true, partial_images: 1, quality: 'low' })
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+    const common = { created_at: 1_700_000_000, quality: 'low', background: 'auto', output_format: 'png' }
+    expect(await framesOf(response)).toEqual([
+      {
+        event: 'image_generation.partial_image',
+        data: {
+          type: 'image_generation.partial_image',
+          b64_json: 'AAAA',
+          partial_image_index: 0,
+          size: 'auto',
+          ...common,
+        },
+      },
+      { event: type, data: { type, b64_json: pixel, size: '64x64', ...common, usage: expect.anything() } },
+      { event: undefined, data: '[DONE]' },
+    ])
+    expect(await receipt()).toMatchObject({ stream: true, units: { images: 1, size: '64x64', quality: 'low' } })
+  })
+
+  it('is made of a whole answer too, and a whole answer of a stream', async () => {
+    const events = painter(async function* paint() {
+      yield { type: 'image_generation.partial_image', b64_json: 'AAAA' }
+      yield { type, b64_json: pixel, size: '64x64', created_at: 5 }
+    } as () => ImageAnswer)
+    const { url } = await hostedWith({ models: { whole: painter(), events } })
+    const frames = await framesOf(await ask(url, { model: 'whole', stream: true }))
+    expect(frames.map(({ event }) => event)).toEqual([type, undefined])
+    expect(frames[0]?.data).toMatchObject({ type, b64_json: pixel })
+    const whole = await (await ask(url, { model: 'events' })).json()
+    expect(whole).toEqual({ created: 5, data: [{ b64_json: pixel }], size: '64x64' })
+  })
+
+  it('that fails before its first event has a status, and one that fails later ends with an error', async () => {
+    const provider = (first: boolean) =>
+      painter(async function* paint() {
+        if (first) yield { type: 'image_generation.partial_image', b64_json: 'AAAA' }
+        throw unavailable('same', new Error('cut'))
+      } as () => ImageAnswer)
+    const { url } = await hostedWith({ models: { early: provider(false), late: provider(true) } })
+    expect((await ask(url, { model: 'early', stream: true })).status).toBe(503)
+    const frames = await framesOf(await ask(url, { model: 'late', stream: true }))
+    expect(frames.at(-1)?.data).toMatchObject({ error: { code: 'service_unavailable' } })
+  })
+
+  it('that ends without an image ends with an error', async () => {
+    const provider = painter(async function* paint() {
+      yield { type: 'image_generation.partial_image', b64_json: 'AAAA' }
+    } as () => ImageAnswer)
+    const { url } = await hostedWith({ models: { m: provider } })
+    const frames = await framesOf(await ask(url, { stream: true }))
+    expect(frames.at(-1)?.data).toMatchObject({ error: { code: 'server_error' } })
+  })
+})
