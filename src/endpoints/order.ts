@@ -1,6 +1,6 @@
 /** Orders and calls made of a JSON body, of a request the gateway wrote itself, and of another call. */
 import { estimateTokens } from '../billing/usage.ts'
-import { amendForm } from '../http/form.ts'
+import { amendForm, changesTo } from '../http/form.ts'
 import type { JsonBody } from '../http/json-body.ts'
 import type { Call } from '../providers/contract.ts'
 import type { Order } from './endpoint.ts'
@@ -34,7 +34,7 @@ export function amend<Request>(
     },
     field: (name) => (Object.hasOwn(changes, name) ? changes[name] : call.field(name)),
     json: (more) => call.json({ ...changes, ...more }),
-    form: call.form && amendForm(call.form, changes),
+    form: call.form && amendForm(call.form, changesTo(changes)),
   })
 }
 

@@ -29,18 +29,32 @@ export interface Form {
   readonly kept: boolean
 }
 
-/** The same form with the values of some text fields replaced, or (undefined) the fields left out. */
-export function amendForm(form: Form, changes: Readonly<Record<string, unknown>>): Form {
+/** The same form with other values for some text fields; `change` gives undefined for a field to be left out. */
+export function amendForm(form: Form, change: (name: string, value: string) => string | undefined): Form {
   return {
     get kept() {
       return form.kept
     },
     async *parts() {
       for await (const part of form.parts()) {
-        if (isFile(part) || !Object.hasOwn(changes, part.name)) yield part
-        else if (changes[part.name] !== undefined) yield { name: part.name, value: String(changes[part.name]) }
+        if (isFile(part)) {
+          yield part
+          continue
+        }
+        const value = change(part.name, part.value)
+        if (value !== undefined) yield { name: part.name, value }
       }
     },
+  }
+}
+
+/** For `amendForm`: the fields named here get these values, all others keep their own. */
+export function changesTo(
+  fields: Readonly<Record<string, unknown>>,
+): (name: string, value: string) => string | undefined {
+  return (name, value) => {
+    if (!Object.hasOwn(fields, name)) return value
+    return typeof fields[name] === 'string' ? fields[name] : JSON.stringify(fields[name])
   }
 }
 

@@ -10,9 +10,11 @@ export {
   type CompletionAnswer,
   type CompletionPiece,
   type EmbeddingAnswer,
+  type ImageAnswer,
   type Provider,
   type ResponseAnswer,
   type ResponsePiece,
+  type TranscriptAnswer,
 } from './contract.ts'
 export { demo, type DemoOptions, type DemoProvider } from './demo/demo.ts'
 export { ProviderError, unavailable, type ProviderFailure, type RetryAdvice } from './failure.ts'
@@ -20,5 +22,6 @@ export { anthropic, type AnthropicOptions } from './anthropic/anthropic.ts'
 export { gemini, type GeminiOptions } from './gemini/gemini.ts'
 export { openai, type OpenAIOptions } from './openai/openai.ts'
 export { finish, reasoning, text, toolCall, type ToolCallPiece } from './pieces.ts'
+export { isFile, type FilePart, type Form, type FormPart, type TextPart } from '../http/form.ts'
 export type { VideoCall, VideoContent, VideoContext, VideoProvider, VideoStatus } from './video.ts'
 export { gatewayVideo, openaiVideo, seedanceVideo, xaiVideo, type VideoVendorOptions } from './videos/videos.ts'

@@ -33,7 +33,6 @@ const accountCodes = new Set([
   'billing_hard_limit_reached',
   'billing_not_active',
   'access_terminated',
-  'invalid_api_key',
 ])
 
 /** What else vendors call things, in `code` or `type`, and the status it means. */
@@ -45,7 +44,12 @@ const statusByName: Readonly<Record<string, number>> = {
   too_many_requests: 429,
   overloaded_error: 503,
   server_error: 500,
+  image_generation_user_error: 400,
+  image_generation_server_error: 500,
 }
+
+/** Other names for codes of ours. */
+const synonyms: Readonly<Record<string, ErrorCode>> = { moderation_blocked: 'content_policy_violation' }
 
 export function vendorError(fault: VendorFault): ProviderError {
   const { code, type, param } = fieldsOf(fault.error)
@@ -124,7 +128,9 @@ interface Fields {
 
 function fieldsOf(error: unknown): Fields {
   const { code, type, param } = Object(error) as Record<string, unknown>
-  return { code: textOf(code), type: textOf(type), param: textOf(param) }
+  const name = textOf(code)
+  const known = name !== undefined && Object.hasOwn(synonyms, name) ? synonyms[name] : name
+  return { code: known, type: textOf(type), param: textOf(param) }
 }
 
 function textOf(value: unknown): string | undefined {

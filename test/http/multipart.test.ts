@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises'
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { formBody } from '../../src/http/form-body.ts'
-import { amendForm } from '../../src/http/form.ts'
+import { amendForm, changesTo } from '../../src/http/form.ts'
 import { defaultSizes, type Sizes } from '../../src/http/sizes.ts'
 import { readForm } from '../../src/http/upload.ts'
 import {
@@ -308,7 +308,7 @@ describe('a form that is written again', () => {
 
   it('carries the changed fields and leaves out those without a value', async () => {
     const form = await readParts(multipart(file('image', 'x'), text('model', 'ours'), text('response_format', 'url')))
-    const body = await formBody(amendForm(form, { model: 'theirs', response_format: undefined, other: 'x' }))
+    const body = await formBody(amendForm(form, changesTo({ model: 'theirs', response_format: undefined, other: 'x' })))
     const bytes = await buffer(body.bytes)
     const read = await readForm(exchangeOf(bytes, { headers: { 'content-type': body.contentType } }), defaultSizes, {
       passOn: () => false,

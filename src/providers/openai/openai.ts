@@ -5,7 +5,9 @@ import type { Provider } from '../contract.ts'
 import { unavailable } from '../failure.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { embed } from './embeddings.ts'
+import { editImages, generateImages } from './images.ts'
 import { chat, complete } from './text.ts'
+import { transcribe } from './transcriptions.ts'
 import { Vendor } from './vendor.ts'
 
 export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers'>> {
@@ -44,6 +46,9 @@ export function openai(options: OpenAIOptions = {}): Provider {
     complete: (call) => complete(vendor, call, options),
     embed: (call) => embed(vendor, call, options),
     embeddingBatch: options.embeddingBatch,
+    generateImages: (call) => generateImages(vendor, call),
+    editImages: (call) => editImages(vendor, call),
+    transcribe: (call) => transcribe(vendor, call),
     models: ({ signal }) => listModels(vendor, signal),
     close: () => vendor.close(),
   }

@@ -1,4 +1,6 @@
 /** One vendor that speaks OpenAI's format: what all methods of its provider do alike. */
+import { formBody } from '../../http/form-body.ts'
+import { amendForm, changesTo, type Form } from '../../http/form.ts'
 import { requireSuccess } from '../answer.ts'
 import { Client } from '../client.ts'
 import type { Call } from '../contract.ts'
@@ -55,6 +57,15 @@ export class Vendor {
     const model = this.modelOf(call)
     const body = call.json(model === call.publicModel ? changes : { ...changes, model })
     return this.client.send({ path, body, headers: jsonBody, signal: call.signal })
+  }
+
+  /** Sends a form, while it is read, with the vendor's name for the model. Throws for an answer that is none. */
+  async postForm(path: string, call: Call<unknown>, form: Form): Promise<Begun> {
+    const { contentType, length, bytes } = await formBody(amendForm(form, changesTo({ model: this.modelOf(call) })))
+    const headers = { 'content-type': contentType, ...(length !== undefined && { 'content-length': String(length) }) }
+    const transfer = await this.client.send({ path, body: bytes, headers, signal: call.signal })
+    await requireSuccess(transfer, call)
+    return this.begun(transfer, call)
   }
 
   begun(transfer: Transfer, call: Call<unknown>): Begun {

@@ -24,6 +24,11 @@ function editor(seen: Seen[] = []) {
   })
 }
 
+/** Several images; `#` in the name stands for the number of each. */
+function images(name: string, count: number): Entry[] {
+  return Array.from({ length: count }, (_, index) => [name.replace('#', String(index)), new Blob(['x']), 'x.png'])
+}
+
 describe('edits of uploaded images', () => {
   it.each([
     ['fields in front', [model, prompt, image]],
@@ -61,8 +66,6 @@ describe('edits of uploaded images', () => {
 
   it('take up to sixteen images, under any of the names that clients give them', async () => {
     const { url } = await hostedWith({ models: { m: editor() } })
-    const images = (name: string, count: number) =>
-      Array.from({ length: count }, (_, index): Entry => [name.replace('#', String(index)), new Blob(['x']), 'x.png'])
     for (const name of ['image', 'image[]', 'image[#]']) {
       expect((await send(url, '/images/edits', formOf(model, prompt, ...images(name, 16)))).status).toBe(200)
     }

@@ -9,6 +9,15 @@ function painter(answer: () => ImageAnswer | Promise<ImageAnswer> = () => ({ dat
   return defineProvider({ name: 'painter', generateImages: answer })
 }
 
+function breakingOff(after: number) {
+  return painter(async function* () {
+    for (let index = 0; index < after; index++) {
+      yield { type: 'image_generation.partial_image', b64_json: 'AAAA', partial_image_index: index }
+    }
+    throw unavailable('same', new Error('cut'))
+  })
+}
+
 function ask(url: string, body: object = {}): Promise<Response> {
   return fetch(`${url}/v1/images/generations`, {
     method: 'POST',
@@ -219,10 +228,10 @@ describe('a stream of images', () => {
   const type = 'image_generation.completed'
 
   it('passes unfinished images on, each event under its name, completed with what the provider leaves out', async () => {
-    const provider = painter(async function* paint() {
+    const provider = painter(async function* () {
       yield { type: 'image_generation.partial_image', b64_json: 'AAAA', partial_image_index: 0 }
       yield { type, b64_json: pixel, size: '64x64' }
-    } as () => ImageAnswer)
+    })
     const { url, receipt } = await hostedWith({ models: { m: provider }, clock: () => 1_700_000_000_000 })
     const response = await ask(url, { stream: true, partial_images: 1, quality: 'low' })
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
@@ -245,10 +254,10 @@ describe('a stream of images', () => {
   })
 
   it('is made of a whole answer too, and a whole answer of a stream', async () => {
-    const events = painter(async function* paint() {
+    const events = painter(async function* () {
       yield { type: 'image_generation.partial_image', b64_json: 'AAAA' }
       yield { type, b64_json: pixel, size: '64x64', created_at: 5 }
-    } as () => ImageAnswer)
+    })
     const { url } = await hostedWith({ models: { whole: painter(), events } })
     const frames = await framesOf(await ask(url, { model: 'whole', stream: true }))
     expect(frames.map(({ event }) => event)).toEqual([type, undefined])
@@ -258,21 +267,16 @@ describe('a stream of images', () => {
   })
 
   it('that fails before its first event has a status, and one that fails later ends with an error', async () => {
-    const provider = (first: boolean) =>
-      painter(async function* paint() {
-        if (first) yield { type: 'image_generation.partial_image', b64_json: 'AAAA' }
-        throw unavailable('same', new Error('cut'))
-      } as () => ImageAnswer)
-    const { url } = await hostedWith({ models: { early: provider(false), late: provider(true) } })
+    const { url } = await hostedWith({ models: { early: breakingOff(0), late: breakingOff(1) } })
     expect((await ask(url, { model: 'early', stream: true })).status).toBe(503)
     const frames = await framesOf(await ask(url, { model: 'late', stream: true }))
     expect(frames.at(-1)?.data).toMatchObject({ error: { code: 'service_unavailable' } })
   })
 
   it('that ends without an image ends with an error', async () => {
-    const provider = painter(async function* paint() {
+    const provider = painter(async function* () {
       yield { type: 'image_generation.partial_image', b64_json: 'AAAA' }
-    } as () => ImageAnswer)
+    })
     const { url } = await hostedWith({ models: { m: provider } })
     const frames = await framesOf(await ask(url, { stream: true }))
     expect(frames.at(-1)?.data).toMatchObject({ error: { code: 'server_error' } })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { defineProvider, unavailable, type TranscriptAnswer } from '../../../src/providers/index.ts'
 import type { Call } from '../../../src/providers/contract.ts'
-import type { Transcript, TranscriptionRequest } from '../../../src/wire/transcriptions.ts'
+import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../../../src/wire/transcriptions.ts'
 import { hostedWith } from '../../hosted.ts'
 import { errorOf, formOf, read, send, type Entry } from '../forms.ts'
 
@@ -24,12 +24,19 @@ function listener(answer: (call: Call<TranscriptionRequest>) => TranscriptAnswer
   return defineProvider({ name: 'listener', transcribe: answer })
 }
 
+async function ask(transcript: TranscriptAnswer, ...fields: Entry[]) {
+  const { url } = await hostedWith({ models: { m: listener(() => transcript) } })
+  const response = await send(url, '/audio/transcriptions', formOf(sound, model, ...fields))
+  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
+}
+
+async function dataOf(response: Response) {
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  const frames = (await response.text()).split('\n\n').filter((frame) => frame !== '')
+  return frames.map((frame) => (frame === 'data: [DONE]' ? 'done' : JSON.parse(frame.replace(/^data: /, ''))))
+}
+
 describe('the formats of a transcript', () => {
-  const ask = async (transcript: TranscriptAnswer, ...fields: Entry[]) => {
-    const { url } = await hostedWith({ models: { m: listener(() => transcript) } })
-    const response = await send(url, '/audio/transcriptions', formOf(sound, model, ...fields))
-    return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
-  }
   const jsonType = 'application/json; charset=utf-8'
   const textType = 'text/plain; charset=utf-8'
 
@@ -212,15 +219,10 @@ describe('a transcription', () => {
 
 describe('a stream of a transcript', () => {
   const stream: Entry = ['stream', 'true']
-  const dataOf = async (response: Response) => {
-    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
-    const frames = (await response.text()).split('\n\n').filter((frame) => frame !== '')
-    return frames.map((frame) => (frame === 'data: [DONE]' ? 'done' : JSON.parse(frame.replace(/^data: /, ''))))
-  }
-  const pieces = listener(async function* hear() {
+  const pieces = listener(async function* () {
     yield { type: 'transcript.text.delta', delta: 'Good ' }
     yield { type: 'transcript.text.delta', delta: 'morning' }
-  } as () => TranscriptAnswer)
+  })
 
   it('passes the events on, and adds the end where the provider sends none', async () => {
     const { url } = await hostedWith({ models: { m: pieces } })
@@ -247,11 +249,11 @@ describe('a stream of a transcript', () => {
   it('is one also when a large upload says so in its last field', async () => {
     const { url } = await hostedWith({
       models: {
-        m: listener(async function* hear(call: Call<TranscriptionRequest>) {
+        m: listener(async function* (call: Call<TranscriptionRequest>) {
           const parts = await read(call.form)
           yield { type: 'transcript.text.delta', delta: String(parts[1]?.[1]).slice(-3) }
           yield { type: 'transcript.text.done', text: String(call.stream) }
-        } as (call: Call<TranscriptionRequest>) => TranscriptAnswer),
+        }),
       },
       sizes: { uploadMemoryBytes: 1_000 },
     })
@@ -264,9 +266,11 @@ describe('a stream of a transcript', () => {
   })
 
   it('that fails before its first event has a status', async () => {
-    const provider = listener(async function* hear() {
+    const nothing: TranscriptEvent[] = []
+    const provider = listener(async function* () {
+      yield* nothing
       throw unavailable('next', new Error('cut'))
-    } as () => TranscriptAnswer)
+    })
     const { url } = await hostedWith({ models: { m: provider } })
     expect((await send(url, '/audio/transcriptions', formOf(model, sound, stream))).status).toBe(503)
   })
