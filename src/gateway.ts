@@ -285,7 +285,7 @@ export class Gateway {
     // The last bytes are still on their way through the host's streams: a server closed before they left waits for its
     // keep-alive time.
     await new Promise((resolve) => setImmediate(resolve))
-    await this.#admission.close(closeMs)
+    await this.#admission.close(Math.min(closeMs, graceMs + 1_000))
     await closeAll(this.#owned)
     await closeAll([this.#options.storage ?? {}])
   }

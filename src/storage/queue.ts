@@ -42,6 +42,11 @@ export class Queue<T> {
     return this.size >= this.#options.most
   }
 
+  /** Whether any item that is not taken yet is such a one. */
+  some(is: (item: T) => boolean): boolean {
+    return this.#sending.some(is) || this.#waiting.some(is)
+  }
+
   add(item: T): void {
     if (this.full) return this.#options.dropped(item, this.#failure ?? new Error('too many wait'))
     this.#waiting.push(item)

@@ -1,0 +1,241 @@
+import { describe, expect, test } from 'vitest'
+import type { ServerResponse } from 'node:http'
+import { memoryLedger, type CancelPolicy, type Ledger } from '../../src/index.ts'
+import type { VendorReply } from '../../src/testing/vendor.ts'
+import { mount } from '../../adapters/fetch.ts'
+import { askChat } from '../hosted.ts'
+import { scene, streamEvents, whole, type Scene } from './scene.ts'
+
+const text = ['one', 'two', 'three', 'four', 'five']
+
+interface Held {
+  readonly reply: VendorReply
+  /** The response, when the first events are written. */
+  readonly begun: Promise<ServerResponse>
+  /** Resolves when the gateway has cut the connection. */
+  readonly aborted: Promise<void>
+}
+
+/** A vendor that writes so many events and then waits for the test. */
+function heldAfter(count: number): Held {
+  const begun = Promise.withResolvers<ServerResponse>()
+  const aborted = Promise.withResolvers<void>()
+  return {
+    begun: begun.promise,
+    aborted: aborted.promise,
+    reply({ signal }, response) {
+      signal.addEventListener('abort', () => aborted.resolve())
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.flushHeaders()
+      for (const event of streamEvents.slice(0, count)) response.write(event)
+      begun.resolve(response)
+    },
+  }
+}
+
+async function funded(): Promise<Ledger> {
+  const ledger = memoryLedger()
+  await ledger.credit({ account: 'acme', amount: 9_000n, reference: 'start' })
+  return ledger
+}
+
+async function sceneWith(reply: VendorReply, cancelled: CancelPolicy): Promise<Scene> {
+  return scene(reply, { billing: { cancelled }, storage: { ledger: await funded() } })
+}
+
+/** Reads so many words of a stream and goes. */
+async function readAndLeave({ url }: Scene, words: number): Promise<void> {
+  const leaving = new AbortController()
+  const asking = askChat(url, { stream: true }, { signal: leaving.signal })
+  await readWords(await asking, words)
+  leaving.abort()
+}
+
+/** Leaves the body behind when the words have come. */
+async function readWords({ body }: Response, words: number): Promise<void> {
+  let seen = ''
+  for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
+    seen += Buffer.from(piece).toString()
+    if (text.slice(0, words).every((word) => seen.includes(word))) return
+  }
+}
+
+/** A call without a socket in between: the gateway knows at once that the client has gone. */
+function inProcess({ gateway }: Scene, body: object, signal: AbortSignal): Promise<Response> {
+  const request = new Request('http://gateway/v1/chat/completions', {
+    method: 'POST',
+    headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...body }),
+    signal,
+  })
+  return mount(gateway)(request)
+}
+
+async function readAndLeaveAtOnce(stage: Scene, words: number): Promise<void> {
+  const response = await inProcess(stage, { stream: true }, new AbortController().signal)
+  await readWords(response, words)
+}
+
+async function expectSettledOnce({ ledger, usage, receipts }: Scene, record: object): Promise<void> {
+  const { items } = await usage.list({})
+  expect(items).toMatchObject([record])
+  expect(receipts).toHaveLength(1)
+  expect(await ledger.audit()).toMatchObject({ settlements: items[0]?.cost, holds: 0n, faults: [] })
+}
+
+/** Tokens of the question as the gateway estimates them. */
+const question = BigInt(
+  Math.ceil(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream: true }).length / 4),
+)
+
+describe('a client that leaves a stream', () => {
+  test.each([1, 2, 3, 4, 5])(
+    'after %i words pays for the question and those words, and the vendor is stopped',
+    async (words) => {
+      const vendor = heldAfter(words)
+      const stage = await sceneWith(vendor.reply, {})
+      await readAndLeave(stage, words)
+      const receipt = await stage.receipt()
+      expect(receipt).toMatchObject({ outcome: 'cancelled', usageSource: 'estimated', code: 'client_closed' })
+      await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'delivered', cost: question + BigInt(words) })
+      await vendor.aborted
+    },
+  )
+
+  test('pays for whatever the vendor has counted, if it has by then', async () => {
+    const vendor = heldAfter(7)
+    const stage = await sceneWith(vendor.reply, {})
+    await readAndLeave(stage, 5)
+    await stage.receipt()
+    await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'reported', cost: 30n })
+  })
+
+  test('before the first word pays nothing', async () => {
+    const vendor = heldAfter(0)
+    const stage = await sceneWith(vendor.reply, {})
+    const leaving = new AbortController()
+    const asking = askChat(stage.url, { stream: true }, { signal: leaving.signal })
+    await vendor.begun
+    leaving.abort()
+    await expect(asking).rejects.toThrow()
+    await stage.receipt()
+    await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'none', cost: 0n })
+    await vendor.aborted
+  })
+
+  test('pays nothing where only counts of the vendor are charged', async () => {
+    const vendor = heldAfter(3)
+    const stage = await sceneWith(vendor.reply, { charge: 'reported' })
+    await readAndLeave(stage, 3)
+    await stage.receipt()
+    await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'none', cost: 0n })
+  })
+
+  test('pays nothing where nothing is charged, counted or not', async () => {
+    const vendor = heldAfter(7)
+    const stage = await sceneWith(vendor.reply, { charge: 'none' })
+    await readAndLeave(stage, 5)
+    await stage.receipt()
+    await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'none', cost: 0n })
+  })
+
+  test('pays for the answer that was begun, where the vendor counts the question first and the answer last', async () => {
+    const early = streamEvents
+      .slice(0, 4)
+      .map((event, index) =>
+        index > 0
+          ? event
+          : event.replace(/\}\n\n$/, ',"usage":{"prompt_tokens":50,"completion_tokens":1,"total_tokens":51}}\n\n'),
+      )
+    const stage = await sceneWith((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' })
+      response.write(early.join(''))
+    }, {})
+    await readAndLeave(stage, 4)
+    expect(await stage.receipt()).toMatchObject({
+      usage: { completion_tokens: 1 },
+      delivered: { completion_tokens: 4 },
+    })
+    await expectSettledOnce(stage, { basis: 'delivered', cost: 54n })
+  })
+})
+
+describe('where answers are drained', () => {
+  test.each([1, 3, 5])(
+    'a stream left after %i words is read to its end, and pays what the vendor counts',
+    async (words) => {
+      const vendor = heldAfter(words)
+      const stage = await sceneWith(vendor.reply, { vendor: 'drain' })
+      await readAndLeaveAtOnce(stage, words)
+      const response = await vendor.begun
+      expect(stage.receipts).toHaveLength(0)
+      response.end(streamEvents.slice(words).join(''))
+      await stage.receipt()
+      await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'reported', cost: 30n })
+    },
+  )
+
+  test('an answer that is not streamed is waited for too', async () => {
+    const asked = Promise.withResolvers<() => void>()
+    const stage = await sceneWith((request, response) => asked.resolve(() => void whole(request, response)), {
+      vendor: 'drain',
+    })
+    const leaving = new AbortController()
+    const asking = inProcess(stage, {}, leaving.signal)
+    const answer = await asked.promise
+    leaving.abort()
+    answer()
+    await asking
+    await stage.receipt()
+    await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'reported', cost: 30n })
+  })
+
+  test('nobody is read on for longer than the bound', async () => {
+    const vendor = heldAfter(2)
+    const stage = await sceneWith(vendor.reply, { vendor: 'drain', drainMs: 30 })
+    await readAndLeaveAtOnce(stage, 2)
+    await vendor.aborted
+    await stage.receipt()
+    await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'delivered', cost: question + 2n })
+  })
+
+  test('no more answers are drained at once than the options allow, and the place is free afterwards', async () => {
+    const vendors = [heldAfter(1), heldAfter(1), heldAfter(1)]
+    let asked = 0
+    const stage = await scene((request, response) => vendors[asked++]?.reply(request, response), {
+      billing: { cancelled: { vendor: 'drain' }, drains: 1 },
+      storage: { ledger: await funded() },
+    })
+    await readAndLeaveAtOnce(stage, 1)
+    await vendors[0]?.begun
+    await readAndLeaveAtOnce(stage, 1)
+    await vendors[1]?.aborted
+    expect(await stage.receipt()).toMatchObject({ charge: { basis: 'delivered' } })
+    ;(await vendors[0]?.begun)?.end(streamEvents.slice(1).join(''))
+    expect(await stage.receipt()).toMatchObject({ charge: { basis: 'reported' } })
+    await readAndLeaveAtOnce(stage, 1)
+    ;(await vendors[2]?.begun)?.end(streamEvents.slice(1).join(''))
+    expect(await stage.receipt()).toMatchObject({ charge: { basis: 'reported' } })
+  })
+
+  test('a vendor that fails when nobody listens any more is charged for what was delivered', async () => {
+    const vendor = heldAfter(2)
+    const stage = await sceneWith(vendor.reply, { vendor: 'drain' })
+    await readAndLeaveAtOnce(stage, 2)
+    ;(await vendor.begun).destroy()
+    await stage.receipt()
+    await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'delivered', cost: question + 2n })
+  })
+
+  test('the rule of a model goes before that of the gateway', async () => {
+    const vendor = heldAfter(2)
+    const stage = await scene(vendor.reply, {
+      billing: { cancelled: { vendor: 'drain' } },
+      model: { cancelled: { vendor: 'abort', charge: 'none' } },
+      storage: { ledger: await funded() },
+    })
+    await readAndLeaveAtOnce(stage, 2)
+    await vendor.aborted
+    expect(await stage.receipt()).toMatchObject({ charge: { basis: 'none' } })
+  })
+})

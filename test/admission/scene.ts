@@ -1,0 +1,69 @@
+/** One gateway, one vendor, and stores that can be looked into. */
+import { openai, type Provider } from '../../src/providers/index.ts'
+import type { GatewayOptions, Ledger, LimitStore, ModelOptions, UsageStore } from '../../src/index.ts'
+import { memoryLedger, memoryLimitStore, memoryUsageStore } from '../../src/index.ts'
+import type { ScriptedVendor, VendorReply } from '../../src/testing/vendor.ts'
+import { hostedWith, vendorFor, type Hosted } from '../hosted.ts'
+
+export interface Scene extends Hosted {
+  readonly vendor: ScriptedVendor
+  readonly ledger: Ledger
+  readonly limits: LimitStore
+  readonly usage: UsageStore
+}
+
+/** 10 tokens of question, 20 of answer. */
+export const usage = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 }
+
+export const whole: VendorReply = (_, response) => {
+  response.setHeader('content-type', 'application/json')
+  response.end(JSON.stringify(completion))
+}
+
+const completion = {
+  id: 'chatcmpl-1',
+  object: 'chat.completion',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hi', refusal: null }, finish_reason: 'stop' }],
+  usage,
+}
+
+/** Five words, an end, the usage, and `[DONE]`. */
+export const streamEvents: readonly string[] = [
+  ...['one', 'two', 'three', 'four', 'five'].map((content) => chunk([{ index: 0, delta: { content } }])),
+  chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]),
+  chunk([], { usage }),
+  'data: [DONE]\n\n',
+]
+
+function chunk(choices: object[], rest: object = {}): string {
+  const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1, model: 'm' }
+  return `data: ${JSON.stringify({ ...head, choices, ...rest })}\n\n`
+}
+
+/** What a scene may say of the model `m`, or which models there are instead. */
+export interface SceneOptions extends Partial<Omit<GatewayOptions, 'models'>> {
+  readonly model?: Partial<ModelOptions>
+  readonly models?: (provider: Provider) => GatewayOptions['models']
+}
+
+/** The model `m` at a micro-unit a token, paid by the account `acme` of the key `sk-test`. */
+export async function scene(reply: VendorReply, options: SceneOptions = {}): Promise<Scene> {
+  const { model, models, storage, ...rest } = options
+  const vendor = await vendorFor(reply)
+  const provider = openai({ baseUrl: vendor.baseUrl })
+  const stores = {
+    ledger: storage?.ledger ?? memoryLedger(),
+    limits: storage?.limits ?? memoryLimitStore(),
+    usage: storage?.usage ?? memoryUsageStore(),
+  }
+  const gateway = await hostedWith({
+    keys: { 'sk-test': { account: 'acme' } },
+    models: models?.(provider) ?? { m: { provider, price: { input: '1', output: '1' }, ...model } },
+    retry: { tries: 1 },
+    ...rest,
+    storage: { ...storage, ...stores },
+  })
+  return { ...gateway, vendor, ...stores }
+}
