@@ -1,0 +1,145 @@
+/** The house rules that can be read off the sources: who may import whom, and what no file may hold. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  dependencies: Record<string, string>
+}
+
+interface Source {
+  /** Such as `src/http/body.ts`. */
+  readonly path: string
+  readonly text: string
+  /** What it imports: paths from the top for files of ours, else the names of modules. */
+  readonly imports: readonly string[]
+}
+
+const importing = /^(?:import|export)\b[^'"`;]*?\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm
+
+function sourcesIn(folder: string): Source[] {
+  const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+  return names
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => {
+      const path = join(folder, name)
+      const text = readFileSync(join(root, path), 'utf8')
+      // Imports in the snippets of comments are no imports.
+      const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+      const imports = [...code.matchAll(importing)].map(([, from, alone, dynamic]) => {
+        const name = from ?? alone ?? dynamic ?? ''
+        return name.startsWith('.') ? normalize(join(dirname(path), name)) : name
+      })
+      return { path, text, imports }
+    })
+}
+
+const src = sourcesIn('src')
+const adapters = sourcesIn('adapters')
+const examples = sourcesIn('examples')
+const tests = sourcesIn('test')
+const published = [...src, ...adapters]
+
+/** Each import that breaks a rule, as `importer → imported`. */
+function offences(sources: readonly Source[], allowed: (imported: string, importer: string) => boolean): string[] {
+  return sources.flatMap(({ path, imports }) =>
+    imports.filter((imported) => !allowed(imported, path)).map((imported) => `${path} → ${imported}`),
+  )
+}
+
+function below(...folders: readonly string[]): (imported: string) => boolean {
+  return (imported) => folders.some((folder) => imported === folder || imported.startsWith(`${folder}/`))
+}
+
+const node = (imported: string) => imported.startsWith('node:')
+const dependency = (imported: string) => Object.hasOwn(dependencies, imported.split('/')[0] ?? '')
+
+describe('imports', () => {
+  test('are found at all', () => {
+    expect(src.length).toBeGreaterThan(50)
+    expect(src.find(({ path }) => path === 'src/gateway.ts')?.imports).toContain('src/http/answers.ts')
+  })
+
+  test('of src: itself, Node and the few dependencies; no framework and no database', () => {
+    expect(offences(src, (imported) => below('src')(imported) || node(imported) || dependency(imported))).toEqual([])
+    expect(Object.keys(dependencies).sort()).toEqual(['busboy', 'eventsource-parser', 'lru-cache', 'undici', 'zod'])
+  })
+
+  test('of adapters: src, each other and Node; they need nothing installed', () => {
+    expect(offences(adapters, (imported) => below('src', 'adapters')(imported) || node(imported))).toEqual([])
+  })
+
+  test('of examples: what a reader of the documentation can import', () => {
+    const ours = (imported: string) => /^(?:src|adapters|test|dist)\//.test(imported)
+    expect(offences(examples, (imported) => !ours(imported))).toEqual([])
+  })
+
+  test('of http and wire: nobody’s', () => {
+    const within = (folder: string) => src.filter(({ path }) => path.startsWith(`src/${folder}/`))
+    const http = below('src/http', 'src/errors.ts')
+    expect(offences(within('http'), (imported) => http(imported) || node(imported) || dependency(imported))).toEqual([])
+    expect(offences(within('wire'), below('src/wire'))).toEqual([])
+    expect(src.find(({ path }) => path === 'src/errors.ts')?.imports).toEqual([])
+  })
+
+  test('of providers: what goes over the wire, never who asked or what becomes of it', () => {
+    const providers = src.filter(({ path }) => path.startsWith('src/providers/'))
+    const known = below('src/providers', 'src/wire', 'src/http', 'src/errors.ts')
+    expect(offences(providers, (imported) => known(imported) || node(imported) || dependency(imported))).toEqual([])
+  })
+
+  test('of the gateway and its endpoints: nobody’s but the public surface and the tests of it', () => {
+    const inner = below('src/endpoints', 'src/gateway.ts')
+    const others = src.filter(({ path }) => !inner(path) && path !== 'src/index.ts')
+    expect(offences(others, (imported) => !inner(imported))).toEqual([])
+  })
+
+  test('of contracts: types only, for they promise and do nothing', () => {
+    const contracts = src.filter(({ path }) => path.endsWith('/contract.ts'))
+    expect(contracts.length).toBeGreaterThan(3)
+    expect(contracts.filter(({ text }) => /^import (?!type\b)/m.test(text)).map(({ path }) => path)).toEqual([])
+  })
+})
+
+/** Longer than the rule, until somebody finds the joint to divide them at. Nothing is added here. */
+const undivided = new Set(['src/gateway.ts', 'src/options.ts', 'src/testing/task-store.ts'])
+
+describe('files', () => {
+  const all = [...published, ...examples, ...tests]
+
+  test('have at most 300 lines', () => {
+    const long = [...published, ...examples].filter(({ text }) => text.split('\n').length > 301)
+    expect(long.map(({ path }) => path).filter((path) => !undivided.has(path))).toEqual([])
+  })
+
+  test('are in folders whose names say what is in them', () => {
+    const vague = /(?:^|\/)(?:utils?|helpers?|common|shared|lib|misc|core)\//
+    expect(all.map(({ path }) => path).filter((path) => vague.test(path))).toEqual([])
+  })
+
+  test('have named exports only', () => {
+    const named = all.filter(({ path }) => path !== 'test/vitest.config.ts')
+    const defaults = named.filter(({ text }) => /^export default\b|\bas default\b/m.test(text))
+    expect(defaults.map(({ path }) => path)).toEqual([])
+  })
+
+  test('of the library leave the process of their host alone', () => {
+    const meddling =
+      /\bprocess\.(?:on|once|exit|env|exitCode|emitWarning|abort|kill|chdir)\b|\bconsole\.|\bglobalThis\.\w+ =/
+    const found = published.flatMap(({ path, text }) => {
+      return text
+        .split('\n')
+        .filter((line) => meddling.test(line) && !/^\s*(?:\*|\/\/)/.test(line))
+        .map((line) => `${path}: ${line.trim()}`)
+    })
+    expect(found).toEqual([])
+  })
+
+  test('of the library do nothing when they are imported: no timer, no listener, no connection', () => {
+    const starting =
+      /^(?:(?:export )?const \w+.*= )?(?:await |setInterval|setTimeout|setImmediate|queueMicrotask|createServer|new (?:Pool|Agent|Worker))\b/m
+    expect(published.filter(({ text }) => starting.test(text)).map(({ path }) => path)).toEqual([])
+  })
+})
