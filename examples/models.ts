@@ -20,5 +20,5 @@ export const models: Record<string, ModelEntry> = {
   'demo-transcription': local,
   'demo-video-portrait': { provider: local, video: portraitVideo },
   'demo-video-landscape': { provider: local, video: landscapeVideo },
-  ...(apiKey !== undefined && { 'openai/*': openai({ apiKey, ...(baseUrl !== undefined && { baseUrl }) }) }),
+  ...(apiKey !== undefined && { 'openai/*': openai({ apiKey, baseUrl }) }),
 }

@@ -13,9 +13,9 @@ import { requestFor, type RequestOptions } from './request.ts'
 
 export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers'>>, RequestOptions {
   /** Sent as `x-api-key`. Leave it out where `headers` carry the credentials. */
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   /** With or without `/v1` at its end. Default `https://api.anthropic.com`. */
-  readonly baseUrl?: string
+  readonly baseUrl?: string | undefined
   /** The name in receipts. Default `anthropic`. */
   readonly name?: string
   /** Further headers of every request, such as `anthropic-beta`. */

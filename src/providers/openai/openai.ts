@@ -12,9 +12,9 @@ import { Vendor } from './vendor.ts'
 
 export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers'>> {
   /** Sent as `Authorization: Bearer`. Leave it out for a vendor that takes none, or takes it in `headers`. */
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   /** Default `https://api.openai.com/v1`. */
-  readonly baseUrl?: string
+  readonly baseUrl?: string | undefined
   /** The name in receipts. Default `openai`. */
   readonly name?: string
   /** Sent as `OpenAI-Organization`. */
