@@ -11,7 +11,7 @@ import { readFault, statusOf } from './fault.ts'
 import { eventsOf, MessageReader, type ReaderOptions } from './reader.ts'
 import { requestFor, type RequestOptions } from './request.ts'
 
-export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers'>>, RequestOptions {
+export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseUrl'>>, RequestOptions {
   /** Sent as `x-api-key`. Leave it out where `headers` carry the credentials. */
   readonly apiKey?: string | undefined
   /** With or without `/v1` at its end. Default `https://api.anthropic.com`. */

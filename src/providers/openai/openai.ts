@@ -10,7 +10,7 @@ import { chat, complete } from './text.ts'
 import { transcribe } from './transcriptions.ts'
 import { Vendor } from './vendor.ts'
 
-export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers'>> {
+export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseUrl'>> {
   /** Sent as `Authorization: Bearer`. Leave it out for a vendor that takes none, or takes it in `headers`. */
   readonly apiKey?: string | undefined
   /** Default `https://api.openai.com/v1`. */

@@ -1,0 +1,106 @@
+/** The package as npm would publish it, unpacked beside a consumer, outside of this project. */
+import { execFile } from 'node:child_process'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+
+const run = promisify(execFile)
+
+export const root: string = fileURLToPath(new URL('../../', import.meta.url))
+
+interface Manifest {
+  readonly name: string
+  readonly files: readonly string[]
+  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+  readonly dependencies: Readonly<Record<string, string>>
+}
+
+export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Manifest
+
+export interface Consumer {
+  /** The folder of the consuming project. */
+  readonly folder: string
+  /** The package inside of it. */
+  readonly installed: string
+  /** Every file of the package, such as `dist/src/index.js`. */
+  readonly files: ReadonlySet<string>
+  write(path: string, text: string): void
+  /** Runs Node there and gives what it prints; rejects with all of its output when it fails. */
+  node(...words: readonly string[]): Promise<string>
+  /** What a strict compiler says of the consumer's sources, the package and everything it pulls in; empty if nothing. */
+  compile(): Promise<string>
+  remove(): void
+}
+
+/** What the consumer has installed beside the package: hosts and types of its own choice. */
+const beside = ['@types/node', '@types/express', '@types/koa', 'express', 'koa', 'openai']
+
+export async function installPacked(): Promise<Consumer> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'consumer-')))
+  const built = join(folder, 'built')
+  for (const name of ['package.json', 'README.md', 'LICENSE', ...manifest.files.filter((each) => each !== 'dist')]) {
+    cpSync(join(root, name), join(built, name), { recursive: true })
+  }
+  await run(join(root, 'node_modules/.bin/tsc'), ['-p', root, '--outDir', join(built, 'dist')])
+  const packed = await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], {
+    cwd: built,
+  })
+
+  const modules = join(folder, 'node_modules')
+  const installed = join(modules, manifest.name)
+  mkdirSync(installed, { recursive: true })
+  const tarball = join(folder, packed.stdout.trim())
+  await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
+  const { stdout } = await run('tar', ['-tzf', tarball])
+  for (const name of [...Object.keys(manifest.dependencies), ...beside]) {
+    mkdirSync(dirname(join(modules, name)), { recursive: true })
+    symlinkSync(join(root, 'node_modules', name), join(modules, name))
+  }
+  const write = (path: string, text: string) => {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), text)
+  }
+  write('package.json', JSON.stringify({ name: 'consumer', type: 'module', private: true }))
+  write('tsconfig.json', JSON.stringify({ compilerOptions: strictest, include: ['src'] }))
+  return {
+    folder,
+    installed,
+    files: new Set(
+      stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.replace('package/', '')),
+    ),
+    write,
+    async node(...words) {
+      const { stdout: printed } = await run(process.execPath, words, { cwd: folder, timeout: 10_000 })
+      return printed
+    },
+    async compile() {
+      const compiled = run(join(root, 'node_modules/.bin/tsc'), ['-p', folder])
+      const said = await compiled.then(
+        () => '',
+        (error: { stdout?: string; message: string }) => error.stdout ?? error.message,
+      )
+      // Koa's types ask for older types of a package than are installed here beside them: nothing of ours.
+      return said.replace(/^\S*\/node_modules\/@types\/koa\/.*content-disposition.*\n/gm, '')
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  }
+}
+
+const strictest = {
+  target: 'es2024',
+  lib: ['es2024'],
+  types: ['node'],
+  module: 'nodenext',
+  noEmit: true,
+  strict: true,
+  skipLibCheck: false,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noImplicitOverride: true,
+  verbatimModuleSyntax: true,
+}
