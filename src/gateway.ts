@@ -7,7 +7,7 @@ import { Doorkeeper } from './auth/authenticate.ts'
 import type { Caller } from './auth/contract.ts'
 import { Meter, type Receipt } from './billing/receipt.ts'
 import type { CallEndpoint, Order, Parts, Visit } from './endpoints/endpoint.ts'
-import { findRoute, isCall, type Endpoint } from './endpoints/routes.ts'
+import { findRoute, isCall, methodOf, type Endpoint } from './endpoints/routes.ts'
 import { closeAll, closeMs, closingError, type Closing } from './close.ts'
 import { GatewayError } from './errors.ts'
 import { refuse } from './http/answers.ts'
@@ -25,7 +25,8 @@ import type { Deployment } from './models/contract.ts'
 import { providersOf, staticRegistry } from './models/registry.ts'
 import { memoryResponseStore } from './responses/memory.ts'
 import { publishFailure, publishReceipt } from './observe.ts'
-import { checkOptions, isRegistry, isResponseStore, type GatewayOptions } from './options.ts'
+import { checkOptions } from './options-check.ts'
+import { isRegistry, isResponseStore, type GatewayOptions } from './options.ts'
 import { Breaker } from './routing/breaker.ts'
 import { mayHaveBegun, notAgain } from './routing/once.ts'
 import { perform } from './routing/perform.ts'
@@ -289,12 +290,4 @@ export class Gateway {
     await closeAll(this.#owned)
     await closeAll([this.#options.storage ?? {}])
   }
-}
-
-function methodOf(methods: Readonly<Record<string, Endpoint>>, method: string): Endpoint {
-  // HEAD is GET whose body the host leaves out.
-  const name = method === 'HEAD' ? 'GET' : method
-  const endpoint = Object.hasOwn(methods, name) ? methods[name] : undefined
-  if (endpoint !== undefined) return endpoint
-  throw new GatewayError('method_not_allowed', { headers: { allow: Object.keys(methods).join(', ') } })
 }

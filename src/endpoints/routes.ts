@@ -1,4 +1,5 @@
 /** Every route of the service, in one table: path → method → endpoint. A `*` stands for the rest of the path. */
+import { GatewayError } from '../errors.ts'
 import { pathOf } from '../http/target.ts'
 import { chat } from './chat/chat.ts'
 import { completions } from './completions/completions.ts'
@@ -58,4 +59,13 @@ export function findRoute(target: string): Route | undefined {
 
 export function isCall(endpoint: Endpoint): endpoint is Exclude<Endpoint, QueryEndpoint> {
   return 'ask' in endpoint
+}
+
+/** Throws 405 with an `allow` header where the path does not take the method. */
+export function methodOf(methods: Readonly<Record<string, Endpoint>>, method: string): Endpoint {
+  // HEAD is GET whose body the host leaves out.
+  const name = method === 'HEAD' ? 'GET' : method
+  const endpoint = Object.hasOwn(methods, name) ? methods[name] : undefined
+  if (endpoint !== undefined) return endpoint
+  throw new GatewayError('method_not_allowed', { headers: { allow: Object.keys(methods).join(', ') } })
 }
