@@ -2,9 +2,15 @@
 import type { Gateway, RequestBody } from '../src/index.ts'
 import { answer, type NodeRequest, type NodeResponse } from './node.ts'
 
+/** The part of an Express request that is used. */
+export interface ExpressRequest extends NodeRequest {
+  /** The target before any mount path was taken off. */
+  readonly originalUrl?: string
+}
+
 type Next = (error?: unknown) => void
-type Handler = (request: NodeRequest, response: NodeResponse, next: Next) => void
-type ErrorHandler = (error: unknown, request: NodeRequest, response: NodeResponse, next: Next) => void
+type Handler = (request: ExpressRequest, response: NodeResponse, next: Next) => void
+type ErrorHandler = (error: unknown, request: ExpressRequest, response: NodeResponse, next: Next) => void
 
 /**
  * Two handlers: one that answers the gateway's requests, and one that turns the failure of a body parser in front of it
@@ -13,13 +19,12 @@ type ErrorHandler = (error: unknown, request: NodeRequest, response: NodeRespons
 export function mount(gateway: Gateway): [Handler, ErrorHandler] {
   return [
     (request, response, next) => {
-      // Express has taken the mount path off `url`.
-      const target = request.url ?? '/'
+      const target = targetOf(request)
       if (!gateway.serves(target)) return next()
       void answer(gateway, request, response, target)
     },
     (error, request, response, next) => {
-      const target = request.url ?? '/'
+      const target = targetOf(request)
       const body = failedBody(error)
       if (body === undefined || response.headersSent || !gateway.serves(target)) return next(error)
       void answer(gateway, request, response, target, body)
@@ -27,10 +32,19 @@ export function mount(gateway: Gateway): [Handler, ErrorHandler] {
   ]
 }
 
+/** Express has taken the mount path off `url`, Express 4 also the first of two slashes behind it. */
+function targetOf({ url = '/', originalUrl = url }: ExpressRequest): string {
+  const before = originalUrl.length - url.length - 1
+  return originalUrl.charCodeAt(before) === 0x2f /* / */ && originalUrl.endsWith(url) ? `/${url}` : url
+}
+
 /** What an error of `body-parser` says of the body, told by its documented types; other errors are the host's. */
 function failedBody(error: unknown): RequestBody | undefined {
-  const { status, type } = Object(error) as { status?: unknown; type?: unknown }
-  if (typeof status !== 'number' || typeof type !== 'string') return undefined
+  const { status, type, code } = Object(error) as Record<string, unknown>
+  if (typeof status !== 'number') return undefined
+  // Errors of decompression come as zlib throws them.
+  if (type === undefined && status === 400 && /^(?:Z_|ERR__)/.test(String(code))) return { state: 'failed', status }
+  if (typeof type !== 'string') return undefined
   // Something else had read the stream before the parser came to it.
   if (type.startsWith('stream.')) return { state: 'lost' }
   // The host's own `verify` function has the last word on what it refuses.

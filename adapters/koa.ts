@@ -26,10 +26,12 @@ type Middleware = (context: KoaContext, next: () => Promise<unknown>) => Promise
 export function mount(prefix: string, gateway: Gateway): Middleware
 export function mount(gateway: Gateway): Middleware
 export function mount(first: string | Gateway, second?: Gateway): Middleware {
-  const [prefix, gateway] = typeof first === 'string' ? [first.replace(/\/+$/, ''), second] : ['', first]
-  if (typeof gateway?.handle !== 'function')
+  const [path, gateway] = typeof first === 'string' ? [first, second] : ['', first]
+  const prefix = path.replace(/\/+$/, '')
+  if (typeof gateway?.handle !== 'function' || (gateway === first && second !== undefined)) {
     throw new TypeError('mount: expected mount(gateway) or mount(path, gateway)')
-  if (prefix !== '' && !prefix.startsWith('/')) throw new TypeError(`mount: the path "${prefix}" must begin with "/"`)
+  }
+  if (prefix !== '' && !prefix.startsWith('/')) throw new TypeError(`mount: the path "${path}" must begin with "/"`)
 
   return async (context, next) => {
     const { req, res, request } = context

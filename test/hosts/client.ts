@@ -1,7 +1,8 @@
-/** A client that tidies up nothing: what it is told to send is sent, and what came is what it shows. */
+/** A client that tidies up nothing: what it is told to send is sent. It takes compressed answers, and shows their text. */
 import { request as request1, type IncomingMessage } from 'node:http'
 import { connect, type ClientHttp2Stream } from 'node:http2'
 import type { Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import type { RunningHost } from './hosts.ts'
 
 export interface Question {
@@ -31,6 +32,8 @@ export interface OpenAnswer extends Omit<Answer, 'body'> {
   leave(): void
 }
 
+const compressed = { 'accept-encoding': 'gzip' }
+
 export async function ask(host: RunningHost, question: Question): Promise<Answer> {
   const answer = await open(host, question)
   return { status: answer.status, headers: answer.headers, body: await answer.rest() }
@@ -43,7 +46,8 @@ export function open(host: RunningHost, question: Question): Promise<OpenAnswer>
 function open1(host: RunningHost, { method = 'GET', target, headers, body }: Question): Promise<OpenAnswer> {
   return new Promise((resolve, reject) => {
     const path = host.path + target
-    const sent = request1({ host: '127.0.0.1', port: host.port, method, path, headers, agent: false })
+    const all = { ...compressed, ...headers }
+    const sent = request1({ host: '127.0.0.1', port: host.port, method, path, headers: all, agent: false })
     sent.on('error', reject)
     sent.on('response', (response: IncomingMessage) => {
       resolve(reading(response, response.statusCode ?? 0, response.headers, () => sent.destroy()))
@@ -56,7 +60,8 @@ function open2(host: RunningHost, { method = 'GET', target, headers, body }: Que
   return new Promise((resolve, reject) => {
     const session = connect(`http://127.0.0.1:${host.port}`)
     session.on('error', reject)
-    const stream: ClientHttp2Stream = session.request({ ':method': method, ':path': host.path + target, ...headers })
+    const path = host.path + target
+    const stream: ClientHttp2Stream = session.request({ ':method': method, ':path': path, ...compressed, ...headers })
     stream.on('error', reject)
     stream.on('response', (response) => {
       resolve(reading(stream, Number(response[':status']), response, () => stream.close(8 /* CANCEL */)))
@@ -66,7 +71,9 @@ function open2(host: RunningHost, { method = 'GET', target, headers, body }: Que
   })
 }
 
-function reading(stream: Readable, status: number, raw: object, leave: () => void): OpenAnswer {
+function reading(source: Readable, status: number, raw: object, leave: () => void): OpenAnswer {
+  const headers = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value)]))
+  const stream = headers['content-encoding'] === 'gzip' ? source.pipe(createGunzip()) : source
   let text = ''
   let over = false
   let failure: Error | undefined
@@ -102,10 +109,9 @@ function reading(stream: Readable, status: number, raw: object, leave: () => voi
       waiting.add(check)
       check()
     })
-  const headers = Object.entries(raw).map(([name, value]) => [name, String(value)])
   return {
     status,
-    headers: Object.fromEntries(headers) as Record<string, string>,
+    headers,
     until: (part) => wait(() => text.includes(part)),
     rest: () => wait(() => over),
     pause: () => stream.pause(),

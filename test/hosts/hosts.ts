@@ -84,7 +84,9 @@ function fetchListener(gateway: Gateway): RequestListener {
   return (incoming, outgoing) => {
     const left = new AbortController()
     outgoing.once('close', () => outgoing.writableFinished || left.abort())
-    const url = new URL(incoming.url ?? '/', 'http://127.0.0.1')
+    const { url: target = '/' } = incoming
+    const url = target.startsWith('/') ? `http://127.0.0.1${target}` : target
+    if (!/^https?:/i.test(url)) return void outgoing.writeHead(400).end()
     const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD'
     const request = new Request(url, {
       method: incoming.method ?? 'GET',
