@@ -39,6 +39,23 @@ const post = (body: string | Uint8Array, headers: Record<string, string> = {}) =
 })
 const chat = JSON.stringify(question)
 
+const ownWords: ErrorRequestHandler = (error, _request, response, _next) => {
+  response.status((error as { status: number }).status).send('the host’s own words')
+}
+
+/** What becomes of a chat behind a middleware of the host. */
+const answered = async (before: RequestHandler, body: string = chat) => {
+  const app = express()
+  app.use(before)
+  app.use('/ai', mountExpress(gateway))
+  const answer = await fetch(`${await serve(app)}/ai/v1/chat/completions`, post(body))
+  return { status: answer.status, body: (await answer.json()) as object }
+}
+
+/** The status of the list of models. */
+const asked = async (url: string, path: string, bearer: string) =>
+  (await fetch(`${url}${path}/v1/models`, { headers: { authorization: `Bearer ${bearer}` } })).status
+
 describe.each(everyHost.filter(({ family }) => family === 'express' || family === 'koa'))(
   'what is not the gateway’s, behind $name,',
   (host) => {
@@ -70,10 +87,7 @@ describe.each([
     const app = framework()
     app.use(parser)
     app.use('/ai', mountExpress(gateway))
-    const own: ErrorRequestHandler = (error, _request, response, _next) => {
-      response.status((error as { status: number }).status).send('the host’s own words')
-    }
-    app.use(own)
+    app.use(ownWords)
     return serve(app)
   }
 
@@ -129,14 +143,6 @@ describe.each([
 })
 
 describe('a body that the host has touched', () => {
-  const answered = async (before: RequestHandler, body: string = chat) => {
-    const app = express()
-    app.use(before)
-    app.use('/ai', mountExpress(gateway))
-    const answer = await fetch(`${await serve(app)}/ai/v1/chat/completions`, post(body))
-    return { status: answer.status, body: (await answer.json()) as object }
-  }
-
   it('is whole for both when the host only listens', async () => {
     let heard = ''
     const { status } = await answered((request, _response, next) => {
@@ -214,9 +220,6 @@ describe('the host’s own answer', () => {
 })
 
 describe('two gateways in one server', () => {
-  const asked = async (url: string, path: string, bearer: string) =>
-    (await fetch(`${url}${path}/v1/models`, { headers: { authorization: `Bearer ${bearer}` } })).status
-
   it.each([
     ['Express 5', () => express().use('/a', mountExpress(gateway)).use('/b', mountExpress(second.gateway))],
     ['Koa 3', () => new Koa().use(mountKoa('/a', gateway)).use(mountKoa('/b', second.gateway)).callback()],
