@@ -166,7 +166,7 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
 
   readonly #tooLate = (): void => {
     // A reader that is slow itself has no reason to complain of the vendor.
-    const waiting = this.#late === 'first byte' ? this.#size === 0 : this.#wake !== undefined
+    const waiting = this.#late === 'first byte' ? this.#total === 0 : this.#wake !== undefined
     if (!waiting && !this.#settled) return
     this.fail(unavailable('next', new Error(`the vendor let us wait too long for the ${this.#late}`)))
   }

@@ -1,20 +1,22 @@
 /** How long a vendor is waited for: only while somebody waits. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import { Client } from '../../src/providers/client.ts'
+import { Client, type ClientOptions } from '../../src/providers/client.ts'
 import type { Transfer } from '../../src/providers/transfer.ts'
 import { vendorFor } from '../hosted.ts'
 
 const idleMs = 60
 
 /** An answer whose body is written by the test, piece by piece. */
-async function transferOf(): Promise<{ transfer: Transfer; write: (piece: string) => void }> {
+async function transferOf(
+  options: Partial<ClientOptions> = { idleMs },
+): Promise<{ transfer: Transfer; write: (piece: string) => void }> {
   const begun = Promise.withResolvers<(piece: string) => void>()
   const vendor = await vendorFor((_, response) => {
     response.writeHead(200).flushHeaders()
     begun.resolve((piece) => void response.write(piece))
   })
-  const client = new Client({ baseUrl: vendor.baseUrl, idleMs })
+  const client = new Client({ baseUrl: vendor.baseUrl, ...options })
   onTestFinished(() => client.close())
   const transfer = await client.send({ path: '/', signal: new AbortController().signal })
   return { transfer, write: await begun.promise }
@@ -34,4 +36,13 @@ test('a vendor that falls silent while it is waited for is given up', async () =
   write('one')
   await transfer.next()
   await expect(transfer.next()).rejects.toMatchObject({ code: 'service_unavailable', retry: 'next' })
+})
+
+test('the time for the first byte is over with the first byte, however slowly the reader goes on', async () => {
+  const { transfer, write } = await transferOf({ firstByteMs: idleMs })
+  write('one')
+  await transfer.next()
+  await pause(idleMs * 3)
+  write('two')
+  expect(String((await transfer.next()).value)).toBe('two')
 })
