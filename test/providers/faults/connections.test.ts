@@ -1,0 +1,142 @@
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net'
+import { createServer as createTlsServer } from 'node:tls'
+import { openai } from 'modelhatch/providers'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { askChat, hostedWith } from '../../hosted.ts'
+import { expectComplete, expectRefused, unavailable } from './answers.ts'
+import { canary } from './canary.ts'
+import { certificate } from './certificate.ts'
+import { meet } from './meet.ts'
+import { rawVendor, type Script } from './raw-vendor.ts'
+import { well, whole } from './said.ts'
+
+const never: Script = () => expect.unreachable('the vendor was asked')
+
+describe.each([
+  { client: 'a client that waits', stream: false },
+  { client: 'a client that streams', stream: true },
+])('$client gets 503 when', ({ stream }) => {
+  const refused = async (vendor: Script, provider = {}) => {
+    const met = await meet({ vendor, provider }, stream)
+    expectRefused(met, unavailable)
+    return met
+  }
+
+  test('nobody listens', async () => {
+    const server = createServer()
+    const port = await portOf(server)
+    await new Promise((resolve) => server.close(resolve))
+    await refused(never, { baseUrl: `http://127.0.0.1:${port}/v1` })
+  })
+
+  test('the name is unknown', async () => {
+    await refused(never, { baseUrl: 'https://vendor.canary.invalid/v1' })
+  })
+
+  test('the other side speaks no TLS', async () => {
+    const server = createServer((socket) =>
+      socket.once('data', () => socket.end(`HTTP/1.1 400 ${canary.text}\r\n\r\n`)),
+    )
+    await refused(never, { baseUrl: `https://127.0.0.1:${await portOf(server)}/v1` })
+  })
+
+  test('the other side says nothing at all', async () => {
+    const server = createServer((socket) => socket.resume())
+    await refused(never, { baseUrl: `https://127.0.0.1:${await portOf(server)}/v1`, connectMs: 50 })
+  })
+
+  test('the certificate is nobody’s', async () => {
+    const server = createTlsServer(certificate)
+    server.on('tlsClientError', () => undefined)
+    const { failures } = await refused(never, { baseUrl: `https://localhost:${await portOf(server)}/v1` })
+    expect(causesOf(failures)).toMatch(/the connection to the vendor failed: [A-Z_]*CERT[A-Z_]*/)
+  })
+
+  test.each<[string, Script]>([
+    ['resets the connection', (line) => line.reset()],
+    ['closes the connection', (line) => line.end()],
+    ['closes within the status line', (line) => line.write('HTTP/1.1 2').end()],
+    ['closes within the headers', (line) => line.write(`HTTP/1.1 200 OK\r\nx-debug: ${canary.vendorKey}\r\n`).end()],
+    ['resets behind the headers', (line) => line.head('200', { 'content-type': 'application/json' }).reset()],
+    ['speaks no HTTP', (line) => line.write(`SSH-2.0-${canary.host}\r\n`)],
+    ['speaks broken HTTP', (line) => line.write(`HTTP/1.1 abc ${canary.text}\r\n\r\n`)],
+    ['sends a header without end', (line) => line.write(`HTTP/1.1 200 OK\r\nx-debug: ${'canary'.repeat(20_000)}`)],
+    ['sends two lengths', (line) => line.head('200', { 'content-length': '5\r\ncontent-length: 6' }).write('canary')],
+    ['switches protocols', (line) => line.head('101', { connection: 'upgrade', upgrade: 'canary' })],
+    ['only gives hints', (line) => line.head('103', { link: '<canary>' }).end()],
+    [
+      'sends less than it promised',
+      (line) => line.answer('200', 'application/json', whole, { 'content-length': '9999' }).end(),
+    ],
+    ['sends a broken chunk', (line) => line.events().write('canary\r\n')],
+    ['ends within a chunk', (line) => line.events().write('ffff\r\ncanary').end()],
+  ])('the vendor %s', async (_, vendor) => {
+    const { vendor: raw } = await refused(vendor)
+    await raw.quiet()
+    expect(raw.connections).toHaveLength(1)
+  })
+})
+
+describe.each([
+  { client: 'a client that waits', stream: false },
+  { client: 'a client that streams', stream: true },
+])('$client gets its answer all the same when', ({ stream }) => {
+  test('hints come ahead of it', async () => {
+    const hints = `HTTP/1.1 103 Early Hints\r\nlink: <${canary.host}>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n`
+    expectComplete(await meet({ vendor: (line, asked) => well(line.write(hints), asked) }, stream), 'Hello!')
+  })
+
+  test('the vendor closes a kept connection just as we send on it', async () => {
+    const vendor = await rawVendor((line, asked) => (line.nth > 1 ? line.reset() : well(line, asked)))
+    const provider = openai({ baseUrl: vendor.baseUrl })
+    const { url, receipt } = await hostedWith({ models: { m: provider }, retry: { backoffMs: 1 } })
+    for (const attempts of [1, 2]) {
+      const response = await askChat(url, { stream })
+      expect(response.status).toBe(200)
+      expect(await response.text()).toContain('!')
+      expect(await receipt()).toMatchObject({ outcome: 'completed', attempts })
+    }
+    expect(vendor.connections.map(({ requests }) => requests)).toEqual([2, 1])
+  })
+
+  test('the vendor has closed a kept connection before we send', async () => {
+    const vendor = await rawVendor((line, asked) => {
+      well(line, asked)
+      line.end()
+    })
+    const provider = openai({ baseUrl: vendor.baseUrl })
+    const { url, receipt } = await hostedWith({ models: { m: provider }, retry: { tries: 1 } })
+    for (let asked = 1; asked <= 2; asked++) {
+      const response = await askChat(url, { stream })
+      expect(await response.text()).toContain('!')
+      expect(await receipt()).toMatchObject({ outcome: 'completed', attempts: 1 })
+      await vendor.quiet()
+    }
+  })
+
+  test('many come one after the other: they share one connection', async () => {
+    const vendor = await rawVendor(well)
+    const { url, receipt } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+    for (let asked = 1; asked <= 5; asked++) {
+      await (await askChat(url, { stream })).text()
+      await receipt()
+    }
+    expect(vendor.connections.map(({ requests }) => requests)).toEqual([5])
+  })
+})
+
+/** Where a server listens until the test is over. */
+async function portOf(server: Server): Promise<number> {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy()
+    server.close()
+  })
+  return (server.address() as AddressInfo).port
+}
+
+function causesOf(failures: unknown[]): string {
+  return failures.map((failure) => String((failure as { error: Error }).error.cause)).join()
+}

@@ -1,0 +1,44 @@
+/** What a healthy vendor says. */
+import type { Line } from './raw-vendor.ts'
+
+const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'm' }
+const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 }
+
+function frame(choices: object[], more: object = {}): string {
+  return `data: ${JSON.stringify({ ...head, choices, ...more })}\n\n`
+}
+
+function delta(told: object, finish: string | null = null): string {
+  return frame([{ index: 0, delta: told, logprobs: null, finish_reason: finish }])
+}
+
+/** The events of a stream that says "Hello!": the role, two pieces of text, the end, the usage, the end mark. */
+export const events: readonly string[] = [
+  delta({ role: 'assistant', content: '' }),
+  delta({ content: 'Hello' }),
+  delta({ content: '!' }),
+  delta({}, 'stop'),
+  frame([], { usage }),
+  'data: [DONE]\n\n',
+]
+
+/** The whole answer "Hello!". */
+export const whole: string = JSON.stringify({
+  ...head,
+  object: 'chat.completion',
+  choices: [
+    {
+      index: 0,
+      message: { role: 'assistant', content: 'Hello!', refusal: null },
+      logprobs: null,
+      finish_reason: 'stop',
+    },
+  ],
+  usage,
+})
+
+/** A vendor as it should be. */
+export function well(line: Line, stream: boolean): void {
+  if (!stream) line.answer('200', 'application/json', whole)
+  else line.events().chunk(events.join('')).last()
+}

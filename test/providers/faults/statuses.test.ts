@@ -1,0 +1,146 @@
+import { describe, expect, test } from 'vitest'
+import { badRequest, expectRefused, tooMany, unavailable, type Refusal } from './answers.ts'
+import { vendorErrorBody } from './canary.ts'
+import { meet } from './meet.ts'
+import type { Script } from './raw-vendor.ts'
+
+const refuse =
+  (status: number, body: string = vendorErrorBody(), headers: Record<string, string> = {}): Script =>
+  (line) =>
+    line.answer(String(status), 'application/json', body, headers)
+
+const tooLarge: Refusal = {
+  status: 413,
+  type: 'invalid_request_error',
+  code: 'request_too_large',
+  message: 'The request is larger than the model accepts.',
+}
+
+describe.each([
+  { client: 'a client that waits', stream: false },
+  { client: 'a client that streams', stream: true },
+])('$client', ({ stream }) => {
+  test.each<[number, Refusal]>([
+    [400, badRequest],
+    [401, unavailable],
+    [402, unavailable],
+    [403, unavailable],
+    [404, unavailable],
+    [405, unavailable],
+    [408, unavailable],
+    [409, unavailable],
+    [413, tooLarge],
+    [418, unavailable],
+    [422, badRequest],
+    [429, tooMany],
+    [500, unavailable],
+    [501, unavailable],
+    [502, unavailable],
+    [503, unavailable],
+    [504, unavailable],
+    [529, unavailable],
+    [599, unavailable],
+  ])('gets of a vendor’s %i what it can do about it', async (status, refusal) => {
+    expectRefused(await meet({ vendor: refuse(status) }, stream), refusal)
+  })
+
+  test.each([
+    ['an account without money', 429, { code: 'insufficient_quota', type: 'insufficient_quota' }],
+    ['a hard limit', 400, { code: 'billing_hard_limit_reached' }],
+    ['a key that is wrong, told as 400', 400, { code: 'invalid_api_key' }],
+    ['an unknown model that the host has named', 400, { code: 'model_not_found', param: 'model' }],
+  ])('is not blamed for what is between vendor and host: %s', async (_, status, error) => {
+    expectRefused(await meet({ vendor: refuse(status, vendorErrorBody(error)) }, stream), unavailable)
+  })
+
+  test('is told that a model is unknown where it named the vendor’s model itself', async () => {
+    const vendor = refuse(404, vendorErrorBody({ code: 'model_not_found' }))
+    expectRefused(
+      await meet({ vendor, models: (provider) => ({ 'open/*': provider }), request: { model: 'open/x' } }, stream),
+      {
+        status: 404,
+        type: 'invalid_request_error',
+        code: 'model_not_found',
+        message: 'The model does not exist or you do not have access to it.',
+      },
+    )
+  })
+
+  test.each([
+    ['a parameter it sent', { code: 'unsupported_parameter', param: 'temperature' }, 'temperature'],
+    ['a place in what it sent', { code: 'unsupported_parameter', param: 'messages[0].content' }, 'messages[0].content'],
+    ['a parameter it did not send', { code: 'unsupported_parameter', param: 'canary_param' }, null],
+    ['a place that is none', { code: 'unsupported_parameter', param: 'temperature: canary says no' }, null],
+  ])('learns from a 400 of %s no more than it sent', async (_, error, param) => {
+    const vendor = refuse(400, vendorErrorBody(error))
+    expectRefused(await meet({ vendor, request: { temperature: 1 } }, stream), {
+      ...badRequest,
+      code: 'unsupported_parameter',
+      message: 'A parameter of this request is not supported by the model.',
+      param,
+    })
+  })
+
+  test.each([
+    ['seconds', { 'retry-after': '7' }, 7_000],
+    ['a fraction of seconds', { 'retry-after': '0.5' }, 1_000],
+    ['milliseconds', { 'retry-after-ms': '1500' }, 1_500],
+    ['milliseconds beside seconds', { 'retry-after': '30', 'retry-after-ms': '250.5' }, 251],
+    ['more than clients believe', { 'retry-after': '3600' }, 60_000],
+    ['nothing', {}, 1_000],
+    ['no time at all', { 'retry-after': '0' }, 1_000],
+    ['no milliseconds at all', { 'retry-after-ms': '0' }, 1_000],
+    ['a time in the past', { 'retry-after': 'Mon, 01 Jan 2001 00:00:00 GMT' }, 1_000],
+    ['a time in the far future', { 'retry-after': 'Fri, 01 Jan 2100 00:00:00 GMT' }, 60_000],
+    ['less than nothing', { 'retry-after': '-5', 'retry-after-ms': '-1' }, 1_000],
+    ['an absurd text', { 'retry-after': 'canary', 'retry-after-ms': 'NaN' }, 1_000],
+    ['an absurd number', { 'retry-after': '1e999', 'retry-after-ms': 'Infinity' }, 1_000],
+    ['a number of many digits', { 'retry-after': '9'.repeat(400) }, 60_000],
+  ])('is told to wait when a vendor’s 429 asks for %s', async (_, headers, retryAfter) => {
+    const vendor = refuse(429, vendorErrorBody(), headers)
+    expectRefused(await meet({ vendor }, stream), { ...tooMany, retryAfter })
+  })
+
+  test('is told to wait when an overloaded vendor asks for it', async () => {
+    const vendor = refuse(503, vendorErrorBody(), { 'retry-after': '20' })
+    expectRefused(await meet({ vendor }, stream), { ...unavailable, retryAfter: 20_000 })
+  })
+
+  test.each([
+    ['no body', ''],
+    ['a page', '<html><body>canary says no</body></html>'],
+    ['broken JSON', '{"error":{"message":"canary'],
+    ['JSON that is no object', '"canary"'],
+    ['null', 'null'],
+    ['an error that is a text', '{"error":"canary"}'],
+    ['an error without a cover', '{"message":"canary","type":"canary","param":null,"code":400}'],
+    ['an error that is a list', '[{"error":{"code":500,"message":"canary"}}]'],
+    ['more than anyone wants to read', JSON.stringify({ error: { message: 'canary '.repeat(20_000) } })],
+  ])('gets the same of a 400 with %s', async (_, body) => {
+    expectRefused(await meet({ vendor: refuse(400, body) }, stream), badRequest)
+  })
+
+  test.each([
+    [301, {}],
+    [302, {}],
+    [303, {}],
+    [304, {}],
+    [307, {}],
+    [308, {}],
+  ])('never follows a %i, nor hears where it led', async (status) => {
+    let followed = 0
+    const vendor: Script = (line, asked) => {
+      followed++
+      const { port } = line.socket.address() as { port: number }
+      const location = `http://127.0.0.1:${port}/v1/elsewhere?key=sk-vendor-canary1234567890&streamed=${asked}`
+      line.answer(String(status), 'text/plain', status === 304 ? '' : 'canary', { location })
+    }
+    expectRefused(await meet({ vendor }, stream), unavailable)
+    expect(followed).toBe(1)
+  })
+
+  test.each([202, 204, 205, 206])('takes a %i for no answer', async (status) => {
+    const vendor: Script = (line) => void line.head(String(status), { 'content-length': 0 })
+    expectRefused(await meet({ vendor }, stream), unavailable)
+  })
+})
