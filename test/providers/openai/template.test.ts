@@ -1,0 +1,115 @@
+/** Which frames are passed on unread: those that differ from one known frame of text in the text only. */
+import { assert, constantFrom, nat, oneof, property, string } from 'fast-check'
+import { expect, test } from 'vitest'
+import { FrameTemplate, Slab } from '../../../src/providers/openai/template.ts'
+
+type Fields = Record<string, unknown>
+
+function chunkOf(delta: Fields, more: Fields = {}, choice: Fields = {}): Fields {
+  const choices = [{ index: 0, delta, logprobs: null, finish_reason: null, ...choice }]
+  return { id: 'c-1', object: 'chat.completion.chunk', created: 7, model: 'vendor/m', choices, usage: null, ...more }
+}
+
+function print(chunk: Fields): Buffer {
+  return Buffer.from(`data: ${JSON.stringify(chunk)}\n\n`)
+}
+
+function learn(chunk: Fields, before?: FrameTemplate): FrameTemplate | undefined {
+  return FrameTemplate.of(print(chunk), chunk, before)
+}
+
+const known = learn(chunkOf({ content: 'Hello' })) as FrameTemplate
+
+function passes(frame: Buffer | Fields, template = known): boolean {
+  const bytes = Buffer.isBuffer(frame) ? frame : print(frame)
+  return template.endOf(new Slab(bytes), 0) === bytes.length
+}
+
+const anyText = string({
+  unit: oneof(constantFrom('"', '\\', '\n', 'n'), string({ unit: 'binary', minLength: 1, maxLength: 1 })),
+})
+
+test('whatever the text, and wherever the frame stands', () => {
+  assert(
+    property(anyText, nat(20), (content, offset) => {
+      const frame = print(chunkOf({ content }))
+      const slab = Buffer.concat([Buffer.alloc(offset, 'x'), frame, frame])
+      expect(known.endOf(new Slab(slab), offset)).toBe(offset + frame.length)
+    }),
+  )
+})
+
+test.each<[string, Fields]>([
+  ['an end', chunkOf({ content: 'x' }, {}, { finish_reason: 'stop' })],
+  ['usage', chunkOf({ content: 'x' }, { usage: { prompt_tokens: 1 } })],
+  ['no choice', chunkOf({}, { choices: [] })],
+  ['a tool call', chunkOf({ tool_calls: [{ index: 0 }] })],
+  ['a tool call beside text', chunkOf({ content: 'x', tool_calls: [{ index: 0 }] })],
+  ['an error', { error: { message: 'x' } }],
+  ['an error beside text', chunkOf({ content: 'x' }, { error: { message: 'x' } })],
+  ['no text', chunkOf({ content: null })],
+  ['a list of parts', chunkOf({ content: [{ type: 'text', text: 'x' }] })],
+  ['probabilities', chunkOf({ content: 'x' }, {}, { logprobs: { content: [] } })],
+  ['another choice', chunkOf({ content: 'x' }, {}, { index: 1 })],
+  ['another answer', chunkOf({ content: 'x' }, { id: 'c-2' })],
+  ['another model', chunkOf({ content: 'x' }, { model: 'vendor/n' })],
+  ['one more field', chunkOf({ content: 'x', refusal: 'y' })],
+])('a frame with %s is looked into', (_, chunk) => {
+  expect(passes(chunk)).toBe(false)
+})
+
+test('a frame that is cut off, or broken, is looked into', () => {
+  const frame = print(chunkOf({ content: 'a\\b' }))
+  for (let size = 0; size < frame.length; size++) expect(passes(frame.subarray(0, size))).toBe(false)
+  expect(passes(Buffer.from(frame.toString().replace('a\\\\b', 'a\nb')))).toBe(false)
+  expect(passes(Buffer.from(frame.toString().replace('a\\\\b', 'a"b')))).toBe(false)
+})
+
+test.each<[string, Fields]>([
+  ['without an id', chunkOf({ content: 'x' }, { id: '' })],
+  ['without a time', chunkOf({ content: 'x' }, { created: null })],
+  ['without the number of its choice', chunkOf({ content: 'x' }, {}, { index: undefined })],
+  ['of another kind', chunkOf({ content: 'x' }, { object: 'chat.completion' })],
+  ['that opens an answer', chunkOf({ role: 'assistant', content: '' })],
+  ['that ends an answer', chunkOf({ content: 'x' }, {}, { finish_reason: 'stop' })],
+])('nothing is learnt from a frame %s', (_, chunk) => {
+  expect(learn(chunk)).toBeUndefined()
+})
+
+test('nothing is learnt from a frame of several lines', () => {
+  const chunk = chunkOf({ content: 'x' })
+  expect(FrameTemplate.of(Buffer.concat([Buffer.from('event: x\n'), print(chunk)]), chunk, undefined)).toBeUndefined()
+})
+
+test('what has been seen to differ may differ', () => {
+  const timed = learn(chunkOf({ content: 'Hello' }, { created: 8, seed: 'a' }), known) as FrameTemplate
+  expect(passes(chunkOf({ content: 'x' }, { created: 9, seed: 'a' }), timed)).toBe(false)
+
+  const first = learn(chunkOf({ content: 'Hello' }, { created: 8, seed: 'a' })) as FrameTemplate
+  const second = learn(chunkOf({ content: 'Hello' }, { created: 9, seed: 'b' }), first) as FrameTemplate
+  expect(passes(chunkOf({ content: 'x' }, { created: 10_000, seed: 'c' }), second)).toBe(true)
+  const again = learn(
+    chunkOf({ content: 'Hello' }, { created: 9, seed: 'b', object: 'text_completion' }),
+    second,
+  ) as FrameTemplate
+  expect(passes(chunkOf({ content: 'x' }, { created: 10, seed: 'c', object: 'text_completion' }), again)).toBe(true)
+  const third = learn(chunkOf({ reasoning: 'Hello' }, { created: 9, seed: 'b' }), second) as FrameTemplate
+  expect(passes(chunkOf({ reasoning: 'x' }, { created: 10, seed: 'c' }), third)).toBe(false)
+})
+
+test('ids, models and numbers of choices tell frames apart however often they differ', () => {
+  const other = learn(chunkOf({ content: 'Hello' }, { id: 'c-2', model: 'n' }, { index: 1 }), known) as FrameTemplate
+  expect(passes(chunkOf({ content: 'x' }, { id: 'c-2', model: 'n' }, { index: 1 }), other)).toBe(true)
+  expect(passes(chunkOf({ content: 'x' }, { id: 'c-3', model: 'n' }, { index: 1 }), other)).toBe(false)
+  expect(passes(chunkOf({ content: 'x' }, { id: 'c-2', model: 'o' }, { index: 1 }), other)).toBe(false)
+  expect(passes(chunkOf({ content: 'x' }, { id: 'c-2', model: 'n' }, { index: 2 }), other)).toBe(false)
+})
+
+test('the end of the name of the model is told', () => {
+  const frame = print(chunkOf({ content: 'x' }))
+  const ends: number[] = []
+  known.endOf(new Slab(Buffer.concat([frame, frame])), frame.length, ends)
+  const [end = 0] = ends
+  const slab = Buffer.concat([frame, frame])
+  expect(slab.toString('utf8', end - known.nameBytes, end)).toBe('"vendor/m"')
+})
