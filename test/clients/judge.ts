@@ -2,6 +2,7 @@
 import { faults } from '../openapi.ts'
 import { hasShared } from '../shared.ts'
 import { streamFaults, type Chunk } from './stream-rules.ts'
+import { typedFaults } from './typed-events.ts'
 
 export interface Judge {
   readonly fetch: typeof globalThis.fetch
@@ -15,14 +16,23 @@ const answers: readonly (readonly [path: RegExp, whole: string, event?: string])
   [/\/models\/.+/, 'Model'],
   [/\/chat\/completions$/, 'CreateChatCompletionResponse', 'CreateChatCompletionStreamResponse'],
   [/\/embeddings$/, 'CreateEmbeddingResponse'],
+  [/\/images\/(?:generations|edits)$/, 'ImagesResponse'],
+  [/\/audio\/transcriptions$/, 'CreateTranscriptionResponseJson'],
 ]
+
+/** Endpoints whose events name their own type. */
+const typed = /\/(?:images|audio)\//
+/** Endpoints that answer in plain text when they are asked to. */
+const plain = /\/audio\//
 
 export function judge(): Judge {
   const pending: Promise<string[]>[] = []
   return {
     async fetch(input, init) {
       const response = await fetch(input, init)
-      const { pathname } = new URL(response.url)
+      const { protocol, pathname } = new URL(response.url)
+      // The official client tries out what `fetch` can do on an empty data URL.
+      if (protocol === 'data:') return response
       pending.push(faultsOf(pathname, response.clone()))
       return response
     },
@@ -41,16 +51,27 @@ async function faultsOf(path: string, response: Response): Promise<string[]> {
   if (response.status >= 400) return [...found, ...byDocument('ErrorResponse', JSON.parse(text))]
   const type = response.headers.get('content-type') ?? ''
   if (whole === undefined) return found
-  if (type.startsWith('application/json')) return [...found, ...byDocument(whole, JSON.parse(text))]
+  if (type.startsWith('application/json')) return [...found, ...byDocument(wholeSchema(whole, text), JSON.parse(text))]
+  if (plain.test(path) && /^text\/(?:plain|vtt); charset=utf-8$/.test(type)) return found
   if (!type.startsWith('text/event-stream')) return [...found, `${path} with the content type ${type}`]
+  if (typed.test(path)) return [...found, ...typedFaults(text, byDocument)]
   const data = text.split('\n\n').filter((frame) => frame.startsWith('data: '))
   const chunks = data.slice(0, -1).map((frame) => JSON.parse(frame.slice(6)) as Chunk)
   const events = chunks.flatMap((chunk) => ('error' in chunk ? [] : byDocument(event ?? whole, chunk)))
   return [...found, ...events, ...streamFaults(chunks, data.at(-1)?.slice(6) ?? '')]
 }
 
+/** The form of a transcript shows in its fields. */
+function wholeSchema(schema: string, text: string): string {
+  const { task, language } = JSON.parse(text) as { task?: string; language?: string }
+  if (task === undefined) return schema
+  return `CreateTranscriptionResponse${language === undefined ? 'Diarized' : 'Verbose'}Json`
+}
+
 function byDocument(schema: string, value: unknown): string[] {
   if (!hasShared) return []
   // The document knows vectors only as lists of numbers, not in the base64 that its own clients ask for.
-  return faults(schema, value).filter((fault) => !/\/data\/\d+\/embedding must be array/.test(fault))
+  // Of the sizes of images it knows three.
+  const unknown = /\/data\/\d+\/embedding must be array|^Image\w+\/size must be equal to one of/
+  return faults(schema, value).filter((fault) => !unknown.test(fault))
 }

@@ -4,23 +4,25 @@ import type { Picture } from './png.ts'
 
 type Colour = readonly [number, number, number]
 
-interface Disc {
-  /** Middle and radius as parts of the picture's sides. */
+/** A disc in pixels. */
+interface Shape {
   readonly x: number
   readonly y: number
-  readonly radius: number
+  /** The square of the radius. */
+  readonly reach: number
   readonly colour: Colour
 }
 
 interface Scene {
   readonly top: Colour
   readonly bottom: Colour
-  readonly discs: readonly Disc[]
+  readonly height: number
+  readonly shapes: readonly Shape[]
 }
 
 /** `nth`: which of several pictures of the same prompt. `grain`: the side of the squares it is made of, in pixels. */
 export function draw(prompt: string, width: number, height: number, nth = 0, grain = 1): Picture {
-  const scene = sceneFor(`${nth} ${prompt}`)
+  const scene = sceneFor(`${nth} ${prompt}`, width, height)
   const pixels = new Uint8Array(width * height * 4)
   for (let y = 0; y < height; y++) {
     const row = y * width * 4
@@ -28,9 +30,10 @@ export function draw(prompt: string, width: number, height: number, nth = 0, gra
       pixels.copyWithin(row, row - width * 4, row)
       continue
     }
+    const sky = skyAt(scene, y)
     for (let x = 0; x < width; x++) {
       const at = row + x * 4
-      if (x % grain === 0) put(pixels, at, colourAt(scene, x, y, width, height))
+      if (x % grain === 0) put(pixels, at, shapeAt(scene, x, y)?.colour ?? sky)
       else pixels.copyWithin(at, at - 4, at)
     }
   }
@@ -43,16 +46,13 @@ export function draw(prompt: string, width: number, height: number, nth = 0, gra
  */
 export function repaint(picture: Picture, prompt: string, nth: number, inRegion: (pixel: number) => boolean): Picture {
   const { width, height } = picture
-  const scene = sceneFor(`${nth} ${prompt}`)
+  const scene = sceneFor(`${nth} ${prompt}`, width, height)
   const pixels = Uint8Array.from(picture.pixels)
-  for (let pixel = 0, at = 0; pixel < width * height; pixel++, at += 4) {
-    if (!inRegion(pixel)) continue
-    const colour = colourAt(scene, pixel % width, Math.floor(pixel / width), width, height)
-    const opaque = pixels[at + 3] === 255
-    const mixed = colour.map((value, nth) => mix(pixels[at + nth] as number, value)) as unknown as Colour
-    // Where the scene happens to be what was there, it would not show.
-    const same = opaque && mixed.every((value, nth) => value === pixels[at + nth])
-    put(pixels, at, same ? [255 - mixed[0], mixed[1], mixed[2]] : mixed)
+  for (let y = 0, pixel = 0; y < height; y++) {
+    const sky = skyAt(scene, y)
+    for (let x = 0; x < width; x++, pixel++) {
+      if (inRegion(pixel)) lay(pixels, pixel * 4, shapeAt(scene, x, y)?.colour ?? sky)
+    }
   }
   return { width, height, pixels }
 }
@@ -70,26 +70,36 @@ export function resize({ width, height, pixels }: Picture, newWidth: number, new
   return { width: newWidth, height: newHeight, pixels: resized }
 }
 
-function sceneFor(text: string): Scene {
+function sceneFor(text: string, width: number, height: number): Scene {
   const bytes = createHash('sha512').update(text).digest()
   const colour = (at: number) => [...bytes.subarray(at, at + 3)] as unknown as Colour
-  const discs = [6, 13, 20, 27, 34].map((at) => ({
-    x: (bytes[at] as number) / 255,
-    y: (bytes[at + 1] as number) / 255,
-    radius: 0.05 + (bytes[at + 2] as number) / 1000,
-    colour: colour(at + 3),
-  }))
-  return { top: colour(0), bottom: colour(3), discs }
+  const shapes = [6, 13, 20, 27, 34].map((at) => {
+    const [x = 0, y = 0, size = 0] = bytes.subarray(at, at + 3)
+    const radius = (0.05 + size / 1000) * Math.min(width, height)
+    return { x: (x / 255) * width, y: (y / 255) * height, reach: radius * radius, colour: colour(at + 3) }
+  })
+  return { top: colour(0), bottom: colour(3), height, shapes }
 }
 
-function colourAt({ top, bottom, discs }: Scene, x: number, y: number, width: number, height: number): Colour {
-  const side = Math.min(width, height)
-  for (const disc of discs) {
-    const [dx, dy, radius] = [x - disc.x * width, y - disc.y * height, disc.radius * side]
-    if (dx * dx + dy * dy <= radius * radius) return disc.colour
+function skyAt({ top, bottom, height }: Scene, y: number): Colour {
+  const between = (nth: 0 | 1 | 2) => Math.round(top[nth] + (bottom[nth] - top[nth]) * (y / height))
+  return [between(0), between(1), between(2)]
+}
+
+function shapeAt({ shapes }: Scene, x: number, y: number): Shape | undefined {
+  for (const shape of shapes) {
+    const [dx, dy] = [x - shape.x, y - shape.y]
+    if (dx * dx + dy * dy <= shape.reach) return shape
   }
-  const part = y / height
-  return top.map((value, nth) => Math.round(value + ((bottom[nth] as number) - value) * part)) as unknown as Colour
+  return undefined
+}
+
+/** Lays a colour over a pixel, so that it shows even where it happens to be what was there. */
+function lay(pixels: Uint8Array, at: number, colour: Colour): void {
+  const before: Colour = [pixels[at] as number, pixels[at + 1] as number, pixels[at + 2] as number]
+  const [red, green, blue] = [mix(before[0], colour[0]), mix(before[1], colour[1]), mix(before[2], colour[2])]
+  const same = pixels[at + 3] === 255 && red === before[0] && green === before[1] && blue === before[2]
+  put(pixels, at, [same ? 255 - red : red, green, blue])
 }
 
 function mix(before: number, after: number): number {

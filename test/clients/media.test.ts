@@ -1,0 +1,168 @@
+/** Real clients against the quick start: images, edits of them, and transcriptions, on the demo model and on a vendor's. */
+import { createOpenAI } from '@ai-sdk/openai'
+import { generateImage, transcribe } from 'ai'
+import OpenAI, { toFile } from 'openai'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { readPng, writePng } from '../../src/providers/demo/png.ts'
+import { wav } from '../sound.ts'
+import { serve, type Served } from './served.ts'
+
+let served: Served
+let client: OpenAI
+
+beforeAll(async () => {
+  served = await serve()
+  client = new OpenAI({ baseURL: served.baseUrl, apiKey: 'sk-demo', maxRetries: 0, fetch: served.fetch })
+})
+afterAll(() => served?.stop())
+afterEach(async () => {
+  expect(await served.verdict()).toEqual([])
+})
+
+const size = '256x256'
+const sound = wav({ seconds: 2.5, channels: 2 })
+const statement =
+  'This recording is 2.5 seconds long. It has 2 channels. Each holds 16000 samples a second, of 16 bits.'
+
+/** A small white picture, and a mask that lets its left half be edited. */
+async function drawing() {
+  const white = new Uint8Array(64 * 64 * 4).fill(255)
+  const mask = white.map((value, at) => (at % 4 === 3 && (at >> 2) % 64 < 32 ? 0 : value))
+  const png = async (pixels: Uint8Array) => toFile(await writePng({ width: 64, height: 64, pixels }), 'drawing.png')
+  return { image: await png(white), mask: await png(mask) }
+}
+
+async function pixelsOf(base64: string | undefined) {
+  return readPng(Buffer.from(base64 ?? '', 'base64'), 'image')
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = []
+  for await (const item of items) list.push(item)
+  return list
+}
+
+describe.each(['demo-image', 'openai/gpt-9'])('images of %s', (model) => {
+  test('a picture of the size asked for, the same for the same prompt', async () => {
+    const make = (prompt: string) => client.images.generate({ model, prompt, size, response_format: 'b64_json' })
+    const [one, same, other] = await Promise.all([make('a cat'), make('a cat'), make('a dog')])
+    expect(await pixelsOf(one.data?.[0]?.b64_json)).toMatchObject({ width: 256, height: 256 })
+    expect(same.data).toEqual(one.data)
+    expect(other.data).not.toEqual(one.data)
+  })
+
+  test('several, as addresses that hold the picture', async () => {
+    const { data } = await client.images.generate({ model, prompt: 'a cat', n: 2, size, response_format: 'url' })
+    const urls = data?.map(({ url }) => url ?? '') ?? []
+    expect(new Set(urls).size).toBe(2)
+    const picture = await (await fetch(urls[0] as string)).arrayBuffer()
+    expect(await readPng(Buffer.from(picture), 'image')).toMatchObject({ width: 256 })
+  })
+
+  test('a stream of unfinished pictures and the finished one', async () => {
+    const stream = await client.images.generate({ model, prompt: 'a cat', size, stream: true, partial_images: 2 })
+    const events = await all(stream)
+    expect(events.map(({ type }) => type)).toEqual([
+      'image_generation.partial_image',
+      'image_generation.partial_image',
+      'image_generation.completed',
+    ])
+    const { data } = await client.images.generate({ model, prompt: 'a cat', size, response_format: 'b64_json' })
+    expect(events.at(-1)?.b64_json).toBe(data?.[0]?.b64_json)
+    expect(events[0]?.b64_json).not.toBe(events.at(-1)?.b64_json)
+  })
+
+  test('an edit within the mask, of one picture and of several', async () => {
+    const { image, mask } = await drawing()
+    const single = await client.images.edit({ model, image, mask, prompt: 'a sunset' })
+    const several = await client.images.edit({ model, image: [image, image], mask, prompt: 'a sunset' })
+    expect(several.data).toEqual(single.data)
+    const { width, pixels } = await pixelsOf(single.data?.[0]?.b64_json)
+    expect(width).toBe(64)
+    const changed = (pixel: number) => pixels.subarray(pixel * 4, pixel * 4 + 4).some((value) => value !== 255)
+    const pixelsIn = Array.from({ length: 64 * 64 }, (_, pixel) => pixel)
+    expect(pixelsIn.every((pixel) => changed(pixel) === pixel % 64 < 32)).toBe(true)
+  })
+
+  test('an edit as a stream', async () => {
+    const { image } = await drawing()
+    const stream = await client.images.edit({ model, image, prompt: 'a sunset', size, stream: true, partial_images: 1 })
+    expect((await all(stream)).map(({ type }) => type)).toEqual(['image_edit.partial_image', 'image_edit.completed'])
+  })
+
+  test('through the AI SDK: made, and edited', async () => {
+    const openai = createOpenAI({ baseURL: served.baseUrl, apiKey: 'sk-demo', fetch: served.fetch })
+    const made = await generateImage({ model: openai.image(model), prompt: 'a cat', size })
+    expect(made.image.mediaType).toBe('image/png')
+    expect(await readPng(Buffer.from(made.image.uint8Array), 'image')).toMatchObject({ width: 256 })
+    const edited = await generateImage({
+      model: openai.image(model),
+      prompt: { text: 'a sunset', images: [made.image.uint8Array] },
+    })
+    expect(edited.image.base64).not.toBe(made.image.base64)
+  })
+})
+
+describe.each(['demo-transcription', 'openai/gpt-9'])('transcripts of %s', (model) => {
+  const file = () => toFile(sound, 'sound.wav')
+
+  test('json', async () => {
+    const { text } = await client.audio.transcriptions.create({ model, file: await file() })
+    expect(text).toBe(statement)
+  })
+
+  test.each(['text', 'srt', 'vtt'] as const)('%s', async (format) => {
+    const text = await client.audio.transcriptions.create({ model, file: await file(), response_format: format })
+    expect(text).toEqual(expect.any(String))
+    expect(
+      text.startsWith({ text: statement, srt: '1\n00:00:00,000 -->', vtt: 'WEBVTT\n\n00:00:00.000 -->' }[format]),
+    ).toBe(true)
+    if (format !== 'text') expect(text.replace(',', '.')).toContain('--> 00:00:02')
+  })
+
+  test('verbose_json, with words and segments that span the recording', async () => {
+    const verbose = await client.audio.transcriptions.create({
+      file: await file(),
+      model,
+      response_format: 'verbose_json',
+      timestamp_granularities: ['word', 'segment'],
+    })
+    expect(verbose).toMatchObject({ duration: 2.5, language: 'english', text: statement })
+    expect(verbose.words?.map(({ word }) => word).join(' ')).toBe(statement)
+    for (const timed of [verbose.words ?? [], verbose.segments ?? []]) {
+      expect(timed[0]?.start).toBe(0)
+      expect(timed.at(-1)?.end).toBe(2.5)
+      expect(timed.every(({ start, end }, at) => start < end && start >= (timed[at - 1]?.end ?? 0))).toBe(true)
+    }
+  })
+
+  test('diarized_json', async () => {
+    const diarized = await client.audio.transcriptions.create({
+      file: await file(),
+      model,
+      response_format: 'diarized_json',
+    })
+    const { segments } = diarized as unknown as OpenAI.Audio.TranscriptionDiarized
+    expect(segments.map(({ text }) => text).join(' ')).toBe(statement)
+  })
+
+  test('a stream of pieces', async () => {
+    const stream = await client.audio.transcriptions.create({ file: await file(), model, stream: true })
+    const events = await all(stream)
+    const pieces = events.flatMap((event) => (event.type === 'transcript.text.delta' ? [event.delta] : []))
+    expect(pieces.length).toBeGreaterThan(3)
+    expect(pieces.join('')).toBe(statement)
+    expect(events.at(-1)).toMatchObject({ type: 'transcript.text.done', text: statement })
+  })
+
+  test('through the AI SDK', async () => {
+    const openai = createOpenAI({ baseURL: served.baseUrl, apiKey: 'sk-demo', fetch: served.fetch })
+    const { text } = await transcribe({ model: openai.transcription(model), audio: sound })
+    expect(text).toBe(statement)
+  })
+})
+
+test('a size that the model does not make is an error with the field at fault', async () => {
+  const asked = client.images.generate({ model: 'demo-image', prompt: 'a cat', size: '16:9' as 'auto' })
+  await expect(asked).rejects.toMatchObject({ status: 400, param: 'size' })
+})
