@@ -38,17 +38,15 @@ export function fieldsOf(form: UploadedForm, kinds: FieldKinds): JsonObject {
     // `include[]`, `include[0]` and `include` all mean the same list.
     const name = written.replace(/\[\d*\]$/, '')
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
-    if (kind === 'list') {
-      lists.set(name, [...(lists.get(name) ?? []), ...values])
-      continue
-    }
-    if (values.length > 1) throw invalid(`The field "${written}" may stand in the form only once.`, written)
-    fields.set(written, kind === undefined ? values[0] : read(values[0] as string, kind))
+    if (kind === 'list') lists.set(name, [...(lists.get(name) ?? []), ...values])
+    // What stands there several times is a list too, which the schema refuses where there can be only one.
+    else fields.set(written, values.length > 1 ? values : read(values[0] as string, kind))
   }
   return Object.fromEntries([...fields, ...lists])
 }
 
-function read(text: string, kind: 'number' | 'boolean'): unknown {
+function read(text: string, kind: 'number' | 'boolean' | undefined): unknown {
+  if (kind === undefined) return text
   if (kind === 'number') return /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text
   if (/^(?:true|1)$/i.test(text)) return true
   return /^(?:false|0)$/i.test(text) ? false : text

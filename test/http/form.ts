@@ -60,6 +60,11 @@ export function readParts(
   return readForm(exchangeOf(body), { ...defaultSizes, ...sizes }, { ...keepAll, ...rules })
 }
 
+/** Reads a whole body under the content type that came with it. */
+export function readBody(body: Buffer, type: string): Promise<UploadedForm> {
+  return readForm(exchangeOf(body, { headers: { 'content-type': type } }), defaultSizes, keepAll)
+}
+
 /** The parts with the bytes of their files. */
 export async function contentOf(form: Form): Promise<WrittenPart[]> {
   const parts: WrittenPart[] = []

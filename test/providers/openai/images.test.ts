@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest'
+import { imageModels } from '../../../src/index.ts'
+import { openai } from '../../../src/providers/index.ts'
+import { formOf, send, type Entry } from '../../endpoints/forms.ts'
+import { contentOf, readBody } from '../../http/form.ts'
+import { hostedWith, vendorFor } from '../../hosted.ts'
+import { hasShared, sharedBytes } from '../../shared.ts'
+
+const json = { 'content-type': 'application/json' }
+const sse = { 'content-type': 'text/event-stream' }
+const image: Entry = ['image', new Blob(['cat'], { type: 'image/png' }), 'cat.png']
+
+function generate(url: string, body: object = {}): Promise<Response> {
+  return send(url, '/images/generations', JSON.stringify({ model: 'm', prompt: 'a cat', ...body }), json)
+}
+
+function to({ baseUrl }: { baseUrl: string }) {
+  return { provider: openai({ baseUrl }) }
+}
+
+describe('images of an OpenAI-style vendor', () => {
+  it('are asked for with the bytes the client sent, but for the name of the model', async () => {
+    const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end('{"data":[{"url":"u"}]}'))
+    const provider = openai({ baseUrl: vendor.baseUrl, apiKey: 'sk-vendor' })
+    const { url } = await hostedWith({ models: { m: { provider, as: 'dall-e-9' }, same: provider } })
+    const body = '{"model":"same","prompt":"a cat","n":1.0,"new_field":{"b":12345678901234567890}}'
+    await send(url, '/images/generations', body, json)
+    await send(url, '/images/generations', body.replace('same', 'm'), json)
+    expect(vendor.requests.map(({ url, headers }) => [url, headers.authorization])).toEqual([
+      ['/v1/images/generations', 'Bearer sk-vendor'],
+      ['/v1/images/generations', 'Bearer sk-vendor'],
+    ])
+    expect(vendor.requests[0]?.body.toString()).toBe(body)
+    expect(vendor.requests[1]?.body.toString()).toBe('{"model":"dall-e-9"' + body.slice('{"model":"same"'.length))
+  })
+
+  it.skipIf(!hasShared)('come back as the bytes the vendor sent', async () => {
+    const recorded = sharedBytes('recordings/openai/image-generation.json')
+    const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end(recorded))
+    const { url, receipt } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+    const response = await generate(url, { n: 2, size: '1024x1024', response_format: 'b64_json' })
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(recorded)
+    expect(await receipt()).toMatchObject({ units: { images: 2, size: '1024x1024' }, outcome: 'completed' })
+  })
+
+  it('become addresses when the vendor only knows base64', async () => {
+    const vendor = await vendorFor(
+      (_, response) => void response.writeHead(200, json).end('{"data":[{"b64_json":"/9j/"}]}'),
+    )
+    const provider = openai({ baseUrl: vendor.baseUrl })
+    const { url } = await hostedWith({ models: { m: { provider, image: imageModels.gptImage1 } } })
+    const { data } = (await (await generate(url, { response_format: 'url' })).json()) as { data: unknown }
+    expect(data).toEqual([{ url: 'data:image/jpeg;base64,/9j/' }])
+    expect(vendor.requests[0]?.json).toEqual({ model: 'm', prompt: 'a cat' })
+  })
+
+  it('stream: each event byte for byte, however large, and the usage of the last', async () => {
+    const partial = { type: 'image_generation.partial_image', b64_json: 'A'.repeat(3_000_000), partial_image_index: 0 }
+    const common = { created_at: 5, size: '1024x1024', quality: 'low', background: 'auto', output_format: 'png' }
+    const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 }
+    const completed = { type: 'image_generation.completed', b64_json: 'AAAA', usage }
+    const frames = [partial, completed].map(
+      (event) => `event: ${event.type}\ndata: ${JSON.stringify({ ...common, ...event })}\n\n`,
+    )
+    const vendor = await vendorFor((_, response) => void response.writeHead(200, sse).end(frames.join('')))
+    const { url, receipt } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+    const text = await (await generate(url, { stream: true, partial_images: 1 })).text()
+    expect(text === `${frames.join('')}data: [DONE]\n\n`).toBe(true)
+    expect(await receipt()).toMatchObject({ usage: { total_tokens: 3 }, units: { images: 1, size: '1024x1024' } })
+  })
+
+  it('that break off in the middle of a stream end with an error', async () => {
+    const event = { type: 'image_generation.partial_image', b64_json: 'AAAA' }
+    const vendor = await vendorFor((_, response) => {
+      response.writeHead(200, sse).end(`data: ${JSON.stringify(event)}\n\n`)
+    })
+    const { url } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+    const frames = (await (await generate(url, { stream: true })).text()).trim().split('\n\n')
+    expect(frames).toHaveLength(2)
+    expect(frames[1]).toContain('"code":"service_unavailable"')
+  })
+
+  it.each([
+    [500, '{}', 500, 'server_error', 'false'],
+    [502, '<html>', 500, 'server_error', 'false'],
+    [503, '{}', 503, 'service_unavailable', 'false'],
+    [200, '{"error":{"code":"server_error"}}', 500, 'server_error', 'false'],
+    [200, '<html>', 503, 'service_unavailable', 'false'],
+    [429, '{}', 429, 'rate_limit_exceeded', null],
+    [401, '{}', 503, 'service_unavailable', null],
+    [
+      400,
+      '{"error":{"code":"moderation_blocked","type":"image_generation_user_error"}}',
+      400,
+      'content_policy_violation',
+      null,
+    ],
+    [400, '{"error":{"param":"prompt","message":"secret"}}', 400, 'invalid_request_error', null],
+  ])('refused with %d %s: the client gets %d %s', async (status, body, told, code, shouldRetry) => {
+    const vendor = await vendorFor((_, response) => void response.writeHead(status, json).end(body))
+    const provider = openai({ baseUrl: vendor.baseUrl })
+    const { url } = await hostedWith({ models: { m: provider }, retry: { tries: 1 } })
+    const response = await generate(url)
+    expect(response.status).toBe(told)
+    expect(response.headers.get('x-should-retry')).toBe(shouldRetry)
+    const text = await response.text()
+    expect(JSON.parse(text).error.code).toBe(code)
+    expect(text).not.toContain('secret')
+  })
+
+  it('are asked for once when the connection breaks, and elsewhere when there was none', async () => {
+    const cut = await vendorFor((_, response) => void response.destroy())
+    const closed = await vendorFor(() => undefined)
+    await closed.close()
+    const good = await vendorFor((_, response) => void response.writeHead(200, json).end('{"data":[{"url":"u"}]}'))
+    const { url, receipt } = await hostedWith({
+      models: { cut: { route: [to(cut), to(good)] }, closed: { route: [to(closed), to(good)] } },
+      retry: { backoffMs: 1 },
+    })
+    expect((await generate(url, { model: 'cut' })).status).toBe(503)
+    expect(await receipt()).toMatchObject({ attempts: 1 })
+    expect([cut.requests.length, good.requests.length]).toEqual([1, 0])
+    expect((await generate(url, { model: 'closed' })).status).toBe(200)
+    expect(good.requests).toHaveLength(1)
+  })
+
+  it('an error inside a stream, before the first image, has its status', async () => {
+    const error = { type: 'image_generation_user_error', code: 'moderation_blocked', message: 'secret' }
+    const vendor = await vendorFor((_, response) => {
+      response.writeHead(200, sse).end(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
+    })
+    const { url } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+    const response = await generate(url, { stream: true })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toMatchObject({ error: { code: 'content_policy_violation' } })
+  })
+})
+
+describe('edits by an OpenAI-style vendor', () => {
+  it('get the form in the order the client wrote it, with the length told and the model renamed', async () => {
+    const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end('{"data":[{"url":"u"}]}'))
+    const provider = openai({ baseUrl: vendor.baseUrl, modelNames: { inner: 'gpt-image-9' } })
+    const { url } = await hostedWith({ models: { m: { provider, as: 'inner' } } })
+    const entries: Entry[] = [
+      image,
+      ['model', 'm'],
+      ['prompt', 'a "hat"\r\nand more'],
+      ['n', '1'],
+      image,
+      ['x[]', '1'],
+      ['x[]', '2'],
+    ]
+    const response = await send(url, '/images/edits', formOf(...entries))
+    expect(response.status).toBe(200)
+    const [request] = vendor.requests
+    expect(request?.url).toBe('/v1/images/edits')
+    expect(request?.headers['content-length']).toBe(String(request?.body.length))
+    const sent = await contentOf(await readBody(request?.body as Buffer, request?.headers['content-type'] as string))
+    expect(sent.map(({ name, value, filename }) => [name, String(value), filename])).toEqual([
+      ['image', 'cat', 'cat.png'],
+      ['model', 'gpt-image-9', undefined],
+      ['prompt', 'a "hat"\r\nand more', undefined],
+      ['n', '1', undefined],
+      ['image', 'cat', 'cat.png'],
+      ['x[]', '1', undefined],
+      ['x[]', '2', undefined],
+    ])
+  })
+
+  it('get references as JSON', async () => {
+    const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end('{"data":[{"url":"u"}]}'))
+    const { url } = await hostedWith({ models: { m: { provider: openai({ baseUrl: vendor.baseUrl }), as: 'other' } } })
+    const body = { model: 'm', prompt: 'a hat', images: [{ file_id: 'f' }] }
+    await send(url, '/images/edits', JSON.stringify(body), json)
+    expect(vendor.requests[0]?.json).toEqual({ ...body, model: 'other' })
+  })
+})

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest'
+import { openai } from '../../../src/providers/index.ts'
+import { errorOf, formOf, send, type Entry } from '../../endpoints/forms.ts'
+import { contentOf, readBody } from '../../http/form.ts'
+import { hostedWith, vendorFor } from '../../hosted.ts'
+import { hasShared, sharedBytes } from '../../shared.ts'
+
+const json = { 'content-type': 'application/json' }
+const model: Entry = ['model', 'm']
+const sound: Entry = ['file', new Blob(['sound'], { type: 'audio/wav' }), 'a.wav']
+
+function ask(url: string, ...fields: Entry[]): Promise<Response> {
+  return send(url, '/audio/transcriptions', formOf(sound, model, ...fields))
+}
+
+async function answering(type: string, body: string | Buffer, status = 200) {
+  const vendor = await vendorFor((_, response) => void response.writeHead(status, { 'content-type': type }).end(body))
+  const provider = openai({ baseUrl: vendor.baseUrl })
+  return { vendor, ...(await hostedWith({ models: { m: { provider, as: 'whisper-9' } }, retry: { tries: 1 } })) }
+}
+
+describe('transcripts of an OpenAI-style vendor', () => {
+  it.skipIf(!hasShared)('come back as the bytes the vendor sent, and count its seconds', async () => {
+    const recorded = sharedBytes('recordings/openai/transcription-verbose.json')
+    const { url, vendor, receipt } = await answering('application/json', recorded)
+    const response = await ask(url, ['response_format', 'verbose_json'], ['timestamp_granularities[]', 'word'])
+    expect(Buffer.from(await response.arrayBuffer())).toEqual(recorded)
+    expect(await receipt()).toMatchObject({ units: { seconds: 36.709999084472656 } })
+    const { headers, body } = vendor.requests[0] ?? {}
+    const sent = await contentOf(await readBody(body as Buffer, headers?.['content-type'] as string))
+    expect(sent.map(({ name, value }) => [name, String(value)])).toEqual([
+      ['file', 'sound'],
+      ['model', 'whisper-9'],
+      ['response_format', 'verbose_json'],
+      ['timestamp_granularities[]', 'word'],
+    ])
+  })
+
+  it('in plain text are made of JSON, which says what they cost', async () => {
+    const said = { text: 'Hello', usage: { type: 'duration', seconds: 3 } }
+    const { url, vendor, receipt } = await answering('application/json', JSON.stringify(said))
+    const response = await ask(url, ['response_format', 'text'])
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(await response.text()).toBe('Hello\n')
+    expect(await receipt()).toMatchObject({ units: { seconds: 3 } })
+    expect(vendor.requests[0]?.body.toString()).toMatch(/name="response_format"\r\n\r\njson\r\n/)
+  })
+
+  it('as subtitles never have the content type of JSON, whatever the vendor calls them', async () => {
+    const vtt = 'WEBVTT\n\n00:00:00.000 --> 00:00:04.000\nHello\n\n'
+    const { url, receipt } = await answering('text/plain', vtt)
+    const response = await ask(url, ['response_format', 'vtt'])
+    expect(response.headers.get('content-type')).toBe('text/vtt; charset=utf-8')
+    expect(await response.text()).toBe(vtt)
+    expect(await receipt()).toMatchObject({ units: { seconds: 4 } })
+  })
+
+  it('as subtitles are made of the JSON of a vendor that knows nothing else', async () => {
+    const said = { text: 'Hello', segments: [{ id: 0, start: 0, end: 1, text: ' Hello' }] }
+    const { url } = await answering('application/json; charset=utf-8', JSON.stringify(said))
+    const response = await ask(url, ['response_format', 'srt'])
+    expect(await response.text()).toBe('1\n00:00:00,000 --> 00:00:01,000\nHello\n\n')
+  })
+
+  it('stream: event by event, with what they cost', async () => {
+    const usage = { type: 'tokens', input_tokens: 14, output_tokens: 1, total_tokens: 15 }
+    const frames = [
+      'data: {"type":"transcript.text.delta","delta":"Hi","logprobs":[]}\n\n',
+      `data: {"type":"transcript.text.done","text":"Hi","usage":${JSON.stringify(usage)}}\n\n`,
+      'data: [DONE]\n\n',
+    ]
+    const { url, receipt } = await answering('text/event-stream', frames.join(''))
+    expect(await (await ask(url, ['stream', 'true'])).text()).toBe(frames.join(''))
+    expect(await receipt()).toMatchObject({ usage: { prompt_tokens: 14, completion_tokens: 1 }, stream: true })
+  })
+
+  it('that break off in the middle of a stream end with an error', async () => {
+    const { url } = await answering('text/event-stream', 'data: {"type":"transcript.text.delta","delta":"Hi"}\n\n')
+    const text = await (await ask(url, ['stream', 'true'])).text()
+    expect(text).toContain('"code":"service_unavailable"')
+    expect(text).not.toContain('[DONE]')
+  })
+
+  it.each([
+    ['no text', 'application/json', '{"duration":1}', 200, 503],
+    ['a page of HTML', 'text/html', '<html>', 200, 503],
+    ['an error under a 200', 'application/json', '{"error":{"type":"invalid_request_error"}}', 200, 400],
+    ['a refusal', 'application/json', '{"error":{"message":"secret"}}', 400, 400],
+    ['its own failure', 'application/json', '{}', 500, 503],
+  ])('are refused when the vendor sends %s', async (_, type, body, status, told) => {
+    const { url } = await answering(type, body, status)
+    const error = await errorOf(await ask(url))
+    expect(error.status).toBe(told)
+    expect(error.message).not.toContain('secret')
+  })
+
+  it('are tried again after a failure, from what was kept of the upload', async () => {
+    let tried = 0
+    const vendor = await vendorFor((_, response) => {
+      const good = tried++ > 0
+      response.writeHead(good ? 200 : 500, json).end(good ? '{"text":"Hello"}' : '{}')
+    })
+    const { url } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) }, retry: { backoffMs: 1 } })
+    expect(await (await ask(url)).json()).toEqual({ text: 'Hello' })
+    const [first, second] = vendor.requests.map(({ body }) =>
+      body.toString().replaceAll(/modelhatch-[\w-]+/g, 'boundary'),
+    )
+    expect(second).toBe(first)
+  })
+})
