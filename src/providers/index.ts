@@ -21,6 +21,7 @@ export { ProviderError, unavailable, type ProviderFailure, type RetryAdvice } fr
 export { anthropic, type AnthropicOptions } from './anthropic/anthropic.ts'
 export { gemini, type GeminiOptions } from './gemini/gemini.ts'
 export { openai, type OpenAIOptions } from './openai/openai.ts'
+export type { PresetName } from './openai/presets.ts'
 export { finish, reasoning, text, toolCall, type ToolCallPiece } from './pieces.ts'
 export { isFile, type FilePart, type Form, type FormPart, type TextPart } from '../http/form.ts'
 export type { VideoCall, VideoContent, VideoContext, VideoProvider, VideoStatus } from './video.ts'

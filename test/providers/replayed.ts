@@ -36,6 +36,7 @@ export function testReplays({ vendor: name, make, read, endMark }: Replayed): vo
       const answer = await toldByClient(client, question, stream)
 
       const { expect: expected } = recording
+      expect(answer.repeats).toEqual([])
       if (expected.error?.kind === 'in_stream' && !stream) expect(answer.error?.status).toBe(503)
       else assertTold(answer, expected)
     })

@@ -17,11 +17,13 @@ export interface Told {
   logprobs: unknown[]
   /** Everything else the message carries. */
   extra: Record<string, unknown>
+  /** What of it came in more than one delta. Clients in the field replace what they do not know: only the last stays. */
+  repeats: string[]
   error?: { status: number | undefined; code: unknown }
 }
 
 function nothing(): Told {
-  return { content: '', reasoning: '', calls: [], finish: null, logprobs: [], extra: {} }
+  return { content: '', reasoning: '', calls: [], finish: null, logprobs: [], extra: {}, repeats: [] }
 }
 
 /** A whole answer. */
@@ -29,7 +31,8 @@ export function toldByCompletion(completion: ChatCompletion): Told {
   const told = nothing()
   const [choice] = completion.choices
   assert.ok(choice !== undefined && completion.choices.length === 1)
-  const { role, content, refusal, reasoning_content: reasoning, tool_calls: calls, ...extra } = choice.message
+  const { role, content, refusal, reasoning_content: thought, tool_calls: calls, ...rest } = choice.message
+  const { reasoning = thought, ...extra } = rest as { reasoning?: string }
   assert.equal(role, 'assistant')
   assert.equal(refusal, null)
   told.content = content ?? ''
@@ -63,14 +66,14 @@ export async function toldByChunks(chunks: AsyncIterable<unknown> | Iterable<unk
       }
       for (const choice of chunk.choices ?? []) {
         assert.equal(told.finish, null, 'nothing stands behind the end of a choice')
-        const { role, content, reasoning_content: reasoning, tool_calls: calls, ...extra } = choice.delta ?? {}
+        const { role, content, reasoning_content: thought, tool_calls: calls, ...rest } = choice.delta ?? {}
+        const { reasoning = thought, ...extra } = rest as { reasoning?: string }
         assert.equal(role, begun ? undefined : 'assistant', 'the role stands in the first delta alone')
         begun = true
         told.content += content ?? ''
         told.reasoning += reasoning ?? ''
         for (const call of calls ?? []) takeCall(told, call)
-        // Clients in the field replace what they do not know, so such a field must come whole.
-        for (const name of Object.keys(extra)) assert.ok(!(name in told.extra), `"${name}" comes once`)
+        told.repeats.push(...Object.keys(extra).filter((name) => name in told.extra))
         Object.assign(told.extra, extra)
         const { content: logprobs = [] } = (choice.logprobs ?? {}) as { content?: unknown[] }
         told.logprobs.push(...logprobs)

@@ -12,14 +12,14 @@ import { readFault, statusOf } from './fault.ts'
 import { ResponseReader, type ReaderOptions } from './reader.ts'
 import { requestFor, type RequestOptions } from './request.ts'
 
-export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers'>>, RequestOptions {
+export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseUrl'>>, RequestOptions {
   /** Sent as `x-goog-api-key`. Leave it out where `headers` carry the credentials, as on Vertex AI. */
-  readonly apiKey?: string
+  readonly apiKey?: string | undefined
   /**
    * With or without a version such as `/v1beta` in it. Default `https://generativelanguage.googleapis.com`. On Vertex
    * AI: `https://…/v1/projects/…/locations/…/publishers/google`.
    */
-  readonly baseUrl?: string
+  readonly baseUrl?: string | undefined
   /** The name in receipts. Default `gemini`. */
   readonly name?: string
   /** Further headers of every request. */

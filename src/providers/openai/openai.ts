@@ -6,16 +6,21 @@ import { unavailable } from '../failure.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { embed } from './embeddings.ts'
 import { editImages, generateImages } from './images.ts'
+import { withPreset, type PresetName } from './presets.ts'
 import { chat, complete } from './text.ts'
 import { transcribe } from './transcriptions.ts'
 import { Vendor } from './vendor.ts'
 
 export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseUrl'>> {
+  /** A vendor whose address and ways are known. Whatever else is given here goes before them. */
+  readonly preset?: PresetName
   /** Sent as `Authorization: Bearer`. Leave it out for a vendor that takes none, or takes it in `headers`. */
   readonly apiKey?: string | undefined
-  /** Default `https://api.openai.com/v1`. */
+  /** The header for the key alone, such as `api-key`. Default: `Authorization: Bearer`. */
+  readonly keyHeader?: string
+  /** Default: that of the preset, without one `https://api.openai.com/v1`. */
   readonly baseUrl?: string | undefined
-  /** The name in receipts. Default `openai`. */
+  /** The name in receipts. Default: that of the preset, or `openai`. */
   readonly name?: string
   /** Sent as `OpenAI-Organization`. */
   readonly organization?: string
@@ -30,15 +35,25 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
    * the client sent it.
    */
   readonly tokenLimit?: 'max_tokens' | 'max_completion_tokens'
-  /** Set to false for vendors that refuse `stream_options`. Their streams are then billed by estimate. Default true. */
+  /** Set to false for vendors that refuse `stream_options`. Unless they count unasked, their streams are then billed by estimate. Default true. */
   readonly usageInStreams?: boolean
+  /** Fields that have another name there, such as `{ seed: 'random_seed' }`. */
+  readonly rename?: Readonly<Record<string, string>>
+  /** Fields that the vendor refuses and that ask for nothing in the answer, such as `['user', 'store']`. */
+  readonly leaveOut?: readonly string[]
+  /**
+   * The fields beside OpenAI's own (`reasoning_content`, `reasoning_details`, `extra_content` …) that the vendor takes
+   * in assistant messages of the past; the others are taken out. Default: messages are passed on as they are.
+   */
+  readonly pastFields?: readonly string[]
   /** The most inputs the vendor takes in one request for embeddings. Longer lists are split. Default: no limit. */
   readonly embeddingBatch?: number
   /** Set to false for vendors that refuse `encoding_format`. The gateway converts their numbers. Default true. */
   readonly embeddingFormat?: boolean
 }
 
-export function openai(options: OpenAIOptions = {}): Provider {
+export function openai(given: OpenAIOptions = {}): Provider {
+  const options = withPreset(given)
   const vendor = new Vendor(options)
   return {
     name: options.name ?? 'openai',

@@ -5,13 +5,13 @@ import { Verbatim, type Call, type ChatAnswer, type ChatPiece, type CompletionAn
 import { unavailable } from '../failure.ts'
 import type { ChatCompletion, ChatRequest } from '../../wire/chat.ts'
 import type { CompletionRequest, TextCompletion } from '../../wire/completions.ts'
+import { adapted } from './adapt.ts'
 import { readFrames } from './frames.ts'
 import type { OpenAIOptions } from './openai.ts'
 import type { Begun, Vendor } from './vendor.ts'
 
 export async function chat(vendor: Vendor, call: Call<ChatRequest>, options: OpenAIOptions): Promise<ChatAnswer> {
-  const changes = { ...usageAsked(call, options), ...limitRenamed(call, options) }
-  const begun = await vendor.post('/chat/completions', call, changes)
+  const begun = await vendor.post('/chat/completions', call, adapted(call, options))
   return eventsIn(begun, call) ?? (await wholeIn<ChatCompletion>(begun, vendor.client.answerBytes))
 }
 
@@ -23,7 +23,7 @@ export async function complete(
 ): Promise<CompletionAnswer | undefined> {
   const model = vendor.modelOf(call)
   if (vendor.onlyChats.has(model)) return undefined
-  const transfer = await vendor.send('/completions', call, usageAsked(call, options))
+  const transfer = await vendor.send('/completions', call, adapted(call, options))
   const begun = vendor.begun(transfer, call)
   if (transfer.status === 404 || transfer.status === 405) {
     const error = await readError(transfer)
@@ -55,17 +55,4 @@ async function wholeIn<T extends object>(
   const { error } = value as { error?: unknown }
   if (error) throw failure(error)
   return rename === undefined ? new Verbatim(value as T, bytes) : ({ ...value, model: rename } as unknown as T)
-}
-
-/** Usage is always asked for: without it the answer could only be billed by estimate. */
-function usageAsked({ stream, field }: Call<unknown>, { usageInStreams }: OpenAIOptions): Record<string, unknown> {
-  if (!stream || usageInStreams === false) return {}
-  return { stream_options: { ...Object(field('stream_options')), include_usage: true } }
-}
-
-function limitRenamed({ field }: Call<unknown>, { tokenLimit }: OpenAIOptions): Record<string, unknown> {
-  if (tokenLimit === undefined) return {}
-  const other = tokenLimit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
-  const limit = field(other)
-  return limit === undefined ? {} : { [other]: undefined, [tokenLimit]: field(tokenLimit) ?? limit }
 }

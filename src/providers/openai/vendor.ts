@@ -88,9 +88,14 @@ class BoundedSet extends Set<string> {
 
 function headersOf(options: OpenAIOptions): Record<string, string> {
   return {
-    ...(options.apiKey !== undefined && { authorization: `Bearer ${options.apiKey}` }),
+    ...keyIn(options),
     ...(options.organization !== undefined && { 'openai-organization': options.organization }),
     ...(options.project !== undefined && { 'openai-project': options.project }),
     ...options.headers,
   }
+}
+
+function keyIn({ apiKey, keyHeader }: OpenAIOptions): Record<string, string> {
+  if (apiKey === undefined) return {}
+  return keyHeader === undefined ? { authorization: `Bearer ${apiKey}` } : { [keyHeader]: apiKey }
 }

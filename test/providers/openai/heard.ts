@@ -30,7 +30,7 @@ interface Body {
 
 /** `status` is the one of the answer. Throws where the form of the answer is not the one clients expect. */
 export function heard(status: number, text: string, stream: boolean): Told {
-  const told: Told = { content: '', reasoning: '', calls: [], finish: null, logprobs: [], extra: {} }
+  const told: Told = { content: '', reasoning: '', calls: [], finish: null, logprobs: [], extra: {}, repeats: [] }
   if (stream && status === 200) hearStream(told, text)
   else hearBody(told, status, JSON.parse(text) as Body)
   return told
