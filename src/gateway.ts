@@ -6,7 +6,7 @@ import type { Ticket } from './admission/ticket.ts'
 import { Doorkeeper } from './auth/authenticate.ts'
 import type { Caller } from './auth/contract.ts'
 import { Meter, type Receipt } from './billing/receipt.ts'
-import type { CallEndpoint, Order, Parts, Visit } from './endpoints/endpoint.ts'
+import type { CallEndpoint, Order, Parts, Visit, QueryEndpoint } from './endpoints/endpoint.ts'
 import { findRoute, isCall, methodOf, type Endpoint } from './endpoints/routes.ts'
 import { closeAll, closeMs, closingError, type Closing } from './close.ts'
 import { GatewayError } from './errors.ts'
@@ -21,7 +21,7 @@ import { defaultSizes, type Sizes } from './http/sizes.ts'
 import { errorFrame, sseHeaders } from './http/sse.ts'
 import { isBelowV1 } from './http/target.ts'
 import { Catalogue } from './models/access.ts'
-import type { Deployment } from './models/contract.ts'
+import type { Deployment, Model } from './models/contract.ts'
 import { providersOf, staticRegistry } from './models/registry.ts'
 import { memoryResponseStore } from './responses/memory.ts'
 import { publishFailure, publishReceipt } from './observe.ts'
@@ -93,7 +93,14 @@ export class Gateway {
     const { responses = {}, publicUrl = '' } = options
     this.#parts = {
       responses: isResponseStore(responses) ? responses : memoryResponseStore({ clock, ...responses }),
-      videos: videoTasks(options, this.#catalogue, clock, this.#random),
+      videos: videoTasks({
+        options,
+        catalogue: this.#catalogue,
+        admission: this.#admission,
+        ledger: stores.ledger,
+        clock,
+        random: this.#random,
+      }),
       publicUrl: publicUrl.replace(/\/+$/, ''),
     }
 
@@ -132,11 +139,25 @@ export class Gateway {
     if (route === undefined) throw new GatewayError('unknown_url')
     const caller = await this.#door.authenticate(exchange)
     const endpoint = methodOf(route.methods, exchange.method)
-    const sizes = this.#sizes
-    const parts = this.#parts
-    const catalogue = this.#catalogue
-    if (!isCall(endpoint)) return endpoint.answer({ exchange, caller, rest: route.rest, catalogue, sizes, parts })
-    return this.#admit(endpoint, { id, exchange, caller, startedAt })
+    const request = { id, exchange, caller, startedAt }
+    return isCall(endpoint) ? this.#admit(endpoint, request) : this.#answer(endpoint, request, route.rest)
+  }
+
+  /** What the gateway itself knows, or begins. */
+  async #answer(endpoint: QueryEndpoint, { id, exchange, caller }: Incoming, rest: string): Promise<Reply> {
+    const entry = endpoint.limited === true ? this.#admission.enter(id, caller) : undefined
+    let ticket: Ticket | undefined
+    const admit = async (model: Model) => {
+      ticket = await entry?.admit(endpoint.name, undefined, model)
+    }
+    try {
+      const [catalogue, sizes, parts] = [this.#catalogue, this.#sizes, this.#parts]
+      const reply = await endpoint.answer({ exchange, caller, rest, catalogue, sizes, parts, admit })
+      return { ...reply, headers: { ...reply.headers, ...ticket?.headers } }
+    } finally {
+      ticket?.giveBack()
+      entry?.leave()
+    }
   }
 
   /** From the limits to the hold: whoever leaves this room has paid, or is refused and owes nothing. */

@@ -46,18 +46,21 @@ export class Entry {
     }
   }
 
-  /** Takes what the call needs of limits and money, in one step. Throws, or rejects with, 429 or 503. */
-  admit(endpoint: string, order: Order<unknown>, model: Model): Ticket | Promise<Ticket> {
+  /**
+   * Takes what the call needs of limits and money, in one step. Throws, or rejects with, 429 or 503. Without an order only
+   * the request itself is counted: what it comes to is somebody else's to hold.
+   */
+  admit(endpoint: string, order: Order<unknown> | undefined, model: Model): Ticket | Promise<Ticket> {
     const desk = this.#desk
     const { id, caller } = this
     const { ledger, billing, limitOptions } = desk.options
     const scope = modelScope(model, caller)
     if (scope !== undefined) this.#scopes = [...this.#scopes, scope]
-    const asked = estimate(endpoint, order, model)
+    const asked = estimate(endpoint, order ?? nothing, model)
     const demanding = { id, caller, scopes: this.#scopes, model, asked, leaseMs: desk.leaseMs }
     const demand = {
       ...claimOf(demanding, limitOptions),
-      hold: ledger && holdOf(demanding, desk.ratioOf(caller.group), billing),
+      hold: ledger && order && holdOf(demanding, desk.ratioOf(caller.group), billing),
     }
     if (desk.overflowing) throw new GatewayError('service_unavailable', { retryAfterMs: 1_000 })
     const ticket = new Ticket(desk, this, model, demand)
@@ -148,5 +151,7 @@ export class Entry {
 function isFull(verdict: Verdict | undefined): boolean {
   return verdict !== undefined && !verdict.admitted && verdict.free.some((free) => free < 1)
 }
+
+const nothing = { promptTokens: 0, field: () => undefined }
 
 function ignore(): void {}

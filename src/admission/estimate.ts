@@ -22,7 +22,9 @@ export interface Estimate {
 /** The endpoints whose answers are text. */
 const writing = new Set(['chat.completions', 'completions', 'responses'])
 
-export function estimate(endpoint: string, order: Order<unknown>, model: Model): Estimate {
+type Asked = Pick<Order<unknown>, 'promptTokens' | 'field' | 'form'>
+
+export function estimate(endpoint: string, order: Asked, model: Model): Estimate {
   const { promptTokens, field } = order
   const { contextWindow = Infinity, maxOutputTokens = Infinity } = model
   const stated =
@@ -47,7 +49,7 @@ export function estimate(endpoint: string, order: Order<unknown>, model: Model):
 }
 
 /** A form that is still arriving may yet say how many. */
-function mostOf({ form }: Order<unknown>, { image }: Model): number {
+function mostOf({ form }: Asked, { image }: Model): number {
   return form === undefined || form.kept || image === undefined ? 1 : (image.maxN ?? 10)
 }
 

@@ -45,6 +45,13 @@ export class Ticket {
     this.#end({ ...this.#returned(undefined), ...(hold && { end: { id: hold.id, account: hold.account } }) })
   }
 
+  /** The end of a request whose cost is held elsewhere: its places are free again. */
+  giveBack(): void {
+    if (this.#lease !== undefined) this.#desk.leases.delete(this.#lease)
+    this.#end(this.#returned(undefined))
+    this.#entry.leave()
+  }
+
   /** The one end of the call. Gives the receipt with what it cost; the stores are told after the answer. */
   close(receipt: Receipt): Receipt {
     const { options, leases, records } = this.#desk

@@ -14,6 +14,8 @@ import type { VideoTasks } from '../tasks/video-tasks.ts'
 /** An endpoint that answers from what the gateway itself knows. */
 export interface QueryEndpoint {
   readonly name: string
+  /** Begins work of a model, and counts against the limits as a call does: it asks `Query.admit` before. */
+  readonly limited?: boolean
   readonly answer: (query: Query) => Promise<Reply>
 }
 
@@ -25,6 +27,8 @@ export interface Query {
   readonly catalogue: Catalogue
   readonly sizes: Sizes
   readonly parts: Parts
+  /** Takes a limited request's share of the limits for its model. Rejects with 429 or 503. */
+  readonly admit: (model: Model) => Promise<void>
 }
 
 /** What the gateway keeps between calls, for the endpoints that need it. */

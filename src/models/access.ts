@@ -3,7 +3,7 @@ import { GatewayError } from '../errors.ts'
 import type { Caller } from '../auth/contract.ts'
 import type { ScopedRate } from '../limits/rate.ts'
 import { within } from '../http/deadline.ts'
-import type { Deployment, Model, ModelRegistry } from './contract.ts'
+import type { Model, ModelRegistry } from './contract.ts'
 
 export interface Group {
   /** The models of the group: `'*'`, or names, of which each may end in `*`. */
@@ -36,8 +36,8 @@ export class Catalogue {
   }
 
   /** The model whatever the group, for work that was allowed when it began. */
-  async deployments(id: string): Promise<readonly Deployment[]> {
-    return (await this.#registry.find(id))?.deployments ?? []
+  async lookUp(id: string): Promise<Model | undefined> {
+    return this.#registry.find(id)
   }
 
   async list(caller: Caller, signal: AbortSignal): Promise<Model[]> {

@@ -1,38 +1,74 @@
 /** The task machinery from the options. */
-import { publishTask } from '../observe.ts'
-import type { GatewayOptions } from '../options.ts'
+import type { Admission } from '../admission/admission.ts'
+import type { Ledger } from '../billing/contract.ts'
 import type { Catalogue } from '../models/access.ts'
+import { publishReceipt, publishTask } from '../observe.ts'
+import type { GatewayOptions } from '../options.ts'
+import { Guard } from '../storage/guard.ts'
+import type { TaskStore } from './contract.ts'
 import { memoryTaskStore } from './memory.ts'
 import { defaultTiming, type VideoDeployment } from './parts.ts'
+import { TaskPurse } from './purse.ts'
 import { StoreTime } from './store-time.ts'
 import { VideoTasks } from './video-tasks.ts'
 
-export function videoTasks(
-  options: GatewayOptions,
-  catalogue: Catalogue,
-  clock: () => number,
-  random: () => number,
-): VideoTasks {
-  const { store = memoryTaskStore(), deadlineMs = defaultTiming.deadlineMs, sweepMs = 1_000 } = options.tasks ?? {}
+export interface TaskSurroundings {
+  readonly options: GatewayOptions
+  readonly catalogue: Catalogue
+  readonly admission: Admission
+  readonly ledger: Ledger | undefined
+  readonly clock: () => number
+  readonly random: () => number
+}
+
+export function videoTasks({ options, catalogue, admission, ledger, clock, random }: TaskSurroundings): VideoTasks {
+  const { deadlineMs = defaultTiming.deadlineMs, sweepMs = 1_000 } = options.tasks ?? {}
+  const given = options.tasks?.store ?? options.storage?.tasks
+  const { storeMs: timeoutMs = 2_000 } = options.timeouts ?? {}
+  const guard = (name: string) => new Guard({ name, timeoutMs, now: () => performance.now() })
+  const store = given === undefined ? memoryTaskStore() : guarded(given, guard('the task store'))
   const time = new StoreTime(store, clock)
+  const { receipt, task } = options.hooks ?? {}
   const tasks = new VideoTasks(
     {
       store,
       now: () => time.now(),
       async deployments(model) {
-        const found = await catalogue.deployments(model)
-        return found.flatMap(({ provider, model }): VideoDeployment[] =>
-          provider.video === undefined ? [] : [{ provider: provider.name, model, video: provider.video }],
+        const found = (await catalogue.lookUp(model))?.deployments ?? []
+        return found.flatMap(({ provider, model: name }): VideoDeployment[] =>
+          provider.video === undefined ? [] : [{ provider: provider.name, model: name, video: provider.video }],
         )
       },
-      publish: (event) => publishTask(event, options.hooks?.task),
+      purse: new TaskPurse({
+        ledger,
+        guard: guard('the ledger'),
+        admission,
+        catalogue,
+        slackMs: 10 * 60_000,
+        deliver: (made) => publishReceipt(made, receipt),
+      }),
+      publish: (event) => publishTask(event, task),
       // The vendor is asked as often as the specification advises clients to ask us.
       intervalMs: (seconds) => (seconds <= 10 ? 5_000 : 15_000),
       timing: { ...defaultTiming, deadlineMs },
     },
     { everyMs: sweepMs, concurrency: 64, perProvider: 16, random },
   )
-  // A store of one's own may hold tasks of an earlier process.
-  if (options.tasks?.store !== undefined) tasks.start()
+  // A store that outlives this process may hold tasks of an earlier one.
+  if (given !== undefined) tasks.start()
   return tasks
+}
+
+/** Every call with a deadline, and none at all for a moment while the store is down. */
+function guarded(store: TaskStore, guard: Guard): TaskStore {
+  const call = async <T>(ask: () => Promise<T>): Promise<T> => guard.call(ask)
+  return {
+    insert: (task) => call(() => store.insert(task)),
+    find: (tenant, id, now) => call(() => store.find(tenant, id, now)),
+    replace: (task) => call(() => store.replace(task)),
+    claim: (claim) => call(() => store.claim(claim)),
+    ...(store.list && { list: (tenant, list) => call(async () => (await store.list?.(tenant, list)) ?? []) }),
+    ...(store.now && { now: () => call(async () => (await store.now?.()) ?? Date.now()) }),
+    close: async () => store.close?.(),
+  }
 }

@@ -7,8 +7,8 @@ import { fromRecord, toRecord, type StoredTask, type VideoTask } from './task.ts
 
 /** The money side of a task. Every method may be called again after a crash and must then do nothing new. */
 export interface Purse {
-  /** Holds the most the task can cost, under the task's tenant and id. Throws `insufficient_quota`. */
-  hold(task: StoredTask): Promise<void>
+  /** Holds the most the task can cost, and gives the amount to be kept with it. Throws `insufficient_quota`. */
+  hold(task: StoredTask): Promise<string>
   /** Ends the hold: settles a completed task, releases a failed one. */
   end(task: StoredTask): Promise<void>
 }
@@ -36,8 +36,7 @@ export interface TaskParts {
   readonly now: () => Promise<number>
   /** The ways to make a video with this model, in the order they should be tried. */
   readonly deployments: (model: string) => Promise<readonly VideoDeployment[]>
-  /** Absent when nothing is billed. */
-  readonly purse?: Purse
+  readonly purse: Purse
   readonly publish: (event: TaskEvent) => void
   /** Milliseconds between two questions to the vendor for a video of so many seconds. */
   readonly intervalMs: (seconds: number) => number

@@ -36,6 +36,8 @@ export interface VideoTask {
   readonly misses: number
   /** Failures in a row to ask the vendor at all. */
   readonly faults: number
+  /** What the ledger holds for it, in micro-units. */
+  readonly held?: string
   /** Whether ledger and host know of the end. */
   readonly settled: boolean
 }

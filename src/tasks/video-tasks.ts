@@ -67,10 +67,14 @@ export class VideoTasks {
       ...intent,
       data: { ...intent.data, provider: first.provider, providerModel: first.model },
     }
-    await this.#parts.purse?.hold(named)
-    const stored = fromRecord(await this.#parts.store.insert(toRecord(named)))
-    // Two submissions under one key at once: one of them is the repetition.
-    if (stored.data.attempt !== named.data.attempt) return repetition(stored, digest)
+    const held = await this.#parts.purse.hold(named)
+    const paid: StoredTask = { ...named, data: { ...named.data, held } }
+    const stored = fromRecord(await this.#parts.store.insert(toRecord(paid)))
+    if (stored.data.attempt !== paid.data.attempt) {
+      // Two submissions under one key at once: this one is the repetition, and what it held is not needed.
+      await this.#parts.purse.end({ ...paid, data: { ...paid.data, state: 'failed' } })
+      return repetition(stored, digest)
+    }
     this.#sweeper.start()
     this.#parts.publish({ type: 'created', task: stored })
     return submit(this.#parts, stored, deployments)

@@ -95,7 +95,11 @@ export class World {
       now: async () => this.time,
       deployments: async () => [{ provider: 'sim', model: 'sim-1', video: this.#vendor(effect) }],
       purse: {
-        hold: (task) => effect(async () => this.#hold(task)),
+        hold: (task) =>
+          effect(async () => {
+            this.#hold(task)
+            return '1000000'
+          }),
         end: (task) => effect(async () => this.#end(task)),
       },
       publish: (event) => {
@@ -112,6 +116,10 @@ export class World {
   /** The task as the store has it, expired or not. */
   stored(tenant: string, id: string): StoredTask | undefined {
     return this.#seen.get(`${tenant} ${id}`)
+  }
+
+  tasks(): StoredTask[] {
+    return [...this.#seen.values()]
   }
 
   #vendor(effect: <T>(work: () => Promise<T>) => Promise<T>): VideoProvider {
@@ -152,15 +160,20 @@ export class World {
   }
 
   #hold(task: StoredTask): void {
-    if (!this.holds.has(task.id)) this.holds.set(task.id, { state: 'held', ends: 0 })
+    this.holds.set(holdOf(task), { state: 'held', ends: 0 })
   }
 
   #end(task: StoredTask): void {
-    const hold = this.holds.get(task.id)
+    const hold = this.holds.get(holdOf(task))
     if (hold === undefined || hold.state !== 'held') return
     hold.state = task.data.state === 'completed' ? 'settled' : 'released'
     hold.ends++
   }
+}
+
+/** As the ledger knows it. */
+export function holdOf(task: StoredTask): string {
+  return `${task.id}.${task.data.attempt}`
 }
 
 function usual(age: number): VideoStatus {

@@ -16,6 +16,7 @@ const waitMs = 240_000
 
 export const submitVideo: QueryEndpoint = {
   name: 'videos.generations.create',
+  limited: true,
   async answer(query) {
     const { task, async } = await create(query, 'specification')
     const done = async ? task : await query.parts.videos.wait(task, waitMs, query.exchange.signal)
@@ -33,6 +34,7 @@ export const retrieveVideoTask: QueryEndpoint = {
 
 export const createVideo: QueryEndpoint = {
   name: 'videos.create',
+  limited: true,
   async answer(query) {
     const { task } = await create(query, 'openai')
     return taskReply(task, openaiShape(task))
@@ -72,7 +74,9 @@ export const deleteVideo: QueryEndpoint = {
 async function create(query: Query, shape: 'specification' | 'openai'): Promise<{ task: StoredTask; async: boolean }> {
   const { exchange, caller, catalogue, sizes, parts } = query
   const order = await readVideo(exchange, sizes, shape)
-  const request = videoRequest(order, await catalogue.find(order.model, caller))
+  const model = await catalogue.find(order.model, caller)
+  const request = videoRequest(order, model)
+  await query.admit(model)
   const { digest, idempotencyKey } = order
   return { task: await parts.videos.create({ caller, request, digest, idempotencyKey }), async: order.async }
 }

@@ -1,0 +1,112 @@
+/** What a video costs, through the ledger: held at submission, settled when it is finished, released when it has failed. */
+import type { Admission } from '../admission/admission.ts'
+import type { Ledger } from '../billing/contract.ts'
+import { formatMoney } from '../billing/money.ts'
+import type { Price } from '../billing/price.ts'
+import type { Receipt } from '../billing/receipt.ts'
+import { GatewayError, type ErrorCode } from '../errors.ts'
+import type { Catalogue } from '../models/access.ts'
+import type { Guard } from '../storage/guard.ts'
+import { usageOf } from '../wire/usage.ts'
+import { recordOf } from '../usage/record.ts'
+import type { Purse } from './parts.ts'
+import type { StoredTask } from './task.ts'
+
+export interface TaskPurseOptions {
+  /** Absent: nobody pays, but what was made is told. */
+  readonly ledger: Ledger | undefined
+  readonly guard: Guard
+  readonly admission: Admission
+  readonly catalogue: Catalogue
+  /** Milliseconds for which a hold outlives the last moment at which its task can end. */
+  readonly slackMs: number
+  readonly deliver: (receipt: Receipt) => void
+}
+
+export class TaskPurse implements Purse {
+  readonly #options: TaskPurseOptions
+
+  constructor(options: TaskPurseOptions) {
+    this.#options = options
+  }
+
+  /** Gives what is held, in micro-units, to be kept with the task: prices may change while the video is made. */
+  async hold(task: StoredTask): Promise<string> {
+    const { ledger, guard, admission, slackMs } = this.#options
+    const amount = ledger === undefined ? 0n : await this.#price(task, task.data.request.duration)
+    if (ledger === undefined || amount === 0n) return '0'
+    if (admission.overflowing) throw new GatewayError('service_unavailable', { retryAfterMs: 1_000 })
+    const leaseMs = task.data.deadlineAt - task.createdAt + slackMs
+    const hold = { id: holdId(task), account: task.tenant, amount, leaseMs }
+    const { outcome } = await guard.call(() => ledger.hold(hold))
+    if (outcome === 'insufficient') throw new GatewayError('insufficient_quota')
+    return String(amount)
+  }
+
+  async end(task: StoredTask): Promise<void> {
+    const { ledger, guard, admission, deliver } = this.#options
+    const { state, request, held = '0' } = task.data
+    const seconds = task.data.seconds ?? request.duration
+    const made = state === 'completed'
+    const amount = made ? await this.#final(task, seconds, BigInt(held)) : 0n
+    let overage = 0n
+    if (ledger !== undefined && held !== '0') {
+      const settlement = { id: holdId(task), account: task.tenant, amount }
+      if (made) ({ overage } = await guard.call(() => ledger.settle(settlement)))
+      else await guard.call(() => ledger.release(settlement))
+    }
+    const basis = made ? ('reported' as const) : ('none' as const)
+    const receipt = receiptOf(task, made ? seconds : 0)
+    admission.records?.add(recordOf({ ...receipt, id: holdId(task) }, { cost: amount, overage, basis }))
+    const currency = admission.options.billing.currency ?? 'CNY'
+    const charge = { cost: formatMoney(amount), overage: formatMoney(overage), currency, basis }
+    deliver(ledger === undefined ? receipt : { ...receipt, charge })
+  }
+
+  /** A video that turned out shorter costs less; one that turned out longer costs what was agreed. */
+  async #final(task: StoredTask, seconds: number, held: bigint): Promise<bigint> {
+    if (held === 0n || seconds >= task.data.request.duration) return held
+    const cost = await this.#price(task, seconds).catch(() => held)
+    return cost < held ? cost : held
+  }
+
+  async #price(task: StoredTask, seconds: number): Promise<bigint> {
+    const { admission, catalogue } = this.#options
+    const { request, provider, providerModel, group } = task.data
+    const model = await catalogue.lookUp(request.model)
+    const deployment = model?.deployments.find(
+      (each) => each.provider.name === provider && each.model === providerModel,
+    )
+    const price: Price | undefined = model?.price ?? deployment?.price
+    const size = request.size === undefined ? {} : { size: request.size }
+    return price?.bound(0, 0, { seconds, ...size }, admission.ratioOf(group)) ?? 0n
+  }
+}
+
+/** One hold for each time a task was made: an id that comes again after its 24 hours is paid again. */
+function holdId(task: StoredTask): string {
+  return `${task.id}.${task.data.attempt}`
+}
+
+function receiptOf(task: StoredTask, seconds: number): Receipt {
+  const { state, request, group, key, provider, providerModel, error, finishedAt = task.createdAt } = task.data
+  return {
+    id: task.id,
+    endpoint: 'videos',
+    outcome: state === 'completed' ? 'completed' : error?.code === 'cancelled' ? 'cancelled' : 'failed',
+    ...(state === 'failed' && { code: 'server_error' satisfies ErrorCode }),
+    account: task.tenant,
+    group,
+    ...(key !== undefined && { key }),
+    model: request.model,
+    ...(provider !== undefined && { provider }),
+    ...(providerModel !== undefined && { providerModel }),
+    attempts: 1,
+    stream: false,
+    usage: usageOf(0, 0),
+    usageSource: 'reported',
+    units: { seconds, ...(request.size !== undefined && { size: request.size }) },
+    startedAt: task.createdAt,
+    totalMs: finishedAt - task.createdAt,
+  }
+}

@@ -1,0 +1,96 @@
+/** What videos cost, over HTTP and the embedded ledger. */
+import { expect, test } from 'vitest'
+import { createGateway, memoryLedger, memoryTaskStore, type Receipt } from '../../src/index.ts'
+import type { Provider, VideoStatus } from '../../src/providers/index.ts'
+import { hosted } from '../hosted.ts'
+
+const provider = (status: () => VideoStatus): Provider => ({
+  name: 'sim',
+  video: { submit: 'token', start: async () => ({ id: '1' }), check: async () => status() },
+})
+
+async function served(status: () => VideoStatus, rate?: string) {
+  let passed = 0
+  const clock = () => Date.now() + passed
+  const receipts: Receipt[] = []
+  const ledger = memoryLedger({ now: clock })
+  const gateway = createGateway({
+    keys: { 'sk-a': { account: 'a', group: 'half' } },
+    groups: { half: { models: '*', ratio: '0.5', ...(rate !== undefined && { rate: { requests: rate as '1/min' } }) } },
+    models: { film: { provider: provider(status), price: { second: '0.1', request: '1' } } },
+    billing: {},
+    storage: { ledger, tasks: memoryTaskStore() },
+    hooks: { receipt: (receipt) => receipts.push(receipt) },
+    clock,
+  })
+  await ledger.credit({ account: 'a', amount: 2_000_000n, reference: 'order-1' })
+  const url = await hosted(gateway)
+  const headers = { authorization: 'Bearer sk-a', 'content-type': 'application/json' }
+  const ask = async (path: string, body?: object) => {
+    const init = body === undefined ? { headers } : { method: 'POST', headers, body: JSON.stringify(body) }
+    const response = await fetch(url + path, init)
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as Record<string, string>,
+    }
+  }
+  const submit = (duration = 10) => ask('/v1/videos/generations', { model: 'film', prompt: 'x', duration })
+  const balance = async () => (await ledger.account('a'))?.balance
+  return { ask, submit, balance, ledger, receipts, pass: (ms: number) => void (passed += ms) }
+}
+
+test('the price is held at submission and settled at completion', async () => {
+  const { ask, submit, balance, ledger, receipts, pass } = await served(() => ({
+    state: 'completed',
+    url: 'https://v.example/1',
+  }))
+  const { body } = await submit()
+  expect(await balance()).toBe(1_000_000n)
+  pass(6_000)
+  expect((await ask(`/v1/videos/generations/${body['id']}`)).body).toMatchObject({ status: 'completed' })
+  expect(await ledger.account('a')).toMatchObject({ balance: 1_000_000n, held: 0n })
+  expect(receipts).toMatchObject([
+    { id: body['id'], outcome: 'completed', units: { seconds: 10 }, charge: { cost: '1', basis: 'reported' } },
+  ])
+  expect((await ledger.audit()).faults).toEqual([])
+})
+
+test('a video that turned out shorter costs less', async () => {
+  const { ask, submit, balance, pass } = await served(() => ({
+    state: 'completed',
+    url: 'https://v.example/1',
+    seconds: 4,
+  }))
+  const { body } = await submit()
+  pass(6_000)
+  await ask(`/v1/videos/generations/${body['id']}`)
+  expect(await balance()).toBe(2_000_000n - 700_000n)
+})
+
+test('a failed video costs nothing', async () => {
+  const { ask, submit, balance, pass } = await served(() => ({ state: 'failed', error: 'No.' }))
+  const { body } = await submit()
+  pass(6_000)
+  expect((await ask(`/v1/videos/generations/${body['id']}`)).body).toMatchObject({ status: 'failed' })
+  expect(await balance()).toBe(2_000_000n)
+})
+
+test('without the balance for it no vendor is called: 429 insufficient_quota, not to be retried', async () => {
+  const { submit, balance } = await served(() => ({ state: 'processing' }))
+  await submit()
+  await submit()
+  const third = await submit()
+  expect([third.status, third.headers.get('x-should-retry')]).toEqual([429, 'false'])
+  expect(third.body['error']).toMatchObject({ code: 'insufficient_quota' })
+  expect(await balance()).toBe(0n)
+})
+
+test('submissions count against the rate of the group, polls do not', async () => {
+  const { ask, submit } = await served(() => ({ state: 'processing' }), '1/min')
+  const { body } = await submit()
+  for (let poll = 0; poll < 5; poll++) expect((await ask(`/v1/videos/generations/${body['id']}`)).status).toBe(200)
+  const second = await submit()
+  expect(second.status).toBe(429)
+  expect(second.body['error']).toMatchObject({ code: 'rate_limit_exceeded' })
+})
