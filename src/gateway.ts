@@ -5,32 +5,27 @@ import { createAdmission } from './admission/create.ts'
 import type { Ticket } from './admission/ticket.ts'
 import { Doorkeeper } from './auth/authenticate.ts'
 import type { Caller } from './auth/contract.ts'
-import { Meter, type Receipt } from './billing/receipt.ts'
-import type { CallEndpoint, Order, Parts, Visit, QueryEndpoint } from './endpoints/endpoint.ts'
-import { findRoute, isCall, methodOf, type Endpoint } from './endpoints/routes.ts'
+import type { Receipt } from './billing/receipt.ts'
+import type { CallEndpoint, Parts, QueryEndpoint } from './endpoints/endpoint.ts'
+import { findRoute, isCall, methodOf } from './endpoints/routes.ts'
+import { Serving } from './endpoints/serving.ts'
 import { closeAll, closeMs, closingError, type Closing } from './close.ts'
 import { GatewayError } from './errors.ts'
 import { refuse } from './http/answers.ts'
-import { within } from './http/deadline.ts'
-import { eventStream } from './http/event-stream.ts'
 import type { Exchange, Reply } from './http/exchange.ts'
 import { Heartbeat } from './http/heartbeat.ts'
 import type { OpenForm } from './http/form.ts'
-import { OpenCalls, unlessAborted, type OpenCall } from './http/open-calls.ts'
+import { OpenCalls } from './http/open-calls.ts'
 import { defaultSizes, type Sizes } from './http/sizes.ts'
-import { errorFrame, sseHeaders } from './http/sse.ts'
 import { isBelowV1 } from './http/target.ts'
 import { Catalogue } from './models/access.ts'
-import type { Deployment, Model } from './models/contract.ts'
+import type { Model } from './models/contract.ts'
 import { providersOf, staticRegistry } from './models/registry.ts'
 import { memoryResponseStore } from './responses/memory.ts'
 import { publishFailure, publishReceipt } from './observe.ts'
 import { checkOptions } from './options-check.ts'
 import { isRegistry, isResponseStore, type GatewayOptions } from './options.ts'
 import { Breaker } from './routing/breaker.ts'
-import { mayHaveBegun, notAgain } from './routing/once.ts'
-import { perform } from './routing/perform.ts'
-import { plan } from './routing/plan.ts'
 import { assemble } from './storage/assemble.ts'
 import { videoTasks } from './tasks/build.ts'
 
@@ -57,13 +52,11 @@ export function createGateway(options: GatewayOptions): Gateway {
 export class Gateway {
   readonly #options: GatewayOptions
   readonly #now: () => number
-  readonly #random: () => number
   readonly #sizes: Sizes
   readonly #door: Doorkeeper
   readonly #catalogue: Catalogue
   readonly #parts: Parts
-  readonly #breaker: Breaker
-  readonly #heartbeat: Heartbeat
+  readonly #serving: Serving
   readonly #calls: OpenCalls
   readonly #admission: Admission
   readonly #owned: readonly Closing[]
@@ -74,10 +67,16 @@ export class Gateway {
     const { models, groups = { default: { models: '*' } }, clock = Date.now } = options
     this.#options = options
     this.#now = clock
-    this.#random = options.random ?? Math.random
     this.#sizes = { ...defaultSizes, ...options.sizes }
-    this.#heartbeat = new Heartbeat(options.timeouts?.keepAliveMs ?? 15_000)
-    this.#breaker = new Breaker(options.breaker ?? {}, clock)
+    const random = options.random ?? Math.random
+    this.#serving = new Serving({
+      retry: options.retry ?? {},
+      timeouts: options.timeouts ?? {},
+      breaker: new Breaker(options.breaker ?? {}, clock),
+      heartbeat: new Heartbeat(options.timeouts?.keepAliveMs ?? 15_000),
+      now: clock,
+      random,
+    })
 
     this.#calls = new OpenCalls(options.billing?.drains)
     const stores = assemble(options, clock)
@@ -99,7 +98,7 @@ export class Gateway {
         admission: this.#admission,
         ledger: stores.ledger,
         clock,
-        random: this.#random,
+        random,
       }),
       publicUrl: publicUrl.replace(/\/+$/, ''),
     }
@@ -171,9 +170,9 @@ export class Gateway {
       const model = await this.#catalogue.find(order.model, caller)
       if (endpoint.fit !== undefined) await endpoint.fit(order, model)
       const ticket = entry && (await entry.admit(endpoint.name, order, model))
-      const meter = this.#meter(endpoint, request, order, ticket)
+      const deliver = (receipt: Receipt) => this.#deliver(ticket === undefined ? receipt : ticket.close(receipt))
       const call = this.#calls.open(exchange.signal, this.#admission.drainMs(model))
-      const reply = await this.#call(endpoint, { id, order, model, meter, startedAt }, call)
+      const reply = await this.#serving.serve(endpoint, { id, caller, order, model, startedAt, deliver }, call)
       return ticket?.headers === undefined ? reply : { ...reply, headers: { ...reply.headers, ...ticket.headers } }
     } catch (thrown) {
       entry?.leave()
@@ -182,115 +181,8 @@ export class Gateway {
     }
   }
 
-  /** From the model to the reply; the meter ends with whatever becomes of it, and the call is closed. */
-  async #call<R, A>(endpoint: CallEndpoint<R, A>, visit: Visit<R>, call: OpenCall): Promise<Reply> {
-    const { meter, order } = visit
-    const end = (outcome: Receipt['outcome'], error?: GatewayError) => {
-      try {
-        meter.end(outcome, error)
-      } catch (thrown) {
-        publishFailure({ id: visit.id, error: thrown })
-      }
-      call.done(outcome === 'completed' ? undefined : (error ?? new GatewayError('client_closed')))
-      order.form?.dispose()
-    }
-    try {
-      const asking = this.#ask(endpoint, visit, call.signal)
-      // Whether the client wants a stream may be said in the last line of a form.
-      if (order.form !== undefined) await Promise.race([order.form.arrived, asking])
-      if (!order.stream) {
-        const reply = endpoint.whole(await asking, visit)
-        meter.firstByte()
-        end(call.left ? 'cancelled' : 'completed')
-        return reply
-      }
-      const { frames, slow } = await this.#frames(endpoint, visit, asking)
-      const { stallMs = 60_000 } = this.#options.timeouts ?? {}
-      const writing = () => meter.firstByte()
-      const body = eventStream(frames, {
-        heartbeat: this.#heartbeat,
-        stallMs,
-        signal: call.signal,
-        slow,
-        goesOn: () => call.leave(),
-        writing,
-        failed: (error) => endpoint.failed?.(error, visit) ?? errorFrame(error),
-        ended: (outcome, error) => {
-          end(outcome, error)
-          if (error !== undefined && error.status >= 500) publishFailure({ id: visit.id, error })
-        },
-      })
-      return { status: 200, headers: sseHeaders, body }
-    } catch (thrown) {
-      const error = GatewayError.from(thrown)
-      end(error.code === 'client_closed' ? 'cancelled' : 'failed', error)
-      throw thrown
-    }
-  }
-
-  /** Route → provider: the deployments of the model, until one has begun to answer. */
-  #ask<R, A>(endpoint: CallEndpoint<R, A>, visit: Visit<R>, signal: AbortSignal): Promise<A> {
-    const { order, model, meter, id } = visit
-    const attempt = (deployment: Deployment) => {
-      meter.attempt(deployment.provider.name, deployment.model)
-      const call = {
-        id,
-        signal,
-        model: deployment.model,
-        publicModel: order.model,
-        openModel: deployment.open === true,
-        maxOutputTokens: model.maxOutputTokens,
-        get stream() {
-          return order.stream
-        },
-        get request() {
-          return order.request
-        },
-        field: order.field,
-        json: order.json,
-        form: order.form,
-      }
-      return unlessAborted(endpoint.ask(deployment.provider, call, visit), signal, endpoint.discard)
-    }
-    const candidates = plan(model.deployments, this.#random)
-    const { retry = {}, timeouts } = this.#options
-    const final = (failure: unknown) => order.form?.spent === true || (endpoint.once === true && mayHaveBegun(failure))
-    const asking = perform({ candidates, attempt, signal, breaker: this.#breaker, retry, random: this.#random, final })
-    const asked = within(timeouts?.firstByteMs ?? 600_000, asking, `the model "${model.id}"`)
-    return endpoint.once === true ? asked.catch(notAgain) : asked
-  }
-
-  /**
-   * The frames of a stream. A vendor that thinks for long gets its status sent ahead, so that keep-alive comments can
-   * hold the connection; only then does a failure before the first content become an event instead of a status.
-   */
-  async #frames<R, A>(endpoint: CallEndpoint<R, A>, visit: Visit<R>, asking: Promise<A>) {
-    const { keepAliveMs = 15_000 } = this.#options.timeouts ?? {}
-    const timer = Promise.withResolvers<'slow'>()
-    const timeout = setTimeout(() => timer.resolve('slow'), keepAliveMs)
-    timeout.unref()
-    const begun = asking.then((answer) => ({ answer }))
-    const first = await Promise.race([begun, timer.promise]).finally(() => clearTimeout(timeout))
-    if (first !== 'slow') return { frames: endpoint.frames(first.answer, visit), slow: false }
-    const later = async function* () {
-      yield* endpoint.frames(await asking, visit)
-    }
-    return { frames: later(), slow: true }
-  }
-
-  #meter(endpoint: Endpoint, { id, caller, startedAt }: Incoming, order: Order<unknown>, ticket?: Ticket): Meter {
-    const { hooks } = this.#options
-    return new Meter({
-      id,
-      endpoint: endpoint.name,
-      caller,
-      model: order.model,
-      streamed: () => order.stream,
-      startedAt,
-      estimatedPromptTokens: () => order.promptTokens,
-      now: this.#now,
-      deliver: (receipt) => publishReceipt(ticket === undefined ? receipt : ticket.close(receipt), hooks?.receipt),
-    })
+  #deliver(receipt: Receipt): void {
+    publishReceipt(receipt, this.#options.hooks?.receipt)
   }
 
   /**
