@@ -66,10 +66,6 @@ export interface Sink {
   readonly closed: boolean
 }
 
-export function isStreamBody(body: Reply['body']): body is StreamBody {
-  return typeof body === 'object' && 'start' in body
-}
-
 /** One header as a single string. */
 export function header(exchange: Pick<Exchange, 'headers'>, name: string): string | undefined {
   const value = exchange.headers[name]
