@@ -7,7 +7,7 @@ const forms = [
   /\b(?:call me|I am|I'm|I’m) (?<value>\p{Lu}[\p{L}'’-]{0,40})/gu,
 ]
 
-/** By lower-case name, the last one told first in importance. */
+/** By lower-case name. Of the same fact told twice the later one counts. */
 export function factsIn(texts: readonly string[]): Map<string, string> {
   const facts = new Map<string, string>()
   for (const text of texts) {
@@ -15,8 +15,6 @@ export function factsIn(texts: readonly string[]): Map<string, string> {
       for (const { groups = {} } of text.matchAll(form)) {
         const name = (groups['name'] ?? 'name').toLowerCase()
         const value = (groups['value'] ?? '').replace(/^"|"$|\.+$/g, '').trim()
-        // The fact told last counts and stands last.
-        facts.delete(name)
         facts.set(name, value)
       }
     }

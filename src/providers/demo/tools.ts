@@ -60,8 +60,7 @@ function wantedOf(tools: readonly Tool[], { question, instructions }: Conversati
 }
 
 function names(text: string, name: string): boolean {
-  const at = text.toLowerCase().indexOf(name.toLowerCase())
-  return at >= 0 && !/\w/.test(text[at - 1] ?? '') && !/\w/.test(text[at + name.length] ?? '')
+  return new RegExp(`(?<!\\w)${name.replace(/\W/g, '\\$&')}(?!\\w)`, 'i').test(text)
 }
 
 const empty = new Set(['tool', 'call', 'function', 'current', 'with', 'from', 'this', 'that', 'what'])

@@ -48,9 +48,12 @@ describe('what the demo model says', () => {
   })
 
   test('what the system told it is remembered as well, and the newest fact counts', async () => {
+    const system = { role: 'system', content: 'The magic word is xyzzy.' } as const
+    const told = await say('', { messages: [system, { role: 'user', content: 'What is the magic word?' }] })
+    expect(told).toContain('xyzzy')
     const asked = await say('', {
       messages: [
-        { role: 'system', content: 'The magic word is xyzzy.' },
+        system,
         { role: 'user', content: 'The magic word is plugh.' },
         { role: 'user', content: 'What is the magic word?' },
       ],
@@ -80,6 +83,7 @@ describe('what the demo model says', () => {
   test('it stops in front of the first of several stop sequences', async () => {
     expect(await say('Count to 9', { stop: [' 7', ' 5'] })).toBe('1, 2, 3, 4,')
     expect(await say('Count to 9', { stop: '1' })).toBe('')
+    expect(await say('Count to 3', { stop: '' })).toBe('1, 2, 3')
   })
 
   test.each(['max_tokens', 'max_completion_tokens'])('%s cuts the answer and says so', async (limit) => {

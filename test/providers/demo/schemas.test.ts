@@ -91,6 +91,10 @@ describe('JSON from the demo model', () => {
       .string()
       .regex(/^[a-z]+$/)
       .min(12),
+    z
+      .string()
+      .regex(/^(?:a|b)c*$/)
+      .min(5),
     z.string().regex(/^([\w.]+)@\1\.(?:com|org)$/),
     z.string().regex(/^[^a0-]\p{Lu}\x41[\]\u0042]$/u),
     z.object({ theme: z.enum(['light', 'dark']), list: z.array(z.object({ n: z.int().min(3) })).length(3) }),

@@ -81,6 +81,14 @@ describe('streams of the demo model', () => {
     expect((await pieces.next()).done).toBe(true)
   })
 
+  test('end between two tokens as well, where there is no pause', async () => {
+    const left = new AbortController()
+    const pieces = demo({ paceMs: 0 }).chat(callOf({}, left.signal))[Symbol.asyncIterator]()
+    await pieces.next()
+    left.abort(new Error('gone'))
+    await expect(pieces.next()).rejects.toThrow('gone')
+  })
+
   test('let the host breathe while a long answer is made at once', async () => {
     let turns = 0
     const counting = setInterval(() => turns++, 0)

@@ -21,6 +21,14 @@ describe('which tools the demo model calls', () => {
     expect(calls).toEqual([['AdderTool', { a: 1, b: 2 }]])
   })
 
+  test('only those that are named, where some are; a name inside of a word is none', async () => {
+    const calls = await callsFor('Never mind the weather, use get_time for Oslo.', { tools: [weather, time] })
+    expect(calls).toEqual([['get_time', { location: 'Oslo' }]])
+    const short = { tools: [tool('add'), tool('mad')] }
+    expect(await callsFor('The address of the nomad?', short)).toEqual([])
+    expect(await callsFor('The address of the nomad? Then add.', short)).toEqual([['add', {}]])
+  })
+
   test('the first, when the question asks for a tool and names none', async () => {
     expect(await callsFor('Please use a tool.', { tools: [time, weather] })).toMatchObject([['get_time', {}]])
   })
