@@ -5,7 +5,7 @@ import { bytesReply, jsonReply } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
 import { ContentFrames, Verbatim, type Call } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
-import { begin, chunkFrames, release, type ChunkState, type OpenStream } from './chunk-stream.ts'
+import { begin, chunkFrames, release, wanted, type ChunkState, type OpenStream } from './chunk-stream.ts'
 import type { Visit } from './endpoint.ts'
 
 /** Identity of an answer. */
@@ -54,7 +54,7 @@ export async function openAnswer<
 >(
   form: AnswerForm<Chunk, Full, Whole>,
   answer: AsyncIterable<Chunk | ContentFrames> | Whole | Verbatim<Whole>,
-  call: Pick<Call<unknown>, 'model' | 'publicModel' | 'stream'>,
+  call: Pick<Call<unknown>, 'model' | 'publicModel' | 'stream' | 'signal'>,
   visit: AnswerVisit,
 ): Promise<OpenAnswer<Chunk, Full, Whole>> {
   const head = headFor(form.idPrefix, visit)
@@ -66,7 +66,7 @@ export async function openAnswer<
   if (Symbol.asyncIterator in answer) {
     const state = form.state(head, renamed)
     if (call.stream) return open(answer, state)
-    return { kind: 'whole', whole: await form.collect(answer, state, visit.meter) }
+    return { kind: 'whole', whole: await form.collect(wanted(answer, call.signal), state, visit.meter) }
   }
   const value = answer instanceof Verbatim ? answer.value : answer
   const whole = form.normalise(value, head, renamed)

@@ -54,6 +54,14 @@ export async function begin<Chunk extends Chunky, Full extends object>(
   return { state, seen, rest }
 }
 
+/** The pieces for as long as somebody wants them, also of a provider that takes no notice of its signal. */
+export async function* wanted<T>(pieces: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void, void> {
+  for await (const piece of pieces) {
+    if (signal.aborted) throw signal.reason
+    yield piece
+  }
+}
+
 /**
  * The frames of an OpenAI stream. Usage goes to the client only if it asked for it, in one last chunk without choices:
  * others have been seen to break on such a chunk. The vendor is always asked.

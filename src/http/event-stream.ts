@@ -29,31 +29,53 @@ type Frames = AsyncIterable<string | Uint8Array>
 
 /** Frames are pulled as fast as the client reads. A throw becomes the error frame that ends the stream. */
 export function eventStream(frames: Frames, options: EventStreamOptions): StreamBody {
-  return { start: (sink) => void new Pump(frames, sink, options).run() }
+  const pump = new Pump(frames, options)
+  return { start: (sink) => pump.start(sink) }
+}
+
+/** For a stream whose client left before anybody wrote to it. */
+const nowhere: Sink = {
+  write: () => true,
+  drained: () => Promise.resolve(),
+  end() {},
+  destroy() {},
+  closed: true,
 }
 
 class Pump {
   quiet = 0
   readonly #frames: Frames
-  readonly #sink: Sink
   readonly #options: EventStreamOptions
+  #sink = nowhere
+  #started = false
   #stalled = false
   #over = false
 
-  constructor(frames: Frames, sink: Sink, options: EventStreamOptions) {
+  constructor(frames: Frames, options: EventStreamOptions) {
     this.#frames = frames
-    this.#sink = sink
     this.#options = options
+    options.signal.addEventListener('abort', this)
+  }
+
+  start(sink: Sink): void {
+    if (this.#started) return
+    this.#started = true
+    this.#sink = sink
+    void this.#run()
+  }
+
+  /** For the signal. */
+  handleEvent(): void {
+    if (this.#started) this.#end(this.#options.signal.reason)
+    else this.start(nowhere)
   }
 
   /** Never rejects. */
-  async run(): Promise<void> {
+  async #run(): Promise<void> {
     const { heartbeat, signal, slow, writing, goesOn } = this.#options
-    const cut = () => this.#end(signal.reason)
-    signal.addEventListener('abort', cut)
     heartbeat.add(this)
     try {
-      if (signal.aborted) cut()
+      if (signal.aborted) this.#end(signal.reason)
       else if (slow === true) this.#sink.write(keepAliveFrame)
       // Even a stream that nobody reads is begun: only then does its source get to know that it is over.
       for await (const frame of this.#frames) {
@@ -67,7 +89,7 @@ class Pump {
     } catch (thrown) {
       this.#end(thrown ?? new Error('the source of the frames threw nothing'))
     } finally {
-      signal.removeEventListener('abort', cut)
+      signal.removeEventListener('abort', this)
     }
   }
 

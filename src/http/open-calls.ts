@@ -145,6 +145,8 @@ export class OpenCalls {
   }
 }
 
+const once = { once: true }
+
 /**
  * The result of `promise`, or a rejection with the signal's reason as soon as it is aborted. What comes of the promise
  * after that goes to `late`.
@@ -153,7 +155,7 @@ export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, late?
   return new Promise((resolve, reject) => {
     const aborted = () => reject(signal.reason)
     if (signal.aborted) aborted()
-    else signal.addEventListener('abort', aborted)
+    else signal.addEventListener('abort', aborted, once)
     const settle = (value: T) => {
       resolve(value)
       if (signal.aborted) late?.(value)

@@ -1,0 +1,103 @@
+import { describe, expect, test } from 'vitest'
+import type { Deployment } from '../../src/models/contract.ts'
+import type { Provider } from '../../src/providers/contract.ts'
+import { Breaker } from '../../src/routing/breaker.ts'
+
+const provider: Provider = { name: 'p' }
+const at = (model: string): Deployment => ({ provider, model, order: 0, weight: 1 })
+const a = at('a')
+const b = at('b')
+
+function watched() {
+  let now = 1_000
+  const breaker = new Breaker({ failures: 3, coolDownMs: 100 }, () => now)
+  return {
+    breaker,
+    later: (ms: number) => (now += ms),
+    fail: (times: number, deployment = a) => {
+      for (let time = 0; time < times; time++) breaker.failed(deployment)
+    },
+    usable: () =>
+      breaker
+        .usable([a, b])
+        .map(({ model }) => model)
+        .join(''),
+  }
+}
+
+describe('a deployment is left alone', () => {
+  test('after so many failures in a row, and not before', () => {
+    const { fail, usable } = watched()
+    fail(2)
+    expect(usable()).toBe('ab')
+    fail(1)
+    expect(usable()).toBe('b')
+  })
+
+  test('not when a success comes between the failures', () => {
+    const { breaker, fail, usable } = watched()
+    fail(2)
+    breaker.succeeded(a)
+    fail(2)
+    expect(usable()).toBe('ab')
+  })
+
+  test('until it has cooled down', () => {
+    const { fail, later, usable } = watched()
+    fail(3)
+    later(99)
+    expect(usable()).toBe('b')
+    later(1)
+    expect(usable()).toBe('ab')
+  })
+
+  test('again at the first failure after that', () => {
+    const { fail, later, usable } = watched()
+    fail(3)
+    later(100)
+    fail(1)
+    expect(usable()).toBe('b')
+  })
+
+  test('by everybody else while one call tries it', () => {
+    const { breaker, fail, later, usable } = watched()
+    fail(3)
+    later(100)
+    expect(usable()).toBe('ab')
+    breaker.trying(a)
+    expect(usable()).toBe('b')
+    breaker.succeeded(a)
+    expect(usable()).toBe('ab')
+  })
+
+  test('not for ever when the call that tried it never came back', () => {
+    const { breaker, fail, later, usable } = watched()
+    fail(3)
+    later(100)
+    breaker.trying(a)
+    later(100)
+    expect(usable()).toBe('ab')
+  })
+
+  test('alone: other models of its provider are not', () => {
+    const { fail, usable } = watched()
+    fail(3, b)
+    expect(usable()).toBe('a')
+  })
+})
+
+test('when all are to be left alone, all are asked: an answer beats a guess', () => {
+  const { fail, usable, breaker } = watched()
+  fail(3)
+  fail(3, b)
+  expect(usable()).toBe('ab')
+  expect(breaker.usable([a])).toEqual([a])
+})
+
+test('models whose names clients make up do not pile up', () => {
+  const { breaker } = watched()
+  for (let name = 0; name < 5_000; name++) breaker.failed(at(`made-up-${name}`))
+  const { fail, usable } = watched()
+  fail(3)
+  expect(usable()).toBe('b')
+})

@@ -1,0 +1,200 @@
+import { once } from 'node:events'
+import type { GatewayOptions } from 'modelhatch'
+import { openai } from 'modelhatch/providers'
+import type { ScriptedVendor, VendorReply } from 'modelhatch/testing'
+import { describe, expect, test } from 'vitest'
+import { askChat, hostedWith, vendorFor, type Hosted } from '../hosted.ts'
+
+const chunk = (delta: object, finish: string | null = null) => {
+  const choice = { index: 0, delta, logprobs: null, finish_reason: finish }
+  return `data: ${JSON.stringify({ id: 'x', created: 1, model: 'v', choices: [choice] })}\n\n`
+}
+
+/** Says its name. */
+const saying =
+  (name: string): VendorReply =>
+  ({ json }, response) => {
+    if ((json as { stream?: boolean }).stream === true) {
+      response.setHeader('content-type', 'text/event-stream')
+      response.end(`${chunk({ content: name })}${chunk({}, 'stop')}data: [DONE]\n\n`)
+    } else {
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify({ choices: [{ message: { content: name }, finish_reason: 'stop' }] }))
+    }
+  }
+
+const refusing =
+  (status: number, headers: Record<string, string> = {}): VendorReply =>
+  (_, response) =>
+    void response.writeHead(status, headers).end('{}')
+
+interface Route extends Hosted {
+  readonly first: ScriptedVendor
+  readonly second: ScriptedVendor
+}
+
+/** A model that two vendors serve, one after the other. */
+async function route(reply: VendorReply, options: Partial<GatewayOptions> = {}): Promise<Route> {
+  const [first, second] = [await vendorFor(reply), await vendorFor(saying('second'))]
+  const steps = [first, second].map(({ baseUrl }, index) => ({ provider: openai({ baseUrl, name: `v${index + 1}` }) }))
+  const hosted = await hostedWith({ models: { m: { route: steps } }, retry: { backoffMs: 1 }, ...options })
+  return { ...hosted, first, second }
+}
+
+const asked = ({ first, second }: Route) => [first.requests.length, second.requests.length]
+
+describe.each([
+  { client: 'a client that waits', stream: false },
+  { client: 'a client that streams', stream: true },
+])('$client', ({ stream }) => {
+  test('hears of the next vendor when the first one fails twice', async () => {
+    const routed = await route(refusing(500))
+    const response = await askChat(routed.url, { stream })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain('second')
+    expect(asked(routed)).toEqual([2, 1])
+    expect(await routed.receipt()).toMatchObject({ outcome: 'completed', attempts: 3, provider: 'v2' })
+  })
+
+  test('hears of the first vendor at the second try', async () => {
+    let tries = 0
+    const routed = await route((request, response) =>
+      (++tries === 1 ? refusing(503) : saying('first'))(request, response),
+    )
+    expect(await (await askChat(routed.url, { stream })).text()).toContain('first')
+    expect(asked(routed)).toEqual([2, 0])
+  })
+
+  test.each([
+    ['that refuses our key', refusing(401)],
+    ['that asks for a longer wait than anyone has', refusing(429, { 'retry-after': '30' })],
+    ['without money for us', refusing(402)],
+  ])('hears at once of the next vendor beside one %s', async (_, reply) => {
+    const routed = await route(reply)
+    expect(await (await askChat(routed.url, { stream })).text()).toContain('second')
+    expect(asked(routed)).toEqual([1, 1])
+  })
+
+  test('hears of the next vendor when the first one errs in its first event', async () => {
+    const routed = await route((_, response) => {
+      response.setHeader('content-type', 'text/event-stream')
+      response.end(`${chunk({ role: 'assistant' })}data: {"error":{"code":429,"message":"no"}}\n\n`)
+    })
+    const response = await askChat(routed.url, { stream })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain('second')
+  })
+
+  test('hears of no other vendor when its own request is at fault', async () => {
+    const routed = await route(refusing(400))
+    expect((await askChat(routed.url, { stream })).status).toBe(400)
+    expect(asked(routed)).toEqual([1, 0])
+  })
+
+  test('leaves during a wait: nobody is asked any more', async () => {
+    const failed = Promise.withResolvers<void>()
+    const routed = await route(
+      (request, response) => {
+        response.once('close', failed.resolve)
+        refusing(503)(request, response) as undefined
+      },
+      { retry: { backoffMs: 600_000, longestWaitMs: 600_000 } },
+    )
+    const leave = new AbortController()
+    const asking = askChat(routed.url, { stream }, { signal: leave.signal })
+    await failed.promise
+    leave.abort()
+    await expect(asking).rejects.toThrow('abort')
+    expect(await routed.receipt()).toMatchObject({ outcome: 'cancelled', attempts: 1, usage: { total_tokens: 0 } })
+    expect(asked(routed)).toEqual([1, 0])
+  })
+})
+
+test('after the first word nobody else is asked, and nothing is tried again', async () => {
+  const routed = await route((_, response) => {
+    response.setHeader('content-type', 'text/event-stream')
+    response.end(chunk({ content: 'first' }))
+  })
+  const text = await (await askChat(routed.url, { stream: true })).text()
+  expect(text).toMatch(/first.*"error":\{.*\n\n$/s)
+  expect(asked(routed)).toEqual([1, 0])
+  expect(await routed.receipt()).toMatchObject({ outcome: 'failed', attempts: 1 })
+})
+
+test('a vendor that failed five times is left alone', async () => {
+  const routed = await route(refusing(500), { retry: { tries: 1 } })
+  for (let call = 1; call <= 7; call++) expect((await askChat(routed.url)).status).toBe(200)
+  expect(asked(routed)).toEqual([5, 7])
+})
+
+describe('a vendor that thinks for long', () => {
+  const slowly = { timeouts: { keepAliveMs: 20 }, retry: { tries: 1 } }
+
+  /** A gateway before a vendor that answers when told to. */
+  async function thinking(reply: VendorReply) {
+    const thought = Promise.withResolvers<void>()
+    const vendor = await vendorFor(async (request, response) => {
+      await thought.promise
+      await reply(request, response)
+    })
+    const { url, receipt } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) }, ...slowly })
+    const response = await askChat(url, { stream: true })
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    const read = async () => Buffer.from((await reader.read()).value ?? []).toString('utf8')
+    const rest = async () => {
+      let text = ''
+      for (let piece = await read(); piece !== ''; piece = await read()) text += piece
+      return text
+    }
+    return { response, receipt, read, rest, think: thought.resolve }
+  }
+
+  test('is held by the head and comments until it speaks', async () => {
+    const { response, read, rest, think, receipt } = await thinking(saying('deep'))
+    expect(response.status).toBe(200)
+    expect([await read(), await read()]).toEqual([': keep-alive\n\n', ': keep-alive\n\n'])
+    think()
+    expect(await rest()).toMatch(/"content":"deep".*\[DONE\]\n\n$/s)
+    expect(await receipt()).toMatchObject({ outcome: 'completed' })
+  })
+
+  test('and then fails gives an error event, for the status is gone', async () => {
+    const { response, read, rest, think, receipt } = await thinking(refusing(429))
+    expect(response.status).toBe(200)
+    expect(await read()).toBe(': keep-alive\n\n')
+    think()
+    expect(await rest()).toMatch(/data: \{"error":\{.*"code":"rate_limit_exceeded"\}\}\n\n$/)
+    expect(await receipt()).toMatchObject({ outcome: 'failed', code: 'rate_limit_exceeded' })
+  })
+
+  test('and never speaks is given up after the time for the first byte', async () => {
+    const vendor = await vendorFor(() => undefined)
+    const { url, receipt } = await hostedWith({
+      models: { m: openai({ baseUrl: vendor.baseUrl }) },
+      timeouts: { keepAliveMs: 20, firstByteMs: 100 },
+    })
+    const response = await askChat(url, { stream: true })
+    expect(response.status).toBe(200)
+    expect(await response.text()).toMatch(
+      /^(: keep-alive\n\n)+data: \{"error":\{.*"code":"service_unavailable"\}\}\n\n$/,
+    )
+    expect(await receipt()).toMatchObject({ outcome: 'failed', code: 'service_unavailable', attempts: 1 })
+    const [request] = vendor.requests
+    if (request?.signal.aborted === false) await once(request.signal, 'abort')
+  })
+})
+
+function step({ baseUrl }: ScriptedVendor, weight: number) {
+  return { provider: openai({ baseUrl }), order: 0, weight }
+}
+
+test('weights are drawn from the random source of the options', async () => {
+  const [heavy, light] = [await vendorFor(saying('heavy')), await vendorFor(saying('light'))]
+  // Two draws a call, one for each step: the light one is first only if it draws much more.
+  const draws = [0.5, 0.5, 0.5, 0.9, 0.9, 0.5, 0.2, 0.6]
+  const models = { m: { route: [step(heavy, 3), step(light, 1)] } }
+  const { url } = await hostedWith({ models, random: () => draws.shift() as number })
+  const said = []
+  for (let call = 1; call <= 4; call++) said.push(/heavy|light/.exec(await (await askChat(url)).text())?.[0])
+  expect(said).toEqual(['heavy', 'light', 'heavy', 'light'])
+})

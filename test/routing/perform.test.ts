@@ -1,0 +1,159 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { GatewayError } from '../../src/errors.ts'
+import type { Deployment } from '../../src/models/contract.ts'
+import { ProviderError, unavailable, type RetryAdvice } from '../../src/providers/failure.ts'
+import { Breaker } from '../../src/routing/breaker.ts'
+import { perform, type RetryOptions } from '../../src/routing/perform.ts'
+
+const cause = new Error('down')
+const failing = (retry: RetryAdvice, vendorWaitMs?: number) => unavailable(retry, cause, { vendorWaitMs })
+
+function deployment(name: string): Deployment {
+  return { provider: { name }, model: name, order: 0, weight: 1 }
+}
+
+interface Round {
+  /** Each with the milliseconds since the beginning. */
+  readonly calls: string[]
+  readonly outcome: unknown
+}
+
+/**
+ * What is asked when. `outcomes` are what the calls come to, in order: an error is thrown, everything else is an answer.
+ */
+async function round(names: string, outcomes: unknown[], retry: RetryOptions = {}, random = 0.5): Promise<Round> {
+  const calls: string[] = []
+  const begun = Date.now()
+  const performing = perform({
+    candidates: names.split('').map(deployment),
+    async attempt({ model }) {
+      calls.push(`${model} ${Date.now() - begun}`)
+      const outcome = outcomes.shift()
+      if (outcome instanceof Error) throw outcome
+      return outcome
+    },
+    signal: new AbortController().signal,
+    breaker: new Breaker({}, Date.now),
+    retry,
+    random: () => random,
+  }).catch((error: unknown) => error)
+  await vi.runAllTimersAsync()
+  return { calls, outcome: await performing }
+}
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+describe('what a failure advises is done:', () => {
+  test('the first good answer is the answer', async () => {
+    expect(await round('ab', ['fine'])).toEqual({ calls: ['a 0'], outcome: 'fine' })
+  })
+
+  test('same: the same deployment once more, then the next', async () => {
+    const outcomes = [failing('same'), failing('same'), 'fine']
+    expect(await round('ab', outcomes)).toEqual({ calls: ['a 0', 'a 250', 'b 250'], outcome: 'fine' })
+  })
+
+  test('next: the next deployment at once', async () => {
+    expect(await round('ab', [failing('next'), 'fine'])).toEqual({ calls: ['a 0', 'b 0'], outcome: 'fine' })
+  })
+
+  test('never: nobody else is asked', async () => {
+    const refusal = new ProviderError('invalid_request_error', { retry: 'never' })
+    expect(await round('ab', [refusal])).toEqual({ calls: ['a 0'], outcome: refusal })
+  })
+
+  test('an error of the gateway’s own is the client’s: nobody else is asked', async () => {
+    const refusal = new GatewayError('unsupported_value')
+    expect(await round('ab', [refusal])).toEqual({ calls: ['a 0'], outcome: refusal })
+  })
+
+  test('an error of unknown kind: the next deployment', async () => {
+    expect(await round('ab', [new TypeError('bug'), 'fine'])).toEqual({ calls: ['a 0', 'b 0'], outcome: 'fine' })
+  })
+
+  test('advice of another copy of the library counts', async () => {
+    const foreign = Object.assign(new Error('down'), { name: 'GatewayError', code: 'server_error', retry: 'next' })
+    expect(await round('ab', [foreign, 'fine'])).toEqual({ calls: ['a 0', 'b 0'], outcome: 'fine' })
+  })
+
+  test('when all fail, the last failure is told', async () => {
+    const last = failing('next')
+    expect(await round('ab', [failing('next'), last])).toEqual({ calls: ['a 0', 'b 0'], outcome: last })
+  })
+})
+
+function always(): ProviderError[] {
+  return Array.from({ length: 9 }, () => failing('same'))
+}
+
+describe('waits between calls', () => {
+  test('double, and are jittered by half in both directions', async () => {
+    const retry = { tries: 4, backoffMs: 100 }
+    expect((await round('a', always(), retry, 0.5)).calls).toEqual(['a 0', 'a 100', 'a 300', 'a 700'])
+    expect((await round('a', always(), retry, 0)).calls).toEqual(['a 0', 'a 50', 'a 150', 'a 350'])
+    expect((await round('a', always(), retry, 0.999)).calls).toEqual(['a 0', 'a 149', 'a 448', 'a 1047'])
+  })
+
+  test('do not grow beyond the longest wait', async () => {
+    const retry = { tries: 4, backoffMs: 1_000, longestWaitMs: 1_500 }
+    expect((await round('a', always(), retry)).calls).toEqual(['a 0', 'a 1000', 'a 2500', 'a 4000'])
+  })
+
+  test('are as long as the vendor asks', async () => {
+    expect((await round('a', [failing('same', 1_234), 'fine'])).calls).toEqual(['a 0', 'a 1234'])
+  })
+
+  test('are not made when the vendor asks for too much: the next deployment is asked at once', async () => {
+    const { calls, outcome } = await round('ab', [failing('same', 2_001), 'fine'])
+    expect({ calls, outcome }).toEqual({ calls: ['a 0', 'b 0'], outcome: 'fine' })
+  })
+
+  test('are not made when the vendor asks for too much and nobody else is there: the client is told how long', async () => {
+    const { calls, outcome } = await round('a', [failing('same', 30_000)])
+    expect(calls).toEqual(['a 0'])
+    expect((outcome as GatewayError).adviceHeaders()).toMatchObject({ 'retry-after': '30' })
+  })
+})
+
+describe('an end that comes from outside', () => {
+  const reason = new GatewayError('client_closed')
+
+  /** Aborts while the deployment works, or `afterMs` after it has failed. */
+  async function aborted(failure: Error, afterMs?: number): Promise<Round & { readonly leftMs: number }> {
+    const calls: string[] = []
+    const controller = new AbortController()
+    const begun = Date.now()
+    const performing = perform({
+      candidates: ['a', 'b'].map(deployment),
+      async attempt({ model }) {
+        calls.push(model)
+        if (afterMs === undefined) controller.abort(reason)
+        else setTimeout(() => controller.abort(reason), afterMs)
+        throw failure
+      },
+      signal: controller.signal,
+      breaker: new Breaker({}, Date.now),
+      retry: {},
+      random: () => 0.5,
+    }).catch((error: unknown) => error)
+    const outcome = performing.then((error) => ({ error, leftMs: Date.now() - begun }))
+    await vi.runAllTimersAsync()
+    const { error, leftMs } = await outcome
+    return { calls, outcome: error, leftMs }
+  }
+
+  test('while a deployment works is the outcome, whatever the deployment makes of it', async () => {
+    expect(await aborted(failing('same'))).toEqual({ calls: ['a'], outcome: reason, leftMs: 0 })
+    expect(await aborted(failing('next'))).toEqual({ calls: ['a'], outcome: reason, leftMs: 0 })
+  })
+
+  test('during a wait ends the wait', async () => {
+    expect(await aborted(failing('same'), 10)).toEqual({ calls: ['a'], outcome: reason, leftMs: 10 })
+  })
+
+  test('leaves no timer behind', async () => {
+    await aborted(failing('same'), 10)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+})

@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import type { Deployment } from '../../src/models/contract.ts'
+import { plan } from '../../src/routing/plan.ts'
+
+const rounds = 20_000
+
+/** How often each order of names was drawn, as parts of one. */
+function drawn(...deployments: [name: string, order: number, weight: number][]): Record<string, number> {
+  const random = seeded(42)
+  const all = deployments.map(([name, order, weight]): Deployment => ({
+    provider: { name },
+    model: name,
+    order,
+    weight,
+  }))
+  const counts: Record<string, number> = {}
+  for (let round = 0; round < rounds; round++) {
+    const names = plan(all, random)
+      .map(({ model }) => model)
+      .join('')
+    counts[names] = (counts[names] ?? 0) + 1 / rounds
+  }
+  return counts
+}
+
+/** The mulberry32 generator. */
+function seeded(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+describe('the order in which deployments are asked:', () => {
+  test('by their order, whatever they weigh', () => {
+    expect(drawn(['b', 2, 100], ['a', 1, 1], ['c', 3, 1_000])).toEqual({ abc: expect.closeTo(1, 6) as number })
+  })
+
+  test('inside one order, the first is drawn by weight', () => {
+    const counts = drawn(['a', 0, 7], ['b', 0, 3])
+    expect(counts['ab']).toBeCloseTo(0.7, 1)
+    expect(counts['ba']).toBeCloseTo(0.3, 1)
+  })
+
+  test('the second is drawn by weight among those that are left', () => {
+    const counts = drawn(['a', 0, 5], ['b', 0, 3], ['c', 0, 2])
+    expect(counts['abc']).toBeCloseTo(0.5 * (3 / 5), 1)
+    expect(counts['acb']).toBeCloseTo(0.5 * (2 / 5), 1)
+    expect(counts['bac']).toBeCloseTo(0.3 * (5 / 7), 1)
+    expect(counts['cba']).toBeCloseTo(0.2 * (3 / 8), 1)
+  })
+
+  test('weight 0 is a reserve: asked when all others of its order have failed', () => {
+    expect(Object.keys(drawn(['a', 0, 0], ['b', 0, 1], ['c', 1, 1]))).toEqual(['bac'])
+  })
+
+  test('every deployment is in every plan once', () => {
+    expect(Object.keys(drawn(['a', 0, 1], ['b', 0, 1], ['c', 0, 1])).sort()).toEqual(
+      'abc acb bac bca cab cba'.split(' '),
+    )
+  })
+})
