@@ -1,0 +1,265 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../src/errors.ts'
+import { eventStream, type EventStreamOptions } from '../../src/http/event-stream.ts'
+import type { Sink } from '../../src/http/exchange.ts'
+import { Heartbeat } from '../../src/http/heartbeat.ts'
+import { doneFrame, errorFrame, keepAliveFrame } from '../../src/http/sse.ts'
+
+/** A client as a sink sees it: reads while it is willing, leaves when it likes. */
+class Client implements Sink {
+  text = ''
+  closed = false
+  over = false
+  /** How it left the stream. */
+  cut = false
+  reads = true
+  #drained: (() => void)[] = []
+
+  write(piece: string | Uint8Array): boolean {
+    if (!this.closed) this.text += typeof piece === 'string' ? piece : Buffer.from(piece).toString('utf8')
+    return this.reads
+  }
+
+  drained(): Promise<void> {
+    return this.closed ? Promise.resolve() : new Promise((resolve) => this.#drained.push(resolve))
+  }
+
+  end(): void {
+    this.over = this.closed = true
+  }
+
+  destroy(): void {
+    this.cut = true
+    this.leave()
+  }
+
+  leave(): void {
+    this.closed = true
+    this.read()
+  }
+
+  read(): void {
+    this.reads = true
+    for (const resolve of this.#drained.splice(0)) resolve()
+  }
+}
+
+interface Ending {
+  readonly outcome: string
+  readonly code?: string | undefined
+}
+
+/** Starts a stream and resolves when it is over. */
+function stream(frames: AsyncIterable<string | Uint8Array>, client: Client, changes: Partial<EventStreamOptions> = {}) {
+  const ending = Promise.withResolvers<Ending>()
+  const endings: Ending[] = []
+  const body = eventStream(frames, {
+    heartbeat: new Heartbeat(60_000),
+    stallMs: 60_000,
+    signal: new AbortController().signal,
+    writing: () => undefined,
+    failed: (error) => errorFrame(error),
+    ended(outcome, error) {
+      endings.push({ outcome, code: error?.code })
+      ending.resolve({ outcome, code: error?.code })
+    },
+    ...changes,
+  })
+  body.start(client)
+  return { ended: ending.promise, endings }
+}
+
+async function* some(...frames: string[]) {
+  yield* frames
+}
+
+/** Never gives anything, and takes no notice of anybody. */
+function deaf(): AsyncIterable<string> {
+  return { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) }
+}
+
+function wordless(): never {
+  throw new Error('no words')
+}
+
+/** Resolves when nothing but `count` keep-alive comments has come. */
+const beats = (client: Client, count: number) =>
+  new Promise<void>((resolve) => {
+    const write = client.write.bind(client)
+    client.write = (piece) => {
+      const room = write(piece)
+      if (client.text === keepAliveFrame.repeat(count)) resolve()
+      return room
+    }
+  })
+
+function timers(): number {
+  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+}
+
+describe('an event stream', () => {
+  it('gives frame by frame and ends', async () => {
+    const client = new Client()
+    const { ended } = stream(some('a', 'b', doneFrame), client)
+    expect(await ended).toEqual({ outcome: 'completed', code: undefined })
+    expect([client.text, client.over]).toEqual([`ab${doneFrame}`, true])
+  })
+
+  it.each<[string, unknown, string]>([
+    ['an error for the caller', new GatewayError('service_unavailable', { message: 'Later.' }), 'service_unavailable'],
+    ['any other error', new Error('secret'), 'server_error'],
+    ['nothing at all', undefined, 'server_error'],
+    ['a string', 'secret', 'server_error'],
+  ])('whose source throws %s ends with an error and without [DONE]', async (_, thrown, code) => {
+    const client = new Client()
+    const frames = async function* () {
+      yield 'a'
+      throw thrown
+    }
+    const { ended } = stream(frames(), client)
+    expect(await ended).toEqual({ outcome: 'failed', code })
+    expect(client.text).toMatch(new RegExp(`^adata: \\{"error":\\{.*"code":"${code}"\\}\\}\n\n$`))
+    expect(client.text).not.toContain('secret')
+    expect(client.over).toBe(true)
+  })
+
+  it('ends as it can when even the words for its failure fail', async () => {
+    const client = new Client()
+    const frames = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('cut')) }) }
+    const { ended } = stream(frames, client, { failed: wordless })
+    expect(await ended).toEqual({ outcome: 'failed', code: 'server_error' })
+    expect(client.text).toContain('"code":"server_error"')
+  })
+
+  it('pulls nothing more while the client does not read', async () => {
+    const client = new Client()
+    let pulled = 0
+    const frames = async function* () {
+      for (pulled = 1; pulled <= 3; pulled++) yield String(pulled)
+    }
+    client.reads = false
+    const { ended } = stream(frames(), client)
+    await turn()
+    expect(pulled).toBe(1)
+    client.read()
+    await ended
+    expect(client.text).toBe('123')
+  })
+
+  it('gives up a client that reads nothing for too long', async () => {
+    const client = new Client()
+    client.reads = false
+    const { ended } = stream(some('a', 'b'), client, { stallMs: 10 })
+    expect(await ended).toEqual({ outcome: 'cancelled', code: 'client_closed' })
+    expect([client.text, client.cut]).toEqual(['a', true])
+  })
+
+  it('lets its source go when the client leaves', async () => {
+    const client = new Client()
+    let released = false
+    const frames = async function* () {
+      try {
+        yield 'a'
+        client.leave()
+        yield 'b'
+        yield 'c'
+      } finally {
+        released = true
+      }
+    }
+    const { ended } = stream(frames(), client)
+    expect(await ended).toEqual({ outcome: 'cancelled', code: 'client_closed' })
+    await turn()
+    expect([client.text, released]).toEqual(['a', true])
+  })
+
+  it('that nobody will ever read lets its source go too', async () => {
+    const client = new Client()
+    client.closed = true
+    let released = false
+    const frames = async function* () {
+      try {
+        yield 'a'
+        yield 'b'
+      } finally {
+        released = true
+      }
+    }
+    const { ended } = stream(frames(), client)
+    expect((await ended).outcome).toBe('cancelled')
+    await turn()
+    expect([client.text, released]).toEqual(['', true])
+  })
+
+  it('is cut at once when its signal is aborted, also where the source takes no notice', async () => {
+    for (const early of [true, false]) {
+      const client = new Client()
+      const control = new AbortController()
+      const reason = new GatewayError('service_unavailable')
+      if (early) control.abort(reason)
+      const { ended, endings } = stream(deaf(), client, { signal: control.signal })
+      if (!early) control.abort(reason)
+      expect(await ended).toEqual({ outcome: 'failed', code: 'service_unavailable' })
+      expect(client.text).toMatch(/^data: \{"error":.*\n\n$/)
+      expect([client.over, endings.length]).toEqual([true, 1])
+    }
+  })
+
+  it('writes nothing more after its end, whatever the source still gives', async () => {
+    const client = new Client()
+    const control = new AbortController()
+    const frames = async function* () {
+      yield 'a'
+      control.abort(new GatewayError('service_unavailable'))
+      yield 'b'
+    }
+    const { ended, endings } = stream(frames(), client, { signal: control.signal })
+    await ended
+    await turn()
+    expect(client.text).toMatch(/^adata: \{"error":.*\n\n$/)
+    expect(endings).toEqual([{ outcome: 'failed', code: 'service_unavailable' }])
+  })
+
+  it('whose first frame is far sends a comment ahead', async () => {
+    const client = new Client()
+    stream(deaf(), client, { slow: true })
+    expect(client.text).toBe(keepAliveFrame)
+  })
+})
+
+describe('the keep-alive of event streams', () => {
+  it('is a comment whenever a stream was quiet for the interval', async () => {
+    const client = new Client()
+    const beaten = beats(client, 3)
+    const control = new AbortController()
+    const { ended } = stream(deaf(), client, { heartbeat: new Heartbeat(8), signal: control.signal })
+    await beaten
+    control.abort(new GatewayError('client_closed'))
+    await ended
+  })
+
+  it('adds nothing to what a client already does not read', async () => {
+    const slow = new Client()
+    slow.reads = false
+    const heartbeat = new Heartbeat(4)
+    const other = new Client()
+    const beaten = beats(other, 3)
+    stream(some('a', 'b'), slow, { heartbeat })
+    stream(deaf(), other, { heartbeat })
+    await beaten
+    expect(slow.text).toBe('a')
+    slow.leave()
+    other.leave()
+  })
+
+  it('runs no timer while there is no stream', async () => {
+    const heartbeat = new Heartbeat(60_000)
+    const before = timers()
+    const control = new AbortController()
+    const streams = [1, 2].map(() => stream(deaf(), new Client(), { heartbeat, signal: control.signal }))
+    control.abort(new GatewayError('client_closed'))
+    await Promise.all(streams.map(({ ended }) => ended))
+    expect(timers()).toBe(before)
+  })
+})

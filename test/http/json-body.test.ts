@@ -1,0 +1,214 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { JsonBody, type JsonObject } from '../../src/http/json-body.ts'
+import { hasShared, sharedJson } from '../shared.ts'
+import { extent, refusal, sizes, standard } from './json.ts'
+
+const fromText = (text: string) => JsonBody.fromBytes(Buffer.from(text), sizes)
+const statusOf = (bytes: Uint8Array, limits = sizes) => refusal(() => JsonBody.fromBytes(Buffer.from(bytes), limits))
+
+/** Larger than what is parsed at once, so that every field is looked up where it stands. */
+const padded = (text: string) => `${' '.repeat(20_000)}${text}`
+
+const anyObject = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 8 })
+
+/** A text with white space wherever JSON allows it, and some characters escaped that need not be. */
+function loosely(value: unknown, space: string): string {
+  if (Array.isArray(value)) return `[${space}${value.map((part) => loosely(part, space)).join(`${space},`)}${space}]`
+  if (typeof value === 'string') return JSON.stringify(value).replaceAll('e', '\\u0065')
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  const members = Object.entries(value).map(
+    ([name, part]) => `${loosely(name, '')}${space}:${space}${loosely(part, space)}`,
+  )
+  return `{${space}${members.join(`${space},${space}`)}${space}}`
+}
+
+describe('JSON bodies', () => {
+  it.skipIf(!hasShared)('take and refuse what JSON.parse takes and refuses, in all documents of JSONTestSuite', () => {
+    const documents = sharedJson('corpora/json-parsing.json') as { name: string; expect: string; base64: string }[]
+    expect(documents.length).toBe(318)
+    for (const { name, expect: expected, base64 } of documents) {
+      // The document as the body, and as a field of one.
+      const bytes = Buffer.from(base64, 'base64')
+      const field = Buffer.concat([Buffer.from('{"a":'), bytes, Buffer.from('}')])
+      for (const body of [bytes, field]) {
+        const value = standard(body)
+        const fits = value !== undefined && extent(value).depth <= sizes.jsonDepth
+        expect([name, statusOf(body)]).toEqual([name, fits ? undefined : 400])
+        if (fits) expect(JsonBody.fromBytes(body, sizes).value).toEqual(value)
+      }
+      if (expected === 'n') expect([name, statusOf(bytes)]).toEqual([name, 400])
+    }
+  })
+
+  it('take and refuse what JSON.parse takes and refuses, also after any change of bytes', () => {
+    const change = fc.record({
+      at: fc.nat(),
+      remove: fc.nat({ max: 3 }),
+      insert: fc.oneof(
+        fc.constantFrom(...'{}[]",:\\/ \t\n0123456789-+.eEtfnu'.split('').map((each) => Buffer.from(each))),
+        fc.uint8Array({ maxLength: 3 }).map((bytes) => Buffer.from(bytes)),
+      ),
+    })
+    fc.assert(
+      fc.property(
+        anyObject,
+        fc.constantFrom('', ' ', '\r\n\t'),
+        fc.array(change, { maxLength: 3 }),
+        (value, space, changes) => {
+          let bytes = Buffer.from(loosely(value, space))
+          for (const { at, remove, insert } of changes) {
+            const from = at % (bytes.length + 1)
+            bytes = Buffer.concat([bytes.subarray(0, from), insert, bytes.subarray(from + remove)])
+          }
+          const expected = standard(bytes)
+          expect(statusOf(bytes)).toBe(expected === undefined ? 400 : undefined)
+          if (expected !== undefined) expect(JsonBody.fromBytes(bytes, sizes).value).toEqual(expected)
+        },
+      ),
+      { numRuns: 3_000 },
+    )
+  })
+
+  it('keep to their limits, whether they come as text or as a value', () => {
+    const limits = { ...sizes, jsonDepth: 3, jsonEntries: 4, jsonNodes: 9 }
+    fc.assert(
+      fc.property(anyObject, (value) => {
+        const { depth, entries, nodes } = extent(value)
+        const expected = depth > 3 || entries > 4 || nodes > 9 ? 400 : undefined
+        expect(statusOf(Buffer.from(JSON.stringify(value)), limits)).toBe(expected)
+        expect(refusal(() => JsonBody.fromValue(value, limits))).toBe(expected)
+      }),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('are refused at 3,000 levels in 6 KB, and at a million', () => {
+    for (const levels of [65, 3_000, 1_000_000]) {
+      expect(
+        statusOf(Buffer.from(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`), { ...sizes, jsonBytes: 1e7 }),
+      ).toBe(400)
+      expect(
+        statusOf(Buffer.from(`${'{"a":'.repeat(levels)}1${'}'.repeat(levels)}`), { ...sizes, jsonBytes: 1e7 }),
+      ).toBe(400)
+    }
+    expect(statusOf(Buffer.from(`{"a":${'['.repeat(63)}${']'.repeat(63)}}`))).toBeUndefined()
+    let nested: unknown = 1
+    for (let level = 0; level < 100_000; level++) nested = { a: nested }
+    expect(refusal(() => JsonBody.fromValue(nested, sizes))).toBe(400)
+  })
+
+  it('are refused with too many parts, however small these are', () => {
+    expect(statusOf(Buffer.from(`{"a":[${'1,'.repeat(10_000)}1]}`))).toBe(400)
+    expect(statusOf(Buffer.from(`{"a":[${'1,'.repeat(9_999)}1]}`))).toBeUndefined()
+    const list = `[${'1,'.repeat(9_999)}1]`
+    expect(statusOf(Buffer.from(`{"a":[${`${list},`.repeat(20)}${list}]}`))).toBe(400)
+  })
+
+  it('are refused with too many bytes, and with bytes that are no UTF-8', () => {
+    expect(statusOf(Buffer.alloc(sizes.jsonBytes + 1, ' '))).toBe(413)
+    for (const bad of [[0xff], [0xc0, 0xae], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe4, 0xb8]]) {
+      expect(statusOf(Buffer.from([...Buffer.from('{"a":"'), ...bad, ...Buffer.from('"}')]))).toBe(400)
+    }
+  })
+
+  it('are refused when a parser of the host left something else than an object', () => {
+    for (const value of [undefined, null, 'text', 1, true, [], [{}]]) {
+      expect(refusal(() => JsonBody.fromValue(value, sizes))).toBe(400)
+    }
+  })
+})
+
+describe('the fields of a JSON body', () => {
+  it('are the same whether looked up where they stand or parsed whole', () => {
+    fc.assert(
+      fc.property(anyObject, fc.constantFrom('', ' ', '\n\t'), (value, space) => {
+        const text = loosely(value, space)
+        const expected = standard(Buffer.from(text)) as JsonObject
+        for (const body of [fromText(text), fromText(padded(text)), JsonBody.fromValue(expected, sizes)]) {
+          expect(body.names().sort()).toEqual(Object.keys(expected).sort())
+          for (const name of [...Object.keys(expected), 'absent', 'constructor']) {
+            expect(body.get(name)).toEqual(Object.hasOwn(expected, name) ? expected[name] : undefined)
+            expect(body.isList(name)).toBe(Object.hasOwn(expected, name) && Array.isArray(expected[name]))
+          }
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('stand exactly where they are said to stand', () => {
+    fc.assert(
+      fc.property(anyObject, fc.constantFrom('', '  ', '\r\n'), (value, space) => {
+        const body = fromText(padded(loosely(value, space)))
+        for (const [name, field] of Object.entries(value)) {
+          expect(body.sizeOf(name)).toBe(Buffer.byteLength(loosely(field, space)))
+        }
+        expect(body.sizeOf('absent')).toBe(0)
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('change without touching a byte of the others', () => {
+    const changes = fc.dictionary(fc.string(), fc.option(fc.jsonValue({ maxDepth: 2 }), { nil: undefined }), {
+      maxKeys: 3,
+    })
+    fc.assert(
+      fc.property(anyObject, changes, fc.constantFrom('', ' '), (value, change, space) => {
+        const text = loosely(value, space)
+        const first = Object.keys(value)[0]
+        const wanted: JsonObject = first === undefined ? { ...change } : { ...change, [first]: 'new' }
+        const expected = Object.entries({ ...standard(Buffer.from(text)), ...wanted }).filter(
+          ([, each]) => each !== undefined,
+        )
+        for (const body of [fromText(text), fromText(padded(text)), JsonBody.fromValue(value, sizes)]) {
+          const changed = body.with(wanted)
+          expect(standard(changed)).toEqual(Object.fromEntries(expected))
+          for (const [name, field] of Object.entries(value)) {
+            if (!Object.hasOwn(wanted, name) && body.sizeOf(name) > 0)
+              expect(changed.toString()).toContain(loosely(field, space))
+          }
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  it('leave the text as it came when nothing changes', () => {
+    const text = ' { "a" : 1.0 , "b":12345678901234567890, "c":"\\u0041" } '
+    expect(fromText(text).with({}).toString()).toBe(text)
+    expect(fromText(text).with({ a: 2 }).toString()).toBe('{"a":2,"b":12345678901234567890,"c":"\\u0041"}')
+    expect(fromText('{"a":1}').with({ a: undefined }).toString()).toBe('{}')
+    expect(fromText('{}').with({ b: 1 }).toString()).toBe('{"b":1}')
+  })
+
+  it('that stand twice mean what they mean to JSON.parse, and are passed on once', () => {
+    for (const text of ['{"a":1,"b":2,"a":3}', '{"a":1,"b":2,"\\u0061":3}']) {
+      for (const body of [fromText(text), fromText(padded(text))]) {
+        expect(body.get('a')).toBe(3)
+        expect(body.with({}).toString()).toBe('{"a":3,"b":2}')
+        expect(body.with({ b: 4 }).toString()).toBe('{"a":3,"b":4}')
+      }
+    }
+  })
+
+  it('named like parts of the language are fields like all others', () => {
+    const text = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"hasOwnProperty":1}'
+    for (const body of [fromText(text), fromText(padded(text))]) {
+      expect(body.get('toString')).toBeUndefined()
+      expect(body.get('hasOwnProperty')).toBe(1)
+      expect(body.names()).toEqual(['__proto__', 'constructor', 'hasOwnProperty'])
+      const changed = body.with({ hasOwnProperty: 2 }).toString()
+      expect(changed).toBe(text.replace(':1}', ':2}'))
+    }
+    expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
+  })
+
+  it('may begin with a mark of the byte order', () => {
+    const body = JsonBody.fromBytes(Buffer.from('\ufeff{"a":1}'), sizes)
+    expect(body.get('a')).toBe(1)
+    expect(body.with({}).toString()).toBe('{"a":1}')
+    expect(statusOf(Buffer.from('\ufeff\ufeff{"a":1}'))).toBe(400)
+  })
+})

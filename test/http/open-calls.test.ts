@@ -1,0 +1,104 @@
+import { describe, expect, it } from 'vitest'
+import { GatewayError } from '../../src/errors.ts'
+import { OpenCalls, unlessAborted } from '../../src/http/open-calls.ts'
+
+const still = () => new AbortController().signal
+const closing = new GatewayError('service_unavailable')
+
+/** Whether a promise has been resolved by now. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  const pending = Symbol('pending')
+  await new Promise((resolve) => setImmediate(resolve))
+  return (await Promise.race([promise, Promise.resolve(pending)])) !== pending
+}
+
+describe('open calls', () => {
+  it('end when their client leaves, also one that left before', () => {
+    const calls = new OpenCalls()
+    const client = new AbortController()
+    const call = calls.open(client.signal)
+    expect([call.signal.aborted, call.left]).toEqual([false, false])
+    client.abort()
+    expect([call.signal.reason, call.left]).toEqual([expect.objectContaining({ code: 'client_closed' }), true])
+    expect(calls.open(client.signal).signal.aborted).toBe(true)
+  })
+
+  it('end once, with the first reason', () => {
+    const calls = new OpenCalls()
+    const client = new AbortController()
+    const call = calls.open(client.signal)
+    call.done(closing)
+    client.abort()
+    call.done()
+    expect(call.signal.reason).toBe(closing)
+    expect(calls.size).toBe(0)
+  })
+
+  it('that end well are not aborted, though the client leaves later', () => {
+    const client = new AbortController()
+    const call = new OpenCalls().open(client.signal)
+    call.done()
+    client.abort()
+    expect(call.signal.aborted).toBe(false)
+  })
+
+  it('are waited for, and requests that may become calls', async () => {
+    const calls = new OpenCalls()
+    calls.enter()
+    const emptied = calls.emptied(60_000)
+    const call = calls.open(still())
+    calls.leave()
+    expect(await isSettled(emptied)).toBe(false)
+    call.done()
+    expect(await isSettled(emptied)).toBe(true)
+    expect(await isSettled(new OpenCalls().emptied(60_000))).toBe(true)
+  })
+
+  it('are waited for no longer than is said', async () => {
+    const calls = new OpenCalls()
+    calls.open(still())
+    await calls.emptied(5)
+    expect(calls.size).toBe(1)
+  })
+
+  it('are cut together, and from birth once that was done', () => {
+    const calls = new OpenCalls()
+    const open = [calls.open(still()), calls.open(still())]
+    calls.cut(closing)
+    for (const call of [...open, calls.open(still())]) expect(call.signal.reason).toBe(closing)
+  })
+
+  it('may be read on for a while after their client has left, a few at a time', async () => {
+    const calls = new OpenCalls(1)
+    const client = new AbortController()
+    const [first, second] = [calls.open(client.signal, 10), calls.open(client.signal, 10)]
+    client.abort()
+    expect([first.left, first.signal.aborted]).toEqual([true, false])
+    expect([second.left, second.signal.aborted]).toEqual([true, true])
+    await new Promise((resolve) => first.signal.addEventListener('abort', resolve))
+    first.done()
+    const next = calls.open(client.signal, 10)
+    expect(next.left).toBe(true)
+  })
+})
+
+describe('a promise under a signal', () => {
+  it('settles as it would alone while the signal is still', async () => {
+    expect(await unlessAborted(Promise.resolve(1), still())).toBe(1)
+    await expect(unlessAborted(Promise.reject(new Error('no')), still())).rejects.toThrow('no')
+  })
+
+  it('rejects with the reason at once, and tells what came too late', async () => {
+    const control = new AbortController()
+    const slow = Promise.withResolvers<string>()
+    let late = ''
+    const waited = unlessAborted(slow.promise, control.signal, (value) => (late = value))
+    control.abort(closing)
+    await expect(waited).rejects.toBe(closing)
+    slow.resolve('too late')
+    await slow.promise
+    expect(late).toBe('too late')
+    const lost = unlessAborted(Promise.reject(new Error('nobody cares')), control.signal)
+    await expect(lost).rejects.toBe(closing)
+  })
+})
