@@ -1,5 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
 import { eventStream, type EventStreamOptions } from '../../src/http/event-stream.ts'
 import type { Sink } from '../../src/http/exchange.ts'
@@ -81,21 +81,6 @@ function deaf(): AsyncIterable<string> {
 
 function wordless(): never {
   throw new Error('no words')
-}
-
-/** Resolves when nothing but `count` keep-alive comments has come. */
-const beats = (client: Client, count: number) =>
-  new Promise<void>((resolve) => {
-    const write = client.write.bind(client)
-    client.write = (piece) => {
-      const room = write(piece)
-      if (client.text === keepAliveFrame.repeat(count)) resolve()
-      return room
-    }
-  })
-
-function timers(): number {
-  return process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
 }
 
 describe('an event stream', () => {
@@ -229,37 +214,52 @@ describe('an event stream', () => {
 })
 
 describe('the keep-alive of event streams', () => {
-  it('is a comment whenever a stream was quiet for the interval', async () => {
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  })
+  afterEach(() => {
+    vi.useRealTimers()
+  })
+
+  it('is a comment whenever a stream was quiet for the interval', () => {
     const client = new Client()
-    const beaten = beats(client, 3)
-    const control = new AbortController()
-    const { ended } = stream(deaf(), client, { heartbeat: new Heartbeat(8), signal: control.signal })
-    await beaten
-    control.abort(new GatewayError('client_closed'))
-    await ended
+    stream(deaf(), client, { heartbeat: new Heartbeat(1_000) })
+    vi.advanceTimersByTime(3_500)
+    expect(client.text).toBe(keepAliveFrame.repeat(3))
+  })
+
+  it('is none while there is something to say', async () => {
+    const client = new Client()
+    const next = Array.from({ length: 4 }, () => Promise.withResolvers<string>())
+    const frames = async function* () {
+      for (const { promise } of next) yield await promise
+    }
+    stream(frames(), client, { heartbeat: new Heartbeat(1_000) })
+    for (const { resolve } of next) {
+      vi.advanceTimersByTime(700)
+      resolve('a')
+      await turn()
+    }
+    expect(client.text).toBe('aaaa')
   })
 
   it('adds nothing to what a client already does not read', async () => {
-    const slow = new Client()
-    slow.reads = false
-    const heartbeat = new Heartbeat(4)
-    const other = new Client()
-    const beaten = beats(other, 3)
-    stream(some('a', 'b'), slow, { heartbeat })
-    stream(deaf(), other, { heartbeat })
-    await beaten
-    expect(slow.text).toBe('a')
-    slow.leave()
-    other.leave()
+    const client = new Client()
+    client.reads = false
+    stream(some('a', 'b'), client, { heartbeat: new Heartbeat(1_000) })
+    await turn()
+    vi.advanceTimersByTime(5_000)
+    expect(client.text).toBe('a')
   })
 
-  it('runs no timer while there is no stream', async () => {
-    const heartbeat = new Heartbeat(60_000)
-    const before = timers()
+  it('runs one timer for all streams, and none while there is no stream', async () => {
+    const heartbeat = new Heartbeat(1_000)
+    expect(vi.getTimerCount()).toBe(0)
     const control = new AbortController()
     const streams = [1, 2].map(() => stream(deaf(), new Client(), { heartbeat, signal: control.signal }))
+    expect(vi.getTimerCount()).toBe(1)
     control.abort(new GatewayError('client_closed'))
     await Promise.all(streams.map(({ ended }) => ended))
-    expect(timers()).toBe(before)
+    expect(vi.getTimerCount()).toBe(0)
   })
 })

@@ -77,8 +77,11 @@ describe('open calls', () => {
     expect([second.left, second.signal.aborted]).toEqual([true, true])
     await new Promise((resolve) => first.signal.addEventListener('abort', resolve))
     first.done()
-    const next = calls.open(client.signal, 10)
-    expect(next.left).toBe(true)
+    const other = new AbortController()
+    const next = calls.open(other.signal, 10)
+    other.abort()
+    expect([next.left, next.signal.aborted]).toEqual([true, false])
+    next.done()
   })
 })
 
