@@ -1,0 +1,115 @@
+/** Video tasks in Postgres: one table, every method one statement. */
+import type { Json, TaskRecord, TaskStore } from '../../src/index.ts'
+import type { Query, Row } from './query.ts'
+
+/** Of version 1; safe to run again. */
+export function taskSchema(prefix: string): string[] {
+  const table = `${prefix}tasks`
+  return [
+    `CREATE TABLE IF NOT EXISTS ${table} (
+      tenant text NOT NULL,
+      id text NOT NULL,
+      version integer NOT NULL,
+      created_at bigint NOT NULL,
+      expires_at bigint NOT NULL,
+      due_at bigint,
+      leased_until bigint NOT NULL,
+      data text NOT NULL,
+      PRIMARY KEY (tenant, id)
+    )`,
+    `CREATE INDEX IF NOT EXISTS ${table}_due ON ${table} (due_at) WHERE due_at IS NOT NULL`,
+    `CREATE INDEX IF NOT EXISTS ${table}_over ON ${table} (expires_at) WHERE due_at IS NULL`,
+    `CREATE INDEX IF NOT EXISTS ${table}_list ON ${table} (tenant, created_at, id)`,
+  ]
+}
+
+/** Claims between two sweeps of what nobody can ask for any more. */
+const claimsBetweenPurges = 60
+
+/** `query` is called with the table in place. */
+export function taskStore(query: Query, prefix: string): TaskStore {
+  const table = `${prefix}tasks`
+  let claims = 0
+  return {
+    async insert(task) {
+      // Somebody else may remove what stood in the way between the two statements: then the place is free.
+      for (let tries = 0; tries < 5; tries++) {
+        const inserted = await query(
+          `INSERT INTO ${table} AS old VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+           ON CONFLICT (tenant, id) DO UPDATE SET version = $3, created_at = $4, expires_at = $5, due_at = $6,
+             leased_until = $7, data = $8
+           WHERE old.expires_at <= $4 AND old.due_at IS NULL RETURNING 1`,
+          valuesOf(task),
+        )
+        if (inserted.rows.length > 0) return task
+        const [present] = (await query(`SELECT * FROM ${table} WHERE tenant = $1 AND id = $2`, [task.tenant, task.id]))
+          .rows
+        if (present !== undefined) return recordOf(present)
+      }
+      throw new Error('a task could neither be inserted nor found')
+    },
+    async find(tenant, id, now) {
+      const text = `SELECT * FROM ${table} WHERE tenant = $1 AND id = $2 AND expires_at > $3`
+      const [row] = (await query(text, [tenant, id, now])).rows
+      return row && recordOf(row)
+    },
+    async replace(task) {
+      const replaced = await query(
+        `UPDATE ${table} SET version = $3, created_at = $4, expires_at = $5, due_at = $6, leased_until = $7, data = $8
+         WHERE tenant = $1 AND id = $2 AND version = $3 - 1 RETURNING 1`,
+        valuesOf(task),
+      )
+      return replaced.rows.length > 0
+    },
+    async claim({ now, leaseMs, limit }) {
+      if (claims++ % claimsBetweenPurges === 0) {
+        await query(`DELETE FROM ${table} WHERE due_at IS NULL AND expires_at <= $1`, [now])
+      }
+      const claimed = await query(
+        `WITH due AS (
+           SELECT tenant, id FROM ${table} WHERE due_at <= $1 AND leased_until <= $1
+           ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
+         )
+         UPDATE ${table} AS task SET version = task.version + 1, leased_until = $2 FROM due
+         WHERE task.tenant = due.tenant AND task.id = due.id RETURNING task.*`,
+        [now, now + leaseMs, limit],
+      )
+      return claimed.rows.map(recordOf).sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
+    },
+    async list(tenant, { now, limit, after, order }) {
+      const direction = order === 'asc' ? 'ASC' : 'DESC'
+      const beyond = order === 'asc' ? '>' : '<'
+      const listed = await query(
+        `SELECT * FROM ${table} WHERE tenant = $1 AND expires_at > $2
+           AND ($4::text IS NULL OR (created_at, id COLLATE "C") ${beyond}
+             (SELECT created_at, id COLLATE "C" FROM ${table} WHERE tenant = $1 AND id = $4))
+         ORDER BY created_at ${direction}, id COLLATE "C" ${direction} LIMIT $3`,
+        [tenant, now, limit, after ?? null],
+      )
+      return listed.rows.map(recordOf)
+    },
+    async now() {
+      const [row] = (await query('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now', [])).rows
+      return Number(row?.['now'])
+    },
+  }
+}
+
+function valuesOf(task: TaskRecord): unknown[] {
+  const { tenant, id, version, createdAt, expiresAt, dueAt, leasedUntil, data } = task
+  // NUL cannot stand in a text of Postgres; in JSON text it is escaped anyway.
+  return [tenant, id, version, createdAt, expiresAt, dueAt, leasedUntil, JSON.stringify(data)]
+}
+
+function recordOf(row: Row): TaskRecord {
+  return {
+    tenant: String(row['tenant']),
+    id: String(row['id']),
+    version: Number(row['version']),
+    createdAt: Number(row['created_at']),
+    expiresAt: Number(row['expires_at']),
+    dueAt: row['due_at'] === null ? null : Number(row['due_at']),
+    leasedUntil: Number(row['leased_until']),
+    data: JSON.parse(String(row['data'])) as Json,
+  }
+}

@@ -1,0 +1,22 @@
+/** Running Lua on a server that knows the script already, or learns it now. */
+import { createHash } from 'node:crypto'
+
+/** Sends one command, such as `send('SET', 'a', '1')`, and gives the server's reply. Any client has such a function. */
+export type Send = (...words: string[]) => Promise<unknown>
+
+export interface Script {
+  (keys: readonly string[], ...values: (string | number)[]): Promise<unknown>
+}
+
+export function script(send: Send, lua: string): Script {
+  const digest = createHash('sha1').update(lua).digest('hex')
+  return async (keys, ...values) => {
+    const words = [String(keys.length), ...keys, ...values.map(String)]
+    try {
+      return await send('EVALSHA', digest, ...words)
+    } catch (error) {
+      if (!/NOSCRIPT/.test(error instanceof Error ? error.message : '')) throw error
+      return send('EVAL', lua, ...words)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Real database servers for tests: those of the machine, each test with a corner of its own. Where there is none the
+ * tests are skipped, and say so; where everything must be run they fail.
+ */
+import { randomBytes } from 'node:crypto'
+import { createClient } from '@redis/client'
+import pg from 'pg'
+
+const required = Boolean(process.env['MODELHATCH_REQUIRE_ALL'])
+
+const connection = process.env['MODELHATCH_POSTGRES'] ?? 'postgres://postgres@127.0.0.1:5432/test'
+const redisUrl = process.env['MODELHATCH_REDIS'] ?? 'redis://127.0.0.1:6379'
+
+async function answers(name: string, ask: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await ask()
+    return true
+  } catch (error) {
+    if (required) throw new Error(`${name} is required here and does not answer`, { cause: error })
+    return false
+  }
+}
+
+/** Whether there is a Postgres: `describe.skipIf(!hasPostgres)`. */
+export const hasPostgres: boolean = await answers('Postgres', async () => {
+  const client = new pg.Client({ connectionString: connection, connectionTimeoutMillis: 2_000 })
+  await client.connect()
+  await client.end()
+})
+
+export const hasRedis: boolean = await answers('Redis', async () => {
+  const client = createClient({ url: redisUrl, socket: { connectTimeout: 2_000, reconnectStrategy: false } })
+  client.on('error', () => undefined)
+  await client.connect()
+  client.destroy()
+})
+
+/** A word that no other test run uses, for names of tables and keys. */
+export function ownName(): string {
+  return `mh_${randomBytes(6).toString('hex')}_`
+}
+
+export function postgresPool(max = 5): pg.Pool {
+  const pool = new pg.Pool({ connectionString: connection, max })
+  pool.on('error', () => undefined)
+  return pool
+}
+
+export interface RedisConnection {
+  readonly send: (...words: string[]) => Promise<unknown>
+  readonly close: () => void
+}
+
+export async function redisConnection(): Promise<RedisConnection> {
+  const client = createClient({ url: redisUrl })
+  client.on('error', () => undefined)
+  await client.connect()
+  return { send: (...words) => client.sendCommand(words), close: () => client.destroy() }
+}
