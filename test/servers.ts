@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { createClient } from '@redis/client'
-import pg from 'pg'
+import { Client, Pool } from 'pg'
 
 const required = Boolean(process.env['MODELHATCH_REQUIRE_ALL'])
 
@@ -23,7 +23,7 @@ async function answers(name: string, ask: () => Promise<unknown>): Promise<boole
 
 /** Whether there is a Postgres: `describe.skipIf(!hasPostgres)`. */
 export const hasPostgres: boolean = await answers('Postgres', async () => {
-  const client = new pg.Client({ connectionString: connection, connectionTimeoutMillis: 2_000 })
+  const client = new Client({ connectionString: connection, connectionTimeoutMillis: 2_000 })
   await client.connect()
   await client.end()
 })
@@ -40,8 +40,8 @@ export function ownName(): string {
   return `mh_${randomBytes(6).toString('hex')}_`
 }
 
-export function postgresPool(max = 5): pg.Pool {
-  const pool = new pg.Pool({ connectionString: connection, max })
+export function postgresPool(max = 5): Pool {
+  const pool = new Pool({ connectionString: connection, max })
   pool.on('error', () => undefined)
   return pool
 }
