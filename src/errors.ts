@@ -26,6 +26,7 @@ export type ErrorCode =
   | 'invalid_api_key'
   | 'model_not_found'
   | 'not_found'
+  | 'previous_response_not_found'
   | 'unknown_url'
   | 'method_not_allowed'
   | 'request_timeout'
@@ -71,6 +72,11 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
     message: 'The model does not exist or you do not have access to it.',
   },
   not_found: { status: 404, type: 'invalid_request_error', message: 'No such resource.' },
+  previous_response_not_found: {
+    status: 404,
+    type: 'invalid_request_error',
+    message: 'The response to be continued was not found.',
+  },
   unknown_url: {
     status: 404,
     type: 'invalid_request_error',

@@ -18,12 +18,12 @@ export function check(schema: z.ZodObject, body: JsonBody): void {
   verify(schema.omit(unseen), fields)
 }
 
-/** Throws 400 as `check` does, for a request that is no JSON body. */
-export function verify(schema: z.ZodObject, value: JsonObject): void {
+/** Throws 400 as `check` does, for what is no JSON body, or a part of one: `place` says which. */
+export function verify(schema: z.ZodObject, value: JsonObject, place: string = ''): void {
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return
   const issue = result.error.issues[0] as z.core.$ZodIssue
-  const param = nameOf(issue.path)
+  const param = nameOf([place, ...issue.path])
   throw invalid(sentence(issue, param), param)
 }
 

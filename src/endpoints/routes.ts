@@ -7,6 +7,14 @@ import { embeddings } from './embeddings/embeddings.ts'
 import type { CallEndpoint, QueryEndpoint } from './endpoint.ts'
 import { imageEdits, imageGenerations } from './images/images.ts'
 import { listModels, retrieveModel } from './models.ts'
+import { responses } from './responses/responses.ts'
+import {
+  cancelResponse,
+  countInputTokens,
+  deleteResponse,
+  listInputItems,
+  retrieveResponse,
+} from './responses/stored.ts'
 import { videoContent } from './videos/content.ts'
 import { createVideo, deleteVideo, listVideos, retrieveVideo, retrieveVideoTask, submitVideo } from './videos/videos.ts'
 import { transcriptions } from './transcriptions/transcriptions.ts'
@@ -20,6 +28,11 @@ const table: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
   '/v1/chat/completions': { POST: chat },
   '/v1/completions': { POST: completions },
   '/v1/embeddings': { POST: embeddings },
+  '/v1/responses': { POST: responses },
+  '/v1/responses/input_tokens': { POST: countInputTokens },
+  '/v1/responses/*/input_items': { GET: listInputItems },
+  '/v1/responses/*/cancel': { POST: cancelResponse },
+  '/v1/responses/*': { GET: retrieveResponse, DELETE: deleteResponse },
   '/v1/images/generations': { POST: imageGenerations },
   '/v1/images/edits': { POST: imageEdits },
   '/v1/audio/transcriptions': { POST: transcriptions },

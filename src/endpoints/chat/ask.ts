@@ -19,11 +19,18 @@ const chatForm: AnswerForm<ChatChunk, FullChunk, ChatCompletion> = {
   explode,
 }
 
-export async function askChat(provider: Provider, call: Call<ChatRequest>, visit: AnswerVisit): Promise<OpenChat> {
+/** `inChunks`: the answer is wanted in chunks, whether or not the provider is asked to stream. */
+export async function askChat(
+  provider: Provider,
+  call: Call<ChatRequest>,
+  visit: AnswerVisit,
+  inChunks: boolean = call.stream,
+): Promise<OpenChat> {
   if (provider.chat === undefined) {
     throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not chat.' })
   }
-  return openAnswer(chatForm, await provider.chat(call), call, visit)
+  const { model, publicModel } = call
+  return openAnswer(chatForm, await provider.chat(call), { model, publicModel, stream: inChunks }, visit)
 }
 
 function tellsSomething({ choices = [] }: ChatChunk): boolean {

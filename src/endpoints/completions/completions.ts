@@ -2,6 +2,7 @@
 import type { Call, Provider } from '../../providers/contract.ts'
 import type { CompletionRequest, TextChunk, TextCompletion } from '../../wire/completions.ts'
 import {
+  discardAnswer,
   framesOf,
   openAnswer,
   wholeReply,
@@ -21,6 +22,7 @@ export const completions: CallEndpoint<CompletionRequest, OpenCompletion> = {
   name: 'completions',
   read: readCompletion,
   ask,
+  discard: discardAnswer,
   whole: wholeReply,
   frames: framesOf,
 }

@@ -7,6 +7,7 @@ import type { ModelObject } from '../../wire/model.ts'
 import { embed } from './embeddings.ts'
 import { editImages, generateImages } from './images.ts'
 import { withPreset, type PresetName } from './presets.ts'
+import { respond } from './responses.ts'
 import { chat, complete } from './text.ts'
 import { transcribe } from './transcriptions.ts'
 import { Vendor } from './vendor.ts'
@@ -50,6 +51,11 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
   readonly embeddingBatch?: number
   /** Set to false for vendors that refuse `encoding_format`. The gateway converts their numbers. Default true. */
   readonly embeddingFormat?: boolean
+  /**
+   * Whether the vendor has a responses endpoint worth using; without it the gateway makes responses of chats. Default:
+   * true for OpenAI itself, false for any other base URL.
+   */
+  readonly responses?: boolean
 }
 
 export function openai(given: OpenAIOptions = {}): Provider {
@@ -64,9 +70,14 @@ export function openai(given: OpenAIOptions = {}): Provider {
     generateImages: (call) => generateImages(vendor, call),
     editImages: (call) => editImages(vendor, call),
     transcribe: (call) => transcribe(vendor, call),
+    ...(hasResponses(options) && { respond: (call) => respond(vendor, call) }),
     models: ({ signal }) => listModels(vendor, signal),
     close: () => vendor.close(),
   }
+}
+
+function hasResponses({ responses, baseUrl }: OpenAIOptions): boolean {
+  return responses ?? (baseUrl === undefined || URL.parse(baseUrl)?.hostname === 'api.openai.com')
 }
 
 async function listModels({ client }: Vendor, signal: AbortSignal): Promise<ModelObject[]> {

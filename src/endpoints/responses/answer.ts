@@ -1,0 +1,185 @@
+/** The answer to a request for a response: begun, told in events or as a whole, and kept. */
+import type { Tally } from '../../billing/receipt.ts'
+import { estimateTokens } from '../../billing/usage.ts'
+import { bytesReply, jsonReply } from '../../http/answers.ts'
+import type { Reply } from '../../http/exchange.ts'
+import { doneFrame, eventFrame } from '../../http/sse.ts'
+import { publishFailure } from '../../observe.ts'
+import { ContentFrames, Verbatim, type Call, type Provider, type ResponsePiece } from '../../providers/contract.ts'
+import { unavailable } from '../../providers/failure.ts'
+import type { InputItem, ResponseEvent, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
+import { usageOf } from '../../wire/usage.ts'
+import { release } from '../chunk-stream.ts'
+import { blankResponse, type ResponseVisit } from './blank.ts'
+import { respondByChat } from './by-chat/by-chat.ts'
+import { explodeResponse } from './explode.ts'
+import { completed } from './items.ts'
+import { shown } from './keep.ts'
+import { ResponseProgress } from './progress.ts'
+import type { ResponseOrder } from './request.ts'
+import { stateless } from './stateless.ts'
+import { chatUsage, responseUsage } from './usage.ts'
+
+/** An answer that has begun well. */
+export type OpenResponse =
+  | { readonly kind: 'whole'; readonly response: ResponseObject; readonly bytes?: Uint8Array }
+  | { readonly kind: 'events'; readonly seen: readonly ResponsePiece[]; readonly rest: AsyncIterator<ResponsePiece> }
+
+export async function openResponse(
+  provider: Provider,
+  call: Call<ResponseRequest>,
+  visit: ResponseVisit,
+): Promise<OpenResponse> {
+  const progress = progressOf(visit, call.model !== call.publicModel)
+  visit.order.progress = progress
+  const answer =
+    provider.respond === undefined
+      ? respondByChat(provider, call, visit)
+      : await provider.respond(stateless(call, visit.order))
+  if (Symbol.asyncIterator in answer) {
+    if (call.stream) return begin(answer)
+    return { kind: 'whole', response: await ended(await lastOf(answer, progress, visit.meter), visit) }
+  }
+  const raw = answer instanceof Verbatim ? answer.value : answer
+  requireEnd(raw)
+  if (call.stream) return begin(explodeResponse(raw))
+  const whole = progress.whole(raw)
+  if (!raw.usage) visit.meter.estimatedCompletionTokens = estimateTokens(JSON.stringify(raw.output).length)
+  const response = await ended(whole, visit)
+  const untouched = answer instanceof Verbatim && response === raw
+  return { kind: 'whole', response, ...(untouched && { bytes: answer.bytes }) }
+}
+
+export function progressOf(visit: ResponseVisit, renamed: boolean): ResponseProgress {
+  return new ResponseProgress({ blank: blankResponse(visit), renamed, showsOpaque: showsOpaque(visit.order) })
+}
+
+/** Where nothing is stored, the client is the one that carries it. */
+function showsOpaque({ shelf, field }: ResponseOrder): boolean {
+  const include = field('include') as ResponseRequest['include']
+  return shelf === undefined || include?.includes('reasoning.encrypted_content') === true
+}
+
+const openings = new Set(['response.created', 'response.in_progress', 'response.queued'])
+
+/** Reads up to the first content, so that an error in front of it still becomes a status or another attempt. */
+async function begin(pieces: AsyncIterable<ResponsePiece>): Promise<OpenResponse> {
+  const rest = pieces[Symbol.asyncIterator]()
+  const seen: ResponsePiece[] = []
+  for (let next = await rest.next(); next.done !== true; next = await rest.next()) {
+    seen.push(next.value)
+    if (next.value instanceof ContentFrames || !openings.has(next.value.type)) return { kind: 'events', seen, rest }
+  }
+  throw unavailable('same', new Error('the vendor ended the answer before its first word'))
+}
+
+/** The response of the last event, for a client that waits for the whole. */
+async function lastOf(
+  pieces: AsyncIterable<ResponsePiece>,
+  progress: ResponseProgress,
+  meter: Tally,
+): Promise<ResponseObject> {
+  for await (const piece of pieces) {
+    if (piece instanceof ContentFrames) throw new TypeError('frames were given to a call that asked for no stream')
+    progress.accept(piece)
+    count(piece, meter)
+    if (isEnd(piece)) return progress.response
+  }
+  throw withoutEnd()
+}
+
+export function wholeResponse(answer: OpenResponse): Reply {
+  if (answer.kind === 'events') throw new TypeError('a streamed answer is not whole')
+  return answer.bytes === undefined ? jsonReply(answer.response) : bytesReply(answer.bytes)
+}
+
+export async function* responseFrames(
+  answer: OpenResponse,
+  visit: ResponseVisit,
+): AsyncGenerator<string | Uint8Array, void, void> {
+  if (answer.kind === 'whole') throw new TypeError('a whole answer has no frames')
+  const { seen, rest } = answer
+  const { meter } = visit
+  const progress = visit.order.progress as ResponseProgress
+  try {
+    for (let index = 0; ; index++) {
+      const piece = index < seen.length ? seen[index] : await nextOf(rest)
+      if (piece === undefined) throw withoutEnd()
+      if (piece instanceof ContentFrames) {
+        meter.estimatedCompletionTokens += piece.count
+        progress.passed(piece.bytes)
+        yield piece.bytes
+        continue
+      }
+      const event = progress.accept(piece)
+      count(event, meter)
+      if (isEnd(event)) {
+        yield eventFrame(event.type, { ...event, response: await ended(progress.response, visit) })
+        return yield doneFrame
+      }
+      yield eventFrame(event.type, event)
+    }
+  } finally {
+    release(rest)
+  }
+}
+
+function count({ delta }: ResponseEvent, meter: Tally): void {
+  if (typeof delta === 'string') meter.estimatedCompletionTokens += estimateTokens(delta.length)
+}
+
+/** The last event is the end of the answer. A failure is no answer. */
+function isEnd({ type, response }: ResponseEvent): boolean {
+  if (response === undefined || openings.has(type)) return false
+  requireEnd(response)
+  return true
+}
+
+function requireEnd({ status }: ResponseObject): void {
+  if (status === 'completed' || status === 'incomplete') return
+  throw unavailable('same', new Error(`the vendor ended the response as "${status}"`))
+}
+
+/** The response as the client gets it: with usage, and kept before anybody can ask for it again. */
+async function ended(response: ResponseObject, { id, order, meter }: ResponseVisit): Promise<ResponseObject> {
+  const counted = chatUsage(response.usage)
+  const usage = counted ?? usageOf(order.promptTokens, meter.estimatedCompletionTokens)
+  if (counted !== undefined) meter.usage = counted
+  const whole = counted === undefined ? { ...response, usage: responseUsage(usage) } : response
+  const { shelf, conversation } = order
+  if (shelf === undefined) return whole
+  const kept = { input: withIds(id, order), response: whole, showsOpaque: showsOpaque(order) }
+  try {
+    await shelf.put(kept, kept.input.slice(conversation.earlier))
+    return shown(kept)
+  } catch (error) {
+    publishFailure({ id, error })
+    return { ...shown(kept), store: false }
+  }
+}
+
+/** All items the model has seen, as `input_items` lists them. */
+function withIds(id: string, { conversation }: ResponseOrder): readonly InputItem[] {
+  const { items, earlier } = conversation
+  let count = 0
+  const newId = (kind: string) => `${prefixes[kind] ?? 'item'}_${id.replace('req_', '')}i${(count++).toString(16)}`
+  return [...items.slice(0, earlier), ...completed(items.slice(earlier), newId)]
+}
+
+const prefixes: Readonly<Record<string, string>> = {
+  message: 'msg',
+  reasoning: 'rs',
+  function_call: 'fc',
+  function_call_output: 'fco',
+  custom_tool_call: 'ctc',
+  custom_tool_call_output: 'ctco',
+}
+
+async function nextOf(pieces: AsyncIterator<ResponsePiece>): Promise<ResponsePiece | undefined> {
+  const next = await pieces.next()
+  return next.done === true ? undefined : next.value
+}
+
+function withoutEnd() {
+  return unavailable('same', new Error('the vendor ended the answer without its last event'))
+}

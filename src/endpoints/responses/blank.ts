@@ -1,0 +1,58 @@
+/**
+ * A response before anything has come of it: every field that clients require, as the request has it or by default.
+ * Source of the list: OpenAI's Response, and the stricter one of Open Responses.
+ */
+import type { ResponseObject, ResponseRequest, ResponseTool } from '../../wire/responses.ts'
+import type { Visit } from '../endpoint.ts'
+import type { ResponseOrder } from './request.ts'
+
+export type ResponseVisit = Visit<ResponseRequest, ResponseOrder>
+
+export function blankResponse({
+  id,
+  order,
+  startedAt,
+}: Pick<ResponseVisit, 'id' | 'order' | 'startedAt'>): ResponseObject {
+  const given = (name: string, otherwise: unknown): unknown => order.field(name) ?? otherwise
+  const text = order.field('text') as ResponseRequest['text']
+  const reasoning = order.field('reasoning') as ResponseRequest['reasoning']
+  const user = order.field('user')
+  return {
+    id: id.replace('req_', 'resp_'),
+    object: 'response',
+    created_at: Math.floor(startedAt / 1000),
+    completed_at: null,
+    status: 'in_progress',
+    background: false,
+    error: null,
+    incomplete_details: null,
+    instructions: given('instructions', null),
+    max_output_tokens: given('max_output_tokens', null),
+    max_tool_calls: given('max_tool_calls', null),
+    model: order.model,
+    output: [],
+    parallel_tool_calls: given('parallel_tool_calls', true),
+    presence_penalty: given('presence_penalty', 0),
+    frequency_penalty: given('frequency_penalty', 0),
+    previous_response_id: given('previous_response_id', null) as string | null,
+    prompt_cache_key: given('prompt_cache_key', null),
+    reasoning: { effort: null, summary: null, ...reasoning },
+    safety_identifier: given('safety_identifier', null),
+    service_tier: given('service_tier', 'default'),
+    store: order.shelf !== undefined,
+    temperature: given('temperature', 1),
+    text: { ...text, format: text?.format ?? { type: 'text' }, verbosity: text?.verbosity ?? 'medium' },
+    tool_choice: given('tool_choice', 'auto'),
+    tools: ((order.field('tools') ?? []) as readonly ResponseTool[]).map(toolOf),
+    top_logprobs: given('top_logprobs', 0),
+    top_p: given('top_p', 1),
+    truncation: given('truncation', 'disabled'),
+    usage: null,
+    metadata: given('metadata', {}),
+    ...(typeof user === 'string' && { user }),
+  }
+}
+
+function toolOf(tool: ResponseTool): ResponseTool {
+  return tool.type === 'function' ? { description: null, parameters: null, strict: null, ...tool } : tool
+}

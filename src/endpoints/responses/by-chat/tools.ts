@@ -1,0 +1,115 @@
+/**
+ * The tools of a request as a chat has them. Groups are flattened and custom tools become functions of one text; the
+ * names in the answer are turned back into what the client knows. Tools that run at a vendor do not exist here: they
+ * are left out, for clients offer them to every model.
+ */
+import { createHash } from 'node:crypto'
+import { GatewayError } from '../../../errors.ts'
+import type { Tool, ToolChoice } from '../../../wire/chat.ts'
+import type { ResponseRequest, ResponseTool, ResponseToolChoice } from '../../../wire/responses.ts'
+
+/** What a client knows a tool by. */
+export interface ToolIdentity {
+  readonly kind: 'function' | 'custom'
+  readonly name: string
+  readonly namespace?: string
+}
+
+/** The field in which a custom tool gets its text. */
+export const customField = 'input'
+
+const longestName = 64
+
+export class ToolBook {
+  readonly tools: Tool[] = []
+  readonly #identities = new Map<string, ToolIdentity>()
+
+  constructor(tools: readonly ResponseTool[]) {
+    for (const tool of tools) {
+      if (tool.type === 'namespace') for (const inner of tool.tools ?? []) this.#add(inner, tool.name)
+      else this.#add(tool, undefined)
+    }
+  }
+
+  /** By the name in a chat. A name that was never offered is the model's invention, and a function. */
+  identityOf(chatName: string): ToolIdentity {
+    return this.#identities.get(chatName) ?? { kind: 'function', name: chatName }
+  }
+
+  /** The choice for the chat, and the tools left by it. Throws 400 for a choice nothing can be made of. */
+  choose(choice: ResponseRequest['tool_choice']): {
+    readonly tools: readonly Tool[]
+    readonly choice: ToolChoice | undefined
+  } {
+    const { tools } = this
+    if (choice === undefined || choice === null) return { tools, choice: undefined }
+    if (typeof choice === 'string') {
+      if (choice === 'required' && tools.length === 0) throw impossible('needs a tool that this model can call')
+      return { tools, choice: tools.length === 0 ? undefined : choice }
+    }
+    if (choice.type === 'allowed_tools') return this.#allowed(choice)
+    const chosen = this.#find(choice)
+    if (chosen === undefined) throw impossible('names a tool that is not among "tools", or that this model cannot call')
+    return { tools, choice: { type: 'function', function: { name: chosen } } }
+  }
+
+  /** The list of allowed tools is a promise: those outside it are not even shown to the model. */
+  #allowed(choice: Exclude<ResponseToolChoice, string>) {
+    const { mode = 'auto', tools: listed = [] } = choice as { mode?: 'auto' | 'required'; tools?: ResponseTool[] }
+    const names = new Set(listed.map((each) => this.#find(each)))
+    const tools = this.tools.filter((tool) => names.has(tool.function?.name))
+    if (mode === 'required' && tools.length === 0) throw impossible('allows no tool that this model can call')
+    return { tools, choice: tools.length === 0 ? undefined : mode }
+  }
+
+  #find({ type, name, namespace }: { type: string; name?: string; namespace?: unknown }): string | undefined {
+    for (const [chatName, identity] of this.#identities) {
+      const same = identity.kind === type && identity.name === name
+      if (same && (namespace === undefined || identity.namespace === namespace)) return chatName
+    }
+    return undefined
+  }
+
+  #add(tool: ResponseTool, namespace: string | undefined): void {
+    const { type, name, description, parameters, strict } = tool
+    if (name === undefined || (type !== 'function' && type !== 'custom')) return
+    const chatName = chatNameOf(name, namespace)
+    this.#identities.set(chatName, { kind: type, name, ...(namespace !== undefined && { namespace }) })
+    const described = type === 'custom' ? customDescription(tool) : description
+    this.tools.push({
+      type: 'function',
+      function: {
+        name: chatName,
+        ...(described && { description: described }),
+        parameters: type === 'custom' ? customParameters : (parameters ?? { type: 'object', properties: {} }),
+        ...(type === 'function' && typeof strict === 'boolean' && { strict }),
+      },
+    })
+  }
+}
+
+/** The same for an offer and for a call in the history. Cut names end with a mark of what was cut. */
+export function chatNameOf(name: string, namespace: string | null | undefined): string {
+  const whole = namespace ? `${namespace}__${name}` : name
+  if (whole.length <= longestName) return whole
+  const hash = createHash('sha256').update(whole).digest('hex').slice(0, 8)
+  return `${whole.slice(0, longestName - hash.length - 1)}_${hash}`
+}
+
+const customParameters = {
+  type: 'object',
+  properties: { [customField]: { type: 'string' } },
+  required: [customField],
+  additionalProperties: false,
+}
+
+/** A grammar cannot be enforced in a chat; it can be told. */
+function customDescription({ description, format }: ResponseTool): string {
+  const { syntax, definition } = Object(format) as { syntax?: string; definition?: string }
+  const grammar = definition === undefined ? '' : `The input must follow this ${syntax ?? ''} grammar:\n${definition}`
+  return [description ?? '', grammar].filter((text) => text !== '').join('\n\n')
+}
+
+function impossible(why: string): GatewayError {
+  return new GatewayError('unsupported_value', { param: 'tool_choice', message: `"tool_choice" ${why}.` })
+}

@@ -1,0 +1,270 @@
+/**
+ * The chunks of a chat → the events of a response. Items stand in the order in which the model began them, one is
+ * closed before the next is opened, and the last event holds exactly those that were closed.
+ */
+import type { ChatChunk, ChunkChoice, Delta, FinishReason, ToolCallDelta } from '../../../wire/chat.ts'
+import type { OutputItem, ResponseEvent, ResponseObject, ResponseUsage } from '../../../wire/responses.ts'
+import { continued, pack } from './opaque.ts'
+import {
+  OpenCall,
+  OpenMessage,
+  OpenReasoning,
+  parsed,
+  type ItemStatus,
+  type OpenItem,
+  type Place,
+} from './open-items.ts'
+import type { ToolBook } from './tools.ts'
+
+export interface WriterOptions {
+  /** The response before anything has come of it. */
+  readonly blank: ResponseObject
+  readonly book: ToolBook
+  /** Show what the model thinks as a summary. */
+  readonly summary: boolean
+  /** Keep what the model needs to see again: it will be stored, or the client asked for it. */
+  readonly carry: boolean
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+}
+
+interface Call {
+  readonly id: string
+  readonly name: string
+  /** All of its arguments so far. */
+  text: string
+  /** Arguments that were not told yet. */
+  untold: string
+  state: 'waiting' | 'open' | 'closed'
+}
+
+const prefixes = { message: 'msg', reasoning: 'rs', function: 'fc', custom: 'ctc' } as const
+
+export class ResponseWriter {
+  readonly #options: WriterOptions
+  readonly #output: OutputItem[] = []
+  readonly #calls = new Map<number, Call>()
+  #open: { readonly kind: 'message' | 'reasoning' | 'call'; readonly item: OpenItem; readonly place: Place } | undefined
+  #openCall: { readonly call: Call; readonly item: OpenCall } | undefined
+  #finish: FinishReason = 'stop'
+  /** Fields of the message that have not been carried yet, and of its calls. */
+  #message: Record<string, unknown> = {}
+  #callFields: Record<string, Record<string, unknown>> = {}
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+  }
+
+  begin(): ResponseEvent[] {
+    const { blank } = this.#options
+    return ['response.created', 'response.in_progress'].map((type) => ({ type, response: blank }))
+  }
+
+  accept({ choices = [] }: ChatChunk): ResponseEvent[] {
+    const choice = choices.find(({ index = 0 }) => index === 0)
+    if (choice === undefined) return []
+    const events = this.#delta(choice.delta ?? {}, choice)
+    if (choice.finish_reason) this.#finish = choice.finish_reason as FinishReason
+    return events
+  }
+
+  end(usage: ResponseUsage | null): ResponseEvent[] {
+    const { blank, now } = this.#options
+    const reason = incompleteReasons[this.#finish]
+    const events = [
+      ...this.#closeCalls(),
+      ...this.#close(reason === undefined ? 'completed' : 'incomplete'),
+      ...this.#leftOver(),
+    ]
+    const response: ResponseObject = {
+      ...blank,
+      status: reason === undefined ? 'completed' : 'incomplete',
+      completed_at: reason === undefined ? Math.floor(now() / 1000) : null,
+      incomplete_details: reason === undefined ? null : { reason },
+      output: this.#output,
+      usage,
+    }
+    return [...events, { type: `response.${response.status}`, response }]
+  }
+
+  #delta(delta: Delta, { logprobs }: ChunkChoice): ResponseEvent[] {
+    const { role: _, content, refusal, tool_calls: calls, annotations, reasoning_content: thought, reasoning } = delta
+    const events: ResponseEvent[] = []
+    const thinking = thought || reasoning
+    if (typeof thinking === 'string' && thinking !== '')
+      events.push(...this.#think(thinking, thought ? 'reasoning_content' : 'reasoning'))
+    continued(this.#message, otherFields(delta))
+    if (content) events.push(...this.#say((message) => message.text(content, logprobsIn(logprobs))))
+    if (refusal) events.push(...this.#say((message) => message.refusal(refusal)))
+    for (const each of Array.isArray(annotations) ? (annotations as unknown[]) : []) {
+      events.push(...this.#say((message) => message.annotation(flatAnnotation(each))))
+    }
+    for (const piece of calls ?? []) events.push(...this.#call(piece))
+    return events
+  }
+
+  #think(text: string, field: string): ResponseEvent[] {
+    continued(this.#message, { [field]: text })
+    const { events, item } = this.#reopened('reasoning', (place) => new OpenReasoning(place, this.#options.summary))
+    return [...events, ...(item as OpenReasoning).text(text)]
+  }
+
+  #say(write: (message: OpenMessage) => ResponseEvent[]): ResponseEvent[] {
+    const { events, item } = this.#reopened('message', (place) => new OpenMessage(place))
+    return [...events, ...write(item as OpenMessage)]
+  }
+
+  /** The open item if it is of this kind; else a new one, after everything before it was closed. */
+  #reopened(kind: 'message' | 'reasoning', create: (place: Place) => OpenItem) {
+    if (this.#open?.kind === kind) return { events: [], item: this.#open.item }
+    const before = [...this.#closeCalls(), ...this.#close('completed')]
+    const { events, item } = this.#begun(kind, prefixes[kind], create)
+    return { events: [...before, ...events], item }
+  }
+
+  #begun<Item extends OpenItem>(
+    kind: 'message' | 'reasoning' | 'call',
+    prefix: string,
+    create: (place: Place) => Item,
+  ) {
+    const index = this.#output.length
+    const id = `${prefix}_${this.#options.blank.id.replace('resp_', '')}${index.toString(16).padStart(2, '0')}`
+    const place = { item_id: id, output_index: index }
+    const item = create(place)
+    this.#open = { kind, item, place }
+    const added = { type: 'response.output_item.added', output_index: index, item: item.item('in_progress') }
+    return { events: [added] as ResponseEvent[], item }
+  }
+
+  #close(status: ItemStatus): ResponseEvent[] {
+    const open = this.#open
+    if (open === undefined) return []
+    this.#open = undefined
+    const { item, place } = open
+    if (item instanceof OpenReasoning) this.#carryIn(item)
+    if (this.#openCall !== undefined) this.#openCall.call.state = 'closed'
+    this.#openCall = undefined
+    const events = item.close()
+    const whole = item.item(status)
+    this.#output.push(whole)
+    return [...events, { type: 'response.output_item.done', output_index: place.output_index, item: whole }]
+  }
+
+  /**
+   * Calls are told one after the other. Where a model writes several at once, those behind wait until the first is a
+   * whole JSON text.
+   */
+  #call(piece: ToolCallDelta): ResponseEvent[] {
+    const { index = 0, id, function: called } = piece
+    let call = this.#calls.get(index)
+    if (call === undefined) {
+      call = { id: id ?? '', name: called?.name ?? '', text: '', untold: '', state: 'waiting' }
+      this.#calls.set(index, call)
+    }
+    const rest = otherFields(piece)
+    if (Object.keys(rest).length > 0) continued((this.#callFields[call.id] ??= {}), rest)
+    const text = typeof called?.arguments === 'string' ? called.arguments : ''
+    call.text += text
+    call.untold += text
+    return this.#tellCalls()
+  }
+
+  #tellCalls(): ResponseEvent[] {
+    const events: ResponseEvent[] = []
+    for (;;) {
+      if (this.#openCall !== undefined) {
+        events.push(...this.#tell())
+        const next = this.#waiting()
+        if (next === undefined || parsed(this.#openCall.call.text) === undefined) return events
+      } else if (this.#waiting() === undefined) return events
+      events.push(...this.#openNext())
+    }
+  }
+
+  #tell(): ResponseEvent[] {
+    if (this.#openCall === undefined) return []
+    const { call, item } = this.#openCall
+    const { untold } = call
+    call.untold = ''
+    return item.arguments(untold)
+  }
+
+  #waiting(): Call | undefined {
+    return [...this.#calls.values()].find(({ state }) => state === 'waiting')
+  }
+
+  #openNext(): ResponseEvent[] {
+    const call = this.#waiting() as Call
+    const tool = this.#options.book.identityOf(call.name)
+    const before = this.#close('completed')
+    const { events, item } = this.#begun('call', prefixes[tool.kind], (place) => new OpenCall(place, call.id, tool))
+    call.state = 'open'
+    this.#openCall = { call, item }
+    return [...before, ...events]
+  }
+
+  /** All calls that wait, whether or not the ones before them are whole. The last one stays open. */
+  #closeCalls(): ResponseEvent[] {
+    const events: ResponseEvent[] = []
+    while (this.#waiting() !== undefined) {
+      events.push(...this.#openNext())
+      events.push(...this.#tell())
+    }
+    return events
+  }
+
+  #carryIn(reasoning: OpenReasoning): void {
+    if (this.#options.carry && Object.keys(this.#message).length > 0) reasoning.carry(pack({ message: this.#message }))
+    this.#message = {}
+  }
+
+  /** What came behind the reasoning, such as the signature of a call, goes into an item of its own. */
+  #leftOver(): ResponseEvent[] {
+    const calls = this.#callFields
+    const none = Object.keys(this.#message).length === 0 && Object.keys(calls).length === 0
+    if (none || !this.#options.carry) return []
+    const { events, item } = this.#begun('reasoning', prefixes.reasoning, (place) => new OpenReasoning(place, true))
+    const message = this.#message
+    this.#message = {}
+    item.carry(pack({ message, calls }))
+    return [...events, ...this.#close('completed')]
+  }
+}
+
+/** What a response has a form of its own for; everything else is carried. */
+const formed = new Set([
+  'role',
+  'content',
+  'refusal',
+  'tool_calls',
+  'annotations',
+  'reasoning_content',
+  'reasoning',
+  'audio',
+  'function_call',
+  'index',
+  'id',
+  'type',
+  'function',
+  'custom',
+])
+
+function otherFields(delta: Delta | ToolCallDelta): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(delta).filter(([name]) => !formed.has(name)))
+}
+
+const incompleteReasons: Partial<Record<FinishReason, string>> = {
+  length: 'max_output_tokens',
+  content_filter: 'content_filter',
+}
+
+function logprobsIn(logprobs: unknown): readonly unknown[] {
+  const { content } = Object(logprobs) as { content?: unknown }
+  return Array.isArray(content) ? content : []
+}
+
+/** A chat nests what a response has flat. */
+function flatAnnotation(annotation: unknown): unknown {
+  const { type, url_citation: citation } = Object(annotation) as { type?: string; url_citation?: object }
+  return type === 'url_citation' && citation !== undefined ? { type, ...citation } : annotation
+}

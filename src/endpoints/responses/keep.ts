@@ -1,0 +1,94 @@
+/** What is kept of a response, and how it is found again. Whose it is, is part of every question. */
+import { GatewayError } from '../../errors.ts'
+import { within } from '../../http/deadline.ts'
+import type { ResponseRecord, ResponseStore } from '../../responses/contract.ts'
+import type { InputItem, OutputItem, ResponseObject } from '../../wire/responses.ts'
+
+/** A response with everything the model had seen before it. */
+export interface Kept {
+  /** Earlier turns included. All have ids. */
+  readonly input: readonly InputItem[]
+  /** With all that can be carried to the next turn, whether or not its client was shown it. */
+  readonly response: ResponseObject
+  /** Whether the client asked to see `encrypted_content`. */
+  readonly showsOpaque: boolean
+}
+
+const storeTimeoutMs = 3_000
+
+export class Shelf {
+  readonly #store: ResponseStore
+  readonly #account: string
+
+  constructor(store: ResponseStore, account: string) {
+    this.#store = store
+    this.#account = account
+  }
+
+  /** Rejects when the store does not take it. */
+  async put(kept: Kept, newItems: readonly InputItem[]): Promise<void> {
+    const { response } = kept
+    const items = [...newItems, ...response.output].map(({ id }) => id).filter((id) => typeof id === 'string')
+    const record = { account: this.#account, id: response.id, items, body: JSON.stringify(kept) }
+    await this.#wait(this.#store.put(record))
+  }
+
+  /** Throws 404 for an unknown id, a deleted and a foreign one alike. */
+  async get(id: string): Promise<Kept> {
+    const kept = keptIn(await this.#wait(this.#store.get(this.#account, id)))
+    if (kept === undefined) throw notFound(id)
+    return kept
+  }
+
+  async find(id: string): Promise<Kept | undefined> {
+    return keptIn(await this.#wait(this.#store.get(this.#account, id)))
+  }
+
+  /** The item with this id, wherever it stands. */
+  async item(id: string): Promise<InputItem | OutputItem | undefined> {
+    const kept = keptIn(await this.#wait(this.#store.holding(this.#account, id)))
+    return kept && [...kept.input, ...kept.response.output].find((item) => item.id === id)
+  }
+
+  async delete(id: string): Promise<void> {
+    if (!(await this.#wait(this.#store.delete(this.#account, id)))) throw notFound(id)
+  }
+
+  async #wait<T>(answer: T | Promise<T>): Promise<T> {
+    if (!(answer instanceof Promise)) return answer
+    try {
+      return await within(storeTimeoutMs, answer, 'the store of responses')
+    } catch (error) {
+      throw GatewayError.is(error) ? error : new GatewayError('service_unavailable', { cause: error })
+    }
+  }
+}
+
+function keptIn(record: ResponseRecord | undefined): Kept | undefined {
+  return record && (JSON.parse(record.body) as Kept)
+}
+
+function notFound(id: string): GatewayError {
+  return new GatewayError('not_found', { message: `Response with id '${id.slice(0, 128)}' not found.` })
+}
+
+/** The response as its client may see it. */
+export function shown({ response, showsOpaque }: Kept): ResponseObject {
+  return showsOpaque ? response : { ...response, output: withoutOpaque(response.output) }
+}
+
+/** The same list where there is nothing to hide. */
+export function withoutOpaque(output: readonly OutputItem[]): readonly OutputItem[] {
+  return output.some(isOpaque) ? output.map(hidden) : output
+}
+
+/** An item without what only the gateway and the vendor can read. */
+export function hidden(item: OutputItem): OutputItem {
+  if (!isOpaque(item)) return item
+  const { encrypted_content: _, ...rest } = item
+  return rest
+}
+
+function isOpaque(item: OutputItem): boolean {
+  return item.type === 'reasoning' && 'encrypted_content' in item
+}

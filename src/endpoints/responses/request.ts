@@ -1,0 +1,124 @@
+/**
+ * The request for a response: what is bounded is checked, what is not known passes. Source of the fields: OpenAI's
+ * CreateResponse.
+ */
+import * as z from 'zod'
+import { estimateTokens } from '../../billing/usage.ts'
+import { GatewayError, invalid } from '../../errors.ts'
+import { readJson } from '../../http/body.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import type { JsonBody } from '../../http/json-body.ts'
+import type { Sizes } from '../../http/sizes.ts'
+import type { ResponseRequest, ResponseTool } from '../../wire/responses.ts'
+import { check, verify } from '../check.ts'
+import type { Order, Reading } from '../endpoint.ts'
+import { jsonOrder } from '../order.ts'
+import { conversationOf, type Conversation } from './history.ts'
+import { itemsIn } from './items.ts'
+import { Shelf } from './keep.ts'
+import type { ResponseProgress } from './progress.ts'
+
+const part = z.looseObject({ type: z.string() })
+
+const schema = z.looseObject({
+  model: z.string().min(1),
+  instructions: z.string().nullish(),
+  previous_response_id: z.string().nullish(),
+  store: z.boolean().nullish(),
+  stream: z.boolean().nullish(),
+  stream_options: z.looseObject({}).nullish(),
+  background: z.boolean().nullish(),
+  max_output_tokens: z.int().min(1).nullish(),
+  max_tool_calls: z.int().min(1).nullish(),
+  temperature: z.number().min(0).max(2).nullish(),
+  top_p: z.number().min(0).max(1).nullish(),
+  top_logprobs: z.int().min(0).max(20).nullish(),
+  presence_penalty: z.number().min(-2).max(2).nullish(),
+  frequency_penalty: z.number().min(-2).max(2).nullish(),
+  tool_choice: z.union([z.enum(['none', 'auto', 'required']), part]).nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  text: z.looseObject({ format: part.nullish(), verbosity: z.string().nullish() }).nullish(),
+  reasoning: z.looseObject({ effort: z.string().nullish(), summary: z.string().nullish() }).nullish(),
+  include: z.array(z.string()).nullish(),
+  truncation: z.enum(['auto', 'disabled']).nullish(),
+  metadata: z.record(z.string(), z.string()).nullish(),
+  user: z.string().nullish(),
+  safety_identifier: z.string().nullish(),
+  prompt_cache_key: z.string().nullish(),
+  service_tier: z.string().nullish(),
+})
+
+const tool: z.ZodObject = z.looseObject({
+  type: z.string(),
+  name: z.string().min(1).optional(),
+  parameters: z.looseObject({}).nullish(),
+  strict: z.boolean().nullish(),
+})
+const namedTool = tool.extend({ name: z.string().min(1) })
+
+/** Kept by a vendor in the name of its customer, which is the operator: a caller's ids must not reach into that. */
+const vendorsState = ['conversation', 'prompt'] as const
+
+export interface ResponseOrder extends Order<ResponseRequest> {
+  readonly conversation: Conversation
+  /** Where the response will be kept; undefined where the client does not want that. */
+  readonly shelf: Shelf | undefined
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** What the client has been told so far; undefined before a provider has begun. */
+  progress: ResponseProgress | undefined
+}
+
+export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Reading): Promise<ResponseOrder> {
+  const body = await readJson(exchange, sizes)
+  check(schema, body)
+  checkTools(body.get('tools'), 'tools')
+  refuseVendorsState(body)
+  const sent = itemsIn(body.get('input'))
+  const previous = body.get('previous_response_id') as string | null | undefined
+  if (sent.length === 0 && !previous) throw invalid('Missing required parameter: "input".', 'input')
+
+  const { parts, caller, now } = reading
+  const shelf = new Shelf(parts.responses, caller.account)
+  const conversation = await conversationOf(sent, previous, shelf)
+  const bytes = conversation.asSent ? body.bytes.length : JSON.stringify(conversation.items).length
+  if (bytes > sizes.jsonBytes) throw new GatewayError('context_length_exceeded')
+  const base = jsonOrder<ResponseRequest>(body)
+  return Object.defineProperties({} as ResponseOrder, {
+    ...Object.getOwnPropertyDescriptors(base),
+    ...Object.getOwnPropertyDescriptors({
+      promptTokens: estimateTokens(bytes),
+      conversation,
+      shelf: body.get('store') === false ? undefined : shelf,
+      now,
+      progress: undefined,
+    }),
+  })
+}
+
+function checkTools(tools: unknown, place: string): void {
+  if (tools === undefined || tools === null) return
+  if (!Array.isArray(tools)) throw invalid(`Invalid value for "${place}": must be a list.`, place)
+  for (const [index, each] of (tools as ResponseTool[]).entries()) {
+    const here = `${place}[${index}]`
+    const named = each?.type === 'function' || each?.type === 'custom' || each?.type === 'namespace'
+    verify(named ? namedTool : tool, each, here)
+    if (each.type === 'namespace') checkTools(each.tools, `${here}.tools`)
+  }
+}
+
+function refuseVendorsState(body: JsonBody): void {
+  if (body.get('background') === true) {
+    throw new GatewayError('unsupported_parameter', {
+      param: 'background',
+      message: '"background" is not supported: ask for a stream, or wait for the answer.',
+    })
+  }
+  for (const param of vendorsState) {
+    if (body.get(param) === undefined || body.get(param) === null) continue
+    throw new GatewayError('unsupported_parameter', {
+      param,
+      message: `"${param}" is not supported. Send the items themselves, or continue with "previous_response_id".`,
+    })
+  }
+}
