@@ -29,8 +29,8 @@ export async function askChat(
   if (provider.chat === undefined) {
     throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not chat.' })
   }
-  const { model, publicModel } = call
-  return openAnswer(chatForm, await provider.chat(call), { model, publicModel, stream: inChunks }, visit)
+  const { model, publicModel, signal } = call
+  return openAnswer(chatForm, await provider.chat(call), { model, publicModel, signal, stream: inChunks }, visit)
 }
 
 function tellsSomething({ choices = [] }: ChatChunk): boolean {
