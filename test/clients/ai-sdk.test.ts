@@ -42,7 +42,7 @@ const time = tool({ inputSchema: z.object({ city: z.string() }), execute: ({ cit
 const Recipe = z.object({
   name: z.string(),
   minutes: z.int().positive(),
-  steps: z.array(z.object({ text: z.string(), hot: z.boolean() })).min(3),
+  steps: z.array(z.object({ text: z.string().max(20), hot: z.boolean() })).min(2),
 })
 
 function failing(model: LanguageModel): Promise<unknown> {

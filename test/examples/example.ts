@@ -14,9 +14,14 @@ export interface RunningExample {
   readonly stop: (signal?: 'SIGTERM' | 'SIGINT') => Promise<number | null>
 }
 
+/** What follows `node` on the command line. */
+export function commandOf(name: string): string[] {
+  return ['--conditions=modelhatch-source', `examples/${name}.ts`]
+}
+
 /** Resolves when the example has printed its base URL; rejects with what it printed when it ends before. */
 export async function runExample(name: string, env: Record<string, string> = {}): Promise<RunningExample> {
-  const child = spawn(process.execPath, ['--conditions=modelhatch-source', `examples/${name}.ts`], {
+  const child = spawn(process.execPath, commandOf(name), {
     cwd: root,
     env: { PATH: process.env['PATH'], PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

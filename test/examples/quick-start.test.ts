@@ -1,52 +1,53 @@
 import { exec } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import OpenAI from 'openai'
 import { scriptedVendor } from 'modelhatch/testing'
 import { expect, test } from 'vitest'
-import { runExample } from './example.ts'
+import { commandOf, runExample } from './example.ts'
 
 const run = promisify(exec)
 
-test.each(['express', 'koa'])(
-  'the %s quick start serves the demo model, and the curl it prints works',
-  async (name) => {
+const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  scripts: Record<string, string>
+}
+
+test.each([
+  ['express', 'start'],
+  ['koa', 'start:koa'],
+])(
+  '%s, npm run %s: the curl it prints works; told to stop, it ends after the calls under way',
+  async (name, script) => {
+    expect(scripts[script]).toBe(`node ${commandOf(name).join(' ')}`)
     const example = await runExample(name)
     const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
+    const chat = (content: string) =>
+      client.chat.completions.create({ model: 'demo', messages: [{ role: 'user', content }], stream: true })
     expect((await client.models.list()).data.map(({ id }) => id)).toContain('demo')
 
-    const curl = example.printed().slice(example.printed().indexOf('curl'))
-    const { stdout } = await run(curl)
+    const { stdout } = await run(example.printed().slice(example.printed().indexOf('curl')))
     expect(stdout).toContain('"content":"Hello"')
     expect(stdout).toMatch(/data: \[DONE\]\n\n$/)
 
-    expect(await example.stop()).toBe(0)
+    let said = ''
+    let stopped: Promise<number | null> | undefined
+    let refused: unknown
+    for await (const { choices } of await chat('Count to 25')) {
+      said += choices[0]?.delta.content ?? ''
+      if (stopped === undefined) {
+        stopped = example.stop('SIGINT')
+        do refused = await chat('Hello').catch((error: unknown) => error)
+        while (!(refused instanceof Error))
+      }
+    }
+    expect(said).toMatch(/24, 25$/)
+    expect(refused).toMatchObject({ status: 503, code: 'service_unavailable' })
+    // Sooner than the five seconds for which a server keeps idle connections.
+    const soon = pause(3_000, 'still running', { ref: false })
+    expect(await Promise.race([stopped, soon])).toBe(0)
   },
 )
-
-test.each(['express', 'koa'])('%s: told to stop, it refuses new calls and ends after those under way', async (name) => {
-  const example = await runExample(name)
-  const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
-  const chat = (content: string) =>
-    client.chat.completions.create({ model: 'demo', messages: [{ role: 'user', content }], stream: true })
-
-  let said = ''
-  let stopped: Promise<number | null> | undefined
-  let refused: unknown
-  for await (const { choices } of await chat('Count to 25')) {
-    said += choices[0]?.delta.content ?? ''
-    if (stopped === undefined) {
-      stopped = example.stop('SIGINT')
-      do refused = await chat('Hello').catch((error: unknown) => error)
-      while (!(refused instanceof Error))
-    }
-  }
-  expect(said).toMatch(/24, 25$/)
-  expect(refused).toMatchObject({ status: 503, code: 'service_unavailable' })
-  // Sooner than the five seconds for which a server keeps idle connections.
-  const soon = pause(3_000, 'still running', { ref: false })
-  expect(await Promise.race([stopped, soon])).toBe(0)
-})
 
 test('a key of one’s own, and the models of a vendor where there is a key for it', async () => {
   const vendor = await scriptedVendor((request, response) => {

@@ -5,10 +5,14 @@ const number = /(?<![\p{L}\p{N}_.])-?\d{1,15}(?:\.\d{1,10})?(?![\p{L}\p{N}_])/gu
 const place = /\b(?:in|at|near|for|of|to)\s(\p{Lu}[\p{L}'’-]{0,40}(?:\s\p{Lu}[\p{L}'’-]{0,40}){0,3})/u
 const expression = /-?\d{1,15}(?:\.\d{1,10})?(?:\s?[-+*/]\s?-?\d{1,15}(?:\.\d{1,10})?){1,20}/
 
+/** The question is searched for no more names than this: a schema may hold thousands. */
+const mostNames = 200
+
 export class Hints {
   readonly question: string
   readonly #numbers: number[]
   #words: Set<string> | undefined
+  #names = 0
 
   constructor(question: string) {
     this.question = question.replace(/[ \t]+/g, ' ').trim()
@@ -18,7 +22,7 @@ export class Hints {
   /** What the question gives under a name, `serviceName` being the same as `service name`. */
   named(name: string): string | undefined {
     const words = name.slice(0, 60).match(/\p{Lu}?\p{Ll}+|\p{Lu}+|\p{N}+/gu)
-    if (words === null) return undefined
+    if (words === null || ++this.#names > mostNames) return undefined
     const value = `(?: ?= ?(?<word>[^\\s,;!?"']{1,200})| ?[=:] ?["'](?<quoted>[^"'\\n]{1,200})["']|(?:: ?| is )(?<rest>[^\\n,;!?]{1,200}))`
     const found = new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[ _-]?')}${value}`, 'iu').exec(this.question)?.groups
     return (

@@ -135,15 +135,12 @@ function usualLength(items: SchemaObject, depth: number): number {
 }
 
 /** The first alternative that says something; where the nesting is deep, one that ends it. */
-function choose(alternatives: readonly Schema[], depth: number): Schema {
-  const ends = alternatives.find((each) => typeof each === 'object' && each['type'] === 'null')
-  if (depth >= terseDepth) {
-    const plain = alternatives.find(
-      (each) => typeof each === 'object' && !('$ref' in each) && typeOf(each) !== 'object',
-    )
-    return ends ?? plain ?? (alternatives[0] as Schema)
-  }
-  return alternatives.find((each) => each !== ends && each !== false) ?? (alternatives[0] as Schema)
+function choose(given: readonly Schema[], depth: number): Schema {
+  const alternatives = given.filter((each) => typeof each === 'object' && each !== null)
+  const ends = alternatives.find(({ type }) => type === 'null')
+  const plain = alternatives.find((each) => !('$ref' in each) && typeOf(each) !== 'object')
+  const telling = alternatives.find((each) => each !== ends)
+  return (depth >= terseDepth ? (ends ?? plain) : telling) ?? alternatives[0] ?? true
 }
 
 function merge(part: SchemaObject, whole: SchemaObject): SchemaObject {
