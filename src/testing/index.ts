@@ -1,5 +1,10 @@
 /** `modelhatch/testing`: the contracts as runnable suites, and vendors to test against. */
+export { testKeyStore } from './key-store.ts'
+export type { StoreKitOptions } from './kit.ts'
+export { testLedger } from './ledger.ts'
+export { testLimitStore } from './limit-store.ts'
 export { testResponseStore } from './responses.ts'
 export type { TestFunction } from './runner.ts'
 export { testTaskStore, type TaskStoreKitOptions } from './task-store.ts'
+export { testUsageStore } from './usage-store.ts'
 export { scriptedVendor, type ScriptedVendor, type VendorReply } from './vendor.ts'

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest'
+import { memoryLimitStore } from '../../src/limits/memory.ts'
+import { testLimitStore } from '../../src/testing/limit-store.ts'
+
+describe('the embedded store keeps its contract:', () => {
+  let now = 0
+  const wait = (ms: number) => void (now += ms)
+  testLimitStore(test, () => memoryLimitStore({ now: () => now }), { wait })
+})
+
+describe('the embedded store by its own clock', () => {
+  testLimitStore(test, () => memoryLimitStore())
+})
+
+describe('the embedded store is bounded:', () => {
+  test('buckets that are full again are forgotten', async () => {
+    let now = 0
+    const store = memoryLimitStore({ now: () => now })
+    const take = async (bucket: string) =>
+      store.take({
+        id: bucket,
+        rates: [{ bucket, cost: 1, limit: 1, periodMs: 1_000, burst: 1 }],
+        places: [],
+        leaseMs: 1,
+      })
+    const before = process.memoryUsage().heapUsed
+    for (let index = 0; index < 200_000; index++) {
+      now += 1
+      await take(`bucket ${index}`)
+    }
+    // Of 200,000 buckets about 1,000 hold anything at any time.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(40 * 1024 * 1024)
+  })
+})
