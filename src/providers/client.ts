@@ -9,7 +9,7 @@ import { unavailable } from './failure.ts'
 import { Transfer, type Bounds } from './transfer.ts'
 
 export interface ClientOptions {
-  /** Such as `https://api.openai.com/v1`. Paths are appended to it as they are. */
+  /** Such as `https://api.openai.com/v1`. Paths are appended to it as they are, its query goes with each of them. */
   readonly baseUrl: string
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -37,30 +37,38 @@ export interface VendorRequest {
   readonly signal: AbortSignal
 }
 
+/** Opens nothing before it sends. */
 export class Client {
   readonly answerBytes: number
-  readonly #pool: Pool
+  readonly #origin: string
+  readonly #settings: Pool.Options
+  #opened: Pool | undefined
   readonly #prefix: string
+  readonly #query: string
   readonly #headers: Record<string, string>
   readonly #bounds: Bounds
 
   constructor(options: ClientOptions) {
-    const url = new URL(options.baseUrl)
-    if (url.protocol !== 'https:' && url.protocol !== 'http:') throw new TypeError('baseUrl must be an http(s) URL')
-    if (url.username !== '' || url.password !== '') throw new TypeError('baseUrl must not hold credentials')
+    const url = parseBaseUrl(options.baseUrl)
     this.#prefix = url.pathname.replace(/\/+$/, '')
-    this.#pool = new Pool(url.origin, {
+    this.#query = url.search
+    this.#origin = url.origin
+    this.#settings = {
       connections: options.connections ?? null,
       connectTimeout: options.connectMs ?? 10_000,
       headersTimeout: 0,
       bodyTimeout: 0,
       allowH2: false,
-    })
+    }
     // Compressed answers are not asked for: a few kilobytes of them can hold gigabytes.
     this.#headers = { ...options.headers, accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'modelhatch' }
     const { firstByteMs = 600_000, idleMs = 120_000, streamBytes = 256 * 1024 * 1024 } = options
     this.#bounds = { firstByteMs, idleMs, streamBytes }
     this.answerBytes = options.answerBytes ?? 64 * 1024 * 1024
+  }
+
+  get #pool(): Pool {
+    return (this.#opened ??= new Pool(this.#origin, this.#settings))
   }
 
   /** Resolves with the head of the answer, whatever its status. Rejects when there is none that can be used. */
@@ -71,7 +79,7 @@ export class Client {
     this.#pool.dispatch(
       {
         method,
-        path: this.#prefix + path,
+        path: this.#prefix + this.#withQuery(path),
         headers: headers === undefined ? this.#headers : { ...this.#headers, ...headers },
         // Any async iterable is taken, whatever the type says: https://undici.nodejs.org/#/docs/api/Dispatcher
         body: (body ?? null) as Uint8Array | null,
@@ -87,11 +95,28 @@ export class Client {
   }
 
   async close(): Promise<void> {
-    await this.#pool.destroy()
+    await this.#opened?.destroy()
   }
+
+  #withQuery(path: string): string {
+    if (this.#query === '' || !path.includes('?')) return path + this.#query
+    return `${path}&${this.#query.slice(1)}`
+  }
+}
+
+/** Throws a `TypeError` that says what would be right. The URL itself is not repeated: it may hold a password. */
+export function parseBaseUrl(baseUrl: string): URL {
+  const url = URL.parse(baseUrl)
+  if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
+    throw new TypeError('baseUrl must be an http(s) URL without credentials, such as "https://api.openai.com/v1"')
+  }
+  return url
 }
 
 /** Whether a content type is the one expected, parameters aside. */
 export function isMediaType(value: string | undefined, essence: string): boolean {
-  return value !== undefined && (value.startsWith(essence) || parseMediaType(value)?.essence === essence)
+  if (value === undefined) return false
+  // Most vendors write it the plain way.
+  if (value.startsWith(essence) && (value.length === essence.length || value[essence.length] === ';')) return true
+  return parseMediaType(value)?.essence === essence
 }

@@ -22,21 +22,18 @@ export interface Begun {
 export class Vendor {
   /** Models seen to have no endpoint for text completions. */
   readonly onlyChats: BoundedSet = new BoundedSet()
+  readonly client: Client
   readonly #options: OpenAIOptions
-  #client: Client | undefined
 
+  /** Throws a `TypeError` for a base URL that is none. */
   constructor(options: OpenAIOptions) {
+    const { baseUrl = 'https://api.openai.com/v1' } = options
     this.#options = options
+    this.client = new Client({ ...options, baseUrl, headers: headersOf(options) })
   }
 
-  /** Opened by the first call. */
-  get client(): Client {
-    const { baseUrl = 'https://api.openai.com/v1' } = this.#options
-    return (this.#client ??= new Client({ ...this.#options, baseUrl, headers: headersOf(this.#options) }))
-  }
-
-  async close(): Promise<void> {
-    await this.#client?.close()
+  close(): Promise<void> {
+    return this.client.close()
   }
 
   /** The vendor's name for the model of a call. */

@@ -1,0 +1,47 @@
+/** Leaves calls to the vendor at the given address in every phase, closes the gateway, and tells what it still holds. */
+import { subscribe } from 'node:diagnostics_channel'
+import { createGateway } from 'modelhatch'
+import { mount } from 'modelhatch/fetch'
+import { openai } from 'modelhatch/providers'
+
+const requests: unknown[] = []
+let wake: (() => void) | undefined
+subscribe('undici:client:sendHeaders', (request) => {
+  requests.push(request)
+  wake?.()
+})
+
+const gateway = createGateway({
+  models: { m: openai({ baseUrl: process.argv[2] as string }) },
+  keys: { 'sk-test': {} },
+  retry: { backoffMs: 600_000, longestWaitMs: 600_000 },
+})
+const handle = mount(gateway)
+
+function ask(stream: boolean): Promise<Response> {
+  const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream })
+  const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
+  return handle(new Request('http://host/v1/chat/completions', { method: 'POST', headers, body }))
+}
+
+/** Resolves when so many requests have gone out. */
+async function reached(count: number): Promise<void> {
+  while (requests.length < count) await new Promise<void>((resolve) => (wake = resolve))
+}
+
+// One answered, its connection kept; one left alone in silence; one in the middle; one waiting for its second try.
+await (await ask(false)).text()
+const silent = ask(false)
+await reached(2)
+const begun = await ask(true)
+const refused = ask(true)
+await reached(4)
+
+await gateway.close({ graceMs: 0 })
+const answers = [await silent, begun, await refused]
+const texts = await Promise.all(answers.map((answer) => answer.text()))
+if (!texts.every((text) => text.includes('"code":"service_unavailable"'))) console.log(texts)
+console.log(
+  'closed',
+  process.getActiveResourcesInfo().filter((name) => name !== 'PipeWrap'),
+)
