@@ -1,7 +1,7 @@
 /**
  * A multipart body → its parts, one after the other and no faster than they are taken. Everything that busboy leaves to
  * its user is done here: an error listener on each stream from birth, an end even where the parser announces none,
- * limits that refuse instead of cutting short, names that cannot carry a line break.
+ * limits that refuse instead of cutting short, names that cannot carry a line break, nothing read behind the last line.
  */
 import type { Readable } from 'node:stream'
 import busboy from 'busboy'
@@ -24,6 +24,7 @@ export class MultipartReader {
   readonly #incoming: Incoming
   readonly #parser: busboy.Busboy
   readonly #idle: NodeJS.Timeout
+  readonly #lastLine: LastLine
   #queue: (TextPart | IncomingFile)[] = []
   #wake: (() => void) | undefined
   #received = 0
@@ -50,15 +51,14 @@ export class MultipartReader {
       .on('filesLimit', () => this.fail(invalid(`The form has more than ${sizes.formFiles} files.`)))
       .on('fieldsLimit', () => this.fail(invalid(`The form has more than ${sizes.formFields} fields.`)))
       .on('partsLimit', () => this.fail(invalid('The form has too many parts.')))
-      .on('error', (cause) =>
-        this.fail(invalid('The multipart body is malformed or ends too early.', undefined, cause)),
-      )
-      .on('finish', () => this.#finish(undefined))
+      .on('error', (cause) => this.fail(malformed(cause)))
+      .on('close', () => this.#finish(undefined))
       .on('drain', this.#flow)
 
+    this.#lastLine = new LastLine(boundary)
     this.#idle = setTimeout(this.#tooLate, sizes.bodyIdleMs)
     this.#idle.unref()
-    stream.on('error', ignore).on('data', this.#take).on('end', this.#ended).on('close', this.#left)
+    stream.on('error', ignore).on('data', this.#take).on('end', this.#broken).on('close', this.#left)
     signal.addEventListener('abort', this.#left)
     if (stream.isPaused()) stream.resume()
     if (stream.destroyed || signal.aborted) this.#left()
@@ -92,7 +92,9 @@ export class MultipartReader {
     const { uploadBytes } = this.#incoming.sizes
     if (this.#received > uploadBytes) return this.fail(tooLarge(uploadBytes))
     this.#idle.refresh()
-    if (!this.#parser.write(piece)) this.#incoming.stream.pause()
+    const end = this.#lastLine.endIn(piece)
+    if (end !== undefined) this.#ended(piece.subarray(0, end))
+    else if (!this.#parser.write(piece)) this.#incoming.stream.pause()
   }
 
   readonly #flow = (): void => {
@@ -101,16 +103,23 @@ export class MultipartReader {
     this.#incoming.stream.resume()
   }
 
-  readonly #ended = (): void => {
-    // The connection may close while the last parts are still being taken.
-    this.#incoming.stream.off('close', this.#left)
-    this.#parser.end()
+  /**
+   * Nothing more will come: the connection may close while the last parts are still being taken. The parser is not told
+   * to end, for it would wait for files that never do, but destroyed when it has read everything: that ends them all.
+   */
+  #ended(last: Uint8Array): void {
+    clearTimeout(this.#idle)
+    this.#forget()
+    this.#incoming.stream.resume()
+    this.#parser.off('drain', this.#flow).write(last, () => this.#parser.destroy())
   }
+
+  readonly #broken = (): void => this.#ended(nothing)
 
   readonly #tooLate = (): void => {
     const { stream } = this.#incoming
     // A client that waits for somebody slower than itself is not to blame for the silence.
-    if (!stream.isPaused() && !stream.readableEnded) this.fail(new GatewayError('request_timeout'))
+    if (!stream.isPaused()) this.fail(new GatewayError('request_timeout'))
   }
 
   readonly #left = (): void => this.fail(new GatewayError('client_closed'))
@@ -145,16 +154,42 @@ export class MultipartReader {
     this.#over = true
     this.#error = error
     clearTimeout(this.#idle)
-    const { stream, signal } = this.#incoming
-    stream.off('data', this.#take).off('end', this.#ended).off('close', this.#left)
-    signal.removeEventListener('abort', this.#left)
+    this.#forget()
+    this.#incoming.signal.removeEventListener('abort', this.#left)
     this.#awake()
+  }
+
+  #forget(): void {
+    this.#incoming.stream.off('data', this.#take).off('end', this.#broken).off('close', this.#left)
   }
 
   #awake(): void {
     const wake = this.#wake
     this.#wake = undefined
     wake?.()
+  }
+}
+
+/** Finds the line that ends a multipart body. What follows it means nothing, but busboy would go on reading. */
+class LastLine {
+  readonly #line: Buffer
+  /** The last bytes that have come, one fewer than the line has. */
+  #before: Buffer = Buffer.from('\r\n')
+
+  constructor(boundary: string) {
+    this.#line = Buffer.from(`\r\n--${boundary}--`)
+  }
+
+  /** Where the line ends in the next piece of the body; undefined while it has not come. */
+  endIn(piece: Buffer): number | undefined {
+    const line = this.#line
+    const seam = Buffer.concat([this.#before, piece.subarray(0, line.length)])
+    const across = seam.indexOf(line)
+    if (across >= 0) return across + line.length - this.#before.length
+    const inside = piece.indexOf(line)
+    if (inside >= 0) return inside + line.length
+    this.#before = (piece.length < line.length ? seam : piece).subarray(1 - line.length)
+    return undefined
   }
 }
 
@@ -180,7 +215,7 @@ export class IncomingFile {
       const { done, value } = await this.#pieces.next()
       return done === true ? undefined : value
     } catch (error) {
-      throw this.#failure() ?? error
+      throw this.#failure() ?? malformed(error)
     }
   }
 
@@ -189,6 +224,8 @@ export class IncomingFile {
     while ((await this.next()) !== undefined);
   }
 }
+
+const nothing = new Uint8Array()
 
 /** Control characters would end a header early where the name is written again. */
 // oxlint-disable-next-line no-control-regex -- control characters are what must not stand in a name
@@ -200,6 +237,10 @@ function isName(name: string | undefined): name is string {
 
 function cleanFilename(filename: string): string {
   return filename.replaceAll(control, '').slice(-255)
+}
+
+function malformed(cause: unknown): GatewayError {
+  return invalid('The multipart body is malformed or ends too early.', undefined, cause)
 }
 
 function badName(): GatewayError {

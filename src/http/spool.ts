@@ -5,52 +5,55 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GatewayError } from '../errors.ts'
 
-const pieceBytes = 64 * 1024
+/** Bytes read from disk at once. */
+const pieceBytes = 256 * 1024
 
 export class Spool implements AsyncIterable<Uint8Array> {
   size = 0
+  /** What is not on disk: the end, or all of it. */
   #pieces: Uint8Array[] = []
+  #stored = 0
   #file: FileHandle | undefined
   #disposed = false
+  readonly #batchBytes: number
 
-  /** Puts a piece aside in memory. Not after `store`. */
+  /** `batchBytes`: what is gathered in memory before it is written to disk. */
+  constructor(batchBytes: number) {
+    this.#batchBytes = batchBytes
+  }
+
+  /** Puts a piece aside in memory. */
   hold(piece: Uint8Array): void {
     this.#pieces.push(piece)
     this.size += piece.length
   }
 
-  /** Puts a piece aside on disk, with all that was held in memory before it. Throws 503 when the disk does not take it. */
+  /** Puts a piece aside, on disk as soon as there are enough of them. Throws 503 when the disk does not take it. */
   async store(piece: Uint8Array): Promise<void> {
     this.hold(piece)
+    const bytes = this.size - this.#stored
+    if (bytes < this.#batchBytes) return
     try {
       this.#file ??= await openNameless()
       if (this.#disposed) return this.dispose()
-      const pieces = this.#pieces
-      this.#pieces = []
-      let at = this.size - pieces.reduce((sum, { length }) => sum + length, 0)
-      for (const each of pieces) {
-        for (let written = 0; written < each.length; at += written) {
-          written += (await this.#file.write(each, written, each.length - written, at)).bytesWritten
-        }
-      }
+      const { bytesWritten } = await this.#file.writev(this.#pieces, this.#stored)
+      if (bytesWritten < bytes) throw new Error('the disk is full')
     } catch (cause) {
       if (this.#disposed) return
       throw new GatewayError('service_unavailable', { cause, retryAfterMs: 1_000 })
     }
+    this.#stored = this.size
+    this.#pieces = []
   }
 
   /** All bytes, from the beginning, as often as wanted. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    const file = this.#file
-    if (file !== undefined) {
-      const stored = this.size
-      for (let at = 0; at < stored;) {
-        const piece = Buffer.allocUnsafe(Math.min(pieceBytes, stored - at))
-        const { bytesRead } = await file.read(piece, 0, piece.length, at)
-        if (bytesRead === 0) throw new Error('a file was shortened while it was read')
-        yield piece.subarray(0, bytesRead)
-        at += bytesRead
-      }
+    for (let at = 0; at < this.#stored;) {
+      const batch = Buffer.allocUnsafe(Math.min(pieceBytes, this.#stored - at))
+      const { bytesRead = 0 } = (await this.#file?.read(batch, 0, batch.length, at)) ?? {}
+      if (bytesRead === 0) throw new Error('the file is gone')
+      yield batch.subarray(0, bytesRead)
+      at += bytesRead
     }
     yield* this.#pieces
   }

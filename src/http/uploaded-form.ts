@@ -35,6 +35,7 @@ export class UploadedForm implements OpenForm {
   readonly #parts: (TextPart | StoredFile)[] = []
   /** Bytes of files that may still be held in memory. */
   #room: number
+  readonly #batchBytes: number
   /** The file in the middle of which we stopped taking in. */
   #live: StoredFile | undefined
   #complete = false
@@ -44,6 +45,7 @@ export class UploadedForm implements OpenForm {
     this.#reader = reader
     this.#rules = rules
     this.#room = sizes.uploadMemoryBytes
+    this.#batchBytes = Math.min(256 * 1024, sizes.uploadMemoryBytes)
     this.arrived = this.#arrival.promise
     // Whoever waits for the form is told; one that nobody waits for must not disturb the host.
     this.arrived.catch(() => undefined)
@@ -113,7 +115,7 @@ export class UploadedForm implements OpenForm {
         this.#parts.push(part)
         continue
       }
-      const stored = { file: part, spool: new Spool() }
+      const stored = { file: part, spool: new Spool(this.#batchBytes) }
       this.#parts.push(stored)
       const fits = await this.#hold(stored)
       if (!fits && mayPassOn && this.#rules.passOn(this)) {

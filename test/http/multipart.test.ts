@@ -75,6 +75,16 @@ describe('reading a form', () => {
     })
   })
 
+  it('takes nothing from behind the last line, wherever the body is cut', async () => {
+    const body = multipart(text('model', 'm'), file('file', 'x'))
+    const late = multipart(text('model', 'other'), file('file', 'never ended')).subarray(0, -20)
+    const whole = Buffer.concat([body, late])
+    for (let cut = 1; cut < whole.length; cut++) {
+      const form = await readParts(Readable.from([whole.subarray(0, cut), whole.subarray(cut)]))
+      expect([...form.fields.values(), form.files]).toEqual([['m'], ['file']])
+    }
+  })
+
   it('reads what a parser of the host kept as bytes, and tells where to mount the gateway when it kept nothing', async () => {
     const form = await read({ body: { state: 'text', text: multipart(text('model', 'm')) } })
     expect(form.fields.get('model')).toEqual(['m'])

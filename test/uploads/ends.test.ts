@@ -1,0 +1,220 @@
+/** What becomes of an upload when somebody leaves, refuses or fails in the middle of it. */
+import { once } from 'node:events'
+import { createServer, request, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { setImmediate } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import type { GatewayOptions } from '../../src/index.ts'
+import { openai } from '../../src/providers/index.ts'
+import { boundary, file, multipart, temporaryFolder, text as field, type TemporaryFolder } from '../http/form.ts'
+import { hostedWith } from '../hosted.ts'
+
+let folder: TemporaryFolder
+
+beforeEach(() => {
+  folder = temporaryFolder()
+})
+afterEach(async () => {
+  while (folder.left().length > 0) await setImmediate()
+  folder.remove()
+})
+
+const piece = Buffer.alloc(64 * 1024, 'sound ')
+const model = field('model', 'm')
+
+/** A vendor that does as it likes with a request whose body it has not read. */
+async function vendorWith(answer: (incoming: IncomingMessage, response: ServerResponse) => void): Promise<string> {
+  const server = createServer(answer)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
+}
+
+async function gatewayBefore(baseUrl: string, options: Partial<GatewayOptions> = {}) {
+  const provider = openai({ baseUrl })
+  return hostedWith({
+    models: { m: provider },
+    sizes: { uploadMemoryBytes: 100_000 },
+    retry: { tries: 2, backoffMs: 1 },
+    ...options,
+  })
+}
+
+/** An upload that has begun: its head is sent, and as much of its file as is told. */
+function begin(url: string, before: ReturnType<typeof field>[], pieces: number): ClientRequest {
+  const outgoing = request(`${url}/v1/audio/transcriptions`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer sk-test', 'content-type': `multipart/form-data; boundary=${boundary}` },
+  })
+  outgoing.on('error', () => undefined)
+  const [head = ''] = multipart(...before, file('file', 'FILE'))
+    .toString()
+    .split('FILE')
+  outgoing.write(head)
+  for (let sent = 0; sent < pieces; sent++) outgoing.write(piece)
+  return outgoing
+}
+
+function finish(outgoing: ClientRequest, ...after: ReturnType<typeof field>[]): void {
+  const [, tail] = multipart(file('file', 'FILE'), ...after)
+    .toString()
+    .split('FILE')
+  outgoing.end(tail)
+}
+
+async function answerTo(outgoing: ClientRequest) {
+  const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+  const { error } = JSON.parse(await text(response)) as { error: { code: string } }
+  return { status: response.statusCode, code: error.code }
+}
+
+describe('a client that leaves', () => {
+  it('in an upload that is passed on ends the call of the vendor', async () => {
+    const cut = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const baseUrl = await vendorWith((incoming) => {
+      incoming
+        .once('data', () => begun.resolve())
+        .on('error', () => cut.resolve())
+        .resume()
+    })
+    const { url, receipt } = await gatewayBefore(baseUrl)
+    const outgoing = begin(url, [model], 20)
+    await begun.promise
+    outgoing.destroy()
+    await cut.promise
+    expect(await receipt()).toMatchObject({ outcome: 'cancelled', attempts: 1 })
+  })
+
+  it('in an upload that is kept leaves nothing, and the vendor hears nothing of it', async () => {
+    let heard = 0
+    const baseUrl = await vendorWith(() => void heard++)
+    const { url, receipts } = await gatewayBefore(baseUrl)
+    const outgoing = begin(url, [], 20)
+    while (folder.left().length === 0) await setImmediate()
+    outgoing.destroy()
+    while (folder.left().length > 0) await setImmediate()
+    expect([heard, receipts]).toEqual([0, []])
+  })
+
+  it('while the vendor works on a kept upload leaves nothing', async () => {
+    const asked = Promise.withResolvers<void>()
+    const baseUrl = await vendorWith((incoming) => incoming.on('end', () => asked.resolve()).resume())
+    const { url, receipt } = await gatewayBefore(baseUrl)
+    const outgoing = begin(url, [], 20)
+    finish(outgoing, model)
+    await asked.promise
+    expect(folder.left()).toHaveLength(1)
+    outgoing.destroy()
+    expect(await receipt()).toMatchObject({ outcome: 'cancelled' })
+  })
+})
+
+describe('a vendor that', () => {
+  it('refuses before it has read is heard before the client has sent all', async () => {
+    const baseUrl = await vendorWith((incoming, response) => {
+      incoming.once('data', () => response.writeHead(401, { 'content-type': 'application/json' }).end('{}'))
+    })
+    const { url } = await gatewayBefore(baseUrl)
+    const outgoing = begin(url, [model], 20)
+    expect(await answerTo(outgoing)).toEqual({ status: 503, code: 'service_unavailable' })
+    outgoing.destroy()
+  })
+
+  it('breaks off in the middle of an upload is told, not tried again', async () => {
+    let asked = 0
+    const baseUrl = await vendorWith((incoming) => {
+      asked++
+      incoming.once('data', () => incoming.destroy())
+    })
+    const { url, receipt } = await gatewayBefore(baseUrl)
+    const outgoing = begin(url, [model], 20)
+    expect(await answerTo(outgoing)).toEqual({ status: 503, code: 'service_unavailable' })
+    outgoing.destroy()
+    expect(await receipt()).toMatchObject({ outcome: 'failed', attempts: 1 })
+    expect(asked).toBe(1)
+  })
+
+  it('breaks off a kept upload is asked again', async () => {
+    let asked = 0
+    const baseUrl = await vendorWith((incoming, response) => {
+      if (asked++ === 0) incoming.once('data', () => incoming.destroy())
+      else incoming.on('end', () => response.writeHead(500).end('{}')).resume()
+    })
+    const { url } = await gatewayBefore(baseUrl)
+    const outgoing = begin(url, [], 20)
+    finish(outgoing, model)
+    expect(await answerTo(outgoing)).toEqual({ status: 503, code: 'service_unavailable' })
+    expect(asked).toBe(2)
+  })
+
+  it('does not read makes the client wait', async () => {
+    const baseUrl = await vendorWith(() => undefined)
+    const { url } = await gatewayBefore(baseUrl)
+    const outgoing = begin(url, [model], 0)
+    let taken = 0
+    const more = () => {
+      for (; taken < 1_000; taken++) if (!outgoing.write(piece)) return
+    }
+    outgoing.on('drain', more)
+    more()
+    // It stands still when nothing more is taken while other connections are served.
+    for (let before = -1; before !== taken;) {
+      before = taken
+      for (let round = 0; round < 5; round++) await fetch(`${url}/v1/models`).then((response) => response.text())
+    }
+    expect(taken).toBeLessThan(400)
+    outgoing.destroy()
+  })
+})
+
+describe('an upload', () => {
+  it.each([
+    ['passed on', [model]],
+    ['kept', []],
+  ])('that stops coming while it is %s is refused with 408', async (_, before) => {
+    const baseUrl = await vendorWith((incoming) => void incoming.on('error', () => undefined).resume())
+    const { url } = await gatewayBefore(baseUrl, { sizes: { uploadMemoryBytes: 100_000, bodyIdleMs: 50 } })
+    const outgoing = begin(url, before, 20)
+    expect(await answerTo(outgoing)).toEqual({ status: 408, code: 'request_timeout' })
+    outgoing.destroy()
+  })
+
+  it('for an unknown model is refused, and what was kept of it is gone', async () => {
+    const { url } = await gatewayBefore('http://127.0.0.1:1/v1')
+    const outgoing = begin(url, [], 20)
+    finish(outgoing, field('model', 'other'))
+    expect(await answerTo(outgoing)).toEqual({ status: 404, code: 'model_not_found' })
+  })
+
+  it('that grows too large is refused before it has come to its end', async () => {
+    const { url } = await gatewayBefore('http://127.0.0.1:1/v1', {
+      sizes: { uploadMemoryBytes: 100_000, uploadBytes: 1_000_000 },
+    })
+    const outgoing = begin(url, [], 20)
+    expect(await answerTo(outgoing)).toEqual({ status: 413, code: 'request_too_large' })
+    outgoing.destroy()
+  })
+
+  it('under way when the gateway closes is ended', async () => {
+    const begun = Promise.withResolvers<void>()
+    const baseUrl = await vendorWith((incoming) => {
+      incoming
+        .on('error', () => undefined)
+        .once('data', () => begun.resolve())
+        .resume()
+    })
+    const { url, gateway } = await gatewayBefore(baseUrl)
+    const outgoing = begin(url, [model], 20)
+    await begun.promise
+    const answer = answerTo(outgoing)
+    await gateway.close({ graceMs: 10 })
+    expect(await answer).toEqual({ status: 503, code: 'service_unavailable' })
+    outgoing.destroy()
+  })
+})
