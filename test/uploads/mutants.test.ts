@@ -58,7 +58,7 @@ it(`${count} damaged forms are each answered within a second, without a fault of
       answers.set(status, (answers.get(status) ?? 0) + 1)
     }
   }
-  expect([...answers.keys()].sort()).toEqual([200, 400, 404])
+  expect(new Set(answers.keys())).toEqual(new Set([200, 400, 404]))
   for (const status of [200, 400]) expect(answers.get(status)).toBeGreaterThan(1_000)
   expect({}.constructor).toBe(Object)
   await gateway.close()

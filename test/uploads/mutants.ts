@@ -85,7 +85,7 @@ export function mutant(random: Random): string {
     `--b\r\n${heads[1]?.replace('#', 'file')}\r\n\r\nsound\r\n`,
   ]
   const parts = Array.from({ length: random(6) }, part)
-  let body = [...(random(3) === 0 ? good.reverse() : good), ...parts].join('') + '--b--\r\n'
+  let body = [...(random(3) === 0 ? good.toReversed() : good), ...parts].join('') + '--b--\r\n'
   for (let damage = random(4); damage > 0; damage--) body = damaged(body, random, pick(tokens))
   return body
 }
