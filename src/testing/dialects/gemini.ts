@@ -1,0 +1,133 @@
+/** Google's generateContent. */
+import {
+  finishOf,
+  merged,
+  piecesOf,
+  type Dialect,
+  type HeardTurn,
+  type Refusal,
+  type RefusalKind,
+  type Script,
+} from './dialect.ts'
+
+const head = { responseId: 'scripted', modelVersion: 'gemini-2.5-flash' }
+
+/** Calls end an answer as words do. */
+const reasons = { stop: 'STOP', length: 'MAX_TOKENS', tool_calls: 'STOP', content_filter: 'SAFETY' }
+
+export const geminiDialect: Dialect = {
+  name: 'gemini',
+  model: 'gemini-2.5-flash',
+  whole(script) {
+    const { reasoning, text } = script
+    const parts = [
+      ...(reasoning === undefined ? [] : [{ text: reasoning, thought: true }]),
+      ...(text === undefined ? [] : [{ text }]),
+      ...callsIn(script),
+    ]
+    return JSON.stringify(response(parts, script))
+  },
+  stream(script) {
+    const { reasoning = '', text = '' } = script
+    const frames = [
+      ...piecesOf(reasoning).map((piece) => frame(response([{ text: piece, thought: true }]))),
+      ...piecesOf(text).map((piece) => frame(response([{ text: piece }]))),
+      ...callsIn(script).map((part) => frame(response([part]))),
+      frame(response([{ text: '', thoughtSignature: 'c2lnbmVk' }], script)),
+    ]
+    return { frames, complete: frames.length }
+  },
+  refusal: refuse,
+  errorFrame: (secret) => frame({ error: { code: 503, message: secret, status: 'UNAVAILABLE' } }),
+  hear({ url, json }) {
+    const { systemInstruction, contents, tools = [] } = json as Request
+    return {
+      stream: url.includes(':streamGenerateContent'),
+      instructions: (systemInstruction?.parts ?? []).map(({ text = '' }) => text).join('\n\n'),
+      turns: merged(contents.map(turnOf)),
+      tools: tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations.map(({ name }) => name)),
+    }
+  },
+}
+
+interface Request {
+  readonly systemInstruction?: { readonly parts: readonly Part[] }
+  readonly contents: readonly Content[]
+  readonly tools?: readonly { readonly functionDeclarations?: readonly { readonly name: string }[] }[]
+}
+
+interface Content {
+  readonly role: 'user' | 'model'
+  readonly parts: readonly Part[]
+}
+
+interface Part {
+  readonly text?: string
+  readonly thought?: boolean
+  readonly thoughtSignature?: string
+  readonly inlineData?: { readonly data: string }
+  readonly functionCall?: { readonly id?: string; readonly name: string; readonly args?: unknown }
+  readonly functionResponse?: { readonly name: string; readonly response: Readonly<Record<string, unknown>> }
+}
+
+function turnOf({ role, parts }: Content): HeardTurn {
+  return {
+    role: role === 'model' ? 'assistant' : 'user',
+    text: parts.map(({ text = '', thought }) => (thought === true ? '' : text)).join(''),
+    images: parts.flatMap(({ inlineData }) => (inlineData === undefined ? [] : [inlineData.data])),
+    calls: parts.flatMap(({ functionCall: call }) =>
+      call === undefined ? [] : [{ name: call.name, input: call.args }],
+    ),
+    results: parts.flatMap(({ functionResponse: result }) => {
+      if (result === undefined) return []
+      const { output = result.response['content'] } = result.response
+      return [{ name: result.name, text: typeof output === 'string' ? output : JSON.stringify(result.response) }]
+    }),
+  }
+}
+
+/** The signature of a turn with calls stands on the first of them. */
+function callsIn({ calls = [] }: Script): Part[] {
+  return calls.map(({ id, name, input }, index) => {
+    return { functionCall: { id, name, args: input }, ...(index === 0 && { thoughtSignature: 'c2lnbmVk' }) }
+  })
+}
+
+function response(parts: readonly Part[], end?: Script): object {
+  const finish = end === undefined ? {} : { finishReason: reasons[finishOf(end)] }
+  const candidates = [{ content: { role: 'model', parts }, ...finish, index: 0 }]
+  return { candidates, ...(end?.usage !== undefined && { usageMetadata: usageOf(end.usage) }), ...head }
+}
+
+/** Thoughts are not counted among the other output. */
+function usageOf({ input, cached, output, reasoning }: NonNullable<Script['usage']>) {
+  return {
+    promptTokenCount: input,
+    cachedContentTokenCount: cached,
+    candidatesTokenCount: output - reasoning,
+    thoughtsTokenCount: reasoning,
+    totalTokenCount: input + output,
+  }
+}
+
+function frame(value: object): string {
+  return `data: ${JSON.stringify(value)}\r\n\r\n`
+}
+
+const refusals: Readonly<Record<RefusalKind, readonly [number, string, object[]]>> = {
+  invalid: [400, 'INVALID_ARGUMENT', []],
+  key: [400, 'INVALID_ARGUMENT', [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]],
+  'empty account': [400, 'FAILED_PRECONDITION', []],
+  rate: [429, 'RESOURCE_EXHAUSTED', [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '6.2s' }]],
+  overloaded: [503, 'UNAVAILABLE', []],
+  broken: [500, 'INTERNAL', []],
+}
+
+function refuse(kind: RefusalKind, secret: string): Refusal {
+  const [code, status, details] = refusals[kind]
+  return {
+    status: code,
+    headers: { 'x-secret': secret },
+    body: JSON.stringify({ error: { code, message: secret, status, details } }),
+  }
+}

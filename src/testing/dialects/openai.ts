@@ -1,0 +1,144 @@
+/** OpenAI's chat completions. */
+import {
+  finishOf,
+  merged,
+  piecesOf,
+  type Dialect,
+  type HeardTurn,
+  type Refusal,
+  type RefusalKind,
+  type Script,
+} from './dialect.ts'
+
+const head = { id: 'chatcmpl-scripted', created: 1_700_000_000, model: 'gpt-scripted' }
+
+export const openaiDialect: Dialect = {
+  name: 'openai',
+  model: 'gpt-scripted',
+  whole(script) {
+    const { reasoning, text, calls = [] } = script
+    const message = {
+      role: 'assistant',
+      content: text ?? null,
+      refusal: null,
+      ...(reasoning !== undefined && { reasoning_content: reasoning }),
+      ...(calls.length > 0 && {
+        tool_calls: calls.map(({ id, name, input }) => {
+          return { id, type: 'function', function: { name, arguments: JSON.stringify(input) } }
+        }),
+      }),
+    }
+    const choice = { index: 0, message, logprobs: null, finish_reason: finishOf(script) }
+    return JSON.stringify({ ...head, object: 'chat.completion', choices: [choice], ...usageIn(script) })
+  },
+  stream(script) {
+    const { reasoning = '', text = '', calls = [] } = script
+    const frames = [
+      chunk({ role: 'assistant', content: '' }),
+      ...piecesOf(reasoning).map((piece) => chunk({ reasoning_content: piece })),
+      ...piecesOf(text).map((piece) => chunk({ content: piece })),
+      ...calls.flatMap(({ id, name, input }, index) => [
+        chunk({ tool_calls: [{ index, id, type: 'function', function: { name, arguments: '' } }] }),
+        ...piecesOf(JSON.stringify(input)).map((piece) =>
+          chunk({ tool_calls: [{ index, function: { arguments: piece } }] }),
+        ),
+      ]),
+      chunk({}, finishOf(script)),
+    ]
+    const counted = frame({ ...head, object: 'chat.completion.chunk', choices: [], ...usageIn(script) })
+    return { frames: [...frames, counted, 'data: [DONE]\n\n'], complete: frames.length }
+  },
+  refusal: refuse,
+  errorFrame: (secret) => frame({ error: { message: secret, type: 'server_error', param: null, code: null } }),
+  hear({ json }) {
+    const { stream, messages, tools = [] } = json as Request
+    const names = new Map(
+      messages.flatMap(({ tool_calls: calls = [] }) => calls.map((call) => [call.id, call.function.name])),
+    )
+    const system = messages.filter(({ role }) => role === 'system' || role === 'developer')
+    return {
+      stream: stream === true,
+      instructions: system.map(({ content }) => textOf(content)).join('\n\n'),
+      turns: merged(messages.filter((message) => !system.includes(message)).map((message) => turnOf(message, names))),
+      tools: tools.map((tool) => tool.function.name),
+    }
+  },
+}
+
+interface Request {
+  readonly stream?: boolean
+  readonly messages: readonly Message[]
+  readonly tools?: readonly { readonly function: { readonly name: string } }[]
+}
+
+interface Message {
+  readonly role: string
+  readonly content?: string | readonly Part[] | null
+  readonly tool_call_id?: string
+  readonly tool_calls?: readonly {
+    readonly id: string
+    readonly function: { readonly name: string; readonly arguments: string }
+  }[]
+}
+
+interface Part {
+  readonly text?: string
+  readonly image_url?: { readonly url: string }
+}
+
+function turnOf(message: Message, names: ReadonlyMap<string, string>): HeardTurn {
+  const { role, content, tool_call_id: id = '', tool_calls: calls = [] } = message
+  const text = textOf(content)
+  const result = role === 'tool'
+  const parts = Array.isArray(content) ? (content as readonly Part[]) : []
+  return {
+    role: role === 'assistant' ? 'assistant' : 'user',
+    text: result ? '' : text,
+    images: parts.flatMap(({ image_url: image }) => (image === undefined ? [] : [image.url.split(',')[1] ?? ''])),
+    calls: calls.map(({ function: { name, arguments: input } }) => ({ name, input: JSON.parse(input) as unknown })),
+    results: result ? [{ name: names.get(id) ?? '', text }] : [],
+  }
+}
+
+function textOf(content: Message['content']): string {
+  if (typeof content === 'string') return content
+  return (content ?? []).map(({ text = '' }) => text).join('')
+}
+
+function chunk(delta: object, finish: string | null = null): string {
+  const choice = { index: 0, delta, logprobs: null, finish_reason: finish }
+  return frame({ ...head, object: 'chat.completion.chunk', choices: [choice], usage: null })
+}
+
+function frame(value: object): string {
+  return `data: ${JSON.stringify(value)}\n\n`
+}
+
+function usageIn({ usage }: Script): object {
+  if (usage === undefined) return {}
+  const { input, cached, output, reasoning } = usage
+  return {
+    usage: {
+      prompt_tokens: input,
+      completion_tokens: output,
+      total_tokens: input + output,
+      prompt_tokens_details: { cached_tokens: cached },
+      completion_tokens_details: { reasoning_tokens: reasoning },
+    },
+  }
+}
+
+const refusals: Readonly<Record<RefusalKind, readonly [number, string, string | null]>> = {
+  invalid: [400, 'invalid_request_error', null],
+  key: [401, 'invalid_request_error', 'invalid_api_key'],
+  'empty account': [429, 'insufficient_quota', 'insufficient_quota'],
+  rate: [429, 'requests', 'rate_limit_exceeded'],
+  overloaded: [503, 'server_error', null],
+  broken: [500, 'server_error', null],
+}
+
+function refuse(kind: RefusalKind, secret: string): Refusal {
+  const [status, type, code] = refusals[kind]
+  const headers = { 'x-request-id': secret, ...(kind === 'rate' && { 'retry-after': '7' }) }
+  return { status, headers, body: JSON.stringify({ error: { message: secret, type, param: null, code } }) }
+}

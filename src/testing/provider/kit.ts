@@ -1,0 +1,56 @@
+/** A provider between a gateway without a socket in front of it and a vendor behind a real one. */
+import { createGateway, type Gateway } from '../../index.ts'
+import type { Provider } from '../../providers/contract.ts'
+import type { Dialect, Script } from '../dialects/dialect.ts'
+import { askInProcess, type Answer, type AskOptions } from '../in-process.ts'
+import { speaking } from '../speaking.ts'
+import { scriptedVendor, type ScriptedVendor, type VendorReply } from '../vendor.ts'
+import { question } from './scripts.ts'
+
+export type Make = (baseUrl: string) => Provider
+
+export class Kit {
+  readonly provider: Provider
+  readonly dialect: Dialect
+  readonly #vendor: ScriptedVendor
+  readonly #gateway: Gateway
+
+  private constructor(vendor: ScriptedVendor, provider: Provider, dialect: Dialect) {
+    this.provider = provider
+    this.dialect = dialect
+    this.#vendor = vendor
+    this.#gateway = createGateway({
+      keys: { 'sk-kit': {} },
+      models: { model: { provider, as: dialect.model } },
+      retry: { tries: 1 },
+    })
+  }
+
+  static async open(make: Make, dialect: Dialect): Promise<Kit> {
+    const vendor = await scriptedVendor((_, response) => void response.destroy())
+    return new Kit(vendor, make(vendor.baseUrl), dialect)
+  }
+
+  /** A question that the model answers by the script. */
+  ask(script: Script, stream: boolean): Promise<Answer> {
+    return this.send(speaking(this.dialect, () => script).reply, {}, stream)
+  }
+
+  /** A question that the vendor answers as told. */
+  send(reply: VendorReply, request: object = {}, stream = true, client: AskOptions = {}): Promise<Answer> {
+    this.#vendor.reply = reply
+    const streamed = stream ? { stream, stream_options: { include_usage: true } } : {}
+    return askInProcess(this.#gateway, { ...question, ...request, ...streamed }, client)
+  }
+
+  async close(): Promise<void> {
+    await this.#gateway.close({ graceMs: 0 })
+    await this.#vendor.close()
+  }
+}
+
+/** Registers a test, whole or for each of the two ways in which a client may want its answer. */
+export interface Register {
+  (name: string, run: (kit: Kit) => Promise<void>): void
+  readonly both: (name: string, run: (kit: Kit, stream: boolean) => Promise<void>) => void
+}
