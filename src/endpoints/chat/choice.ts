@@ -53,7 +53,7 @@ export class ChoiceState {
     if (typeof parts.content === 'string' && parts.content !== '') delta['content'] = parts.content
     const pieces = calls?.length ? this.#calls.accept(calls) : []
     if (pieces.length > 0) delta['tool_calls'] = pieces
-    if (!this.#begun) return this.#opened(delta, calls?.length ? null : '')
+    if (!this.#begun) return this.#opened(delta, calls?.length || content === null ? null : '')
     return Object.keys(delta).length === 0 ? undefined : delta
   }
 
