@@ -34,7 +34,7 @@ export const openaiDialect: Dialect = {
   stream(script) {
     const { reasoning = '', text = '', calls = [] } = script
     const frames = [
-      chunk({ role: 'assistant', content: '' }),
+      chunk({ role: 'assistant', content: text === '' ? null : '' }),
       ...piecesOf(reasoning).map((piece) => chunk({ reasoning_content: piece })),
       ...piecesOf(text).map((piece) => chunk({ content: piece })),
       ...calls.flatMap(({ id, name, input }, index) => [

@@ -1,0 +1,156 @@
+/** An agent with tools, over models of different makers: nothing but the name of the model changes. */
+import { anthropic, gemini, openai } from 'modelhatch/providers'
+import {
+  anthropicDialect,
+  geminiDialect,
+  openaiDialect,
+  speaking,
+  type Dialect,
+  type Heard,
+  type Script,
+} from 'modelhatch/testing'
+import type { OpenAI } from 'openai'
+import { describe, expect, test } from 'vitest'
+import { vendorFor } from '../hosted.ts'
+import { served } from './served.ts'
+
+type Message = OpenAI.ChatCompletionMessageParam
+type Answer = OpenAI.ChatCompletionMessage
+
+const picture = 'iVBORw0KGgo='
+
+/** What the model says, turn by turn. */
+const scripts: readonly Script[] = [
+  {
+    reasoning: 'Two places, two calls.',
+    text: 'Let me look at both.',
+    calls: [
+      { id: 'call_1', name: 'weather', input: { city: 'Zürich' } },
+      { id: 'call_2', name: 'weather', input: { city: 'Oslo' } },
+    ],
+  },
+  { calls: [{ id: 'call_3', name: 'now', input: {} }] },
+  { text: 'Zürich is sunny, Oslo is not. It is noon.' },
+]
+
+const tools = [
+  {
+    type: 'function' as const,
+    function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+  },
+  { type: 'function' as const, function: { name: 'now', parameters: { type: 'object', properties: {} } } },
+]
+
+function run(name: string, input: string): string {
+  if (name === 'now') return 'noon'
+  const { city } = JSON.parse(input) as { city: string }
+  return JSON.stringify({ city, sky: city === 'Oslo' ? 'grey' : 'blue' })
+}
+
+const opening: Message[] = [
+  { role: 'system', content: 'Answer in one line.' },
+  {
+    role: 'user',
+    content: [
+      { type: 'text', text: 'What is the weather like in these two places?' },
+      { type: 'image_url', image_url: { url: `data:image/png;base64,${picture}` } },
+    ],
+  },
+]
+
+/** Runs the loop to its end; gives every message of it. Messages of the model go back as they came. */
+async function converse(client: OpenAI, model: string, stream: boolean): Promise<Message[]> {
+  const messages = [...opening]
+  for (;;) {
+    const request = { model, messages, tools, max_tokens: 2_000 }
+    const answer = stream
+      ? await client.chat.completions.stream(request).finalMessage()
+      : (await client.chat.completions.create(request)).choices[0]?.message
+    if (answer === undefined) throw new Error('no answer')
+    messages.push(answer)
+    const calls = answer.tool_calls ?? []
+    if (calls.length === 0) return messages
+    for (const call of calls) {
+      if (call.type !== 'function') throw new Error('an unknown kind of call')
+      messages.push({ role: 'tool', tool_call_id: call.id, content: run(call.function.name, call.function.arguments) })
+    }
+  }
+}
+
+/** What all vendors must agree on; what each wants to see again is its own affair. */
+function plain(message: Message): object {
+  const { role, content } = message
+  const calls = 'tool_calls' in message ? (message.tool_calls ?? []) : []
+  const called = calls.map((call) => (call.type === 'function' ? [call.id, call.function] : []))
+  return { role, content, called: called.map(([id, called]) => ({ id, called: JSON.stringify(called) })) }
+}
+
+const vendors: readonly (readonly [Dialect, (baseUrl: string) => ReturnType<typeof openai>])[] = [
+  [openaiDialect, (baseUrl) => openai({ baseUrl })],
+  [anthropicDialect, (baseUrl) => anthropic({ baseUrl })],
+  [geminiDialect, (baseUrl) => gemini({ baseUrl })],
+]
+
+describe.each([false, true])('three turns, two calls at once and a picture; streamed: %s', (stream) => {
+  test('give the same messages to the client and the same conversation to each vendor', async () => {
+    const spoken = await Promise.all(
+      vendors.map(async ([dialect, make]) => {
+        const voice = speaking(
+          dialect,
+          ({ turns }) => scripts[turns.filter(({ role }) => role === 'assistant').length] ?? {},
+        )
+        const vendor = await vendorFor(voice.reply)
+        return { name: dialect.name, voice, entry: { provider: make(vendor.baseUrl), as: dialect.model } }
+      }),
+    )
+    const { client } = await served(Object.fromEntries(spoken.map(({ name, entry }) => [name, entry])))
+
+    const conversations: object[][] = []
+    const heard: Heard[][] = []
+    for (const { name, voice } of spoken) {
+      conversations.push((await converse(client, name, stream)).map(plain))
+      heard.push(voice.heard)
+    }
+
+    const [first, ...others] = conversations
+    expect(first).toHaveLength(opening.length + 6)
+    expect(first?.at(-1)).toMatchObject({ role: 'assistant', content: scripts[2]?.text })
+    for (const other of others) expect(other).toEqual(first)
+
+    const [said, ...saidToOthers] = heard
+    expect(said?.[2]?.turns).toMatchObject([
+      { role: 'user', images: [picture] },
+      { role: 'assistant', text: 'Let me look at both.', calls: [{ name: 'weather' }, { name: 'weather' }] },
+      { role: 'user', results: [{ name: 'weather' }, { name: 'weather' }] },
+      { role: 'assistant', calls: [{ name: 'now', input: {} }] },
+      { role: 'user', results: [{ name: 'now', text: 'noon' }] },
+    ])
+    for (const each of saidToOthers) expect(each).toEqual(said)
+  })
+})
+
+test('a conversation begun with one vendor goes on with the next, whatever the first one left in it', async () => {
+  const spoken = await Promise.all(
+    vendors.map(async ([dialect, make]) => {
+      const voice = speaking(dialect, () => ({
+        reasoning: 'Hm.',
+        calls: [{ id: `${dialect.name}:0`, name: 'now', input: {} }],
+      }))
+      const vendor = await vendorFor(voice.reply)
+      return { name: dialect.name, voice, vendor, entry: { provider: make(vendor.baseUrl), as: dialect.model } }
+    }),
+  )
+  const { client } = await served(Object.fromEntries(spoken.map(({ name, entry }) => [name, entry])))
+  const messages: Message[] = [{ role: 'user', content: 'Hello' }]
+  for (const { name } of [...spoken, ...spoken]) {
+    const { choices } = await client.chat.completions.create({ model: name, messages, tools })
+    const [answer] = choices
+    messages.push(answer?.message as Answer, {
+      role: 'tool',
+      tool_call_id: answer?.message.tool_calls?.[0]?.id ?? '',
+      content: 'noon',
+    })
+  }
+  const turns = spoken.map(({ voice }) => voice.heard.at(-1)?.turns.slice(0, 7))
+  for (const each of turns) expect(each).toEqual(turns[0])
+})

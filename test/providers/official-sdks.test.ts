@@ -1,0 +1,113 @@
+/** The vendors' own clients, pointed at the vendors of our tests: what those send is the real wire. */
+import Anthropic from '@anthropic-ai/sdk'
+import { GoogleGenAI, type GenerateContentResponse, type Part } from '@google/genai'
+import { anthropicDialect, geminiDialect, speaking, type Script } from 'modelhatch/testing'
+import { describe, expect, test } from 'vitest'
+import { vendorFor } from '../hosted.ts'
+import { hasShared } from '../shared.ts'
+import { recordingsOf, replay, type Recording } from './recordings.ts'
+
+const script: Script = {
+  reasoning: 'Let me think.',
+  text: 'Grüße, 世界 👩‍👩‍👧‍👦!',
+  calls: [
+    { id: 'call_1', name: 'weather', input: { city: 'Zürich', days: [1, 2] } },
+    { id: 'call_2', name: 'now', input: {} },
+  ],
+  usage: { input: 100, cached: 40, output: 30, reasoning: 20 },
+}
+
+/** Answers of a vendor that are neither errors nor vectors. */
+function answersOf(vendor: string): Recording[] {
+  return recordingsOf(vendor).filter(({ expect: { finish_reason: finish, error } }) => finish && !error)
+}
+
+function wordsOf({ content }: Anthropic.Message): string {
+  return content.map((block) => (block.type === 'text' ? block.text : '')).join('')
+}
+
+function partsIn(responses: GenerateContentResponse[]): Part[] {
+  return responses.flatMap(({ candidates }) => candidates?.[0]?.content?.parts ?? [])
+}
+
+function textIn(responses: GenerateContentResponse[]): string {
+  return partsIn(responses)
+    .map(({ text = '', thought }) => (thought === true ? '' : text))
+    .join('')
+}
+
+describe('@anthropic-ai/sdk', () => {
+  const ask = { model: 'claude', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] }
+
+  async function answered(reply: Parameters<typeof vendorFor>[0], stream: boolean): Promise<Anthropic.Message> {
+    const vendor = await vendorFor(reply)
+    const client = new Anthropic({ apiKey: 'k', baseURL: vendor.baseUrl.slice(0, -3), maxRetries: 0 })
+    return stream ? client.messages.stream(ask).finalMessage() : client.messages.create(ask)
+  }
+
+  test.each([false, true])('reads what the dialect says, streamed: %s', async (stream) => {
+    const message = await answered(speaking(anthropicDialect, () => script).reply, stream)
+    expect(message.stop_reason).toBe('tool_use')
+    expect(message.usage).toMatchObject({ input_tokens: 60, cache_read_input_tokens: 40, output_tokens: 30 })
+    expect(message.content).toEqual([
+      { type: 'thinking', thinking: 'Let me think.', signature: 'signed' },
+      { type: 'text', text: script.text },
+      { type: 'tool_use', id: 'call_1', name: 'weather', input: { city: 'Zürich', days: [1, 2] } },
+      { type: 'tool_use', id: 'call_2', name: 'now', input: {} },
+    ])
+  })
+
+  test('throws what the dialect refuses', async () => {
+    const { status, body } = anthropicDialect.refusal('overloaded', 'busy')
+    const refused = answered((_, response) => void response.writeHead(status).end(body), false)
+    await expect(refused).rejects.toMatchObject({ status: 529, error: { error: { type: 'overloaded_error' } } })
+  })
+
+  // A repeated beginning, which we skip, is an error for the vendor's own client.
+  const readable = answersOf('anthropic').filter(({ file }) => !file.startsWith('duplicate-message-start'))
+
+  test.skipIf(!hasShared).each(readable)('reads the recording $file as we do', async (recording) => {
+    const message = await answered(replay(recording), recording.stream)
+    expect(wordsOf(message)).toBe(recording.expect.content)
+  })
+})
+
+describe('@google/genai', () => {
+  const ask = { model: 'gemini-2.5-flash', contents: 'Hello' }
+
+  async function answered(reply: Parameters<typeof vendorFor>[0], stream: boolean): Promise<GenerateContentResponse[]> {
+    const vendor = await vendorFor(reply)
+    const client = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: vendor.baseUrl.slice(0, -3) } })
+    if (!stream) return [await client.models.generateContent(ask)]
+    const responses: GenerateContentResponse[] = []
+    for await (const response of await client.models.generateContentStream(ask)) responses.push(response)
+    return responses
+  }
+
+  test.each([false, true])('reads what the dialect says, streamed: %s', async (stream) => {
+    const spoken = speaking(geminiDialect, () => script)
+    const responses = await answered(spoken.reply, stream)
+    expect(spoken.heard[0]).toMatchObject({ stream, turns: [{ role: 'user', text: 'Hello' }] })
+    expect(textIn(responses)).toBe(script.text)
+    expect(partsIn(responses).flatMap(({ functionCall }) => functionCall ?? [])).toEqual([
+      { id: 'call_1', name: 'weather', args: { city: 'Zürich', days: [1, 2] } },
+      { id: 'call_2', name: 'now', args: {} },
+    ])
+    expect(responses.at(-1)?.candidates?.[0]?.finishReason).toBe('STOP')
+    expect(responses.at(-1)?.usageMetadata).toMatchObject({ promptTokenCount: 100, thoughtsTokenCount: 20 })
+  })
+
+  test.each([false, true])('throws what the dialect refuses, streamed: %s', async (stream) => {
+    const { status, body } = geminiDialect.refusal('rate', 'slow')
+    const refused = answered(
+      (_, response) => void response.writeHead(status, { 'content-type': 'application/json' }).end(body),
+      stream,
+    )
+    await expect(refused).rejects.toMatchObject({ status: 429 })
+  })
+
+  test.skipIf(!hasShared).each(answersOf('gemini'))('reads the recording $file as we do', async (recording) => {
+    const responses = await answered(replay(recording), recording.stream)
+    expect(textIn(responses)).toBe(recording.expect.content)
+  })
+})
