@@ -3,7 +3,8 @@
  * (`request`, `fetch`) costs several times the CPU. Deadlines, abort, back-pressure and size limits live here; nothing
  * of an answer is interpreted.
  */
-import { Pool } from 'undici'
+// Not from 'undici': its index sets the dispatcher of the process, and with it changes the host's own `fetch`.
+import Pool from 'undici/lib/dispatcher/pool.js'
 import { parseMediaType } from '../http/media-type.ts'
 import { unavailable } from './failure.ts'
 import { Transfer, type Bounds } from './transfer.ts'
