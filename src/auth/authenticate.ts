@@ -36,8 +36,8 @@ export class Doorkeeper {
   async authenticate(exchange: Exchange): Promise<Caller> {
     const { authenticate } = this.#options
     if (authenticate !== undefined) {
-      const caller: unknown = await this.#ask(() => authenticate(exchange))
-      if (caller !== undefined) return requireCaller(caller)
+      const caller = await this.#ask(async () => requireCaller(await authenticate(exchange)))
+      if (caller !== undefined) return caller
     }
     const key = bearer(header(exchange, 'authorization'))
     if (key === undefined) throw new GatewayError('invalid_api_key')
@@ -79,11 +79,9 @@ function bearer(value: string | undefined): string | undefined {
   return value === undefined ? undefined : bearerForm.exec(value)?.[1]
 }
 
-function requireCaller(value: unknown): Caller {
-  const caller = value as Partial<Caller> | null
-  if (typeof caller?.account === 'string' && caller.account !== '' && typeof caller.group === 'string')
-    return caller as Caller
-  throw new GatewayError('service_unavailable', {
-    cause: new TypeError('authenticate() must give a caller { account: string, group: string } or undefined'),
-  })
+function requireCaller(value: Caller | undefined): Caller | undefined {
+  if (value === undefined) return undefined
+  const { account, group } = value
+  if (typeof account === 'string' && account !== '' && typeof group === 'string') return value
+  throw new TypeError('authenticate() must give a caller { account: string, group: string } or undefined')
 }

@@ -59,7 +59,9 @@ export class KeyCache {
   }
 
   #lookUp(hash: string): Promise<KeyRecord | undefined> {
-    const record = Promise.resolve().then(() => this.#store.find(hash))
+    const record = Promise.resolve()
+      .then(() => this.#store.find(hash))
+      .then(requireRecord)
     const flight: Flight = { record, stale: false }
     this.#flights.set(hash, flight)
     const land = (found?: KeyRecord, failed = false) => {
@@ -74,4 +76,12 @@ export class KeyCache {
     )
     return record
   }
+}
+
+/** Nothing that a store gives instead of a record may let anybody in, or look like a client's mistake. */
+function requireRecord(value: unknown): KeyRecord | undefined {
+  if (value === undefined || value === null) return undefined
+  const { id, hash, account, group } = value as Partial<KeyRecord>
+  if ([id, hash, account, group].every((field) => typeof field === 'string' && field !== '')) return value as KeyRecord
+  throw new TypeError('find() of the key store must give a KeyRecord or undefined')
 }

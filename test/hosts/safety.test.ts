@@ -1,0 +1,81 @@
+/** An embedded library never hurts its host: shown with processes of their own, so that nothing here can help. */
+import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, it } from 'vitest'
+
+interface Run {
+  readonly lines: readonly Record<string, unknown>[]
+  readonly errors: string
+  readonly code: number | null
+}
+
+/** Runs a file of `wall/` to its own end. */
+function run(file: string, ...flags: string[]): Promise<Run> {
+  const path = fileURLToPath(new URL(`wall/${file}`, import.meta.url))
+  const child = spawn(process.execPath, ['--conditions=modelhatch-source', ...flags, path])
+  let output = ''
+  let errors = ''
+  child.stdout.on('data', (piece: Buffer) => (output += piece.toString('utf8')))
+  child.stderr.on('data', (piece: Buffer) => (errors += piece.toString('utf8')))
+  return new Promise((resolve) => {
+    child.on('close', (code) => {
+      const lines = output.split('\n').filter((line) => line !== '')
+      const read = lines.map((line) => JSON.parse(line) as Record<string, unknown>)
+      resolve({ lines: read, errors, code })
+    })
+  })
+}
+
+describe('importing', () => {
+  it('changes nothing in the process', async () => {
+    const { lines, errors, code } = await run('importing.ts')
+    expect([code, errors]).toEqual([0, ''])
+    const { modules, changes } = lines[0] as { modules: string[]; changes: object }
+    expect(modules).toEqual(expect.arrayContaining(['.', './express', './koa', './node', './fetch', './providers']))
+    // zod keeps its own settings there, for all copies of itself.
+    expect(changes).toEqual({ globals: { gone: [], new: ['__zod_globalConfig', '__zod_globalRegistry'] } })
+  })
+})
+
+describe('a host under attack', () => {
+  let wall: Run
+  beforeAll(async () => {
+    wall = await run('child.ts', '--unhandled-rejections=strict')
+  }, 60_000)
+  const attempts = (begin: string) =>
+    wall.lines.filter(({ name }) => typeof name === 'string' && name.startsWith(begin))
+  const wrong = (begin: string) => attempts(begin).filter((line) => 'wrong' in line)
+
+  it('survives, and says nothing on its own', () => {
+    expect(wall.errors).toBe('')
+    expect(wall.code).toBe(0)
+  })
+
+  it.each([
+    ['a key store', 32],
+    ['authenticate()', 32],
+    ['a registry', 30],
+    ['a provider', 70],
+    ['the hook for receipts', 14],
+    ['a limit store', 30],
+    ['a usage store', 30],
+    ['a client leaves', 200],
+    ['a vendor', 200],
+    ['all is well in the end', 10],
+  ])('answers as it should whatever %s does', (begin, atLeast) => {
+    expect(attempts(begin).length).toBeGreaterThanOrEqual(atLeast)
+    expect(wrong(begin)).toEqual([])
+  })
+
+  it('is left as it was when everything is closed', () => {
+    const { changes } = wall.lines.find((line) => 'changes' in line) as { changes: Record<string, { new: unknown[] }> }
+    const { resources = { new: [] }, ...others } = changes
+    expect([resources.new, others]).toEqual([[], {}])
+  })
+
+  it('ends by itself within 200 ms after that', () => {
+    const { closed } = wall.lines.find((line) => 'closed' in line) as { closed: number }
+    const { exited } = wall.lines.find((line) => 'exited' in line) as { exited: number }
+    expect(exited - closed).toBeLessThan(200)
+  })
+})
