@@ -1,5 +1,6 @@
 /** The gateway: puts the parts together, and walks one request through the rooms. */
 import { randomUUID } from 'node:crypto'
+import { Admin } from './admin/admin.ts'
 import type { Admission } from './admission/admission.ts'
 import { createAdmission } from './admission/create.ts'
 import type { Ticket } from './admission/ticket.ts'
@@ -27,6 +28,7 @@ import { checkOptions } from './options-check.ts'
 import { isRegistry, isResponseStore, type GatewayOptions } from './options.ts'
 import { Breaker } from './routing/breaker.ts'
 import { assemble } from './storage/assemble.ts'
+import { Guard } from './storage/guard.ts'
 import { videoTasks } from './tasks/build.ts'
 
 export interface CloseOptions {
@@ -50,6 +52,8 @@ export function createGateway(options: GatewayOptions): Gateway {
 }
 
 export class Gateway {
+  /** Accounts, keys, usage and models, for the host's own pages. */
+  readonly admin: Admin
   readonly #options: GatewayOptions
   readonly #now: () => number
   readonly #sizes: Sizes
@@ -89,6 +93,14 @@ export class Gateway {
     const registry = isRegistry(models) ? models : staticRegistry(models, { now: clock, priced })
     this.#catalogue = new Catalogue(registry, groups)
 
+    this.admin = new Admin({
+      ...stores,
+      catalogue: this.#catalogue,
+      groups: Object.keys(groups),
+      guard: (name) => new Guard({ name, timeoutMs: timeouts?.storeMs ?? 2_000, now: () => performance.now() }),
+      minimumTopUp: options.billing?.minimumTopUp ?? '1',
+      now: clock,
+    })
     const { responses = {}, publicUrl = '' } = options
     this.#parts = {
       responses: isResponseStore(responses) ? responses : memoryResponseStore({ clock, ...responses }),

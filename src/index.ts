@@ -1,4 +1,8 @@
 /** The public surface of `modelhatch`. Providers are in `modelhatch/providers`, hosts in `modelhatch/express` and others. */
+export type { AccountAdmin, AccountView, EntryView, TopUp } from './admin/accounts.ts'
+export type { Admin } from './admin/admin.ts'
+export type { KeyAdmin, KeyChange, KeyRequest, KeyView } from './admin/keys.ts'
+export type { StatisticsRow, UsageAdmin, UsageView } from './admin/usage.ts'
 export type { Authenticate } from './auth/authenticate.ts'
 export type { KeyCacheOptions } from './auth/cache.ts'
 export type { Caller, KeyRecord, KeyStore } from './auth/contract.ts'

@@ -1,0 +1,61 @@
+/**
+ * A task store of one's own: a plain file, read and written whole. Good for one process and a few hundred tasks, and
+ * enough to show what the contract asks for. Run it with node's test runner, and the kit says whether it keeps its
+ * promises:
+ *
+ *     npm run example -- --test examples/custom-task-store.ts
+ */
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import type { TaskRecord, TaskStore } from 'modelhatch'
+
+export function fileTaskStore(path: string): TaskStore {
+  const read = (): TaskRecord[] => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [])
+  const write = (tasks: TaskRecord[]) => {
+    // A process that dies while it writes must leave the old file whole.
+    writeFileSync(`${path}.new`, JSON.stringify(tasks))
+    renameSync(`${path}.new`, path)
+  }
+  const same = (left: TaskRecord, tenant: string, id: string) => left.tenant === tenant && left.id === id
+  const isOver = (task: TaskRecord, now: number) => task.expiresAt <= now && task.dueAt === null
+
+  // Each method reads, decides and writes without waiting in between: within one process that is one atomic step.
+  return {
+    async insert(task) {
+      const tasks = read().filter((each) => !(same(each, task.tenant, task.id) && isOver(each, task.createdAt)))
+      const present = tasks.find((each) => same(each, task.tenant, task.id))
+      if (present === undefined) write([...tasks, task])
+      return present ?? structuredClone(task)
+    },
+    async find(tenant, id, now) {
+      return read().find((each) => same(each, tenant, id) && each.expiresAt > now)
+    },
+    async replace(task) {
+      const tasks = read()
+      const index = tasks.findIndex((each) => same(each, task.tenant, task.id))
+      if (tasks[index]?.version !== task.version - 1) return false
+      write(tasks.with(index, task))
+      return true
+    },
+    async claim({ now, leaseMs, limit }) {
+      const tasks = read().filter((each) => !isOver(each, now))
+      const due = tasks
+        .filter((each) => each.dueAt !== null && each.dueAt <= now && each.leasedUntil <= now)
+        .sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
+        .slice(0, limit)
+      const claimed = new Map(
+        due.map((each) => [each, { ...each, version: each.version + 1, leasedUntil: now + leaseMs }]),
+      )
+      write(tasks.map((each) => claimed.get(each) ?? each))
+      return [...claimed.values()]
+    },
+  }
+}
+
+// Run by itself, it is its own test.
+if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
+  const { test } = await import('node:test')
+  const { tmpdir } = await import('node:os')
+  const { testTaskStore } = await import('modelhatch/testing')
+  let made = 0
+  testTaskStore(test, () => fileTaskStore(`${tmpdir()}/modelhatch-${process.pid}-${made++}.json`))
+}

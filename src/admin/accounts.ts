@@ -1,0 +1,153 @@
+/** Accounts and their money. */
+import type { Account, Audit, Entry, Ledger, Page, PageRequest } from '../billing/contract.ts'
+import { formatMoney, parseMoney } from '../billing/money.ts'
+import { GatewayError, invalid } from '../errors.ts'
+import type { Guard } from '../storage/guard.ts'
+import type { AdminParts } from './admin.ts'
+
+export interface AccountView {
+  readonly id: string
+  readonly name?: string
+  /** What can still be spent, such as `'12.5'`. */
+  readonly balance: string
+  /** What calls under way have taken out of it until they end. */
+  readonly held: string
+  /** May spend whatever the balance is. */
+  readonly unlimited: boolean
+  readonly createdAt: number
+}
+
+export interface TopUp {
+  readonly account: string
+  /** Such as `'50'`. */
+  readonly amount: string
+  /** Names the payment, once for ever: the id of the order or of the payment event. The same one never counts twice. */
+  readonly reference: string
+  readonly note?: string
+}
+
+export interface EntryView extends Omit<Entry, 'amount' | 'overage'> {
+  readonly amount: string
+  readonly overage: string
+}
+
+const idForm = /^[\x21-\x7e]{1,128}$/
+
+export class AccountAdmin {
+  readonly #ledger: Ledger | undefined
+  readonly #guard: Guard
+  readonly #minimum: bigint
+
+  constructor({ ledger, guard, minimumTopUp }: AdminParts) {
+    this.#ledger = ledger
+    this.#guard = guard('the ledger')
+    this.#minimum = parseMoney(minimumTopUp)
+  }
+
+  /** Opens an account, or changes what is given of one that exists. */
+  async open(account: {
+    readonly id: string
+    readonly name?: string
+    readonly unlimited?: boolean
+  }): Promise<AccountView> {
+    requireId(account.id, 'id')
+    return view(await this.#ask((ledger) => ledger.open(account)))
+  }
+
+  /** Undefined when there is none. */
+  async find(id: string): Promise<AccountView | undefined> {
+    const account = await this.#ask((ledger) => ledger.account(id))
+    return account && view(account)
+  }
+
+  async list(page: PageRequest = {}): Promise<Page<AccountView>> {
+    return paged(await this.#ask((ledger) => offering(ledger, 'accounts', 'accounts').accounts(page)), view)
+  }
+
+  /**
+   * Adds to the balance of an account, which is opened if it is not known. Repeating a top-up with its reference changes
+   * nothing; the reference with another amount or account is a 409.
+   */
+  async topUp({
+    account,
+    amount,
+    reference,
+    note,
+  }: TopUp): Promise<{ readonly balance: string; readonly repeated: boolean }> {
+    const micros = money(amount)
+    if (micros < this.#minimum) throw invalid(`A top-up is at least ${formatMoney(this.#minimum)}.`, 'amount')
+    return this.#credit(account, micros, reference, note)
+  }
+
+  /** Adds to or takes from a balance without a minimum: for corrections, and refunds outside of calls. */
+  async adjust({
+    account,
+    amount,
+    reference,
+    note,
+  }: TopUp): Promise<{ readonly balance: string; readonly repeated: boolean }> {
+    const micros = money(amount)
+    if (micros === 0n) throw invalid('An adjustment cannot be zero.', 'amount')
+    return this.#credit(account, micros, reference, note)
+  }
+
+  /** The books of an account, newest first: credits, settlements, releases. */
+  async entries(account: string, page: PageRequest = {}): Promise<Page<EntryView>> {
+    const entries = await this.#ask((ledger) => offering(ledger, 'entries', 'entries').entries(account, page))
+    return paged(entries, (entry) => ({
+      ...entry,
+      amount: formatMoney(entry.amount),
+      overage: formatMoney(entry.overage),
+    }))
+  }
+
+  /** Adds all books up again. `faults` is empty, or something is badly wrong. */
+  async audit(): Promise<Audit> {
+    return this.#ask((ledger) => ledger.audit())
+  }
+
+  async #credit(account: string, amount: bigint, reference: string, note: string | undefined) {
+    requireId(account, 'account')
+    requireId(reference, 'reference')
+    const credit = { account, amount, reference, ...(note !== undefined && { note }) }
+    const { outcome, balance } = await this.#ask((ledger) => ledger.credit(credit))
+    if (outcome === 'conflict') {
+      throw new GatewayError('conflict', { param: 'reference', message: 'This reference stands for another payment.' })
+    }
+    return { balance: formatMoney(balance), repeated: outcome === 'already' }
+  }
+
+  async #ask<T>(question: (ledger: Ledger) => Promise<T> | T): Promise<T> {
+    const ledger = this.#ledger
+    if (ledger === undefined) throw invalid('Accounts need the option "billing".')
+    return this.#guard.call(() => question(ledger))
+  }
+}
+
+function view({ balance, held, ...account }: Account): AccountView {
+  return { ...account, balance: formatMoney(balance), held: formatMoney(held) }
+}
+
+function money(amount: string): bigint {
+  try {
+    return parseMoney(amount)
+  } catch (error) {
+    throw invalid((error as Error).message, 'amount', error)
+  }
+}
+
+function requireId(value: unknown, name: string): void {
+  if (typeof value !== 'string' || !idForm.test(value)) {
+    throw invalid(`"${name}" must be 1 to 128 visible ASCII characters.`, name)
+  }
+}
+
+/** A store that must have an optional method for what was asked. */
+export function offering<S extends object, M extends keyof S>(store: S, method: M, what: string): Required<Pick<S, M>> {
+  if (store[method] === undefined) throw invalid(`This store cannot be asked for its ${what}.`)
+  return store as Required<Pick<S, M>>
+}
+
+export function paged<From, To>({ items, ...rest }: Page<From>, map: (item: From) => To): Page<To> {
+  return { ...rest, items: items.map(map) }
+}

@@ -1,0 +1,117 @@
+/** Keys: made, shown once, listed by their first characters, changed, revoked. */
+import type { KeyRecord, KeyStore } from '../auth/contract.ts'
+import { mintKey } from '../auth/key.ts'
+import { GatewayError, invalid } from '../errors.ts'
+import { parseFrequency, type Rate } from '../limits/rate.ts'
+import type { Guard } from '../storage/guard.ts'
+import { offering } from './accounts.ts'
+import type { AdminParts } from './admin.ts'
+
+/** A key as its owner may see it: without its hash. */
+export type KeyView = Omit<KeyRecord, 'hash' | 'version'>
+
+export interface KeyRequest {
+  readonly account: string
+  /** One of the gateway's groups. */
+  readonly group: string
+  readonly name?: string
+  /** Milliseconds since the epoch. */
+  readonly expiresAt?: number
+  /** Limits of this key alone. */
+  readonly rate?: Rate
+}
+
+/** What may be changed of a key; null takes it away. */
+export interface KeyChange {
+  readonly group?: string
+  readonly name?: string | null
+  readonly expiresAt?: number | null
+  readonly rate?: Rate | null
+}
+
+export class KeyAdmin {
+  readonly #store: KeyStore
+  readonly #guard: Guard
+  readonly #groups: readonly string[]
+  readonly #now: () => number
+
+  constructor({ keys, guard, groups, now }: AdminParts) {
+    this.#store = keys
+    this.#guard = guard('the key store')
+    this.#groups = groups
+    this.#now = now
+  }
+
+  /** A new key. `key` is shown here and never again. */
+  async create(request: KeyRequest): Promise<{ readonly key: string; readonly record: KeyView }> {
+    const { rate, ...rest } = request
+    if (typeof rest.account !== 'string' || rest.account === '') throw invalid('A key needs an account.', 'account')
+    this.#check(request)
+    const { key, record } = mintKey(rest, this.#now())
+    const stored: KeyRecord = { ...record, ...(rate && { rate }) }
+    const store = offering(this.#store, 'insert', 'keys')
+    if (!(await this.#guard.call(() => store.insert(stored)))) throw new GatewayError('conflict')
+    return { key, record: view(stored) }
+  }
+
+  /** The keys of an account, newest first, revoked and expired ones included. */
+  async list(account: string): Promise<KeyView[]> {
+    return (await this.#records(account)).map(view)
+  }
+
+  /** Throws 404 for a key that the account does not have. */
+  async update(account: string, id: string, change: KeyChange): Promise<KeyView> {
+    this.#check(change)
+    return this.#change(account, id, (record) => {
+      const changed: Record<string, unknown> = { ...record }
+      for (const [name, value] of Object.entries(change)) {
+        if (value === null) delete changed[name]
+        else if (value !== undefined) changed[name] = value
+      }
+      return changed as unknown as KeyRecord
+    })
+  }
+
+  /** From now on the key is refused: at once here, elsewhere within a second or the age of the caches. Not to be undone. */
+  async revoke(account: string, id: string): Promise<KeyView> {
+    const now = this.#now()
+    return this.#change(account, id, (record) => ({ ...record, revokedAt: record.revokedAt ?? now }))
+  }
+
+  async #change(account: string, id: string, change: (record: KeyRecord) => KeyRecord): Promise<KeyView> {
+    const store = offering(this.#store, 'update', 'keys')
+    for (let tries = 0; tries < 5; tries++) {
+      const record = (await this.#records(account)).find((each) => each.id === id)
+      if (record === undefined) throw new GatewayError('not_found', { param: 'id', message: 'No such key.' })
+      const next = { ...change(record), version: record.version + 1 }
+      if (await this.#guard.call(() => store.update(next))) return view(next)
+    }
+    throw new GatewayError('conflict', { message: 'The key is being changed by others. Try again.' })
+  }
+
+  async #records(account: string): Promise<KeyRecord[]> {
+    const store = offering(this.#store, 'list', 'keys')
+    return this.#guard.call(() => store.list(account))
+  }
+
+  #check({ group, expiresAt, rate }: KeyChange): void {
+    if (group !== undefined && !this.#groups.includes(group)) {
+      throw invalid(`"group" must be one of ${this.#groups.join(', ')}.`, 'group')
+    }
+    if (expiresAt !== undefined && expiresAt !== null && !(Number.isSafeInteger(expiresAt) && expiresAt > 0)) {
+      throw invalid('"expiresAt" must be milliseconds since the epoch.', 'expiresAt')
+    }
+    for (const name of ['requests', 'tokens'] as const) {
+      const frequency = rate?.[name]
+      try {
+        if (frequency !== undefined) parseFrequency(frequency)
+      } catch (error) {
+        throw invalid(`"rate.${name}" ${(error as Error).message}`, `rate.${name}`, error)
+      }
+    }
+  }
+}
+
+function view({ hash: _hash, version: _version, ...record }: KeyRecord): KeyView {
+  return record
+}

@@ -1,0 +1,181 @@
+/** What a host's own pages can do, seen from the pages and from the clients' side. */
+import { describe, expect, test } from 'vitest'
+import { createGateway, type GatewayOptions } from '../../src/index.ts'
+import { defineProvider, finish, text } from '../../src/providers/index.ts'
+import { hosted } from '../hosted.ts'
+
+const parrot = defineProvider({
+  name: 'parrot',
+  async *chat() {
+    yield text('hello')
+    yield finish('stop', { prompt_tokens: 1_000, completion_tokens: 500, total_tokens: 1_500 })
+  },
+})
+
+async function service(options: Partial<GatewayOptions> = {}) {
+  const gateway = createGateway({
+    models: {
+      cheap: { provider: parrot, price: { input: '1000', output: '2000' } },
+      dear: { provider: parrot, price: { input: '5000' } },
+    },
+    groups: { free: { models: ['cheap'] }, pro: { models: '*' } },
+    billing: {},
+    ...options,
+  })
+  const url = await hosted(gateway)
+  const chat = async (key: string, model = 'cheap') => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }], max_tokens: 500 })
+    const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
+    return { status: response.status, body: (await response.json()) as { error?: { code: string } } }
+  }
+  return { admin: gateway.admin, chat, url }
+}
+
+describe('keys', () => {
+  test('are shown once, let their owner in, and are listed without what would let anybody else in', async () => {
+    const { admin, chat } = await service()
+    await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
+    const { key, record } = await admin.keys.create({ account: 'acme', group: 'free', name: 'laptop' })
+    expect((await chat(key)).status).toBe(200)
+    const listed = await admin.keys.list('acme')
+    expect(listed).toEqual([record])
+    expect(JSON.stringify(listed)).not.toContain(key)
+    expect(key.startsWith(record.prefix)).toBe(true)
+    expect(record).not.toHaveProperty('hash')
+    expect(await admin.keys.list('other')).toEqual([])
+  })
+
+  test('that are revoked or have expired are refused at once', async () => {
+    const { admin, chat } = await service()
+    await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
+    const { key, record } = await admin.keys.create({ account: 'acme', group: 'free' })
+    const other = await admin.keys.create({ account: 'acme', group: 'free' })
+    expect([(await chat(key)).status, (await chat(other.key)).status]).toEqual([200, 200])
+    await admin.keys.revoke('acme', record.id)
+    await admin.keys.update('acme', other.record.id, { expiresAt: Date.now() - 1 })
+    expect([(await chat(key)).body.error?.code, (await chat(other.key)).body.error?.code]).toEqual([
+      'invalid_api_key',
+      'invalid_api_key',
+    ])
+    await admin.keys.update('acme', other.record.id, { expiresAt: null })
+    expect((await chat(other.key)).status).toBe(200)
+    expect((await chat(key)).status).toBe(401)
+  })
+
+  test('move between groups, and so between models', async () => {
+    const { admin, chat } = await service()
+    await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
+    const { key, record } = await admin.keys.create({ account: 'acme', group: 'free' })
+    expect((await chat(key, 'dear')).body.error?.code).toBe('model_not_found')
+    await admin.keys.update('acme', record.id, { group: 'pro' })
+    expect((await chat(key, 'dear')).status).toBe(200)
+    expect((await admin.models('free')).map((model) => model.id)).toEqual(['cheap'])
+    expect((await admin.models('pro')).map((model) => model.id)).toEqual(['cheap', 'dear'])
+  })
+
+  test('have limits of their own', async () => {
+    const { admin, chat } = await service()
+    await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
+    const { key } = await admin.keys.create({ account: 'acme', group: 'free', rate: { requests: '1/h' } })
+    expect([(await chat(key)).status, (await chat(key)).body.error?.code]).toEqual([200, 'rate_limit_exceeded'])
+  })
+
+  test.each([
+    [{ account: '', group: 'free' }, 'account'],
+    [{ account: 'a', group: 'nobody' }, 'group'],
+    [{ account: 'a', group: 'free', expiresAt: 1.5 }, 'expiresAt'],
+    [{ account: 'a', group: 'free', rate: { requests: 'often' as '1/s' } }, 'rate.requests'],
+  ])('are refused for %o', async (request, param) => {
+    const { admin } = await service()
+    await expect(admin.keys.create(request)).rejects.toMatchObject({ status: 400, param })
+  })
+
+  test('of another account cannot be touched', async () => {
+    const { admin } = await service()
+    const { record } = await admin.keys.create({ account: 'acme', group: 'free' })
+    await expect(admin.keys.revoke('other', record.id)).rejects.toMatchObject({ status: 404 })
+    await expect(admin.keys.update('other', record.id, { group: 'pro' })).rejects.toMatchObject({ status: 404 })
+  })
+})
+
+describe('accounts', () => {
+  test('are topped up from 1, once for each reference', async () => {
+    const { admin } = await service()
+    const topUp = { account: 'acme', amount: '12.5', reference: 'order-1' }
+    expect(await admin.accounts.topUp(topUp)).toEqual({ balance: '12.5', repeated: false })
+    expect(await admin.accounts.topUp(topUp)).toEqual({ balance: '12.5', repeated: true })
+    await expect(admin.accounts.topUp({ ...topUp, amount: '13' })).rejects.toMatchObject({
+      status: 409,
+      param: 'reference',
+    })
+    expect(await admin.accounts.topUp({ ...topUp, amount: '1', reference: 'order-2' })).toMatchObject({
+      balance: '13.5',
+    })
+    for (const amount of ['0.99', '-1', '0', 'NaN', '1e309', '', '1,5', ' 1', '0x10', '1.0000001']) {
+      const wrong = admin.accounts.topUp({ account: 'acme', amount, reference: `bad ${amount}`.replace(' ', '-') })
+      await expect(wrong, amount).rejects.toMatchObject({ status: 400 })
+    }
+    expect(await admin.accounts.find('acme')).toMatchObject({ balance: '13.5', held: '0' })
+  })
+
+  test('pay what their calls cost, to the last digit, and have books that say so', async () => {
+    const { admin, chat } = await service()
+    await admin.accounts.topUp({ account: 'acme', amount: '5', reference: 'order-1' })
+    const { key } = await admin.keys.create({ account: 'acme', group: 'free' })
+    for (const balance of ['3', '1']) {
+      expect((await chat(key)).status).toBe(200)
+      await expect.poll(async () => (await admin.accounts.find('acme'))?.balance).toBe(balance)
+    }
+    const entries = await admin.accounts.entries('acme')
+    expect(entries.items.map(({ kind, amount }) => [kind, amount])).toEqual([
+      ['settle', '-2'],
+      ['settle', '-2'],
+      ['credit', '5'],
+    ])
+    expect((await chat(key)).body.error?.code).toBe('insufficient_quota')
+    expect((await admin.accounts.audit()).faults).toEqual([])
+    await admin.accounts.adjust({ account: 'acme', amount: '-1', reference: 'refund-1', note: 'paid back' })
+    expect((await admin.accounts.find('acme'))?.balance).toBe('0')
+  })
+
+  test('without an end spend whatever they have', async () => {
+    const { admin, chat } = await service()
+    await admin.accounts.open({ id: 'house', name: 'The house', unlimited: true })
+    const { key } = await admin.keys.create({ account: 'house', group: 'free' })
+    expect((await chat(key)).status).toBe(200)
+    expect((await admin.accounts.list()).items.map((account) => account.name)).toEqual(['The house'])
+  })
+
+  test('need billing', async () => {
+    const { admin } = await service({ billing: undefined as never, models: { cheap: parrot } })
+    await expect(admin.accounts.find('acme')).rejects.toMatchObject({
+      status: 400,
+      message: expect.stringContaining('billing') as string,
+    })
+  })
+})
+
+test('usage is listed call by call and summed up by day, model and key', async () => {
+  const { admin, chat } = await service()
+  await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
+  const first = await admin.keys.create({ account: 'acme', group: 'pro' })
+  const second = await admin.keys.create({ account: 'acme', group: 'pro' })
+  await chat(first.key)
+  await chat(first.key, 'dear')
+  await chat(second.key)
+  await expect.poll(async () => (await admin.usage.list({ account: 'acme' })).items.length).toBe(3)
+  const { items } = await admin.usage.list({ account: 'acme', model: 'dear' })
+  expect(items).toMatchObject([
+    { model: 'dear', key: first.record.id, promptTokens: 1_000, completionTokens: 500, cost: '5', basis: 'reported' },
+  ])
+  const byModel = await admin.usage.statistics({ account: 'acme', by: ['model'] })
+  expect(byModel.map(({ model, requests, cost }) => [model, requests, cost])).toEqual([
+    ['cheap', 2, '4'],
+    ['dear', 1, '5'],
+  ])
+  const byKey = await admin.usage.statistics({ account: 'acme', by: ['key'] })
+  expect(byKey.map(({ requests }) => requests).toSorted((left, right) => left - right)).toEqual([1, 2])
+  const today = await admin.usage.statistics({ account: 'acme', by: ['day'] })
+  expect(today).toMatchObject([{ day: new Date().toISOString().slice(0, 10), requests: 3, cost: '9' }])
+})
