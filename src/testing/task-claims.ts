@@ -1,0 +1,123 @@
+/** The part of the task store contract that drives tasks: claims under a lease, and what is listed. */
+import assert from 'node:assert/strict'
+import type { TaskRecord, TaskStore } from '../tasks/contract.ts'
+import type { Suite } from './kit.ts'
+import { hour, next, start, task } from './tasks.ts'
+
+export function testClaims(it: Suite<TaskStore>['it']): void {
+  it('claims what is due to the millisecond, and nothing else', async (store) => {
+    const record = task()
+    await store.insert(record)
+    await store.insert(task({ dueAt: null }))
+    assert.deepEqual(await store.claim({ now: start + hour - 1, leaseMs: 1_000, limit: 10 }), [])
+    const claimed = await store.claim({ now: start + hour, leaseMs: 1_000, limit: 10 })
+    assert.deepEqual(claimed, [next(record, { leasedUntil: start + hour + 1_000 })])
+    assert.deepEqual(await store.find(record.tenant, record.id, start), claimed[0])
+  })
+
+  it('claims no task again before its lease has run out', async (store, other) => {
+    await store.insert(task())
+    const now = start + hour
+    assert.equal((await store.claim({ now, leaseMs: 1_000, limit: 10 })).length, 1)
+    assert.equal((await other.claim({ now: now + 999, leaseMs: 1_000, limit: 10 })).length, 0)
+    const again = await other.claim({ now: now + 1_000, leaseMs: 500, limit: 10 })
+    assert.deepEqual([again[0]?.version, again[0]?.leasedUntil], [3, now + 1_500])
+  })
+
+  it('claims no task that was leased by a change', async (store) => {
+    const record = task()
+    await store.insert(record)
+    await store.replace(next(record, { leasedUntil: start + 2 * hour }))
+    assert.equal((await store.claim({ now: start + 2 * hour - 1, leaseMs: 1, limit: 10 })).length, 0)
+    assert.equal((await store.claim({ now: start + 2 * hour, leaseMs: 1, limit: 10 })).length, 1)
+  })
+
+  it('claims a task again after it was put back', async (store) => {
+    const record = task()
+    await store.insert(record)
+    const [claimed] = await store.claim({ now: start + hour, leaseMs: 60_000, limit: 1 })
+    await store.replace(next(claimed as TaskRecord, { leasedUntil: 0, dueAt: start + hour + 5 }))
+    assert.equal((await store.claim({ now: start + hour + 4, leaseMs: 1, limit: 1 })).length, 0)
+    assert.equal((await store.claim({ now: start + hour + 5, leaseMs: 1, limit: 1 })).length, 1)
+  })
+
+  it('makes a claim beat whoever read the task before it', async (store) => {
+    const record = task()
+    await store.insert(record)
+    await store.claim({ now: start + hour, leaseMs: 1_000, limit: 1 })
+    assert.equal(await store.replace(next(record)), false)
+  })
+
+  it('claims the longest due first, and no more than asked for', async (store) => {
+    const dues = [5, 3, 9, 1, 7]
+    const records = dues.map((due) => task({ dueAt: start + due }))
+    for (const record of records) await store.insert(record)
+    const claimed = await store.claim({ now: start + 100, leaseMs: 1_000, limit: 3 })
+    assert.deepEqual(
+      claimed.map((each) => (each.dueAt as number) - start),
+      [1, 3, 5],
+    )
+    const rest = await store.claim({ now: start + 100, leaseMs: 1_000, limit: 3 })
+    assert.deepEqual(
+      rest.map((each) => (each.dueAt as number) - start),
+      [7, 9],
+    )
+  })
+
+  it('gives every due task to exactly one of many claims at once', async (store, other) => {
+    for (let index = 0; index < 30; index++) await store.insert(task())
+    const claims = Array.from({ length: 10 }, (_, index) =>
+      (index % 2 === 0 ? store : other).claim({ now: start + hour, leaseMs: 1_000, limit: 7 }),
+    )
+    const ids = (await Promise.all(claims)).flat().map((each) => `${each.tenant}/${each.id}`)
+    // A claim may leave out tasks that another one was taking; nothing may be lost for good.
+    const rest = await store.claim({ now: start + hour, leaseMs: 1_000, limit: 30 })
+    ids.push(...rest.map((each) => `${each.tenant}/${each.id}`))
+    assert.equal(ids.length, 30)
+    assert.equal(new Set(ids).size, 30)
+  })
+
+  it('claims an expired task that is still due, and keeps it until it is not', async (store) => {
+    const record = task()
+    await store.insert(record)
+    const later = record.expiresAt + hour
+    const [claimed] = await store.claim({ now: later, leaseMs: 1_000, limit: 10 })
+    assert.equal(claimed?.id, record.id)
+    const [again] = await store.claim({ now: later + 1_000, leaseMs: 1_000, limit: 10 })
+    assert.equal(again?.version, 3)
+    assert.equal(await store.replace(next(again, { dueAt: null, leasedUntil: 0 })), true)
+    assert.deepEqual(await store.claim({ now: later + hour, leaseMs: 1_000, limit: 10 }), [])
+  })
+
+  it('does not forget a task that has not expired, however often it is claimed around', async (store) => {
+    const record = task({ dueAt: null })
+    await store.insert(record)
+    for (let at = start; at < record.expiresAt; at += 6 * hour) await store.claim({ now: at, leaseMs: 1, limit: 10 })
+    await store.claim({ now: record.expiresAt - 1, leaseMs: 1, limit: 10 })
+    assert.deepEqual(await store.find(record.tenant, record.id, record.expiresAt - 1), record)
+  })
+
+  it('lists the tasks of a tenant in order, page by page, where it lists at all', async (store) => {
+    if (store.list === undefined) return
+    const tenant = task().tenant
+    const records = [3, 1, 2, 5, 4].map((at) => task({ tenant, createdAt: start + at, id: `task_${at}` }))
+    for (const record of records) await store.insert(record)
+    await store.insert(task())
+    await store.insert(task({ tenant, expiresAt: start + 50, id: 'task_expired' }))
+    const now = start + 50
+    const ids = async (options: { limit: number; after?: string; order: 'asc' | 'desc' }) =>
+      ((await store.list?.(tenant, { now, ...options })) ?? []).map((each) => each.id)
+    assert.deepEqual(await ids({ limit: 10, order: 'asc' }), ['task_1', 'task_2', 'task_3', 'task_4', 'task_5'])
+    assert.deepEqual(await ids({ limit: 2, order: 'desc' }), ['task_5', 'task_4'])
+    assert.deepEqual(await ids({ limit: 2, order: 'desc', after: 'task_4' }), ['task_3', 'task_2'])
+    assert.deepEqual(await ids({ limit: 9, order: 'asc', after: 'task_4' }), ['task_5'])
+    assert.deepEqual(await ids({ limit: 9, order: 'asc', after: 'task_unknown' }), [])
+  })
+
+  it('tells a time, where it tells one, that goes forward', async (store, other) => {
+    if (store.now === undefined || other.now === undefined) return
+    const first = await store.now()
+    const second = await other.now()
+    assert.ok(Number.isFinite(first) && second >= first - 1 && second < first + 60_000, `${first}, then ${second}`)
+  })
+}
