@@ -1,0 +1,296 @@
+/** Responses that are kept: retrieved, listed, continued, deleted, and nobody else's. */
+import { finish, text, toolCall } from 'modelhatch/providers'
+import { memoryResponseStore, type ResponseStore } from 'modelhatch'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { describe, expect, test } from 'vitest'
+import type { ResponseObject } from '../../../src/wire/responses.ts'
+import { usageOf } from '../../../src/wire/usage.ts'
+import { faults } from '../../openapi.ts'
+import { hasShared } from '../../shared.ts'
+import { ask, errorOf } from '../ask.ts'
+import { requireGood } from './rules.ts'
+import { scripted } from './scripted.ts'
+
+const keys = { 'sk-test': { account: 'ada' }, 'sk-second': { account: 'ada' }, 'sk-other': { account: 'bob' } }
+const answer = [text('Hello'), finish('stop', usageOf(1, 1))]
+const gateway = (options: object = {}) => scripted(answer, { keys, ...options })
+
+describe('a stored response', () => {
+  test('is retrieved as it was told, whole or in events, with every key of the account', async () => {
+    const { url, whole, stream } = await gateway()
+    for (const response of [await whole(), requireGood(await stream())]) {
+      for (const key of ['sk-test', 'sk-second']) {
+        expect(await ask(url, 'GET', `/responses/${response.id}`, undefined, key)).toMatchObject({
+          status: 200,
+          json: response,
+        })
+      }
+    }
+  })
+
+  test('can be retrieved as soon as its end was told', async () => {
+    const slow = memoryResponseStore()
+    const put = async (...input: Parameters<ResponseStore['put']>) => {
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      await slow.put(...input)
+    }
+    const { url, stream } = await gateway({ responses: { ...slow, put } })
+    const { id } = requireGood(await stream())
+    expect((await ask(url, 'GET', `/responses/${id}`)).status).toBe(200)
+  })
+
+  test('is deleted once, and is then unknown to everybody', async () => {
+    const { url, whole, create } = await gateway()
+    const { id } = await whole()
+    expect((await ask(url, 'DELETE', `/responses/${id}`)).json).toEqual({ id, object: 'response', deleted: true })
+    for (const [method, path] of [
+      ['DELETE', ''],
+      ['GET', ''],
+      ['GET', '/input_items'],
+      ['POST', '/cancel'],
+    ] as const) {
+      expect((await ask(url, method, `/responses/${id}${path}`)).status).toBe(404)
+    }
+    expect((await create({ input: 'x', previous_response_id: id })).status).toBe(404)
+  })
+
+  test('cannot be cancelled: it is there because it is finished', async () => {
+    const { url, whole } = await gateway()
+    const refusal = await ask(url, 'POST', `/responses/${(await whole()).id}/cancel`)
+    expect([refusal.status, errorOf(refusal).message]).toEqual([400, expect.stringContaining('synchronous')])
+  })
+})
+
+test('a response that was not to be stored is nowhere', async () => {
+  const { url, whole, create } = await gateway()
+  const { id, store, output } = await whole({ store: false })
+  expect(store).toBe(false)
+  expect((await ask(url, 'GET', `/responses/${id}`)).status).toBe(404)
+  expect((await create({ input: 'x', previous_response_id: id })).status).toBe(404)
+  expect((await create({ input: [{ type: 'item_reference', id: output[0]?.id }] })).status).toBe(400)
+})
+
+test("another account's response does not exist: the answers are the same to the byte", async () => {
+  const { url, whole, create } = await gateway()
+  const { id, output } = await whole()
+  const unknown = id.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
+  const item = output[0]?.id ?? ''
+  const asUnknown = (told: string) => told.replaceAll(unknown, id).replaceAll('msg_unknown', item)
+  const requests = [
+    (of: string) => ask(url, 'GET', `/responses/${of}`, undefined, 'sk-other'),
+    (of: string) => ask(url, 'DELETE', `/responses/${of}`, undefined, 'sk-other'),
+    (of: string) => ask(url, 'POST', `/responses/${of}/cancel`, undefined, 'sk-other'),
+    (of: string) => ask(url, 'GET', `/responses/${of}/input_items`, undefined, 'sk-other'),
+    (of: string) => create({ input: 'x', previous_response_id: of }, 'sk-other'),
+    (of: string) => create({ input: [{ type: 'item_reference', id: of === id ? item : 'msg_unknown' }] }, 'sk-other'),
+  ]
+  for (const request of requests) {
+    const [foreign, absent] = [await request(id), await request(unknown)]
+    expect([foreign.status, foreign.text]).toEqual([absent.status, asUnknown(absent.text)])
+    expect(foreign.status).toBeGreaterThanOrEqual(400)
+  }
+  expect((await ask(url, 'GET', `/responses/${id}`)).status).toBe(200)
+})
+
+describe('a response that continues another one', () => {
+  const dialogue = () =>
+    scripted(({ request }) => {
+      const said = request.messages.filter(({ role }) => role === 'user').map(({ content }) => content)
+      return (async function* () {
+        yield text(said.join('+'))
+        yield finish('stop', usageOf(1, 1))
+      })()
+    })
+
+  test('has its input and output in front, and not its instructions', async () => {
+    const { whole, asked } = await dialogue()
+    const first = await whole({ input: 'one', instructions: 'Be brief.' })
+    const second = await whole({ input: 'two', instructions: 'Be long.', previous_response_id: first.id })
+    const third = await whole({ input: 'three', previous_response_id: second.id })
+    expect(third).toMatchObject({ previous_response_id: second.id, instructions: null })
+    expect(asked[2]?.messages).toEqual([
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: 'one' },
+      { role: 'user', content: 'two' },
+      { role: 'assistant', content: 'one+two' },
+      { role: 'user', content: 'three' },
+    ])
+    expect(asked[1]?.messages[0]).toEqual({ role: 'system', content: 'Be long.' })
+  })
+
+  test('does not need the earlier ones any more once it is there', async () => {
+    const { url, whole, asked } = await dialogue()
+    const first = await whole({ input: 'one' })
+    const second = await whole({ input: 'two', previous_response_id: first.id })
+    await ask(url, 'DELETE', `/responses/${first.id}`)
+    await whole({ input: 'three', previous_response_id: second.id })
+    expect(asked[2]?.messages).toHaveLength(5)
+  })
+
+  test('may itself be stored nowhere', async () => {
+    const { whole } = await dialogue()
+    const first = await whole({ input: 'one' })
+    expect(await whole({ input: 'two', previous_response_id: first.id, store: false })).toMatchObject({
+      previous_response_id: first.id,
+      store: false,
+      output: [{ content: [{ text: 'one+two' }] }],
+    })
+  })
+
+  test('brings the outputs of the calls in it', async () => {
+    const { whole, asked } = await scripted([
+      toolCall({ id: 'a', name: 'f', arguments: '{}' }),
+      finish('tool_calls', usageOf(1, 1)),
+    ])
+    const first = await whole({ input: 'Go' })
+    await whole({
+      previous_response_id: first.id,
+      input: [{ type: 'function_call_output', call_id: 'a', output: 'done' }],
+    })
+    expect(asked[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
+  })
+
+  test('is billed for what it continues, where the vendor does not count', async () => {
+    const { whole, receipt } = await scripted([text('x'), finish('stop')])
+    const first = await whole({ input: 'word '.repeat(1_000) })
+    const { usage } = await receipt()
+    await whole({ input: 'and?', previous_response_id: first.id })
+    expect((await receipt()).usage.prompt_tokens).toBeGreaterThan(usage.prompt_tokens - 50)
+  })
+
+  test('is refused when the conversation has outgrown what a request may carry', async () => {
+    const { whole, create } = await scripted(answer, { sizes: { jsonBytes: 3_000 } })
+    const first = await whole({ input: 'a'.repeat(2_000) })
+    const refusal = await create({ input: 'b'.repeat(2_000), previous_response_id: first.id })
+    expect([refusal.status, errorOf(refusal).code]).toEqual([400, 'context_length_exceeded'])
+  })
+
+  test('names the field when there is nothing to continue', async () => {
+    const { create } = await dialogue()
+    const refusal = await create({ input: 'x', previous_response_id: 'resp_unknown' })
+    expect([refusal.status, errorOf(refusal)]).toMatchObject([
+      404,
+      { code: 'previous_response_not_found', param: 'previous_response_id' },
+    ])
+  })
+})
+
+test('items are referred to by id, with or without saying that it is a reference', async () => {
+  const { whole, asked } = await gateway()
+  const { output } = await whole({ input: 'one' })
+  const id = output[0]?.id
+  for (const reference of [{ type: 'item_reference', id }, { id }]) {
+    await whole({ input: [{ role: 'user', content: 'one' }, reference, { role: 'user', content: 'two' }] })
+    expect(asked.at(-1)?.messages).toEqual([
+      { role: 'user', content: 'one' },
+      { role: 'assistant', content: 'Hello' },
+      { role: 'user', content: 'two' },
+    ])
+  }
+})
+
+describe('input items', () => {
+  const input = [
+    { role: 'user', content: 'one' },
+    { type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' },
+    { type: 'function_call_output', call_id: 'a', output: 'done' },
+    { role: 'assistant', content: 'two' },
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'three' }] },
+  ]
+  const list = async (url: string, id: string, query = '') => {
+    const { json } = await ask(url, 'GET', `/responses/${id}/input_items${query}`)
+    return json as { data: { id: string; type: string }[]; has_more: boolean; first_id: string; last_id: string }
+  }
+
+  test('are listed whole: kind, id, status and content in parts, the last one first', async () => {
+    const { url, whole } = await gateway()
+    const { data, ...rest } = await list(url, (await whole({ input })).id)
+    expect(data).toMatchObject([
+      { type: 'message', role: 'user', status: 'completed', content: [{ type: 'input_text', text: 'three' }] },
+      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'two' }] },
+      { type: 'function_call_output', output: 'done' },
+      { type: 'function_call', status: 'completed' },
+      { type: 'message', content: [{ type: 'input_text', text: 'one' }] },
+    ])
+    expect(new Set(data.map(({ id }) => id)).size).toBe(5)
+    expect(rest).toEqual({ object: 'list', first_id: data[0]?.id, last_id: data[4]?.id, has_more: false })
+    if (hasShared) expect(faults('ResponseItemList', { data, ...rest })).toEqual([])
+  })
+
+  test('are paged in either direction', async () => {
+    const { url, whole } = await gateway()
+    const { id } = await whole({ input })
+    const all = await list(url, id, '?order=asc')
+    const first = await list(url, id, '?order=asc&limit=2')
+    const second = await list(url, id, `?order=asc&limit=3&after=${first.last_id}`)
+    expect([first.has_more, second.has_more]).toEqual([true, false])
+    expect([...first.data, ...second.data]).toEqual(all.data)
+    expect((await list(url, id)).data).toEqual(all.data.toReversed())
+  })
+
+  test('include those of the response that was continued', async () => {
+    const { url, whole } = await gateway()
+    const first = await whole({ input: 'one' })
+    const second = await whole({ input: 'two', previous_response_id: first.id })
+    const { data } = await list(url, second.id, '?order=asc')
+    expect(data).toMatchObject([{ role: 'user' }, { role: 'assistant' }, { role: 'user' }])
+  })
+
+  test.each([
+    ['?limit=0', 'limit'],
+    ['?limit=101', 'limit'],
+    ['?limit=x', 'limit'],
+    ['?order=up', 'order'],
+    ['?after=x', 'after'],
+  ])('with %s are refused by name', async (query, param) => {
+    const { url, whole } = await gateway()
+    const refusal = await ask(url, 'GET', `/responses/${(await whole()).id}/input_items${query}`)
+    expect([refusal.status, errorOf(refusal).param]).toEqual([400, param])
+  })
+})
+
+describe('a store of one’s own', () => {
+  const failing = (what: Partial<ResponseStore>): ResponseStore => ({ ...memoryResponseStore(), ...what })
+
+  test('that cannot be written does not spoil the answer, which then says that it is not stored', async () => {
+    const causes: unknown[] = []
+    const note = (message: unknown) => void causes.push((message as { error: { cause: Error } }).error.cause.message)
+    subscribe('modelhatch:failure', note)
+    const put = () => Promise.reject(new Error('disk full'))
+    const { url, whole, stream } = await gateway({ responses: failing({ put }) })
+    for (const response of [await whole(), (await stream()).at(-1)?.response as ResponseObject]) {
+      expect(response).toMatchObject({ status: 'completed', store: false })
+      expect((await ask(url, 'GET', `/responses/${response.id}`)).status).toBe(404)
+    }
+    unsubscribe('modelhatch:failure', note)
+    expect(causes).toEqual(['disk full', 'disk full'])
+  })
+
+  test('that cannot be read is a 503, never a 404', async () => {
+    const get = () => Promise.reject(new Error('secret'))
+    const { url, create } = await gateway({ responses: failing({ get }) })
+    for (const refusal of [
+      await ask(url, 'GET', '/responses/resp_1'),
+      await create({ input: 'x', previous_response_id: 'resp_1' }),
+    ]) {
+      expect(refusal.status).toBe(503)
+      expect(refusal.text).not.toContain('secret')
+    }
+  })
+
+  test('is closed with the gateway', async () => {
+    let closed = 0
+    const { gateway: made } = await gateway({ responses: failing({ close: () => void closed++ }) })
+    await made.close({ graceMs: 0 })
+    expect(closed).toBe(1)
+  })
+})
+
+test('the tokens of an input are estimated without asking a model', async () => {
+  const { url, asked } = await gateway()
+  const { json } = await ask(url, 'POST', '/responses/input_tokens', { model: 'm', input: 'word '.repeat(100) })
+  expect(json).toMatchObject({ object: 'response.input_tokens' })
+  expect((json as { input_tokens: number }).input_tokens).toBeGreaterThan(100)
+  expect((await ask(url, 'POST', '/responses/input_tokens', { model: 'none', input: 'x' })).status).toBe(404)
+  expect(asked).toEqual([])
+})
