@@ -82,7 +82,6 @@ class ResponseReader {
     const error =
       type === 'error' ? (event['error'] ?? event) : type === 'response.failed' ? response?.error : event['error']
     if (error) throw this.#options.failure(error)
-    if (type === 'response.failed') throw unavailable('same', new Error('the vendor says that the response failed'))
     if (type === 'response.output_item.added' && typeof item?.id === 'string' && !this.#options.parsed) {
       this.#mark = `"item_id":${JSON.stringify(item.id)}`
     }

@@ -202,11 +202,12 @@ describe('calls and their outputs', () => {
   })
 })
 
+const named = ({ tools }: ChatRequest) => tools?.map((tool) => tool.function?.name)
+
 describe('tools', () => {
   const parameters = { type: 'object', properties: { city: { type: 'string' } } }
   const weather = { type: 'function', name: 'weather', description: 'Tells.', parameters, strict: true }
   const time = { type: 'function', name: 'time', parameters: null, strict: null }
-  const named = ({ tools }: ChatRequest) => tools?.map((tool) => tool.function?.name)
 
   test('functions are nested, those of a vendor are left out', async () => {
     const request = await asked({

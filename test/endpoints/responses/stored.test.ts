@@ -92,16 +92,16 @@ test("another account's response does not exist: the answers are the same to the
   expect((await ask(url, 'GET', `/responses/${id}`)).status).toBe(200)
 })
 
-describe('a response that continues another one', () => {
-  const dialogue = () =>
-    scripted(({ request }) => {
-      const said = request.messages.filter(({ role }) => role === 'user').map(({ content }) => content)
-      return (async function* () {
-        yield text(said.join('+'))
-        yield finish('stop', usageOf(1, 1))
-      })()
-    })
+const dialogue = () =>
+  scripted(({ request }) => {
+    const said = request.messages.filter(({ role }) => role === 'user').map(({ content }) => content as string)
+    return (async function* () {
+      yield text(said.join('+'))
+      yield finish('stop', usageOf(1, 1))
+    })()
+  })
 
+describe('a response that continues another one', () => {
   test('has its input and output in front, and not its instructions', async () => {
     const { whole, asked } = await dialogue()
     const first = await whole({ input: 'one', instructions: 'Be brief.' })
@@ -189,6 +189,11 @@ test('items are referred to by id, with or without saying that it is a reference
   }
 })
 
+const list = async (url: string, id: string, query = '') => {
+  const { json } = await ask(url, 'GET', `/responses/${id}/input_items${query}`)
+  return json as { data: { id: string; type: string }[]; has_more: boolean; first_id: string; last_id: string }
+}
+
 describe('input items', () => {
   const input = [
     { role: 'user', content: 'one' },
@@ -197,10 +202,6 @@ describe('input items', () => {
     { role: 'assistant', content: 'two' },
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'three' }] },
   ]
-  const list = async (url: string, id: string, query = '') => {
-    const { json } = await ask(url, 'GET', `/responses/${id}/input_items${query}`)
-    return json as { data: { id: string; type: string }[]; has_more: boolean; first_id: string; last_id: string }
-  }
 
   test('are listed whole: kind, id, status and content in parts, the last one first', async () => {
     const { url, whole } = await gateway()
@@ -249,14 +250,15 @@ describe('input items', () => {
   })
 })
 
-describe('a store of one’s own', () => {
-  const failing = (what: Partial<ResponseStore>): ResponseStore => ({ ...memoryResponseStore(), ...what })
+const failing = (what: Partial<ResponseStore>): ResponseStore => ({ ...memoryResponseStore(), ...what })
+const put = () => Promise.reject(new Error('disk full'))
+const get = () => Promise.reject(new Error('secret'))
 
+describe('a store of one’s own', () => {
   test('that cannot be written does not spoil the answer, which then says that it is not stored', async () => {
     const causes: unknown[] = []
     const note = (message: unknown) => void causes.push((message as { error: { cause: Error } }).error.cause.message)
     subscribe('modelhatch:failure', note)
-    const put = () => Promise.reject(new Error('disk full'))
     const { url, whole, stream } = await gateway({ responses: failing({ put }) })
     for (const response of [await whole(), (await stream()).at(-1)?.response as ResponseObject]) {
       expect(response).toMatchObject({ status: 'completed', store: false })
@@ -267,7 +269,6 @@ describe('a store of one’s own', () => {
   })
 
   test('that cannot be read is a 503, never a 404', async () => {
-    const get = () => Promise.reject(new Error('secret'))
     const { url, create } = await gateway({ responses: failing({ get }) })
     for (const refusal of [
       await ask(url, 'GET', '/responses/resp_1'),
