@@ -35,6 +35,18 @@ export function refuseFields(
   }
 }
 
+/** Throws 400 where a field of the request holds anything but these values. */
+export function refuseUnless(
+  call: Named & { readonly request: Readonly<Record<string, unknown>> },
+  field: string,
+  taken: readonly string[],
+  why: string,
+): void {
+  const value = call.request[field]
+  if (value === undefined || value === null || taken.includes(value as string)) return
+  throw unsupportedValue(call, field, why)
+}
+
 /** 400: the model has nothing like this field. */
 export function unsupported(call: Named, param: string): GatewayError {
   const message = `The model "${call.publicModel}" does not support "${param}".`

@@ -1,16 +1,17 @@
 /** Gemini over Google's own API, on the Gemini API or on Vertex AI. */
 import { readJsonObject, requireSuccess } from '../answer.ts'
-import { Client, isMediaType, type ClientOptions } from '../client.ts'
-import type { Call, ChatPiece, Provider } from '../contract.ts'
+import { isMediaType, type ClientOptions } from '../client.ts'
+import type { ChatPiece, Provider } from '../contract.ts'
 import { readValues } from '../events.ts'
 import { unavailable } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { Transfer } from '../transfer.ts'
-import { vendorError } from '../vendor-error.ts'
 import type { ModelObject } from '../../wire/model.ts'
-import { readFault, statusOf } from './fault.ts'
+import { embed } from './embed.ts'
+import { editImages, generateImages } from './images.ts'
 import { ResponseReader, type ReaderOptions } from './reader.ts'
 import { requestFor, type RequestOptions } from './request.ts'
+import { Vendor } from './vendor.ts'
 
 export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseUrl'>>, RequestOptions {
   /** Sent as `x-goog-api-key`. Leave it out where `headers` carry the credentials, as on Vertex AI. */
@@ -27,53 +28,21 @@ export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | '
 }
 
 export function gemini(options: GeminiOptions = {}): Provider {
-  const { name = 'gemini', baseUrl = 'https://generativelanguage.googleapis.com' } = options
-  let client: Client | undefined
-  const open = () => (client ??= new Client({ ...options, baseUrl: versioned(baseUrl), headers: headersOf(options) }))
-  const post = async (call: Call<unknown>, method: string, body: object) => {
-    const bytes = Buffer.from(JSON.stringify(body))
-    const path = `/${pathOf(call.model)}:${method}`
-    const transfer = await open().send({ path, body: bytes, headers: jsonBody, signal: call.signal })
-    await requireSuccess(transfer, call, readFault)
-    return transfer
-  }
-
+  const vendor = new Vendor(options)
   return {
-    name,
+    name: options.name ?? 'gemini',
     async chat(call) {
       const { body, answerTool, single } = requestFor(call, options)
-      const transfer = await post(call, call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent', body)
-      const failure = (error: unknown) =>
-        vendorError(readFault({ status: statusOf(error), error, openModel: call.openModel, sent: call.field }))
-      return piecesOf(transfer, open().answerBytes, { answerTool, single, failure })
+      const transfer = await vendor.post(call, call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent', body)
+      return piecesOf(transfer, vendor.client.answerBytes, { answerTool, single, failure: vendor.failure(call) })
     },
-    async models({ signal }) {
-      const transfer = await open().send({ method: 'GET', path: '/models?pageSize=1000', signal })
-      await requireSuccess(transfer, undefined, readFault)
-      const list = (await readJsonObject(transfer, open().answerBytes)).value as { models?: unknown }
-      if (!Array.isArray(list.models)) throw unavailable('next', new Error('the vendor listed no models'))
-      return list.models.filter(isRecord).flatMap(modelObject)
-    },
-    async close() {
-      await client?.close()
-    },
+    embed: (call) => embed(vendor, call),
+    embeddingBatch: 100,
+    generateImages: (call) => generateImages(vendor, call),
+    editImages: (call) => editImages(vendor, call),
+    models: ({ signal }) => listModels(vendor, signal),
+    close: () => vendor.close(),
   }
-}
-
-const jsonBody = { 'content-type': 'application/json' }
-
-function headersOf({ apiKey, headers }: GeminiOptions): Record<string, string> {
-  return { ...(apiKey !== undefined && { 'x-goog-api-key': apiKey }), ...headers }
-}
-
-function versioned(baseUrl: string): string {
-  const bare = baseUrl.replace(/\/+$/, '')
-  return /\/v\d+[a-z]*\d*(?:\/|$)/.test(new URL(bare).pathname) ? bare : `${bare}/v1beta`
-}
-
-/** A name may come with its collection; it never leads out of one. */
-function pathOf(model: string): string {
-  return /^(?:models|tunedModels)\/[\w.-]+$/.test(model) ? model : `models/${encodeURIComponent(model)}`
 }
 
 /** Events as they come, or a whole response, or a list of them, whichever the vendor sent. */
@@ -88,7 +57,13 @@ async function* piecesOf(transfer: Transfer, maxBytes: number, options: ReaderOp
   yield* reader.end()
 }
 
-function modelObject({ name }: Record<string, unknown>): ModelObject[] {
-  if (typeof name !== 'string') return []
-  return [{ id: name.replace(/^models\//, ''), object: 'model', created: 0, owned_by: 'google' }]
+async function listModels({ client }: Vendor, signal: AbortSignal): Promise<ModelObject[]> {
+  const transfer = await client.send({ method: 'GET', path: '/models?pageSize=1000', signal })
+  await requireSuccess(transfer)
+  const list = (await readJsonObject(transfer, client.answerBytes)).value as { models?: unknown }
+  if (!Array.isArray(list.models)) throw unavailable('next', new Error('the vendor listed no models'))
+  return list.models.filter(isRecord).flatMap(({ name }) => {
+    if (typeof name !== 'string') return []
+    return [{ id: name.replace(/^models\//, ''), object: 'model' as const, created: 0, owned_by: 'google' }]
+  })
 }

@@ -1,0 +1,122 @@
+/** Pictures by the models that draw: one a call of generateContent. */
+import { GatewayError, invalid } from '../../errors.ts'
+import { isFile, type Form } from '../../http/form.ts'
+import { readJsonObject } from '../answer.ts'
+import type { Call } from '../contract.ts'
+import { readDataUrl } from '../data-url.ts'
+import { unavailable } from '../failure.ts'
+import { isRecord } from '../reading/parts.ts'
+import { refuseUnless, unsupported, unsupportedValue } from '../unsupported.ts'
+import type { Image, ImageEditRequest, ImageReference, ImageRequest, ImagesResponse } from '../../wire/images.ts'
+import type { TokenUsage } from '../../wire/token-usage.ts'
+import type { ContentPart } from './contents.ts'
+import { usageOf } from './usage.ts'
+import type { Vendor } from './vendor.ts'
+
+/** Width to height. Source: the Gemini API reference, ImageConfig. */
+const ratios = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9']
+
+export function generateImages(vendor: Vendor, call: Call<ImageRequest>): Promise<ImagesResponse> {
+  return draw(vendor, call, [])
+}
+
+export async function editImages(vendor: Vendor, call: Call<ImageEditRequest>): Promise<ImagesResponse> {
+  const shown = call.form === undefined ? referencesIn(call) : await filesIn(call, call.form)
+  return draw(vendor, call, shown)
+}
+
+async function draw(vendor: Vendor, call: Call<ImageRequest>, shown: readonly ContentPart[]): Promise<ImagesResponse> {
+  const { prompt, n, size } = call.request
+  refuseUnless(call, 'quality', ['auto', 'standard'], 'it has one quality; leave it out.')
+  refuseUnless(call, 'background', ['auto', 'opaque'], 'it must be opaque.')
+  refuseUnless(call, 'output_format', ['png'], 'it must be "png".')
+  const ratio = size === undefined || size === null || size === 'auto' ? undefined : ratioOf(call, size)
+  const body = {
+    contents: [{ role: 'user', parts: [{ text: prompt }, ...shown] }],
+    generationConfig: {
+      responseModalities: ['IMAGE'],
+      ...(ratio !== undefined && { imageConfig: { aspectRatio: ratio } }),
+    },
+  }
+  const own = new AbortController()
+  const signal = AbortSignal.any([call.signal, own.signal])
+  try {
+    const drawn = await Promise.all(Array.from({ length: n ?? 1 }, () => drawOne(vendor, call, body, signal)))
+    const usage = sumOf(drawn.flatMap((each) => each.usage ?? []))
+    return { data: drawn.flatMap(({ images }) => images), ...(usage && { usage }) }
+  } catch (error) {
+    own.abort(error)
+    throw error
+  }
+}
+
+async function drawOne(vendor: Vendor, call: Call<ImageRequest>, body: object, signal: AbortSignal) {
+  const transfer = await vendor.post(call, 'generateContent', body, signal)
+  const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
+  const { candidates, promptFeedback, usageMetadata, error } = value as Readonly<Record<string, unknown>>
+  if (error) throw vendor.failure(call)(error)
+  const [candidate] = Array.isArray(candidates) ? candidates.filter(isRecord) : []
+  const content = isRecord(candidate?.['content']) ? candidate['content'] : {}
+  const parts = Array.isArray(content['parts']) ? content['parts'].filter(isRecord) : []
+  const images = parts.flatMap(imageIn)
+  if (images.length > 0) return { images, usage: tokensOf(usageMetadata) }
+  const reason = candidate?.['finishReason']
+  const refused = isRecord(promptFeedback) || (typeof reason === 'string' && reason !== 'STOP')
+  if (refused) throw new GatewayError('content_policy_violation')
+  throw unavailable('same', new Error('the vendor drew nothing'))
+}
+
+function imageIn({ inlineData, thought }: Record<string, unknown>): Image[] {
+  if (!isRecord(inlineData) || typeof inlineData['data'] !== 'string' || thought === true) return []
+  return [{ b64_json: inlineData['data'] }]
+}
+
+/** The ratio of a size in pixels: the model chooses the pixels itself. */
+function ratioOf(call: Call<ImageRequest>, size: string): string {
+  const [width = 0, height = 0] = size.split('x').map(Number)
+  const near = ratios.find((ratio) => {
+    const [wide = 1, high = 1] = ratio.split(':').map(Number)
+    return Math.abs(width / height / (wide / high) - 1) < 0.02
+  })
+  if (near === undefined) throw unsupportedValue(call, 'size', `its sides must be as ${ratios.join(', ')} or "auto".`)
+  return near
+}
+
+function referencesIn(call: Call<ImageEditRequest>): ContentPart[] {
+  const { images = [], mask } = call.request
+  if (mask !== undefined && mask !== null) throw unsupported(call, 'mask')
+  return images.map((reference: ImageReference, index) => {
+    const param = `images[${index}].image_url`
+    const inline = readDataUrl(reference.image_url ?? '')
+    if (inline === undefined) throw unsupportedValue(call, param, 'send the picture as a data URL.')
+    return { inlineData: { mimeType: inline.mediaType, data: inline.base64 } }
+  })
+}
+
+async function filesIn(call: Call<ImageEditRequest>, form: Form): Promise<ContentPart[]> {
+  const shown: ContentPart[] = []
+  for await (const part of form.parts()) {
+    if (!isFile(part)) continue
+    if (part.name === 'mask') throw unsupported(call, 'mask')
+    if (!/^image(?:\[\d*\])?$/.test(part.name)) throw invalid(`"${part.name}" is not expected.`, part.name)
+    const pieces: Uint8Array[] = []
+    for await (const piece of part.bytes) pieces.push(piece)
+    const data = Buffer.concat(pieces).toString('base64')
+    shown.push({ inlineData: { mimeType: part.type, data } })
+  }
+  return shown
+}
+
+function tokensOf(raw: unknown): TokenUsage | undefined {
+  const usage = usageOf(raw)
+  return usage && tokenUsage(usage.prompt_tokens, usage.completion_tokens)
+}
+
+function sumOf(usages: readonly TokenUsage[]): TokenUsage | undefined {
+  const sum = (name: 'input_tokens' | 'output_tokens') => usages.reduce((total, each) => total + each[name], 0)
+  return usages.length === 0 ? undefined : tokenUsage(sum('input_tokens'), sum('output_tokens'))
+}
+
+function tokenUsage(input: number, output: number): TokenUsage {
+  return { input_tokens: input, output_tokens: output, total_tokens: input + output }
+}

@@ -1,0 +1,61 @@
+/** The way to Google's API: what all methods of the provider do alike. */
+import { requireSuccess } from '../answer.ts'
+import { Client } from '../client.ts'
+import type { Call } from '../contract.ts'
+import type { Transfer } from '../transfer.ts'
+import { vendorError } from '../vendor-error.ts'
+import { readFault, statusOf } from './fault.ts'
+import type { GeminiOptions } from './gemini.ts'
+
+const jsonBody = { 'content-type': 'application/json' }
+
+export class Vendor {
+  readonly #options: GeminiOptions
+  #client: Client | undefined
+
+  constructor(options: GeminiOptions) {
+    this.#options = options
+  }
+
+  /** Opened by the first call. */
+  get client(): Client {
+    const { baseUrl = 'https://generativelanguage.googleapis.com' } = this.#options
+    return (this.#client ??= new Client({
+      ...this.#options,
+      baseUrl: versioned(baseUrl),
+      headers: headersOf(this.#options),
+    }))
+  }
+
+  async close(): Promise<void> {
+    await this.#client?.close()
+  }
+
+  /** Asks a method of the model of a call. Throws for an answer that is none. */
+  async post(call: Call<unknown>, method: string, body: object, signal: AbortSignal = call.signal): Promise<Transfer> {
+    const bytes = Buffer.from(JSON.stringify(body))
+    const path = `/${collectionOf(call.model)}:${method}`
+    const transfer = await this.client.send({ path, body: bytes, headers: jsonBody, signal })
+    await requireSuccess(transfer, call, readFault)
+    return transfer
+  }
+
+  /** An error inside an answer → what to throw. */
+  failure({ openModel, field }: Call<unknown>): (error: unknown) => Error {
+    return (error) => vendorError(readFault({ status: statusOf(error), error, openModel, sent: field }))
+  }
+}
+
+/** A model by its collection: a name may come with it, and never leads out of one. */
+export function collectionOf(model: string): string {
+  return /^(?:models|tunedModels)\/[\w.-]+$/.test(model) ? model : `models/${encodeURIComponent(model)}`
+}
+
+function headersOf({ apiKey, headers }: GeminiOptions): Record<string, string> {
+  return { ...(apiKey !== undefined && { 'x-goog-api-key': apiKey }), ...headers }
+}
+
+function versioned(baseUrl: string): string {
+  const bare = baseUrl.replace(/\/+$/, '')
+  return /\/v\d+[a-z]*\d*(?:\/|$)/.test(new URL(bare).pathname) ? bare : `${bare}/v1beta`
+}
