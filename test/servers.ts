@@ -8,8 +8,8 @@ import { Client, Pool } from 'pg'
 
 const required = Boolean(process.env['MODELHATCH_REQUIRE_ALL'])
 
-const connection = process.env['MODELHATCH_POSTGRES'] ?? 'postgres://postgres@127.0.0.1:5432/test'
-const redisUrl = process.env['MODELHATCH_REDIS'] ?? 'redis://127.0.0.1:6379'
+export const postgresUrl: string = process.env['MODELHATCH_POSTGRES'] ?? 'postgres://postgres@127.0.0.1:5432/test'
+export const redisUrl: string = process.env['MODELHATCH_REDIS'] ?? 'redis://127.0.0.1:6379'
 
 async function answers(name: string, ask: () => Promise<unknown>): Promise<boolean> {
   try {
@@ -23,7 +23,7 @@ async function answers(name: string, ask: () => Promise<unknown>): Promise<boole
 
 /** Whether there is a Postgres: `describe.skipIf(!hasPostgres)`. */
 export const hasPostgres: boolean = await answers('Postgres', async () => {
-  const client = new Client({ connectionString: connection, connectionTimeoutMillis: 2_000 })
+  const client = new Client({ connectionString: postgresUrl, connectionTimeoutMillis: 2_000 })
   await client.connect()
   await client.end()
 })
@@ -41,7 +41,7 @@ export function ownName(): string {
 }
 
 export function postgresPool(max = 5): Pool {
-  const pool = new Pool({ connectionString: connection, max })
+  const pool = new Pool({ connectionString: postgresUrl, max })
   pool.on('error', () => undefined)
   return pool
 }

@@ -1,0 +1,86 @@
+/**
+ * One gateway process of the chaos runs, started by the test and killed by it at any instant. Its clock runs thirty times
+ * as fast as the wall's, so that leases of a minute end in seconds.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Pool } from 'pg'
+import { createClient } from '@redis/client'
+import { mount } from '../../adapters/node.ts'
+import * as inPostgres from '../../adapters/postgres/tasks.ts'
+import * as inRedis from '../../adapters/redis/tasks.ts'
+import { createGateway, GatewayError, type TaskStore } from '../../src/index.ts'
+import { unavailable, type Provider, type VideoProvider } from '../../src/providers/index.ts'
+
+interface Settings {
+  readonly vendor: string
+  readonly kind: VideoProvider['submit']
+  readonly store: 'postgres' | 'redis'
+  readonly connection: string
+  readonly prefix: string
+}
+
+const settings = JSON.parse(process.argv[2] ?? '{}') as Settings
+const clock = () => Date.now() * 30
+
+async function openStore(): Promise<TaskStore> {
+  const { connection, prefix } = settings
+  if (settings.store === 'postgres') {
+    const pool = new Pool({ connectionString: connection, max: 8 })
+    pool.on('error', () => undefined)
+    return withoutClock(inPostgres.taskStore(async (text, values) => pool.query(text, values), prefix))
+  }
+  const client = createClient({ url: connection })
+  client.on('error', () => undefined)
+  await client.connect()
+  return withoutClock(inRedis.taskStore((...words) => client.sendCommand(words), prefix))
+}
+
+/** The store's own clock does not run as fast. */
+function withoutClock(store: TaskStore): TaskStore {
+  return Object.assign(store, { now: undefined })
+}
+
+function vendorProvider({ vendor, kind }: Settings): Provider {
+  const ask = async (path: string, signal: AbortSignal, body?: object) => {
+    try {
+      const init = body === undefined ? { signal } : { signal, method: 'POST', body: JSON.stringify(body) }
+      const response = await fetch(vendor + path, init)
+      return { status: response.status, body: (await response.json()) as { id: string; done: boolean } }
+    } catch (error) {
+      throw unavailable('same', error)
+    }
+  }
+  return {
+    name: 'vendor',
+    video: {
+      submit: kind,
+      // Of the fast clock: a third of a second by the wall.
+      acceptBoundMs: 10_000,
+      start: async ({ token, signal }) => ({ id: (await ask('/jobs', signal, { token })).body.id }),
+      lookup: async (token, { signal }) => {
+        const { status, body } = await ask(`/tokens/${token}`, signal)
+        return status === 404 ? undefined : { id: body.id }
+      },
+      check: async (operation, { signal }) => {
+        const { status, body } = await ask(`/jobs/${(operation as { id: string }).id}`, signal)
+        if (status === 404) throw new GatewayError('not_found')
+        return body.done ? { state: 'completed', url: 'https://videos.example/1.mp4' } : { state: 'processing' }
+      },
+    },
+  }
+}
+
+const gateway = createGateway({
+  keys: { 'sk-chaos': { account: 'chaos' } },
+  models: { film: vendorProvider(settings) },
+  tasks: { store: await openStore(), sweepMs: 100 },
+  hooks: {
+    task(event) {
+      if (event.type === 'reconcile') process.send?.({ orphan: event.task.id })
+    },
+  },
+  clock,
+})
+const server = createServer(mount(gateway))
+server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))

@@ -1,0 +1,61 @@
+/**
+ * kill -9: two gateway processes over one database are killed again and again while clients submit videos and try again
+ * under their idempotency keys. In the short form here; `npm run chaos` plays the long one.
+ */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { taskSchema } from '../../adapters/postgres/tasks.ts'
+import type { VideoProvider } from '../../src/providers/index.ts'
+import { hasPostgres, hasRedis, ownName, postgresPool, postgresUrl, redisConnection, redisUrl } from '../servers.ts'
+import { play, type Outcome } from './world.ts'
+
+const long = process.env['MODELHATCH_CHAOS'] === 'long'
+const size = long ? { tasks: 1_000, kills: 100 } : { tasks: 40, kills: 6 }
+const timeout = long ? 600_000 : 60_000
+
+function verify(kind: VideoProvider['submit'], { states, jobs, tasks, orphansReported, lost }: Outcome): void {
+  expect(lost, 'tasks lost or stuck').toBe(0)
+  expect(
+    [...jobs.values()].filter((count) => count > 1),
+    'duplicated jobs',
+  ).toEqual([])
+  if (kind !== 'none') {
+    expect(states).toEqual({ completed: size.tasks })
+    expect(jobs.size).toBe(size.tasks)
+    return
+  }
+  // What nobody can know is given up; a job that the vendor has all the same is told to the host.
+  const failed = [...tasks].filter(([, task]) => task.status === 'failed').map(([id]) => id)
+  expect((states['completed'] ?? 0) + failed.length).toBe(tasks.size)
+  for (const id of failed) if (jobs.has(id)) expect(orphansReported.has(id), `orphan ${id} reported`).toBe(true)
+}
+
+describe.skipIf(!hasPostgres)('over Postgres', () => {
+  const prefix = ownName()
+  const pool = hasPostgres ? postgresPool(1) : undefined
+  beforeAll(async () => {
+    for (const statement of taskSchema(prefix)) await pool?.query(statement)
+  })
+  afterAll(async () => {
+    await pool?.query(`DROP TABLE ${prefix}tasks`)
+    await pool?.end()
+  })
+  const kinds = long ? (['token', 'lookup', 'none'] as const) : (['lookup', 'none'] as const)
+  test.each(kinds)('a vendor of kind "%s"', { timeout }, async (kind) => {
+    const run = { kind, store: 'postgres', connection: postgresUrl, prefix, ...size } as const
+    verify(kind, await play(run))
+  })
+})
+
+describe.skipIf(!hasRedis)('over Redis', () => {
+  const prefix = `modelhatch-test:${ownName()}:{tasks}:`
+  test('a vendor of kind "token"', { timeout }, async () => {
+    const run = { kind: 'token', store: 'redis', connection: redisUrl, prefix, ...size } as const
+    verify('token', await play(run))
+  })
+  afterAll(async () => {
+    const { send, close } = await redisConnection()
+    const keys = (await send('KEYS', `${prefix}*`)) as string[]
+    if (keys.length > 0) await send('DEL', ...keys)
+    close()
+  })
+})
