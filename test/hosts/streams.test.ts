@@ -95,34 +95,32 @@ describe.each(everyHost)('a stream behind $name', (host) => {
     expect(await timeToAbort(request)).toBeLessThan(soon)
   })
 
-  it.runIf(plainHosts.includes(host) || /[35] behind (?:koa-compress|compression)$/.test(host.name))(
-    'is pulled from the vendor no faster than the client reads',
-    async () => {
-      const called = nextCall(vendor)
-      const opening = open(running, streamed)
-      const { response } = await called
-      begin(response)
-      const answer = await opening
-      await answer.until('Hello')
-      answer.pause()
-      const large = frame('x'.repeat(256 * 1024))
-      let written = 0
-      const drained = () =>
-        new Promise<boolean>((resolve) => {
-          const timer = setTimeout(() => resolve(false), 60)
-          response.once('drain', () => {
-            clearTimeout(timer)
-            resolve(true)
-          })
+  if (!plainHosts.includes(host) && !/[35] behind (?:koa-compress|compression)$/.test(host.name)) return
+  it('is pulled from the vendor no faster than the client reads', async () => {
+    const called = nextCall(vendor)
+    const opening = open(running, streamed)
+    const { response } = await called
+    begin(response)
+    const answer = await opening
+    await answer.until('Hello')
+    answer.pause()
+    const large = frame('x'.repeat(256 * 1024))
+    let written = 0
+    const drained = () =>
+      new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(false), 60)
+        response.once('drain', () => {
+          clearTimeout(timer)
+          resolve(true)
         })
-      // Until nothing is taken any more: the buffers of two sockets, and what the gateway may hold.
-      while (written < 128 && (response.write(large) || (await drained()))) written++
-      expect(written * large.length).toBeLessThan(20 * 1024 * 1024)
-      answer.resume()
-      response.end(lastFrames)
-      const text = await answer.rest()
-      expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
-      expect(text.split('"content":"xxx').length - 1).toBe(written + 1)
-    },
-  )
+      })
+    // Until nothing is taken any more: the buffers of two sockets, and what the gateway may hold.
+    while (written < 128 && (response.write(large) || (await drained()))) written++
+    expect(written * large.length).toBeLessThan(20 * 1024 * 1024)
+    answer.resume()
+    response.end(lastFrames)
+    const text = await answer.rest()
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+    expect(text.split('"content":"xxx').length - 1).toBe(written + 1)
+  })
 })
