@@ -81,6 +81,8 @@ export interface Order<Request> {
   readonly model: string
   readonly stream: boolean
   readonly request: Request
+  /** `stream` and `request` are known, and cost nothing to read. */
+  readonly isParsed?: boolean
   /** Tokens of the question, estimated. */
   readonly promptTokens: number
   /** One top-level field, without parsing the rest of a large request. */

@@ -16,6 +16,7 @@ import { mayHaveBegun, notAgain } from '../routing/once.ts'
 import { perform, type RetryOptions } from '../routing/perform.ts'
 import { plan } from '../routing/plan.ts'
 import type { CallEndpoint, Visit } from './endpoint.ts'
+import { callFor } from './order.ts'
 
 export interface ServingOptions {
   readonly retry: RetryOptions
@@ -93,24 +94,9 @@ export class Serving {
     const { order, model, meter, id } = visit
     const attempt = (deployment: Deployment) => {
       meter.attempt(deployment.provider.name, deployment.model)
-      const call = {
-        id,
-        signal,
-        model: deployment.model,
-        publicModel: order.model,
-        openModel: deployment.open === true,
-        maxOutputTokens: model.maxOutputTokens,
-        get stream() {
-          return order.stream
-        },
-        get request() {
-          return order.request
-        },
-        field: order.field,
-        json: order.json,
-        form: order.form,
-      }
-      return unlessAborted(endpoint.ask(deployment.provider, call, visit), signal, endpoint.discard)
+      const { provider, model: named, open: openModel = false } = deployment
+      const call = callFor(order, { id, signal, model: named, openModel, maxOutputTokens: model.maxOutputTokens })
+      return unlessAborted(endpoint.ask(provider, call, visit), signal, endpoint.discard)
     }
     const { retry, timeouts, breaker, random } = this.#options
     const candidates = plan(model.deployments, random)
