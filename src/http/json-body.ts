@@ -1,7 +1,7 @@
 /** A JSON request body that is parsed only as far as somebody looks, and forwarded as the bytes it came in. */
 import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalid } from '../errors.ts'
-import { scanObject, type Member } from './json-scan.ts'
+import { scanObject, type Places } from './json-scan.ts'
 import type { Sizes } from './sizes.ts'
 
 export type JsonObject = Record<string, unknown>
@@ -9,17 +9,24 @@ export type JsonObject = Record<string, unknown>
 /** Bodies up to this many bytes are parsed whole: that is cheaper than field by field. */
 const wholeBytes = 16_384
 
+/** A top-level field in the text: its first byte, the first byte of its value and the byte after it. */
+interface Member {
+  readonly start: number
+  readonly valueStart: number
+  readonly end: number
+}
+
 /** A checked JSON object: grammar, UTF-8, depth and counts are known to be good. */
 export class JsonBody {
-  readonly #members: Map<string, Member> | undefined
-  readonly #repeated: boolean
+  /** Undefined where the text is not known. */
+  readonly #places: Places | undefined
+  #found: ReadonlyMap<string, Member> | undefined
   #bytes: Buffer | undefined
   #value: JsonObject | undefined
 
-  private constructor(bytes: Buffer | undefined, members: Member[] | undefined, value: JsonObject | undefined) {
+  private constructor(bytes: Buffer | undefined, places: Places | undefined, value: JsonObject | undefined) {
     this.#bytes = bytes
-    this.#members = members && new Map(members.map((member) => [member.name, member]))
-    this.#repeated = members !== undefined && this.#members?.size !== members.length
+    this.#places = places
     this.#value = value
   }
 
@@ -58,45 +65,70 @@ export class JsonBody {
 
   /** The names of the top-level fields. */
   names(): string[] {
-    return this.#members === undefined ? Object.keys(this.value) : [...this.#members.keys()]
+    return this.isSmall ? Object.keys(this.value) : [...this.#members().keys()]
   }
 
   /** One top-level field, parsed alone where the body is large. */
   get(name: string): unknown {
-    if (this.isSmall || this.#members === undefined)
-      return Object.hasOwn(this.value, name) ? this.value[name] : undefined
-    const member = this.#members.get(name)
+    if (this.isSmall) return Object.hasOwn(this.value, name) ? this.value[name] : undefined
+    const member = this.#members().get(name)
     if (member === undefined) return undefined
     return JSON.parse(this.bytes.toString('utf8', member.valueStart, member.end))
   }
 
   /** Bytes that the value of a top-level field takes in the text; 0 when it is absent or the text is unknown. */
   sizeOf(name: string): number {
-    const member = this.#members?.get(name)
+    const member = this.#members().get(name)
     return member === undefined ? 0 : member.end - member.valueStart
   }
 
   /** Whether a top-level field is a list, told by its first byte where the text is known. */
   isList(name: string): boolean {
-    const member = this.#members?.get(name)
+    const member = this.#members().get(name)
     return member === undefined ? Array.isArray(this.get(name)) : this.bytes[member.valueStart] === 0x5b
   }
 
   /** The text with some top-level fields replaced, added, or (undefined) left out; the rest byte for byte. */
   with(changes: JsonObject): Buffer {
-    if (Object.keys(changes).length === 0 && !this.#repeated) return this.bytes
+    const printed = this.#places === undefined
     // A name that stands twice means one thing to us and perhaps another to the next parser: print it anew.
-    if (this.#members === undefined || this.#repeated) return Buffer.from(JSON.stringify({ ...this.value, ...changes }))
+    const anew = this.#repeats()
+    if (!anew && Object.keys(changes).length === 0) return this.bytes
+    if (printed || anew) return Buffer.from(JSON.stringify({ ...this.value, ...changes }))
+    const members = this.#members()
     const pieces: (Buffer | string)[] = []
-    for (const member of this.#members.values()) {
-      if (!Object.hasOwn(changes, member.name)) pieces.push(this.bytes.subarray(member.start, member.end))
-      else if (changes[member.name] !== undefined) pieces.push(print(member.name, changes[member.name]))
+    for (const [name, { start, end }] of members) {
+      if (!Object.hasOwn(changes, name)) pieces.push(this.bytes.subarray(start, end))
+      else if (changes[name] !== undefined) pieces.push(print(name, changes[name]))
     }
     for (const [name, value] of Object.entries(changes)) {
-      if (value !== undefined && !this.#members.has(name)) pieces.push(print(name, value))
+      if (value !== undefined && !members.has(name)) pieces.push(print(name, value))
     }
     return join(pieces)
   }
+
+  #repeats(): boolean {
+    const names = this.isSmall ? Object.keys(this.value).length : this.#members().size
+    return this.#places !== undefined && names * 4 !== this.#places.length
+  }
+
+  /** By name, of a repeated one the last, as `JSON.parse` takes it. Empty where the text is not known. */
+  #members(): ReadonlyMap<string, Member> {
+    return (this.#found ??= membersOf(this.bytes, this.#places ?? []))
+  }
+}
+
+function membersOf(bytes: Buffer, places: Places): ReadonlyMap<string, Member> {
+  const members = new Map<string, Member>()
+  for (let at = 0; at < places.length; at += 4) {
+    const [start = 0, keyEnd = 0, valueStart = 0, end = 0] = places.slice(at, at + 4)
+    members.set(nameIn(bytes.toString('utf8', start, keyEnd)), { start, valueStart, end })
+  }
+  return members
+}
+
+function nameIn(key: string): string {
+  return key.includes('\\') ? (JSON.parse(key) as string) : key.slice(1, -1)
 }
 
 function print(name: string, value: unknown): string {

@@ -6,13 +6,11 @@
 import { invalid } from '../errors.ts'
 import type { Sizes } from './sizes.ts'
 
-/** Where one top-level member stands: its key's first byte, its value's first byte and the byte after its value. */
-export interface Member {
-  readonly name: string
-  readonly start: number
-  readonly valueStart: number
-  readonly end: number
-}
+/**
+ * Where the top-level members stand, four numbers each: the first byte of the key, the byte after it, the first byte of
+ * the value, the byte after it.
+ */
+export type Places = readonly number[]
 
 const quote = 0x22
 const backslash = 0x5c
@@ -23,6 +21,9 @@ const closeBracket = 0x5d
 const comma = 0x2c
 const colon = 0x3a
 
+/** So many bytes of a string are looked at one by one. Behind them a native search is faster. */
+const shortString = 32
+
 /** 1 for the bytes that end a run of plain characters inside a string: the quote, the backslash, control characters. */
 const endsRun = new Uint8Array(256)
 endsRun.fill(1, 0, 0x20)
@@ -32,140 +33,188 @@ endsRun[backslash] = 1
 const isSpace = new Uint8Array(256)
 for (const space of ' \t\n\r') isSpace[space.charCodeAt(0)] = 1
 
-/** Throws 400 for anything that is no JSON object, or is deeper or wider than `sizes` allow. */
-export function scanObject(bytes: Uint8Array, sizes: Pick<Sizes, 'jsonDepth' | 'jsonEntries' | 'jsonNodes'>): Member[] {
-  const members: Member[] = []
-  const objects = new Uint8Array(sizes.jsonDepth + 1)
-  const counts = new Uint32Array(sizes.jsonDepth + 1)
-  let depth = 0
-  let nodes = 0
-  let at = skipSpace(bytes, 0)
-  if (bytes[at] !== openBrace) throw invalid('The request body must be a JSON object.')
-  let keyStart = 0
-  let keyEnd = 0
-  let valueStart = at
+/** 1 for what may stand behind a backslash, besides the `u` of a code point. */
+const isEscape = new Uint8Array(256)
+for (const escape of '"\\/bfnrt') isEscape[escape.charCodeAt(0)] = 1
 
-  for (;;) {
-    // A value begins here.
-    const first = bytes[at]
-    if (first === openBrace || first === openBracket) {
-      const object = first === openBrace
-      if (++depth > sizes.jsonDepth) throw invalid(`The request body is nested deeper than ${sizes.jsonDepth} levels.`)
-      objects[depth] = object ? 1 : 0
-      counts[depth] = 0
-      at = skipSpace(bytes, at + 1)
-      if (bytes[at] !== (object ? closeBrace : closeBracket)) {
-        nodes = count(counts, depth, nodes, sizes)
-        if (object) {
-          if (depth === 1) keyStart = at
-          at = skipKey(bytes, at)
-          if (depth === 1) {
-            keyEnd = lastKeyEnd
-            valueStart = at
-          }
-        }
+type Limits = Pick<Sizes, 'jsonDepth' | 'jsonEntries' | 'jsonNodes'>
+
+/** Throws 400 for anything that is no JSON object, or is deeper or wider than `sizes` allow. */
+export function scanObject(bytes: Buffer, sizes: Limits): Places {
+  return new Scanner(bytes, sizes).object()
+}
+
+class Scanner {
+  readonly #bytes: Buffer
+  readonly #limits: Limits
+  /** No control character stands anywhere: then quotes and backslashes alone end a run of plain characters. */
+  readonly #printable: boolean
+  /** What is looked at. */
+  #at = 0
+  #depth = 0
+  #nodes = 0
+  /** Of each level that is open: whether it is an object, and how many entries it has so far. */
+  readonly #objects = [false]
+  readonly #counts = [0]
+  /** Of the top-level member that was begun last. */
+  #keyStart = 0
+  #keyEnd = 0
+  #valueStart = 0
+  /** The next of their kind, or what was found last while that lies ahead; the end where there is none. */
+  #nextQuote = 0
+  #nextBackslash = 0
+
+  constructor(bytes: Buffer, limits: Limits) {
+    this.#bytes = bytes
+    this.#limits = limits
+    this.#printable = isPrintable(bytes)
+  }
+
+  object(): Places {
+    const bytes = this.#bytes
+    const places: number[] = []
+    this.#skipSpace()
+    if (bytes[this.#at] !== openBrace) throw invalid('The request body must be a JSON object.')
+    for (;;) {
+      // A value begins here.
+      const first = bytes[this.#at]
+      if (first !== openBrace && first !== openBracket) this.#skipScalar(first)
+      else if (this.#open(first === openBrace)) {
+        this.#enter()
         continue
       }
-      at++
-      depth--
-    } else {
-      at = skipScalar(bytes, at)
-    }
-
-    // A value has ended: close what ends with it, then go on to the next member.
-    for (;;) {
-      if (depth === 1) members.push({ name: nameOf(bytes, keyStart, keyEnd), start: keyStart, valueStart, end: at })
-      at = skipSpace(bytes, at)
-      if (depth === 0) {
-        if (at !== bytes.length) throw broken()
-        return members
-      }
-      const object = objects[depth] === 1
-      const next = bytes[at]
-      if (next === comma) {
-        nodes = count(counts, depth, nodes, sizes)
-        at = skipSpace(bytes, at + 1)
-        if (object) {
-          if (depth === 1) keyStart = at
-          at = skipKey(bytes, at)
-          if (depth === 1) {
-            keyEnd = lastKeyEnd
-            valueStart = at
-          }
+      // A value has ended, and perhaps what it stands in.
+      for (;;) {
+        if (this.#depth === 1) places.push(this.#keyStart, this.#keyEnd, this.#valueStart, this.#at)
+        this.#skipSpace()
+        if (this.#depth === 0) {
+          if (this.#at !== bytes.length) throw broken()
+          return places
         }
-        break
+        if (bytes[this.#at] === comma) break
+        this.#close()
       }
-      if (next !== (object ? closeBrace : closeBracket)) throw broken()
-      at++
-      depth--
+      this.#at++
+      this.#skipSpace()
+      this.#enter()
     }
   }
-}
 
-function count(counts: Uint32Array, depth: number, nodes: number, sizes: Pick<Sizes, 'jsonEntries' | 'jsonNodes'>) {
-  const entries = (counts[depth] ?? 0) + 1
-  counts[depth] = entries
-  if (entries > sizes.jsonEntries || nodes >= sizes.jsonNodes) {
-    throw invalid(
-      `The request body has too many parts: at most ${sizes.jsonEntries} in one list or object, ${sizes.jsonNodes} in all.`,
-    )
+  /** An object or list begins. False for one that is empty, and so has ended. */
+  #open(object: boolean): boolean {
+    const { jsonDepth } = this.#limits
+    if (++this.#depth > jsonDepth) throw invalid(`The request body is nested deeper than ${jsonDepth} levels.`)
+    this.#objects[this.#depth] = object
+    this.#counts[this.#depth] = 0
+    this.#at++
+    this.#skipSpace()
+    if (this.#bytes[this.#at] !== (object ? closeBrace : closeBracket)) return true
+    this.#close()
+    return false
   }
-  return nodes + 1
-}
 
-function skipSpace(bytes: Uint8Array, from: number): number {
-  let at = from
-  while (isSpace[bytes[at] as number] === 1) at++
-  return at
-}
+  #close(): void {
+    const object = this.#objects[this.#depth] === true
+    if (this.#bytes[this.#at] !== (object ? closeBrace : closeBracket)) throw broken()
+    this.#at++
+    this.#depth--
+  }
 
-/** Set by `skipKey`: the byte after the closing quote of the key. A tuple for each key would cost more than the scan. */
-let lastKeyEnd = 0
+  /** The next entry of an object or list: it is counted, and its key is passed. */
+  #enter(): void {
+    const { jsonEntries, jsonNodes } = this.#limits
+    const entries = (this.#counts[this.#depth] as number) + 1
+    this.#counts[this.#depth] = entries
+    if (entries > jsonEntries || ++this.#nodes > jsonNodes) {
+      throw invalid(
+        `The request body has too many parts: at most ${jsonEntries} in one list or object, ${jsonNodes} in all.`,
+      )
+    }
+    if (this.#objects[this.#depth] !== true) return
+    const keyStart = this.#at
+    if (this.#bytes[keyStart] !== quote) throw broken()
+    const keyEnd = this.#skipString(keyStart)
+    this.#at = keyEnd
+    this.#skipSpace()
+    if (this.#bytes[this.#at] !== colon) throw broken()
+    this.#at++
+    this.#skipSpace()
+    if (this.#depth > 1) return
+    this.#keyStart = keyStart
+    this.#keyEnd = keyEnd
+    this.#valueStart = this.#at
+  }
 
-function skipKey(bytes: Uint8Array, from: number): number {
-  if (bytes[from] !== quote) throw broken()
-  lastKeyEnd = skipString(bytes, from)
-  const at = skipSpace(bytes, lastKeyEnd)
-  if (bytes[at] !== colon) throw broken()
-  return skipSpace(bytes, at + 1)
-}
+  #skipSpace(): void {
+    while (isSpace[this.#bytes[this.#at] as number] === 1) this.#at++
+  }
 
-function skipScalar(bytes: Uint8Array, from: number): number {
-  switch (bytes[from]) {
-    case quote:
-      return skipString(bytes, from)
-    case 0x74:
-      return skipWord(bytes, from, 'true')
-    case 0x66:
-      return skipWord(bytes, from, 'false')
-    case 0x6e:
-      return skipWord(bytes, from, 'null')
-    default:
-      return skipNumber(bytes, from)
+  #skipScalar(first: number | undefined): void {
+    if (first === quote) this.#at = this.#skipString(this.#at)
+    else if (first === 0x74) this.#skipWord('true')
+    else if (first === 0x66) this.#skipWord('false')
+    else if (first === 0x6e) this.#skipWord('null')
+    else this.#at = skipNumber(this.#bytes, this.#at)
+  }
+
+  /** The byte after the string. */
+  #skipString(from: number): number {
+    const bytes = this.#bytes
+    let at = from + 1
+    for (;;) {
+      const near = this.#printable ? at + shortString : bytes.length
+      while (at < near && endsRun[bytes[at] as number] === 0) at++
+      if (at === near) at = this.#endOfRun(at)
+      const stop = bytes[at]
+      if (stop === quote) return at + 1
+      if (stop !== backslash) throw broken()
+      at = skipEscape(bytes, at)
+    }
+  }
+
+  /** The next quote or backslash. Each is searched for again only when it was passed: all of it is one pass. */
+  #endOfRun(at: number): number {
+    if (this.#nextQuote < at) this.#nextQuote = placeOf(quote, this.#bytes, at)
+    if (this.#nextBackslash < at) this.#nextBackslash = placeOf(backslash, this.#bytes, at)
+    return Math.min(this.#nextQuote, this.#nextBackslash)
+  }
+
+  #skipWord(word: string): void {
+    for (let index = 1; index < word.length; index++) {
+      if (this.#bytes[this.#at + index] !== word.charCodeAt(index)) throw broken()
+    }
+    this.#at += word.length
   }
 }
 
-function skipString(bytes: Uint8Array, from: number): number {
-  let at = from + 1
-  for (;;) {
-    while (endsRun[bytes[at] as number] === 0) at++
-    const stop = bytes[at]
-    if (stop === quote) return at + 1
-    if (stop !== backslash) throw broken()
-    const escape = bytes[at + 1]
-    if (escape === 0x75 /* u */) {
-      for (let digit = at + 2; digit < at + 6; digit++) if (!isHex(bytes[digit])) throw broken()
-      at += 6
-    } else if (escape !== undefined && '"\\/bfnrt'.includes(String.fromCharCode(escape))) at += 2
-    else throw broken()
+/** Whether no byte is a control character. Looked at in words of four: this is most of what a large body costs. */
+function isPrintable(bytes: Buffer): boolean {
+  const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+  let found = 0
+  let at = 0
+  for (; at + 8 <= bytes.length; at += 8) {
+    const left = words.getInt32(at)
+    const right = words.getInt32(at + 4)
+    // The highest bit of a byte less 0x20 is set where the byte was smaller, and where it was set before.
+    found |= ((left - 0x20202020) & ~left) | ((right - 0x20202020) & ~right)
   }
+  if ((found & 0x80808080) !== 0) return false
+  for (; at < bytes.length; at++) if ((bytes[at] as number) < 0x20) return false
+  return true
 }
 
-function skipWord(bytes: Uint8Array, from: number, word: string): number {
-  for (let index = 1; index < word.length; index++) {
-    if (bytes[from + index] !== word.charCodeAt(index)) throw broken()
-  }
-  return from + word.length
+function placeOf(byte: number, bytes: Buffer, from: number): number {
+  const place = bytes.indexOf(byte, from)
+  return place < 0 ? bytes.length : place
+}
+
+/** The byte after an escape. */
+function skipEscape(bytes: Buffer, at: number): number {
+  const escape = bytes[at + 1] as number
+  if (isEscape[escape] === 1) return at + 2
+  if (escape !== 0x75 /* u */) throw broken()
+  for (let digit = at + 2; digit < at + 6; digit++) if (!isHex(bytes[digit])) throw broken()
+  return at + 6
 }
 
 function skipNumber(bytes: Uint8Array, from: number): number {
@@ -195,11 +244,6 @@ function isDigit(byte: number | undefined): boolean {
 
 function isHex(byte: number | undefined): boolean {
   return isDigit(byte) || (byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
-}
-
-function nameOf(bytes: Uint8Array, start: number, end: number): string {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString('utf8')
-  return text.includes('\\') ? (JSON.parse(text) as string) : text.slice(1, -1)
 }
 
 function broken(): Error {
