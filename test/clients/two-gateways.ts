@@ -1,0 +1,42 @@
+/**
+ * The demo model for clients in process: served by chat, and once more behind a vendor that speaks the real wire of
+ * every endpoint, so that what is passed through can be told from what is made of a chat.
+ */
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createGateway, type GatewayOptions } from 'modelhatch'
+import { mount } from 'modelhatch/node'
+import { demo, openai } from 'modelhatch/providers'
+
+export interface TwoGateways {
+  readonly baseUrl: string
+  close(): Promise<void>
+}
+
+/** `demo` is bridged; `passed` is passed through. */
+export async function twoGateways(): Promise<TwoGateways> {
+  const local = demo({ paceMs: 0 })
+  const inner = await served({ models: { passed: local } })
+  const vendor = openai({ baseUrl: inner.baseUrl, apiKey: 'sk-test', responses: true })
+  const outer = await served({ models: { demo: local, passed: vendor } })
+  return {
+    baseUrl: outer.baseUrl,
+    async close() {
+      await outer.close()
+      await inner.close()
+    },
+  }
+}
+
+async function served(options: GatewayOptions): Promise<TwoGateways> {
+  const gateway = createGateway({ keys: { 'sk-test': {} }, ...options })
+  const server = createServer(mount(gateway))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    async close() {
+      server.closeAllConnections()
+      await Promise.all([gateway.close({ graceMs: 0 }), new Promise((resolve) => server.close(resolve))])
+    },
+  }
+}
