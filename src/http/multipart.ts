@@ -7,8 +7,9 @@ import type { Readable } from 'node:stream'
 import busboy from 'busboy'
 import { GatewayError, invalid } from '../errors.ts'
 import type { TextPart } from './form.ts'
+import { IncomingFile, isName, malformed } from './incoming-file.ts'
 import { tooLarge } from './json-body.ts'
-import { parseMediaType } from './media-type.ts'
+import { LastLine } from './last-line.ts'
 import type { Sizes } from './sizes.ts'
 
 export interface Incoming {
@@ -170,78 +171,7 @@ export class MultipartReader {
   }
 }
 
-/** Finds the line that ends a multipart body. What follows it means nothing, but busboy would go on reading. */
-class LastLine {
-  readonly #line: Buffer
-  /** The last bytes that have come, one fewer than the line has. */
-  #before: Buffer = Buffer.from('\r\n')
-
-  constructor(boundary: string) {
-    this.#line = Buffer.from(`\r\n--${boundary}--`)
-  }
-
-  /** Where the line ends in the next piece of the body; undefined while it has not come. */
-  endIn(piece: Buffer): number | undefined {
-    const line = this.#line
-    const seam = Buffer.concat([this.#before, piece.subarray(0, line.length)])
-    const across = seam.indexOf(line)
-    if (across >= 0) return across + line.length - this.#before.length
-    const inside = piece.indexOf(line)
-    if (inside >= 0) return inside + line.length
-    this.#before = (piece.length < line.length ? seam : piece).subarray(1 - line.length)
-    return undefined
-  }
-}
-
-/** A file while it comes. */
-export class IncomingFile {
-  readonly name: string
-  readonly filename: string
-  readonly type: string
-  readonly #pieces: AsyncIterator<Buffer>
-  readonly #failure: () => unknown
-
-  constructor(name: string, filename: string | undefined, type: string, stream: Readable, failure: () => unknown) {
-    this.name = name
-    this.filename = cleanFilename(filename ?? '')
-    this.type = parseMediaType(type)?.essence ?? 'application/octet-stream'
-    this.#pieces = stream.iterator({ destroyOnReturn: false })
-    this.#failure = failure
-  }
-
-  /** The next bytes; undefined at the end. Throws what is wrong with the upload. */
-  async next(): Promise<Buffer | undefined> {
-    try {
-      const { done, value } = await this.#pieces.next()
-      return done === true ? undefined : value
-    } catch (error) {
-      throw this.#failure() ?? malformed(error)
-    }
-  }
-
-  /** Reads what is left of the file, and throws it away: the parts behind it come only then. */
-  async skip(): Promise<void> {
-    while ((await this.next()) !== undefined);
-  }
-}
-
 const nothing = new Uint8Array()
-
-/** Control characters would end a header early where the name is written again. */
-// oxlint-disable-next-line no-control-regex -- control characters are what must not stand in a name
-const control = /[\x00-\x1f\x7f]/g
-
-function isName(name: string | undefined): name is string {
-  return name !== undefined && name !== '' && name.length <= 256 && name.search(control) < 0
-}
-
-function cleanFilename(filename: string): string {
-  return filename.replaceAll(control, '').slice(-255)
-}
-
-function malformed(cause: unknown): GatewayError {
-  return invalid('The multipart body is malformed or ends too early.', undefined, cause)
-}
 
 function badName(): GatewayError {
   return invalid('A part of the form has no usable "name".')

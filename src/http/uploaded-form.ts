@@ -4,7 +4,8 @@
  */
 import { GatewayError, invalid } from '../errors.ts'
 import type { FilePart, FormPart, OpenForm, TextPart } from './form.ts'
-import { IncomingFile, type MultipartReader } from './multipart.ts'
+import { IncomingFile } from './incoming-file.ts'
+import type { MultipartReader } from './multipart.ts'
 import type { Sizes } from './sizes.ts'
 import { Spool } from './spool.ts'
 

@@ -1,5 +1,5 @@
 /** Multipart bodies as clients write them, and a look at what an upload leaves behind. */
-import { mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
@@ -76,7 +76,7 @@ export async function contentOf(form: Form): Promise<WrittenPart[]> {
 }
 
 export interface TemporaryFolder {
-  /** Names in the folder, and files in it that this process holds open without a name. */
+  /** Names in the folder, and files in it that this process holds open without a name, with their access rights. */
   left(): string[]
   remove(): void
 }
@@ -100,7 +100,8 @@ function openFiles(): string[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc/self/fd').flatMap((fd) => {
     try {
-      return [readlinkSync(`/proc/self/fd/${fd}`)]
+      const path = `/proc/self/fd/${fd}`
+      return [`${readlinkSync(path)} ${(statSync(path).mode & 0o777).toString(8)}`]
     } catch {
       return []
     }

@@ -1,4 +1,5 @@
 /** One image in the form that was asked for. */
+import { readDataUrl } from '../../providers/data-url.ts'
 import type { Image, ImageRequest } from '../../wire/images.ts'
 
 /**
@@ -10,9 +11,8 @@ export function asAsked(image: Image, format: ImageRequest['response_format'], t
   if (format === 'url' && url === undefined && base64 !== undefined) {
     return { ...rest, url: `data:image/${type ?? typeOf(base64)};base64,${base64}` }
   }
-  const inline =
-    format === 'b64_json' && base64 === undefined ? /^data:[^,]*;base64,(.*)$/s.exec(url ?? '')?.[1] : undefined
-  return inline === undefined ? image : { ...rest, b64_json: inline }
+  const inline = format === 'b64_json' && base64 === undefined ? readDataUrl(url ?? '') : undefined
+  return inline === undefined ? image : { ...rest, b64_json: inline.base64 }
 }
 
 /** The type of an image, told by its first bytes in base64. */
