@@ -57,7 +57,8 @@ class MemoryLedger implements Ledger {
     const balance = book?.balance ?? 0n
     if (this.#lines.has(`hold ${id}`)) return { outcome: 'ended', balance }
     if (book === undefined) return { outcome: 'insufficient', balance }
-    if (book.balance < amount) this.#expire(book)
+    const known = book.holds.get(id)
+    if (book.balance < amount || (known !== undefined && known.end <= this.#now())) this.#expire(book)
     if (book.holds.has(id)) return { outcome: 'held', balance: book.balance }
     if (book.balance < amount && !book.unlimited) return { outcome: 'insufficient', balance: book.balance }
     book.balance -= amount

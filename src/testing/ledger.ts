@@ -191,6 +191,16 @@ export function testLedger(
     assert.deepEqual(await standing(other, second), { balance: 10n, held: 0n })
   })
 
+  it('holds anew under an id whose lease has run out', async (ledger) => {
+    const account = await funded(ledger, 10n)
+    const hold = { id: fresh('h'), account, amount: 4n, leaseMs: shortMs }
+    await ledger.hold(hold)
+    await wait(shortMs + 20)
+    assert.deepEqual(await ledger.hold({ ...hold, leaseMs }), { outcome: 'held', balance: 6n })
+    await wait(shortMs + 20)
+    assert.deepEqual(await standing(ledger, account), { balance: 6n, held: 4n })
+  })
+
   it('charges a call in full whose lease ran out, once', async (ledger) => {
     const account = await funded(ledger, 10n)
     const id = fresh('h')

@@ -238,7 +238,8 @@ export function testUsageStore(
     const unique = fresh('x')
     await store.append(oddNames.map((odd) => record({ account: unique, model: odd, key: odd, id: `${odd} ${unique}` })))
     for (const odd of oddNames) {
-      const { items } = await store.list({ account: unique, model: odd, key: odd })
+      const { items } = await store.list({ account: unique, model: odd })
+      assert.deepEqual((await store.list({ account: unique, key: odd })).items, items)
       assert.deepEqual(
         items.map(({ id }) => id),
         [`${odd} ${unique}`],

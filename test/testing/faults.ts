@@ -1,0 +1,41 @@
+/** Stores with one planted fault each, and the test of the suite that must find it. */
+import { expect, test } from 'vitest'
+import type { TestFunction } from '../../src/testing/runner.ts'
+import { failuresOf } from './planted.ts'
+
+/** What is wrong, the store, and a part of the name of the test that tells. */
+export type Fault<Store> = readonly [wrong: string, change: (good: Store) => Partial<Store>, caughtBy: string]
+
+/** A turn of the event loop: the gap in which a store that is not atomic loses. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
+/** The methods of a store as an object that can be spread. */
+export function opened<Store extends object>(store: Store): Store {
+  const names = [...Object.keys(store), ...Object.getOwnPropertyNames(Object.getPrototypeOf(store))]
+  const methods = names.map((name) => [name, Reflect.get(store, name) as unknown] as const)
+  return Object.fromEntries(
+    methods.flatMap(([name, value]) =>
+      typeof value === 'function' && name !== 'constructor' ? [[name, value.bind(store) as unknown]] : [],
+    ),
+  ) as Store
+}
+
+/** A suite as it is run against a store of which nothing is known but how to make one. */
+export type Kit<Store> = (test: TestFunction, factory: () => Store) => void
+
+export function plant<Store extends object>(kit: Kit<Store>, good: () => Store, faults: readonly Fault<Store>[]): void {
+  test('a store without a fault passes', async () => {
+    expect(await failuresOf((run) => kit(run, () => opened(good())))).toEqual([])
+  })
+
+  test.each(faults)('%s', async (_, change, caughtBy) => {
+    const factory = () => {
+      const store = opened(good())
+      return { ...store, ...change(store) }
+    }
+    const failures = await failuresOf((run) => kit(run, factory))
+    expect(failures.filter((name) => name.includes(caughtBy))).not.toEqual([])
+  })
+}
