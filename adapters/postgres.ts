@@ -1,0 +1,42 @@
+/**
+ * Everything the gateway keeps, in Postgres: `createGateway({ storage: postgres(pool) })`. `pool` is anything with
+ * `query(text, values)`: a `pg.Pool`, a PGlite. It stays the host's: nothing here opens or closes a connection.
+ *
+ * The tables live in a schema of their own, which is made, or brought up to date, with the first call; any number of
+ * processes may do so at once. Every call is one statement, so a pool behind a transaction pooler does as well.
+ *
+ * For a `pg.Pool` set `connectionTimeoutMillis` (2,000, say): without it a server that accepts connections and says
+ * nothing keeps the pool's places for ever. Its idle connections may die: the pool's errors are listened to here.
+ */
+import type { Storage } from '../src/index.ts'
+import { Database, type Queryable } from './postgres/database.ts'
+import { jointPart, postgresJoint } from './postgres/joint.ts'
+import { keysPart, postgresKeys } from './postgres/keys.ts'
+import { ledgerPart, postgresLedger } from './postgres/ledger.ts'
+import { limitsPart, postgresLimits } from './postgres/limits.ts'
+import { postgresUsage, usagePart } from './postgres/usage.ts'
+
+export type { Queryable } from './postgres/database.ts'
+
+export interface PostgresOptions {
+  /** The schema of the tables: small letters, digits and `_`. Default `modelhatch`. */
+  readonly schema?: string
+}
+
+/** A table is one file: its part below, and its store. */
+const parts = [keysPart, limitsPart, ledgerPart, jointPart, usagePart]
+
+export type PostgresStorage = Storage & Required<Pick<Storage, 'keys' | 'limits' | 'ledger' | 'usage' | 'joint'>>
+
+export function postgres(pool: Queryable, options: PostgresOptions = {}): PostgresStorage {
+  const database = new Database(pool, options.schema ?? 'modelhatch', parts)
+  const limits = postgresLimits(database)
+  const ledger = postgresLedger(database)
+  return {
+    keys: postgresKeys(database),
+    limits,
+    ledger,
+    usage: postgresUsage(database),
+    joint: postgresJoint(database, limits, ledger),
+  }
+}

@@ -1,0 +1,142 @@
+/** Limits: one row for each bucket, one for each place that is held. */
+import type { Claim, LimitStore, Return, Verdict } from '../../src/index.ts'
+import type { Database } from './database.ts'
+import type { Part } from './migration.ts'
+
+/**
+ * The tables are not logged: after a crash of the server all buckets are full and all places free, and no call pays for
+ * a write to disk meanwhile. `check_claim` locks the rows of a claim, in the order of their names, and tells how they
+ * stand; `draw_claim` writes what it takes.
+ */
+export const limitsPart: Part = {
+  name: 'limits',
+  versions: [
+    `
+    CREATE UNLOGGED TABLE @.buckets (
+      name text COLLATE "C" PRIMARY KEY,
+      used float8 NOT NULL DEFAULT 0,
+      at timestamptz NOT NULL DEFAULT clock_timestamp()
+    ) WITH (fillfactor = 50);
+
+    CREATE UNLOGGED TABLE @.places (
+      bucket text COLLATE "C" NOT NULL,
+      holder text COLLATE "C" NOT NULL,
+      ends timestamptz NOT NULL,
+      PRIMARY KEY (bucket, holder)
+    );
+
+    CREATE FUNCTION @.used_at(used float8, at timestamptz, rule jsonb, moment timestamptz) RETURNS float8
+    LANGUAGE sql IMMUTABLE AS $f$
+      SELECT greatest(0, used - greatest(0, extract(epoch FROM moment - at)::float8) * 1000
+        * (rule->>'limit')::float8 / (rule->>'periodMs')::float8)
+    $f$;
+
+    CREATE FUNCTION @.check_claim(claim jsonb) RETURNS jsonb LANGUAGE plpgsql AS $f$
+    DECLARE
+      names text[];
+      moment timestamptz;
+      rule jsonb;
+      room float8;
+      holders int;
+      admitted bool := true;
+      room_left float8[] := '{}';
+      free int[] := '{}';
+    BEGIN
+      SELECT array_agg(DISTINCT r->>'bucket' COLLATE "C" ORDER BY r->>'bucket' COLLATE "C") INTO names
+      FROM jsonb_array_elements((claim->'rates') || (claim->'places')) r;
+      INSERT INTO @.buckets (name) SELECT unnest(names) ON CONFLICT DO NOTHING;
+      PERFORM FROM @.buckets WHERE name = ANY (names) ORDER BY name FOR UPDATE;
+      moment := clock_timestamp();
+      FOR rule IN SELECT * FROM jsonb_array_elements(claim->'rates') LOOP
+        SELECT (rule->>'burst')::float8 - @.used_at(used, at, rule, moment) INTO room
+        FROM @.buckets WHERE name = rule->>'bucket';
+        admitted := admitted AND room >= (rule->>'cost')::float8;
+        room_left := room_left || room;
+      END LOOP;
+      FOR rule IN SELECT * FROM jsonb_array_elements(claim->'places') LOOP
+        DELETE FROM @.places WHERE bucket = rule->>'bucket' AND ends <= moment;
+        SELECT count(*) INTO holders FROM @.places WHERE bucket = rule->>'bucket' AND holder <> claim->>'id';
+        admitted := admitted AND holders < (rule->>'places')::int;
+        free := free || ((rule->>'places')::int - holders);
+      END LOOP;
+      RETURN jsonb_build_object('admitted', admitted, 'left', to_jsonb(room_left), 'free', to_jsonb(free));
+    END
+    $f$;
+
+    CREATE FUNCTION @.draw_claim(claim jsonb) RETURNS void LANGUAGE plpgsql AS $f$
+    DECLARE
+      moment timestamptz := clock_timestamp();
+      rule jsonb;
+    BEGIN
+      FOR rule IN SELECT * FROM jsonb_array_elements(claim->'rates') LOOP
+        UPDATE @.buckets SET used = @.used_at(used, at, rule, moment) + (rule->>'cost')::float8, at = moment
+        WHERE name = rule->>'bucket';
+      END LOOP;
+      INSERT INTO @.places (bucket, holder, ends)
+      SELECT r->>'bucket', claim->>'id', moment + (claim->>'leaseMs')::float8 * interval '1 millisecond'
+      FROM jsonb_array_elements(claim->'places') r
+      ON CONFLICT (bucket, holder) DO UPDATE SET ends = excluded.ends;
+    END
+    $f$;
+
+    CREATE FUNCTION @.take(claim jsonb) RETURNS jsonb LANGUAGE plpgsql AS $f$
+    DECLARE
+      verdict jsonb := @.check_claim(claim);
+    BEGIN
+      IF (verdict->>'admitted')::bool THEN
+        PERFORM @.draw_claim(claim);
+      END IF;
+      RETURN verdict;
+    END
+    $f$;
+
+    CREATE FUNCTION @.give(returns jsonb) RETURNS void LANGUAGE plpgsql AS $f$
+    DECLARE
+      rule jsonb;
+    BEGIN
+      DELETE FROM @.places USING jsonb_array_elements(returns) r, jsonb_array_elements_text(r->'places') b
+      WHERE bucket = b AND holder = r->>'id';
+      FOR rule IN
+        SELECT c FROM jsonb_array_elements(returns) r, jsonb_array_elements(r->'corrections') c
+        ORDER BY c->>'bucket' COLLATE "C"
+      LOOP
+        INSERT INTO @.buckets AS b (name, used) VALUES (rule->>'bucket', greatest(0, (rule->>'cost')::float8))
+        ON CONFLICT (name) DO UPDATE SET
+          used = greatest(0, @.used_at(b.used, b.at, rule, clock_timestamp()) + (rule->>'cost')::float8),
+          at = clock_timestamp();
+      END LOOP;
+    END
+    $f$;
+
+    CREATE FUNCTION @.renew_places(holders jsonb, lease_ms float8) RETURNS void LANGUAGE sql AS $f$
+      UPDATE @.places SET ends = clock_timestamp() + lease_ms * interval '1 millisecond'
+      FROM jsonb_array_elements(holders) h, jsonb_array_elements_text(h->'places') b
+      WHERE bucket = b AND holder = h->>'id' AND ends > clock_timestamp()
+    $f$;
+    `,
+  ],
+}
+
+export function postgresLimits(database: Database): LimitStore {
+  return {
+    async take(claim) {
+      return drawn(claim, await database.call<Verdict>('take', JSON.stringify(claim)))
+    },
+    async give(returned: Return) {
+      await database.call('give', JSON.stringify([returned]))
+    },
+    async renew(holders, leaseMs) {
+      await database.call('renew_places', JSON.stringify(holders), leaseMs)
+    },
+  }
+}
+
+/** The schema tells how a claim found things; what it took is known here. */
+export function drawn({ rates }: Claim, { admitted, left, free }: Verdict): Verdict {
+  if (!admitted) return { admitted, left, free }
+  return {
+    admitted,
+    left: left.map((room, index) => room - (rates[index]?.cost ?? 0)),
+    free: free.map((places) => places - 1),
+  }
+}
