@@ -74,8 +74,8 @@ export function postgresKeys(database: Database): KeyStore {
 }
 
 /** The hash never changes, so it is not part of what is replaced. */
-function jsonOf({ hash: _, ...record }: KeyRecord): string {
-  return JSON.stringify(record)
+function jsonOf(record: KeyRecord): string {
+  return JSON.stringify({ ...record, hash: undefined })
 }
 
 function recordOf({ hash, record }: Row): KeyRecord {

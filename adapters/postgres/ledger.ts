@@ -242,7 +242,7 @@ export function postgresLedger(database: Database): Ledger {
         [account, after ?? '9223372036854775807', limit + 1],
       )
       const entries = found.map(({ entry }): Entry => {
-        const told = parsed<Told<Entry>>(entry)
+        const told = parsed(entry) as Told<Entry>
         return { ...told, amount: BigInt(told.amount), overage: BigInt(told.overage) }
       })
       return pageOf(entries, limit, (last) => String(last.number))
@@ -273,15 +273,15 @@ export function holdVerdict({ outcome, balance }: Told<HoldVerdict>): HoldVerdic
 async function accounts(database: Database, which: string, values: unknown[]): Promise<Account[]> {
   const text = `SELECT @.account_json(a) AS account FROM @.accounts a ${which}`
   const rows = await database.rows<{ account: unknown }>(text, values)
-  return rows.map(({ account }) => accountOf(parsed(account)))
+  return rows.map(({ account }) => accountOf(parsed(account) as Told<Account>))
 }
 
 function accountOf(told: Told<Account>): Account {
   return { ...told, balance: BigInt(told.balance), held: BigInt(told.held) }
 }
 
-function parsed<T>(json: unknown): T {
-  return (typeof json === 'string' ? JSON.parse(json) : json) as T
+function parsed(json: unknown): unknown {
+  return typeof json === 'string' ? JSON.parse(json) : json
 }
 
 function pageOf<T>(found: readonly T[], limit: number, cursor: (last: T) => string): Page<T> {

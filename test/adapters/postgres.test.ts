@@ -3,8 +3,9 @@ import { postgres } from '../../adapters/postgres.ts'
 import { testKeyStore, testLedger, testLimitStore, testUsageStore } from '../../src/testing/index.ts'
 import { ownSchema } from './servers.ts'
 
-const { pool, schema, kind, drop } = await ownSchema()
-afterAll(drop)
+const own = await ownSchema()
+const { pool, schema, kind } = own
+afterAll(() => own.drop())
 
 const storage = postgres(pool, { schema })
 /** As another process would have it. */

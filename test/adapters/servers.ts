@@ -4,7 +4,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { connect } from 'node:net'
-import pg from 'pg'
+import { Pool } from 'pg'
 import type { Queryable } from '../../adapters/postgres.ts'
 
 const must = Boolean(process.env['MODELHATCH_REQUIRE_ALL'])
@@ -31,7 +31,7 @@ export interface OwnSchema {
 export async function ownSchema(connections = 10): Promise<OwnSchema> {
   const schema = ownName()
   const server = hasPostgres
-    ? new pg.Pool({ ...postgresAddress, max: connections, options: '-c synchronous_commit=off' })
+    ? new Pool({ ...postgresAddress, max: connections, options: '-c synchronous_commit=off' })
     : undefined
   const embedded = hasPostgres ? undefined : await lite()
   const pool = (server ?? embedded) as Queryable

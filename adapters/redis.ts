@@ -1,0 +1,37 @@
+/**
+ * Limits, keys and balances in Redis (7 or later, or Valkey): `createGateway({ storage: redis(send) })`. `send` is one
+ * function that sends a command: `(...words) => client.sendCommand(words)` for node-redis,
+ * `(command, ...words) => client.call(command, ...words)` for ioredis.
+ *
+ * Every call is one script, and so one atomic step and one round trip. All keys carry one hash tag: on a cluster they live
+ * on one node, and a client that must be told a key for its routing finds it as the fourth word.
+ *
+ * Limits and keys are what Redis is good at. Balances are as safe as Redis is set up to be: without an append-only file,
+ * or with an asynchronous replica that takes over, the last calls before a crash may be forgotten. Where money is meant,
+ * keep it elsewhere: `storage: { ...postgres(pool), limits: redis(send).limits }`. Usage records are not kept here.
+ */
+import type { Storage } from '../src/index.ts'
+import { redisJoint } from './redis/joint.ts'
+import { redisKeys } from './redis/keys.ts'
+import { redisLedger } from './redis/ledger.ts'
+import { redisLimits } from './redis/limits.ts'
+import { Scripts, type Send } from './redis/scripts.ts'
+
+export type { Send } from './redis/scripts.ts'
+
+export interface RedisOptions {
+  /** What the name of every key begins with. Gateways with the same prefix share what they keep. Default `modelhatch`. */
+  readonly prefix?: string
+  /** Lines of an account's books kept at most; older ones are kept as sums only. Default 10,000. */
+  readonly entries?: number
+}
+
+export type RedisStorage = Storage & Required<Pick<Storage, 'keys' | 'limits' | 'ledger' | 'joint'>>
+
+export function redis(send: Send, options: RedisOptions = {}): RedisStorage {
+  const { prefix = 'modelhatch', entries = 10_000 } = options
+  const scripts = new Scripts(send, prefix)
+  const limits = redisLimits(scripts)
+  const ledger = redisLedger(scripts, entries)
+  return { keys: redisKeys(scripts), limits, ledger, joint: redisJoint(scripts, limits, ledger, entries) }
+}

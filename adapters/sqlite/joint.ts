@@ -1,0 +1,28 @@
+/** Limits and ledger of a call in one transaction. */
+import type { Admission, Joint, Ledger, LimitStore } from '../../src/index.ts'
+import type { Database } from './database.ts'
+import { endHold, hold } from './ledger.ts'
+import { check, draw, drawn, giveBack } from './limits.ts'
+
+export function sqliteJoint(database: Database, limits: LimitStore, ledger: Ledger): Joint {
+  return {
+    limits,
+    ledger,
+    admit: (claim, wanted) =>
+      database.transaction((): Admission => {
+        const verdict = check(database, claim)
+        if (!verdict.admitted) return { limits: verdict }
+        const held = hold(database, wanted)
+        if (held.outcome !== 'held') return { limits: verdict, hold: held }
+        draw(database, claim)
+        return { limits: drawn(claim, verdict), hold: held }
+      }),
+    finish: (endings) =>
+      database.transaction(() => {
+        for (const { returned, end } of endings) {
+          if (returned !== undefined) giveBack(database, returned)
+          if (end !== undefined) endHold(database, end)
+        }
+      }),
+  }
+}

@@ -1,0 +1,25 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, test } from 'vitest'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { testKeyStore, testLedger, testLimitStore, testUsageStore } from '../../src/testing/index.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
+const file = join(folder, 'gateway.db')
+
+const storage = sqlite(file)
+/** As another process would have it. */
+const other = sqlite(file)
+afterAll(async () => {
+  await storage.close()
+  await other.close()
+  rmSync(folder, { recursive: true })
+})
+
+describe('SQLite keeps the contract of', () => {
+  testKeyStore(test, () => storage.keys, { reopen: () => other.keys })
+  testLimitStore(test, () => storage.limits, { reopen: () => other.limits })
+  testLedger(test, () => storage.ledger, { reopen: () => other.ledger })
+  testUsageStore(test, () => storage.usage, { reopen: () => other.usage })
+})
