@@ -14,6 +14,8 @@ import { jointPart, postgresJoint } from './postgres/joint.ts'
 import { keysPart, postgresKeys } from './postgres/keys.ts'
 import { ledgerPart, postgresLedger } from './postgres/ledger.ts'
 import { limitsPart, postgresLimits } from './postgres/limits.ts'
+import type { Row } from './postgres/query.ts'
+import { taskSchema, taskStore } from './postgres/tasks.ts'
 import { postgresUsage, usagePart } from './postgres/usage.ts'
 
 export type { Queryable } from './postgres/database.ts'
@@ -23,10 +25,13 @@ export interface PostgresOptions {
   readonly schema?: string
 }
 
-/** A table is one file: its part below, and its store. */
-const parts = [keysPart, limitsPart, ledgerPart, jointPart, usagePart]
+const tasksPart = { name: 'tasks', versions: [taskSchema('@.').join(';\n')] }
 
-export type PostgresStorage = Storage & Required<Pick<Storage, 'keys' | 'limits' | 'ledger' | 'usage' | 'joint'>>
+/** A table is one file: its part below, and its store. */
+const parts = [keysPart, limitsPart, ledgerPart, jointPart, usagePart, tasksPart]
+
+export type PostgresStorage = Storage &
+  Required<Pick<Storage, 'keys' | 'limits' | 'ledger' | 'usage' | 'tasks' | 'joint'>>
 
 export function postgres(pool: Queryable, options: PostgresOptions = {}): PostgresStorage {
   const database = new Database(pool, options.schema ?? 'modelhatch', parts)
@@ -37,6 +42,7 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     limits,
     ledger,
     usage: postgresUsage(database),
+    tasks: taskStore(async (text, values) => ({ rows: await database.rows<Row>(text, values) }), '@.'),
     joint: postgresJoint(database, limits, ledger),
   }
 }

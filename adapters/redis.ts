@@ -1,5 +1,5 @@
 /**
- * Limits, keys and balances in Redis (7 or later, or Valkey): `createGateway({ storage: redis(send) })`. `send` is one
+ * Limits, keys, video tasks and balances in Redis (7 or later, or Valkey): `createGateway({ storage: redis(send) })`. `send` is one
  * function that sends a command: `(...words) => client.sendCommand(words)` for node-redis,
  * `(command, ...words) => client.call(command, ...words)` for ioredis.
  *
@@ -15,9 +15,11 @@ import { redisJoint } from './redis/joint.ts'
 import { redisKeys } from './redis/keys.ts'
 import { redisLedger } from './redis/ledger.ts'
 import { redisLimits } from './redis/limits.ts'
-import { Scripts, type Send } from './redis/scripts.ts'
+import type { Send } from './redis/script.ts'
+import { Scripts } from './redis/scripts.ts'
+import { taskStore } from './redis/tasks.ts'
 
-export type { Send } from './redis/scripts.ts'
+export type { Send } from './redis/script.ts'
 
 export interface RedisOptions {
   /** What the name of every key begins with. Gateways with the same prefix share what they keep. Default `modelhatch`. */
@@ -26,12 +28,25 @@ export interface RedisOptions {
   readonly entries?: number
 }
 
-export type RedisStorage = Storage & Required<Pick<Storage, 'keys' | 'limits' | 'ledger' | 'joint'>>
+export type RedisStorage = Storage & Required<Pick<Storage, 'keys' | 'limits' | 'ledger' | 'tasks' | 'joint'>>
 
 export function redis(send: Send, options: RedisOptions = {}): RedisStorage {
   const { prefix = 'modelhatch', entries = 10_000 } = options
-  const scripts = new Scripts(send, prefix)
+  if (typeof send !== 'function') {
+    throw new TypeError('redis: needs a function that sends a command, such as (...words) => client.sendCommand(words)')
+  }
+  if (!/^[\w.:-]{1,64}$/.test(prefix)) {
+    throw new TypeError(`redis: the prefix "${prefix}" must be of letters, digits, "_", ".", ":" and "-"`)
+  }
+  const base = `{${prefix}}:`
+  const scripts = new Scripts(send, base)
   const limits = redisLimits(scripts)
   const ledger = redisLedger(scripts, entries)
-  return { keys: redisKeys(scripts), limits, ledger, joint: redisJoint(scripts, limits, ledger, entries) }
+  return {
+    keys: redisKeys(scripts),
+    limits,
+    ledger,
+    tasks: taskStore(send, base),
+    joint: redisJoint(scripts, limits, ledger, entries),
+  }
 }

@@ -5,6 +5,8 @@ import type { Query, Row } from './query.ts'
 /** Of version 1; safe to run again. */
 export function taskSchema(prefix: string): string[] {
   const table = `${prefix}tasks`
+  // An index lives in the schema of its table, and cannot be told another.
+  const name = table.split('.').at(-1)
   return [
     `CREATE TABLE IF NOT EXISTS ${table} (
       tenant text NOT NULL,
@@ -17,9 +19,9 @@ export function taskSchema(prefix: string): string[] {
       data text NOT NULL,
       PRIMARY KEY (tenant, id)
     )`,
-    `CREATE INDEX IF NOT EXISTS ${table}_due ON ${table} (due_at) WHERE due_at IS NOT NULL`,
-    `CREATE INDEX IF NOT EXISTS ${table}_over ON ${table} (expires_at) WHERE due_at IS NULL`,
-    `CREATE INDEX IF NOT EXISTS ${table}_list ON ${table} (tenant, created_at, id)`,
+    `CREATE INDEX IF NOT EXISTS ${name}_due ON ${table} (due_at) WHERE due_at IS NOT NULL`,
+    `CREATE INDEX IF NOT EXISTS ${name}_over ON ${table} (expires_at) WHERE due_at IS NULL`,
+    `CREATE INDEX IF NOT EXISTS ${name}_list ON ${table} (tenant, created_at, id)`,
   ]
 }
 

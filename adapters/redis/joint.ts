@@ -2,9 +2,9 @@
 import type { Joint, Ledger, LimitStore } from '../../src/index.ts'
 import { holdVerdict, ledgerText, type ToldHold } from './ledger.ts'
 import { limitsText, verdictOf, type ToldVerdict } from './limits.ts'
-import { script, type Scripts } from './scripts.ts'
+import { lua, type Scripts } from './scripts.ts'
 
-const admit = script(
+const admit = lua(
   limitsText,
   ledgerText,
   `
@@ -17,7 +17,7 @@ return { told(verdict), held }
 `,
 )
 
-const finish = script(
+const finish = lua(
   limitsText,
   ledgerText,
   `

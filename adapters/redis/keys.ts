@@ -1,7 +1,7 @@
 /** Keys, by hash. */
 import type { KeyRecord, KeyStore } from '../../src/index.ts'
 import { watching } from '../watching.ts'
-import { script, type Scripts } from './scripts.ts'
+import { lua, type Scripts } from './scripts.ts'
 
 /** A change is noted for an hour; who watches asks several times a second. */
 const changedText = `
@@ -11,9 +11,9 @@ local function changed(hash)
 end
 `
 
-const find = script(`return redis.call('GET', key('key', ARGV[2]))`)
+const find = lua(`return redis.call('GET', key('key', ARGV[2]))`)
 
-const insert = script(
+const insert = lua(
   changedText,
   `
 local id, hash, account, created, record = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
@@ -26,7 +26,7 @@ return 1
 `,
 )
 
-const update = script(
+const update = lua(
   changedText,
   `
 local id, version, account, created, record = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
@@ -43,7 +43,7 @@ return 1
 `,
 )
 
-const list = script(`
+const list = lua(`
 local found = {}
 for i, id in ipairs(redis.call('ZREVRANGE', key('keys of', ARGV[2]), 0, -1)) do
   local hash = redis.call('HGET', key('key ids'), id)
@@ -53,7 +53,7 @@ return found
 `)
 
 /** A change is stamped before it is seen: those of the last seconds are asked for again. */
-const changes = script(`
+const changes = lua(`
 local since = tonumber(ARGV[2]) or now
 return { real(now), redis.call('ZRANGEBYSCORE', key('key changes'), real(since - 5000), '+inf', 'WITHSCORES') }
 `)

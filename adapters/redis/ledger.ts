@@ -10,7 +10,7 @@ import type {
   PageRequest,
   SettleVerdict,
 } from '../../src/index.ts'
-import { script, type Scripts } from './scripts.ts'
+import { lua, type Scripts } from './scripts.ts'
 
 /** Milliseconds for which it is known how a hold ended. A credit is known for ever. */
 const endMs = 30 * 24 * 3_600_000
@@ -93,11 +93,11 @@ local function end_hold(id, account, cost)
 end
 `
 
-const hold = script(ledgerText, `return hold(ARGV[4], ARGV[5], amount(ARGV[6]), tonumber(ARGV[7]))`)
+const hold = lua(ledgerText, `return hold(ARGV[4], ARGV[5], amount(ARGV[6]), tonumber(ARGV[7]))`)
 
-const endHold = script(ledgerText, `return end_hold(ARGV[4], ARGV[5], tonumber(ARGV[6]))`)
+const endHold = lua(ledgerText, `return end_hold(ARGV[4], ARGV[5], tonumber(ARGV[6]))`)
 
-const renew = script(
+const renew = lua(
   ledgerText,
   `
 for _, held in ipairs(cjson.decode(ARGV[4])) do
@@ -109,7 +109,7 @@ end
 `,
 )
 
-const credit = script(
+const credit = lua(
   ledgerText,
   `
 local account, by, reference = ARGV[4], amount(ARGV[5]), ARGV[6]
@@ -128,7 +128,7 @@ return { 'credited', whole(balance) }
 )
 
 /** An account as a list of texts; with a name and a limit it is opened or changed before. */
-const account = script(
+const account = lua(
   ledgerText,
   `
 local found = {}
@@ -160,13 +160,13 @@ return found
 `,
 )
 
-const ids = script(`
+const ids = lua(`
 local from = ARGV[2] == '' and '-' or ('(' .. ARGV[2])
 return redis.call('ZRANGEBYLEX', key('accounts'), from, '+', 'LIMIT', '0', ARGV[3])
 `)
 
 /** The lines from a number on, newest first. */
-const entries = script(`
+const entries = lua(`
 local found, before, most = {}, tonumber(ARGV[3]), tonumber(ARGV[4])
 for from = 0, 1e9, 256 do
   local lines = redis.call('LRANGE', key('books', ARGV[2]), from, from + 255)

@@ -1,6 +1,6 @@
 /** Limits: a level for each bucket, a sorted set of leases for each bucket of places. What is full or free expires. */
 import type { LimitStore, Verdict } from '../../src/index.ts'
-import { script, type Scripts } from './scripts.ts'
+import { lua, type Scripts } from './scripts.ts'
 
 /** `check` tells how a claim finds things, `draw` writes what it takes. */
 export const limitsText: string = `
@@ -59,7 +59,7 @@ local function give(returned)
 end
 `
 
-const take = script(
+const take = lua(
   limitsText,
   `
 local claim = cjson.decode(ARGV[2])
@@ -69,9 +69,9 @@ return told(verdict)
 `,
 )
 
-const give = script(limitsText, `give(cjson.decode(ARGV[2]))`)
+const give = lua(limitsText, `give(cjson.decode(ARGV[2]))`)
 
-const renew = script(`
+const renew = lua(`
 local lease = tonumber(ARGV[3])
 for _, holder in ipairs(cjson.decode(ARGV[2])) do
   for _, bucket in ipairs(holder.places) do

@@ -1,14 +1,5 @@
-/** Lua scripts, sent by their digest and as text only where the server does not know them yet. */
-import { createHash } from 'node:crypto'
-
-/** Sends one command and gives its reply: strings, numbers, null, or lists of them. */
-export type Send = (...words: string[]) => Promise<unknown>
-
-/** A script that was prepared: text and digest. */
-export interface Script {
-  readonly text: string
-  readonly digest: string
-}
+/** The scripts of a bundle: what they have in common, and how they are run. */
+import { script, type Script, type Send } from './script.ts'
 
 /**
  * What all scripts begin with. `now` is the server's clock in milliseconds; where a server lets no script ask for it, the
@@ -21,41 +12,30 @@ local now = tonumber(ARGV[1])
 if timed and type(stamp) == 'table' and stamp[1] then
   now = tonumber(stamp[1]) * 1000 + tonumber(stamp[2]) / 1000
 end
-local function key(kind, name) return base .. ':' .. kind .. ':' .. (name or '') end
+local function key(kind, name) return base .. kind .. ':' .. (name or '') end
 local function whole(number) return string.format('%.0f', number) end
 local function real(number) return string.format('%.17g', number) end
 `
 
-export function script(...texts: string[]): Script {
-  const text = [prelude, ...texts].join('\n')
-  return { text, digest: createHash('sha1').update(text).digest('hex') }
+export function lua(...texts: string[]): string {
+  return [prelude, ...texts].join('\n')
 }
 
 export class Scripts {
   readonly #send: Send
   readonly #base: string
+  readonly #known = new Map<string, Script>()
 
-  constructor(send: Send, prefix: string) {
-    if (typeof send !== 'function') {
-      throw new TypeError(
-        'redis: needs a function that sends a command, such as (...words) => client.sendCommand(words)',
-      )
-    }
-    if (!/^[\w.:-]{1,64}$/.test(prefix)) {
-      throw new TypeError(`redis: the prefix "${prefix}" must be of letters, digits, "_", ".", ":" and "-"`)
-    }
+  /** `base`: what the name of every key begins with. */
+  constructor(send: Send, base: string) {
     this.#send = send
-    this.#base = `{${prefix}}`
+    this.#base = base
   }
 
-  /** Runs a script. `ARGV[1]` is the time of this process, the given words come after it. */
-  async run<Result>({ text, digest }: Script, ...words: (string | number | bigint)[]): Promise<Result> {
-    const rest = ['1', this.#base, String(Date.now()), ...words.map(String)]
-    try {
-      return (await this.#send('EVALSHA', digest, ...rest)) as Result
-    } catch (error) {
-      if (!String((error as Error | undefined)?.message).includes('NOSCRIPT')) throw error
-      return (await this.#send('EVAL', text, ...rest)) as Result
-    }
+  /** Runs a text made by `lua`. `ARGV[1]` is the time of this process, the given words come after it. */
+  async run<Result>(text: string, ...words: (string | number | bigint)[]): Promise<Result> {
+    let known = this.#known.get(text)
+    if (known === undefined) this.#known.set(text, (known = script(this.#send, text)))
+    return (await known([this.#base], Date.now(), ...words.map(String))) as Result
   }
 }

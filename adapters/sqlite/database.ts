@@ -45,6 +45,20 @@ export class Database {
     return this.#whenFree(act)
   }
 
+  /** Runs `act`, of which every step is a statement of its own, again until nobody else is writing. */
+  async patiently<T>(act: (raw: DatabaseSync) => Promise<T>): Promise<T> {
+    const end = performance.now() + longestWaitMs
+    for (;;) {
+      try {
+        this.#prepare()
+        return await act(this.#database())
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > end) throw error
+        await aMoment()
+      }
+    }
+  }
+
   /** All rows of a statement. Integers come as bigint. */
   all(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#prepared(sql).all(...values) as Row[]
@@ -83,8 +97,7 @@ export class Database {
 
   async #later<T>(act: () => T, end: number): Promise<T> {
     for (;;) {
-      // Not all of those who wait come back at the same moment.
-      await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 4))
+      await aMoment()
       try {
         this.#prepare()
         return act()
@@ -155,6 +168,11 @@ export class Database {
     }
     return statement
   }
+}
+
+/** Not all of those who wait come back at the same time. */
+function aMoment(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 4))
 }
 
 function isBusy(error: unknown): boolean {

@@ -6,38 +6,38 @@ type Row = Readonly<Record<string, unknown>>
 
 /** Of version 1; safe to run again. */
 export const taskSchema: readonly string[] = [
-  `CREATE TABLE IF NOT EXISTS tasks (
+  `CREATE TABLE IF NOT EXISTS modelhatch_tasks (
     tenant TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, created_at INTEGER NOT NULL,
     expires_at INTEGER NOT NULL, due_at INTEGER, leased_until INTEGER NOT NULL, data TEXT NOT NULL,
     PRIMARY KEY (tenant, id)
   ) STRICT, WITHOUT ROWID`,
-  'CREATE INDEX IF NOT EXISTS tasks_due ON tasks (due_at) WHERE due_at IS NOT NULL',
-  'CREATE INDEX IF NOT EXISTS tasks_list ON tasks (tenant, created_at, id)',
+  'CREATE INDEX IF NOT EXISTS modelhatch_tasks_due ON modelhatch_tasks (due_at) WHERE due_at IS NOT NULL',
+  'CREATE INDEX IF NOT EXISTS modelhatch_tasks_list ON modelhatch_tasks (tenant, created_at, id)',
 ]
 
 /** The table must be there. */
 export function taskStore(database: DatabaseSync): TaskStore {
   const insert = database.prepare(
-    `INSERT INTO tasks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET version = ?3, created_at = ?4,
+    `INSERT INTO modelhatch_tasks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET version = ?3, created_at = ?4,
        expires_at = ?5, due_at = ?6, leased_until = ?7, data = ?8
      WHERE expires_at <= ?4 AND due_at IS NULL RETURNING 1`,
   )
-  const present = database.prepare('SELECT * FROM tasks WHERE tenant = ? AND id = ?')
-  const find = database.prepare('SELECT * FROM tasks WHERE tenant = ? AND id = ? AND expires_at > ?')
+  const present = database.prepare('SELECT * FROM modelhatch_tasks WHERE tenant = ? AND id = ?')
+  const find = database.prepare('SELECT * FROM modelhatch_tasks WHERE tenant = ? AND id = ? AND expires_at > ?')
   const replace = database.prepare(
-    `UPDATE tasks SET version = ?3, created_at = ?4, expires_at = ?5, due_at = ?6, leased_until = ?7, data = ?8
+    `UPDATE modelhatch_tasks SET version = ?3, created_at = ?4, expires_at = ?5, due_at = ?6, leased_until = ?7, data = ?8
      WHERE tenant = ?1 AND id = ?2 AND version = ?3 - 1 RETURNING 1`,
   )
-  const purge = database.prepare('DELETE FROM tasks WHERE due_at IS NULL AND expires_at <= ?')
+  const purge = database.prepare('DELETE FROM modelhatch_tasks WHERE due_at IS NULL AND expires_at <= ?')
   const claim = database.prepare(
-    `UPDATE tasks SET version = version + 1, leased_until = ?2 WHERE (tenant, id) IN (
-       SELECT tenant, id FROM tasks WHERE due_at <= ?1 AND leased_until <= ?1 ORDER BY due_at LIMIT ?3
+    `UPDATE modelhatch_tasks SET version = version + 1, leased_until = ?2 WHERE (tenant, id) IN (
+       SELECT tenant, id FROM modelhatch_tasks WHERE due_at <= ?1 AND leased_until <= ?1 ORDER BY due_at LIMIT ?3
      ) RETURNING *`,
   )
   const list = (order: 'ASC' | 'DESC', beyond: '>' | '<') =>
     database.prepare(
-      `SELECT * FROM tasks WHERE tenant = ?1 AND expires_at > ?2 AND (?4 IS NULL OR (created_at, id) ${beyond}
-         (SELECT created_at, id FROM tasks WHERE tenant = ?1 AND id = ?4))
+      `SELECT * FROM modelhatch_tasks WHERE tenant = ?1 AND expires_at > ?2 AND (?4 IS NULL OR (created_at, id) ${beyond}
+         (SELECT created_at, id FROM modelhatch_tasks WHERE tenant = ?1 AND id = ?4))
        ORDER BY created_at ${order}, id ${order} LIMIT ?3`,
     )
   const lists = { asc: list('ASC', '>'), desc: list('DESC', '<') }
