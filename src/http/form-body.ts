@@ -55,7 +55,7 @@ function lastLine(boundary: string): string {
   return `--${boundary}--\r\n`
 }
 
-/** As browsers do it: https://html.spec.whatwg.org/#multipart-form-data */
+/** As browsers do it (https://html.spec.whatwg.org/#multipart-form-data); to some parsers a backslash means something too. */
 function escaped(name: string): string {
-  return name.replaceAll('"', '%22').replaceAll('\r', '%0D').replaceAll('\n', '%0A')
+  return name.replaceAll(/["\\\r\n]/g, encodeURIComponent)
 }

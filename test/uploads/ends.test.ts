@@ -174,6 +174,28 @@ describe('a vendor that', () => {
 })
 
 describe('an upload', () => {
+  it.each([[[model]], [[model, field('stream', 'true')]]])(
+    'that was kept is gone once it is answered: %o',
+    async (after) => {
+      const asked = Promise.withResolvers<void>()
+      const baseUrl = await vendorWith((incoming, response) => {
+        incoming.on('end', () => {
+          asked.resolve()
+          response.writeHead(200, { 'content-type': 'application/json' }).end('{"text":"Hello"}')
+        })
+        incoming.once('data', () => incoming.resume())
+      })
+      const { url, receipt } = await gatewayBefore(baseUrl)
+      const outgoing = begin(url, [], 20)
+      finish(outgoing, ...after)
+      await asked.promise
+      const [response] = (await once(outgoing, 'response')) as [IncomingMessage]
+      expect(await text(response)).toContain('Hello')
+      expect(await receipt()).toMatchObject({ outcome: 'completed' })
+      while (folder.left().length > 0) await setImmediate()
+    },
+  )
+
   it.each([
     ['passed on', [model]],
     ['kept', []],

@@ -124,7 +124,7 @@ describe('edits of uploaded images', () => {
     const unreachable = defineProvider({
       name: 'unreachable',
       async editImages(call) {
-        for await (const _ of call.form?.parts() ?? []) break
+        await read(call.form)
         throw unavailable('next', new Error('refused'), { begun: false })
       },
     })

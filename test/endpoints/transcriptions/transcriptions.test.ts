@@ -280,6 +280,13 @@ describe('a large upload that is passed on while it comes', () => {
   const sizes = { uploadMemoryBytes: 1_000 }
   const large: Entry = ['file', new Blob(['x'.repeat(500_000)]), 'a.wav']
 
+  it('is refused for what stands wrong in front of the file before anybody is asked', async () => {
+    const { url, receipts } = await hostedWith({ models: { m: listener(() => spoken) }, sizes })
+    const response = await send(url, '/audio/transcriptions', formOf(model, ['temperature', 'hot'], large))
+    expect(await errorOf(response)).toMatchObject({ status: 400, param: 'temperature' })
+    expect(receipts).toEqual([])
+  })
+
   it('is refused for what stands wrong behind the file', async () => {
     const provider = listener(async (call) => {
       await read(call.form)
@@ -302,6 +309,17 @@ describe('a large upload that is passed on while it comes', () => {
     const response = await send(url, '/audio/transcriptions', formOf(model, large))
     expect(await errorOf(response)).toMatchObject({ status: 503, code: 'service_unavailable' })
     expect(tried).toBe(1)
+  })
+
+  it('is kept for the next deployment where there is one', async () => {
+    const failing = listener(async (call) => {
+      await read(call.form)
+      throw unavailable('next', new Error('cut'))
+    })
+    const good = listener(async (call) => ({ text: String((await read(call.form))[1]?.[1]).slice(0, 3) }))
+    const { url } = await hostedWith({ models: { m: { route: [{ provider: failing }, { provider: good }] } }, sizes })
+    const response = await send(url, '/audio/transcriptions', formOf(model, large))
+    expect(await response.json()).toEqual({ text: 'xxx' })
   })
 
   it('is tried again while none of it is gone, and when it was kept', async () => {
