@@ -165,7 +165,12 @@ const schema = z.strictObject({
     .partial()
     .optional(),
   tasks: z
-    .strictObject({ store: z.looseObject({}), deadlineMs: positive, sweepMs: positive })
+    .strictObject({
+      store: z.looseObject({}),
+      deadlineMs: positive,
+      sweepMs: positive,
+      webhooks: z.strictObject({ endpoint: anyFunction, anywhere: z.boolean().optional() }),
+    })
     .partial()
     .optional(),
   publicUrl: z.url({ protocol: /^https?$/ }).optional(),

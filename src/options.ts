@@ -18,6 +18,7 @@ import type { Storage } from './storage/contract.ts'
 import type { UsageOptions } from './usage/options.ts'
 import type { TaskStore } from './tasks/contract.ts'
 import type { TaskEvent } from './tasks/parts.ts'
+import type { WebhookOptions } from './tasks/webhook.ts'
 
 export interface GatewayOptions {
   /** The models served, by the name clients use, or a registry of one's own. A name may end in `*`. */
@@ -97,6 +98,8 @@ export interface TaskOptions {
   readonly deadlineMs?: number
   /** Milliseconds between two looks for tasks that nobody asks about. Default 1,000. */
   readonly sweepMs?: number
+  /** Servers of customers that are told when a video has ended. */
+  readonly webhooks?: WebhookOptions
 }
 
 export interface Hooks {

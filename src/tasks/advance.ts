@@ -2,7 +2,7 @@
 import { GatewayError } from '../errors.ts'
 import { ProviderError } from '../providers/failure.ts'
 import type { VideoStatus } from '../providers/video.ts'
-import { fail, finish, reconcile, settle } from './finish.ts'
+import { fail, finish, push, reconcile, settle } from './finish.ts'
 import { ask, backoffMs, save, workerOf, type TaskParts, type VideoDeployment } from './parts.ts'
 import { recover } from './submit.ts'
 import { changed, isFinal, type StoredTask } from './task.ts'
@@ -20,7 +20,7 @@ export async function lease(parts: TaskParts, task: StoredTask): Promise<StoredT
 
 /** Gives the task as it is stored afterwards. */
 export async function advance(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
-  if (isFinal(task.data)) return settle(parts, task)
+  if (isFinal(task.data)) return task.data.settled ? push(parts, task) : settle(parts, task)
   if (task.data.state === 'submitting') return recover(parts, task)
   const deployment = await workerOf(parts, task.data)
   const now = await parts.now()

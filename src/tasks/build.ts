@@ -11,6 +11,7 @@ import { defaultTiming, type VideoDeployment } from './parts.ts'
 import { TaskPurse } from './purse.ts'
 import { StoreTime } from './store-time.ts'
 import { VideoTasks } from './video-tasks.ts'
+import { deliver } from './webhook.ts'
 
 export interface TaskSurroundings {
   readonly options: GatewayOptions
@@ -22,7 +23,7 @@ export interface TaskSurroundings {
 }
 
 export function videoTasks({ options, catalogue, admission, ledger, clock, random }: TaskSurroundings): VideoTasks {
-  const { deadlineMs = defaultTiming.deadlineMs, sweepMs = 1_000 } = options.tasks ?? {}
+  const { deadlineMs = defaultTiming.deadlineMs, sweepMs = 1_000, webhooks } = options.tasks ?? {}
   const given = options.tasks?.store ?? options.storage?.tasks
   const { storeMs: timeoutMs = 2_000 } = options.timeouts ?? {}
   const guard = (name: string) => new Guard({ name, timeoutMs, now: () => performance.now() })
@@ -48,6 +49,7 @@ export function videoTasks({ options, catalogue, admission, ledger, clock, rando
         deliver: (made) => publishReceipt(made, receipt),
       }),
       publish: (event) => publishTask(event, task),
+      ...(webhooks && { push: async (ended) => deliver(webhooks, ended, await time.now()) }),
       // The vendor is asked as often as the specification advises clients to ask us.
       intervalMs: (seconds) => (seconds <= 10 ? 5_000 : 15_000),
       timing: { ...defaultTiming, deadlineMs },

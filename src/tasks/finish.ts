@@ -5,6 +5,7 @@
 import type { Json } from '../wire/json.ts'
 import { save, type TaskEvent, type TaskParts } from './parts.ts'
 import { changed, type StoredTask, type VideoTask } from './task.ts'
+import { nextTryMs } from './webhook.ts'
 
 type Ending = Pick<VideoTask, 'state'> & Partial<VideoTask>
 
@@ -30,7 +31,27 @@ export async function settle(parts: TaskParts, task: StoredTask): Promise<Stored
   }
   parts.publish({ type: task.data.state === 'completed' ? 'completed' : 'failed', task })
   if (task.data.unclear !== undefined) reconcile(parts, task, task.data.unclear)
-  return (await save(parts, changed(task, { settled: true }, { dueAt: null, leasedUntil: 0 }))).task
+  if (parts.push === undefined) {
+    return (await save(parts, changed(task, { settled: true }, { dueAt: null, leasedUntil: 0 }))).task
+  }
+  // Whoever sweeps next tells the webhook: it must not hold up the client that has just asked.
+  const due = { dueAt: await parts.now(), leasedUntil: 0 }
+  return (await save(parts, changed(task, { settled: true, untold: 0 }, due))).task
+}
+
+/** Tells the webhook of a settled task. Under the lease. */
+export async function push(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
+  const { untold: failed = 0, ...told } = task.data
+  const over: StoredTask = { ...task, version: task.version + 1, dueAt: null, leasedUntil: 0, data: told }
+  try {
+    await parts.push?.(task)
+    return (await save(parts, over)).task
+  } catch {
+    const waitMs = nextTryMs(failed + 1)
+    if (waitMs === undefined) return (await save(parts, over)).task
+    const dueAt = (await parts.now()) + waitMs
+    return (await save(parts, changed(task, { untold: failed + 1 }, { dueAt, leasedUntil: 0 }))).task
+  }
 }
 
 export function reconcile(

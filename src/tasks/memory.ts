@@ -20,33 +20,36 @@ export function memoryTaskStore({ size = 10_000 }: MemoryTaskStoreOptions = {}):
     async insert(task) {
       const key = keyOf(task.tenant, task.id)
       const present = tasks.peek(key)
-      if (present !== undefined && !isOver(present, task.createdAt)) return structuredClone(present)
+      if (present !== undefined && !isOver(present, task.createdAt)) return copy(present)
       if (present === undefined && tasks.size >= size) forgetExpired(task.createdAt)
       if (present === undefined && tasks.size >= size) {
         const message = 'Too many tasks are under way. Try again when some have finished.'
         throw new GatewayError('service_unavailable', { message, retryAfterMs: 60_000 })
       }
-      tasks.set(key, structuredClone(task))
-      return structuredClone(task)
+      tasks.set(key, copy(task))
+      return copy(task)
     },
     async find(tenant, id, now) {
       const task = tasks.peek(keyOf(tenant, id))
-      return task === undefined || task.expiresAt <= now ? undefined : structuredClone(task)
+      return task === undefined || task.expiresAt <= now ? undefined : copy(task)
     },
     async replace(task) {
       const key = keyOf(task.tenant, task.id)
       if (tasks.peek(key)?.version !== task.version - 1) return false
-      tasks.set(key, structuredClone(task))
+      tasks.set(key, copy(task))
       return true
     },
     async claim({ now, leaseMs, limit }) {
-      forgetExpired(now)
-      const due = [...tasks].filter(([, task]) => task.dueAt !== null && task.dueAt <= now && task.leasedUntil <= now)
+      const due: [string, TaskRecord][] = []
+      for (const [key, task] of tasks) {
+        if (isOver(task, now)) tasks.delete(key)
+        else if (task.dueAt !== null && task.dueAt <= now && task.leasedUntil <= now) due.push([key, task])
+      }
       due.sort(([, left], [, right]) => (left.dueAt as number) - (right.dueAt as number))
       return due.slice(0, limit).map(([key, task]) => {
         const claimed = { ...task, version: task.version + 1, leasedUntil: now + leaseMs }
         tasks.set(key, claimed)
-        return structuredClone(claimed)
+        return copy(claimed)
       })
     },
     async list(tenant, { now, limit, after, order }) {
@@ -55,12 +58,17 @@ export function memoryTaskStore({ size = 10_000 }: MemoryTaskStoreOptions = {}):
       if (order === 'desc') own.reverse()
       const start = after === undefined ? 0 : own.findIndex((task) => task.id === after) + 1
       if (after !== undefined && start === 0) return []
-      return own.slice(start, start + limit).map((task) => structuredClone(task))
+      return own.slice(start, start + limit).map((task) => copy(task))
     },
     async close() {
       tasks.clear()
     },
   }
+}
+
+/** A task is JSON, and this is the quickest way to copy that. */
+function copy(task: TaskRecord): TaskRecord {
+  return { ...task, data: JSON.parse(JSON.stringify(task.data)) as TaskRecord['data'] }
 }
 
 function isOver(task: TaskRecord, now: number): boolean {

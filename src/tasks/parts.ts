@@ -38,6 +38,8 @@ export interface TaskParts {
   readonly deployments: (model: string) => Promise<readonly VideoDeployment[]>
   readonly purse: Purse
   readonly publish: (event: TaskEvent) => void
+  /** Tells a webhook of the end of a task; rejects when that is to be tried again. Absent where there are none. */
+  readonly push?: (task: StoredTask) => Promise<void>
   /** Milliseconds between two questions to the vendor for a video of so many seconds. */
   readonly intervalMs: (seconds: number) => number
   readonly timing: TaskTiming

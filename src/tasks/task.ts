@@ -38,6 +38,8 @@ export interface VideoTask {
   readonly faults: number
   /** What the ledger holds for it, in micro-units. */
   readonly held?: string
+  /** Tries to tell a webhook of the end that failed; absent when it was told, or nobody wants to know. */
+  readonly untold?: number
   /** Whether ledger and host know of the end. */
   readonly settled: boolean
 }

@@ -25,6 +25,8 @@ export interface WorldOptions {
   readonly kind: Kind
   /** How a job stands, by the virtual milliseconds since it was started. */
   readonly status?: (age: number, job: Job) => VideoStatus
+  /** Tells a webhook of the end of a task. */
+  readonly push?: (task: StoredTask, now: number) => Promise<void>
 }
 
 export const seconds = 1_000
@@ -68,6 +70,7 @@ export class World {
       return result
     }
     const { store } = this
+    const { push } = this.#options
     const seen = (task: TaskRecord) => this.#seen.set(`${task.tenant} ${task.id}`, fromRecord(structuredClone(task)))
     const steppedStore: TaskStore = {
       insert: (task) =>
@@ -105,6 +108,7 @@ export class World {
       publish: (event) => {
         if (!dead) this.events.push(event)
       },
+      ...(push && { push: (task) => push(task, this.time) }),
       intervalMs: () => 5 * seconds,
       timing: defaultTiming,
     }

@@ -1,4 +1,4 @@
-/** A task as clients see it: in the specification's shape, and in OpenAI's. */
+/** A task as clients of the specification see it; `tasks/shape.ts` has it as OpenAI's clients do. */
 import type { Reply } from '../../http/exchange.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { isFinal, type StoredTask } from '../../tasks/task.ts'
@@ -31,33 +31,6 @@ export function specificationShape(task: StoredTask, contentUrl: string): VideoT
     ...(progress !== undefined && { progress }),
     ...(state === 'completed' && { video_url: url ?? contentUrl }),
     ...(state === 'failed' && { error: error?.message ?? 'The generation failed.' }),
-  }
-}
-
-/** OpenAI's `Video` object. */
-export function openaiShape(task: StoredTask): Record<string, unknown> {
-  const { state, request, progress = 0, error, finishedAt } = task.data
-  const status = {
-    submitting: 'queued',
-    pending: 'queued',
-    processing: 'in_progress',
-    completed: 'completed',
-    failed: 'failed',
-  }
-  return {
-    id: task.id,
-    object: 'video',
-    model: request.model,
-    status: status[state],
-    progress,
-    created_at: seconds(task.createdAt),
-    completed_at: state === 'completed' && finishedAt !== undefined ? seconds(finishedAt) : null,
-    expires_at: seconds(task.expiresAt),
-    prompt: request.prompt,
-    size: request.size ?? null,
-    seconds: String(request.duration),
-    remixed_from_video_id: null,
-    error: error === undefined ? null : error,
   }
 }
 

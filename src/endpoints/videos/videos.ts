@@ -5,11 +5,12 @@
 import { GatewayError } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { decodeSegment, queryOf } from '../../http/target.ts'
+import { openaiShape } from '../../tasks/shape.ts'
 import { noSuchTask } from '../../tasks/video-tasks.ts'
 import type { StoredTask } from '../../tasks/task.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
 import { readVideo, videoRequest } from './request.ts'
-import { openaiShape, specificationShape, taskReply } from './shape.ts'
+import { specificationShape, taskReply } from './shape.ts'
 
 /** How long a client that asked for `async: false` is kept waiting before it gets the unfinished task. */
 const waitMs = 240_000

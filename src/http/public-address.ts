@@ -1,0 +1,80 @@
+/** Which addresses a URL that comes from a stranger may lead to: public ones, and nothing of this network or machine. */
+import { lookup as lookUp, type LookupAddress, type LookupOptions } from 'node:dns'
+import { BlockList, isIP } from 'node:net'
+
+/** IPv4 outside the public internet (IANA special-purpose registry), and the address of one cloud's control service. */
+const privateV4: readonly (readonly [string, number])[] = [
+  ['0.0.0.0', 8],
+  ['10.0.0.0', 8],
+  ['100.64.0.0', 10],
+  ['127.0.0.0', 8],
+  ['168.63.129.16', 32],
+  ['169.254.0.0', 16],
+  ['172.16.0.0', 12],
+  ['192.0.0.0', 24],
+  ['192.0.2.0', 24],
+  ['192.88.99.0', 24],
+  ['192.168.0.0', 16],
+  ['198.18.0.0', 15],
+  ['198.51.100.0', 24],
+  ['203.0.113.0', 24],
+  ['224.0.0.0', 3],
+]
+
+/** Of IPv6 only global unicast is public, without the ranges in it that tunnel to other addresses or document. */
+const privateV6: readonly (readonly [string, number])[] = [
+  ['2001::', 23],
+  ['2001:db8::', 32],
+  ['2002::', 16],
+]
+
+const blocked = new BlockList()
+for (const [net, prefix] of privateV4) blocked.addSubnet(net, prefix, 'ipv4')
+for (const [net, prefix] of privateV6) blocked.addSubnet(net, prefix, 'ipv6')
+const unicast = new BlockList()
+unicast.addSubnet('2000::', 3, 'ipv6')
+
+export function isPublicAddress(address: string): boolean {
+  switch (isIP(address)) {
+    case 4:
+      return !blocked.check(address, 'ipv4')
+    case 6:
+      return unicast.check(address, 'ipv6') && !blocked.check(address, 'ipv6')
+    default:
+      return false
+  }
+}
+
+/** The URL if it may be called at all; what its name leads to is for `publicLookup` to say. */
+export function publicUrl(text: string): URL | undefined {
+  if (!URL.canParse(text)) return undefined
+  const url = new URL(text)
+  if ((url.protocol !== 'http:' && url.protocol !== 'https:') || url.port === '0') return undefined
+  const host = url.hostname.replace(/^\[|\]$/g, '')
+  return isIP(host) === 0 || isPublicAddress(host) ? url : undefined
+}
+
+type Found = (error: Error | null, address: string | LookupAddress[], family?: number) => void
+type Resolver = (
+  name: string,
+  options: LookupOptions & { all: true },
+  found: (error: Error | null, all: LookupAddress[]) => void,
+) => void
+
+/**
+ * A `lookup` for sockets that finds public addresses only. The check and the connection see one and the same answer; a
+ * name that leads anywhere else as well is refused whole.
+ */
+export function publicLookup(resolver: Resolver = lookUp) {
+  return (name: string, options: LookupOptions, found: Found): void => {
+    resolver(name, { ...options, all: true }, (error, all) => {
+      if (error !== null) return found(error, '')
+      const [first] = all
+      if (first === undefined || !all.every(({ address }) => isPublicAddress(address))) {
+        return found(new Error(`${name} does not lead to a public address`), '')
+      }
+      if (options.all === true) found(null, all)
+      else found(null, first.address, first.family)
+    })
+  }
+}

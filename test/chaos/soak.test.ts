@@ -1,0 +1,70 @@
+/**
+ * A service that runs for long, in virtual time: a thousand tasks an hour, faults of every kind at random, processes that
+ * die at random steps. Nothing may be left over. Two hours here, twenty-four with `npm run chaos`.
+ */
+import { expect, test } from 'vitest'
+import { ProviderError } from '../../src/providers/failure.ts'
+import type { VideoStatus } from '../../src/providers/video.ts'
+import { hours, minutes, seconds, submission, World, type Kind } from '../tasks/world.ts'
+
+const length = process.env['MODELHATCH_CHAOS'] === 'long' ? 24 : 2
+
+/** The same course for the same seed: mulberry32. */
+function randomFrom(seed: number): () => number {
+  let state = seed
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
+  }
+}
+
+test.each(['token', 'lookup', 'none'] satisfies Kind[])('a vendor of kind "%s"', { timeout: 600_000 }, async (kind) => {
+  const random = randomFrom(20_261_120)
+  const status = (age: number): VideoStatus => {
+    const fate = random()
+    if (fate < 0.05) throw new ProviderError('service_unavailable', { retry: 'same' })
+    if (fate < 0.07) return { state: 'failed', error: 'The video was refused.' }
+    return age < 45 * seconds ? { state: 'processing' } : { state: 'completed', url: 'https://videos.example/1.mp4' }
+  }
+  const world = new World({ kind, status })
+  const step = 30 * seconds
+  const perStep = 1_000 / (hours / step)
+  let process = world.process()
+  let made = 0
+  let due = 0
+  for (const end = world.time + length * hours; world.time < end; world.time += step) {
+    for (due += perStep; due >= 1; due--) {
+      const fate = random()
+      if (fate < 0.03) world.faults.push('taken but silent')
+      else if (fate < 0.06) world.faults.push('silent')
+      else if (fate < 0.08) world.faults.push('unreachable')
+      if (process.dead()) process = world.process()
+      await process.tasks.create(submission(`key-${made++}`)).catch(() => undefined)
+    }
+    if (random() < 0.2)
+      process = world.process({ step: 1 + Math.floor(random() * 200), when: random() < 0.5 ? 'before' : 'after' })
+    await process.sweep()
+    if (process.dead()) process = world.process()
+  }
+  for (let rest = 0; rest < 60; rest++) {
+    world.time += 30 * minutes
+    if (process.dead()) process = world.process()
+    await process.sweep()
+  }
+
+  expect(made).toBeGreaterThanOrEqual(length * 1_000)
+  expect(await world.store.claim({ now: world.time + hours, leaseMs: 1, limit: 10 }), 'tasks left over').toEqual([])
+  const unsettled = world.tasks().filter(({ data, dueAt }) => !data.settled || dueAt !== null)
+  expect(unsettled, 'tasks without an end').toEqual([])
+  const jobs = new Map<string, number>()
+  for (const { token } of world.jobs) jobs.set(token, (jobs.get(token) ?? 0) + 1)
+  expect(
+    [...jobs.values()].filter((count) => count > 1),
+    'duplicated jobs',
+  ).toEqual([])
+  const known = new Set(world.tasks().map(({ id, data }) => `${id}.${data.attempt}`))
+  const open = [...world.holds].filter(([id, hold]) => known.has(id) && (hold.state === 'held' || hold.ends !== 1))
+  expect(open, 'holds without an end').toEqual([])
+})
