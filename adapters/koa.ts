@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Gateway, Sink, StreamBody } from '../src/index.ts'
 import { linger } from './linger.ts'
-import { abandon, bodyOf, ignore, isStream, NodeExchange, type NodeRequest, type NodeResponse } from './node.ts'
+import { abandon, bodyOf, cut, ignore, isStream, NodeExchange, type NodeRequest, type NodeResponse } from './node.ts'
 
 /** The part of a Koa context that is used. */
 export interface KoaContext {
@@ -107,7 +107,7 @@ class ReadableSink implements Sink {
 
   destroy(): void {
     // Koa 2 leaves the response open when the stream it pipes is destroyed.
-    this.#response.destroy()
+    cut(this.#response)
     this.stream.destroy()
   }
 

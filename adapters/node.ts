@@ -29,7 +29,7 @@ export interface NodeResponse {
   /** HTTP/1 only. */
   readonly closed?: boolean
   /** HTTP/2 only. */
-  readonly stream?: { readonly destroyed: boolean } | undefined
+  readonly stream?: { readonly destroyed: boolean; close(code: number): void } | undefined
   setHeader(name: string, value: string): unknown
   write(piece: string | Uint8Array): boolean
   end(piece?: string | Uint8Array): unknown
@@ -65,7 +65,7 @@ export async function answer(
     response.end(request.method === 'HEAD' ? undefined : reply.body)
   } catch {
     // Only a response that the host has tampered with throws. A cut connection is the one honest answer left.
-    response.destroy()
+    cut(response)
     abandon(reply.body)
   }
 }
@@ -181,7 +181,7 @@ class ResponseSink implements Sink {
   }
 
   destroy(): void {
-    this.#response.destroy()
+    cut(this.#response)
   }
 }
 
@@ -201,6 +201,15 @@ export function abandon(body: Reply['body']): void {
 
 export function isStream(body: Reply['body']): body is StreamBody {
   return typeof body === 'object' && 'start' in body
+}
+
+/** `INTERNAL_ERROR` of RFC 9113. */
+const internalError = 2
+
+/** Ends a response so that nobody takes it for a whole one: over HTTP/2, a stream that is only destroyed looks ended. */
+export function cut(response: NodeResponse): void {
+  if (response.stream === undefined) response.destroy()
+  else response.stream.close(internalError)
 }
 
 function isClosed(response: NodeResponse): boolean {

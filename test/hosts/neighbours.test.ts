@@ -5,12 +5,16 @@ import Koa from 'koa'
 import KoaV2 from 'koa-v2'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { mount as mountExpress } from 'modelhatch/express'
 import { mount as mountKoa } from 'modelhatch/koa'
-import { authorization, completion, hostedGateway, jsonHeaders, key, question } from './gateway.ts'
-import { everyHost } from './hosts.ts'
-import { ask } from './client.ts'
+import { mount as mountNode } from 'modelhatch/node'
+import type { Exchange, Gateway } from 'modelhatch'
+import { authorization, helpfulVendor, hostedGateway, jsonHeaders, key, question } from './gateway.ts'
+import { everyHost, plainHosts, type Host } from './hosts.ts'
+import { ask, open } from './client.ts'
 import { head, RawConnection } from './raw.ts'
 
 const first = await hostedGateway()
@@ -39,8 +43,14 @@ const post = (body: string | Uint8Array, headers: Record<string, string> = {}) =
 })
 const chat = JSON.stringify(question)
 
-const ownWords: ErrorRequestHandler = (error, _request, response, _next) => {
+const ownWords: ErrorRequestHandler = (error, _request, response, next) => {
+  if (response.headersSent) return next(error)
   response.status((error as { status: number }).status).send('the host’s own words')
+}
+
+/** The getters of an exchange are no properties that a spread would copy. */
+function pick({ signal, ip }: Exchange) {
+  return { signal, ip }
 }
 
 /** What becomes of a chat behind a middleware of the host. */
@@ -133,6 +143,15 @@ describe.each([
     expect([answer.status, await answer.text()]).toEqual([403, 'the host’s own words'])
   })
 
+  it('after the host has begun to answer, is left to the host', async () => {
+    const url = await withParser((_request, response, next) => {
+      response.write('begun')
+      next(Object.assign(new Error('too late'), { status: 400, type: 'entity.parse.failed' }))
+    })
+    const answer = await fetch(`${url}/ai/v1/chat/completions`, post(chat))
+    await expect(answer.text()).rejects.toThrow()
+  })
+
   it('is told from an error of the host that looks like it', async () => {
     const url = await withParser((_request, _response, next) =>
       next(Object.assign(new Error('teapot'), { status: 418, type: 'teapot.empty' })),
@@ -189,33 +208,75 @@ describe('a body that the host has touched', () => {
 })
 
 describe('the host’s own answer', () => {
-  it('is not disturbed when it came while the gateway was at work', async () => {
-    const { vendor } = first
-    const { reply } = vendor
-    for (const stream of [false, true]) {
-      const called = Promise.withResolvers<AbortSignal>()
-      const go = Promise.withResolvers<void>()
-      vendor.reply = async (request, response) => {
-        called.resolve(request.signal)
-        await go.promise
-        await reply(request, response)
-      }
-      const app = express()
-      app.use((_request, response, next) => {
-        void called.promise.then(() => response.status(503).send('too late'))
-        next()
-      })
-      app.use(mountExpress(gateway))
-      const answer = await fetch(
-        `${await serve(app)}/v1/chat/completions`,
-        post(JSON.stringify({ ...question, stream })),
-      )
-      expect([answer.status, await answer.text()]).toEqual([503, 'too late'])
-      go.resolve()
+  it.each([false, true])('is not disturbed when it came while the gateway was at work (stream: %s)', async (stream) => {
+    const { gateway: own, vendor, close } = await hostedGateway()
+    const called = Promise.withResolvers<void>()
+    const go = Promise.withResolvers<void>()
+    vendor.reply = async (request, response) => {
+      called.resolve()
+      await go.promise
+      await helpfulVendor(request, response)
     }
-    vendor.reply = reply
-    const answer = await fetch(`${await serve(express().use(mountExpress(gateway)))}/v1/chat/completions`, post(chat))
-    expect(await answer.json()).toMatchObject({ id: completion.id })
+    const app = express()
+    app.use((_request, response, next) => {
+      void called.promise.then(() => response.status(503).send('too late'))
+      next()
+    })
+    app.use(mountExpress(own))
+    const body = JSON.stringify({ ...question, stream })
+    const answer = await fetch(`${await serve(app)}/v1/chat/completions`, post(body))
+    expect([answer.status, await answer.text()]).toEqual([503, 'too late'])
+    // The gateway's own answer goes nowhere, but comes to its end: nothing is left that closing would wait for.
+    go.resolve()
+    await own.close({ graceMs: 60_000 })
+    await close()
+  })
+})
+
+describe('a bare server', () => {
+  it('may be strict about bodies of HEAD', async () => {
+    const server = createServer({ rejectNonStandardBodyWrites: true }, mountNode(gateway))
+    servers.push(server)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const answer = await fetch(`${url}/v1/models`, { method: 'HEAD', headers: { authorization } })
+    expect([answer.status, await answer.text()]).toEqual([200, ''])
+  })
+
+  it.each([
+    ['HTTP/1', false],
+    ['HTTP/2', true],
+  ])('may hand over a request whose client has left meanwhile, over %s', async (_, http2) => {
+    const { gateway: own, vendor, close } = await hostedGateway()
+    const handed = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const host = plainHosts.find(({ name }) => name === (http2 ? 'node:http2' : 'node:http')) as Host
+    const slow = {
+      serves: () => true,
+      async handle(exchange: Exchange) {
+        // The body was read in time, as a parser of the host would have done; then the client was given time to leave.
+        const text = await buffer((exchange.body as { stream: Readable }).stream)
+        begun.resolve()
+        await left.promise
+        const reply = await own.handle({ ...exchange, ...pick(exchange), body: { state: 'text', text } })
+        handed.resolve()
+        return reply
+      },
+    }
+    const left = Promise.withResolvers<void>()
+    const running = await host.start(slow as unknown as Gateway)
+    const headers = jsonHeaders
+    const answering = open(running, { method: 'POST', target: '/v1/chat/completions', headers, body: chat })
+    answering.catch(() => undefined)
+    await begun.promise
+    await running.close()
+    // The response is told in its own time.
+    for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve))
+    left.resolve()
+    await handed.promise
+    expect(vendor.requests).toEqual([])
+    await own.close({ graceMs: 60_000 })
+    await close()
   })
 })
 

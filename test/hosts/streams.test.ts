@@ -8,8 +8,10 @@ import { everyHost, plainHosts, type RunningHost } from './hosts.ts'
 
 const { gateway, vendor, close } = await hostedGateway()
 const patient = await hostedGateway({ timeouts: { keepAliveMs: 20 } })
+const strict = await hostedGateway({ timeouts: { stallMs: 80 } })
 afterAll(close)
 afterAll(patient.close)
+afterAll(strict.close)
 
 const streamed = {
   method: 'POST',
@@ -122,5 +124,23 @@ describe.each(everyHost)('a stream behind $name', (host) => {
     const text = await answer.rest()
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
     expect(text.split('"content":"xxx').length - 1).toBe(written + 1)
+  })
+
+  it('is cut off when the client reads nothing for too long, and does not look complete', async () => {
+    const severe = await host.start(strict.gateway)
+    const called = nextCall(strict.vendor)
+    const opening = open(severe, streamed)
+    const { request, response } = await called
+    begin(response)
+    const answer = await opening
+    await answer.until('Hello')
+    answer.pause()
+    const large = frame('x'.repeat(256 * 1024))
+    while (!request.signal.aborted) {
+      if (!response.write(large)) await Promise.race([once(response, 'drain'), once(request.signal, 'abort')])
+    }
+    answer.resume()
+    await expect(answer.rest()).rejects.toThrow()
+    await severe.close()
   })
 })
