@@ -273,6 +273,15 @@ describe('a stream of images', () => {
     expect(frames.at(-1)?.data).toMatchObject({ error: { code: 'service_unavailable' } })
   })
 
+  it('holds no event whose type could end the line it stands in', async () => {
+    const provider = painter(async function* () {
+      yield { type: 'x\ndata: {}\n\nevent: y', b64_json: 'AAAA' }
+      yield { type, b64_json: pixel }
+    })
+    const { url } = await hostedWith({ models: { m: provider } })
+    expect((await framesOf(await ask(url, { stream: true }))).map(({ event }) => event)).toEqual([type, undefined])
+  })
+
   it('that ends without an image ends with an error', async () => {
     const provider = painter(async function* () {
       yield { type: 'image_generation.partial_image', b64_json: 'AAAA' }
