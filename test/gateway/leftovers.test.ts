@@ -135,6 +135,22 @@ describe.each([
 })
 
 describe('a stream', () => {
+  test('whose first chunk is none is let go', async () => {
+    const ended = Promise.withResolvers<void>()
+    const nonsense = { choices: 'none' } as unknown as ChatPiece
+    const pieces: AsyncIterableIterator<ChatPiece> = {
+      [Symbol.asyncIterator]: () => pieces,
+      next: async () => ({ done: false, value: nonsense }),
+      async return() {
+        ended.resolve()
+        return { done: true, value: undefined }
+      },
+    }
+    const { reply } = handle(defineProvider({ name: 'confused', chat: () => pieces }), true)
+    expect(await reply).toMatchObject({ status: 500 })
+    await ended.promise
+  })
+
   test('that nobody starts is let go when its client leaves', async () => {
     const { provider, answer, ended } = stubborn(1_000)
     const { reply, leave, receipt } = handle(provider, true)

@@ -46,3 +46,10 @@ test('the time for the first byte is over with the first byte, however slowly th
   write('two')
   expect(String((await transfer.next()).value)).toBe('two')
 })
+
+test('all of a body has to be there within the time that is given for it, however steadily it drips', async () => {
+  const { transfer, write } = await transferOf({})
+  const dripping = setInterval(() => write('drip'), idleMs / 4)
+  onTestFinished(() => clearInterval(dripping))
+  await expect(transfer.bytes(1_000_000, idleMs)).rejects.toMatchObject({ code: 'service_unavailable' })
+})

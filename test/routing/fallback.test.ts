@@ -110,6 +110,18 @@ describe.each([
   })
 })
 
+test('what a vendor counted before it failed is not on the receipt of the one that answered', async () => {
+  const usage = { prompt_tokens: 900, completion_tokens: 99, total_tokens: 999 }
+  const routed = await route((_, response) => {
+    response.setHeader('content-type', 'text/event-stream')
+    response.end(`data: ${JSON.stringify({ error: { code: 401 }, usage })}\n\n`)
+  })
+  expect(await (await askChat(routed.url, { stream: true })).text()).toContain('second')
+  const receipt = await routed.receipt()
+  expect(receipt).toMatchObject({ provider: 'v2', usageSource: 'estimated' })
+  expect(receipt.usage.total_tokens).toBeLessThan(100)
+})
+
 test('after the first word nobody else is asked, and nothing is tried again', async () => {
   const routed = await route((_, response) => {
     response.setHeader('content-type', 'text/event-stream')

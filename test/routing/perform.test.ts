@@ -87,6 +87,17 @@ function always(): ProviderError[] {
   return Array.from({ length: 9 }, () => failing('same'))
 }
 
+test('a deployment that refuses requests works: it is not left alone', async () => {
+  const breaker = new Breaker({ failures: 1 }, Date.now)
+  const candidates = ['a', 'b'].map(deployment)
+  const refusal = new ProviderError('invalid_request_error', { retry: 'never' })
+  const attempt = () => Promise.reject(refusal)
+  const signal = new AbortController().signal
+  const refused = perform({ candidates, attempt, signal, breaker, retry: {}, random: () => 0.5 })
+  await expect(refused).rejects.toBe(refusal)
+  expect(breaker.usable(candidates)).toEqual(candidates)
+})
+
 describe('waits between calls', () => {
   test('double, and are jittered by half in both directions', async () => {
     const retry = { tries: 4, backoffMs: 100 }

@@ -69,6 +69,11 @@ describe('calls are numbered in order of appearance, whatever numbers the vendor
     expect(await pieces(calls(opening(0, 'a', 'look', '{}')), calls(opening(0, 'b', 'look', '{}')))).toEqual(two)
   })
 
+  test('all calls numbered 0, the first without arguments', async () => {
+    const said = [calls(opening(0, 'a', 'look')), calls(opening(0, 'b', 'look')), calls(more(0, '{"y":1}'))]
+    expect(await pieces(...said)).toEqual([opening(0, 'a', 'look'), opening(1, 'b', 'look', '{"y":1}'), more(0, '{}')])
+  })
+
   test('no numbers at all, in one delta', async () => {
     const bare = two.map((call) => ({ ...call, index: undefined }))
     expect(await pieces(calls(...bare))).toEqual(two)

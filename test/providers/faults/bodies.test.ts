@@ -60,12 +60,20 @@ describe.each([
     ['an error behind the role', saying(sse, `${events[0]}data: ${vendorErrorBody()}\n\ndata: [DONE]\n\n`)],
     ['an error that is a text', saying(json, '{"error":"canary"}')],
     ['an end that is an error', saying(json, whole.replace('"stop"', '"error"'))],
+  ])('%s', async (_, vendor) => {
+    expectRefused(await meet({ vendor }, stream), unavailable)
+  })
+
+  test.each<[string, Script]>([
     ['compression nobody asked for', saying(json, gzipSync(whole), { 'content-encoding': 'gzip' })],
     ['compressed events', saying(sse, gzipSync(events.join('')), { 'content-encoding': 'gzip' })],
     ['a chain of compressions', saying(json, gzipSync(whole), { 'content-encoding': 'gzip, gzip, br' })],
     ['a bomb', saying(json, gzipSync(Buffer.alloc(50_000_000, ' ')), { 'content-encoding': 'gzip' })],
-  ])('%s', async (_, vendor) => {
-    expectRefused(await meet({ vendor }, stream), unavailable)
+  ])('%s, which is not unpacked', async (_, vendor) => {
+    const met = await meet({ vendor }, stream)
+    expectRefused(met, unavailable)
+    const [failure] = met.failures as { error: Error }[]
+    expect(String(failure?.error.cause)).toBe('Error: the vendor sent a compressed answer that was not asked for')
   })
 
   test('usage alone', async () => {

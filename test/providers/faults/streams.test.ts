@@ -81,6 +81,13 @@ describe('a complete stream', () => {
     expectComplete(await meet({ vendor }, false), 'Hello!')
   })
 
+  test('behind which the vendor goes on for ever is cut off with the next byte', async () => {
+    const met = await meet({ vendor: after(done, (line) => line.endlessly('6\r\n: go\n\n\r\n'.repeat(1_000))) }, true)
+    expectComplete(met, 'Hello!')
+    await met.vendor.quiet()
+    expect(met.vendor.connections[0]?.socket.bytesWritten).toBeLessThan(8 * 1024 * 1024)
+  })
+
   test('whose body has no end is not waited for, and its connection not used again', async () => {
     const met = await meet({ vendor: after(done, (line) => line.chunk(': canary\n\n')) }, true)
     expectComplete(met, 'Hello!')
