@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import { Readable } from 'node:stream'
 import { createGateway, type Exchange, type GatewayOptions, type Receipt, type Reply, type Sink } from 'modelhatch'
 import { defineProvider, text, type ChatPiece, type Provider } from 'modelhatch/providers'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
 /** A provider that answers when told to and never looks at its signal, so that its end is all it can notice. */
 function stubborn(words = 1) {
@@ -99,7 +99,9 @@ describe.each([
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  test('gets its answer: no listener stays behind', async () => {
+  test('gets its answer: no listener and no timer stays behind', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
     const { provider, asked, answer } = stubborn()
     const { reply, client, receipt } = handle(provider, stream)
     answer()
@@ -108,6 +110,7 @@ describe.each([
     expect(await receipt).toMatchObject({ outcome: 'completed' })
     const signal = await asked
     expect(signal.aborted).toBe(false)
+    expect(vi.getTimerCount()).toBe(0)
     expect(getEventListeners(client, 'abort')).toEqual([])
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })

@@ -111,6 +111,23 @@ test.each(['https://user:secret@vendor.example/v1', 'ftp://vendor.example', 'ven
   },
 )
 
+test.each([false, true])(
+  'a name the provider has for a model stays between it and the vendor, stream: %s',
+  async (stream) => {
+    const chunk = { id: 'x', created: 1, model: 'theirs', choices: [{ index: 0, delta: { content: 'Hi' } }] }
+    const vendor = await vendorFor((_, response) => {
+      response.setHeader('content-type', 'text/event-stream')
+      response.end(`data: ${JSON.stringify(chunk)}\n\n`.repeat(3).concat('data: [DONE]\n\n'))
+    })
+    const provider = openai({ baseUrl: vendor.baseUrl, modelNames: { m: 'theirs' } })
+    const { url } = await hostedWith({ models: { m: provider } })
+    const text = await (await askChat(url, { stream })).text()
+    expect(text).toContain('"model":"m"')
+    expect(text).not.toContain('theirs')
+    expect(vendor.requests[0]?.json).toMatchObject({ model: 'theirs' })
+  },
+)
+
 test('the query of the base URL goes with every request', async () => {
   const vendor = await vendorFor((_, response) => void response.writeHead(500).end())
   const { url } = await hostedWith({ models: { m: openai({ baseUrl: `${vendor.baseUrl}/?api-version=1` }) } })

@@ -7,8 +7,8 @@ import { expectComplete, expectRefused, unavailable } from './answers.ts'
 import { canary } from './canary.ts'
 import { certificate } from './certificate.ts'
 import { meet } from './meet.ts'
-import { rawVendor, type Script } from './raw-vendor.ts'
-import { well, whole } from './said.ts'
+import { rawVendor, type Line, type Script } from './raw-vendor.ts'
+import { events, well, whole } from './said.ts'
 
 const never: Script = () => expect.unreachable('the vendor was asked')
 
@@ -136,6 +136,20 @@ async function portOf(server: Server): Promise<number> {
   })
   return (server.address() as AddressInfo).port
 }
+
+test('a connection is kept although the end of its body comes a moment after the end mark', async () => {
+  let line: Line | undefined
+  const vendor = await rawVendor((each) => (line = each.events().chunk(events.join(''))))
+  const { url, receipt } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+  for (let asked = 1; asked <= 3; asked++) {
+    expect(await (await askChat(url, { stream: true })).text()).toContain('[DONE]')
+    await receipt()
+    line?.last()
+    // The bytes are on their way within this process.
+    for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate)
+  }
+  expect(vendor.connections.map(({ requests }) => requests)).toEqual([3])
+})
 
 function causesOf(failures: unknown[]): string {
   return failures.map((failure) => String((failure as { error: Error }).error.cause)).join()

@@ -81,8 +81,16 @@ describe('a complete stream', () => {
     expectComplete(await meet({ vendor }, false), 'Hello!')
   })
 
+  test('says nothing more behind the end of its choice', async () => {
+    const said = [...events.slice(0, 4), events[1], ...events.slice(4)].join('')
+    expectComplete(await meet({ vendor: (line) => line.events().chunk(said).last() }, true), 'Hello!')
+  })
+
   test('behind which the vendor goes on for ever is cut off with the next byte', async () => {
-    const met = await meet({ vendor: after(done, (line) => line.endlessly('6\r\n: go\n\n\r\n'.repeat(1_000))) }, true)
+    const met = await meet(
+      { vendor: after(done, (line) => line.endlessly(`10000\r\n${':'.padEnd(0x10000, 'x')}\r\n`)) },
+      true,
+    )
     expectComplete(met, 'Hello!')
     await met.vendor.quiet()
     expect(met.vendor.connections[0]?.socket.bytesWritten).toBeLessThan(8 * 1024 * 1024)
