@@ -110,15 +110,19 @@ describe.each([
   })
 })
 
-test('what a vendor counted before it failed is not on the receipt of the one that answered', async () => {
+test.each<[string, VendorReply, object]>([
+  ['answered', saying('second'), { outcome: 'completed', usageSource: 'estimated' }],
+  ['refused', refusing(400), { outcome: 'failed', usage: { total_tokens: 0 } }],
+])('what a vendor counted before it failed is not on the receipt of the one that %s', async (_, reply, expected) => {
   const usage = { prompt_tokens: 900, completion_tokens: 99, total_tokens: 999 }
-  const routed = await route((_, response) => {
+  const routed = await route((__, response) => {
     response.setHeader('content-type', 'text/event-stream')
     response.end(`data: ${JSON.stringify({ error: { code: 401 }, usage })}\n\n`)
   })
-  expect(await (await askChat(routed.url)).text()).toContain('second')
+  routed.second.reply = reply
+  await (await askChat(routed.url)).text()
   const receipt = await routed.receipt()
-  expect(receipt).toMatchObject({ provider: 'v2', usageSource: 'estimated' })
+  expect(receipt).toMatchObject({ provider: 'v2', attempts: 2, ...expected })
   expect(receipt.usage.total_tokens).toBeLessThan(100)
 })
 
