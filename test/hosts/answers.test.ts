@@ -66,6 +66,24 @@ describe.each(everyHost)('behind $name', (host) => {
     expect(ours(await ask(running, question))).toEqual(expected)
   })
 
+  it('a form with a file gets through, unless the host has taken it apart', async () => {
+    const part = (name: string, value: string, more = '') =>
+      `--x\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`
+    const answer = await ask(running, {
+      method: 'POST',
+      target: '/v1/audio/transcriptions',
+      headers: { ...jsonHeaders, 'content-type': 'multipart/form-data; boundary=x' },
+      body: `${part('model', 'small')}${part('file', 'RIFF', '; filename="a.wav"')}--x--\r\n`,
+    })
+    // A file is no text.
+    if (/koa-body$|express.text$/.test(host.name)) {
+      expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('before')])
+    } else {
+      expect([answer.status, JSON.parse(answer.body)]).toEqual([200, expect.objectContaining({ text: 'heard' })])
+      expect(vendor.requests.at(-1)?.body.toString()).toContain('RIFF')
+    }
+  })
+
   it('HEAD is answered like GET, without the body', async () => {
     const { status, headers, body } = await ask(running, { method: 'HEAD', target: '/v1/models', headers: jsonHeaders })
     const { body: list } = await ask(running, { target: '/v1/models', headers: jsonHeaders })

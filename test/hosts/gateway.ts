@@ -37,8 +37,11 @@ function event(chunk: object): string {
 }
 
 /** What the vendor answers unless a test says otherwise. */
-export const helpfulVendor: VendorReply = ({ json }, response) => {
-  if ((json as { stream?: boolean }).stream === true) {
+export const helpfulVendor: VendorReply = ({ json, url }, response) => {
+  if (url.endsWith('/transcriptions')) {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end('{"text":"heard"}')
+  } else if ((json as { stream?: boolean }).stream === true) {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(firstFrame + frame(' you') + lastFrames)
   } else {
