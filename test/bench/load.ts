@@ -81,10 +81,10 @@ class Connection {
   }
 }
 
-function requestOf(mount: string, json: string): Buffer {
+function requestOf(mount: string, json: string, path: string = '/v1/chat/completions'): Buffer {
   const body = Buffer.from(json)
   const head = [
-    `POST ${mount}/v1/chat/completions HTTP/1.1`,
+    `POST ${mount}${path} HTTP/1.1`,
     'host: 127.0.0.1',
     'authorization: Bearer sk-bench',
     'accept: application/json',
@@ -131,8 +131,8 @@ const held: Connection[] = []
 serveParent({
   /** Resolves with the number of requests that were answered. */
   run: async ({ port, mount, scenario, model, forMs }: Load) => {
-    const { concurrency, body, chunks } = scenarioNamed(scenario)
-    const request = requestOf(mount, body(model))
+    const { concurrency, body, chunks, path } = scenarioNamed(scenario)
+    const request = requestOf(mount, body(model), path)
     const connections = connectionsTo(port, concurrency)
     const end = performance.now() + forMs
     let answered = 0

@@ -10,8 +10,12 @@ export interface Scenario {
   readonly paceMs: number
   /** Requests under way at a time. */
   readonly concurrency: number
+  /** Default: a chat. */
+  readonly path?: string
   /** The request for a model of this name. */
   readonly body: (model: string) => string
+  /** The whole answer of a model of this name. Default: a completion. */
+  readonly answer?: (model: string) => string
 }
 
 const question = 'Explain in a few sentences why the sky is blue and the sunset is red. '
@@ -29,6 +33,17 @@ export const scenarios: readonly Scenario[] = [
   stream('sse500', 500, 0, 4),
   stream('paced', 50, 20, 100),
   large('messages', (model) => ({ model, messages: talk(400, question.repeat(6)), temperature: 0.7 })),
+  {
+    name: 'vectors',
+    unit: 'request',
+    chunks: 0,
+    paceMs: 0,
+    concurrency: 8,
+    path: '/v1/embeddings',
+    body: (model) =>
+      JSON.stringify({ model, input: Array.from({ length: 16 }, () => question), encoding_format: 'float' }),
+    answer: (model) => vectors(model, 16, 1536),
+  },
   large('image', (model) => ({ model, messages: [{ role: 'user', content: picture(200 * 1024) }] })),
 ]
 
@@ -87,6 +102,14 @@ export function completion(model: string): string {
   }
   const choices = [{ index: 0, message, logprobs: null, finish_reason: 'stop' }]
   return JSON.stringify({ id: chatId, object: 'chat.completion', model, choices, usage, ...identity }, undefined, 2)
+}
+
+/** A list of embeddings, printed as OpenAI does. */
+function vectors(model: string, count: number, dimensions: number): string {
+  const numbers = Array.from({ length: dimensions }, (_, index) => Number((Math.sin(index + 1) / 40).toPrecision(8)))
+  const data = Array.from({ length: count }, (_, index) => ({ object: 'embedding', index, embedding: numbers }))
+  const counted = { prompt_tokens: 256, total_tokens: 256 }
+  return JSON.stringify({ object: 'list', data, model, usage: counted }, undefined, 2)
 }
 
 /** The frames of a streamed answer: the role, `chunks` times a word, the end, the usage, `[DONE]`. */

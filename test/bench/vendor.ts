@@ -9,9 +9,9 @@ const json = { 'content-type': 'application/json' }
 const events = { 'content-type': 'text/event-stream; charset=utf-8' }
 
 const replies = new Map<string, (response: ServerResponse) => void>(
-  scenarios.map(({ name, chunks, paceMs }) => {
+  scenarios.map(({ name, chunks, paceMs, answer = completion }) => {
     if (chunks === 0) {
-      const whole = Buffer.from(completion(name))
+      const whole = Buffer.from(answer(name))
       const head = { ...json, 'content-length': whole.length }
       return [name, (response) => response.writeHead(200, head).end(whole)]
     }
