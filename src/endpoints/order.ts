@@ -61,13 +61,13 @@ export function amend<Request>(
   changes: Record<string, unknown>,
   signal: AbortSignal = call.signal,
 ): Call<Request> {
-  return derive(call, {
+  return overlaid(call, {
     signal,
     get request() {
       return { ...call.request, ...changes }
     },
-    field: (name) => (Object.hasOwn(changes, name) ? changes[name] : call.field(name)),
-    json: (more) => call.json({ ...changes, ...more }),
+    field: (name: string) => (Object.hasOwn(changes, name) ? changes[name] : call.field(name)),
+    json: (more: Record<string, unknown>) => call.json({ ...changes, ...more }),
     form: call.form && amendForm(call.form, changesTo(changes)),
   })
 }
@@ -78,21 +78,22 @@ export function replace<Request extends object>(
   request: Request,
   signal: AbortSignal = call.signal,
 ): Call<Request> {
-  return derive(call, {
+  return overlaid(call, {
     signal,
     request,
-    field: (name) => (request as Record<string, unknown>)[name],
-    json: (changes) => Buffer.from(JSON.stringify({ ...request, ...changes })),
+    field: (name: string) => (request as Record<string, unknown>)[name],
+    json: (changes: Record<string, unknown>) => Buffer.from(JSON.stringify({ ...request, ...changes })),
     form: undefined,
   })
 }
 
-type Content<Request> = Pick<Call<Request>, 'request' | 'field' | 'json' | 'form' | 'signal'>
-
-/** The head of one call with the content of another. Written out, so that no getter of a request is read. */
-function derive<Request>(call: Call<unknown>, content: Content<Request>): Call<Request> {
-  return Object.defineProperties({} as Call<Request>, {
-    ...Object.getOwnPropertyDescriptors(call),
-    ...Object.getOwnPropertyDescriptors(content),
+/** The members of one object, and over them those of another, without reading a getter of either. */
+export function overlaid<Base extends object, More extends object>(
+  base: Base,
+  more: More,
+): Omit<Base, keyof More> & More {
+  return Object.defineProperties({} as Omit<Base, keyof More> & More, {
+    ...Object.getOwnPropertyDescriptors(base),
+    ...Object.getOwnPropertyDescriptors(more),
   })
 }

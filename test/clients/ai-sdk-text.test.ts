@@ -110,12 +110,13 @@ test('reasoning is shown to those who ask for a summary, and goes back to the mo
     async *chat({ request }: Call<ChatRequest>) {
       asked.push(request)
       yield reasoning('Where is it?')
-      yield { choices: [{ delta: { reasoning_details: [{ type: 'reasoning.text', signature: 'abc' }] } }] }
       if (request.messages.some(({ role }) => role === 'tool')) {
         yield text('Rain.')
         yield finish('stop', usageOf(1, 1))
       } else {
         yield toolCall({ id: 'call_1', name: 'weather', arguments: '{"location":"Rome"}' })
+        // Signatures come when all has been said.
+        yield { choices: [{ delta: { reasoning_details: [{ type: 'reasoning.text', signature: 'abc' }] } }] }
         yield finish('tool_calls', usageOf(1, 1))
       }
     },

@@ -23,7 +23,8 @@ export function vectorsOf(
   const list = answer instanceof EmbeddingText ? parse(answer) : answer
   const vectors: Embedding['embedding'][] = []
   for (const [position, { index = position, embedding }] of (list.data ?? []).entries()) {
-    if (index >= count || vectors[index] !== undefined) throw broken(`a vector for input ${index} of ${count}`)
+    if (!(Number.isInteger(index) && index >= 0 && index < count) || vectors[index] !== undefined)
+      throw broken(`a vector for input ${index} of ${count}`)
     vectors[index] = embedding
   }
   // A list with holes has the length of a whole one.

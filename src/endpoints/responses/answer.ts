@@ -162,18 +162,18 @@ async function ended(response: ResponseObject, { id, order, meter }: ResponseVis
 function withIds(id: string, { conversation }: ResponseOrder): readonly InputItem[] {
   const { items, earlier } = conversation
   let count = 0
-  const newId = (kind: string) => `${prefixes[kind] ?? 'item'}_${id.replace('req_', '')}i${(count++).toString(16)}`
+  const newId = (kind: string) => `${prefixes.get(kind) ?? 'item'}_${id.replace('req_', '')}i${(count++).toString(16)}`
   return [...items.slice(0, earlier), ...completed(items.slice(earlier), newId)]
 }
 
-const prefixes: Readonly<Record<string, string>> = {
-  message: 'msg',
-  reasoning: 'rs',
-  function_call: 'fc',
-  function_call_output: 'fco',
-  custom_tool_call: 'ctc',
-  custom_tool_call_output: 'ctco',
-}
+const prefixes = new Map([
+  ['message', 'msg'],
+  ['reasoning', 'rs'],
+  ['function_call', 'fc'],
+  ['function_call_output', 'fco'],
+  ['custom_tool_call', 'ctc'],
+  ['custom_tool_call_output', 'ctco'],
+])
 
 async function nextOf(pieces: AsyncIterator<ResponsePiece>): Promise<ResponsePiece | undefined> {
   const next = await pieces.next()

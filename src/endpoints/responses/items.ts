@@ -8,15 +8,17 @@ const content = z.union([z.string(), z.array(z.looseObject({ type: z.string() })
 const id = z.string().min(1)
 
 /** What is required of each kind. Others are the vendor's own, and pass. */
-const schemas: Readonly<Record<string, z.ZodObject>> = {
-  message: z.looseObject({ role: z.enum(['user', 'assistant', 'system', 'developer']), content }),
-  function_call: z.looseObject({ call_id: id, name: id, arguments: z.string() }),
-  function_call_output: z.looseObject({ call_id: id, output: content }),
-  custom_tool_call: z.looseObject({ call_id: id, name: id, input: z.string() }),
-  custom_tool_call_output: z.looseObject({ call_id: id, output: content }),
-  reasoning: z.looseObject({ encrypted_content: z.string().nullish() }),
-  item_reference: z.looseObject({ id }),
-}
+const schemas = new Map<string, z.ZodObject>(
+  Object.entries({
+    message: z.looseObject({ role: z.enum(['user', 'assistant', 'system', 'developer']), content }),
+    function_call: z.looseObject({ call_id: id, name: id, arguments: z.string() }),
+    function_call_output: z.looseObject({ call_id: id, output: content }),
+    custom_tool_call: z.looseObject({ call_id: id, name: id, input: z.string() }),
+    custom_tool_call_output: z.looseObject({ call_id: id, output: content }),
+    reasoning: z.looseObject({ encrypted_content: z.string().nullish() }),
+    item_reference: z.looseObject({ id }),
+  }),
+)
 
 /** The kind of an item. An easy message names none, and a reference need not. */
 export function kindOf({ type, role }: InputItem): string {
@@ -37,7 +39,7 @@ export function itemsIn(input: unknown): readonly InputItem[] {
     if (type !== undefined && typeof type !== 'string') {
       throw invalid(`Invalid value for "${place}.type": must be a text.`, `${place}.type`)
     }
-    const schema = schemas[kindOf(item as InputItem)]
+    const schema = schemas.get(kindOf(item as InputItem))
     if (schema !== undefined) verify(schema, item as Record<string, unknown>, place)
   }
   return input as InputItem[]

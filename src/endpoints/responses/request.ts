@@ -12,7 +12,7 @@ import type { Sizes } from '../../http/sizes.ts'
 import type { ResponseRequest, ResponseTool } from '../../wire/responses.ts'
 import { check, verify } from '../check.ts'
 import type { Order, Reading } from '../endpoint.ts'
-import { jsonOrder } from '../order.ts'
+import { jsonOrder, overlaid } from '../order.ts'
 import { conversationOf, type Conversation } from './history.ts'
 import { itemsIn } from './items.ts'
 import { Shelf } from './keep.ts'
@@ -83,16 +83,12 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
   const conversation = await conversationOf(sent, previous, shelf)
   const bytes = conversation.asSent ? body.bytes.length : JSON.stringify(conversation.items).length
   if (bytes > sizes.jsonBytes) throw new GatewayError('context_length_exceeded')
-  const base = jsonOrder<ResponseRequest>(body)
-  return Object.defineProperties({} as ResponseOrder, {
-    ...Object.getOwnPropertyDescriptors(base),
-    ...Object.getOwnPropertyDescriptors({
-      promptTokens: estimateTokens(bytes),
-      conversation,
-      shelf: body.get('store') === false ? undefined : shelf,
-      now,
-      progress: undefined,
-    }),
+  return overlaid(jsonOrder<ResponseRequest>(body), {
+    promptTokens: estimateTokens(bytes),
+    conversation,
+    shelf: body.get('store') === false ? undefined : shelf,
+    now,
+    progress: undefined,
   })
 }
 

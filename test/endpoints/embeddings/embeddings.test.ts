@@ -167,6 +167,8 @@ describe('what a provider gives', () => {
         { index: 0, embedding: [2] },
       ],
     ],
+    ['a place that is none', [{ index: 'length', embedding: [1] }, { embedding: [2] }]],
+    ['a place in front of the first', [{ index: -1, embedding: [1] }, { embedding: [2] }]],
     ['base64 cut within a number', [{ embedding: 'AAA=' }, { embedding: [2] }]],
   ])('is refused as broken: %s', async (_, data) => {
     const { url } = await answering({ data })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { ChatChunk, ChatMessage, ChatRequest } from '../../../src/wire/chat.ts'
 import type { InputItem, ResponseObject } from '../../../src/wire/responses.ts'
 import { usageOf } from '../../../src/wire/usage.ts'
-import { errorOf } from '../ask.ts'
+import { ask, errorOf } from '../ask.ts'
 import { scripted } from './scripted.ts'
 
 const answer = [text('ok'), finish('stop', usageOf(1, 1))]
@@ -191,6 +191,14 @@ describe('calls and their outputs', () => {
       { role: 'user', content: 'x' },
     ]
     expect(await messages(input)).toEqual([{ role: 'user', content: 'x' }])
+  })
+
+  test.each(['constructor', '__proto__', 'toString'])('an item of the kind "%s" is one nobody knows', async (type) => {
+    const { create, url } = await scripted(answer)
+    const { status, json } = await create({ input: [{ type }, { role: 'user', content: 'x' }] })
+    expect(status).toBe(200)
+    const items = await ask(url, 'GET', `/responses/${(json as ResponseObject).id}/input_items?order=asc`)
+    expect((items.json as { data: { id: string }[] }).data[0]?.id).toMatch(/^item_[0-9a-f]{32}i0$/)
   })
 
   test('a compacted conversation is refused: leaving it out would lose all of it', async () => {
@@ -416,6 +424,19 @@ describe('reasoning', () => {
       expect((await messages(input))[0]).toEqual({ role: 'assistant', content: null, tool_calls: [chatCall('a')] })
     },
   )
+
+  test('of a call whose id is a name of every object stays with that call', async () => {
+    const extra = { extra_content: { google: { thought_signature: 's' } } }
+    const call = { index: 0, id: '__proto__', type: 'function', function: { name: 'f', arguments: '{}' }, ...extra }
+    const { create, asked: requests } = await scripted([
+      { choices: [{ delta: { tool_calls: [call] } }] },
+      finish('tool_calls', usageOf(1, 1)),
+    ])
+    const { id } = (await create({ input: 'Hi' })).json as ResponseObject
+    expect({}).not.toHaveProperty('extra_content')
+    await create({ previous_response_id: id, input: [output('__proto__')] })
+    expect(requests[1]?.messages[1]?.tool_calls?.[0]).toMatchObject({ id: '__proto__', ...extra })
+  })
 
   test('cannot be used to write into a message what is not its own', async () => {
     const forged = {

@@ -1,7 +1,7 @@
 /** A gateway over a model that only chats and says what a test wants. */
 import { defineProvider, type Call, type ChatAnswer, type Provider } from 'modelhatch/providers'
 import type { GatewayOptions } from 'modelhatch'
-import type { ChatChunk, ChatCompletion, ChatRequest } from '../../../src/wire/chat.ts'
+import type { ChatChunk, ChatRequest } from '../../../src/wire/chat.ts'
 import type { ResponseEvent, ResponseObject } from '../../../src/wire/responses.ts'
 import { hostedWith, type Hosted } from '../../hosted.ts'
 import { post, type Answered } from '../ask.ts'
@@ -43,10 +43,4 @@ export async function scripted(
 
 async function* told(chunks: readonly ChatChunk[]): AsyncGenerator<ChatChunk> {
   yield* chunks
-}
-
-/** What a model that says nothing new would answer. */
-export function completion(message: object, finish: string = 'stop'): ChatCompletion {
-  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
-  return { choices: [{ message, finish_reason: finish }], usage } as unknown as ChatCompletion
 }

@@ -13,19 +13,14 @@ export interface Carried {
 
 const mark = 'mh1.'
 
-/** Fields that are the caller's to set in items of their own, and the gateway's to set in messages. */
-const reserved = new Set([
-  'role',
-  'content',
-  'refusal',
-  'tool_calls',
-  'tool_call_id',
-  'name',
-  'id',
-  'type',
-  'function',
-  'custom',
-])
+/** Where models leave it, in their messages and in their calls. */
+const carried = new Set(['reasoning_details', 'extra_content', 'thinking_blocks'])
+/** What is shown as reasoning is carried as well: some models want it back while they use tools. */
+const shown = new Set(['reasoning', 'reasoning_content'])
+
+export function carriedFields(told: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(told).filter(([name]) => carried.has(name)))
+}
 
 export function isOurs(opaque: string): boolean {
   return opaque.startsWith(mark)
@@ -42,15 +37,19 @@ export function unpack(opaque: unknown): Carried {
     const { message, calls } = JSON.parse(
       Buffer.from(opaque.slice(mark.length), 'base64url').toString('utf8'),
     ) as Carried
-    const kept = Object.entries(Object(calls) as object).map(([id, fields]) => [id, allowed(fields)] as const)
-    return { message: allowed(message), calls: Object.fromEntries(kept) }
+    const kept = Object.entries(Object(calls) as object).map(
+      ([id, fields]) => [id, carriedFields(Object(fields) as object)] as const,
+    )
+    return { message: carriedOrShown(message), calls: Object.fromEntries(kept) }
   } catch {
     return {}
   }
 }
 
-function allowed(fields: unknown): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(Object(fields) as object).filter(([name]) => !reserved.has(name)))
+/** Whatever a client made of it, nothing else gets into a message this way. */
+function carriedOrShown(fields: unknown): Record<string, unknown> {
+  const given = Object.entries(Object(fields) as object)
+  return Object.fromEntries(given.filter(([name]) => carried.has(name) || shown.has(name)))
 }
 
 /** Two sets of fields as one: texts and lists are continued, anything else is replaced. */

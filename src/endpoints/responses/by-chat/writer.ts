@@ -4,16 +4,12 @@
  */
 import type { ChatChunk, ChunkChoice, Delta, FinishReason, ToolCallDelta } from '../../../wire/chat.ts'
 import type { OutputItem, ResponseEvent, ResponseObject, ResponseUsage } from '../../../wire/responses.ts'
-import { continued, pack } from './opaque.ts'
-import {
-  OpenCall,
-  OpenMessage,
-  OpenReasoning,
-  parsed,
-  type ItemStatus,
-  type OpenItem,
-  type Place,
-} from './open-items.ts'
+import { CallQueue, type QueuedCall } from './call-queue.ts'
+import { carriedFields, continued, pack } from './opaque.ts'
+import { OpenCall } from './open-call.ts'
+import type { ItemStatus, OpenItem, Place } from './open-item.ts'
+import { OpenMessage } from './open-message.ts'
+import { OpenReasoning } from './open-reasoning.ts'
 import type { ToolBook } from './tools.ts'
 
 export interface WriterOptions {
@@ -28,28 +24,17 @@ export interface WriterOptions {
   readonly now: () => number
 }
 
-interface Call {
-  readonly id: string
-  readonly name: string
-  /** All of its arguments so far. */
-  text: string
-  /** Arguments that were not told yet. */
-  untold: string
-  state: 'waiting' | 'open' | 'closed'
-}
-
 const prefixes = { message: 'msg', reasoning: 'rs', function: 'fc', custom: 'ctc' } as const
 
 export class ResponseWriter {
   readonly #options: WriterOptions
   readonly #output: OutputItem[] = []
-  readonly #calls = new Map<number, Call>()
+  readonly #calls = new CallQueue()
   #open: { readonly kind: 'message' | 'reasoning' | 'call'; readonly item: OpenItem; readonly place: Place } | undefined
-  #openCall: { readonly call: Call; readonly item: OpenCall } | undefined
   #finish: FinishReason = 'stop'
   /** Fields of the message that have not been carried yet, and of its calls. */
   #message: Record<string, unknown> = {}
-  #callFields: Record<string, Record<string, unknown>> = {}
+  readonly #callFields = new Map<string, Record<string, unknown>>()
 
   constructor(options: WriterOptions) {
     this.#options = options
@@ -72,7 +57,7 @@ export class ResponseWriter {
     const { blank, now } = this.#options
     const reason = incompleteReasons[this.#finish]
     const events = [
-      ...this.#closeCalls(),
+      ...this.#tellCalls(true),
       ...this.#close(reason === undefined ? 'completed' : 'incomplete'),
       ...this.#leftOver(),
     ]
@@ -93,7 +78,7 @@ export class ResponseWriter {
     const thinking = thought || reasoning
     if (typeof thinking === 'string' && thinking !== '')
       events.push(...this.#think(thinking, thought ? 'reasoning_content' : 'reasoning'))
-    continued(this.#message, otherFields(delta))
+    continued(this.#message, carriedFields(delta))
     if (content) events.push(...this.#say((message) => message.text(content, logprobsIn(logprobs))))
     if (refusal) events.push(...this.#say((message) => message.refusal(refusal)))
     for (const each of Array.isArray(annotations) ? (annotations as unknown[]) : []) {
@@ -117,7 +102,7 @@ export class ResponseWriter {
   /** The open item if it is of this kind; else a new one, after everything before it was closed. */
   #reopened(kind: 'message' | 'reasoning', create: (place: Place) => OpenItem) {
     if (this.#open?.kind === kind) return { events: [], item: this.#open.item }
-    const before = [...this.#closeCalls(), ...this.#close('completed')]
+    const before = [...this.#tellCalls(true), ...this.#close('completed')]
     const { events, item } = this.#begun(kind, prefixes[kind], create)
     return { events: [...before, ...events], item }
   }
@@ -142,75 +127,44 @@ export class ResponseWriter {
     this.#open = undefined
     const { item, place } = open
     if (item instanceof OpenReasoning) this.#carryIn(item)
-    if (this.#openCall !== undefined) this.#openCall.call.state = 'closed'
-    this.#openCall = undefined
+    this.#calls.close()
     const events = item.close()
     const whole = item.item(status)
     this.#output.push(whole)
     return [...events, { type: 'response.output_item.done', output_index: place.output_index, item: whole }]
   }
 
-  /**
-   * Calls are told one after the other. Where a model writes several at once, those behind wait until the first is a
-   * whole JSON text.
-   */
   #call(piece: ToolCallDelta): ResponseEvent[] {
-    const { index = 0, id, function: called } = piece
-    let call = this.#calls.get(index)
-    if (call === undefined) {
-      call = { id: id ?? '', name: called?.name ?? '', text: '', untold: '', state: 'waiting' }
-      this.#calls.set(index, call)
+    const { id } = this.#calls.add(piece)
+    const fields = carriedFields(piece)
+    if (Object.keys(fields).length > 0) {
+      const sofar = this.#callFields.get(id) ?? {}
+      continued(sofar, fields)
+      this.#callFields.set(id, sofar)
     }
-    const rest = otherFields(piece)
-    if (Object.keys(rest).length > 0) continued((this.#callFields[call.id] ??= {}), rest)
-    const text = typeof called?.arguments === 'string' ? called.arguments : ''
-    call.text += text
-    call.untold += text
-    return this.#tellCalls()
+    return this.#tellCalls(false)
   }
 
-  #tellCalls(): ResponseEvent[] {
-    const events: ResponseEvent[] = []
-    for (;;) {
-      if (this.#openCall !== undefined) {
-        events.push(...this.#tell())
-        const next = this.#waiting()
-        if (next === undefined || parsed(this.#openCall.call.text) === undefined) return events
-      } else if (this.#waiting() === undefined) return events
-      events.push(...this.#openNext())
+  /** `anyway`: also those behind a call that is not whole, for nothing more will come of it. */
+  #tellCalls(anyway: boolean): ResponseEvent[] {
+    const events = this.#tell()
+    for (let next = this.#calls.next(anyway); next !== undefined; next = this.#calls.next(anyway)) {
+      events.push(...this.#openCall(next), ...this.#tell())
     }
+    return events
   }
 
   #tell(): ResponseEvent[] {
-    if (this.#openCall === undefined) return []
-    const { call, item } = this.#openCall
-    const { untold } = call
-    call.untold = ''
-    return item.arguments(untold)
+    const item = this.#open?.item
+    return item instanceof OpenCall ? item.arguments(this.#calls.take()) : []
   }
 
-  #waiting(): Call | undefined {
-    return [...this.#calls.values()].find(({ state }) => state === 'waiting')
-  }
-
-  #openNext(): ResponseEvent[] {
-    const call = this.#waiting() as Call
+  #openCall(call: QueuedCall): ResponseEvent[] {
     const tool = this.#options.book.identityOf(call.name)
     const before = this.#close('completed')
-    const { events, item } = this.#begun('call', prefixes[tool.kind], (place) => new OpenCall(place, call.id, tool))
-    call.state = 'open'
-    this.#openCall = { call, item }
+    const { events } = this.#begun('call', prefixes[tool.kind], (place) => new OpenCall(place, call.id, tool))
+    this.#calls.open(call)
     return [...before, ...events]
-  }
-
-  /** All calls that wait, whether or not the ones before them are whole. The last one stays open. */
-  #closeCalls(): ResponseEvent[] {
-    const events: ResponseEvent[] = []
-    while (this.#waiting() !== undefined) {
-      events.push(...this.#openNext())
-      events.push(...this.#tell())
-    }
-    return events
   }
 
   #carryIn(reasoning: OpenReasoning): void {
@@ -220,37 +174,14 @@ export class ResponseWriter {
 
   /** What came behind the reasoning, such as the signature of a call, goes into an item of its own. */
   #leftOver(): ResponseEvent[] {
-    const calls = this.#callFields
-    const none = Object.keys(this.#message).length === 0 && Object.keys(calls).length === 0
+    const none = Object.keys(this.#message).length === 0 && this.#callFields.size === 0
     if (none || !this.#options.carry) return []
     const { events, item } = this.#begun('reasoning', prefixes.reasoning, (place) => new OpenReasoning(place, true))
     const message = this.#message
     this.#message = {}
-    item.carry(pack({ message, calls }))
+    item.carry(pack({ message, calls: Object.fromEntries(this.#callFields) }))
     return [...events, ...this.#close('completed')]
   }
-}
-
-/** What a response has a form of its own for; everything else is carried. */
-const formed = new Set([
-  'role',
-  'content',
-  'refusal',
-  'tool_calls',
-  'annotations',
-  'reasoning_content',
-  'reasoning',
-  'audio',
-  'function_call',
-  'index',
-  'id',
-  'type',
-  'function',
-  'custom',
-])
-
-function otherFields(delta: Delta | ToolCallDelta): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(delta).filter(([name]) => !formed.has(name)))
 }
 
 const incompleteReasons: Partial<Record<FinishReason, string>> = {

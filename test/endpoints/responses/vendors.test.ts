@@ -1,0 +1,55 @@
+/** Responses over vendors with formats of their own: what they sign comes back to them on the next turn. */
+import { anthropic, gemini } from 'modelhatch/providers'
+import { expect, describe, test } from 'vitest'
+import type { ResponseObject } from '../../../src/wire/responses.ts'
+import { hostedWith, vendorFor } from '../../hosted.ts'
+import { hasShared, sharedBytes, sharedJson } from '../../shared.ts'
+import { post } from '../ask.ts'
+
+const tools = [
+  { type: 'function', name: 'get_user_country', parameters: { type: 'object', properties: {} } },
+  { type: 'function', name: 'weather', parameters: { type: 'object', properties: { location: { type: 'string' } } } },
+]
+
+describe.skipIf(!hasShared)('the second turn after a recorded first one', () => {
+  test.each([true, false])("gives Anthropic's thinking back, signature and all (stored: %s)", async (store) => {
+    const path = 'recordings/anthropic/thinking-text-tool-no-args.json'
+    const vendor = await vendorFor((_, response) => void response.end(sharedBytes(path)))
+    const second = await secondTurn(anthropic({ apiKey: 'k', baseUrl: vendor.baseUrl }), store)
+    expect(second.status).toBe(200)
+    const { messages } = Object(vendor.requests[1]?.json) as { messages: { content: { type: string }[] }[] }
+    const { content } = sharedJson(path) as { content: object[] }
+    expect(messages[1]?.content).toMatchObject(content)
+    expect(messages[2]?.content).toMatchObject([{ type: 'tool_result' }])
+  })
+
+  test.each([true, false])("gives Gemini's signature back with its call (stored: %s)", async (store) => {
+    const path = 'recordings/gemini/tool-stream-signature.sse'
+    const events = sharedBytes(path)
+    const vendor = await vendorFor((_, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events)
+    })
+    await secondTurn(gemini({ apiKey: 'k', baseUrl: vendor.baseUrl }), store, true)
+    const signature = /"thoughtSignature": ?"([^"]+)"/.exec(events.toString())?.[1] ?? 'none'
+    expect(vendor.requests).toHaveLength(2)
+    expect(vendor.requests[1]?.body.toString()).toContain(signature)
+  })
+})
+
+async function secondTurn(provider: ReturnType<typeof anthropic>, store: boolean, stream = false) {
+  const { url } = await hostedWith({ models: { m: provider }, retry: { tries: 1 } })
+  const ask = async (body: object) =>
+    post(url, '/responses', { model: 'm', tools, store, include: ['reasoning.encrypted_content'], ...body })
+  const question = { role: 'user', content: 'Go.' }
+  const first = await ask({ input: [question], stream })
+  const told = stream ? /^data: (\{"type":"response\.completed".*)$/m.exec(first.text)?.[1] : undefined
+  const { id, output } = (
+    told === undefined ? first.json : (JSON.parse(told) as { response: object }).response
+  ) as ResponseObject
+  const outputs = output
+    .filter(({ type }) => type === 'function_call')
+    .map(({ call_id: call }) => ({ type: 'function_call_output', call_id: call, output: 'done' }))
+  return store
+    ? ask({ previous_response_id: id, input: outputs, stream })
+    : ask({ input: [question, ...output, ...outputs], stream })
+}
