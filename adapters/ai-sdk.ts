@@ -1,0 +1,55 @@
+/** Any model of the AI SDK as a provider: dozens of vendors without code of ours. The SDK itself is the host's to install. */
+import type { Call, Provider } from '../src/providers/contract.ts'
+import { chat, type ChatSettings } from './ai-sdk/chat.ts'
+import { failureOf } from './ai-sdk/failure.ts'
+import { draw, embed, transcribe } from './ai-sdk/media.ts'
+import { sourceOf, type AiSdkAnyModel } from './ai-sdk/models.ts'
+
+export type {
+  AiSdkAnyModel,
+  AiSdkEmbeddingModel,
+  AiSdkImageModel,
+  AiSdkLanguageModel,
+  AiSdkProvider,
+  AiSdkTranscriptionModel,
+} from './ai-sdk/models.ts'
+
+export interface AiSdkOptions {
+  /** The name in receipts. Default: the model's own, such as `anthropic.messages`. */
+  readonly name?: string
+  /** Handed to the model with every call, such as `{ anthropic: { … } }`. */
+  readonly providerOptions?: Readonly<Record<string, unknown>>
+  /**
+   * Fields that the model may leave unheeded, such as `['seed']`. All others that it warns of, or that the SDK knows
+   * nothing of, are refused with 400.
+   */
+  readonly ignore?: readonly string[]
+}
+
+/**
+ * One model, whatever it is called in `models`: `claude: fromAiSdk(anthropic('claude-sonnet-5'))`; or a provider of the
+ * SDK, whose models go by their own names: `'google/*': fromAiSdk(createGoogleGenerativeAI())`.
+ */
+export function fromAiSdk(model: AiSdkAnyModel, options: AiSdkOptions = {}): Provider {
+  const { name, language, embedding, image, transcription } = sourceOf(model)
+  const settings: ChatSettings = { ignore: options.ignore ?? [], providerOptions: options.providerOptions }
+  return {
+    name: options.name ?? name,
+    ...(language && { chat: (call) => chat(taken(language, call), call, settings) }),
+    ...(embedding && { embed: (call) => embed(taken(embedding, call), call, settings) }),
+    ...(image && {
+      generateImages: (call) => draw(taken(image, call), call, settings),
+      editImages: (call) => draw(taken(image, call), call, settings),
+    }),
+    ...(transcription && { transcribe: (call) => transcribe(taken(transcription, call), call, settings) }),
+  }
+}
+
+/** The model of a call; a provider of the SDK may not have it. */
+function taken<Model>(from: (id: string) => Model, call: Call<unknown>): Model {
+  try {
+    return from(call.model)
+  } catch (thrown) {
+    throw failureOf(thrown, call)
+  }
+}

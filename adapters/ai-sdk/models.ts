@@ -1,0 +1,113 @@
+/** Models of the AI SDK, as far as they are used here: structural, so any version of its packages fits. */
+
+/** `LanguageModelV4`, and its older forms V2 and V3. */
+export interface AiSdkLanguageModel extends AiSdkModel {
+  readonly supportedUrls?: unknown
+  doStream(options: never): PromiseLike<{ readonly stream: AiSdkStream }>
+}
+
+/** `EmbeddingModelV4` and its older forms. */
+export interface AiSdkEmbeddingModel extends AiSdkModel {
+  readonly maxEmbeddingsPerCall?: PromiseLike<number | undefined> | number | undefined
+  doEmbed(options: never): PromiseLike<AiSdkVectors>
+}
+
+/** `ImageModelV4` and its older forms. */
+export interface AiSdkImageModel extends AiSdkModel {
+  readonly maxImagesPerCall?: unknown
+  doGenerate(options: never): PromiseLike<AiSdkImages>
+}
+
+/** `TranscriptionModelV4` and its older forms. */
+export interface AiSdkTranscriptionModel extends AiSdkModel {
+  doGenerate(options: never): PromiseLike<AiSdkTranscript>
+}
+
+/** A provider of the AI SDK, such as `createAnthropic()`: its models by name. */
+export interface AiSdkProvider {
+  readonly languageModel: (id: string) => AiSdkLanguageModel
+  readonly embeddingModel?: ((id: string) => AiSdkEmbeddingModel) | undefined
+  readonly imageModel?: ((id: string) => AiSdkImageModel) | undefined
+  readonly transcriptionModel?: ((id: string) => AiSdkTranscriptionModel) | undefined
+}
+
+export interface AiSdkModel {
+  /** `v2`, `v3`, `v4`. */
+  readonly specificationVersion: string
+  /** Such as `anthropic.messages`. */
+  readonly provider: string
+  readonly modelId: string
+}
+
+/** The part of a `ReadableStream` that is used. */
+export interface AiSdkStream {
+  getReader(): {
+    read(): Promise<{ readonly done: boolean; readonly value?: unknown }>
+    cancel(reason?: unknown): Promise<void>
+  }
+}
+
+export interface AiSdkVectors {
+  readonly embeddings: readonly (readonly number[])[]
+  readonly usage?: { readonly tokens: number } | undefined
+  readonly warnings?: readonly unknown[] | undefined
+}
+
+export interface AiSdkImages {
+  readonly images: readonly (string | Uint8Array)[]
+  readonly usage?: unknown
+  readonly warnings?: readonly unknown[] | undefined
+}
+
+export interface AiSdkTranscript {
+  readonly text: string
+  readonly segments?: readonly AiSdkSpan[] | undefined
+  readonly words?: readonly AiSdkSpan[] | undefined
+  readonly language?: string | undefined
+  readonly durationInSeconds?: number | undefined
+  readonly warnings?: readonly unknown[] | undefined
+}
+
+export interface AiSdkSpan {
+  readonly text: string
+  readonly startSecond: number
+  readonly endSecond: number
+}
+
+/** What there is of a model, or of the provider a model is taken from. */
+export interface Source {
+  readonly name: string
+  readonly language?: (id: string) => AiSdkLanguageModel
+  readonly embedding?: (id: string) => AiSdkEmbeddingModel
+  readonly image?: (id: string) => AiSdkImageModel
+  readonly transcription?: (id: string) => AiSdkTranscriptionModel
+}
+
+export type AiSdkAnyModel =
+  | AiSdkLanguageModel
+  | AiSdkEmbeddingModel
+  | AiSdkImageModel
+  | AiSdkTranscriptionModel
+  | AiSdkProvider
+
+/** Told by what they have: nothing else says of which kind a model is. */
+export function sourceOf(given: AiSdkAnyModel): Source {
+  if ('languageModel' in given) return providerSource(given)
+  const { provider: name } = given
+  if ('doStream' in given && 'supportedUrls' in given) return { name, language: () => given }
+  if ('doEmbed' in given) return { name, embedding: () => given }
+  if ('maxImagesPerCall' in given) return { name, image: () => given }
+  if ('doGenerate' in given) return { name, transcription: () => given as AiSdkTranscriptionModel }
+  throw new TypeError('fromAiSdk: this is neither a model nor a provider of the AI SDK.')
+}
+
+function providerSource(given: AiSdkProvider): Source {
+  const { embeddingModel: embedding, imageModel: image, transcriptionModel: transcription } = given
+  return {
+    name: 'ai-sdk',
+    language: given.languageModel.bind(given),
+    ...(embedding && { embedding: embedding.bind(given) }),
+    ...(image && { image: image.bind(given) }),
+    ...(transcription && { transcription: transcription.bind(given) }),
+  }
+}
