@@ -39,7 +39,7 @@ test('any events in any framing and any pieces come out as they went in', () => 
       const bytes = Buffer.from(printed.join(''))
       expect(read(inPieces(bytes, sizes))).toEqual(events.map((each) => wellFormed(each)))
     }),
-    { numRuns: 60 },
+    { numRuns: 30 },
   )
 })
 
