@@ -66,37 +66,82 @@ export async function* wanted<T>(pieces: AsyncIterable<T>, signal: AbortSignal):
  * The frames of an OpenAI stream. Usage goes to the client only if it asked for it, in one last chunk without choices:
  * others have been seen to break on such a chunk. The vendor is always asked.
  */
-export async function* chunkFrames<Chunk, Full extends object>(
+export function chunkFrames<Chunk, Full extends object>(
   stream: OpenStream<Chunk, Full>,
-  { order, meter }: { readonly order: Order<unknown>; readonly meter: Tally },
-): AsyncGenerator<string | Uint8Array> {
-  const { state, seen, rest } = stream
-  const options = order.field('stream_options') as { include_usage?: boolean } | null | undefined
-  const asked = options?.include_usage === true
-  const print = (chunks: Full[]) => chunks.map((chunk) => dataFrame(asked ? { ...chunk, usage: null } : chunk)).join('')
-  try {
-    for (let index = 0; ; index++) {
-      const piece = index < seen.length ? seen[index] : await nextOf(rest)
-      if (piece === undefined) break
-      if (piece instanceof ContentFrames) {
-        meter.estimatedCompletionTokens += piece.count
-        yield piece.bytes
-        continue
+  visit: { readonly order: Order<unknown>; readonly meter: Tally },
+): AsyncIterableIterator<string | Uint8Array, undefined> {
+  return new ChunkFrames(stream, visit.order, visit.meter)
+}
+
+/** Written out instead of a generator, which takes several turns of the microtask queue for each frame. */
+class ChunkFrames<Chunk, Full extends object> implements AsyncIterableIterator<string | Uint8Array, undefined> {
+  readonly #stream: OpenStream<Chunk, Full>
+  readonly #order: Order<unknown>
+  readonly #meter: Tally
+  readonly #usageAsked: boolean
+  /** Of the pieces that were seen before. */
+  #given = 0
+  #over = false
+
+  constructor(stream: OpenStream<Chunk, Full>, order: Order<unknown>, meter: Tally) {
+    this.#stream = stream
+    this.#order = order
+    this.#meter = meter
+    const options = order.field('stream_options') as { include_usage?: boolean } | null | undefined
+    this.#usageAsked = options?.include_usage === true
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async next(): Promise<IteratorResult<string | Uint8Array, undefined>> {
+    const { seen, rest } = this.#stream
+    try {
+      while (!this.#over) {
+        const piece = this.#given < seen.length ? seen[this.#given++] : (await rest.next()).value
+        const value = piece === undefined ? this.#end() : this.#print(piece)
+        if (value !== '') return { done: false, value }
       }
-      const chunks = state.accept(piece)
-      meter.estimatedCompletionTokens += estimateChunks(chunks)
-      meter.usage = state.usage
-      if (chunks.length > 0) yield print(chunks)
+      return { done: true, value: undefined }
+    } catch (error) {
+      void this.return()
+      throw error
     }
-    const ends = state.complete()
-    if (ends.length > 0) yield print(ends)
-    if (asked) {
-      const usage = state.usage ?? usageOf(order.promptTokens, meter.estimatedCompletionTokens)
-      yield dataFrame({ ...state.last(), usage })
+  }
+
+  return(): Promise<IteratorResult<string | Uint8Array, undefined>> {
+    this.#over = true
+    release(this.#stream.rest)
+    return Promise.resolve({ done: true, value: undefined })
+  }
+
+  #print(piece: Chunk | ContentFrames): string | Uint8Array {
+    if (piece instanceof ContentFrames) {
+      this.#meter.estimatedCompletionTokens += piece.count
+      return piece.bytes
     }
-    yield doneFrame
-  } finally {
-    release(rest)
+    const { state } = this.#stream
+    const chunks = state.accept(piece)
+    this.#meter.estimatedCompletionTokens += estimateChunks(chunks)
+    this.#meter.usage = state.usage
+    return this.#framesOf(chunks)
+  }
+
+  /** All that comes behind the last piece. */
+  #end(): string {
+    void this.return()
+    const { state } = this.#stream
+    const ends = this.#framesOf(state.complete())
+    if (!this.#usageAsked) return ends + doneFrame
+    const usage = state.usage ?? usageOf(this.#order.promptTokens, this.#meter.estimatedCompletionTokens)
+    return ends + dataFrame({ ...state.last(), usage }) + doneFrame
+  }
+
+  #framesOf(chunks: readonly Full[]): string {
+    let frames = ''
+    for (const chunk of chunks) frames += dataFrame(this.#usageAsked ? { ...chunk, usage: null } : chunk)
+    return frames
   }
 }
 

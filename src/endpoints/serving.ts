@@ -2,7 +2,7 @@
 import { Meter, type Receipt } from '../billing/receipt.ts'
 import type { Caller } from '../auth/contract.ts'
 import { GatewayError } from '../errors.ts'
-import { within } from '../http/deadline.ts'
+import { isSettledWithin, within } from '../http/deadline.ts'
 import { eventStream } from '../http/event-stream.ts'
 import type { Reply } from '../http/exchange.ts'
 import type { Heartbeat } from '../http/heartbeat.ts'
@@ -112,16 +112,12 @@ export class Serving {
    */
   async #frames<R, A>(endpoint: CallEndpoint<R, A>, visit: Visit<R>, asking: Promise<A>) {
     const { keepAliveMs = 15_000 } = this.#options.timeouts
-    const timer = Promise.withResolvers<'slow'>()
-    const timeout = setTimeout(() => timer.resolve('slow'), keepAliveMs)
-    timeout.unref()
-    const begun = asking.then((answer) => ({ answer }))
-    const first = await Promise.race([begun, timer.promise]).finally(() => clearTimeout(timeout))
-    if (first !== 'slow') return { frames: endpoint.frames(first.answer, visit), slow: false }
+    const slow = !(await isSettledWithin(keepAliveMs, asking))
+    if (!slow) return { frames: endpoint.frames(await asking, visit), slow }
     const later = async function* () {
       yield* endpoint.frames(await asking, visit)
     }
-    return { frames: later(), slow: true }
+    return { frames: later(), slow }
   }
 
   #meter({ name }: { readonly name: string }, admitted: Admitted<unknown>): Meter {

@@ -12,6 +12,28 @@ export function within<T>(ms: number, promise: Promise<T>, what: string): Promis
       reject(new GatewayError('service_unavailable', { cause, retryAfterMs: 1_000 }))
     }, ms)
     timer.unref()
-    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+    promise.then(
+      (value) => {
+        clearTimeout(timer)
+        resolve(value)
+      },
+      (error: unknown) => {
+        clearTimeout(timer)
+        reject(error)
+      },
+    )
+  })
+}
+
+/** Whether a promise is settled, either way, within `ms` milliseconds. */
+export function isSettledWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms, false)
+    timer.unref()
+    const settled = () => {
+      clearTimeout(timer)
+      resolve(true)
+    }
+    promise.then(settled, settled)
   })
 }

@@ -149,18 +149,23 @@ const once = { once: true }
 
 /**
  * The result of `promise`, or a rejection with the signal's reason as soon as it is aborted. What comes of the promise
- * after that goes to `late`.
+ * after that goes to `late`, which must not throw.
  */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, late?: (value: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {
     const aborted = () => reject(signal.reason)
     if (signal.aborted) aborted()
     else signal.addEventListener('abort', aborted, once)
-    const settle = (value: T) => {
-      resolve(value)
-      if (signal.aborted) late?.(value)
-    }
-    const forget = () => signal.removeEventListener('abort', aborted)
-    promise.then(settle, reject).then(forget, forget)
+    promise.then(
+      (value) => {
+        signal.removeEventListener('abort', aborted)
+        resolve(value)
+        if (signal.aborted) late?.(value)
+      },
+      (error: unknown) => {
+        signal.removeEventListener('abort', aborted)
+        reject(error)
+      },
+    )
   })
 }

@@ -37,9 +37,7 @@ export class Framer {
   /** All frames that are whole now, in one piece; undefined while there is none. Throws when a frame does not end. */
   push(bytes: Buffer): Buffer | undefined {
     const piece = this.#withoutReturns(this.#marked < 0 ? bytes : this.#withoutMark(bytes))
-    const last = piece.lastIndexOf('\n\n')
-    const straddles = piece[0] === lineFeed && this.#size > 0 && this.#held[this.#size - 1] === lineFeed
-    const end = last >= 0 ? last + 2 : straddles ? 1 : 0
+    const end = this.#endOfWhole(piece)
     if (end === 0) {
       this.#hold(piece)
       return undefined
@@ -49,6 +47,15 @@ export class Framer {
     this.#size = 0
     if (end < piece.length) this.#hold(piece.subarray(end))
     return slab
+  }
+
+  /** The byte after the last blank line; 0 where there is none. */
+  #endOfWhole(piece: Buffer): number {
+    if (piece[piece.length - 1] === lineFeed && piece[piece.length - 2] === lineFeed) return piece.length
+    const last = piece.lastIndexOf('\n\n')
+    if (last >= 0) return last + 2
+    const straddles = piece[0] === lineFeed && this.#size > 0 && this.#held[this.#size - 1] === lineFeed
+    return straddles ? 1 : 0
   }
 
   /** What came after the last whole frame. By the standard it is no event. */

@@ -86,7 +86,13 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
       this.#failure = undefined
       if (failure !== undefined) throw failure.error
       if (this.#done) return { done: true, value: undefined }
-      await this.#read()
+      try {
+        this.#take(await this.#bytes.next())
+      } catch (error) {
+        this.#failure = { error }
+        this.#done = true
+      }
+      if (this.#done) await this.#bytes.return?.()
     }
   }
 
@@ -97,19 +103,12 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
     return { done: true, value: undefined }
   }
 
-  async #read(): Promise<void> {
+  #take(read: IteratorResult<Buffer, unknown>): void {
     this.#pieces = []
     this.#given = 0
-    try {
-      const read = await this.#bytes.next()
-      if (read.done === true) this.#end()
-      else this.#push(read.value)
-      if (this.#done) this.#source.settle?.()
-    } catch (error) {
-      this.#failure = { error }
-      this.#done = true
-    }
-    if (this.#done) await this.#bytes.return?.()
+    if (read.done === true) this.#end()
+    else this.#push(read.value)
+    if (this.#done) this.#source.settle?.()
   }
 
   /** The connection is over: what came without its last blank line may still be the end that was meant. */

@@ -42,7 +42,8 @@ export class FrameTemplate {
     this.#values = values
     const parts: Part[] = []
     let start = 0
-    const cut = (end: number, gap: Part['gap']) => parts.push(new Part(frame.subarray(start, end), gap))
+    const slab = new Slab(frame)
+    const cut = (end: number, gap: Part['gap']) => parts.push(new Part(slab, start, end, gap))
     for (const value of values) {
       const isText = value.text.startsWith('"')
       if (value.key === 'model' && names.length === 1) {
@@ -105,31 +106,34 @@ export class Slab {
 class Part {
   /** What follows. */
   readonly gap: 'text' | 'number' | 'name' | 'end'
-  readonly #bytes: Buffer
+  readonly #size: number
   /**
    * The bytes in words of eight: what is no number as a floating-point value never occurs in UTF-8, and would only be
    * taken for different.
    */
-  readonly #words: Float64Array
+  readonly #words: number[] = []
+  /** Those behind the last whole word. */
+  readonly #rest: number[] = []
 
-  constructor(bytes: Buffer, gap: Part['gap']) {
+  constructor({ bytes, words }: Slab, start: number, end: number, gap: Part['gap']) {
     this.gap = gap
-    this.#bytes = Buffer.from(bytes)
-    const { words } = new Slab(this.#bytes)
-    this.#words = Float64Array.from({ length: bytes.length >> 3 }, (_, index) => words.getFloat64(index * 8, true))
+    this.#size = end - start
+    let at = start
+    for (; at + 8 <= end; at += 8) this.#words.push(words.getFloat64(at, true))
+    for (; at < end; at++) this.#rest.push(bytes[at] as number)
   }
 
-  /** The byte after the part, if it stands at `at`; else -1. */
-  endOf({ bytes, words }: Slab, at: number): number {
-    const size = this.#bytes.length
-    if (at + size > bytes.length) return -1
-    for (let index = 0; index < this.#words.length; index++) {
-      if (words.getFloat64(at + index * 8, true) !== this.#words[index]) return -1
+  /** The byte after the part, if it stands at `from`; else -1. */
+  endOf({ bytes, words }: Slab, from: number): number {
+    const known = this.#words
+    const rest = this.#rest
+    const end = from + this.#size
+    if (end > bytes.length) return -1
+    for (let index = 0; index < known.length; index++) {
+      if (words.getFloat64(from + index * 8, true) !== known[index]) return -1
     }
-    for (let index = this.#words.length * 8; index < size; index++) {
-      if (bytes[at + index] !== this.#bytes[index]) return -1
-    }
-    return at + size
+    for (let index = 0, at = end - rest.length; at < end; index++, at++) if (bytes[at] !== rest[index]) return -1
+    return end
   }
 }
 
