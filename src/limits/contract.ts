@@ -4,7 +4,8 @@
  * them together.
  *
  * Two kinds of rules. A *rate* is a bucket of `burst` units that is refilled evenly, `limit` units in `periodMs` (the
- * generic cell rate algorithm): in any span of time T at most `burst + limit × T / periodMs` units are drawn. A *place*
+ * generic cell rate algorithm): in any span of time T, as fine as the store's clock counts, at most
+ * `burst + limit × T / periodMs` units are drawn. A *place*
  * is one of `places` that may be held at once; it is held under a lease, so that a process that dies gives it back.
  *
  * For every method:
