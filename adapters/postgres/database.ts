@@ -12,8 +12,12 @@ interface Pool extends Queryable {
   on(event: 'error', listener: () => void): unknown
 }
 
-/** Milliseconds after which `pg` gives up a query, and with it a connection that may be dead. */
-const queryMs = 10_000
+/**
+ * Milliseconds after which `pg` gives up a query, and with it a connection that may be dead: for those that a call waits
+ * for, and for those that read much.
+ */
+const queryMs = 2_000
+const longQueryMs = 60_000
 
 /** Codes for "try again": serialization failure, deadlock. */
 const retryCodes = new Set(['40001', '40P01'])
@@ -42,7 +46,13 @@ export class Database {
   /** The rows of one statement, in which `@` stands for the schema. */
   async rows<Row>(text: string, values: unknown[] = []): Promise<readonly Row[]> {
     await (this.#ready ??= this.#migrate())
-    return this.#run<Row>(text, values)
+    return this.#run<Row>(text, values, queryMs)
+  }
+
+  /** The same, for statements that may look at many rows. */
+  async manyRows<Row>(text: string, values: unknown[]): Promise<readonly Row[]> {
+    await (this.#ready ??= this.#migrate())
+    return this.#run<Row>(text, values, longQueryMs)
   }
 
   /** The result of one of the schema's functions, which give JSON. */
@@ -53,27 +63,27 @@ export class Database {
     return (typeof row?.result === 'string' && row.result !== '' ? JSON.parse(row.result) : row?.result) as Result
   }
 
-  async #run<Row>(text: string, values: unknown[]): Promise<readonly Row[]> {
+  async #run<Row>(text: string, values: unknown[], ms: number): Promise<readonly Row[]> {
     const statement = text.replaceAll('@.', `${this.#schema}.`)
     for (let tried = 1; ; tried++) {
       try {
-        return (await this.#query(statement, values)) as readonly Row[]
+        return (await this.#query(statement, values, ms)) as readonly Row[]
       } catch (error) {
         if (tried === tries || !retryCodes.has((error as { code?: string }).code ?? '')) throw error
       }
     }
   }
 
-  async #query(text: string, values: unknown[]): Promise<readonly unknown[]> {
+  async #query(text: string, values: unknown[], ms: number): Promise<readonly unknown[]> {
     const pool = this.#pool
     if (!isPool(pool)) return (await pool.query(text, values)).rows
-    const query = { text, values, query_timeout: queryMs }
+    const query = { text, values, query_timeout: ms }
     return (await pool.query(query as unknown as string)).rows
   }
 
   async #migrate(): Promise<void> {
     try {
-      for (const statement of migration(this.#schema, this.#parts)) await this.#run(statement, [])
+      for (const statement of migration(this.#schema, this.#parts)) await this.#run(statement, [], longQueryMs)
     } catch (error) {
       this.#ready = undefined
       throw error

@@ -234,7 +234,7 @@ export function postgresLedger(database: Database): Ledger {
       return pageOf(found, limit, (last) => last.id)
     },
     async entries(account, { limit = 100, after }) {
-      const found = await database.rows<{ entry: unknown }>(
+      const found = await database.manyRows<{ entry: unknown }>(
         `SELECT jsonb_strip_nulls(jsonb_build_object(
           'number', number, 'account', account, 'kind', kind, 'reference', reference, 'amount', amount::text,
           'overage', overage::text, 'note', note, 'at', floor(extract(epoch FROM at) * 1000))) AS entry
@@ -248,7 +248,8 @@ export function postgresLedger(database: Database): Ledger {
       return pageOf(entries, limit, (last) => String(last.number))
     },
     async audit() {
-      const told = await database.call<Told<Audit>>('audit')
+      const [row] = await database.manyRows<{ audit: unknown }>('SELECT @.audit() AS audit', [])
+      const told = parsed(row?.audit) as Told<Audit>
       const faults = told.faults as unknown as readonly Told<Audit['faults'][number]>[]
       return {
         accounts: told.accounts,
@@ -272,7 +273,7 @@ export function holdVerdict({ outcome, balance }: Told<HoldVerdict>): HoldVerdic
 
 async function accounts(database: Database, which: string, values: unknown[]): Promise<Account[]> {
   const text = `SELECT @.account_json(a) AS account FROM @.accounts a ${which}`
-  const rows = await database.rows<{ account: unknown }>(text, values)
+  const rows = await database.manyRows<{ account: unknown }>(text, values)
   return rows.map(({ account }) => accountOf(parsed(account) as Told<Account>))
 }
 

@@ -57,7 +57,7 @@ export function postgresUsage(database: Database): UsageStore {
     async list(question) {
       const { limit = 100, after } = question
       const [startedAt, id] = after === undefined ? [null, null] : (JSON.parse(after) as [number, string])
-      const rows = await database.rows<{ record: string }>(
+      const rows = await database.manyRows<{ record: string }>(
         `SELECT record::text FROM @.usage WHERE ${filters}
         AND ($6::float8 IS NULL OR (started_at, id) < ($6, $7::text COLLATE "C"))
         ORDER BY started_at DESC, id DESC LIMIT $8`,
@@ -74,7 +74,7 @@ export function postgresUsage(database: Database): UsageStore {
       const columns = by.map((dimension) => dimensions[dimension])
       const grouped = columns.map((column, index) => `${column} AS d${index}`).concat('count(*) AS requests')
       const places = columns.map((_, index) => index + 1).join(', ')
-      const rows = await database.rows<{ row: string }>(
+      const rows = await database.manyRows<{ row: string }>(
         `SELECT to_jsonb(sums)::text AS row FROM (
           SELECT ${grouped.join(', ')}, count(*) FILTER (WHERE record->>'outcome' <> 'completed') AS incomplete,
             ${sums.map((name) => `sum((record->>'${name}')::numeric) AS "${name}"`).join(', ')}, sum(cost)::text AS cost

@@ -1,0 +1,148 @@
+/** A store that goes away and comes back, under a gateway that is in use. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { createClient } from '@redis/client'
+import { Pool } from 'pg'
+import { afterAll, describe, expect, test } from 'vitest'
+import { postgres } from '../../adapters/postgres.ts'
+import { redis } from '../../adapters/redis.ts'
+import type { Storage } from '../../src/index.ts'
+import { askChat } from '../hosted.ts'
+import { scene, whole } from '../admission/scene.ts'
+import { hasPostgres, hasRedis, ownName, postgresPool, redisConnection } from '../servers.ts'
+import { Proxy, type Mode } from './proxy.ts'
+
+const requests = 200
+const storeMs = 400
+
+setFlagsFromString('--expose-gc')
+const collectGarbage = runInNewContext('gc') as () => void
+
+/** Bytes that are in use, without what nobody holds any more. */
+function heapUsed(): number {
+  collectGarbage()
+  return process.memoryUsage().heapUsed
+}
+
+interface Line {
+  readonly proxy: Proxy
+  readonly storage: Storage & Required<Pick<Storage, 'ledger'>>
+  end(): Promise<void>
+}
+
+async function postgresLine(): Promise<Line> {
+  const proxy = new Proxy(5432)
+  const pool = new Pool({
+    host: '127.0.0.1',
+    port: await proxy.listen(),
+    user: 'postgres',
+    database: 'test',
+    max: 10,
+    connectionTimeoutMillis: 300,
+  })
+  const schema = ownName()
+  return {
+    proxy,
+    storage: postgres(pool, { schema }),
+    async end() {
+      await proxy.close()
+      await pool.end()
+      const direct = postgresPool(1)
+      await direct.query(`DROP SCHEMA ${schema} CASCADE`)
+      await direct.end()
+    },
+  }
+}
+
+async function redisLine(): Promise<Line> {
+  const proxy = new Proxy(6379)
+  const socket = { host: '127.0.0.1', port: await proxy.listen(), reconnectStrategy: 100 }
+  const client = createClient({ socket, disableOfflineQueue: true })
+  client.on('error', () => undefined)
+  await client.connect()
+  const prefix = ownName()
+  return {
+    proxy,
+    storage: redis((...words) => client.sendCommand(words), { prefix }),
+    async end() {
+      client.destroy()
+      await proxy.close()
+      const direct = await redisConnection()
+      const keys = (await direct.send('KEYS', `{${prefix}}*`)) as string[]
+      if (keys.length > 0) await direct.send('DEL', ...keys)
+      direct.close()
+    },
+  }
+}
+
+const lines: [string, Mode, boolean, () => Promise<Line>][] = [
+  ['Postgres', 'refuse', hasPostgres, postgresLine],
+  ['Postgres', 'stop', hasPostgres, postgresLine],
+  ['Postgres', 'lose', hasPostgres, postgresLine],
+  ['Redis', 'refuse', hasRedis, redisLine],
+  ['Redis', 'stop', hasRedis, redisLine],
+]
+
+describe('a store that is away', () => {
+  const ends: (() => Promise<void>)[] = []
+  afterAll(async () => {
+    for (const end of ends) await end()
+  })
+
+  test.each(lines)(
+    '%s, %s: 503 and no vendor called, nothing piled up, served again within a second',
+    async (_, mode, there, open) => {
+      if (!there) return
+      const line = await open()
+      ends.push(() => {
+        line.proxy.mode = 'pass'
+        return line.end()
+      })
+      const { ledger } = line.storage
+      await ledger.credit({ account: 'acme', amount: 1_000_000n, reference: 'start' })
+      const { url, vendor, receipts } = await scene(whole, {
+        billing: {},
+        groups: { default: { models: '*', rate: { requests: '100000/min', concurrent: 1_000 } } },
+        timeouts: { storeMs },
+        // Keys are of the options: what is tried here is money.
+        keys: { 'sk-test': { account: 'acme' } },
+        storage: { limits: line.storage.limits, ledger, joint: line.storage.joint },
+      } as never)
+      expect((await askChat(url)).status).toBe(200)
+
+      line.proxy.mode = mode
+      const before = heapUsed()
+      let slowest = 0
+      for (let asked = 0; asked < requests; asked += 20) {
+        const began = performance.now()
+        const answers = await Promise.all(Array.from({ length: 20 }, async () => askChat(url)))
+        slowest = Math.max(slowest, performance.now() - began)
+        for (const answer of answers) {
+          expect(answer.status).toBe(503)
+          expect(answer.headers.get('retry-after')).toBe('1')
+          await answer.body?.cancel()
+        }
+      }
+      expect(vendor.requests).toHaveLength(1)
+      expect(slowest).toBeLessThan(storeMs + 1_500)
+      expect(heapUsed() - before).toBeLessThan(10 * 1024 * 1024)
+
+      line.proxy.mode = 'pass'
+      const began = performance.now()
+      while ((await askChat(url)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20))
+      const backMs = performance.now() - began
+      expect(backMs).toBeLessThan(1_000)
+
+      // What was taken while nobody could tell is given back, and only what was answered is paid.
+      const settled = async () => {
+        const { balances, holds, settlements, faults } = await ledger.audit()
+        return { balances, holds, settlements, faults }
+      }
+      const paid = BigInt(receipts.length) * 30n
+      await expect
+        .poll(settled, { timeout: 10_000 })
+        .toEqual({ balances: 1_000_000n - paid, holds: 0n, settlements: paid, faults: [] })
+    },
+    60_000,
+  )
+})
