@@ -30,11 +30,11 @@ describe('importing', () => {
   it('changes nothing in the process', async () => {
     const { lines, errors, code } = await run('importing.ts')
     expect([code, errors]).toEqual([0, ''])
-    const { modules, changes, testing } = lines[0] as { modules: string[]; changes: object; testing: object }
+    const { modules, intruders, changes } = lines[0] as { modules: string[]; intruders: string[]; changes: object }
     expect(modules).toEqual(expect.arrayContaining(['.', './express', './koa', './node', './fetch', './providers']))
     // zod keeps its own settings there, for all copies of itself.
     expect(changes).toEqual({ globals: { gone: [], new: ['__zod_globalConfig', '__zod_globalRegistry'] } })
-    expect(testing).toEqual({})
+    expect(intruders).toEqual([])
   })
 })
 
