@@ -116,8 +116,7 @@ export class Gateway {
     }
 
     const providers = isRegistry(models) ? [] : providersOf(models)
-    const { responses: kept, videos } = this.#parts
-    const owned = [videos, this.#door, ...Object.values(stores), registry, kept, ...providers]
+    const owned = [this.#door, ...Object.values(stores), registry, this.#parts.responses, ...providers]
     this.#owned = owned.filter((part) => part !== undefined)
   }
 
@@ -211,6 +210,8 @@ export class Gateway {
     // The last bytes are still on their way through the host's streams: a server closed before they left waits for its
     // keep-alive time.
     await new Promise((resolve) => setImmediate(resolve))
+    // What tasks still come to must be told before the ledger is: they end first.
+    await closeAll([this.#parts.videos])
     await this.#admission.close(Math.min(closeMs, graceMs + 1_000))
     await closeAll(this.#owned)
     await closeAll([this.#options.storage ?? {}])
