@@ -4,7 +4,6 @@ import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
 import { hostedWith, vendorFor } from '../../hosted.ts'
 import { hasShared, sharedBytes } from '../../shared.ts'
-import { cutsOf } from '../../providers/recordings.ts'
 import { clientOf, errorOf, framesOf, post } from '../ask.ts'
 
 const events = { 'content-type': 'text/event-stream' }
@@ -120,17 +119,23 @@ describe.skipIf(!hasShared)("a stream, by OpenAI's recording", () => {
 
   test('cut at every byte it tells the same', async () => {
     const bytes = sharedBytes('recordings/openai/completion-stream.sse')
-    let cut = 0
-    const { url } = await gatewayOver((_, response) => {
-      response.writeHead(200, events).write(bytes.subarray(0, cut))
-      setImmediate(() => response.end(bytes.subarray(cut)))
+    const stride = 97
+    // Each byte is the place of a cut in one of these answers.
+    let first = 1
+    const { url } = await gatewayOver(async (_, response) => {
+      response.writeHead(200, events)
+      for (let at = 0; at < bytes.length; at = at === 0 ? first : at + stride) {
+        response.write(bytes.subarray(at, at === 0 ? first : at + stride))
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+      response.end()
     })
-    for (cut of cutsOf(bytes)) {
+    for (; first <= stride; first++) {
       const frames = framesOf(await post(url, '/completions', { model: 'm', prompt: 'x', stream: true }))
       const text = frames
         .slice(0, -1)
         .map((frame) => (JSON.parse(frame) as { choices: { text: string }[] }).choices[0]?.text)
-      expect([cut, frames.at(-1), text.join('')]).toEqual([cut, '[DONE]', told])
+      expect([first, frames.at(-1), text.join('')]).toEqual([first, '[DONE]', told])
     }
   })
 

@@ -1,5 +1,5 @@
 /** Responses of vendors that have the endpoint: recorded answers, and what the vendor is sent. */
-import { defineProvider, openai, type ResponsePiece } from 'modelhatch/providers'
+import { defineProvider, demo, openai, type ResponsePiece } from 'modelhatch/providers'
 import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
 import type { InputItem, OutputItem, ResponseEvent, ResponseObject } from '../../../src/wire/responses.ts'
@@ -442,6 +442,20 @@ describe('a stream that goes wrong', () => {
     expect([refusal.status, errorOf(refusal).code]).toEqual([429, 'rate_limit_exceeded'])
     expect(refusal.text).not.toContain('secret')
   })
+})
+
+test('a vendor that fails at the beginning is followed by one that only chats, and the client sees one response', async () => {
+  const vendor = await vendorFor(
+    frames([{ type: 'response.created', response: { ...done, status: 'in_progress' } }], ''),
+  )
+  const first = openai({ baseUrl: vendor.baseUrl, responses: true })
+  const route = [{ provider: first }, { provider: demo({ paceMs: 0 }) }]
+  const { url, receipt } = await hostedWith({ models: { m: { route } }, retry: { tries: 1 } })
+  const { text } = await post(url, '/responses', { model: 'm', input: 'Reply with exactly: pong', stream: true })
+  const events = eventsOf(text)
+  expect(requireGood(events).output).toMatchObject([{ content: [{ text: 'pong' }] }])
+  expect(text).not.toContain('resp_theirs')
+  expect(await receipt()).toMatchObject({ attempts: 2, provider: 'demo' })
 })
 
 test('a provider of one’s own may yield events, and leave out most of what they need', async () => {
