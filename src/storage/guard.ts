@@ -32,11 +32,6 @@ export class Guard {
     this.#options = options
   }
 
-  /** Whether calls are refused without asking the store. */
-  get open(): boolean {
-    return this.#failures >= failuresToOpen && this.#options.now() < this.#nextProbeAt
-  }
-
   call<T>(ask: () => Promise<T> | T): Promise<T> | T {
     const probing = this.#failures >= failuresToOpen
     if (probing) {
