@@ -19,6 +19,10 @@ import type { OpenForm } from './http/form.ts'
 import { OpenCalls } from './http/open-calls.ts'
 import { defaultSizes, type Sizes } from './http/sizes.ts'
 import { isBelowV1 } from './http/target.ts'
+import { Attempt } from './idempotency/attempt.ts'
+import { createIdempotency } from './idempotency/create.ts'
+import type { Idempotency } from './idempotency/idempotency.ts'
+import { isKeyed } from './idempotency/key.ts'
 import { Catalogue } from './models/access.ts'
 import type { Model } from './models/contract.ts'
 import { providersOf, staticRegistry } from './models/registry.ts'
@@ -63,6 +67,7 @@ export class Gateway {
   readonly #serving: Serving
   readonly #calls: OpenCalls
   readonly #admission: Admission
+  readonly #idempotency: Idempotency | undefined
   readonly #owned: readonly Closing[]
   #closing: Promise<void> | undefined
 
@@ -85,6 +90,7 @@ export class Gateway {
     this.#calls = new OpenCalls(options.billing?.drains)
     const stores = assemble(options, clock)
     this.#admission = createAdmission(options, stores, groups)
+    this.#idempotency = createIdempotency(options)
     const { authenticate, keyCache: cache, timeouts } = options
     this.#door = new Doorkeeper({ store: stores.keys, authenticate, cache, timeoutMs: timeouts?.authMs, now: clock })
 
@@ -116,7 +122,8 @@ export class Gateway {
     }
 
     const providers = isRegistry(models) ? [] : providersOf(models)
-    const owned = [this.#door, ...Object.values(stores), registry, this.#parts.responses, ...providers]
+    const { responses: kept } = this.#parts
+    const owned = [this.#door, this.#idempotency, ...Object.values(stores), registry, kept, ...providers]
     this.#owned = owned.filter((part) => part !== undefined)
   }
 
@@ -175,19 +182,25 @@ export class Gateway {
     const { id, exchange, caller, startedAt } = request
     const entry = this.#admission.enter(id, caller)
     let form: OpenForm | undefined
+    let attempt: Attempt | undefined
     try {
       const order = await endpoint.read(exchange, this.#sizes, { caller, parts: this.#parts, now: this.#now })
       form = order.form
+      const begun = isKeyed(exchange) ? await this.#idempotency?.begin(endpoint.name, request, order) : undefined
+      if (begun instanceof Attempt) attempt = begun
+      else if (begun !== undefined) return (entry?.leave(), form?.dispose(), begun)
       const model = await this.#catalogue.find(order.model, caller)
       if (endpoint.fit !== undefined) await endpoint.fit(order, model)
       const ticket = entry && (await entry.admit(endpoint.name, order, model))
       const deliver = (receipt: Receipt) => this.#deliver(ticket === undefined ? receipt : ticket.close(receipt))
       const call = this.#calls.open(exchange.signal, this.#admission.drainMs(model))
-      const reply = await this.#serving.serve(endpoint, { id, caller, order, model, startedAt, deliver }, call)
+      const served = await this.#serving.serve(endpoint, { id, caller, order, model, startedAt, deliver }, call)
+      const reply = attempt === undefined ? served : await attempt.keep(served)
       return ticket?.headers === undefined ? reply : { ...reply, headers: { ...reply.headers, ...ticket.headers } }
     } catch (thrown) {
       entry?.leave()
       form?.dispose()
+      await attempt?.fail(thrown)
       throw thrown
     }
   }

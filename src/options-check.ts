@@ -17,6 +17,11 @@ const provider = z.custom<object>(
   'must be a provider: an object with a name, such as openai({ apiKey }) or defineProvider({ name, chat })',
 )
 
+const idempotencyStore = z.custom<object>(
+  (value) => ['begin', 'finish', 'forget'].every((name) => typeof Object(value)[name] === 'function'),
+  'must be a store with begin, finish and forget',
+)
+
 /** A value that another function parses: its message is the message. */
 function parsed(parse: (value: never) => unknown): z.ZodType {
   return z.unknown().superRefine((value, context) => {
@@ -163,6 +168,12 @@ const schema = z.strictObject({
   usage: z
     .strictObject({ record: z.boolean(), queue: z.int().min(1), whenFull: z.enum(['drop', 'refuse']) })
     .partial()
+    .optional(),
+  idempotency: z
+    .union([
+      z.literal(false),
+      z.strictObject({ store: idempotencyStore, keepMs: positive, maxBytes: positive, leaseMs: positive }).partial(),
+    ])
     .optional(),
   tasks: z
     .strictObject({

@@ -5,6 +5,7 @@ import type { KeyStore } from './auth/contract.ts'
 import type { BillingOptions } from './billing/options.ts'
 import type { Receipt } from './billing/receipt.ts'
 import type { Sizes } from './http/sizes.ts'
+import type { IdempotencyOptions } from './idempotency/options.ts'
 import type { LimitOptions } from './limits/options.ts'
 import type { Rate } from './limits/rate.ts'
 import type { Group } from './models/access.ts'
@@ -55,6 +56,8 @@ export interface GatewayOptions {
   readonly limits?: LimitOptions
   /** How usage is recorded. Default: with `storage` or `billing` every call is recorded, without them none. */
   readonly usage?: UsageOptions
+  /** How requests that are repeated with their `Idempotency-Key` are answered; false: the header means nothing. */
+  readonly idempotency?: IdempotencyOptions | false
   /** How video tasks are kept and driven. */
   readonly tasks?: TaskOptions
   /** The URL under which clients reach the mount, such as `https://api.example.com/ai`, for links in answers. */

@@ -58,7 +58,11 @@ class Pump {
   }
 
   start(sink: Sink): void {
-    if (this.#started) return
+    if (this.#started) {
+      // It was over before it could begin.
+      sink.destroy()
+      return sink.end(false)
+    }
     this.#started = true
     this.#sink = sink
     void this.#run()
@@ -109,7 +113,7 @@ class Pump {
       this.#sink.write(this.#lastFrame(error))
       ended('failed', error)
     }
-    this.#sink.end()
+    this.#sink.end(thrown === undefined)
   }
 
   #lastFrame(error: GatewayError): string {

@@ -58,8 +58,8 @@ export interface Sink {
   write(piece: string | Uint8Array): boolean
   /** Resolves when there is room again, or the client has gone. */
   drained(): Promise<void>
-  /** The body is complete. */
-  end(): void
+  /** Nothing more comes. `whole` false: the body says itself, by its last piece, that it is not complete. Default true. */
+  end(whole?: boolean): void
   /** The body cannot be completed in an orderly way: the connection is cut. */
   destroy(): void
   /** True once nothing that is written can arrive. */

@@ -5,6 +5,7 @@
  */
 import type { KeyStore } from '../auth/contract.ts'
 import type { Hold, HoldVerdict, Ledger, Settlement } from '../billing/contract.ts'
+import type { IdempotencyStore } from '../idempotency/contract.ts'
 import type { Claim, LimitStore, Return, Verdict } from '../limits/contract.ts'
 import type { TaskStore } from '../tasks/contract.ts'
 import type { UsageStore } from '../usage/contract.ts'
@@ -15,6 +16,7 @@ export interface Storage {
   readonly ledger?: Ledger
   readonly usage?: UsageStore
   readonly tasks?: TaskStore
+  readonly idempotency?: IdempotencyStore
   /** Optional. Limits and ledger in one step, where both are kept in one place. */
   readonly joint?: Joint
   /** Optional. Gives back what all of them hold. Called once by `gateway.close()`, after the stores' own. */

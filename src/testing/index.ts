@@ -1,4 +1,5 @@
 /** `modelhatch/testing`: the contracts as runnable suites, and vendors to test against. */
+export { testIdempotencyStore } from './idempotency-store.ts'
 export { testKeyStore } from './key-store.ts'
 export type { StoreKitOptions } from './kit.ts'
 export { testLedger } from './ledger.ts'

@@ -1,12 +1,13 @@
 /** The video request, by the specification's shape or by OpenAI's. */
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { GatewayError, invalid } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
-import { header, type Exchange } from '../../http/exchange.ts'
+import type { Exchange } from '../../http/exchange.ts'
 import { JsonBody, type JsonObject } from '../../http/json-body.ts'
 import type { Sizes } from '../../http/sizes.ts'
 import { isForm, readForm } from '../../http/upload.ts'
+import { idempotencyKeyOf } from '../../idempotency/key.ts'
 import type { Model } from '../../models/contract.ts'
 import type { VideoRequest } from '../../wire/video.ts'
 import { check } from '../check.ts'
@@ -105,15 +106,4 @@ export function videoRequest(order: VideoOrder, { video = {} }: Model): VideoReq
     duration,
     ...(chosen !== undefined && { size: chosen }),
   }
-}
-
-function idempotencyKeyOf(exchange: Exchange): string | undefined {
-  const key = header(exchange, 'idempotency-key')
-  if (key === undefined) return undefined
-  if (!/^[\x21-\x7e]{1,255}$/.test(key)) {
-    throw new GatewayError('invalid_request_error', {
-      message: 'The "Idempotency-Key" header must be 1 to 255 visible ASCII characters.',
-    })
-  }
-  return key
 }

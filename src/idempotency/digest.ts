@@ -1,0 +1,30 @@
+/** Whether two requests are the same. */
+import { createHash } from 'node:crypto'
+import type { Order } from '../endpoints/endpoint.ts'
+import { isFile, type FilePart, type OpenForm } from '../http/form.ts'
+
+/**
+ * SHA-256 in hex: of the bytes of a JSON body; of a form's fields and files as they came, for its boundary is another
+ * each time. A form is taken in whole for it.
+ */
+export async function digestOf({ form, json }: Pick<Order<unknown>, 'form' | 'json'>): Promise<string> {
+  return form === undefined ? createHash('sha256').update(json({})).digest('hex') : digestOfForm(form)
+}
+
+async function digestOfForm(form: OpenForm): Promise<string> {
+  const hash = createHash('sha256')
+  await form.keep()
+  for await (const part of form.parts()) {
+    const told = isFile(part)
+      ? [part.name, part.filename, part.type, await digestOfFile(part)]
+      : [part.name, part.value]
+    hash.update(JSON.stringify(told))
+  }
+  return hash.digest('hex')
+}
+
+async function digestOfFile({ bytes }: FilePart): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const piece of bytes) hash.update(piece)
+  return hash.digest('hex')
+}

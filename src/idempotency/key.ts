@@ -1,0 +1,14 @@
+/** The `Idempotency-Key` header. */
+import { invalid } from '../errors.ts'
+import { header, type Exchange } from '../http/exchange.ts'
+
+export function isKeyed({ headers }: Pick<Exchange, 'headers'>): boolean {
+  return headers['idempotency-key'] !== undefined
+}
+
+/** Throws 400 for a key that is none. */
+export function idempotencyKeyOf(exchange: Pick<Exchange, 'headers'>): string | undefined {
+  const key = header(exchange, 'idempotency-key')
+  if (key === undefined || /^[\x21-\x7e]{1,255}$/.test(key)) return key
+  throw invalid('The "Idempotency-Key" header must be 1 to 255 visible ASCII characters.')
+}

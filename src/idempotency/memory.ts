@@ -1,0 +1,82 @@
+/** The embedded store: the answers used last, as far as they fit. Lost with the process. */
+import { LRUCache } from 'lru-cache'
+import type { IdempotencyClaim, IdempotencyStore, IdempotentAnswer } from './contract.ts'
+
+export interface MemoryIdempotencyOptions {
+  /** Answers kept at most. Default 10,000. */
+  readonly count?: number
+  /** Bytes of all of them together at most. Default 64 MiB. */
+  readonly bytes?: number
+  /** Milliseconds by any clock. Default `performance.now`. */
+  readonly now?: () => number
+}
+
+interface Held {
+  readonly attempt: string
+  readonly digest: string
+  readonly until: number
+}
+
+interface Ended {
+  readonly digest: string
+  readonly answer: IdempotentAnswer | undefined
+  readonly until: number
+}
+
+export function memoryIdempotencyStore(options: MemoryIdempotencyOptions = {}): IdempotencyStore {
+  const { count = 10_000, bytes = 64 * 1024 * 1024, now = () => performance.now() } = options
+  /** As many as there are requests under way; the one whose sign of life is oldest first. */
+  const held = new Map<string, Held>()
+  const ended = new LRUCache<string, Ended>({ max: count, maxSize: bytes, sizeCalculation: sizeOf })
+
+  const holds = (place: string, { attempt }: IdempotencyClaim) => held.get(place)?.attempt === attempt
+  const forgetLapsed = () => {
+    for (const [place, { until }] of held) {
+      if (until > now()) return
+      held.delete(place)
+    }
+  }
+
+  return {
+    begin({ leaseMs, digest, ...claim }) {
+      const place = placeOf(claim)
+      forgetLapsed()
+      const before = ended.get(place)
+      if (before !== undefined && before.until > now()) {
+        const { digest: first, answer } = before
+        return { outcome: 'ended', digest: first, ...(answer && { answer }) }
+      }
+      const holder = held.get(place)
+      if (holder !== undefined && holder.until > now() && holder.attempt !== claim.attempt)
+        return { outcome: 'running', digest: holder.digest }
+      ended.delete(place)
+      held.delete(place)
+      held.set(place, { attempt: claim.attempt, digest, until: now() + leaseMs })
+      return { outcome: 'begun' }
+    },
+    finish({ answer, keepMs, ...claim }) {
+      const place = placeOf(claim)
+      const holder = held.get(place)
+      if (holder?.attempt !== claim.attempt) return
+      held.delete(place)
+      ended.set(place, { digest: holder.digest, answer, until: now() + keepMs })
+    },
+    forget(claim) {
+      const place = placeOf(claim)
+      if (holds(place, claim)) held.delete(place)
+    },
+    close() {
+      held.clear()
+      ended.clear()
+    },
+  }
+}
+
+function placeOf({ account, route, key }: IdempotencyClaim): string {
+  return JSON.stringify([account, route, key])
+}
+
+/** The key, the digest and bookkeeping are estimated. */
+function sizeOf({ answer }: Ended, place: string): number {
+  return (answer?.body.length ?? 0) + 2 * place.length + 500
+}

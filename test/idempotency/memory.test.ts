@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest'
+import { memoryIdempotencyStore, type IdempotencyStart } from '../../src/index.ts'
+import { testIdempotencyStore } from '../../src/testing/index.ts'
+
+describe('the embedded store keeps its contract:', () => {
+  let now = 0
+  const wait = (ms: number) => void (now += ms)
+  testIdempotencyStore(test, () => memoryIdempotencyStore({ now: () => now }), { wait })
+})
+
+describe('the embedded store is bounded:', () => {
+  const start = (key: string): IdempotencyStart => {
+    return { account: 'a', route: 'r', key, attempt: `attempt ${key}`, digest: 'd', leaseMs: 1_000 }
+  }
+  const answer = { status: 200, headers: {}, body: Buffer.alloc(10_000) }
+
+  test('the answers used longest ago make room, records under way never', async () => {
+    const store = memoryIdempotencyStore({ bytes: 35_000 })
+    await store.begin(start('under way'))
+    for (const key of ['1', '2', '3', '4']) {
+      await store.begin(start(key))
+      await store.finish({ ...start(key), keepMs: 1_000_000, answer })
+      // Used again by each of the others.
+      expect(await store.begin({ ...start('1'), attempt: 'another' })).toMatchObject({ outcome: 'ended' })
+    }
+    const outcomes = await Promise.all(
+      ['1', '2', '3', '4', 'under way'].map(
+        async (key) => (await store.begin({ ...start(key), attempt: 'x' })).outcome,
+      ),
+    )
+    expect(outcomes).toEqual(['ended', 'begun', 'ended', 'ended', 'running'])
+  })
+
+  test('records of attempts that never end are forgotten with their lease', async () => {
+    let now = 0
+    const store = memoryIdempotencyStore({ now: () => now })
+    const before = process.memoryUsage().heapUsed
+    for (let index = 0; index < 100_000; index++) {
+      now += 1
+      await store.begin(start(`key ${index}`))
+    }
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(20 * 1024 * 1024)
+  })
+})
