@@ -15,6 +15,11 @@ import type { VendorReply, VendorRequest } from '../../src/testing/vendor.ts'
 import { scene, streamEvents, whole, type Scene } from '../admission/scene.ts'
 import { ask, begin, digest, failing, gated, inTurn, question } from './keyed.ts'
 
+/** As many turns of the event loop. */
+async function turns(count: number): Promise<void> {
+  for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
+}
+
 const streamed = { ...question, stream: true }
 const stream: VendorReply = (_, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamEvents.join(''))
@@ -290,7 +295,11 @@ describe('a store', () => {
         idempotency: {
           begin: (start) => (told.push('begin'), good.begin(start)),
           finish: (end) => (told.push('finish'), good.finish(end)),
-          forget: (claim) => (told.push('forget'), good.forget(claim)),
+          async forget(claim) {
+            await turns(20)
+            await good.forget(claim)
+            told.push('forget')
+          },
           close: () => void told.push('close'),
         },
       },

@@ -208,13 +208,13 @@ describe('a repetition', () => {
   })
 
   test.each([
-    ['of 255 characters', 'k'.repeat(255), 200],
-    ['of one', '~', 200],
-    ['that is empty', '', 400],
-    ['of 256 characters', 'k'.repeat(256), 400],
-    ['with a space', 'a b', 400],
-    ['with letters that are not ASCII', 'é', 400],
-  ])('under a key %s is answered %i', async (_, key, status) => {
+    [200, 'of 255 characters', 'k'.repeat(255)],
+    [200, 'of one', '~'],
+    [400, 'that is empty', ''],
+    [400, 'of 256 characters', 'k'.repeat(256)],
+    [400, 'with a space', 'a b'],
+    [400, 'with letters that are not ASCII', 'é'],
+  ])('is answered %i under a key %s', async (status, _, key) => {
     const stage = await scene(whole)
     expect(await ask(stage.url, { key })).toMatchObject({ status })
     expect(stage.vendor.requests).toHaveLength(status === 200 ? 1 : 0)
