@@ -214,8 +214,8 @@ describe('an answer that is too large', () => {
 
 describe('over one store, another gateway', () => {
   /** Two gateways, as of two processes: they share nothing but the store. */
-  async function pair(reply: VendorReply, { leaseMs = 30_000, begins = (): unknown => undefined } = {}) {
-    const good = memoryIdempotencyStore()
+  async function pair(reply: VendorReply, { leaseMs = 30_000, begins = (): unknown => undefined, now = () => 0 } = {}) {
+    const good = memoryIdempotencyStore({ now })
     const begin: IdempotencyStore['begin'] = (start) => (begins(), good.begin(start))
     const idempotency = { store: { ...good, begin, close: () => undefined }, leaseMs }
     return { here: await scene(reply, { idempotency }), there: await scene(whole, { idempotency }) }
@@ -239,8 +239,10 @@ describe('over one store, another gateway', () => {
   test('waits for as long as the first gives signs of life, however long that is', async () => {
     const { reply, asked, open } = gated(whole)
     const signs = Promise.withResolvers<void>()
+    // Each sign of life comes when the lease has nearly run out.
     let count = 0
-    const { here, there } = await pair(reply, { leaseMs: 100, begins: () => ++count === 8 && signs.resolve() })
+    const begins = () => ++count === 8 && signs.resolve()
+    const { here, there } = await pair(reply, { leaseMs: 30, begins, now: () => count * 25 })
     const first = ask(here.url)
     await asked
     await signs.promise
