@@ -214,7 +214,10 @@ describe('an answer that is too large', () => {
 
 describe('over one store, another gateway', () => {
   /** Two gateways, as of two processes: they share nothing but the store. */
-  async function pair(reply: VendorReply, { leaseMs = 30_000, begins = (): unknown => undefined, now = () => 0 } = {}) {
+  async function pair(
+    reply: VendorReply,
+    { leaseMs = 30_000, begins = (): unknown => undefined, now = (): number => 0 } = {},
+  ) {
     const good = memoryIdempotencyStore({ now })
     const begin: IdempotencyStore['begin'] = (start) => (begins(), good.begin(start))
     const idempotency = { store: { ...good, begin, close: () => undefined }, leaseMs }
