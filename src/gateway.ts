@@ -26,6 +26,7 @@ import { isKeyed } from './idempotency/key.ts'
 import { Catalogue } from './models/access.ts'
 import type { Model } from './models/contract.ts'
 import { providersOf, staticRegistry } from './models/registry.ts'
+import { guardedResponses } from './responses/guarded.ts'
 import { memoryResponseStore } from './responses/memory.ts'
 import { publishFailure, publishReceipt } from './observe.ts'
 import { checkOptions } from './options-check.ts'
@@ -99,17 +100,20 @@ export class Gateway {
     const registry = isRegistry(models) ? models : staticRegistry(models, { now: clock, priced })
     this.#catalogue = new Catalogue(registry, groups)
 
+    const guard = (name: string) =>
+      new Guard({ name, timeoutMs: timeouts?.storeMs ?? 2_000, now: () => performance.now() })
     this.admin = new Admin({
       ...stores,
       catalogue: this.#catalogue,
       groups: Object.keys(groups),
-      guard: (name) => new Guard({ name, timeoutMs: timeouts?.storeMs ?? 2_000, now: () => performance.now() }),
+      guard,
       minimumTopUp: options.billing?.minimumTopUp ?? '1',
       now: clock,
     })
     const { responses = {}, publicUrl = '' } = options
+    const responseStore = isResponseStore(responses) ? responses : memoryResponseStore({ clock, ...responses })
     this.#parts = {
-      responses: isResponseStore(responses) ? responses : memoryResponseStore({ clock, ...responses }),
+      responses: guardedResponses(responseStore, guard('the store of responses')),
       videos: videoTasks({
         options,
         catalogue: this.#catalogue,

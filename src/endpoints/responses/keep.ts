@@ -1,6 +1,5 @@
 /** What is kept of a response, and how it is found again. Whose it is, is part of every question. */
 import { GatewayError } from '../../errors.ts'
-import { within } from '../../http/deadline.ts'
 import type { ResponseRecord, ResponseStore } from '../../responses/contract.ts'
 import type { InputItem, OutputItem, ResponseObject } from '../../wire/responses.ts'
 
@@ -13,8 +12,6 @@ export interface Kept {
   /** Whether the client asked to see `encrypted_content`. */
   readonly showsOpaque: boolean
 }
-
-const storeTimeoutMs = 3_000
 
 export class Shelf {
   readonly #store: ResponseStore
@@ -30,37 +27,28 @@ export class Shelf {
     const { response } = kept
     const items = [...newItems, ...response.output].map(({ id }) => id).filter((id) => typeof id === 'string')
     const record = { account: this.#account, id: response.id, items, body: JSON.stringify(kept) }
-    await this.#wait(this.#store.put(record))
+    await this.#store.put(record)
   }
 
   /** Throws 404 for an unknown id, a deleted and a foreign one alike. */
   async get(id: string): Promise<Kept> {
-    const kept = keptIn(await this.#wait(this.#store.get(this.#account, id)))
+    const kept = keptIn(await this.#store.get(this.#account, id))
     if (kept === undefined) throw notFound(id)
     return kept
   }
 
   async find(id: string): Promise<Kept | undefined> {
-    return keptIn(await this.#wait(this.#store.get(this.#account, id)))
+    return keptIn(await this.#store.get(this.#account, id))
   }
 
   /** The item with this id, wherever it stands. */
   async item(id: string): Promise<InputItem | OutputItem | undefined> {
-    const kept = keptIn(await this.#wait(this.#store.holding(this.#account, id)))
+    const kept = keptIn(await this.#store.holding(this.#account, id))
     return kept && [...kept.input, ...kept.response.output].find((item) => item.id === id)
   }
 
   async delete(id: string): Promise<void> {
-    if (!(await this.#wait(this.#store.delete(this.#account, id)))) throw notFound(id)
-  }
-
-  async #wait<T>(answer: T | Promise<T>): Promise<T> {
-    if (!(answer instanceof Promise)) return answer
-    try {
-      return await within(storeTimeoutMs, answer, 'the store of responses')
-    } catch (error) {
-      throw GatewayError.is(error) ? error : new GatewayError('service_unavailable', { cause: error })
-    }
+    if (!(await this.#store.delete(this.#account, id))) throw notFound(id)
   }
 }
 
