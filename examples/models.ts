@@ -1,12 +1,14 @@
 /**
- * What the quick starts serve: the `demo` models, which need no key and no network, and OpenAI's models where
- * `OPENAI_API_KEY` is set, as `openai/gpt-5` and so on. `OPENAI_BASE_URL` leads to any other vendor that speaks the same
- * format.
+ * What the quick starts serve: the `demo` models, which need no key and no network, and the models of each vendor whose
+ * key is set: `OPENAI_API_KEY` adds `openai/gpt-5` and so on, `ANTHROPIC_API_KEY` adds `anthropic/…`, `GEMINI_API_KEY`
+ * adds `gemini/…`. `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` and `GEMINI_BASE_URL` lead to others that speak the same
+ * formats.
  */
 import { landscapeVideo, portraitVideo, type ModelEntry } from 'modelhatch'
-import { demo, openai } from 'modelhatch/providers'
+import { anthropic, demo, gemini, openai } from 'modelhatch/providers'
 
-const { OPENAI_API_KEY: apiKey, OPENAI_BASE_URL: baseUrl, MODELHATCH_KEY } = process.env
+const { OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, MODELHATCH_KEY } = process.env
+const { OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GEMINI_BASE_URL } = process.env
 
 /** The key that clients call with. */
 export const key: string = MODELHATCH_KEY ?? 'sk-demo'
@@ -20,5 +22,9 @@ export const models: Record<string, ModelEntry> = {
   'demo-transcription': local,
   'demo-video-portrait': { provider: local, video: portraitVideo },
   'demo-video-landscape': { provider: local, video: landscapeVideo },
-  ...(apiKey !== undefined && { 'openai/*': openai({ apiKey, baseUrl }) }),
+  ...(OPENAI_API_KEY && { 'openai/*': openai({ apiKey: OPENAI_API_KEY, baseUrl: OPENAI_BASE_URL }) }),
+  ...(ANTHROPIC_API_KEY && {
+    'anthropic/*': anthropic({ apiKey: ANTHROPIC_API_KEY, baseUrl: ANTHROPIC_BASE_URL }),
+  }),
+  ...(GEMINI_API_KEY && { 'gemini/*': gemini({ apiKey: GEMINI_API_KEY, baseUrl: GEMINI_BASE_URL }) }),
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import OpenAI from 'openai'
-import { scriptedVendor } from 'modelhatch/testing'
+import { anthropicDialect, geminiDialect, scriptedVendor, speaking, type Dialect } from 'modelhatch/testing'
 import { expect, test } from 'vitest'
 import { commandOf, runExample } from './example.ts'
 
@@ -67,6 +67,32 @@ test('a key of one’s own, and the models of a vendor where there is a key for 
   await expect(client.withOptions({ apiKey: 'sk-demo' }).models.list()).rejects.toMatchObject({ status: 401 })
   expect(await example.stop()).toBe(0)
   await vendor.close()
+})
+
+/** A vendor that answers with the key it was given. */
+function echoing(dialect: Dialect, header: string) {
+  return scriptedVendor(speaking(dialect, (_, { headers }) => ({ text: String(headers[header]) })).reply)
+}
+
+test('keys of other vendors add theirs', async () => {
+  const claude = await echoing(anthropicDialect, 'x-api-key')
+  const google = await echoing(geminiDialect, 'x-goog-api-key')
+  const example = await runExample('express', {
+    ANTHROPIC_API_KEY: 'sk-ant',
+    ANTHROPIC_BASE_URL: claude.baseUrl,
+    GEMINI_API_KEY: 'sk-goog',
+    GEMINI_BASE_URL: google.baseUrl,
+  })
+  const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
+  const ask = async (model: string) => {
+    const { choices } = await client.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hi' }] })
+    return choices[0]?.message.content
+  }
+  expect(await ask('anthropic/claude-sonnet-5')).toBe('sk-ant')
+  expect(await ask('gemini/gemini-3-flash')).toBe('sk-goog')
+  await expect(ask('openai/gpt-9')).rejects.toMatchObject({ status: 404 })
+  expect(await example.stop()).toBe(0)
+  await Promise.all([claude.close(), google.close()])
 })
 
 test('a port that is taken is told at once', async () => {

@@ -1,0 +1,121 @@
+/** A real model as an upstream: real tokens, chance, lengths and cancellation. What it must say is told beside its weights. */
+import { fileURLToPath } from 'node:url'
+import OpenAI from 'openai'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasShared } from '../shared.ts'
+import { runExample, type RunningExample } from './example.ts'
+
+const at = (name: string) => fileURLToPath(new URL(`../../../shared/models/${name}`, import.meta.url))
+
+const story =
+  'Once upon a time, there was a little girl named Lily. She loved to play outside in the park. One day, she saw a big, red ball. She wanted to play with it, but it was too high.'
+
+describe.skipIf(!hasShared)('a local model', () => {
+  let example: RunningExample
+  let client: OpenAI
+
+  beforeAll(async () => {
+    const env = { LOCAL_WEIGHTS: at('stories260K.bin'), LOCAL_VOCABULARY: at('tok512.bin') }
+    example = await runExample('local-model', env)
+    client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
+  })
+  afterAll(async () => {
+    expect(await example.stop()).toBe(0)
+  })
+
+  const ask = (prompt: string, more: object = {}) => {
+    const messages = [{ role: 'user' as const, content: prompt }]
+    return client.chat.completions.create({ model: 'local', messages, temperature: 0, stream: false, ...more })
+  }
+  const told = async (prompt: string, more: object = {}) =>
+    (await ask(prompt, more)).choices[0] as OpenAI.ChatCompletion.Choice
+
+  test.each([
+    ['', 1],
+    ['Once upon a time', 5],
+    ['Hello, world!', 9],
+    ['é', 3],
+    ['日本', 8],
+    ['😀', 6],
+  ])('%j is so many tokens', async (prompt, tokens) => {
+    expect((await ask(prompt, { max_tokens: 1 })).usage).toMatchObject({ prompt_tokens: tokens, completion_tokens: 1 })
+  })
+
+  test.each([
+    ['', story],
+    ['Once upon a time', story.slice('Once upon a time'.length)],
+    ['The dog', ' was a big, red ball. He liked to play with his ball.'],
+    ['Lily said', ', "Lily, I want to go to the park. It\'s a small box."'],
+  ])('without chance, it goes on with %j as its authors printed', async (prompt, expected) => {
+    const { message, finish_reason: reason } = await told(prompt, { max_tokens: 64 })
+    expect(message.content?.startsWith(expected) || expected.startsWith(message.content ?? '-')).toBe(true)
+    expect(reason).toBe('length')
+  })
+
+  test('a stream says the same, token by token', async () => {
+    const stream = await client.chat.completions.create({
+      model: 'local',
+      messages: [{ role: 'user', content: '' }],
+      temperature: 0,
+      max_tokens: 40,
+      stream: true,
+      stream_options: { include_usage: true },
+    })
+    const pieces: string[] = []
+    let usage: unknown
+    for await (const chunk of stream) {
+      const piece = chunk.choices[0]?.delta.content
+      if (piece) pieces.push(piece)
+      usage = chunk.usage ?? usage
+    }
+    expect(pieces.length).toBeGreaterThan(30)
+    expect(story.startsWith(pieces.join(''))).toBe(true)
+    expect(usage).toMatchObject({ prompt_tokens: 1, completion_tokens: 40, total_tokens: 41 })
+  })
+
+  test('a stop text ends the answer in front of it, wherever tokens divide it', async () => {
+    for (const stop of ['Lily', 'girl named', '.', ', there']) {
+      const { message, finish_reason: reason } = await told('', { stop, max_tokens: 60 })
+      expect([message.content, reason]).toEqual([story.slice(0, story.indexOf(stop)), 'stop'])
+    }
+  })
+
+  test('one seed, one story; another seed, another', async () => {
+    const seeded = async (seed: number) =>
+      (await told('', { temperature: 1, top_p: 0.9, seed, max_tokens: 40 })).message.content
+    const first = await seeded(7)
+    expect(await seeded(7)).toBe(first)
+    expect(await seeded(8)).not.toBe(first)
+    expect(first).not.toBe(story.slice(0, first?.length))
+  })
+
+  test('its context is its limit', async () => {
+    const { choices, usage } = await ask('', { max_tokens: 100_000 })
+    expect(['length', 'stop']).toContain(choices[0]?.finish_reason)
+    expect(usage?.total_tokens).toBeLessThanOrEqual(513)
+    const long = ask('word '.repeat(600))
+    await expect(long).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded' })
+  })
+
+  test('what it cannot do is refused by name', async () => {
+    const tools = [{ type: 'function', function: { name: 'f' } }]
+    await expect(ask('', { tools })).rejects.toMatchObject({ status: 400, param: 'tools' })
+  })
+
+  test('a client that leaves is written for no more: the next one does not wait', async () => {
+    const leaving = await Promise.all(
+      Array.from({ length: 8 }, async () => {
+        const stream = await client.chat.completions.create({
+          model: 'local',
+          messages: [{ role: 'user', content: '' }],
+          max_tokens: 500,
+          stream: true,
+        })
+        for await (const _ of stream) break
+        return 'left'
+      }),
+    )
+    expect(leaving).toHaveLength(8)
+    expect((await told('', { max_tokens: 5 })).message.content).toBe('Once upon a time,')
+  })
+})
