@@ -107,7 +107,7 @@ describe('a store that is away', () => {
         // Keys are of the options: what is tried here is money.
         keys: { 'sk-test': { account: 'acme' } },
         storage: { limits: line.storage.limits, ledger, joint: line.storage.joint },
-      } as never)
+      })
       expect((await askChat(url)).status).toBe(200)
 
       line.proxy.mode = mode

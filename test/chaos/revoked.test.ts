@@ -1,0 +1,63 @@
+/** A key that is revoked at one instance, while another one has it in its cache and in use. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, test } from 'vitest'
+import { postgres } from '../../adapters/postgres.ts'
+import { redis } from '../../adapters/redis.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import type { GatewayOptions, Storage } from '../../src/index.ts'
+import { openai } from '../../src/providers/index.ts'
+import { whole } from '../admission/scene.ts'
+import { askChat, hostedWith, vendorFor, type Hosted } from '../hosted.ts'
+import { hasPostgres, hasRedis, ownName, postgresPool, redisConnection } from '../servers.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
+const name = ownName()
+const pool = hasPostgres ? postgresPool() : undefined
+const connection = hasRedis ? await redisConnection() : undefined
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  await pool?.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
+  await pool?.end()
+  const keys = ((await connection?.send('KEYS', `{${name}}*`)) ?? []) as string[]
+  if (keys.length > 0) await connection?.send('DEL', ...keys)
+  connection?.close()
+})
+
+const bundles: [string, boolean, () => Storage][] = [
+  ['SQLite', true, () => sqlite(join(folder, 'keys.db'))],
+  ['Postgres', hasPostgres, () => postgres(pool as NonNullable<typeof pool>, { schema: name })],
+  ['Redis', hasRedis, () => redis(async (...words) => connection?.send(...words), { prefix: name })],
+]
+
+/** A gateway whose only keys are those of the storage. */
+async function instance(options: GatewayOptions, storage: Storage): Promise<Hosted> {
+  const keys = storage.keys as NonNullable<Storage['keys']>
+  return hostedWith({ ...options, storage, keys })
+}
+
+describe('a key in the cache of another instance', () => {
+  test.each(bundles)(
+    'is refused there within a second of its revocation, and stays so: %s',
+    async (_, there, storage) => {
+      if (!there) return
+      const vendor = await vendorFor(whole)
+      const models = { m: openai({ baseUrl: vendor.baseUrl }) }
+      // Without notices the cache would keep the key for the whole test.
+      const options = { models, keyCache: { ageMs: 60_000 } }
+      const [here, other] = [await instance(options, storage()), await instance(options, storage())]
+      const { key, record } = await here.gateway.admin.keys.create({ account: 'acme', group: 'default' })
+      const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+      const ask = async () => (await askChat(other.url, {}, { headers })).status
+      expect(await ask()).toBe(200)
+      // The watch has begun by the time the key is in use for a while.
+      await new Promise((resolve) => setTimeout(resolve, 100))
+      expect(await ask()).toBe(200)
+      await here.gateway.admin.keys.revoke('acme', record.id)
+      const revokedAt = performance.now()
+      while ((await ask()) === 200) expect(performance.now() - revokedAt).toBeLessThan(1_000)
+      for (let asked = 0; asked < 5; asked++) expect(await ask()).toBe(401)
+    },
+  )
+})
