@@ -106,7 +106,7 @@ describe('a store that is away', () => {
         timeouts: { storeMs },
         // Keys are of the options: what is tried here is money.
         keys: { 'sk-test': { account: 'acme' } },
-        storage: { limits: line.storage.limits, ledger, joint: line.storage.joint },
+        storage: line.storage,
       })
       expect((await askChat(url)).status).toBe(200)
 
