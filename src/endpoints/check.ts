@@ -1,25 +1,39 @@
 /** A body against a schema, and what the caller is told when it does not fit. */
-import * as z from 'zod'
+import type * as z from 'zod'
 import { invalid } from '../errors.ts'
-import type { JsonBody, JsonObject } from '../http/json-body.ts'
+import type { JsonBody } from '../http/json-body.ts'
 
 /** A field larger than this in a large body is not looked into here: the provider that uses it checks what it needs. */
 const largeField = 16_384
 
-/** Throws 400 that names the first field at fault in `param`. */
+interface Rule {
+  readonly name: string
+  readonly type: z.core.$ZodType
+  readonly optional: boolean
+}
+
+const rulesOf = new WeakMap<z.ZodObject, readonly Rule[]>()
+
+/**
+ * Throws 400 that names the first field at fault in `param`. Field by field, for most are not there: what the schema says of
+ * all fields together is not looked at.
+ */
 export function check(schema: z.ZodObject, body: JsonBody): void {
-  if (body.isSmall) return verify(schema, body.value)
-  const fields: JsonObject = {}
-  const unseen: Record<string, true> = {}
-  for (const name of Object.keys(schema.shape)) {
-    if (body.sizeOf(name) > largeField && body.isList(name)) unseen[name] = true
-    else fields[name] = body.get(name)
+  let rules = rulesOf.get(schema)
+  if (rules === undefined) rulesOf.set(schema, (rules = rulesIn(schema)))
+  for (const { name, type, optional } of rules) {
+    if (!body.isSmall && body.sizeOf(name) > largeField && body.isList(name)) continue
+    const value = body.get(name)
+    if (value !== undefined || !optional) verify(type as z.ZodType, value, name)
   }
-  verify(schema.omit(unseen), fields)
+}
+
+function rulesIn({ shape }: z.ZodObject): Rule[] {
+  return Object.entries(shape).map(([name, type]) => ({ name, type, optional: type._zod.optin === 'optional' }))
 }
 
 /** Throws 400 as `check` does, for what is no JSON body, or a part of one: `place` says which. */
-export function verify(schema: z.ZodObject, value: JsonObject, place: string = ''): void {
+export function verify(schema: z.ZodType, value: unknown, place: string = ''): void {
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return
   const issue = result.error.issues[0] as z.core.$ZodIssue

@@ -40,7 +40,7 @@ export function itemsIn(input: unknown): readonly InputItem[] {
       throw invalid(`Invalid value for "${place}.type": must be a text.`, `${place}.type`)
     }
     const schema = schemas.get(kindOf(item as InputItem))
-    if (schema !== undefined) verify(schema, item as Record<string, unknown>, place)
+    if (schema !== undefined) verify(schema, item, place)
   }
   return input as InputItem[]
 }
