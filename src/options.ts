@@ -90,7 +90,7 @@ export interface Timeouts {
   readonly stallMs?: number
   /** Milliseconds to wait for the key store or `authenticate`. Default 3,000. */
   readonly authMs?: number
-  /** Milliseconds to wait for a store of limits or money before a call is refused with 503. Default 2,000. */
+  /** Milliseconds to wait for a store of limits, money or responses before a call is refused with 503. Default 2,000. */
   readonly storeMs?: number
 }
 
