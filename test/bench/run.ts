@@ -9,7 +9,8 @@ import { Child } from './child.ts'
 import { holdStreams } from './memory.ts'
 import { mountOf } from './mounts.ts'
 import { scenarios, type Scenario } from './traffic.ts'
-import { printMemory, printTable, type Sample } from './table.ts'
+import { printMemory, printTable, printTranslators, type Sample } from './table.ts'
+import { measureTranslators } from './translators.ts'
 
 /** The rows: a server, and whether the models it serves have another name at the vendor. */
 const rows = [
@@ -100,6 +101,7 @@ progress('')
 const names = chosen.map(({ name }) => name)
 printTable(names, columns, samples)
 if (onlyScenarios === undefined) {
+  printTranslators(await measureTranslators(quick ? 6 : 15))
   const holders = plan.holders.filter((kind) => servers.has(kind))
   printMemory(await holdStreams(load, origin, holders, plan.streams))
 }

@@ -1,6 +1,7 @@
 /** The figures of all rounds as tables to be read. */
 import type { Held } from './memory.ts'
 import type { Scenario } from './traffic.ts'
+import type { Translated } from './translators.ts'
 
 /** One measurement: microseconds of CPU for a unit, and as a multiple of the relay's in the same round. */
 export interface Sample {
@@ -46,6 +47,13 @@ export function printMemory(held: readonly Held[]): void {
   print([
     ['memory a held stream', 'RSS', 'heap'],
     ...held.map(({ kind, rss, heap }) => [kind, inKilobytes(rss), inKilobytes(heap)]),
+  ])
+}
+
+export function printTranslators(all: readonly Translated[]): void {
+  print([
+    ['translating, in process', 'a chunk alone', 'twenty at once'],
+    ...all.map(({ name, single, together }) => [name, `${single.toFixed(1)} µs`, `${together.toFixed(1)} µs`]),
   ])
 }
 

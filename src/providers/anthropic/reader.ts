@@ -104,7 +104,7 @@ export class MessageReader {
     this.#begun = true
     this.#id = id
     this.#model = stringOf(message['model'])
-    this.#usage = fieldsOf(message['usage'])
+    this.#usage = { ...fieldsOf(message['usage']) }
   }
 
   #openBlock(at: unknown, block: Fields, out: ChunkChoice[]): void {
@@ -220,7 +220,7 @@ export function eventsOf(message: Readonly<Fields>): Fields[] {
 }
 
 function fieldsOf(value: unknown): Fields {
-  return isRecord(value) ? { ...value } : {}
+  return isRecord(value) ? value : {}
 }
 
 function stringOf(value: unknown): string {

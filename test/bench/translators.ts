@@ -1,0 +1,99 @@
+/**
+ * What a chunk of each vendor costs on its way from the vendor's bytes to the client's frames, without any socket: parsing,
+ * translating, completing, printing. In the same process, so only to be compared with one another.
+ */
+import { begin, chunkFrames } from '../../src/endpoints/chunk-stream.ts'
+import { ChatStreamState } from '../../src/endpoints/chat/stream-state.ts'
+import { MessageReader } from '../../src/providers/anthropic/reader.ts'
+import type { ChatPiece } from '../../src/providers/contract.ts'
+import { readValues } from '../../src/providers/events.ts'
+import { ResponseReader } from '../../src/providers/gemini/reader.ts'
+import { readFrames } from '../../src/providers/openai/frames.ts'
+import { anthropicDialect, geminiDialect, openaiDialect, type Dialect } from '../../src/testing/index.ts'
+import { median } from './table.ts'
+
+interface Translator {
+  readonly name: string
+  readonly dialect: Dialect
+  readonly read: (source: AsyncIterable<Buffer>) => AsyncIterable<ChatPiece>
+}
+
+const failure = () => new Error('the bench has no failures')
+
+const translators: readonly Translator[] = [
+  { name: 'openai, passed on', dialect: openaiDialect, read: (source) => readFrames(source, { failure }) },
+  { name: 'openai, parsed', dialect: openaiDialect, read: (source) => readFrames(source, { failure, parsed: true }) },
+  {
+    name: 'anthropic',
+    dialect: anthropicDialect,
+    async *read(source) {
+      const reader = new MessageReader({ failure })
+      for await (const events of readValues(source)) yield* reader.push(events)
+      reader.end()
+    },
+  },
+  {
+    name: 'gemini',
+    dialect: geminiDialect,
+    async *read(source) {
+      const reader = new ResponseReader({ failure })
+      for await (const responses of readValues(source)) yield* reader.push(responses)
+      yield* reader.end()
+    },
+  },
+]
+
+/** Pieces of text in one answer. */
+const chunks = 500
+
+export interface Translated {
+  readonly name: string
+  /** Microseconds of CPU for a chunk: each in a network piece of its own, and twenty to a piece. */
+  readonly single: number
+  readonly together: number
+}
+
+export async function measureTranslators(rounds: number): Promise<Translated[]> {
+  const out: Translated[] = []
+  for (const { name, dialect, read } of translators) {
+    const { frames } = dialect.stream({ text: 'word '.repeat(chunks) })
+    const costs = { single: [] as number[], together: [] as number[] }
+    for (let round = 0; round < rounds; round++) {
+      costs.single.push(await cost(slabsOf(frames, 1), read))
+      costs.together.push(await cost(slabsOf(frames, 20), read))
+    }
+    // The first rounds belong to the compiler of the engine.
+    const settled = (all: number[]) => median(all.slice(Math.floor(rounds / 3)))
+    out.push({ name, single: settled(costs.single), together: settled(costs.together) })
+  }
+  return out
+}
+
+function slabsOf(frames: readonly string[], size: number): Buffer[] {
+  const count = Math.ceil(frames.length / size)
+  return Array.from({ length: count }, (_, at) => Buffer.from(frames.slice(at * size, (at + 1) * size).join('')))
+}
+
+/** Microseconds of CPU for a chunk, over enough answers to be told apart from nothing. */
+async function cost(slabs: readonly Buffer[], read: Translator['read']): Promise<number> {
+  const answers = 20
+  const before = process.cpuUsage()
+  for (let answer = 0; answer < answers; answer++) {
+    let bytes = 0
+    for await (const frame of framesOf(read(arriving(slabs)))) bytes += frame.length
+    if (bytes === 0) throw new Error('nothing was told')
+  }
+  const { user, system } = process.cpuUsage(before)
+  return (user + system) / (answers * chunks)
+}
+
+async function* arriving(slabs: readonly Buffer[]): AsyncGenerator<Buffer> {
+  for (const slab of slabs) yield slab
+}
+
+async function* framesOf(pieces: AsyncIterable<ChatPiece>): AsyncGenerator<string | Uint8Array> {
+  const state = new ChatStreamState({ id: 'chatcmpl-bench', created: 1, model: 'bench' }, false)
+  const stream = await begin(pieces[Symbol.asyncIterator](), state, () => true)
+  const order = { field: () => undefined, promptTokens: 0 } as never
+  yield* chunkFrames(stream, { order, meter: { usage: undefined, estimatedCompletionTokens: 0 } })
+}
