@@ -3,15 +3,16 @@ import { connect, type Socket } from 'node:net'
 import { serveParent } from './child.ts'
 import { scenarioNamed } from './traffic.ts'
 
-export interface Load {
+/** How long requests are begun. */
+export type Span = { readonly forMs: number } | { readonly requests: number }
+
+export type Load = Span & {
   readonly port: number
   /** Where the server serves `/v1`. */
   readonly mount: string
   readonly scenario: string
   /** The name of the model in the requests. */
   readonly model: string
-  /** Milliseconds in which requests are begun. */
-  readonly forMs: number
 }
 
 const idle = new Map<number, Connection[]>()
@@ -130,20 +131,22 @@ const held: Connection[] = []
 
 serveParent({
   /** Resolves with the number of requests that were answered. */
-  run: async ({ port, mount, scenario, model, forMs }: Load) => {
+  run: async (load: Load) => {
+    const { port, mount, scenario, model } = load
     const { concurrency, body, chunks, path } = scenarioNamed(scenario)
     const request = requestOf(mount, body(model), path)
     const connections = connectionsTo(port, concurrency)
-    const end = performance.now() + forMs
-    let answered = 0
+    const end = 'forMs' in load ? performance.now() + load.forMs : Infinity
+    const most = 'requests' in load ? load.requests : Infinity
+    let begun = connections.length
     await Promise.all(
       connections.map(async (connection) => {
         verify(await connection.send(request), scenario, chunks)
-        for (answered++; performance.now() < end; answered++) await connection.send(request)
+        for (; begun < most && performance.now() < end; begun++) await connection.send(request)
       }),
     )
     idle.set(port, [...(idle.get(port) ?? []), ...connections])
-    return answered
+    return begun
   },
   /** Opens streams, a few at a time, that stay open. */
   hold: async ({ port, mount, count }: { port: number; mount: string; count: number }) => {

@@ -20,7 +20,7 @@ export async function holdStreams(load: Child, vendor: string, kinds: string[], 
   for (const kind of kinds) {
     const server = new Child('./server.ts')
     const port = await server.ask<number>('listen', { kind, vendor })
-    await load.ask('run', { port, mount: mountOf(kind), scenario: 'sse50', model: 'sse50', forMs: 500 })
+    await load.ask('run', { port, mount: mountOf(kind), scenario: 'sse50', model: 'sse50', requests: 500 })
     const before = await server.ask<Memory>('memory')
     await load.ask('hold', { port, mount: mountOf(kind), count })
     await wait(2_000)

@@ -6,6 +6,7 @@
  * `--quick`: fewer and shorter rounds. `--only=json,sse50`: some scenarios. `--servers=relay,express`: some servers.
  */
 import { Child } from './child.ts'
+import type { Span } from './load.ts'
 import { holdStreams } from './memory.ts'
 import { mountOf } from './mounts.ts'
 import { scenarios, type Scenario } from './traffic.ts'
@@ -18,6 +19,7 @@ const rows = [
   { name: 'modelhatch on node:http', kind: 'node', renamed: false },
   { name: 'modelhatch in Express 5', kind: 'express', renamed: false },
   { name: 'modelhatch in Express 5, model renamed', kind: 'express', renamed: true },
+  { name: 'modelhatch in Express 5, limits and prices', kind: 'metered', renamed: false },
   { name: 'modelhatch in Koa 3', kind: 'koa', renamed: false },
   { name: 'modelhatch in Koa 3, model renamed', kind: 'koa', renamed: true },
   { name: 'http-proxy-middleware 4 in Express 5', kind: 'proxy', renamed: false },
@@ -32,8 +34,8 @@ const option = (name: string) =>
     .split(',')
 const quick = process.argv.includes('--quick')
 const plan = quick
-  ? { rounds: 3, slotMs: 150, warmMs: 400, streams: 1_000, holders: ['relay', 'express'] }
-  : { rounds: 9, slotMs: 300, warmMs: 1_000, streams: 2_000, holders: ['relay', 'node', 'express', 'koa', 'proxy'] }
+  ? { rounds: 3, slotMs: 150, warm: 0.3, streams: 1_000, holders: ['relay', 'express'] }
+  : { rounds: 9, slotMs: 300, warm: 1, streams: 2_000, holders: ['relay', 'node', 'express', 'koa', 'proxy'] }
 const [onlyServers, onlyScenarios] = [option('servers'), option('only')]
 const chosen = rows.filter(({ kind }) => kind === 'relay' || (onlyServers?.includes(kind) ?? true))
 const columns = scenarios.filter(({ name }) => onlyScenarios?.includes(name) ?? true)
@@ -55,11 +57,11 @@ for (const { kind } of chosen) {
 }
 
 /** Microseconds of CPU for each unit of the scenario. */
-async function measure({ kind, renamed }: Row, { name, unit, chunks }: Scenario, forMs: number): Promise<number> {
+async function measure({ kind, renamed }: Row, { name, unit, chunks }: Scenario, span: Span): Promise<number> {
   const { child, port } = servers.get(kind) as { child: Child; port: number }
   const model = renamed ? `renamed:${name}` : name
   const before = await child.ask<number>('cpu')
-  const answered = await load.ask<number>('run', { port, mount: mountOf(kind), scenario: name, model, forMs })
+  const answered = await load.ask<number>('run', { port, mount: mountOf(kind), scenario: name, model, ...span })
   const spent = (await child.ask<number>('cpu')) - before
   return spent / (unit === 'chunk' ? answered * chunks : answered)
 }
@@ -67,7 +69,7 @@ async function measure({ kind, renamed }: Row, { name, unit, chunks }: Scenario,
 /** One after the other; where most of the time is waiting, all processes at the same time. */
 async function measureAll(order: readonly Row[], scenario: Scenario): Promise<Map<Row, number>> {
   const costs = new Map<Row, number>()
-  const note = async (row: Row) => void costs.set(row, await measure(row, scenario, plan.slotMs))
+  const note = async (row: Row) => void costs.set(row, await measure(row, scenario, { forMs: plan.slotMs }))
   if (scenario.paceMs === 0) for (const row of order) await note(row)
   else {
     await Promise.all(order.filter(({ renamed }) => !renamed).map(note))
@@ -76,11 +78,11 @@ async function measureAll(order: readonly Row[], scenario: Scenario): Promise<Ma
   return costs
 }
 
-/** The compiler of the engine takes some ten thousand requests until it is done with a server. */
+// The compiler of the engine takes some ten thousand requests until it is done with a server.
 for (const row of chosen) {
   for (const scenario of row.renamed ? [] : columns) {
     progress(`warming ${row.kind}: ${scenario.name}`)
-    await measure(row, scenario, scenario.name === 'json' ? plan.warmMs * 3 : plan.warmMs)
+    await measure(row, scenario, { requests: scenario.warmUp * plan.warm })
   }
 }
 

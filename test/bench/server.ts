@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import express from 'express'
 import { createProxyMiddleware } from 'http-proxy-middleware'
 import Koa from 'koa'
-import { createGateway, type Gateway } from 'modelhatch'
+import { createGateway, type Gateway, type GatewayOptions } from 'modelhatch'
 import { mount as mountInExpress } from 'modelhatch/express'
 import { mount as mountInKoa } from 'modelhatch/koa'
 import { mount as mountOnNode } from 'modelhatch/node'
@@ -18,6 +18,7 @@ const servers: Readonly<Record<string, (vendor: string) => RequestListener>> = {
   relay,
   node: (vendor) => mountOnNode(gatewayTo(vendor)),
   express: (vendor) => express().use('/ai', mountInExpress(gatewayTo(vendor))) as RequestListener,
+  metered: (vendor) => express().use('/ai', mountInExpress(meteredGatewayTo(vendor))) as RequestListener,
   koa: (vendor) => new Koa().use(mountInKoa('/ai', gatewayTo(vendor))).callback(),
   proxy: (vendor) =>
     express().use('/ai', createProxyMiddleware({ target: vendor, changeOrigin: true })) as RequestListener,
@@ -25,19 +26,34 @@ const servers: Readonly<Record<string, (vendor: string) => RequestListener>> = {
 
 let receipts = 0
 
-function gatewayTo(vendor: string): Gateway {
+/** Limits that nobody reaches, prices, and an account that can pay them. */
+function meteredGatewayTo(vendor: string): Gateway {
+  const gateway = gatewayTo(vendor, {
+    groups: {
+      everyone: { models: '*', rate: { requests: '1000000000/s', tokens: '100000000000/s', concurrent: 9_999 } },
+    },
+    billing: {},
+  })
+  const { accounts } = gateway.admin
+  void accounts.topUp({ account: 'bench', amount: '1000000000', reference: 'bench' })
+  return gateway
+}
+
+function gatewayTo(vendor: string, more: Partial<GatewayOptions> = {}): Gateway {
+  const price = { input: '2', output: '8' }
   const provider = openai({ baseUrl: `${vendor}/v1`, apiKey: 'sk-vendor' })
   const names = [...scenarios.map(({ name }) => name), 'held']
   return createGateway({
     models: Object.fromEntries(
       names.flatMap((name) => [
-        [name, provider],
-        [`renamed:${name}`, { provider, as: name }],
+        [name, { provider, price }],
+        [`renamed:${name}`, { provider, price, as: name }],
       ]),
     ),
-    keys: { 'sk-bench': { group: 'everyone' } },
+    keys: { 'sk-bench': { group: 'everyone', account: 'bench' } },
     groups: { everyone: { models: '*' } },
     hooks: { receipt: () => void receipts++ },
+    ...more,
   })
 }
 

@@ -10,6 +10,8 @@ export interface Scenario {
   readonly paceMs: number
   /** Requests under way at a time. */
   readonly concurrency: number
+  /** Requests until a server has reached its speed. */
+  readonly warmUp: number
   /** Default: a chat. */
   readonly path?: string
   /** The request for a model of this name. */
@@ -27,11 +29,12 @@ export const scenarios: readonly Scenario[] = [
     chunks: 0,
     paceMs: 0,
     concurrency: 16,
+    warmUp: 15_000,
     body: (model) => ask(model, question.repeat(11)),
   },
-  stream('sse50', 50, 0, 8),
-  stream('sse500', 500, 0, 4),
-  stream('paced', 50, 20, 100),
+  stream({ name: 'sse50', chunks: 50, paceMs: 0, concurrency: 8, warmUp: 3_000 }),
+  stream({ name: 'sse500', chunks: 500, paceMs: 0, concurrency: 4, warmUp: 500 }),
+  stream({ name: 'paced', chunks: 50, paceMs: 20, concurrency: 100, warmUp: 100 }),
   large('messages', (model) => ({ model, messages: talk(400, question.repeat(6)), temperature: 0.7 })),
   {
     name: 'vectors',
@@ -39,6 +42,7 @@ export const scenarios: readonly Scenario[] = [
     chunks: 0,
     paceMs: 0,
     concurrency: 8,
+    warmUp: 500,
     path: '/v1/embeddings',
     body: (model) =>
       JSON.stringify({ model, input: Array.from({ length: 16 }, () => question), encoding_format: 'float' }),
@@ -65,13 +69,13 @@ function askForStream(model: string): string {
   return ask(model, question, { stream: true })
 }
 
-function stream(name: string, chunks: number, paceMs: number, concurrency: number): Scenario {
-  return { name, unit: 'chunk', chunks, paceMs, concurrency, body: askForStream }
+function stream(shape: Omit<Scenario, 'unit' | 'body'>): Scenario {
+  return { ...shape, unit: 'chunk', body: askForStream }
 }
 
 function large(name: string, request: (model: string) => object): Scenario {
   const body = (model: string) => JSON.stringify(request(model))
-  return { name, unit: 'request', chunks: 0, paceMs: 0, concurrency: 8, body }
+  return { name, unit: 'request', chunks: 0, paceMs: 0, concurrency: 8, warmUp: 1_000, body }
 }
 
 function talk(messages: number, text: string): object[] {
