@@ -85,7 +85,7 @@ export async function installPacked(): Promise<Consumer> {
         (error: { stdout?: string; message: string }) => error.stdout ?? error.message,
       )
       // Koa's types ask for older types of a package than are installed here beside them: nothing of ours.
-      return said.replace(/^\S*\/node_modules\/@types\/koa\/.*content-disposition.*\n/gm, '')
+      return said.replace(/^(?:\S*\/)?node_modules\/@types\/koa\/.*content-disposition.*\n/gm, '')
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
