@@ -134,7 +134,7 @@ export async function play(run: Run): Promise<Outcome> {
     const ids: (string | undefined)[] = Array.from({ length: run.tasks })
     const submit = async (index: number) => {
       const body = JSON.stringify({ model: 'film', prompt: `film ${index}` })
-      const headers = { 'idempotency-key': `${run.prefix}${index}` }
+      const headers = { 'idempotency-key': `${run.prefix}${run.kind}-${index}` }
       for (let turn = index; turn < index + 200 && ids[index] === undefined; turn++) {
         const answer = await ask(turn, '/v1/videos/generations', { method: 'POST', body, headers }).catch(
           () => undefined,
