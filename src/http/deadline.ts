@@ -37,3 +37,17 @@ export function isSettledWithin(ms: number, promise: Promise<unknown>): Promise<
     promise.then(settled, settled)
   })
 }
+
+/** Resolves after `ms` milliseconds, or as soon as the signal is aborted: whoever waits looks at it afterwards. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', done)
+      resolve()
+    }
+    const timer = setTimeout(done, ms)
+    timer.unref()
+    signal.addEventListener('abort', done)
+  })
+}

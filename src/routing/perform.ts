@@ -1,5 +1,6 @@
 /** Trying the deployments of a model until one answers, before the client has got a first byte. */
 import { GatewayError } from '../errors.ts'
+import { pause } from '../http/deadline.ts'
 import type { Deployment } from '../models/contract.ts'
 import type { ProviderError, RetryAdvice } from '../providers/failure.ts'
 import type { Breaker } from './breaker.ts'
@@ -70,17 +71,4 @@ function adviceOf(error: unknown): RetryAdvice {
 
 function vendorWaitIn(error: unknown): number | undefined {
   return (error as Partial<ProviderError> | undefined)?.vendorWaitMs
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const timer = setTimeout(done, ms)
-    timer.unref()
-    signal.addEventListener('abort', done)
-  })
 }

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { Caller } from '../auth/contract.ts'
 import { GatewayError } from '../errors.ts'
+import { pause } from '../http/deadline.ts'
 import type { VideoContent } from '../providers/video.ts'
 import type { VideoRequest } from '../wire/video.ts'
 import { advance, cancel, lease } from './advance.ts'
@@ -204,17 +205,4 @@ async function soonOr(step: Promise<StoredTask>, fallback: StoredTask): Promise<
     clearTimeout(timer)
     step.catch(() => undefined)
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(done, ms)
-    timer.unref()
-    signal.addEventListener('abort', done)
-    function done(): void {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-  })
 }

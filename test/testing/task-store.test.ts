@@ -2,10 +2,8 @@ import { describe, expect, test } from 'vitest'
 import type { ClaimOptions, TaskRecord, TaskStore } from '../../src/tasks/contract.ts'
 import { memoryTaskStore } from '../../src/tasks/memory.ts'
 import { testTaskStore } from '../../src/testing/task-store.ts'
+import { turn } from './faults.ts'
 import { failuresOf } from './planted.ts'
-
-/** A turn of the event loop: the gap in which a store that is not atomic loses. */
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 type Fault = (good: TaskStore) => Partial<TaskStore>
 
