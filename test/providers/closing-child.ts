@@ -18,8 +18,9 @@ const gateway = createGateway({
 })
 const handle = mount(gateway)
 
-function ask(stream: boolean): Promise<Response> {
-  const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream })
+/** Asks the vendor for the reply of this name. */
+function ask(content: string, stream: boolean): Promise<Response> {
+  const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content }], stream })
   const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
   return handle(new Request('http://host/v1/chat/completions', { method: 'POST', headers, body }))
 }
@@ -30,11 +31,11 @@ async function reached(count: number): Promise<void> {
 }
 
 // One answered, its connection kept; one left alone in silence; one in the middle; one waiting for its second try.
-await (await ask(false)).text()
-const silent = ask(false)
+await (await ask('whole', false)).text()
+const silent = ask('silent', false)
 await reached(2)
-const begun = await ask(true)
-const refused = ask(true)
+const begun = await ask('begun', true)
+const refused = ask('refusing', true)
 await reached(4)
 
 await gateway.close({ graceMs: 0 })
