@@ -1,3 +1,5 @@
+import { availableParallelism, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
@@ -9,5 +11,10 @@ export default defineConfig({
     testTimeout: 15_000,
     hookTimeout: 30_000,
     pool: 'forks',
+    // What must not be shared runs in processes of its own. More workers than cores, as many tests wait for sockets.
+    isolate: false,
+    maxWorkers: availableParallelism() + 1,
+    // Processes that tests start need not compile what others have compiled.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), 'modelhatch-compiled') },
   },
 })

@@ -9,7 +9,7 @@ import { hasPostgres, hasRedis, ownName, postgresPool, postgresUrl, redisConnect
 import { play, type Outcome } from './world.ts'
 
 const long = process.env['MODELHATCH_CHAOS'] === 'long'
-const size = long ? { tasks: 1_000, kills: 100 } : { tasks: 40, kills: 6 }
+const size = long ? { tasks: 1_000, kills: 100 } : { tasks: 40, kills: 4 }
 const timeout = long ? 600_000 : 60_000
 
 function verify(kind: VideoProvider['submit'], { states, jobs, tasks, orphansReported, lost }: Outcome): void {

@@ -1,12 +1,11 @@
 /** A store that goes away and comes back, under a gateway that is in use. */
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { createClient } from '@redis/client'
 import { Pool } from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import { postgres } from '../../adapters/postgres.ts'
 import { redis } from '../../adapters/redis.ts'
 import type { Storage } from '../../src/index.ts'
+import { heapUsed } from '../heap.ts'
 import { askChat } from '../hosted.ts'
 import { scene, whole } from '../admission/scene.ts'
 import { hasPostgres, hasRedis, ownName, postgresPool, redisConnection } from '../servers.ts'
@@ -14,15 +13,6 @@ import { Proxy, type Mode } from './proxy.ts'
 
 const requests = 200
 const storeMs = 400
-
-setFlagsFromString('--expose-gc')
-const collectGarbage = runInNewContext('gc') as () => void
-
-/** Bytes that are in use, without what nobody holds any more. */
-function heapUsed(): number {
-  collectGarbage()
-  return process.memoryUsage().heapUsed
-}
 
 interface Line {
   readonly proxy: Proxy

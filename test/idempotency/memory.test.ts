@@ -1,17 +1,7 @@
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { describe, expect, test } from 'vitest'
 import { memoryIdempotencyStore, type IdempotencyStart } from '../../src/index.ts'
 import { testIdempotencyStore } from '../../src/testing/index.ts'
-
-setFlagsFromString('--expose-gc')
-const collect = runInNewContext('gc') as () => void
-
-/** Bytes in use, after everything that is not in use was given back. */
-function heap(): number {
-  collect()
-  return process.memoryUsage().heapUsed
-}
+import { heapUsed } from '../heap.ts'
 
 describe('the embedded store keeps its contract:', () => {
   let now = 0
@@ -45,13 +35,13 @@ describe('the embedded store is bounded:', () => {
   test('records of attempts that never end are forgotten with their lease', async () => {
     let now = 0
     const store = memoryIdempotencyStore({ now: () => now })
-    const before = heap()
+    const before = heapUsed()
     for (let index = 0; index < 20_000; index++) {
       now += 1
       await store.begin(start(`key ${index}`))
     }
     // Of 20,000 records 1,000 are held.
-    expect(heap() - before).toBeLessThan(2 * 1024 * 1024)
+    expect(heapUsed() - before).toBeLessThan(2 * 1024 * 1024)
     expect(await store.begin({ ...start('key 19999'), attempt: 'x' })).toMatchObject({ outcome: 'running' })
   })
 })

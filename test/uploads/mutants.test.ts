@@ -7,7 +7,8 @@ import { read } from '../endpoints/forms.ts'
 import { temporaryFolder, type TemporaryFolder } from '../http/form.ts'
 import { inPieces, mutant, randomFrom, type Random } from './mutants.ts'
 
-const count = 10_000
+const long = process.env['MODELHATCH_CHAOS'] === 'long'
+const count = long ? 40_000 : 3_000
 const atOnce = 16
 
 let folder: TemporaryFolder
@@ -59,8 +60,8 @@ it(`${count} damaged forms are each answered within a second, without a fault of
     }
   }
   expect(new Set(answers.keys())).toEqual(new Set([200, 400, 404]))
-  for (const status of [200, 400]) expect(answers.get(status)).toBeGreaterThan(1_000)
+  for (const status of [200, 400]) expect(answers.get(status)).toBeGreaterThan(count / 10)
   expect({}.constructor).toBe(Object)
   await gateway.close()
   expect(folder.left()).toEqual([])
-}, 60_000)
+}, 120_000)
