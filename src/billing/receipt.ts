@@ -55,7 +55,7 @@ export interface Charge {
 export interface Units {
   /** Images made. */
   readonly images?: number
-  /** Seconds of sound. */
+  /** Seconds of sound or video. Where the vendor tells none, estimated from the length of the transcript. */
   readonly seconds?: number
   /** Of the images, such as `1024x1024`. */
   readonly size?: string

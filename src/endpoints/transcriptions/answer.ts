@@ -13,7 +13,7 @@ import type {
 } from '../../wire/transcriptions.ts'
 import type { Visit } from '../endpoint.ts'
 import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
-import { jsonOf, secondsOf, textOf, textTypes } from './formats.ts'
+import { jsonOf, secondsOf, secondsToSay, textOf, textTypes } from './formats.ts'
 import { endOf } from './subtitles.ts'
 
 export type OpenTranscript =
@@ -60,11 +60,11 @@ export function transcriptReply(answer: OpenTranscript, visit: TranscriptVisit):
   const format = formatOf(request)
   const type = textTypes[format]
   if (answer.kind === 'text') {
-    count(visit, endOf(answer.text))
+    count(visit, answer.text, endOf(answer.text))
     return bytesReply(answer.text, 200, type)
   }
   const { transcript, bytes } = answer
-  count(visit, secondsOf(transcript), transcript.usage)
+  count(visit, transcript.text, secondsOf(transcript), transcript.usage)
   if (type !== undefined) return bytesReply(textOf(transcript, format), 200, type)
   return bytes === undefined ? jsonReply(jsonOf(transcript, format, request)) : bytesReply(bytes)
 }
@@ -77,7 +77,7 @@ export async function* transcriptFrames(
   if (answer.kind !== 'events') {
     const transcript = answer.kind === 'text' ? { text: answer.text } : answer.transcript
     const { text, usage } = transcript
-    count(visit, secondsOf(transcript), usage)
+    count(visit, text, secondsOf(transcript), usage)
     yield dataFrame({ type: 'transcript.text.delta', delta: text })
     yield dataFrame({ type: 'transcript.text.done', text, ...(usage && { usage }) })
   } else yield* eventFrames(answer.events, visit)
@@ -90,19 +90,21 @@ async function* eventFrames(
 ): AsyncGenerator<string | Uint8Array> {
   let text = ''
   let done = false
-  let end: number | undefined
+  let seconds: number | undefined
   for await (const { event, bytes } of eventsOf(events)) {
     text += event.delta ?? ''
-    if (event.type === 'transcript.text.segment') end = (event as unknown as TranscriptSegment).end
+    if (event.type === 'transcript.text.segment') seconds = (event as unknown as TranscriptSegment).end
     done ||= isDone(event)
-    count(visit, secondsOf({ text, ...event }) ?? end, event.usage)
+    seconds = secondsOf({ text, ...event }) ?? seconds
+    count(visit, text, seconds, event.usage)
     yield bytes === undefined ? dataFrame(event) : Buffer.concat([Buffer.from('data: '), bytes, Buffer.from('\n\n')])
   }
   if (!done) yield dataFrame({ type: 'transcript.text.done', text })
 }
 
-function count({ meter }: TranscriptVisit, seconds: number | undefined, usage?: Transcript['usage']): void {
-  if (seconds !== undefined) meter.units = { seconds }
+/** A second has its price also where the vendor does not tell how many there were. */
+function count({ meter }: TranscriptVisit, text: string, seconds?: number, usage?: Transcript['usage']): void {
+  meter.units = { seconds: seconds ?? secondsToSay(text) }
   meter.usage = usage?.type === 'tokens' ? readTokenUsage(usage) : meter.usage
 }
 

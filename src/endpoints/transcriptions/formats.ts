@@ -34,6 +34,14 @@ export function secondsOf({ duration, usage, segments, words }: Transcript): num
   return usage?.type === 'duration' ? usage.seconds : (segments?.at(-1) ?? words?.at(-1))?.end
 }
 
+/** UTF-8 bytes a second: 150 English words a minute, or 300 Chinese characters. */
+const speech = 15
+
+/** About how many seconds it takes to say a text; at least one. */
+export function secondsToSay(text: string): number {
+  return Math.max(1, Math.ceil(Buffer.byteLength(text) / speech))
+}
+
 function verbose(transcript: Transcript, request: TranscriptionRequest): object {
   const { text, language, segments, words, duration: _, ...rest } = transcript
   const asked = request.timestamp_granularities ?? ['segment']

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { memoryLedger } from '../../../src/index.ts'
 import { defineProvider, unavailable, type TranscriptAnswer } from '../../../src/providers/index.ts'
 import type { Call } from '../../../src/providers/contract.ts'
 import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../../../src/wire/transcriptions.ts'
@@ -214,6 +215,33 @@ describe('a transcription', () => {
     })
     await ask('cues')
     expect(await receipt()).toMatchObject({ units: { seconds: 2.5 } })
+  })
+
+  it('of a length that nobody tells is charged by the second for as long as its text takes to say', async () => {
+    const text = 'a'.repeat(150)
+    async function* pieces(): AsyncGenerator<TranscriptEvent> {
+      yield { type: 'transcript.text.delta', delta: text }
+    }
+    const usage = { type: 'tokens', input_tokens: 10, output_tokens: 3, total_tokens: 13 } as const
+    const paid = async (transcript: TranscriptAnswer) => {
+      const ledger = memoryLedger()
+      await ledger.credit({ account: 'acme', amount: 10_000_000n, reference: 'top-up' })
+      const { url, receipt } = await hostedWith({
+        keys: { 'sk-test': { account: 'acme' } },
+        models: { m: { provider: listener(() => transcript), price: { second: '0.01' } } },
+        storage: { ledger },
+        billing: {},
+      })
+      await (await send(url, '/audio/transcriptions', formOf(model, sound))).arrayBuffer()
+      return (await receipt()).charge?.cost
+    }
+    expect(await Promise.all([{ text }, text, pieces(), { text, usage }, { text: '' }].map(paid))).toEqual([
+      '0.1',
+      '0.1',
+      '0.1',
+      '0.1',
+      '0.01',
+    ])
   })
 })
 
