@@ -2,6 +2,7 @@
 import { GatewayError } from '../errors.ts'
 import { header, type Exchange } from '../http/exchange.ts'
 import { within } from '../http/deadline.ts'
+import { Guard } from '../storage/guard.ts'
 import { KeyCache, type KeyCacheOptions } from './cache.ts'
 import type { Caller, KeyRecord, KeyStore } from './contract.ts'
 import { hashKey, sameHash } from './key.ts'
@@ -28,22 +29,23 @@ export class Doorkeeper {
 
   constructor(options: AuthOptions) {
     this.#options = options
-    this.#cache = new KeyCache(options.store, options.cache)
     this.#timeoutMs = options.timeoutMs ?? 3_000
+    this.#cache = new KeyCache(guarded(options.store, this.#timeoutMs), options.cache)
   }
 
   /** Throws 401 `invalid_api_key`, or 503 while the source of callers does not answer. */
   async authenticate(exchange: Exchange): Promise<Caller> {
     const { authenticate } = this.#options
     if (authenticate !== undefined) {
-      const caller = await this.#ask(async () => requireCaller(await authenticate(exchange)))
+      const asked = async () => requireCaller(await authenticate(exchange))
+      const caller = await told(within(this.#timeoutMs, asked(), 'authenticate()'))
       if (caller !== undefined) return caller
     }
     const key = bearer(header(exchange, 'authorization'))
     if (key === undefined) throw new GatewayError('invalid_api_key')
     const hash = hashKey(key)
     const cached = this.#cache.find(hash)
-    const record = cached instanceof Promise ? await this.#ask(() => cached) : cached
+    const record = cached instanceof Promise ? await told(cached) : cached
     return this.#admit(record, hash)
   }
 
@@ -61,16 +63,23 @@ export class Doorkeeper {
     const { account, group, id, rate } = record
     return rate === undefined ? { account, group, key: id } : { account, group, key: id, rate }
   }
+}
 
-  /** Whatever goes wrong at the source of callers, a client's key is not to blame for it. */
-  async #ask<T>(question: () => Promise<T> | T): Promise<T> {
-    try {
-      return await within(this.#timeoutMs, Promise.resolve().then(question), 'authentication')
-    } catch (error) {
-      if (GatewayError.is(error)) throw error
-      throw new GatewayError('service_unavailable', { cause: error, retryAfterMs: 1_000 })
-    }
+/** Whatever goes wrong at the source of callers, a client's key is not to blame for it. */
+async function told<T>(answer: Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    if (GatewayError.is(error)) throw error
+    throw new GatewayError('service_unavailable', { cause: error, retryAfterMs: 1_000 })
   }
+}
+
+/** A look-up that is never answered must end, or everybody with that key would wait for it. */
+function guarded(store: KeyStore, timeoutMs: number): KeyStore {
+  const guard = new Guard({ name: 'the key store', timeoutMs, now: () => performance.now() })
+  const watch = store.watch?.bind(store)
+  return { find: (hash) => guard.call(() => store.find(hash)), ...(watch && { watch }) }
 }
 
 const bearerForm = /^bearer +([\x21-\x7e]{1,1024}) *$/i
