@@ -15,6 +15,14 @@ export type Load = Span & {
   readonly model: string
 }
 
+/** One client alone. */
+interface Repeated {
+  readonly port: number
+  readonly mount: string
+  readonly scenario: string
+  readonly count: number
+}
+
 const idle = new Map<number, Connection[]>()
 
 /** One client: a connection that is kept, and on it one request after the other. */
@@ -147,6 +155,21 @@ serveParent({
     )
     idle.set(port, [...(idle.get(port) ?? []), ...connections])
     return begun
+  },
+  /** Milliseconds that each of so many requests took, one after the other. */
+  time: async ({ port, mount, scenario, count }: Repeated) => {
+    const { body, chunks, path } = scenarioNamed(scenario)
+    const request = requestOf(mount, body(scenario), path)
+    const [connection] = connectionsTo(port, 1) as [Connection]
+    const times: number[] = []
+    while (times.length < count) {
+      const began = performance.now()
+      const answer = await connection.send(request)
+      times.push(performance.now() - began)
+      if (times.length === 1) verify(answer, scenario, chunks)
+    }
+    idle.set(port, [...(idle.get(port) ?? []), connection])
+    return times
   },
   /** Opens streams, a few at a time, that stay open. */
   hold: async ({ port, mount, count }: { port: number; mount: string; count: number }) => {

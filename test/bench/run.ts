@@ -10,7 +10,8 @@ import type { Span } from './load.ts'
 import { holdStreams } from './memory.ts'
 import { mountOf } from './mounts.ts'
 import { scenarios, type Scenario } from './traffic.ts'
-import { printMemory, printTable, printTranslators, type Sample } from './table.ts'
+import { canMeasure } from './stores.ts'
+import { printMemory, printTable, printTimes, printTranslators, type Sample } from './table.ts'
 import { measureTranslators } from './translators.ts'
 
 /** The rows: a server, and whether the models it serves have another name at the vendor. */
@@ -20,6 +21,7 @@ const rows = [
   { name: 'modelhatch in Express 5', kind: 'express', renamed: false },
   { name: 'modelhatch in Express 5, model renamed', kind: 'express', renamed: true },
   { name: 'modelhatch in Express 5, limits and prices', kind: 'metered', renamed: false },
+  { name: 'modelhatch in Express 5, the same on Postgres', kind: 'postgres', renamed: false },
   { name: 'modelhatch in Koa 3', kind: 'koa', renamed: false },
   { name: 'modelhatch in Koa 3, model renamed', kind: 'koa', renamed: true },
   { name: 'http-proxy-middleware 4 in Express 5', kind: 'proxy', renamed: false },
@@ -37,7 +39,9 @@ const plan = quick
   ? { rounds: 3, slotMs: 150, warm: 0.3, streams: 1_000, holders: ['relay', 'express'] }
   : { rounds: 9, slotMs: 300, warm: 1, streams: 2_000, holders: ['relay', 'node', 'express', 'koa', 'proxy'] }
 const [onlyServers, onlyScenarios] = [option('servers'), option('only')]
-const chosen = rows.filter(({ kind }) => kind === 'relay' || (onlyServers?.includes(kind) ?? true))
+const chosen = rows.filter(
+  ({ kind }) => canMeasure(kind) && (kind === 'relay' || (onlyServers?.includes(kind) ?? true)),
+)
 const columns = scenarios.filter(({ name }) => onlyScenarios?.includes(name) ?? true)
 
 /** One line that is written over, for somebody who watches. */
@@ -97,11 +101,28 @@ for (let round = 1; round <= plan.rounds; round++) {
     for (const [row, cost] of costs) samples.push({ row: row.name, column: scenario.name, cost, ratio: cost / base })
   }
 }
-for (const { child } of servers.values()) child.stop()
+
+/** Milliseconds of a single client who asks one thing after the other, in turns with those of the other servers. */
+const times = new Map<string, number[]>(chosen.map(({ name }) => [name, []]))
+for (let round = 0; round < plan.rounds && columns.some(({ name }) => name === 'json'); round++) {
+  progress(`one at a time, round ${round + 1} of ${plan.rounds}`)
+  for (const { name, kind, renamed } of chosen) {
+    if (renamed) continue
+    const { port } = servers.get(kind) as { port: number }
+    const timed = await load.ask<number[]>('time', { port, mount: mountOf(kind), scenario: 'json', count: 100 })
+    times.get(name)?.push(...timed)
+  }
+}
+
+for (const { child } of servers.values()) {
+  await child.ask('close')
+  child.stop()
+}
 
 progress('')
 const names = chosen.map(({ name }) => name)
 printTable(names, columns, samples)
+printTimes(times)
 if (onlyScenarios === undefined) {
   printTranslators(await measureTranslators(quick ? 6 : 15))
   const holders = plan.holders.filter((kind) => servers.has(kind))

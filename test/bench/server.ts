@@ -11,14 +11,16 @@ import { mount as mountOnNode } from 'modelhatch/node'
 import { openai } from 'modelhatch/providers'
 import { serveParent } from './child.ts'
 import { relay } from './relay.ts'
+import { booksOf } from './stores.ts'
 import { scenarios } from './traffic.ts'
 
 /** The servers by name; `vendor` is an origin such as `http://127.0.0.1:4000`. */
-const servers: Readonly<Record<string, (vendor: string) => RequestListener>> = {
+const servers: Readonly<Record<string, (vendor: string) => RequestListener | Promise<RequestListener>>> = {
   relay,
   node: (vendor) => mountOnNode(gatewayTo(vendor)),
   express: (vendor) => express().use('/ai', mountInExpress(gatewayTo(vendor))) as RequestListener,
-  metered: (vendor) => express().use('/ai', mountInExpress(meteredGatewayTo(vendor))) as RequestListener,
+  metered: (vendor) => metered(vendor, 'metered'),
+  postgres: (vendor) => metered(vendor, 'postgres'),
   koa: (vendor) => new Koa().use(mountInKoa('/ai', gatewayTo(vendor))).callback(),
   proxy: (vendor) =>
     express().use('/ai', createProxyMiddleware({ target: vendor, changeOrigin: true })) as RequestListener,
@@ -26,17 +28,24 @@ const servers: Readonly<Record<string, (vendor: string) => RequestListener>> = {
 
 let receipts = 0
 
+let close = async (): Promise<void> => undefined
+
 /** Limits that nobody reaches, prices, and an account that can pay them. */
-function meteredGatewayTo(vendor: string): Gateway {
+async function metered(vendor: string, kind: string): Promise<RequestListener> {
+  const books = booksOf(kind)
   const gateway = gatewayTo(vendor, {
     groups: {
       everyone: { models: '*', rate: { requests: '1000000000/s', tokens: '100000000000/s', concurrent: 9_999 } },
     },
     billing: {},
+    ...(books.storage && { storage: books.storage }),
   })
-  const { accounts } = gateway.admin
-  void accounts.topUp({ account: 'bench', amount: '1000000000', reference: 'bench' })
-  return gateway
+  close = async () => {
+    await gateway.close({ graceMs: 0 })
+    await books.close()
+  }
+  await gateway.admin.accounts.topUp({ account: 'bench', amount: '1000000000', reference: 'bench' })
+  return express().use('/ai', mountInExpress(gateway)) as RequestListener
 }
 
 function gatewayTo(vendor: string, more: Partial<GatewayOptions> = {}): Gateway {
@@ -61,10 +70,10 @@ const server = createServer()
 server.keepAliveTimeout = 60_000
 
 serveParent({
-  listen: ({ kind, vendor }: { kind: string; vendor: string }) => {
+  listen: async ({ kind, vendor }: { kind: string; vendor: string }) => {
     const make = servers[kind]
     if (make === undefined) throw new Error(`no server is named "${kind}"`)
-    server.on('request', make(vendor))
+    server.on('request', await make(vendor))
     return new Promise<number>((resolve) => {
       server.listen(0, '127.0.0.1', 4096, () => resolve((server.address() as AddressInfo).port))
     })
@@ -75,6 +84,7 @@ serveParent({
     return user + system
   },
   receipts: () => receipts,
+  close: () => close(),
   memory: () => {
     globalThis.gc?.()
     const { rss, heapUsed } = process.memoryUsage()

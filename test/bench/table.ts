@@ -50,6 +50,15 @@ export function printMemory(held: readonly Held[]): void {
   ])
 }
 
+export function printTimes(times: ReadonlyMap<string, readonly number[]>): void {
+  const timed = [...times].filter(([, each]) => each.length > 0)
+  if (timed.length === 0) return
+  print([
+    ['json, one at a time', 'median', '99 of 100'],
+    ...timed.map(([name, each]) => [name, inMilliseconds(median(each)), inMilliseconds(quantile(each, 0.99))]),
+  ])
+}
+
 export function printTranslators(all: readonly Translated[]): void {
   print([
     ['translating, in process', 'a chunk alone', 'twenty at once'],
@@ -73,4 +82,8 @@ function print(lines: readonly (readonly string[])[]): void {
 
 function inKilobytes(bytes: number): string {
   return `${(bytes / 1024).toFixed(1)} KB`
+}
+
+function inMilliseconds(time: number): string {
+  return `${time.toFixed(2)} ms`
 }

@@ -1,0 +1,26 @@
+/** Where the metered servers keep their books. */
+import { postgres } from 'modelhatch/postgres'
+import type { Storage } from 'modelhatch'
+import { hasPostgres, ownName, postgresPool } from '../servers.ts'
+
+interface Books {
+  readonly storage: Storage | undefined
+  readonly close: () => Promise<void>
+}
+
+/** Whether this machine can measure a kind of server. */
+export function canMeasure(kind: string): boolean {
+  return kind !== 'postgres' || hasPostgres
+}
+
+/** A schema of its own in the Postgres of this machine, taken away by `close`; memory for every other kind. */
+export function booksOf(kind: string): Books {
+  if (kind !== 'postgres') return { storage: undefined, close: async () => undefined }
+  const schema = ownName()
+  const pool = postgresPool(10)
+  const close = async () => {
+    await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+    await pool.end()
+  }
+  return { storage: postgres(pool, { schema }), close }
+}
