@@ -1,7 +1,7 @@
 /**
  * What the quick starts serve: the `demo` models, which need no key and no network, and the models of each vendor whose
  * key is set: `OPENAI_API_KEY` adds `openai/gpt-5` and so on, `ANTHROPIC_API_KEY` adds `anthropic/…`, `GEMINI_API_KEY`
- * adds `gemini/…`. `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` and `GEMINI_BASE_URL` lead to others that speak the same
+ * adds `gemini/…`, which make videos too. `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` and `GEMINI_BASE_URL` lead to others that speak the same
  * formats.
  */
 import { landscapeVideo, portraitVideo, type ModelEntry } from 'modelhatch'

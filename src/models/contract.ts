@@ -6,6 +6,7 @@ import type { CancelPolicy } from '../billing/cancel.ts'
 import type { Price } from '../billing/price.ts'
 import type { ScopedRate } from '../limits/rate.ts'
 import type { Provider } from '../providers/contract.ts'
+import type { VideoLimits } from '../providers/video.ts'
 
 /** One way to reach a model. */
 export interface Deployment {
@@ -47,7 +48,7 @@ export interface Model {
   readonly maxOutputTokens?: number
   /** For image models. */
   readonly image?: ImageAbilities
-  /** What may be asked of a video model. */
+  /** What may be asked of a video model. Absent: what its provider says of it. */
   readonly video?: VideoLimits
   /** The groups that may use the model; absent: every group whose own list names it. */
   readonly groups?: readonly string[]
@@ -59,13 +60,6 @@ export interface Model {
   readonly rate?: ScopedRate
   /** At least one. */
   readonly deployments: readonly Deployment[]
-}
-
-export interface VideoLimits {
-  /** Seconds. Default 5, 10, 15, 20. */
-  readonly durations?: readonly number[]
-  /** `<width>x<height>`; the first is the default. Absent: the vendor decides. */
-  readonly sizes?: readonly string[]
 }
 
 /** The specification's two kinds of video model. */

@@ -5,7 +5,8 @@ import type { ScopedRate } from '../limits/rate.ts'
 import { within } from '../http/deadline.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { ModelObject } from '../wire/model.ts'
-import type { Deployment, ImageAbilities, Model, ModelRegistry, VideoLimits } from './contract.ts'
+import type { VideoLimits } from '../providers/video.ts'
+import type { Deployment, ImageAbilities, Model, ModelRegistry } from './contract.ts'
 
 /** A model in the options: a provider alone, or with what there is to say about it. */
 export type ModelEntry = Provider | ModelOptions
@@ -37,7 +38,7 @@ export interface ModelOptions {
   readonly cancelled?: CancelPolicy
   /** How much of the model may be used: by everybody together, unless `per` says otherwise. */
   readonly rate?: ScopedRate
-  /** What may be asked of a video model: `portraitVideo`, `landscapeVideo`, or limits of its own. */
+  /** What may be asked of a video model: `portraitVideo`, `landscapeVideo`, or limits of its own. Default: its provider's. */
   readonly video?: VideoLimits
 }
 

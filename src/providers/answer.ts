@@ -8,7 +8,11 @@ import { vendorError, waitOf, type VendorFault } from './vendor-error.ts'
 export type FaultReader = (fault: VendorFault) => VendorFault
 
 /** Throws for every status that is no answer. */
-export async function requireSuccess(transfer: Transfer, call?: Call<unknown>, read?: FaultReader): Promise<void> {
+export async function requireSuccess(
+  transfer: Transfer,
+  call?: Pick<Call<unknown>, 'openModel' | 'field'>,
+  read?: FaultReader,
+): Promise<void> {
   const { status } = transfer
   if (status === 200 || status === 201) return
   const waitMs = waitOf((name) => transfer.header(name))

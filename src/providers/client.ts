@@ -3,6 +3,7 @@
  * (`request`, `fetch`) costs several times the CPU. Deadlines, abort, back-pressure and size limits live here; nothing
  * of an answer is interpreted.
  */
+import type { LookupFunction } from 'node:net'
 // Not from 'undici': its index sets the dispatcher of the process, and with it changes the host's own `fetch`.
 import Pool from 'undici/lib/dispatcher/pool.js'
 import { parseMediaType } from '../http/media-type.ts'
@@ -49,7 +50,8 @@ export class Client {
   readonly #headers: Record<string, string>
   readonly #bounds: Bounds
 
-  constructor(options: ClientOptions) {
+  /** `lookup`: how names become addresses, where not every address will do. */
+  constructor(options: ClientOptions, lookup?: LookupFunction) {
     const url = parseBaseUrl(options.baseUrl)
     this.#prefix = url.pathname.replace(/\/+$/, '')
     this.#query = url.search
@@ -60,6 +62,7 @@ export class Client {
       headersTimeout: 0,
       bodyTimeout: 0,
       allowH2: false,
+      ...(lookup && { connect: { lookup } }),
     }
     // Compressed answers are not asked for: a few kilobytes of them can hold gigabytes.
     this.#headers = { ...options.headers, accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'modelhatch' }

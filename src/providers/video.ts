@@ -5,6 +5,14 @@
 import type { Json } from '../wire/json.ts'
 import type { VideoRequest } from '../wire/video.ts'
 
+/** What may be asked of a video model. */
+export interface VideoLimits {
+  /** Seconds. Default 5, 10, 15, 20. */
+  readonly durations?: readonly number[]
+  /** `<width>x<height>`; the first is the default. Absent: the vendor decides. */
+  readonly sizes?: readonly string[]
+}
+
 export interface VideoProvider {
   /**
    * Required. How a submission whose outcome is unknown can be cleared up, after a crash or a broken connection:
@@ -15,6 +23,8 @@ export interface VideoProvider {
   readonly submit: 'token' | 'lookup' | 'none'
   /** For `lookup`: the longest time between sending a submission and the vendor's look-up knowing it. Default 60,000. */
   readonly acceptBoundMs?: number
+  /** Optional. What may be asked of a model, by the vendor's name for it, where the host has said nothing (`video`). */
+  limits?(model: string): VideoLimits | undefined
 
   /** Required. Submits the job and resolves to its operation. Throws as every provider method does. */
   start(call: VideoCall): Promise<Json>
@@ -32,6 +42,8 @@ export interface VideoCall extends VideoContext {
   readonly request: VideoRequest
   /** The vendor's name for the model. */
   readonly model: string
+  /** The client chose the vendor's name itself: a model unknown to the vendor is then the client's mistake, a 404. */
+  readonly openModel: boolean
   /** The task's id: what makes a repeated submission recognisable. */
   readonly token: string
 }

@@ -36,8 +36,8 @@ export function videoTasks({ options, catalogue, admission, ledger, clock, rando
       now: () => time.now(),
       async deployments(model) {
         const found = (await catalogue.lookUp(model))?.deployments ?? []
-        return found.flatMap(({ provider, model: name }): VideoDeployment[] =>
-          provider.video === undefined ? [] : [{ provider: provider.name, model: name, video: provider.video }],
+        return found.flatMap(({ provider: { name, video }, model: vendorModel, open = false }): VideoDeployment[] =>
+          video === undefined ? [] : [{ provider: name, model: vendorModel, openModel: open, video }],
         )
       },
       purse: new TaskPurse({

@@ -4,7 +4,7 @@
  */
 import type { Json } from '../wire/json.ts'
 import { save, type TaskEvent, type TaskParts } from './parts.ts'
-import { changed, type StoredTask, type VideoTask } from './task.ts'
+import { changed, withoutPictures, type StoredTask, type VideoTask } from './task.ts'
 import { nextTryMs } from './webhook.ts'
 
 type Ending = Pick<VideoTask, 'state'> & Partial<VideoTask>
@@ -13,7 +13,8 @@ type Ending = Pick<VideoTask, 'state'> & Partial<VideoTask>
 export async function finish(parts: TaskParts, task: StoredTask, ending: Ending): Promise<StoredTask> {
   const now = await parts.now()
   const record = { dueAt: now, leasedUntil: now + parts.timing.leaseMs }
-  const { won, task: stored } = await save(parts, changed(task, { ...ending, finishedAt: now, settled: false }, record))
+  const end = { ...ending, request: withoutPictures(task.data.request), finishedAt: now, settled: false }
+  const { won, task: stored } = await save(parts, changed(task, end, record))
   return won ? settle(parts, stored) : stored
 }
 

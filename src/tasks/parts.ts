@@ -27,6 +27,8 @@ export interface TaskEvent {
 export interface VideoDeployment {
   readonly provider: string
   readonly model: string
+  /** See `VideoCall.openModel`. */
+  readonly openModel: boolean
   readonly video: VideoProvider
 }
 

@@ -7,7 +7,7 @@ import { GatewayError } from '../errors.ts'
 import type { Json } from '../wire/json.ts'
 import { fail, finish, reconcile } from './finish.ts'
 import { ask, save, wasNotBegun, workerOf, type TaskParts, type VideoDeployment } from './parts.ts'
-import { changed, type StoredTask } from './task.ts'
+import { changed, withoutPictures, type StoredTask } from './task.ts'
 
 /** How long an intent is left alone: as long as its own process may still be waiting, and as the vendor needs to know it. */
 export function intentLeaseMs(parts: TaskParts, video: VideoDeployment['video']): number {
@@ -86,15 +86,16 @@ async function resubmit(parts: TaskParts, task: StoredTask, deployment: VideoDep
   }
 }
 
-function start(parts: TaskParts, task: StoredTask, { video, model }: VideoDeployment): Promise<Json> {
+function start(parts: TaskParts, task: StoredTask, { video, model, openModel }: VideoDeployment): Promise<Json> {
   const { request } = task.data
-  return ask(parts.timing.startMs, (signal) => video.start({ request, model, token: task.id, signal }))
+  return ask(parts.timing.startMs, (signal) => video.start({ request, model, openModel, token: task.id, signal }))
 }
 
 /** The vendor has the job. If the intent was cleared up meanwhile, the job may be one that nobody waits for. */
 async function accepted(parts: TaskParts, task: StoredTask, operation: Json): Promise<StoredTask> {
   const dueAt = (await parts.now()) + parts.intervalMs(task.data.request.duration)
-  const next = changed(task, { state: 'pending', operation, faults: 0 }, { dueAt, leasedUntil: 0 })
+  const request = withoutPictures(task.data.request)
+  const next = changed(task, { state: 'pending', request, operation, faults: 0 }, { dueAt, leasedUntil: 0 })
   const { won, task: stored } = await save(parts, next)
   if (!won && JSON.stringify(stored.data.operation) !== JSON.stringify(operation))
     reconcile(parts, stored, 'orphan', operation)

@@ -58,6 +58,13 @@ export function changed(
   return { ...task, ...record, version: task.version + 1, data: { ...task.data, ...data } }
 }
 
+/** What is kept of a request that no vendor needs to be given again: pictures in it may be of many megabytes. */
+export function withoutPictures(request: VideoRequest): VideoRequest {
+  const { prompt, model, duration, ...rest } = request
+  const small = Object.entries(rest).filter(([, value]) => JSON.stringify(value ?? null).length <= 2_000)
+  return { ...Object.fromEntries(small), prompt, model, duration }
+}
+
 export function isFinal(task: VideoTask): boolean {
   return task.state === 'completed' || task.state === 'failed'
 }

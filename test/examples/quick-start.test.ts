@@ -3,7 +3,14 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import OpenAI from 'openai'
-import { anthropicDialect, geminiDialect, scriptedVendor, speaking, type Dialect } from 'modelhatch/testing'
+import {
+  anthropicDialect,
+  geminiDialect,
+  googleVideos,
+  scriptedVendor,
+  speaking,
+  type Dialect,
+} from 'modelhatch/testing'
 import { expect, test } from 'vitest'
 import { commandOf, runExample } from './example.ts'
 
@@ -93,6 +100,26 @@ test('keys of other vendors add theirs', async () => {
   await expect(ask('openai/gpt-9')).rejects.toMatchObject({ status: 404 })
   expect(await example.stop()).toBe(0)
   await Promise.all([claude.close(), google.close()])
+})
+
+test('the key of Google adds its models for videos', async () => {
+  const google = googleVideos('sk-goog')
+  const vendor = await scriptedVendor((request, response) => {
+    if (!request.url.startsWith('/v1/models?')) return google.reply(request, response)
+    response.setHeader('content-type', 'application/json')
+    response.end('{"models":[{"name":"models/veo-3.1-generate-001"},{"name":"models/gemini-omni-1.1-flash"}]}')
+  })
+  const example = await runExample('express', { GEMINI_API_KEY: 'sk-goog', GEMINI_BASE_URL: vendor.baseUrl })
+  const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
+  const models = ['gemini/veo-3.1-generate-001', 'gemini/gemini-omni-1.1-flash']
+  expect((await client.models.list()).data.map(({ id }) => id)).toEqual(expect.arrayContaining(models))
+  for (const model of models) {
+    const { status } = await client.videos.create({ model, prompt: 'A hatch opens', seconds: '4' })
+    expect(status).toBe('queued')
+  }
+  expect(google.heard.map(({ model }) => `gemini/${model}`)).toEqual(models)
+  expect(await example.stop()).toBe(0)
+  await vendor.close()
 })
 
 test('a port that is taken is told at once', async () => {

@@ -96,7 +96,7 @@ export class World {
     const parts: TaskParts = {
       store: steppedStore,
       now: async () => this.time,
-      deployments: async () => [{ provider: 'sim', model: 'sim-1', video: this.#vendor(effect) }],
+      deployments: async () => [{ provider: 'sim', model: 'sim-1', openModel: false, video: this.#vendor(effect) }],
       purse: {
         hold: (task) =>
           effect(async () => {

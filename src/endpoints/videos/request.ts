@@ -9,6 +9,7 @@ import type { Sizes } from '../../http/sizes.ts'
 import { isForm, readForm } from '../../http/upload.ts'
 import { idempotencyKeyOf } from '../../idempotency/key.ts'
 import type { Model } from '../../models/contract.ts'
+import type { VideoLimits } from '../../providers/video.ts'
 import type { VideoRequest } from '../../wire/video.ts'
 import { check } from '../check.ts'
 
@@ -85,7 +86,8 @@ async function readFields(exchange: Exchange, sizes: Sizes): Promise<JsonBody> {
 }
 
 /** The request as providers get it. Throws 400 that names what the model allows. */
-export function videoRequest(order: VideoOrder, { video = {} }: Model): VideoRequest {
+export function videoRequest(order: VideoOrder, model: Model): VideoRequest {
+  const video = model.video ?? limitsOf(model)
   const durations = video.durations ?? usualDurations
   const duration = order.duration ?? Math.min(...durations)
   if (!durations.includes(duration)) {
@@ -106,4 +108,10 @@ export function videoRequest(order: VideoOrder, { video = {} }: Model): VideoReq
     duration,
     ...(chosen !== undefined && { size: chosen }),
   }
+}
+
+/** What the first provider that makes videos of this model says of it. */
+function limitsOf({ deployments }: Model): VideoLimits {
+  const first = deployments.find(({ provider }) => provider.video !== undefined)
+  return first?.provider.video?.limits?.(first.model) ?? {}
 }

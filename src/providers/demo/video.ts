@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { GatewayError } from '../../errors.ts'
 import type { Json } from '../../wire/json.ts'
 import type { VideoProvider, VideoStatus } from '../video.ts'
+import { ranged } from '../videos/content.ts'
 import { changedPicture, parameterSets, wholePicture, type Picture } from './h264.ts'
 import { mp4 } from './mp4.ts'
 
@@ -78,23 +79,4 @@ function blocksFromTheMiddle(across: number, down: number): number[] {
   const distance = (block: number) =>
     Math.hypot((block % across) - (across - 1) / 2, Math.floor(block / across) - (down - 1) / 2)
   return blocks.sort((left, right) => distance(left) - distance(right))
-}
-
-/** One range of a file, as players ask for it. */
-function ranged(bytes: Buffer, range: string | undefined) {
-  const headers = { 'content-type': 'video/mp4', 'accept-ranges': 'bytes' }
-  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? []
-  const whole = from === '' && to === ''
-  const start = from === '' ? Math.max(bytes.length - Number(to), 0) : Number(from)
-  const end = from === '' || to === '' ? bytes.length - 1 : Math.min(Number(to), bytes.length - 1)
-  if (whole || start > end) {
-    return { status: 200, headers: { ...headers, 'content-length': String(bytes.length) }, body: once(bytes) }
-  }
-  const part = bytes.subarray(start, end + 1)
-  const place = { 'content-range': `bytes ${start}-${end}/${bytes.length}`, 'content-length': String(part.length) }
-  return { status: 206, headers: { ...headers, ...place }, body: once(part) }
-}
-
-async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
-  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536)
 }

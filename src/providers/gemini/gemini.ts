@@ -12,6 +12,7 @@ import { editImages, generateImages } from './images.ts'
 import { ResponseReader, type ReaderOptions } from './reader.ts'
 import { requestFor, type RequestOptions } from './request.ts'
 import { Vendor } from './vendor.ts'
+import { videosOf } from './videos/videos.ts'
 
 export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseUrl'>>, RequestOptions {
   /** Sent as `x-goog-api-key`. Leave it out where `headers` carry the credentials, as on Vertex AI. */
@@ -40,6 +41,7 @@ export function gemini(options: GeminiOptions = {}): Provider {
     embeddingBatch: 100,
     generateImages: (call) => generateImages(vendor, call),
     editImages: (call) => editImages(vendor, call),
+    video: videosOf(vendor, options.ignore),
     models: ({ signal }) => listModels(vendor, signal),
     close: () => vendor.close(),
   }

@@ -1,7 +1,9 @@
 /** The way to Google's API: what all methods of the provider do alike. */
+import { publicLookup, publicUrl } from '../../http/public-address.ts'
 import { requireSuccess } from '../answer.ts'
 import { Client } from '../client.ts'
 import type { Call } from '../contract.ts'
+import { unavailable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
 import { vendorError } from '../vendor-error.ts'
 import { readFault, statusOf } from './fault.ts'
@@ -17,14 +19,31 @@ export class Vendor {
     this.#options = options
   }
 
+  /** With its version, such as `https://generativelanguage.googleapis.com/v1beta`. */
+  get base(): string {
+    return versioned(this.#options.baseUrl ?? 'https://generativelanguage.googleapis.com')
+  }
+
   /** Opened by the first call. */
   get client(): Client {
-    const { baseUrl = 'https://generativelanguage.googleapis.com' } = this.#options
     return (this.#client ??= new Client({
       ...this.#options,
-      baseUrl: versioned(baseUrl),
+      baseUrl: this.base,
       headers: headersOf(this.#options),
     }))
+  }
+
+  /** A client for a file that the vendor names, to be closed after it. Our credentials go to the vendor itself only. */
+  clientAt(url: URL): Client {
+    const base = new URL(this.base)
+    if (url.origin === base.origin) {
+      return new Client({ ...this.#options, baseUrl: url.origin + base.search, headers: headersOf(this.#options) })
+    }
+    // Only a vendor of our own network may send us to places in it.
+    const inside = base.protocol === 'http:'
+    const allowed = inside ? /^https?:$/.test(url.protocol) : url.protocol === 'https:' && publicUrl(url.href)
+    if (!allowed) throw unavailable('next', new Error('the vendor keeps a file where we do not go'))
+    return new Client({ ...this.#options, baseUrl: url.origin, headers: {} }, inside ? undefined : publicLookup())
   }
 
   async close(): Promise<void> {

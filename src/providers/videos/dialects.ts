@@ -3,7 +3,8 @@
  * clients of xAI and ByteDance in the AI SDK.
  */
 import type { VideoStatus } from '../video.ts'
-import { failedStatus, progressOf, stateOf, textOf, type Answer, type VideoDialect } from './dialect.ts'
+import type { Answer, VideoDialect } from './dialect.ts'
+import { failedStatus, progressOf, stateOf, textOf } from './states.ts'
 
 /** OpenAI's `/v1/videos`: the result is fetched through the API, with its key. */
 export const openaiVideos: VideoDialect = {

@@ -1,8 +1,9 @@
 /** Vendors that only make videos. */
 import { Client, type ClientOptions } from '../client.ts'
 import type { Provider } from '../contract.ts'
-import { httpVideo, type VideoDialect } from './dialect.ts'
+import type { VideoDialect } from './dialect.ts'
 import { gatewayVideos, openaiVideos, seedanceVideos, xaiVideos } from './dialects.ts'
+import { httpVideo } from './http-video.ts'
 
 export interface VideoVendorOptions extends Partial<Omit<ClientOptions, 'headers'>> {
   readonly apiKey?: string

@@ -28,7 +28,7 @@ async function talkTo(
   return {
     vendor,
     video: provider.video as NonNullable<Provider['video']>,
-    start: () => provider.video?.start({ request, model: 'up-1', token: 'video_1', signal }),
+    start: () => provider.video?.start({ request, model: 'up-1', openModel: false, token: 'video_1', signal }),
   }
 }
 
@@ -156,7 +156,7 @@ test('one gateway stands behind another, and a repeated submission is one job th
   const back = createGateway({ keys: { 'sk-back': {} }, models: { film: demo({ videoSeconds: 0 }) }, clock })
   const backUrl = await hosted(back)
   const provider = gatewayVideo({ baseUrl: `${backUrl}/v1`, apiKey: 'sk-back' })
-  const submit = () => provider.video?.start({ request, model: 'film', token: 'video_token', signal })
+  const submit = () => provider.video?.start({ request, model: 'film', openModel: false, token: 'video_token', signal })
   expect(await submit()).toEqual(await submit())
 
   const front = createGateway({

@@ -1,0 +1,32 @@
+/** Google's refusals of a video in OpenAI's words. */
+import { isRecord } from '../../reading/parts.ts'
+import type { VendorFault } from '../../vendor-error.ts'
+import { isPolicy } from '../../videos/states.ts'
+import { readFault } from '../fault.ts'
+
+/** The vendor's names, as the client may have written them. */
+const fields: Readonly<Record<string, readonly string[]>> = {
+  durationSeconds: ['duration'],
+  duration: ['duration'],
+  aspectRatio: ['aspect_ratio', 'aspectRatio', 'size'],
+  aspect_ratio: ['aspect_ratio', 'aspectRatio', 'size'],
+  resolution: ['resolution', 'size'],
+  negativePrompt: ['negative_prompt', 'negativePrompt'],
+  personGeneration: ['person_generation', 'personGeneration'],
+  generateAudio: ['generate_audio', 'generateAudio'],
+  seed: ['seed'],
+  image: ['input_reference', 'image_url', 'image'],
+  prompt: ['prompt'],
+}
+
+export function readVideoFault(fault: VendorFault): VendorFault {
+  const read = readFault(fault)
+  const { message } = isRecord(fault.error) ? fault.error : {}
+  const { code } = isRecord(read.error) ? read.error : {}
+  if (typeof message !== 'string' || code !== undefined) return read
+  if (fault.status === 400 && isPolicy(message)) return { ...read, error: { code: 'content_policy_violation' } }
+  const named = (message.match(/\w+/g) ?? []).flatMap((word) =>
+    Object.hasOwn(fields, word) ? (fields[word] ?? []) : [],
+  )
+  return { ...read, error: { param: named.find((field) => fault.sent?.(field) !== undefined) } }
+}

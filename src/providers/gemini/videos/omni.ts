@@ -1,0 +1,70 @@
+/** Gemini Omni: an interaction in the background. Source: the Gemini API reference (interactions), as Google's client speaks it. */
+import { isRecord } from '../../reading/parts.ts'
+import type { VideoLimits } from '../../video.ts'
+import type { Answer } from '../../videos/dialect.ts'
+import { failedStatus, refusedStatus, stateOf, textOf } from '../../videos/states.ts'
+import { readVideoFault } from './fault.ts'
+import type { FoundVideo, GoogleVideoDialect } from './dialect.ts'
+import { wishesIn } from './wishes.ts'
+
+const taken = ['aspectRatio', 'resolution', 'seed'] as const
+
+export function omniDialect(ignored: readonly string[] | undefined): GoogleVideoDialect {
+  return {
+    submit: 'none',
+    start({ request, model }) {
+      const { image, parameters } = wishesIn(request, taken, ignored)
+      const { aspectRatio, resolution, seed } = parameters
+      const text = { type: 'text', text: request.prompt }
+      const shown = image && { type: 'image', data: image.base64, mime_type: image.mediaType }
+      return {
+        path: '/interactions',
+        body: {
+          model: model.replace(/^models\//, ''),
+          input: shown === undefined ? [text] : [shown, text],
+          // Stored, for it is asked about later.
+          background: true,
+          store: true,
+          response_format: {
+            type: 'video',
+            delivery: 'uri',
+            duration: `${request.duration}s`,
+            ...(aspectRatio !== undefined && { aspect_ratio: aspectRatio }),
+            ...(resolution !== undefined && { resolution }),
+          },
+          generation_config: {
+            video_config: { task: shown === undefined ? 'text_to_video' : 'image_to_video' },
+            ...(seed !== undefined && { seed }),
+          },
+        },
+      }
+    },
+    idOf: ({ id }) => textOf(id),
+    check: (id) => ({ method: 'GET', path: `/interactions/${id}` }),
+    statusOf(answer) {
+      const { uri, base64 } = videoIn(answer)
+      const state = stateOf(answer['status'], false)
+      if (state === 'failed') return failedStatus(answer['errors'] ?? answer['error'] ?? answer['status'])
+      if (state !== 'completed') return { state }
+      if (uri !== undefined) return { state, operation: { uri } }
+      // A refusal is an answer in words.
+      return base64 === undefined ? refusedStatus : { state }
+    },
+    cancel: (id) => ({ path: `/interactions/${id}/cancel`, body: {} }),
+    fault: readVideoFault,
+    large: true,
+    videoIn,
+  }
+}
+
+/** Source: the models' pages in Google's documentation. */
+export function omniLimits(model: string): VideoLimits {
+  const longest = /omni-(?:flash|1\.1)/.test(model) ? 10 : 15
+  return { durations: Array.from({ length: longest - 2 }, (_, index) => index + 3) }
+}
+
+function videoIn({ output_video: whole, steps }: Answer): FoundVideo {
+  const contents = Array.isArray(steps) ? steps.filter(isRecord).flatMap(({ content }) => content) : []
+  const video = [whole, ...contents].filter(isRecord).find(({ type, uri, data }) => type === 'video' && (uri ?? data))
+  return { uri: textOf(video?.['uri']), base64: textOf(video?.['data']) }
+}

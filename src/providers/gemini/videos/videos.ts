@@ -1,0 +1,65 @@
+/** The models that make videos. Their files are given out to whoever has our key only, so that all go through us. */
+import { GatewayError } from '../../../errors.ts'
+import type { Json } from '../../../wire/json.ts'
+import { readJsonObject, requireSuccess } from '../../answer.ts'
+import type { VideoContext, VideoContent, VideoProvider } from '../../video.ts'
+import { ranged, requireFound } from '../../videos/content.ts'
+import type { Answer } from '../../videos/dialect.ts'
+import { askVendor, httpVideo, idOf } from '../../videos/http-video.ts'
+import type { Vendor } from '../vendor.ts'
+import type { GoogleVideoDialect } from './dialect.ts'
+import { download } from './download.ts'
+import { omniDialect, omniLimits } from './omni.ts'
+import { veoDialect, veoLimits } from './veo.ts'
+
+export function videosOf(vendor: Vendor, ignored: readonly string[] | undefined): VideoProvider {
+  const open = () => vendor.client
+  const [veo, omni] = [veoDialect(ignored), omniDialect(ignored)]
+  const predictions = httpVideo(open, veo)
+  const interactions = httpVideo(open, omni)
+  return {
+    // Neither takes a token, nor lists what it has been given.
+    submit: 'none',
+    limits: (model) => (isVeo(model) ? veoLimits(model) : isOmni(model) ? omniLimits(model) : undefined),
+    async start(call) {
+      if (isVeo(call.model)) return predictions.start(call)
+      if (isOmni(call.model)) return interactions.start(call)
+      throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not make videos.' })
+    },
+    check: (operation, context) => (isPrediction(operation) ? predictions : interactions).check(operation, context),
+    async cancel(operation, context) {
+      if (!isPrediction(operation)) await interactions.cancel?.(operation, context)
+    },
+    content: (operation, context) => contentOf(vendor, isPrediction(operation) ? veo : omni, operation, context),
+  }
+}
+
+async function contentOf(
+  vendor: Vendor,
+  dialect: GoogleVideoDialect,
+  operation: Json,
+  context: VideoContext & { readonly range?: string },
+): Promise<VideoContent> {
+  const { uri } = Object(operation) as { uri?: unknown }
+  if (typeof uri === 'string') return download(vendor, uri, context)
+  const transfer = await askVendor(vendor.client, dialect.check(idOf(operation, dialect)), context.signal)
+  requireFound(transfer)
+  await requireSuccess(transfer, undefined, dialect.fault)
+  const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
+  const { base64 } = dialect.videoIn(value as Answer)
+  if (base64 === undefined) throw new GatewayError('not_found')
+  return ranged(Buffer.from(base64, 'base64'), context.range)
+}
+
+function isVeo(model: string): boolean {
+  return /(?:^|\/)veo-/.test(model)
+}
+
+function isOmni(model: string): boolean {
+  return /(?:^|\/)gemini-omni-/.test(model)
+}
+
+function isPrediction(operation: Json): boolean {
+  const { id } = Object(operation) as { id?: unknown }
+  return typeof id === 'string' && id.includes('/operations/')
+}

@@ -1,0 +1,40 @@
+/** The bytes of a video, as a vendor gives them out. */
+import { GatewayError } from '../../errors.ts'
+import { requireSuccess } from '../answer.ts'
+import type { Transfer } from '../transfer.ts'
+import type { VideoContent } from '../video.ts'
+
+export async function contentOf(transfer: Transfer): Promise<VideoContent> {
+  requireFound(transfer)
+  if (transfer.status !== 206 && transfer.status !== 416) await requireSuccess(transfer)
+  const headers: Record<string, string> = {}
+  for (const name of ['content-type', 'content-length', 'content-range', 'accept-ranges']) {
+    const value = transfer.header(name)
+    if (value !== undefined) headers[name] = value
+  }
+  return { status: transfer.status, headers, body: transfer }
+}
+
+/** A job that is gone is not the same as a vendor that cannot be asked. */
+export function requireFound(transfer: Transfer): void {
+  if (transfer.status === 404 || transfer.status === 410) throw transfer.fail(new GatewayError('not_found'))
+}
+
+/** Bytes that are here already, or one range of them, as players ask for it. */
+export function ranged(bytes: Buffer, range: string | undefined): VideoContent {
+  const headers = { 'content-type': 'video/mp4', 'accept-ranges': 'bytes' }
+  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? []
+  const whole = from === '' && to === ''
+  const start = from === '' ? Math.max(bytes.length - Number(to), 0) : Number(from)
+  const end = from === '' || to === '' ? bytes.length - 1 : Math.min(Number(to), bytes.length - 1)
+  if (whole || start > end) {
+    return { status: 200, headers: { ...headers, 'content-length': String(bytes.length) }, body: once(bytes) }
+  }
+  const part = bytes.subarray(start, end + 1)
+  const place = { 'content-range': `bytes ${start}-${end}/${bytes.length}`, 'content-length': String(part.length) }
+  return { status: 206, headers: { ...headers, ...place }, body: once(part) }
+}
+
+async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536)
+}

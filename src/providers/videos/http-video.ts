@@ -1,0 +1,71 @@
+/** A vendor of videos from its dialect. */
+import { GatewayError } from '../../errors.ts'
+import type { Json } from '../../wire/json.ts'
+import { readJsonObject, requireSuccess } from '../answer.ts'
+import type { Client } from '../client.ts'
+import { unavailable } from '../failure.ts'
+import type { Transfer } from '../transfer.ts'
+import type { VideoContext, VideoProvider } from '../video.ts'
+import { contentOf, requireFound } from './content.ts'
+import type { Answer, Ask, VideoDialect } from './dialect.ts'
+
+/** Of an answer that tells how a job stands. */
+const usualBytes = 1024 * 1024
+
+export function httpVideo(open: () => Client, dialect: VideoDialect): VideoProvider {
+  const { cancel, content, fault, large = false } = dialect
+  return {
+    submit: dialect.submit,
+    async start(call) {
+      const ask = dialect.start(call)
+      const headers = dialect.submit === 'token' ? { ...ask.headers, 'idempotency-key': call.token } : ask.headers
+      const transfer = await askVendor(open(), { ...ask, ...(headers && { headers }) }, call.signal)
+      const asked = { openModel: call.openModel, field: (name: string) => call.request[name] }
+      if (transfer.status !== 202) await requireSuccess(transfer, asked, fault)
+      const { value } = await readJsonObject(transfer, large ? open().answerBytes : usualBytes)
+      const id = dialect.idOf(value as Answer)
+      if (id === undefined || id === '') throw unavailable('next', new Error('the vendor gave the job no id'))
+      return { id }
+    },
+    async check(operation, { signal }) {
+      const transfer = await askVendor(open(), dialect.check(idOf(operation, dialect)), signal)
+      requireFound(transfer)
+      if (transfer.status !== 202) await requireSuccess(transfer, undefined, fault)
+      const { value } = await readJsonObject(transfer, large ? open().answerBytes : usualBytes)
+      const status = dialect.statusOf(value as Answer, transfer.status)
+      if (status.state === 'failed' || status.operation === undefined) return status
+      return { ...status, operation: { ...Object(operation), ...Object(status.operation) } as Json }
+    },
+    ...(cancel && {
+      async cancel(operation: Json, { signal }: VideoContext) {
+        const transfer = await askVendor(open(), cancel(idOf(operation, dialect)), signal)
+        transfer.fail(new Error('the answer is of no interest'))
+      },
+    }),
+    ...(content && {
+      async content(operation: Json, { signal, range }: VideoContext & { range?: string }) {
+        const { headers, ...ask } = content(idOf(operation, dialect))
+        return contentOf(await askVendor(open(), { ...ask, headers: { ...headers, ...(range && { range }) } }, signal))
+      },
+    }),
+  }
+}
+
+/** The id of a job, as it stands in a path. */
+export function idOf(operation: Json, { pathOf = encodeURIComponent }: VideoDialect): string {
+  const { id } = Object(operation) as { id?: unknown }
+  if (typeof id !== 'string') throw new GatewayError('not_found')
+  return pathOf(id)
+}
+
+export async function askVendor(
+  client: Client,
+  { body, headers, ...rest }: Ask,
+  signal: AbortSignal,
+): Promise<Transfer> {
+  const sent = body && {
+    body: Buffer.from(JSON.stringify(body)),
+    headers: { 'content-type': 'application/json', ...headers },
+  }
+  return client.send({ ...rest, ...(headers && { headers }), ...sent, signal })
+}
