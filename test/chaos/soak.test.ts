@@ -5,23 +5,13 @@
 import { expect, test } from 'vitest'
 import { ProviderError } from '../../src/providers/failure.ts'
 import type { VideoStatus } from '../../src/providers/video.ts'
+import { seeded } from '../random.ts'
 import { hours, minutes, seconds, submission, World, type Kind } from '../tasks/world.ts'
 
 const length = process.env['MODELHATCH_CHAOS'] === 'long' ? 24 : 2
 
-/** The same course for the same seed: mulberry32. */
-function randomFrom(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
-
 test.each(['token', 'lookup', 'none'] satisfies Kind[])('a vendor of kind "%s"', { timeout: 600_000 }, async (kind) => {
-  const random = randomFrom(20_261_120)
+  const random = seeded(20_261_120)
   const status = (age: number): VideoStatus => {
     const fate = random()
     if (fate < 0.05) throw new ProviderError('service_unavailable', { retry: 'same' })

@@ -11,7 +11,7 @@ let client: OpenAI
 
 beforeAll(async () => {
   served = await serve()
-  client = new OpenAI({ baseURL: served.baseUrl, apiKey: 'sk-demo', maxRetries: 0, fetch: served.fetch })
+  client = served.client
 })
 afterAll(() => served?.stop())
 afterEach(async () => {

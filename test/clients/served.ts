@@ -3,6 +3,7 @@
  * over a socket behind `openai/*`. Until a test gives the vendor something else to say, it answers as the demo model.
  */
 import { Readable } from 'node:stream'
+import OpenAI from 'openai'
 import { createGateway } from 'modelhatch'
 import { mount } from 'modelhatch/node'
 import { demo } from 'modelhatch/providers'
@@ -12,6 +13,8 @@ import { judge, type Judge } from './judge.ts'
 
 export interface Served extends Judge {
   readonly baseUrl: string
+  /** The official client, every answer to which is judged. */
+  readonly client: OpenAI
   readonly vendor: ScriptedVendor
   /** The vendor's own behaviour, to go back to. */
   readonly usual: VendorReply
@@ -36,9 +39,12 @@ export async function serve(): Promise<Served> {
   }
   const vendor = await scriptedVendor(usual)
   const example = await runExample('express', { OPENAI_API_KEY: 'sk-vendor', OPENAI_BASE_URL: vendor.baseUrl })
+  const { fetch, verdict } = judge()
   return {
-    ...judge(),
+    fetch,
+    verdict,
     baseUrl: example.baseUrl,
+    client: new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0, fetch }),
     vendor,
     usual,
     async stop() {

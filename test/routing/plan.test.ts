@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Deployment } from '../../src/models/contract.ts'
 import { plan } from '../../src/routing/plan.ts'
+import { seeded } from '../random.ts'
 
 const rounds = 20_000
 
@@ -21,17 +22,6 @@ function drawn(...deployments: [name: string, order: number, weight: number][]):
     counts[names] = (counts[names] ?? 0) + 1 / rounds
   }
   return counts
-}
-
-/** The mulberry32 generator. */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296
-  }
 }
 
 describe('the order in which deployments are asked:', () => {

@@ -1,19 +1,14 @@
 /** Multipart bodies that are almost right: written by a grammar, then damaged in a few places. The same for the same seed. */
+import { seeded } from '../random.ts'
 
 export interface Random {
   /** At least 0, less than `below`. */
   (below: number): number
 }
 
-/** Mulberry32. */
 export function randomFrom(seed: number): Random {
-  let state = seed
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296) * below)
-  }
+  const random = seeded(seed)
+  return (below) => Math.floor(random() * below)
 }
 
 const names = [

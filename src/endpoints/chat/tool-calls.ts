@@ -2,6 +2,7 @@
  * The tool calls of one choice while their pieces arrive. Clients get each call numbered in order of appearance, its
  * id, type and whole name in its first piece and only there, and arguments that are JSON text.
  */
+import { isJson } from '../../http/json.ts'
 import { randomBytes } from 'node:crypto'
 import type { ToolCallDelta } from '../../wire/chat.ts'
 
@@ -118,13 +119,4 @@ function isAnother(call: ToolCall, { id, name, text }: Piece): boolean {
   // No ids to go by: a name is new, or it is repeated with arguments although those of the call are whole.
   if (call.index === undefined) return call.name !== '' && name !== call.name && isJson(text)
   return name !== call.name || (text !== '' && isJson(call.text))
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -3,6 +3,7 @@
  * all that arrived together in one piece. Frames that matter (tool calls, ends, usage, errors, anything unusual) are
  * parsed, as are all frames of a stream that is not printed in the usual way.
  */
+import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ChatPiece } from '../contract.ts'
 import { unavailable } from '../failure.ts'
 import { eventIn, Framer, type VendorEvent } from '../framing.ts'
@@ -193,13 +194,4 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
 
 function isDone(data: string): boolean {
   return data.trim() === '[DONE]'
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }

@@ -3,6 +3,7 @@
  * bytes, all that arrived together in one piece. Frames that begin or end something are parsed, as is whatever is not
  * printed in OpenAI's way: unnumbered, without the name of the event, or under another id than the item began with.
  */
+import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ResponsePiece } from '../contract.ts'
 import { unavailable } from '../failure.ts'
 import { eventIn, Framer, type VendorEvent } from '../framing.ts'
@@ -125,13 +126,4 @@ function parseEvent(data: string, name: string): ResponseEvent {
 
 function isWrong(part: unknown): boolean {
   return part !== undefined && (typeof part !== 'object' || part === null)
-}
-
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
