@@ -59,8 +59,9 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
   #given = 0
   #template: FrameTemplate | undefined
   #lessons = 0
-  /** A choice has been finished, so that the end of the stream may be its end too. */
-  #finished = false
+  /** The choices that were seen, and those of them that have been finished. */
+  readonly #begun = new Set<number>()
+  readonly #finished = new Set<number>()
   #done = false
   /** Stands behind the pieces that came before it. */
   #failure: { readonly error: unknown } | undefined
@@ -116,8 +117,8 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
   #end(): void {
     const event = eventIn(this.#framer.rest())
     if (event !== undefined && (isDone(event.data) || isJson(event.data))) this.#event(event)
-    if (!this.#done && !this.#finished)
-      throw unavailable('same', new Error('the vendor broke off in the middle of its answer'))
+    const whole = this.#finished.size > 0 && this.#finished.size === this.#begun.size
+    if (!this.#done && !whole) throw unavailable('same', new Error('the vendor broke off in the middle of its answer'))
     this.#done = true
   }
 
@@ -141,7 +142,7 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
   /** Whether the next frame is of text too, and so has become part of the run. After the end of a choice none is. */
   #continues(run: Run, slab: Slab): boolean {
     const template = this.#template
-    if (template === undefined || this.#finished) return false
+    if (template === undefined || this.#finished.size > 0) return false
     const end = template.endOf(slab, run.end, this.#rename && run.nameEnds)
     if (end < 0) return false
     run.tokens += estimatePieces(1, end - run.end - template.overhead)
@@ -179,7 +180,10 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
       throw this.#options.failure(chunk['error'] || chunk)
     }
     if (frame !== undefined && this.#options.parsed !== true) this.#learn(chunk, frame)
-    if (chunk.choices?.some((choice) => choice.finish_reason)) this.#finished = true
+    for (const { index, finish_reason: reason } of chunk.choices ?? []) {
+      this.#begun.add(index ?? 0)
+      if (reason) this.#finished.add(index ?? 0)
+    }
     this.#pieces.push(this.#options.rename === undefined ? chunk : { ...chunk, model: this.#options.rename })
   }
 

@@ -81,6 +81,14 @@ describe('a complete stream', () => {
     expectComplete(await meet({ vendor }, false), 'Hello!')
   })
 
+  test('of two choices is complete only if both have ended', async () => {
+    const other = (events[1] as string).replace('"index":0', '"index":1')
+    const halfDone = [...events.slice(0, 2), other, ...events.slice(2, 5)].join('')
+    const met = await meet({ vendor: (line) => line.events().chunk(halfDone).last() }, true)
+    expect(met.receipt).toMatchObject({ outcome: 'failed', code: 'service_unavailable' })
+    expect(met.text).not.toContain('[DONE]')
+  })
+
   test('says nothing more behind the end of its choice', async () => {
     const said = [...events.slice(0, 4), events[1], ...events.slice(4)].join('')
     expectComplete(await meet({ vendor: (line) => line.events().chunk(said).last() }, true), 'Hello!')
