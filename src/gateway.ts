@@ -198,7 +198,8 @@ export class Gateway {
       const ticket = entry && (await entry.admit(endpoint.name, order, model))
       const deliver = (receipt: Receipt) => this.#deliver(ticket === undefined ? receipt : ticket.close(receipt))
       const call = this.#calls.open(exchange.signal, this.#admission.drainMs(model))
-      const served = await this.#serving.serve(endpoint, { id, caller, order, model, startedAt, deliver }, call)
+      const cap = ticket?.demand.cap
+      const served = await this.#serving.serve(endpoint, { id, caller, order, model, startedAt, cap, deliver }, call)
       const reply = attempt === undefined ? served : await attempt.keep(served)
       return ticket?.headers === undefined ? reply : { ...reply, headers: { ...reply.headers, ...ticket.headers } }
     } catch (thrown) {

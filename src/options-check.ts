@@ -156,7 +156,9 @@ const schema = z.strictObject({
       minimumTopUp: parsed(parseMoney),
       cancelled,
       drains: z.int().min(0),
-      unstated: z.strictObject({ outputTokens: z.int().min(0), seconds: z.number().min(0) }).partial(),
+      unstated: z
+        .strictObject({ outputTokens: z.int().min(0), enforce: z.boolean(), seconds: z.number().min(0) })
+        .partial(),
       leaseMs: positive,
     })
     .partial()

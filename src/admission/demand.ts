@@ -17,6 +17,8 @@ export interface Demand {
   /** The rates of the claim, with what they count. */
   readonly rates: readonly Measured[]
   readonly hold: Hold | undefined
+  /** Tokens of each choice that the vendor is told to stop at. */
+  readonly cap?: number | undefined
 }
 
 export interface Demanding {
@@ -78,8 +80,8 @@ export function holdOf(
   ratio: bigint,
   options: BillingOptions,
 ): Hold | undefined {
-  const { outputTokens = usual.held, seconds = usual.seconds } = options.unstated ?? {}
-  const output = asked.outputTokens ?? Math.min(outputTokens, model.maxOutputTokens ?? Infinity) * asked.choices
+  const { seconds = usual.seconds } = options.unstated ?? {}
+  const output = asked.outputTokens ?? unstatedOf(model, options) * asked.choices
   const units = { seconds, ...asked.units }
   let amount = 0n
   for (const price of pricesOf(model, options)) {
@@ -88,6 +90,17 @@ export function holdOf(
     if (bound >= amount) amount = bound > 0n ? bound : 1n
   }
   return amount === 0n ? undefined : { id, account: caller.account, amount, leaseMs }
+}
+
+/** What the vendor must be told, so that the answer fits what is held. */
+export function capOf({ asked, model }: Demanding, options: BillingOptions): number | undefined {
+  const enforced = options.unstated?.enforce === true && asked.writes && asked.outputTokens === undefined
+  return enforced ? Math.max(1, unstatedOf(model, options)) : undefined
+}
+
+/** Tokens that are held for one choice of unstated length. */
+function unstatedOf({ maxOutputTokens = Infinity }: Model, { unstated }: BillingOptions): number {
+  return Math.min(unstated?.outputTokens ?? usual.held, maxOutputTokens)
 }
 
 /** The prices of which one will be charged: the model's, else those of its deployments. */

@@ -9,7 +9,7 @@ import { modelScope, type Scope } from '../limits/scopes.ts'
 import type { Model } from '../models/contract.ts'
 import type { Admission as Answer } from '../storage/contract.ts'
 import type { Admission } from './admission.ts'
-import { bucketOf, claimOf, holdOf, requestClaim } from './demand.ts'
+import { bucketOf, capOf, claimOf, holdOf, requestClaim } from './demand.ts'
 import { estimate } from './estimate.ts'
 import { Ticket } from './ticket.ts'
 
@@ -58,10 +58,8 @@ export class Entry {
     if (scope !== undefined) this.#scopes = [...this.#scopes, scope]
     const asked = estimate(endpoint, order ?? nothing, model)
     const demanding = { id, caller, scopes: this.#scopes, model, asked, leaseMs: desk.leaseMs }
-    const demand = {
-      ...claimOf(demanding, limitOptions),
-      hold: ledger && order && holdOf(demanding, desk.ratioOf(caller.group), billing),
-    }
+    const hold = ledger && order && holdOf(demanding, desk.ratioOf(caller.group), billing)
+    const demand = { ...claimOf(demanding, limitOptions), hold, cap: hold && capOf(demanding, billing) }
     if (desk.overflowing) throw new GatewayError('service_unavailable', { retryAfterMs: 1_000 })
     const ticket = new Ticket(desk, this, model, demand)
     if (demand.claim === undefined && demand.hold === undefined) return this.#admitted(ticket)

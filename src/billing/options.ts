@@ -19,6 +19,11 @@ export interface BillingOptions {
   readonly unstated?: {
     /** Tokens of an answer without `max_tokens` or its like. Default 4,096, or what the model can write if that is less. */
     readonly outputTokens?: number
+    /**
+     * Vendors of chats and responses are told to write no more than that where the request does not say, so that no
+     * answer comes to more than was held. Default false: no answer is cut short.
+     */
+    readonly enforce?: boolean
     /** Seconds of a recording. Default 60. */
     readonly seconds?: number
   }

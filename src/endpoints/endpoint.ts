@@ -58,6 +58,8 @@ export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Ord
   readonly read: (exchange: Exchange, sizes: Sizes, reading: Reading) => Promise<Read>
   /** Holds the order against the model that was found; throws 400. */
   readonly fit?: (order: Read, model: Model) => void | Promise<void>
+  /** The field that bounds the tokens of an answer of unstated length. */
+  readonly outputField?: string
   /** Each attempt costs, so one that a vendor may have begun is repeated neither by us nor by the client's own retries. */
   readonly once?: boolean
   /**

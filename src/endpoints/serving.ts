@@ -16,7 +16,7 @@ import { mayHaveBegun, notAgain } from '../routing/once.ts'
 import { perform, type RetryOptions } from '../routing/perform.ts'
 import { plan } from '../routing/plan.ts'
 import type { CallEndpoint, Visit } from './endpoint.ts'
-import { callFor } from './order.ts'
+import { amend, callFor } from './order.ts'
 
 export interface ServingOptions {
   readonly retry: RetryOptions
@@ -30,6 +30,8 @@ export interface ServingOptions {
 /** A call whose limits and money are taken. */
 export interface Admitted<Request> extends Omit<Visit<Request>, 'meter'> {
   readonly caller: Caller
+  /** Tokens that the vendor is told to stop at, where the request does not say. */
+  readonly cap?: number | undefined
   /** Gets the receipt, once. */
   readonly deliver: (receipt: Receipt) => void
 }
@@ -56,7 +58,7 @@ export class Serving {
       order.form?.dispose()
     }
     try {
-      const asking = this.#ask(endpoint, visit, call.signal)
+      const asking = this.#ask(endpoint, visit, call.signal, boundOf(endpoint, admitted))
       // Whether the client wants a stream may be said in the last line of a form.
       if (order.form !== undefined) await Promise.race([order.form.arrived, asking])
       if (!order.stream) {
@@ -90,13 +92,14 @@ export class Serving {
   }
 
   /** Route → provider: the deployments of the model, until one has begun to answer. */
-  #ask<R, A>(endpoint: CallEndpoint<R, A>, visit: Visit<R>, signal: AbortSignal): Promise<A> {
+  #ask<R, A>(endpoint: CallEndpoint<R, A>, visit: Visit<R>, signal: AbortSignal, bound?: object): Promise<A> {
     const { order, model, meter, id } = visit
     const attempt = (deployment: Deployment) => {
       meter.attempt(deployment.provider.name, deployment.model)
       const { provider, model: named, open: openModel = false } = deployment
       const call = callFor(order, { id, signal, model: named, openModel, maxOutputTokens: model.maxOutputTokens })
-      return unlessAborted(endpoint.ask(provider, call, visit), signal, endpoint.discard)
+      const bounded = bound === undefined ? call : amend(call, { ...bound })
+      return unlessAborted(endpoint.ask(provider, bounded, visit), signal, endpoint.discard)
     }
     const { retry, timeouts, breaker, random } = this.#options
     const candidates = plan(model.deployments, random)
@@ -134,4 +137,9 @@ export class Serving {
       deliver,
     })
   }
+}
+
+/** The change to a request that makes its answer fit what is held for it. */
+function boundOf({ outputField }: { readonly outputField?: string }, { cap }: Pick<Admitted<unknown>, 'cap'>) {
+  return outputField === undefined || cap === undefined ? undefined : { [outputField]: cap }
 }

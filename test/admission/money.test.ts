@@ -2,6 +2,7 @@ import OpenAI from 'openai'
 import { describe, expect, test } from 'vitest'
 import { createGateway, memoryLedger, type Ledger } from '../../src/index.ts'
 import { openai } from '../../src/providers/index.ts'
+import { post } from '../endpoints/ask.ts'
 import { askChat } from '../hosted.ts'
 import { scene, streamEvents, whole } from './scene.ts'
 
@@ -84,6 +85,21 @@ describe('a call that is paid', () => {
     expect(await balance(ledger)).toBe(-1_000n)
     expect((await usage.list({})).items[0]).toMatchObject({ cost: 2_000n, overage: 1_999n })
     expect((await askChat(url)).status).toBe(429)
+  })
+
+  test('of unstated length is held to what was held for it where the options say so', async () => {
+    const { url, vendor } = await scene(whole, {
+      billing: { unstated: { outputTokens: 300, enforce: true } },
+      storage: { ledger: await funded(1_000_000n) },
+    })
+    const limits = () =>
+      vendor.requests.map(({ json }) => Reflect.get(Object(json), 'max_completion_tokens') as unknown)
+    await askChat(url)
+    await askChat(url, { max_completion_tokens: 400 })
+    await askChat(url, { n: 2 })
+    expect(limits()).toEqual([300, 400, 300])
+    await post(url, '/responses', { model: 'm', input: 'Hi' })
+    expect(vendor.requests.at(-1)).toMatchObject({ json: { max_tokens: 300 } })
   })
 
   test('of an unlimited account needs no balance, and is written down all the same', async () => {

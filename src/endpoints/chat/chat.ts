@@ -7,6 +7,7 @@ import { readChat } from './request.ts'
 
 export const chat: CallEndpoint<ChatRequest, OpenChat> = {
   name: 'chat.completions',
+  outputField: 'max_completion_tokens',
   read: readChat,
   ask: askChat,
   discard: discardAnswer,

@@ -7,6 +7,7 @@ import { readResponse, type ResponseOrder } from './request.ts'
 
 export const responses: CallEndpoint<ResponseRequest, OpenResponse, ResponseOrder> = {
   name: 'responses',
+  outputField: 'max_output_tokens',
   read: readResponse,
   ask: openResponse,
   discard(answer) {
