@@ -124,6 +124,7 @@ const schema = z.strictObject({
     .strictObject({
       firstByteMs: positive,
       keepAliveMs: positive,
+      silenceMs: positive,
       stallMs: positive,
       authMs: positive,
       storeMs: positive,

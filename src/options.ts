@@ -86,6 +86,11 @@ export interface Timeouts {
   readonly firstByteMs?: number
   /** Milliseconds of silence after which a stream gets a keep-alive comment. Default 15,000. */
   readonly keepAliveMs?: number
+  /**
+   * Milliseconds for which a provider may be silent in the middle of a stream, give or take `keepAliveMs`; then the stream
+   * ends with an error. Default 600,000. Providers over HTTP have shorter ones of their own.
+   */
+  readonly silenceMs?: number
   /** Milliseconds for which a client may leave a stream unread. Default 60,000. */
   readonly stallMs?: number
   /** Milliseconds to wait for the key store or `authenticate`. Default 3,000. */

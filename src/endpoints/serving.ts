@@ -68,11 +68,12 @@ export class Serving {
         return reply
       }
       const { frames, slow } = await this.#frames(endpoint, visit, asking)
-      const { stallMs = 60_000 } = this.#options.timeouts
+      const { stallMs = 60_000, silenceMs = 600_000, keepAliveMs = 15_000 } = this.#options.timeouts
       const writing = () => meter.firstByte()
       const body = eventStream(frames, {
         heartbeat: this.#options.heartbeat,
         stallMs,
+        silentBeats: Math.ceil(silenceMs / keepAliveMs),
         signal: call.signal,
         slow,
         goesOn: () => call.leave(),

@@ -8,6 +8,8 @@ export interface EventStreamOptions {
   readonly heartbeat: Heartbeat
   /** Milliseconds a client may leave written data unread before it is given up. */
   readonly stallMs: number
+  /** Beats of the heart for which a source that has begun may be silent before it is given up. Default: for ever. */
+  readonly silentBeats?: number
   /** Ends the stream when it is aborted, whether or not the source of the frames takes notice. */
   readonly signal: AbortSignal
   /** The first frame is still far: a comment goes ahead, which carries the status to the client. */
@@ -33,6 +35,11 @@ export function eventStream(frames: Frames, options: EventStreamOptions): Stream
   return { start: (sink) => pump.start(sink) }
 }
 
+function silence(): GatewayError {
+  const cause = new Error('the provider fell silent in the middle of its answer')
+  return new GatewayError('service_unavailable', { cause })
+}
+
 /** For a stream whose client left before anybody wrote to it. */
 const nowhere: Sink = {
   write: () => true,
@@ -48,6 +55,8 @@ class Pump {
   readonly #options: EventStreamOptions
   #sink = nowhere
   #started = false
+  /** Beats since the last frame; undefined before the first one, whose time is bounded elsewhere. */
+  #silent: number | undefined
   #stalled = false
   #over = false
 
@@ -86,7 +95,7 @@ class Pump {
         if (this.#over) break
         if (this.#sink.closed && goesOn?.() !== true) throw new GatewayError('client_closed')
         writing()
-        this.quiet = 0
+        this.quiet = this.#silent = 0
         if (!this.#sink.write(frame)) await this.#drained()
       }
       this.#end(undefined)
@@ -98,7 +107,10 @@ class Pump {
   }
 
   beat(): void {
-    if (!this.#stalled) this.#sink.write(keepAliveFrame)
+    if (this.#stalled) return
+    const { silentBeats = Infinity } = this.#options
+    if (this.#silent !== undefined && ++this.#silent >= silentBeats) this.#end(silence())
+    else this.#sink.write(keepAliveFrame)
   }
 
   #end(thrown: unknown): void {

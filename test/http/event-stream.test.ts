@@ -252,6 +252,28 @@ describe('the keep-alive of event streams', () => {
     expect(client.text).toBe('a')
   })
 
+  it('gives up a source that has begun and then says nothing for so many beats', async () => {
+    const client = new Client()
+    const next = [Promise.withResolvers<string>(), Promise.withResolvers<string>()]
+    const frames = async function* () {
+      for (const { promise } of next) yield await promise
+      await new Promise(() => undefined)
+    }
+    const { ended } = stream(frames(), client, { heartbeat: new Heartbeat(1_000), silentBeats: 3 })
+    vi.advanceTimersByTime(10_000)
+    client.text = ''
+    for (const { resolve } of next) {
+      resolve('a')
+      await turn()
+      vi.advanceTimersByTime(2_500)
+    }
+    expect(client.text).toBe(`a${keepAliveFrame.repeat(2)}`.repeat(2))
+    vi.advanceTimersByTime(1_000)
+    expect(await ended).toEqual({ outcome: 'failed', code: 'service_unavailable' })
+    expect(client.over).toBe(true)
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
   it('runs one timer for all streams, and none while there is no stream', async () => {
     const heartbeat = new Heartbeat(1_000)
     expect(vi.getTimerCount()).toBe(0)

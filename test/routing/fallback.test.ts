@@ -198,6 +198,24 @@ describe('a vendor that thinks for long', () => {
     const [request] = vendor.requests
     if (request?.signal.aborted === false) await once(request.signal, 'abort')
   })
+
+  test('and falls silent in the middle of its answer is given up too', async () => {
+    const vendor = await vendorFor((_, response) => {
+      response.setHeader('content-type', 'text/event-stream')
+      response.write('data: {"choices":[{"index":0,"delta":{"content":"deep"}}]}\n\n')
+    })
+    const { url, receipt } = await hostedWith({
+      models: { m: openai({ baseUrl: vendor.baseUrl }) },
+      timeouts: { keepAliveMs: 20, silenceMs: 100 },
+    })
+    const response = await askChat(url, { stream: true })
+    expect(await response.text()).toMatch(
+      /"content":"deep".*(: keep-alive\n\n)+data: \{"error":\{.*"code":"service_unavailable"\}\}\n\n$/s,
+    )
+    expect(await receipt()).toMatchObject({ outcome: 'failed', code: 'service_unavailable' })
+    const [request] = vendor.requests
+    if (request?.signal.aborted === false) await once(request.signal, 'abort')
+  })
 })
 
 function step({ baseUrl }: ScriptedVendor, weight: number) {
