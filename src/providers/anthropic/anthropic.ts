@@ -24,35 +24,31 @@ export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' 
 
 export function anthropic(options: AnthropicOptions = {}): Provider {
   const { name = 'anthropic', baseUrl = 'https://api.anthropic.com' } = options
-  let client: Client | undefined
-  const open = () =>
-    (client ??= new Client({
-      ...options,
-      baseUrl: baseUrl.replace(/(?:\/v1)?\/*$/, '/v1'),
-      headers: headersOf(options),
-    }))
+  const client = new Client({
+    ...options,
+    baseUrl: baseUrl.replace(/(?:\/v1)?\/*$/, '/v1'),
+    headers: headersOf(options),
+  })
 
   return {
     name,
     async chat(call) {
       const { body, answerTool } = requestFor(call, options)
       const bytes = Buffer.from(JSON.stringify(body))
-      const transfer = await open().send({ path: '/messages', body: bytes, headers: jsonBody, signal: call.signal })
+      const transfer = await client.send({ path: '/messages', body: bytes, headers: jsonBody, signal: call.signal })
       await requireSuccess(transfer, call, readFault)
       const failure = (error: unknown) =>
         vendorError(readFault({ status: statusOf(error), error, openModel: call.openModel, sent: call.field }))
-      return piecesOf(transfer, open().answerBytes, { answerTool, failure })
+      return piecesOf(transfer, client.answerBytes, { answerTool, failure })
     },
     async models({ signal }) {
-      const transfer = await open().send({ method: 'GET', path: '/models?limit=1000', signal })
+      const transfer = await client.send({ method: 'GET', path: '/models?limit=1000', signal })
       await requireSuccess(transfer, undefined, readFault)
-      const list = (await readJsonObject(transfer, open().answerBytes)).value as { data?: unknown }
+      const list = (await readJsonObject(transfer, client.answerBytes)).value as { data?: unknown }
       if (!Array.isArray(list.data)) throw unavailable('next', new Error('the vendor listed no models'))
       return list.data.flatMap(modelObject)
     },
-    async close() {
-      await client?.close()
-    },
+    close: () => client.close(),
   }
 }
 

@@ -1,7 +1,7 @@
 /** The way to Google's API: what all methods of the provider do alike. */
 import { publicLookup, publicUrl } from '../../http/public-address.ts'
 import { requireSuccess } from '../answer.ts'
-import { Client } from '../client.ts'
+import { Client, parseBaseUrl } from '../client.ts'
 import type { Call } from '../contract.ts'
 import { unavailable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
@@ -13,24 +13,14 @@ const jsonBody = { 'content-type': 'application/json' }
 
 export class Vendor {
   readonly #options: GeminiOptions
-  #client: Client | undefined
+  /** With its version, such as `https://generativelanguage.googleapis.com/v1beta`. */
+  readonly base: string
+  readonly client: Client
 
   constructor(options: GeminiOptions) {
     this.#options = options
-  }
-
-  /** With its version, such as `https://generativelanguage.googleapis.com/v1beta`. */
-  get base(): string {
-    return versioned(this.#options.baseUrl ?? 'https://generativelanguage.googleapis.com')
-  }
-
-  /** Opened by the first call. */
-  get client(): Client {
-    return (this.#client ??= new Client({
-      ...this.#options,
-      baseUrl: this.base,
-      headers: headersOf(this.#options),
-    }))
+    this.base = versioned(options.baseUrl ?? 'https://generativelanguage.googleapis.com')
+    this.client = new Client({ ...options, baseUrl: this.base, headers: headersOf(options) })
   }
 
   /** A client for a file that the vendor names, to be closed after it. Our credentials go to the vendor itself only. */
@@ -46,8 +36,8 @@ export class Vendor {
     return new Client({ ...this.#options, baseUrl: url.origin, headers: {} }, inside ? undefined : publicLookup())
   }
 
-  async close(): Promise<void> {
-    await this.#client?.close()
+  close(): Promise<void> {
+    return this.client.close()
   }
 
   /** Asks a method of the model of a call. Throws for an answer that is none. */
@@ -76,5 +66,5 @@ function headersOf({ apiKey, headers }: GeminiOptions): Record<string, string> {
 
 function versioned(baseUrl: string): string {
   const bare = baseUrl.replace(/\/+$/, '')
-  return /\/v\d+[a-z]*\d*(?:\/|$)/.test(new URL(bare).pathname) ? bare : `${bare}/v1beta`
+  return /\/v\d+[a-z]*\d*(?:\/|$)/.test(parseBaseUrl(bare).pathname) ? bare : `${bare}/v1beta`
 }

@@ -12,40 +12,40 @@ import type { Answer, Ask, VideoDialect } from './dialect.ts'
 /** Of an answer that tells how a job stands. */
 const usualBytes = 1024 * 1024
 
-export function httpVideo(open: () => Client, dialect: VideoDialect): VideoProvider {
+export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider {
   const { cancel, content, fault, large = false } = dialect
   return {
     submit: dialect.submit,
     async start(call) {
       const ask = dialect.start(call)
       const headers = dialect.submit === 'token' ? { ...ask.headers, 'idempotency-key': call.token } : ask.headers
-      const transfer = await askVendor(open(), { ...ask, ...(headers && { headers }) }, call.signal)
+      const transfer = await askVendor(client, { ...ask, ...(headers && { headers }) }, call.signal)
       const asked = { openModel: call.openModel, field: (name: string) => call.request[name] }
       if (transfer.status !== 202) await requireSuccess(transfer, asked, fault)
-      const { value } = await readJsonObject(transfer, large ? open().answerBytes : usualBytes)
+      const { value } = await readJsonObject(transfer, large ? client.answerBytes : usualBytes)
       const id = dialect.idOf(value as Answer)
       if (id === undefined || id === '') throw unavailable('next', new Error('the vendor gave the job no id'))
       return { id }
     },
     async check(operation, { signal }) {
-      const transfer = await askVendor(open(), dialect.check(idOf(operation, dialect)), signal)
+      const transfer = await askVendor(client, dialect.check(idOf(operation, dialect)), signal)
       requireFound(transfer)
       if (transfer.status !== 202) await requireSuccess(transfer, undefined, fault)
-      const { value } = await readJsonObject(transfer, large ? open().answerBytes : usualBytes)
+      const { value } = await readJsonObject(transfer, large ? client.answerBytes : usualBytes)
       const status = dialect.statusOf(value as Answer, transfer.status)
       if (status.state === 'failed' || status.operation === undefined) return status
       return { ...status, operation: { ...Object(operation), ...Object(status.operation) } as Json }
     },
     ...(cancel && {
       async cancel(operation: Json, { signal }: VideoContext) {
-        const transfer = await askVendor(open(), cancel(idOf(operation, dialect)), signal)
+        const transfer = await askVendor(client, cancel(idOf(operation, dialect)), signal)
         transfer.fail(new Error('the answer is of no interest'))
       },
     }),
     ...(content && {
       async content(operation: Json, { signal, range }: VideoContext & { range?: string }) {
         const { headers, ...ask } = content(idOf(operation, dialect))
-        return contentOf(await askVendor(open(), { ...ask, headers: { ...headers, ...(range && { range }) } }, signal))
+        return contentOf(await askVendor(client, { ...ask, headers: { ...headers, ...(range && { range }) } }, signal))
       },
     }),
   }

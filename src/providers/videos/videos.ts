@@ -40,13 +40,10 @@ function vendor(name: string, baseUrl: string, dialect: VideoDialect, options: V
     ...(options.apiKey !== undefined && { authorization: `Bearer ${options.apiKey}` }),
     ...options.headers,
   }
-  let client: Client | undefined
-  const open = () => (client ??= new Client({ ...options, baseUrl: options.baseUrl ?? baseUrl, headers }))
+  const client = new Client({ ...options, baseUrl: options.baseUrl ?? baseUrl, headers })
   return {
     name: options.name ?? name,
-    video: httpVideo(open, { ...dialect, submit: options.submit ?? dialect.submit }),
-    async close() {
-      await client?.close()
-    },
+    video: httpVideo(client, { ...dialect, submit: options.submit ?? dialect.submit }),
+    close: () => client.close(),
   }
 }

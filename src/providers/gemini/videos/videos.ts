@@ -13,10 +13,10 @@ import { omniDialect, omniLimits } from './omni.ts'
 import { veoDialect, veoLimits } from './veo.ts'
 
 export function videosOf(vendor: Vendor, ignored: readonly string[] | undefined): VideoProvider {
-  const open = () => vendor.client
+  const { client } = vendor
   const [veo, omni] = [veoDialect(ignored), omniDialect(ignored)]
-  const predictions = httpVideo(open, veo)
-  const interactions = httpVideo(open, omni)
+  const predictions = httpVideo(client, veo)
+  const interactions = httpVideo(client, omni)
   return {
     // Neither takes a token, nor lists what it has been given.
     submit: 'none',
