@@ -4,14 +4,15 @@ import * as z from 'zod'
 import { invalid } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { JsonBody, type JsonObject } from '../../http/json-body.ts'
+import type { JsonObject } from '../../http/json-body.ts'
 import type { Sizes } from '../../http/sizes.ts'
-import { isForm, readForm } from '../../http/upload.ts'
+import { isForm } from '../../http/upload.ts'
 import { idempotencyKeyOf } from '../../idempotency/key.ts'
 import type { Model } from '../../models/contract.ts'
 import type { VideoLimits } from '../../providers/video.ts'
 import type { VideoRequest } from '../../wire/video.ts'
 import { check } from '../check.ts'
+import { readVideoForm } from './form.ts'
 
 /** What the specification allows where a model says nothing else. Seconds. */
 const usualDurations: readonly number[] = [5, 10, 15, 20]
@@ -54,7 +55,7 @@ export async function readVideo(
   sizes: Sizes,
   shape: 'specification' | 'openai',
 ): Promise<VideoOrder> {
-  const body = isForm(exchange) ? await readFields(exchange, sizes) : await readJson(exchange, sizes)
+  const body = isForm(exchange) ? await readVideoForm(exchange, sizes) : await readJson(exchange, sizes)
   check(shape === 'openai' ? openai : specification, body)
   const { model, duration, seconds, async: wait, ...fields } = body.value
   const wanted = shape === 'openai' ? seconds : duration
@@ -66,22 +67,6 @@ export async function readVideo(
     async: wait !== false,
     digest: createHash('sha256').update(body.bytes).digest('hex'),
     idempotencyKey: idempotencyKeyOf(exchange),
-  }
-}
-
-/** OpenAI's clients send a form, although there is no file in it. */
-async function readFields(exchange: Exchange, sizes: Sizes): Promise<JsonBody> {
-  const form = await readForm(exchange, sizes, {
-    passOn: () => false,
-    check({ files }) {
-      if (files.length > 0) throw invalid(`Files are not taken here: give "${files[0]}" as a URL.`, files[0])
-    },
-  })
-  try {
-    const fields = [...form.fields].map(([name, values]): [string, unknown] => [name, values[0]])
-    return JsonBody.fromValue(Object.fromEntries(fields), sizes)
-  } finally {
-    form.dispose()
   }
 }
 

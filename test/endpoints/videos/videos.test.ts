@@ -1,4 +1,4 @@
-import OpenAI from 'openai'
+import OpenAI, { toFile } from 'openai'
 import { describe, expect, test } from 'vitest'
 import { landscapeVideo, portraitVideo, type TaskEvent } from '../../../src/index.ts'
 import { demo, type Provider } from '../../../src/providers/index.ts'
@@ -224,6 +224,35 @@ describe('the official client', () => {
       object: 'video.deleted',
     })
     await expect(client.videos.retrieve(second.id)).rejects.toMatchObject({ status: 404, code: 'not_found' })
+  })
+
+  test('may begin with a picture, which the provider gets as a data URL', async () => {
+    const { promise: started, resolve } = Promise.withResolvers<Readonly<Record<string, unknown>>>()
+    const { client } = await served({
+      name: 'filmer',
+      video: {
+        submit: 'none',
+        async start({ request }) {
+          resolve(request)
+          return { id: 'job' }
+        },
+        check: async () => ({ state: 'processing' as const }),
+      },
+    })
+    const body = { model: 'landscape', prompt: 'a hatch' }
+    await client.videos.create({
+      ...body,
+      input_reference: await toFile(Buffer.from('PNG'), 'a.png', { type: 'image/png' }),
+    })
+    expect(await started).toMatchObject({ prompt: 'a hatch', input_reference: 'data:image/png;base64,UE5H' })
+
+    const text = await toFile(Buffer.from('Hi'), 'a.txt', { type: 'text/plain' })
+    await expect(client.videos.create({ ...body, input_reference: text })).rejects.toMatchObject({
+      status: 400,
+      param: 'input_reference',
+    })
+    const large = await toFile(Buffer.alloc(16 * 1024 * 1024), 'a.png', { type: 'image/png' })
+    await expect(client.videos.create({ ...body, input_reference: large })).rejects.toMatchObject({ status: 413 })
   })
 
   test('is told 409 for the content of an unfinished video', async () => {
