@@ -8,6 +8,8 @@ export interface VideoRequest {
   readonly duration: number
   /** `<width>x<height>`, where the client or the registry chose one. */
   readonly size?: string
+  /** A picture to begin with, as OpenAI's JSON has it: a URL or a data URL. A bare string means the same. */
+  readonly input_reference?: unknown
   readonly [field: string]: unknown
 }
 

@@ -20,9 +20,10 @@ export async function readVideoForm(exchange: Exchange, sizes: Sizes): Promise<J
     },
   })
   try {
-    const fields = new Map<string, string>()
+    const fields = new Map<string, unknown>()
     for await (const part of form.parts()) {
-      if (!fields.has(part.name)) fields.set(part.name, isFile(part) ? await dataUrlOf(part, sizes) : part.value)
+      if (!fields.has(part.name))
+        fields.set(part.name, isFile(part) ? { image_url: await dataUrlOf(part, sizes) } : part.value)
     }
     return JsonBody.fromValue(Object.fromEntries(fields), sizes)
   } finally {

@@ -2,6 +2,7 @@
  * The dialects. Sources: OpenAI's OpenAPI document (Video), the specification of this service, and the published video
  * clients of xAI and ByteDance in the AI SDK.
  */
+import type { VideoRequest } from '../../wire/video.ts'
 import type { VideoStatus } from '../video.ts'
 import type { Answer, VideoDialect } from './dialect.ts'
 import { failedStatus, progressOf, stateOf, textOf } from './states.ts'
@@ -10,8 +11,10 @@ import { failedStatus, progressOf, stateOf, textOf } from './states.ts'
 export const openaiVideos: VideoDialect = {
   submit: 'none',
   start: ({ request, model }) => {
-    const { duration, model: _, ...rest } = request
-    return { path: '/videos', body: { ...rest, model, seconds: String(duration) } }
+    const { duration, model: _, input_reference: __, ...rest } = request
+    const url = pictureOf(request)
+    const picture = url === undefined ? {} : { input_reference: { image_url: url } }
+    return { path: '/videos', body: { ...rest, ...picture, model, seconds: String(duration) } }
   },
   idOf: ({ id }) => textOf(id),
   check: (id) => ({ method: 'GET', path: `/videos/${id}` }),
@@ -37,7 +40,12 @@ export const gatewayVideos: VideoDialect = {
 /** xAI: the same path for the submission, another one for the poll, which answers 202 while there is no video. */
 export const xaiVideos: VideoDialect = {
   submit: 'none',
-  start: ({ request, model }) => ({ path: '/videos/generations', body: { ...request, model } }),
+  start: ({ request, model }) => {
+    const { input_reference: _, ...rest } = request
+    const url = pictureOf(request)
+    const picture = url === undefined ? {} : { image: { url } }
+    return { path: '/videos/generations', body: { ...picture, ...rest, model } }
+  },
   idOf: ({ request_id: id }) => textOf(id),
   check: (id) => ({ method: 'GET', path: `/videos/${id}` }),
   statusOf: ({ status, video, error, progress }, httpStatus) => {
@@ -53,7 +61,7 @@ export const xaiVideos: VideoDialect = {
 export const seedanceVideos: VideoDialect = {
   submit: 'none',
   start: ({ request, model }) => {
-    const { prompt, model: _, image_url: image, size, ...rest } = request
+    const { prompt, model: _, image_url: image = pictureOf(request), input_reference: __, size, ...rest } = request
     const parts = [
       { type: 'text', text: prompt },
       ...(image === undefined ? [] : [{ type: 'image_url', image_url: { url: image } }]),
@@ -67,6 +75,11 @@ export const seedanceVideos: VideoDialect = {
     return ended(stateOf(status, url !== undefined), url, error ?? status, undefined)
   },
   cancel: (id) => ({ method: 'DELETE', path: `/contents/generations/tasks/${id}` }),
+}
+
+/** The URL of the picture to begin with. */
+function pictureOf({ input_reference: picture }: VideoRequest): unknown {
+  return typeof picture === 'string' ? picture : (Object(picture) as Answer)['image_url']
 }
 
 function ended(state: ReturnType<typeof stateOf>, url: unknown, error: unknown, progress: unknown): VideoStatus {

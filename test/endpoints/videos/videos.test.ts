@@ -244,7 +244,10 @@ describe('the official client', () => {
       ...body,
       input_reference: await toFile(Buffer.from('PNG'), 'a.png', { type: 'image/png' }),
     })
-    expect(await started).toMatchObject({ prompt: 'a hatch', input_reference: 'data:image/png;base64,UE5H' })
+    expect(await started).toMatchObject({
+      prompt: 'a hatch',
+      input_reference: { image_url: 'data:image/png;base64,UE5H' },
+    })
 
     const text = await toFile(Buffer.from('Hi'), 'a.txt', { type: 'text/plain' })
     await expect(client.videos.create({ ...body, input_reference: text })).rejects.toMatchObject({

@@ -40,6 +40,22 @@ async function states(make: Parameters<typeof talkTo>[0], polls: [number, unknow
   return seen
 }
 
+const picture = 'data:image/png;base64,UE5H'
+
+test.each<[string, Parameters<typeof talkTo>[0], object]>([
+  ['OpenAI', openaiVideo, { input_reference: { image_url: picture } }],
+  ['xAI', xaiVideo, { image: { url: picture } }],
+  ['Seedance', seedanceVideo, { content: [{ type: 'text' }, { type: 'image_url', image_url: { url: picture } }] }],
+  ['another gateway', gatewayVideo, { input_reference: { image_url: picture } }],
+])('%s gets the picture that a video begins with in its own form', async (_, make, sent) => {
+  for (const reference of make === gatewayVideo ? [{ image_url: picture }] : [picture, { image_url: picture }]) {
+    const { vendor, video } = await talkTo(make, [200, { id: 'up', request_id: 'up' }])
+    const call = { model: 'up-1', openModel: false, token: 'video_1', signal }
+    await video.start({ ...call, request: { ...request, input_reference: reference } })
+    expect(vendor.requests[0]?.json).toMatchObject(sent)
+  }
+})
+
 describe('OpenAI', () => {
   test('gets seconds as text, and nothing of the gateway', async () => {
     const { vendor, start } = await talkTo(openaiVideo, [200, { id: 'video_up', status: 'queued' }])
