@@ -11,10 +11,10 @@ import { failedStatus, progressOf, stateOf, textOf } from './states.ts'
 export const openaiVideos: VideoDialect = {
   submit: 'none',
   start: ({ request, model }) => {
-    const { duration, model: _, input_reference: __, ...rest } = request
-    const url = pictureOf(request)
-    const picture = url === undefined ? {} : { input_reference: { image_url: url } }
-    return { path: '/videos', body: { ...rest, ...picture, model, seconds: String(duration) } }
+    const { duration, model: _, ...rest } = request
+    const { input_reference: picture } = rest
+    const named = typeof picture === 'string' && { input_reference: { image_url: picture } }
+    return { path: '/videos', body: { ...rest, ...named, model, seconds: String(duration) } }
   },
   idOf: ({ id }) => textOf(id),
   check: (id) => ({ method: 'GET', path: `/videos/${id}` }),
