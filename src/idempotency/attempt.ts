@@ -19,20 +19,18 @@ export interface AttemptParts {
 export type Ending = { readonly reply: Reply } | { readonly error: GatewayError } | undefined
 
 export class Attempt {
-  /** Resolves when the store knows what has become of it. Never rejects. */
-  readonly ended: Promise<Ending>
-  readonly #end: (ending: Ending) => void
+  readonly #over: () => void
+  readonly #waiting = new Set<(ending: Ending) => void>()
   readonly #start: IdempotencyStart
   readonly #parts: AttemptParts
   #renewal: NodeJS.Timeout | undefined
   #renewing: Promise<unknown> | undefined
 
-  constructor(start: IdempotencyStart, parts: AttemptParts) {
-    const { promise, resolve } = Promise.withResolvers<Ending>()
-    this.ended = promise
-    this.#end = resolve
+  /** `over` is called as soon as the store knows what has become of it; nobody may wait for it any more. */
+  constructor(start: IdempotencyStart, parts: AttemptParts, over: () => void) {
     this.#start = start
     this.#parts = parts
+    this.#over = over
   }
 
   get digest(): string {
@@ -46,6 +44,23 @@ export class Attempt {
     this.#renewal = setInterval(() => this.#renew(), this.#start.leaseMs / 3)
     this.#renewal.unref()
     return verdict
+  }
+
+  /** What becomes of it. Rejects with 499 when the client leaves, of whom then nothing is held any more. */
+  wait(client: AbortSignal): Promise<Ending> {
+    return new Promise((resolve, reject) => {
+      const told = (ending: Ending) => {
+        client.removeEventListener('abort', leave)
+        resolve(ending)
+      }
+      const leave = () => {
+        this.#waiting.delete(told)
+        reject(new GatewayError('client_closed', { cause: client.reason }))
+      }
+      if (client.aborted) return leave()
+      client.addEventListener('abort', leave, { once: true })
+      this.#waiting.add(told)
+    })
   }
 
   /** Nothing has come of the claim but this. */
@@ -84,28 +99,45 @@ export class Attempt {
   async #finish(answer: IdempotentAnswer | undefined): Promise<void> {
     const { store, keepMs, maxBytes } = this.#parts
     const kept = answer !== undefined && answer.body.length <= maxBytes ? answer : undefined
-    await this.#last(() => store.finish({ ...this.#start, keepMs, ...(kept && { answer: kept }) }))
+    // It is held until the store has all of the answer, which may be large.
+    await this.#tell(() => store.finish({ ...this.#start, keepMs, ...(kept && { answer: kept }) }))
+    await this.#letGo()
     this.#end(kept === undefined ? { error: notKept() } : { reply: again(kept) })
   }
 
   async #forget(ending: Ending): Promise<void> {
-    await this.#last(() => this.#parts.store.forget(this.#start))
+    // A sign of life that comes after it would hold the key again.
+    await this.#letGo()
+    await this.#tell(() => this.#parts.store.forget(this.#start))
     this.#end(ending)
   }
 
-  /** What the store is told at last. If it cannot be told, the lease ends by itself. */
-  async #last(tell: () => Promise<void> | void): Promise<void> {
-    clearInterval(this.#renewal)
+  /** If the store cannot be told, the lease ends by itself. */
+  async #tell(tell: () => Promise<void> | void): Promise<void> {
     try {
-      await this.#renewing
       await this.#parts.guard.call(tell)
     } catch (error) {
       publishFailure({ id: this.#start.attempt, error })
     }
   }
 
+  /** No sign of life is given any more, nor on its way. */
+  async #letGo(): Promise<void> {
+    clearInterval(this.#renewal)
+    await this.#renewing
+  }
+
+  #end(ending: Ending): void {
+    this.#over()
+    for (const told of this.#waiting) told(ending)
+    this.#waiting.clear()
+  }
+
   #renew(): void {
-    this.#renewing = this.#ask().catch(() => undefined)
+    this.#renewing ??= this.#ask().then(
+      () => (this.#renewing = undefined),
+      () => (this.#renewing = undefined),
+    )
   }
 
   async #ask(): Promise<IdempotencyVerdict> {

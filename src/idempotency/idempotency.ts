@@ -6,7 +6,6 @@ import type { Caller } from '../auth/contract.ts'
 import type { Order } from '../endpoints/endpoint.ts'
 import { GatewayError } from '../errors.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
-import { unlessAborted } from '../http/open-calls.ts'
 import { again, Attempt, type AttemptParts, type Ending } from './attempt.ts'
 import { digestOf } from './digest.ts'
 import { idempotencyKeyOf } from './key.ts'
@@ -44,13 +43,13 @@ export class Idempotency {
     const place = JSON.stringify([account, route, key])
     for (let other = this.#attempts.get(place); other !== undefined; other = this.#attempts.get(place)) {
       if (other.digest !== digest) throw anotherRequest()
-      const ending = await endOf(other, exchange.signal)
+      const ending = await other.wait(exchange.signal)
       if (ending !== undefined) return replyOf(ending)
     }
     const { leaseMs } = this.#parts
-    const attempt = new Attempt({ account, route, key, attempt: id, digest, leaseMs }, this.#parts)
+    const start = { account, route, key, attempt: id, digest, leaseMs }
+    const attempt = new Attempt(start, this.#parts, () => this.#attempts.delete(place))
     this.#attempts.set(place, attempt)
-    void attempt.ended.then(() => this.#attempts.delete(place))
     const ending = await this.#claim(attempt)
     if (ending === undefined) return attempt
     attempt.yield(ending)
@@ -59,7 +58,8 @@ export class Idempotency {
 
   /** Waits for what is still being told to the store. */
   async close(): Promise<void> {
-    await Promise.all(Array.from(this.#attempts.values(), (attempt) => attempt.ended))
+    const nobody = new AbortController().signal
+    await Promise.all(Array.from(this.#attempts.values(), async (attempt) => attempt.wait(nobody)))
     await this.#parts.store.close?.()
   }
 
@@ -80,12 +80,4 @@ export class Idempotency {
 function replyOf(ending: NonNullable<Ending>): Reply {
   if ('error' in ending) throw ending.error
   return ending.reply
-}
-
-async function endOf({ ended }: Attempt, client: AbortSignal): Promise<Ending> {
-  try {
-    return await unlessAborted(ended, client)
-  } catch (error) {
-    throw new GatewayError('client_closed', { cause: error })
-  }
 }

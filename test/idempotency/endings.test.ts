@@ -255,6 +255,32 @@ describe('over one store, another gateway', () => {
     expect((await ask(there.url)).replayed).toBe('true')
   })
 
+  test('waits too while the answer is being kept, for longer than a lease', async () => {
+    const kept = Promise.withResolvers<void>()
+    const keeping = Promise.withResolvers<void>()
+    const signs = Promise.withResolvers<void>()
+    let count = 0
+    const good = memoryIdempotencyStore({ now: () => count * 25 })
+    const store: IdempotencyStore = {
+      ...good,
+      begin: (start) => (++count === 8 && signs.resolve(), good.begin(start)),
+      async finish(end) {
+        keeping.resolve()
+        await kept.promise
+        await good.finish(end)
+      },
+    }
+    const idempotency = { store, leaseMs: 30 }
+    const [here, there] = [await scene(whole, { idempotency }), await scene(whole, { idempotency })]
+    const first = ask(here.url)
+    await keeping.promise
+    await signs.promise
+    expect((await ask(there.url)).status).toBe(409)
+    kept.resolve()
+    expect((await first).status).toBe(200)
+    expect((await ask(there.url)).replayed).toBe('true')
+  })
+
   test('takes over the keys of one that died', async () => {
     let now = 0
     const store = memoryIdempotencyStore({ now: () => now })

@@ -1,0 +1,116 @@
+/** Those who wait for the answer to another's request: for how long at most, and what is left of them when they leave. */
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  createGateway,
+  GatewayError,
+  memoryIdempotencyStore,
+  type Exchange,
+  type Sink,
+  type StreamBody,
+} from '../../src/index.ts'
+import { Idempotency } from '../../src/idempotency/idempotency.ts'
+import { demo } from '../../src/providers/index.ts'
+import { Guard } from '../../src/storage/guard.ts'
+import { scene, whole, type SceneOptions } from '../admission/scene.ts'
+import { ask, gated, question } from './keyed.ts'
+
+setFlagsFromString('--expose-gc')
+const collect = runInNewContext('gc') as () => void
+
+function heap(): number {
+  collect()
+  return process.memoryUsage().heapUsed
+}
+
+/** A first request at the vendor, which does not answer, and a second one that waits for it. */
+async function waiting(options: SceneOptions = {}) {
+  const { reply, asked, open } = gated(whole)
+  onTestFinished(open)
+  const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let calls = 0
+  const stage = await scene(reply, { ...options, authenticate: () => arrivals[calls++]?.resolve() as undefined })
+  const first = ask(stage.url)
+  await asked
+  const second = ask(stage.url)
+  await arrivals[1]?.promise
+  return { ...stage, first, second }
+}
+
+describe('one who waits is not left alone', () => {
+  test('by a vendor that never answers: both get the same refusal', async () => {
+    const { first, second, vendor } = await waiting({ timeouts: { firstByteMs: 100 } })
+    expect(await first).toMatchObject({ status: 503 })
+    expect((await second).text).toBe((await first).text)
+    expect(vendor.requests).toHaveLength(1)
+  })
+
+  test('by a gateway that closes', async () => {
+    const { first, second, gateway } = await waiting()
+    await gateway.close({ graceMs: 0 })
+    expect([(await first).status, (await second).status]).toEqual([503, 503])
+  })
+
+  test('by a client that does not read its stream: when that is cut off, the next one is a call', async () => {
+    const gateway = createGateway({
+      keys: { 'sk-test': {} },
+      models: { m: demo({ paceMs: 0 }) },
+      timeouts: { stallMs: 20 },
+    })
+    onTestFinished(() => gateway.close({ graceMs: 0 }))
+    const streamed = { ...question, stream: true }
+    const { body } = await gateway.handle(exchangeOf(streamed))
+    ;(body as StreamBody).start(unread())
+    const next = await gateway.handle(exchangeOf(streamed))
+    expect(next.headers).not.toHaveProperty('idempotent-replayed')
+    ;(next.body as StreamBody).start({ ...unread(), closed: true })
+  })
+})
+
+test('nothing is held of those who leave, however many they were', async () => {
+  const guard = new Guard({ name: 'the store', timeoutMs: 1_000, now: () => performance.now() })
+  const store = memoryIdempotencyStore()
+  const idempotency = new Idempotency({ store, guard, keepMs: 1_000, maxBytes: 1_000, leaseMs: 30_000 })
+  const begin = async (signal: AbortSignal) => {
+    const keyed = { id: crypto.randomUUID(), caller: { account: 'a', group: 'g' }, exchange: exchangeOf({}, signal) }
+    return idempotency.begin('r', keyed, { json: () => '{}' } as never)
+  }
+  await begin(new AbortController().signal)
+  let left = 0
+  const before = heap()
+  for (let came = 0; came < 5_000; came++) {
+    const leaving = new AbortController()
+    const waiting = begin(leaving.signal).catch((error: GatewayError) => error.code)
+    await new Promise((resolve) => setImmediate(resolve))
+    leaving.abort()
+    if ((await waiting) === 'client_closed') left++
+  }
+  expect(left).toBe(5_000)
+  expect((heap() - before) / 5_000).toBeLessThan(400)
+})
+
+function exchangeOf(body: object, signal: AbortSignal = new AbortController().signal): Exchange {
+  return {
+    method: 'POST',
+    target: '/v1/chat/completions',
+    headers: { authorization: 'Bearer sk-test', 'idempotency-key': 'k', 'content-type': 'application/json' },
+    body: { state: 'text', text: JSON.stringify(body) },
+    signal,
+  }
+}
+
+/** A client that takes one piece and no more. */
+function unread(): Sink {
+  const cut = Promise.withResolvers<void>()
+  return {
+    closed: false,
+    write: () => false,
+    drained: () => cut.promise,
+    end: () => undefined,
+    destroy() {
+      Object.assign(this, { closed: true })
+      cut.resolve()
+    },
+  }
+}
