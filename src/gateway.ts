@@ -27,10 +27,9 @@ import { Catalogue } from './models/access.ts'
 import type { Model } from './models/contract.ts'
 import { providersOf, staticRegistry } from './models/registry.ts'
 import { guardedResponses } from './responses/guarded.ts'
-import { memoryResponseStore } from './responses/memory.ts'
 import { publishFailure, publishReceipt } from './observe.ts'
 import { checkOptions } from './options-check.ts'
-import { isRegistry, isResponseStore, type GatewayOptions } from './options.ts'
+import { isRegistry, type GatewayOptions } from './options.ts'
 import { Breaker } from './routing/breaker.ts'
 import { assemble } from './storage/assemble.ts'
 import { Guard } from './storage/guard.ts'
@@ -110,10 +109,9 @@ export class Gateway {
       minimumTopUp: options.billing?.minimumTopUp ?? '1',
       now: clock,
     })
-    const { responses = {}, publicUrl = '' } = options
-    const responseStore = isResponseStore(responses) ? responses : memoryResponseStore({ clock, ...responses })
+    const { publicUrl = '' } = options
     this.#parts = {
-      responses: guardedResponses(responseStore, guard('the store of responses')),
+      responses: guardedResponses(stores.responses, guard('the store of responses')),
       videos: videoTasks({
         options,
         catalogue: this.#catalogue,
@@ -126,8 +124,7 @@ export class Gateway {
     }
 
     const providers = isRegistry(models) ? [] : providersOf(models)
-    const { responses: kept } = this.#parts
-    const owned = [this.#door, this.#idempotency, ...Object.values(stores), registry, kept, ...providers]
+    const owned = [this.#door, this.#idempotency, ...Object.values(stores), registry, ...providers]
     this.#owned = owned.filter((part) => part !== undefined)
   }
 

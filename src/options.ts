@@ -25,7 +25,8 @@ export interface GatewayOptions {
   /** The models served, by the name clients use, or a registry of one's own. A name may end in `*`. */
   readonly models: Readonly<Record<string, ModelEntry>> | ModelRegistry
   /**
-   * Where keys, counters, balances and usage are kept, such as `postgres(pool)`. What the bundle lacks is kept in memory.
+   * Where all that outlives a call is kept: keys, counters, balances, usage, video tasks, responses, and the answers to
+   * requests with an `Idempotency-Key`. Such as `postgres(pool)`. What the bundle lacks is kept in memory of this process.
    * Each store in it can be replaced alone: `{ ...postgres(pool), limits: redis(send).limits }`.
    */
   readonly storage?: Storage
@@ -48,7 +49,10 @@ export interface GatewayOptions {
   readonly breaker?: BreakerOptions
   /** How long what is known of a key is used without asking the store again. */
   readonly keyCache?: KeyCacheOptions
-  /** How many responses are kept in memory and for how long, or a store of one's own. */
+  /**
+   * A store of one's own for responses, or how many are kept in memory and for how long. Default: the store of the
+   * `storage`, else 10,000 in memory for a day.
+   */
   readonly responses?: Omit<ResponseMemoryOptions, 'clock'> | ResponseStore
   /** Accounts with a balance, from which calls are paid at the prices of the models. Default: nobody pays anything. */
   readonly billing?: BillingOptions

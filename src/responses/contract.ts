@@ -11,9 +11,12 @@
 export interface ResponseRecord {
   /** Whose it is. */
   readonly account: string
-  /** As the client knows it, such as `resp_68af…`. Unique within the account. */
+  /** As the client knows it, such as `resp_68af…`: 1 to 1,024 visible ASCII characters. Unique within the account. */
   readonly id: string
-  /** The ids of its output items, by which later requests may refer to them. */
+  /**
+   * The ids of the items in it, by which later requests may refer to them: 1 to 1,024 visible ASCII characters each, some
+   * of them chosen by the client.
+   */
   readonly items: readonly string[]
   /** JSON text. Its form is the gateway's own; it may hold everything the caller wrote and got. */
   readonly body: string

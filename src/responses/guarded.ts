@@ -8,6 +8,5 @@ export function guardedResponses(store: ResponseStore, guard: Guard): ResponseSt
     get: (account, id) => guard.call(() => store.get(account, id)),
     holding: (account, itemId) => guard.call(() => store.holding(account, itemId)),
     delete: (account, id) => guard.call(() => store.delete(account, id)),
-    close: () => store.close?.(),
   }
 }

@@ -20,8 +20,8 @@ interface Kept {
 
 export function memoryResponseStore(options: ResponseMemoryOptions = {}): ResponseStore {
   const { count = 10_000, bytes = 64 * 1024 * 1024, ageMs = 86_400_000, clock = Date.now } = options
-  /** Item → the key of the record it stands in. */
-  const places = new Map<string, string>()
+  /** Item → the keys of the records it stands in. */
+  const places = new Map<string, Set<string>>()
   const records = new LRUCache<string, Kept>({
     max: count,
     maxSize: bytes,
@@ -29,7 +29,9 @@ export function memoryResponseStore(options: ResponseMemoryOptions = {}): Respon
     dispose({ record }, key) {
       for (const item of record.items) {
         const place = keyOf(record.account, item)
-        if (places.get(place) === key) places.delete(place)
+        const keys = places.get(place)
+        keys?.delete(key)
+        if (keys?.size === 0) places.delete(place)
       }
     },
   })
@@ -45,12 +47,20 @@ export function memoryResponseStore(options: ResponseMemoryOptions = {}): Respon
       const key = keyOf(record.account, record.id)
       records.set(key, { record, at: clock() })
       // A record larger than all there is room for is not taken.
-      if (records.has(key)) for (const item of record.items) places.set(keyOf(record.account, item), key)
+      if (!records.has(key)) return
+      for (const item of record.items) {
+        const place = keyOf(record.account, item)
+        places.set(place, (places.get(place) ?? new Set()).add(key))
+      }
     },
     get: (account, id) => find(keyOf(account, id)),
     holding(account, itemId) {
-      const key = places.get(keyOf(account, itemId))
-      return key === undefined ? undefined : find(key)
+      const keys = places.get(keyOf(account, itemId)) ?? []
+      for (const key of keys) {
+        const record = find(key)
+        if (record !== undefined) return record
+      }
+      return undefined
     },
     delete(account, id) {
       const key = keyOf(account, id)

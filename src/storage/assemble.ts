@@ -7,7 +7,9 @@ import type { Ledger } from '../billing/contract.ts'
 import { memoryLedger } from '../billing/memory.ts'
 import type { LimitStore } from '../limits/contract.ts'
 import { memoryLimitStore } from '../limits/memory.ts'
-import { isKeyStore, type GatewayOptions, type KeyOptions } from '../options.ts'
+import { isKeyStore, isResponseStore, type GatewayOptions, type KeyOptions } from '../options.ts'
+import type { ResponseStore } from '../responses/contract.ts'
+import { memoryResponseStore } from '../responses/memory.ts'
 import type { UsageStore } from '../usage/contract.ts'
 import { memoryUsageStore } from '../usage/memory.ts'
 
@@ -18,6 +20,7 @@ export interface Stores {
   readonly ledger: Ledger | undefined
   /** Absent: nothing is recorded. */
   readonly usage: UsageStore | undefined
+  readonly responses: ResponseStore
 }
 
 export function assemble(options: GatewayOptions, now: () => number): Stores {
@@ -28,7 +31,13 @@ export function assemble(options: GatewayOptions, now: () => number): Stores {
     limits: storage?.limits ?? memoryLimitStore(options.clock && { now: options.clock }),
     ledger: billing && (storage?.ledger ?? memoryLedger({ now })),
     usage: record ? (storage?.usage ?? memoryUsageStore()) : undefined,
+    responses: responsesOf(options, now),
   }
+}
+
+function responsesOf({ responses, storage }: GatewayOptions, clock: () => number): ResponseStore {
+  if (responses === undefined) return storage?.responses ?? memoryResponseStore({ clock })
+  return isResponseStore(responses) ? responses : memoryResponseStore({ clock, ...responses })
 }
 
 function keysOf({ keys, storage }: GatewayOptions, now: number): KeyStore {

@@ -1,12 +1,14 @@
 /**
  * Several stores in one place: what `postgres(pool)` and its like return, and what `createGateway({ storage })` takes.
  * Each store can be replaced alone: `storage: { ...postgres(pool), limits: redis(send).limits }`. What a bundle lacks is
- * kept in memory.
+ * kept in the memory of the process. A store that another option names (`responses`, `idempotency.store`, `tasks.store`, a
+ * `KeyStore` as `keys`) wins over the bundle's.
  */
 import type { KeyStore } from '../auth/contract.ts'
 import type { Hold, HoldVerdict, Ledger, Settlement } from '../billing/contract.ts'
 import type { IdempotencyStore } from '../idempotency/contract.ts'
 import type { Claim, LimitStore, Return, Verdict } from '../limits/contract.ts'
+import type { ResponseStore } from '../responses/contract.ts'
 import type { TaskStore } from '../tasks/contract.ts'
 import type { UsageStore } from '../usage/contract.ts'
 
@@ -17,6 +19,7 @@ export interface Storage {
   readonly usage?: UsageStore
   readonly tasks?: TaskStore
   readonly idempotency?: IdempotencyStore
+  readonly responses?: ResponseStore
   /** Optional. Limits and ledger in one step, where both are kept in one place. */
   readonly joint?: Joint
   /** Optional. Gives back what all of them hold. Called once by `gateway.close()`, after the stores' own. */

@@ -1,75 +1,130 @@
 /** The contract of `ResponseStore` as a suite for any test runner. */
-import type { TestFunction } from './runner.ts'
 import assert from 'node:assert/strict'
 import type { ResponseRecord, ResponseStore } from '../responses/contract.ts'
+import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import type { TestFunction } from './runner.ts'
 
-/** Registers one test for each promise. `factory` gives a store that is empty, or at least new to the accounts used. */
-export function testResponseStore(test: TestFunction, factory: () => Promise<ResponseStore> | ResponseStore): void {
-  const check = (name: string, run: (store: ResponseStore, mine: string, other: string) => Promise<void>) =>
-    test(name, async () => {
-      const store = await factory()
-      const unique = crypto.randomUUID()
-      try {
-        await run(store, `mine ${unique}`, `other ${unique}`)
-      } finally {
-        await store.close?.()
-      }
-    })
+/** Registers one test for each promise. `factory` gives a store; records of other tests in it do no harm. */
+export function testResponseStore(
+  test: TestFunction,
+  factory: () => Promise<ResponseStore> | ResponseStore,
+  options: StoreKitOptions<ResponseStore> = {},
+): void {
+  const { it } = suiteOf('response store', test, factory, options)
 
-  check('a record that was put is found by its id, as it was', async (store, account) => {
-    const record = recordOf(account, 'resp_1', ['msg_1'])
+  it('a record that was put is found by its id, as it was, whoever asks', async (store, other) => {
+    const record = recordOf()
     await store.put(record)
-    assert.deepEqual(await store.get(account, 'resp_1'), record)
-    assert.equal(await store.get(account, 'resp_2'), undefined)
+    assert.deepEqual(await store.get(record.account, record.id), record)
+    assert.deepEqual(await other.get(record.account, record.id), record)
+    assert.equal(await other.get(record.account, 'resp_2'), undefined)
   })
 
-  check('a record is found by each of its items', async (store, account) => {
-    const record = recordOf(account, 'resp_1', ['rs_1', 'msg_1'])
+  it('a record is found by each of its items', async (store, other) => {
+    const record = recordOf({ items: ['rs_1', 'msg_1', 'rs_1'] })
     await store.put(record)
-    assert.deepEqual(await store.holding(account, 'rs_1'), record)
-    assert.deepEqual(await store.holding(account, 'msg_1'), record)
+    for (const item of record.items) assert.deepEqual(await other.holding(record.account, item), record)
+    assert.equal(await other.holding(record.account, 'msg_2'), undefined)
+  })
+
+  it('another account finds and deletes nothing', async (store) => {
+    const { account, id, items } = await put(store)
+    const stranger = fresh('account')
+    assert.equal(await store.get(stranger, id), undefined)
+    assert.equal(await store.holding(stranger, items[0] as string), undefined)
+    assert.equal(await store.delete(stranger, id), false)
+    assert.notEqual(await store.get(account, id), undefined)
+  })
+
+  it('the same ids in two accounts mean two records', async (store) => {
+    const mine = await put(store)
+    const theirs = await put(store, { body: '{"of":"other"}' })
+    assert.equal((await store.get(theirs.account, theirs.id))?.body, '{"of":"other"}')
+    assert.equal(await store.delete(mine.account, mine.id), true)
+    assert.equal((await store.holding(theirs.account, 'msg_1'))?.account, theirs.account)
+  })
+
+  it('a second put replaces the record, its items included', async (store, other) => {
+    const { account } = await put(store, { items: ['msg_1', 'msg_2'] })
+    await other.put(recordOf({ account, items: ['msg_2', 'msg_3'], body: '{"second":true}' }))
+    assert.equal((await store.get(account, 'resp_1'))?.body, '{"second":true}')
+    assert.equal((await store.holding(account, 'msg_2'))?.body, '{"second":true}')
+    assert.equal((await store.holding(account, 'msg_3'))?.id, 'resp_1')
+    assert.equal(await store.holding(account, 'msg_1'), undefined)
+  })
+
+  it('a deleted record is gone, with its items, for everybody', async (store, other) => {
+    const { account, id } = await put(store)
+    assert.equal(await store.delete(account, id), true)
+    assert.equal(await other.get(account, id), undefined)
+    assert.equal(await other.holding(account, 'msg_1'), undefined)
+    assert.equal(await other.delete(account, id), false)
+  })
+
+  it('of many deletions at once exactly one is told that it was', async (store, other) => {
+    for (let round = 0; round < 5; round++) {
+      const { account, id } = await put(store)
+      const deleted = await race(10, [store, other], async (handle) => handle.delete(account, id))
+      assert.equal(deleted.filter(Boolean).length, 1)
+    }
+  })
+
+  it('an item of several records is found as long as one of them is there', async (store) => {
+    const { account } = await put(store, { id: 'resp_1', items: ['msg_1', 'msg_2'] })
+    await put(store, { account, id: 'resp_2', items: ['msg_2', 'msg_3'] })
+    await store.delete(account, 'resp_2')
+    assert.equal((await store.holding(account, 'msg_2'))?.id, 'resp_1')
+    await put(store, { account, id: 'resp_3', items: ['msg_1', 'msg_2'] })
+    await store.delete(account, 'resp_1')
+    assert.equal((await store.holding(account, 'msg_2'))?.id, 'resp_3')
+    await store.delete(account, 'resp_3')
     assert.equal(await store.holding(account, 'msg_2'), undefined)
   })
 
-  check('another account finds and deletes nothing', async (store, mine, other) => {
-    await store.put(recordOf(mine, 'resp_1', ['msg_1']))
-    assert.equal(await store.get(other, 'resp_1'), undefined)
-    assert.equal(await store.holding(other, 'msg_1'), undefined)
-    assert.equal(await store.delete(other, 'resp_1'), false)
-    assert.notEqual(await store.get(mine, 'resp_1'), undefined)
+  it('accounts and ids tell records apart, whatever they hold', async (store) => {
+    const account = fresh('account')
+    const places = [
+      { account, id: 'a' },
+      { account, id: 'A' },
+      { account, id: 'a:b' },
+      { account: `${account}:a`, id: 'b' },
+      { account: `${account}a`, id: ':b' },
+      { account, id: '%_*[a]{b}\\"\'$1' },
+      { account, id: 'x'.repeat(1_024) },
+      { account, id: 'x'.repeat(1_023) },
+      ...oddNames.map((name) => ({ account: `${account} ${name}`, id: 'a' })),
+    ]
+    const records = places.map((place, index) => recordOf({ ...place, items: [place.id], body: `{"number":${index}}` }))
+    for (const record of records) await store.put(record)
+    for (const record of records) {
+      assert.deepEqual(await store.get(record.account, record.id), record)
+      assert.deepEqual(await store.holding(record.account, record.id), record)
+    }
   })
 
-  check('the same id in two accounts means two records', async (store, mine, other) => {
-    await store.put(recordOf(mine, 'resp_1', ['msg_1']))
-    await store.put(recordOf(other, 'resp_1', ['msg_1'], '{"of":"other"}'))
-    assert.equal((await store.get(other, 'resp_1'))?.body, '{"of":"other"}')
-    assert.equal(await store.delete(mine, 'resp_1'), true)
-    assert.equal((await store.holding(other, 'msg_1'))?.account, other)
+  it('any text comes back byte for byte, however long', async (store, other) => {
+    const odd = JSON.stringify({ text: 'naïve 🎈 \u0000 \u2028 \ud800 "quoted" \\' })
+    for (const body of [odd, JSON.stringify({ text: 'naïve 🎈 '.repeat(400_000) })]) {
+      const { account, id } = await put(store, { items: [], body })
+      assert.equal((await other.get(account, id))?.body, body)
+    }
   })
 
-  check('a second put replaces the record, its items included', async (store, account) => {
-    await store.put(recordOf(account, 'resp_1', ['msg_1']))
-    await store.put(recordOf(account, 'resp_1', ['msg_2'], '{"second":true}'))
-    assert.equal((await store.get(account, 'resp_1'))?.body, '{"second":true}')
-    assert.equal((await store.holding(account, 'msg_2'))?.id, 'resp_1')
-    assert.equal(await store.holding(account, 'msg_1'), undefined)
-  })
-
-  check('a deleted record is gone, with its items, and is deleted once', async (store, account) => {
-    await store.put(recordOf(account, 'resp_1', ['msg_1']))
-    const deletions = await Promise.all([1, 2, 3].map(async () => store.delete(account, 'resp_1')))
-    assert.equal(deletions.filter(Boolean).length, 1)
-    assert.equal(await store.get(account, 'resp_1'), undefined)
-    assert.equal(await store.holding(account, 'msg_1'), undefined)
-  })
-
-  check('any text comes back byte for byte', async (store, account) => {
-    const body = JSON.stringify({ text: 'naïve 🎈 \u0000 \u2028 "quoted" \\' })
-    await store.put(recordOf(account, 'resp_1', [], body))
-    assert.equal((await store.get(account, 'resp_1'))?.body, body)
+  it('a record may have a thousand items', async (store) => {
+    const items = Array.from({ length: 1_000 }, (_, index) => `msg_${index}`)
+    const record = await put(store, { items })
+    assert.deepEqual(await store.holding(record.account, 'msg_999'), record)
+    assert.equal(await store.delete(record.account, record.id), true)
+    assert.equal(await store.holding(record.account, 'msg_0'), undefined)
   })
 }
 
-function recordOf(account: string, id: string, items: string[], body = '{"output":[]}'): ResponseRecord {
-  return { account, id, items, body }
+function recordOf(change: Partial<ResponseRecord> = {}): ResponseRecord {
+  return { account: fresh('account'), id: 'resp_1', items: ['msg_1'], body: '{"output":[]}', ...change }
+}
+
+async function put(store: ResponseStore, change: Partial<ResponseRecord> = {}): Promise<ResponseRecord> {
+  const record = recordOf(change)
+  await store.put(record)
+  return record
 }

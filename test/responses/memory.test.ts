@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { memoryResponseStore } from '../../src/responses/memory.ts'
-import { testResponseStore } from '../../src/testing/responses.ts'
+import { testResponseStore } from '../../src/testing/response-store.ts'
 
 describe('the embedded store keeps its contract:', () => {
   testResponseStore(test, () => memoryResponseStore())

@@ -25,31 +25,36 @@ export class Shelf {
   /** Rejects when the store does not take it. */
   async put(kept: Kept, newItems: readonly InputItem[]): Promise<void> {
     const { response } = kept
-    const items = [...newItems, ...response.output].map(({ id }) => id).filter((id) => typeof id === 'string')
+    const items = [...newItems, ...response.output].map(({ id }) => id).filter(isStorable)
     const record = { account: this.#account, id: response.id, items, body: JSON.stringify(kept) }
     await this.#store.put(record)
   }
 
   /** Throws 404 for an unknown id, a deleted and a foreign one alike. */
   async get(id: string): Promise<Kept> {
-    const kept = keptIn(await this.#store.get(this.#account, id))
+    const kept = await this.find(id)
     if (kept === undefined) throw notFound(id)
     return kept
   }
 
   async find(id: string): Promise<Kept | undefined> {
-    return keptIn(await this.#store.get(this.#account, id))
+    return isStorable(id) ? keptIn(await this.#store.get(this.#account, id)) : undefined
   }
 
   /** The item with this id, wherever it stands. */
   async item(id: string): Promise<InputItem | OutputItem | undefined> {
-    const kept = keptIn(await this.#store.holding(this.#account, id))
+    const kept = isStorable(id) ? keptIn(await this.#store.holding(this.#account, id)) : undefined
     return kept && [...kept.input, ...kept.response.output].find((item) => item.id === id)
   }
 
   async delete(id: string): Promise<void> {
-    if (!(await this.#store.delete(this.#account, id))) throw notFound(id)
+    if (!isStorable(id) || !(await this.#store.delete(this.#account, id))) throw notFound(id)
   }
+}
+
+/** Ids come from clients. One that no store has to take is known to none: it must not make one fail. */
+function isStorable(id: unknown): id is string {
+  return typeof id === 'string' && /^[\x21-\x7e]{1,1024}$/.test(id)
 }
 
 function keptIn(record: ResponseRecord | undefined): Kept | undefined {

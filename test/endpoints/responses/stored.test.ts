@@ -1,6 +1,6 @@
 /** Responses that are kept: retrieved, listed, continued, deleted, and nobody else's. */
 import { finish, text, toolCall } from 'modelhatch/providers'
-import { memoryResponseStore, type ResponseStore } from 'modelhatch'
+import { memoryResponseStore, type GatewayOptions, type ResponseStore } from 'modelhatch'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, expect, test } from 'vitest'
 import type { ResponseObject } from '../../../src/wire/responses.ts'
@@ -277,6 +277,34 @@ describe('a store of one’s own', () => {
       expect(refusal.status).toBe(503)
       expect(refusal.text).not.toContain('secret')
     }
+  })
+
+  test('is not asked for an id that none has to keep: it is unknown', async () => {
+    const unknown = ['a b', 'é', 'a\0', 'x'.repeat(1_025)]
+    const fail = () => Promise.reject(new Error('cannot be kept'))
+    const { url, create, whole } = await gateway({ responses: failing({ get: fail, holding: fail, delete: fail }) })
+    for (const id of unknown) {
+      const path = `/responses/${encodeURIComponent(id)}`
+      expect((await ask(url, 'GET', path)).status).toBe(404)
+      expect((await ask(url, 'DELETE', path)).status).toBe(404)
+      expect((await create({ input: 'x', previous_response_id: id })).status).toBe(404)
+      expect((await create({ input: [{ type: 'item_reference', id }] })).status).toBe(400)
+    }
+    const input = unknown.map((id) => ({ type: 'message', id, role: 'user', content: 'x' }))
+    expect(await whole({ input })).toMatchObject({ store: true })
+  })
+
+  test('of the bundle is used, unless the options name another one or say how memory is used', async () => {
+    const where = async (options: Partial<GatewayOptions>) => {
+      const { whole } = await gateway(options)
+      const { id } = await whole()
+      return (await Promise.all([bundled, named].map(async (store) => store.get('ada', id)))).map(Boolean)
+    }
+    const [bundled, named] = [memoryResponseStore(), memoryResponseStore()]
+    const storage = { responses: bundled }
+    expect(await where({ storage })).toEqual([true, false])
+    expect(await where({ storage, responses: named })).toEqual([false, true])
+    expect(await where({ storage, responses: { count: 10 } })).toEqual([false, false])
   })
 
   test('is closed with the gateway', async () => {

@@ -1,0 +1,112 @@
+import { memoryResponseStore } from '../../src/responses/memory.ts'
+import type { ResponseStore } from '../../src/responses/contract.ts'
+import { testResponseStore } from '../../src/testing/response-store.ts'
+import { plant, turn, type Fault } from './faults.ts'
+
+const faults: Fault<ResponseStore>[] = [
+  ['items are not found', () => ({ holding: () => undefined }), 'a record is found by each of its items'],
+  [
+    'only the first item is found',
+    (store) => ({
+      async holding(account, item) {
+        const record = await store.holding(account, item)
+        return record?.items[0] === item ? record : undefined
+      },
+    }),
+    'a record is found by each of its items',
+  ],
+  [
+    'the account is not looked at',
+    (store) => ({
+      put: (record) => store.put({ ...record, account: '' }),
+      get: (_, id) => store.get('', id),
+    }),
+    'another account finds and deletes nothing',
+  ],
+  [
+    'the first record stays',
+    (store) => ({
+      async put(record) {
+        if ((await store.get(record.account, record.id)) === undefined) await store.put(record)
+      },
+    }),
+    'a second put replaces the record',
+  ],
+  [
+    'items of a record that was replaced stay',
+    (store) => {
+      const items = new Map<string, string>()
+      return {
+        async put(record) {
+          for (const item of record.items) items.set(record.account + item, record.id)
+          await store.put(record)
+        },
+        holding: (account, item) => store.get(account, items.get(account + item) ?? ''),
+      }
+    },
+    'a second put replaces the record, its items included',
+  ],
+  [
+    'looks before it deletes',
+    (store) => ({
+      async delete(account, id) {
+        const found = await store.get(account, id)
+        await turn()
+        await store.delete(account, id)
+        return found !== undefined
+      },
+    }),
+    'of many deletions at once exactly one',
+  ],
+  [
+    'an item is known by the last record alone',
+    (store) => {
+      const last = new Map<string, string>()
+      return {
+        async put(record) {
+          for (const item of record.items) last.set(record.account + item, record.id)
+          await store.put(record)
+        },
+        async holding(account, item) {
+          const record = await store.get(account, last.get(account + item) ?? '')
+          return record?.items.includes(item) === true ? record : undefined
+        },
+      }
+    },
+    'an item of several records is found as long as one of them is there',
+  ],
+  [
+    'the case of ids is ignored',
+    (store) => ({
+      put: (record) => store.put({ ...record, id: record.id.toLowerCase() }),
+      get: (account, id) => store.get(account, id.toLowerCase()),
+    }),
+    'accounts and ids tell records apart',
+  ],
+  [
+    'accounts and ids are joined',
+    (store) => {
+      const joined = (account: string, id: string) => `${account}:${id}`
+      return {
+        put: (record) => store.put({ ...record, account: '', id: joined(record.account, record.id) }),
+        async get(account, id) {
+          const found = await store.get('', joined(account, id))
+          return found && { ...found, account, id }
+        },
+      }
+    },
+    'accounts and ids tell records apart',
+  ],
+  [
+    'text is cut at a NUL',
+    (store) => ({ put: (record) => store.put({ ...record, body: record.body.split('\\u0000')[0] ?? '' }) }),
+    'any text comes back byte for byte',
+  ],
+  [
+    'text is cut where it is long',
+    (store) => ({ put: (record) => store.put({ ...record, body: record.body.slice(0, 1_000_000) }) }),
+    'any text comes back byte for byte',
+  ],
+]
+
+plant<ResponseStore>(testResponseStore, () => memoryResponseStore(), faults)
