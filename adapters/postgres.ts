@@ -10,11 +10,13 @@
  */
 import type { Storage } from '../src/index.ts'
 import { Database, type Queryable } from './postgres/database.ts'
+import { idempotencyPart, postgresIdempotency } from './postgres/idempotency.ts'
 import { jointPart, postgresJoint } from './postgres/joint.ts'
 import { keysPart, postgresKeys } from './postgres/keys.ts'
 import { ledgerPart, postgresLedger } from './postgres/ledger.ts'
 import { limitsPart, postgresLimits } from './postgres/limits.ts'
 import type { Row } from './postgres/query.ts'
+import { postgresResponses, responsesPart } from './postgres/responses.ts'
 import { taskSchema, taskStore } from './postgres/tasks.ts'
 import { postgresUsage, usagePart } from './postgres/usage.ts'
 
@@ -23,18 +25,20 @@ export type { Queryable } from './postgres/database.ts'
 export interface PostgresOptions {
   /** The schema of the tables: small letters, digits and `_`. Default `modelhatch`. */
   readonly schema?: string
+  /** Milliseconds for which a response is kept. Default 2,592,000,000: thirty days. */
+  readonly responseAgeMs?: number
 }
 
 const tasksPart = { name: 'tasks', versions: [taskSchema('@.').join(';\n')] }
 
 /** A table is one file: its part below, and its store. */
-const parts = [keysPart, limitsPart, ledgerPart, jointPart, usagePart, tasksPart]
+const parts = [keysPart, limitsPart, ledgerPart, jointPart, usagePart, tasksPart, idempotencyPart, responsesPart]
 
-export type PostgresStorage = Storage &
-  Required<Pick<Storage, 'keys' | 'limits' | 'ledger' | 'usage' | 'tasks' | 'joint'>>
+export type PostgresStorage = Storage & Required<Omit<Storage, 'close'>>
 
 export function postgres(pool: Queryable, options: PostgresOptions = {}): PostgresStorage {
-  const database = new Database(pool, options.schema ?? 'modelhatch', parts)
+  const { schema = 'modelhatch', responseAgeMs = 30 * 86_400_000 } = options
+  const database = new Database(pool, schema, parts)
   const limits = postgresLimits(database)
   const ledger = postgresLedger(database)
   return {
@@ -43,6 +47,8 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     ledger,
     usage: postgresUsage(database),
     tasks: taskStore(async (text, values) => ({ rows: await database.rows<Row>(text, values) }), '@.'),
+    idempotency: postgresIdempotency(database),
+    responses: postgresResponses(database, responseAgeMs),
     joint: postgresJoint(database, limits, ledger),
   }
 }

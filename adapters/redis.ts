@@ -11,10 +11,12 @@
  * keep it elsewhere: `storage: { ...postgres(pool), limits: redis(send).limits }`. Usage records are not kept here.
  */
 import type { Storage } from '../src/index.ts'
+import { redisIdempotency } from './redis/idempotency.ts'
 import { redisJoint } from './redis/joint.ts'
 import { redisKeys } from './redis/keys.ts'
 import { redisLedger } from './redis/ledger.ts'
 import { redisLimits } from './redis/limits.ts'
+import { redisResponses } from './redis/responses.ts'
 import type { Send } from './redis/script.ts'
 import { Scripts } from './redis/scripts.ts'
 import { taskStore } from './redis/tasks.ts'
@@ -26,12 +28,14 @@ export interface RedisOptions {
   readonly prefix?: string
   /** Lines of an account's books kept at most; older ones are kept as sums only. Default 10,000. */
   readonly entries?: number
+  /** Milliseconds for which a response is kept. Default 86,400,000: a day, for all of it is held in memory. */
+  readonly responseAgeMs?: number
 }
 
-export type RedisStorage = Storage & Required<Pick<Storage, 'keys' | 'limits' | 'ledger' | 'tasks' | 'joint'>>
+export type RedisStorage = Storage & Required<Omit<Storage, 'usage' | 'close'>>
 
 export function redis(send: Send, options: RedisOptions = {}): RedisStorage {
-  const { prefix = 'modelhatch', entries = 10_000 } = options
+  const { prefix = 'modelhatch', entries = 10_000, responseAgeMs = 86_400_000 } = options
   if (typeof send !== 'function') {
     throw new TypeError('redis: needs a function that sends a command, such as (...words) => client.sendCommand(words)')
   }
@@ -47,6 +51,8 @@ export function redis(send: Send, options: RedisOptions = {}): RedisStorage {
     limits,
     ledger,
     tasks: taskStore(send, base),
+    idempotency: redisIdempotency(scripts),
+    responses: redisResponses(scripts, responseAgeMs),
     joint: redisJoint(scripts, limits, ledger, entries),
   }
 }

@@ -8,39 +8,51 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Storage, TaskStore } from '../src/index.ts'
 import { Database } from './sqlite/database.ts'
+import { idempotencyPart, sqliteIdempotency } from './sqlite/idempotency.ts'
 import { sqliteJoint } from './sqlite/joint.ts'
 import { keysPart, sqliteKeys } from './sqlite/keys.ts'
 import { ledgerPart, sqliteLedger } from './sqlite/ledger.ts'
 import { limitsPart, sqliteLimits } from './sqlite/limits.ts'
+import { responsesPart, sqliteResponses } from './sqlite/responses.ts'
 import { taskSchema, taskStore } from './sqlite/tasks.ts'
 import { sqliteUsage, usagePart } from './sqlite/usage.ts'
 
 export interface SqliteOptions {
   /** What a resolved write survives: `process` (the default) the end of the process, `full` that of the machine too. */
   readonly durability?: 'process' | 'full'
+  /** Milliseconds for which a response is kept. Default 2,592,000,000: thirty days. */
+  readonly responseAgeMs?: number
 }
 
 const tasksPart = { name: 'tasks', versions: [taskSchema.join(';\n')] }
 
 /** A table is one file: its part below, and its store. */
-const parts = [keysPart, limitsPart, ledgerPart, usagePart, tasksPart]
+const parts = [keysPart, limitsPart, ledgerPart, usagePart, tasksPart, idempotencyPart, responsesPart]
 
-export type SqliteStorage = Storage &
-  Required<Pick<Storage, 'keys' | 'limits' | 'ledger' | 'usage' | 'tasks' | 'joint' | 'close'>>
+export type SqliteStorage = Required<Storage>
 
 /** `file`: a path, or a database that the host has opened, which then is the host's to set up and to close. */
 export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {}): SqliteStorage {
-  const database = new Database(file, options.durability ?? 'process', parts)
+  const { durability = 'process', responseAgeMs = 30 * 86_400_000 } = options
+  const database = new Database(file, durability, parts)
   const limits = sqliteLimits(database)
   const ledger = sqliteLedger(database)
+  const idempotency = sqliteIdempotency(database)
+  const responses = sqliteResponses(database, responseAgeMs)
   return {
     keys: sqliteKeys(database),
     limits,
     ledger,
     usage: sqliteUsage(database),
     tasks: sqliteTasks(database),
+    idempotency,
+    responses,
     joint: sqliteJoint(database, limits, ledger),
-    close: () => database.close(),
+    async close() {
+      // A step of a sweep would open the file again.
+      await Promise.all([idempotency.close(), responses.close()])
+      database.close()
+    },
   }
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, describe, test } from 'vitest'
 import { redis } from '../../adapters/redis.ts'
-import { testKeyStore, testLedger, testLimitStore } from '../../src/testing/index.ts'
 import { hasRedis, ownName, redisConnection } from '../servers.ts'
+import { testStores } from './kits.ts'
 
 describe.skipIf(!hasRedis)('Redis keeps the contract of', async () => {
   const prefix = ownName()
@@ -12,12 +12,9 @@ describe.skipIf(!hasRedis)('Redis keeps the contract of', async () => {
     client?.close()
     second?.close()
   })
-
-  const storage = redis(async (...words) => client?.send(...words), { prefix })
-  /** As another process would have it. */
-  const other = redis(async (...words) => second?.send(...words), { prefix })
-
-  testKeyStore(test, () => storage.keys, { reopen: () => other.keys })
-  testLimitStore(test, () => storage.limits, { reopen: () => other.limits })
-  testLedger(test, () => storage.ledger, { reopen: () => other.ledger })
+  testStores(
+    test,
+    redis(async (...words) => client?.send(...words), { prefix }),
+    redis(async (...words) => second?.send(...words), { prefix }),
+  )
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, test } from 'vitest'
 import { sqlite } from '../../adapters/sqlite.ts'
-import { testKeyStore, testLedger, testLimitStore, testUsageStore } from '../../src/testing/index.ts'
+import { testStores } from './kits.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
 const file = join(folder, 'gateway.db')
@@ -18,8 +18,5 @@ afterAll(async () => {
 })
 
 describe('SQLite keeps the contract of', () => {
-  testKeyStore(test, () => storage.keys, { reopen: () => other.keys })
-  testLimitStore(test, () => storage.limits, { reopen: () => other.limits })
-  testLedger(test, () => storage.ledger, { reopen: () => other.ledger })
-  testUsageStore(test, () => storage.usage, { reopen: () => other.usage })
+  testStores(test, storage, other)
 })

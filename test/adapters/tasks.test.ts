@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { PGlite } from '@electric-sql/pglite'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import * as inPostgres from '../../adapters/postgres/tasks.ts'
 import * as inRedis from '../../adapters/redis/tasks.ts'
@@ -30,19 +29,6 @@ describe('SQLite, one file in two handles', () => {
     { reopen: open },
   )
   afterAll(() => rmSync(folder, { recursive: true }))
-})
-
-describe('PGlite', () => {
-  let database: PGlite
-  beforeAll(async () => {
-    database = await PGlite.create()
-  })
-  afterAll(() => database.close())
-  testTaskStore(test, async () => {
-    const prefix = ownName()
-    for (const statement of inPostgres.taskSchema(prefix)) await database.query(statement)
-    return inPostgres.taskStore((text, values) => database.query(text, values), prefix)
-  })
 })
 
 describe.skipIf(!hasPostgres)('Postgres, one table over two pools', () => {
