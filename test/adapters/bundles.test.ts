@@ -106,10 +106,31 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     expect(await Promise.all(reads)).toEqual(pools.map(() => undefined))
     const versions = await pools[0]?.query(`SELECT part, version FROM ${schema}.migrations ORDER BY 1, 2`)
     expect(versions?.rows.map(({ part }: { part: string }) => part)).toEqual([
-      ...new Set(['joint', 'keys', 'ledger', 'limits', 'tasks', 'usage']),
+      'idempotency',
+      'joint',
+      'keys',
+      'ledger',
+      'limits',
+      'responses',
+      'tasks',
+      'usage',
     ])
     await pools[0]?.query(`DROP SCHEMA ${schema} CASCADE`)
     await Promise.all(pools.map((each) => each.end()))
+  })
+
+  test('gets what a later version adds, and keeps what it holds', async () => {
+    const own = postgresPool(2)
+    const schema = ownName()
+    await postgres(own, { schema }).ledger.credit({ account: 'a', amount: 5n, reference: 'r' })
+    await own.query(`DROP TABLE ${schema}.idempotency CASCADE`)
+    await own.query(`DELETE FROM ${schema}.migrations WHERE part = 'idempotency'`)
+    const { idempotency, ledger } = postgres(own, { schema })
+    const place = { account: 'a', route: 'r', key: 'k', attempt: 'x', digest: 'd', leaseMs: 1_000 }
+    expect(await idempotency.begin(place)).toEqual({ outcome: 'begun' })
+    expect(await ledger.account('a')).toMatchObject({ balance: 5n })
+    await own.query(`DROP SCHEMA ${schema} CASCADE`)
+    await own.end()
   })
 
   test('loses a connection, and the host lives: the next call is served', async () => {

@@ -10,7 +10,7 @@ import { postgres } from '../../adapters/postgres.ts'
 import { memoryLedger, type Ledger } from '../../src/index.ts'
 import { fresh } from '../../src/testing/kit.ts'
 import { hasPostgres, hasRedis, ownName } from '../servers.ts'
-import { openBundle, type Opened, type Place } from './bundles.ts'
+import { openBundle, type Opened, type Place } from '../bundles.ts'
 import type { Drawn } from './worker.ts'
 import { Worker } from './workers.ts'
 

@@ -1,5 +1,5 @@
 /** A process of its own that works on a shared store as it is told, and answers over its channel. */
-import { openBundle, type Place } from './bundles.ts'
+import { openBundle, type Place } from '../bundles.ts'
 
 export type Work =
   /** So many at once try to hold so much; the answer is how many could. */

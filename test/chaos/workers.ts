@@ -1,7 +1,7 @@
 /** Worker processes of a test. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { Place } from './bundles.ts'
+import type { Place } from '../bundles.ts'
 import type { Work } from './worker.ts'
 
 const path = fileURLToPath(new URL('worker.ts', import.meta.url))

@@ -1,9 +1,9 @@
 /** The stores that several processes can share, opened by name: the tests and their child processes use the same. */
-import { postgres } from '../../adapters/postgres.ts'
-import { redis } from '../../adapters/redis.ts'
-import { sqlite } from '../../adapters/sqlite.ts'
-import type { Storage } from '../../src/index.ts'
-import { postgresPool, redisConnection } from '../servers.ts'
+import { postgres } from '../adapters/postgres.ts'
+import { redis } from '../adapters/redis.ts'
+import { sqlite } from '../adapters/sqlite.ts'
+import type { Storage } from '../src/index.ts'
+import { postgresPool, redisConnection } from './servers.ts'
 
 export type Kind = 'SQLite' | 'Postgres' | 'Redis'
 
@@ -11,25 +11,26 @@ export interface Place {
   readonly kind: Kind
   /** The path of the file, the schema, or the prefix. */
   readonly name: string
+  readonly responseAgeMs?: number
 }
 
 export interface Opened {
-  readonly storage: Required<Pick<Storage, 'limits' | 'ledger' | 'joint'>>
+  readonly storage: Storage & Required<Omit<Storage, 'usage' | 'close'>>
   /** Removes what was kept. */
   clear(): Promise<void>
   close(): Promise<void>
 }
 
-export async function openBundle({ kind, name }: Place): Promise<Opened> {
+export async function openBundle({ kind, name, ...options }: Place): Promise<Opened> {
   switch (kind) {
     case 'SQLite': {
-      const storage = sqlite(name)
+      const storage = sqlite(name, options)
       return { storage, clear: async () => undefined, close: async () => storage.close() }
     }
     case 'Postgres': {
       const pool = postgresPool(8)
       return {
-        storage: postgres(pool, { schema: name }),
+        storage: postgres(pool, { schema: name, ...options }),
         clear: async () => void (await pool.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)),
         close: () => pool.end(),
       }
@@ -37,7 +38,7 @@ export async function openBundle({ kind, name }: Place): Promise<Opened> {
     case 'Redis': {
       const connection = await redisConnection()
       return {
-        storage: redis(connection.send, { prefix: name }),
+        storage: redis(connection.send, { prefix: name, ...options }),
         async clear() {
           const keys = (await connection.send('KEYS', `{${name}}*`)) as string[]
           if (keys.length > 0) await connection.send('DEL', ...keys)

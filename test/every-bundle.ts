@@ -1,0 +1,34 @@
+/** Every kind of shared storage, each with a place for the tests of one file, which is cleared when they are done. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll } from 'vitest'
+import { openBundle, type Kind, type Opened, type Place } from './bundles.ts'
+import { hasPostgres, hasRedis, ownName } from './servers.ts'
+
+/** Opens one more handle, as another process would have it. */
+export type Open = (options?: Pick<Place, 'responseAgeMs'>) => Promise<Opened['storage']>
+
+/** For `describe.each`: the kind, whether it can be had here, and how it is opened. */
+export function everyBundle(): [kind: Kind, there: boolean, open: Open, place: Place][] {
+  const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
+  const opened: Opened[] = []
+  afterAll(async () => {
+    for (const each of opened) await each.clear()
+    for (const each of opened) await each.close()
+    rmSync(folder, { recursive: true })
+  })
+  const kinds: [Kind, boolean, string][] = [
+    ['SQLite', true, join(folder, 'shared.db')],
+    ['Postgres', hasPostgres, ownName()],
+    ['Redis', hasRedis, ownName()],
+  ]
+  return kinds.map(([kind, there, name]) => {
+    const open: Open = async (options) => {
+      const each = await openBundle({ kind, name, ...options })
+      opened.push(each)
+      return each.storage
+    }
+    return [kind, there, open, { kind, name }]
+  })
+}
