@@ -1,0 +1,52 @@
+/** Gateways that share a storage and a vendor. */
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+import type { GatewayOptions, Storage } from '../../src/index.ts'
+import { openai } from '../../src/providers/index.ts'
+import type { Place } from '../bundles.ts'
+
+export interface Sharing {
+  /** The base URL of the vendor. */
+  readonly vendor: string
+  /** Who pays: the owner of the key `sk-test`. */
+  readonly account: string
+  /** Milliseconds for which a process that died holds keys and money. Default 30,000. */
+  readonly leaseMs?: number
+}
+
+/** The model `m` at a micro-unit a token. */
+export function optionsOf(storage: Storage, { vendor, account, leaseMs = 30_000 }: Sharing): GatewayOptions {
+  return {
+    keys: { 'sk-test': { account } },
+    models: { m: { provider: openai({ baseUrl: vendor }), price: { input: '1', output: '1' } } },
+    retry: { tries: 1 },
+    billing: { leaseMs },
+    idempotency: { leaseMs },
+    storage,
+  }
+}
+
+export interface Child {
+  readonly url: string
+  readonly kill: () => Promise<void>
+}
+
+/** One of them in a process of its own. */
+export async function childAt(place: Place, sharing: Sharing): Promise<Child> {
+  const path = fileURLToPath(new URL('child.ts', import.meta.url))
+  const child = fork(path, [JSON.stringify({ place, ...sharing })], {
+    execArgv: ['--conditions=modelhatch-source', '--disable-warning=ExperimentalWarning'],
+  })
+  const ended = once(child, 'exit')
+  const [{ port }] = (await Promise.race([once(child, 'message'), ended.then(() => [{ port: 0 }])])) as [
+    { port: number },
+  ]
+  return {
+    url: `http://127.0.0.1:${port}`,
+    async kill() {
+      child.kill('SIGKILL')
+      await ended
+    },
+  }
+}

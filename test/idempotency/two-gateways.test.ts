@@ -1,0 +1,157 @@
+/** The same key at two gateways that share a storage: one call, one charge, one answer. */
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { fresh } from '../../src/testing/kit.ts'
+import type { VendorReply } from '../../src/testing/vendor.ts'
+import { streamEvents, whole } from '../admission/scene.ts'
+import { everyBundle, type Open } from '../every-bundle.ts'
+import { hostedWith, vendorFor } from '../hosted.ts'
+import { ask, begin, gated, inTurn, KeyedClient, question, type Told } from './keyed.ts'
+import { childAt, optionsOf } from './sharing.ts'
+
+const streamed = { ...question, stream: true }
+const stream: VendorReply = (_, response) => {
+  response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamEvents.join(''))
+}
+
+/** One vendor and one account with 9,000 micro-units; a call comes to 30. */
+async function shared(open: Open, reply: VendorReply, leaseMs?: number) {
+  const vendor = await vendorFor(reply)
+  const account = fresh('account')
+  const sharing = { vendor: vendor.baseUrl, account, ...(leaseMs !== undefined && { leaseMs }) }
+  const { ledger } = await open()
+  await ledger.credit({ account, amount: 9_000n, reference: fresh('r') })
+  const gateway = async () => hostedWith(optionsOf(await open(), sharing))
+  /** What was paid, when nothing is held any more. */
+  const paid = async () => {
+    await expect.poll(async () => (await ledger.account(account))?.held).toBe(0n)
+    return 9_000n - ((await ledger.account(account))?.balance ?? 0n)
+  }
+  return { vendor, sharing, gateway, paid }
+}
+
+async function pair(open: Open, reply: VendorReply) {
+  const stage = await shared(open, reply)
+  const [here, there] = [await stage.gateway(), await stage.gateway()]
+  return { ...stage, here, there }
+}
+
+const retryable = { status: 409, code: 'conflict', shouldRetry: 'true' }
+const final = { status: 409, code: 'conflict', shouldRetry: 'false' }
+
+describe.each(everyBundle())('at one %s', (kind, there, open, place) => {
+  test.skipIf(!there).for([
+    ['JSON', question, whole],
+    ['a stream', streamed, stream],
+  ] as const)('%s is made once, paid once, and the same bytes at both', async ([, body, reply]) => {
+    const { here, there, vendor, paid } = await pair(open, reply)
+    const first = await ask(here.url, { body })
+    // The end of a stream is told before the other can know: who asks at the same gateway waits until it does.
+    const again = [await ask(here.url, { body }), await ask(there.url, { body })]
+    expect([first.status, first.replayed]).toEqual([200, null])
+    for (const { text, type, replayed } of again)
+      expect([text, type, replayed]).toEqual([first.text, first.type, 'true'])
+    expect(vendor.requests).toHaveLength(1)
+    expect([here.receipts.length, there.receipts.length]).toEqual([1, 0])
+    expect(await paid()).toBe(30n)
+  })
+
+  test.skipIf(!there).for([
+    ['JSON', question, whole],
+    ['a stream', streamed, stream],
+  ] as const)('%s that is under way at one is told to come again at the other', async ([, body, reply]) => {
+    const gate = gated(reply)
+    const { here, there, vendor, paid } = await pair(open, gate.reply)
+    const first = ask(here.url, { body })
+    await gate.asked
+    const joining = ask(here.url, { body })
+    const early = await ask(there.url, { body })
+    expect(early).toMatchObject(retryable)
+    expect(early.headers.get('retry-after')).toBe('1')
+    gate.open()
+    const { text } = await first
+    expect(await joining).toMatchObject({ status: 200, text, replayed: 'true' })
+    expect(await ask(there.url, { body })).toMatchObject({ status: 200, text, replayed: 'true' })
+    expect(vendor.requests).toHaveLength(1)
+    expect(await paid()).toBe(30n)
+  })
+
+  test.skipIf(!there)('another request under the key is refused at both, before and after the answer', async () => {
+    const gate = gated(whole)
+    const { here, there, vendor } = await pair(open, gate.reply)
+    const other = { ...question, n: 2 }
+    const first = ask(here.url)
+    await gate.asked
+    expect(await ask(there.url, { body: other })).toMatchObject(final)
+    gate.open()
+    await first
+    for (const { url } of [here, there]) expect(await ask(url, { body: other })).toMatchObject(final)
+    expect(vendor.requests).toHaveLength(1)
+  })
+
+  test.skipIf(!there)('of many at once at both one is a call', async () => {
+    const { here, there, vendor, paid } = await pair(open, whole)
+    const urls = Array.from({ length: 20 }, (_, index) => [here, there][index % 2]?.url as string)
+    const told = await Promise.all(urls.map(async (url) => ask(url)))
+    const answers = told.filter(({ status }) => status === 200)
+    expect(answers.length).toBeGreaterThanOrEqual(10)
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    for (const early of told.filter(({ status }) => status !== 200)) expect(early).toMatchObject(retryable)
+    const after = await Promise.all(urls.map(async (url) => ask(url)))
+    expect(new Set(after.map(({ text }: Told) => text))).toEqual(new Set([answers[0]?.text]))
+    expect(vendor.requests).toHaveLength(1)
+    expect(await paid()).toBe(30n)
+  })
+
+  test.skipIf(!there)('a client that leaves the one is served anew by the other', async () => {
+    const gate = gated(whole)
+    const { here, there, vendor, paid } = await pair(open, inTurn(gate.reply, whole))
+    const leaving = new AbortController()
+    const refused = expect(begin(here.url, { signal: leaving.signal })).rejects.toThrow()
+    await gate.asked
+    leaving.abort()
+    await refused
+    await expect.poll(async () => ask(there.url)).toMatchObject({ status: 200 })
+    gate.open()
+    expect(vendor.requests).toHaveLength(2)
+    expect(await paid()).toBe(30n)
+  })
+
+  test.skipIf(!there)('the key of a process that is killed is free after the lease, and only then', async () => {
+    const gate = gated(whole)
+    onTestFinished(gate.open)
+    const leaseMs = 600
+    const { vendor, sharing, gateway, paid } = await shared(open, inTurn(gate.reply, whole), leaseMs)
+    const child = await childAt(place, sharing)
+    onTestFinished(child.kill)
+    const there = await gateway()
+    const refused = expect(ask(child.url)).rejects.toThrow()
+    await gate.asked
+    const asked = performance.now()
+    await child.kill()
+    await refused
+    expect(await ask(there.url)).toMatchObject(retryable)
+    await expect.poll(async () => ask(there.url), { interval: 20 }).toMatchObject({ status: 200, replayed: null })
+    // The last sign of life was given when a third of the lease was left to wait for at most.
+    expect(performance.now() - asked).toBeGreaterThan((leaseMs * 2) / 3 - 50)
+    expect((await ask(there.url)).replayed).toBe('true')
+    expect(vendor.requests).toHaveLength(2)
+    expect(await paid()).toBe(30n)
+  })
+
+  test.runIf(kind === 'SQLite')('the official client gets the answer of the first by its own retries', async () => {
+    const gate = gated(whole)
+    const { here, there, vendor } = await pair(open, gate.reply)
+    const first = ask(here.url, { body: question })
+    await gate.asked
+    const opening: typeof fetch = async (...input) => {
+      const answer = await fetch(...input)
+      gate.open()
+      return answer
+    }
+    const client = new KeyedClient({ baseURL: `${there.url}/v1`, apiKey: 'sk-test', fetch: opening })
+    const { choices } = await client.chat.completions.create(question as never, { idempotencyKey: 'k' })
+    expect(choices[0]?.message.content).toBe('Hi')
+    expect((await first).status).toBe(200)
+    expect(vendor.requests).toHaveLength(1)
+  })
+})

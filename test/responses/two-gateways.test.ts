@@ -1,0 +1,96 @@
+/** Responses at two gateways that share a storage: what one has kept, the other continues, shows and deletes. */
+import { describe, expect, test } from 'vitest'
+import { openai } from '../../src/providers/index.ts'
+import { fresh } from '../../src/testing/kit.ts'
+import type { VendorRequest } from '../../src/testing/vendor.ts'
+import { streamEvents, whole } from '../admission/scene.ts'
+import { ask, errorOf, post } from '../endpoints/ask.ts'
+import { eventsOf, requireGood } from '../endpoints/responses/rules.ts'
+import { everyBundle, type Open } from '../every-bundle.ts'
+import { hostedWith, vendorFor } from '../hosted.ts'
+
+/** A vendor that only chats and always says `Hi`, or five words in a stream. */
+async function pair(open: Open) {
+  const vendor = await vendorFor((request, response) => {
+    if ((request.json as { stream?: boolean }).stream !== true) return whole(request, response)
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamEvents.join(''))
+  })
+  const [ada, bob] = [fresh('ada'), fresh('bob')]
+  const gateway = async () =>
+    hostedWith({
+      keys: { 'sk-test': { account: ada }, 'sk-other': { account: bob } },
+      models: { m: openai({ baseUrl: vendor.baseUrl }) },
+      storage: await open(),
+    })
+  const [{ url: here }, { url: there }] = [await gateway(), await gateway()]
+  const asked = () => {
+    const { json } = vendor.requests.at(-1) as VendorRequest
+    return (json as { messages: { content: string }[] }).messages.map(({ content }) => content)
+  }
+  return { here, there, asked }
+}
+
+interface Created {
+  readonly id: string
+  readonly output: readonly { readonly id: string }[]
+}
+
+async function create(url: string, body: object): Promise<Created> {
+  return (await post(url, '/responses', { model: 'm', input: 'one', ...body })).json as Created
+}
+
+describe.each(everyBundle())('at one %s, a response of one gateway', (_, there, open) => {
+  test.skipIf(!there)('is continued by the other, and that one by the first', async () => {
+    const { here, there, asked } = await pair(open)
+    const first = await create(here, {})
+    const second = await create(there, { input: 'two', previous_response_id: first.id })
+    expect(asked()).toEqual(['one', 'Hi', 'two'])
+    await create(here, { input: 'three', previous_response_id: second.id })
+    expect(asked()).toEqual(['one', 'Hi', 'two', 'Hi', 'three'])
+  })
+
+  test.skipIf(!there)('that was streamed is there for the other as soon as its end was told', async () => {
+    const { here, there, asked } = await pair(open)
+    const { text } = await post(here, '/responses', { model: 'm', input: 'one', stream: true })
+    const { id } = requireGood(eventsOf(text))
+    await create(there, { input: 'two', previous_response_id: id })
+    expect(asked()).toEqual(['one', 'onetwothreefourfive', 'two'])
+  })
+
+  test.skipIf(!there)('is shown by both, to the byte, and its items can be referred to', async () => {
+    const { here, there, asked } = await pair(open)
+    const { id, output } = await create(here, {})
+    const shown = await ask(here, 'GET', `/responses/${id}`)
+    expect(shown.status).toBe(200)
+    expect((await ask(there, 'GET', `/responses/${id}`)).text).toBe(shown.text)
+    await create(there, {
+      input: [
+        { type: 'item_reference', id: output[0]?.id },
+        { role: 'user', content: 'two' },
+      ],
+    })
+    expect(asked()).toEqual(['Hi', 'two'])
+  })
+
+  test.skipIf(!there)('that is deleted at one is unknown at both', async () => {
+    const { here, there } = await pair(open)
+    const { id, output } = await create(here, {})
+    expect((await ask(there, 'DELETE', `/responses/${id}`)).status).toBe(200)
+    for (const url of [here, there]) {
+      expect((await ask(url, 'GET', `/responses/${id}`)).status).toBe(404)
+      expect((await ask(url, 'DELETE', `/responses/${id}`)).status).toBe(404)
+      const continued = await post(url, '/responses', { model: 'm', input: 'two', previous_response_id: id })
+      expect([continued.status, errorOf(continued).code]).toEqual([404, 'previous_response_not_found'])
+      const input = [{ type: 'item_reference', id: output[0]?.id }]
+      expect((await post(url, '/responses', { model: 'm', input })).status).toBe(400)
+    }
+  })
+
+  test.skipIf(!there)('does not exist for another account at the other', async () => {
+    const { here, there } = await pair(open)
+    const { id } = await create(here, {})
+    expect((await ask(there, 'GET', `/responses/${id}`, undefined, 'sk-other')).status).toBe(404)
+    const body = { model: 'm', input: 'two', previous_response_id: id }
+    expect((await post(there, '/responses', body, 'sk-other')).status).toBe(404)
+  })
+})
