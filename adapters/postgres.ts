@@ -5,6 +5,8 @@
  * The tables live in a schema of their own, which is made, or brought up to date, with the first call; any number of
  * processes may do so at once. Every call is one statement, so a pool behind a transaction pooler does as well.
  *
+ * Responses, and answers to repeated requests, are taken away when their time is over: a few at once, behind the calls.
+ *
  * For a `pg.Pool` set `connectionTimeoutMillis` (2,000, say): without it a server that accepts connections and says
  * nothing keeps the pool's places for ever. Its idle connections may die: the pool's errors are listened to here.
  */

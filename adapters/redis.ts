@@ -1,14 +1,20 @@
 /**
- * Limits, keys, video tasks and balances in Redis (7 or later, or Valkey): `createGateway({ storage: redis(send) })`. `send` is one
- * function that sends a command: `(...words) => client.sendCommand(words)` for node-redis,
- * `(command, ...words) => client.call(command, ...words)` for ioredis.
+ * Keys, limits, balances, video tasks, responses and the answers to repeated requests in Redis (7 or later, or Valkey):
+ * `createGateway({ storage: redis(send) })`. `send` is one function that sends a command:
+ * `(...words) => client.sendCommand(words)` for node-redis, `(command, ...words) => client.call(command, ...words)` for
+ * ioredis.
  *
  * Every call is one script, and so one atomic step and one round trip. All keys carry one hash tag: on a cluster they live
- * on one node, and a client that must be told a key for its routing finds it as the fourth word.
+ * on one node, and a client that must be told a key for its routing finds it as the fourth word. (`TIME` has none: any
+ * node will do.)
  *
  * Limits and keys are what Redis is good at. Balances are as safe as Redis is set up to be: without an append-only file,
  * or with an asynchronous replica that takes over, the last calls before a crash may be forgotten. Where money is meant,
- * keep it elsewhere: `storage: { ...postgres(pool), limits: redis(send).limits }`. Usage records are not kept here.
+ * keep it elsewhere: `storage: { ...postgres(pool), limits: redis(send).limits }`. Usage records, which are asked for by
+ * time and summed up, are not kept here.
+ *
+ * Responses and answers take their memory for as long as they are kept: `responseAgeMs` here, `idempotency.keepMs` and
+ * `.maxBytes` of the gateway. None of all this may be evicted (`maxmemory-policy noeviction`).
  */
 import type { Storage } from '../src/index.ts'
 import { redisIdempotency } from './redis/idempotency.ts'

@@ -3,7 +3,8 @@
  * several processes on it may share the file. Needs nothing but `node:sqlite`.
  *
  * The file is opened and its tables made with the first call. What was written survives a process that is killed; with
- * `durability: 'full'` also a machine that loses its power, at the price of a sync to disk for each call.
+ * `durability: 'full'` also a machine that loses its power, at the price of a sync to disk for each call. Responses, and
+ * answers to repeated requests, are taken away when their time is over: a few at once, behind the calls.
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Storage, TaskStore } from '../src/index.ts'

@@ -42,7 +42,7 @@ return found[1] and { ARGV[3], found[1], found[2] }
 const holding = lua(
   responseText,
   `
-for _, id in ipairs(redis.call('ZREVRANGEBYSCORE', holders(ARGV[3]), '+inf', real(now))) do
+for _, id in ipairs(redis.call('ZREVRANGEBYSCORE', holders(ARGV[3]), '+inf', real(now), 'LIMIT', '0', '9')) do
   local found = redis.call('HMGET', response(id), 'items', 'body')
   if found[1] then return { id, found[1], found[2] } end
 end

@@ -75,10 +75,13 @@ end
 return listed
 `
 
+const findLua = `return redis.call('HMGET', KEYS[1], 'version', 'created', 'expires', 'due', 'leased', 'data')`
+
 type Fields = readonly (string | null)[]
 
 /** `prefix` holds a hash tag, such as `modelhatch:{tasks}:`. */
 export function taskStore(send: Send, prefix: string): TaskStore {
+  const find = script(send, findLua)
   const insert = script(send, insertLua)
   const replace = script(send, replaceLua)
   const claim = script(send, claimLua)
@@ -97,8 +100,7 @@ export function taskStore(send: Send, prefix: string): TaskStore {
       return present === null ? task : recordOf(task.tenant, task.id, present)
     },
     async find(tenant, id, now) {
-      const names = ['version', 'created', 'expires', 'due', 'leased', 'data']
-      const fields = (await send('HMGET', tenantKey(tenant) + id, ...names)) as Fields
+      const fields = (await find([tenantKey(tenant) + id])) as Fields
       if (fields[0] === null || Number(fields[2]) <= now) return undefined
       return recordOf(tenant, id, fields)
     },
