@@ -34,7 +34,8 @@ export class StoreTime {
     const before = this.#local()
     const there = (await this.#store.now?.()) as number
     const after = this.#local()
-    this.#offset = there - (before + after) / 2
+    // Whole milliseconds: a store may refuse anything else.
+    this.#offset = Math.round(there - (before + after) / 2)
     this.#measuredAt = after
   }
 }

@@ -1,0 +1,28 @@
+/** The store's own clock, as it is read over a network. */
+import { expect, test } from 'vitest'
+import { StoreTime } from '../../src/tasks/store-time.ts'
+
+/** A store whose clock is `ahead`, read in `tookMs`. */
+function timeOf({ ahead, tookMs }: { ahead: number; tookMs: number }): StoreTime {
+  let local = 1_000_000
+  const now = async () => {
+    local += tookMs
+    return local + ahead
+  }
+  return new StoreTime({ now }, () => local)
+}
+
+test.each([
+  { ahead: 0, tookMs: 1 },
+  { ahead: 0, tookMs: 3 },
+  { ahead: 0.25, tookMs: 0 },
+  { ahead: -60_000, tookMs: 7 },
+])('times are whole milliseconds, as stores keep them: %o', async (clock) => {
+  const now = await timeOf(clock).now()
+  expect(now).toSatisfy(Number.isSafeInteger)
+  expect(now).toBeCloseTo(1_000_000 + clock.tookMs * 1.5 + clock.ahead, -1)
+})
+
+test('the difference of the clocks is taken over', async () => {
+  expect(await timeOf({ ahead: 60_000, tookMs: 0 }).now()).toBe(1_060_000)
+})
