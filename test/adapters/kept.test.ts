@@ -20,24 +20,24 @@ const keepMs = 60_000
 
 describe.each(bundles)('%s', (_, there, open) => {
   test.skipIf(!there)('keeps a response for as long as it is told to, then nobody finds or deletes it', async () => {
-    const { responses } = await open({ responseAgeMs: 300 })
+    const { responses } = await open({ responseAgeMs: 600 })
     const record = { account: fresh('account'), id: 'resp_1', items: ['msg_1'], body: '{}' }
     const { account, id } = record
     await responses.put(record)
     expect(await responses.holding(account, 'msg_1')).toEqual(record)
-    await expect.poll(async () => responses.get(account, id)).toBeUndefined()
+    await expect.poll(async () => responses.get(account, id), { timeout: 5_000 }).toBeUndefined()
     expect(await responses.holding(account, 'msg_1')).toBeUndefined()
     expect(await responses.delete(account, id)).toBe(false)
   })
 
   test.skipIf(!there)('keeps a response that is put again for as long anew', async () => {
-    const [brief, long] = [await open({ responseAgeMs: 300 }), await open()]
+    const [brief, long] = [await open({ responseAgeMs: 600 }), await open()]
     const record = { account: fresh('account'), id: 'resp_1', items: ['msg_1'], body: '{}' }
     const other = { ...record, id: 'resp_2', items: [] }
     await brief.responses.put(record)
     await brief.responses.put(other)
     await long.responses.put(record)
-    await expect.poll(async () => long.responses.get(record.account, other.id)).toBeUndefined()
+    await expect.poll(async () => long.responses.get(record.account, other.id), { timeout: 5_000 }).toBeUndefined()
     expect(await long.responses.get(record.account, record.id)).toEqual(record)
     expect(await long.responses.holding(record.account, 'msg_1')).toEqual(record)
   })

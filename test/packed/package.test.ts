@@ -92,6 +92,7 @@ declare module '@ai-sdk/google' {
 declare const gateway: import('modelhatch').Gateway
 declare const app: import('express').Express
 declare const pool: import('modelhatch/postgres').Queryable
+declare const redisClient: { sendCommand(words: string[]): Promise<unknown> }
 declare function myClaude(options: { baseUrl: string }): import('modelhatch/providers').Provider
 declare function myTaskStore(): import('modelhatch').TaskStore
 declare function anotherHandleOn(store: import('modelhatch').TaskStore): import('modelhatch').TaskStore
