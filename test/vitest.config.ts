@@ -1,6 +1,7 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { long } from './long.ts'
 
 export default defineConfig({
   resolve: { conditions: ['modelhatch-source'] },
@@ -8,7 +9,7 @@ export default defineConfig({
   test: {
     dir: 'test',
     include: ['**/*.test.ts'],
-    testTimeout: 15_000,
+    testTimeout: long ? 1_200_000 : 15_000,
     hookTimeout: 30_000,
     pool: 'forks',
     // What must not be shared runs in processes of its own. More workers than cores, as many tests wait for sockets.

@@ -58,7 +58,7 @@ function* failing(error: object): Generator {
 }
 
 /** The body; of a stream all that was written until its end. Leaving early is the client's affair: `signal`. */
-function textOf(reply: Reply, signal: AbortSignal, seen?: (piece: string) => void): Promise<string> {
+export function textOf(reply: Reply, signal: AbortSignal, seen?: (piece: string) => void): Promise<string> {
   const { body } = reply
   if (typeof body === 'string') return Promise.resolve(body)
   if (body instanceof Uint8Array) return Promise.resolve(Buffer.from(body).toString('utf8'))

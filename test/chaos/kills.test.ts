@@ -1,14 +1,14 @@
 /**
  * kill -9: two gateway processes over one database are killed again and again while clients submit videos and try again
- * under their idempotency keys. In the short form here; `npm run chaos` plays the long one.
+ * under their idempotency keys. In the short form here; `npm run test:long` plays the long one.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { taskSchema } from '../../adapters/postgres/tasks.ts'
 import type { VideoProvider } from '../../src/providers/index.ts'
+import { long } from '../long.ts'
 import { hasPostgres, hasRedis, ownName, postgresPool, postgresUrl, redisConnection, redisUrl } from '../servers.ts'
 import { play, type Outcome } from './world.ts'
 
-const long = process.env['MODELHATCH_CHAOS'] === 'long'
 const size = long ? { tasks: 1_000, kills: 100 } : { tasks: 40, kills: 4 }
 const timeout = long ? 600_000 : 60_000
 

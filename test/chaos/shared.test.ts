@@ -1,5 +1,5 @@
 /**
- * Several processes at one store. The short form runs with the other tests, the long one with `npm run chaos`.
+ * Several processes at one store. The short form runs with the other tests, the long one with `npm run test:long`.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,12 +9,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgres } from '../../adapters/postgres.ts'
 import { memoryLedger, type Ledger } from '../../src/index.ts'
 import { fresh } from '../../src/testing/kit.ts'
+import { long } from '../long.ts'
 import { hasPostgres, hasRedis, ownName } from '../servers.ts'
 import { openBundle, type Opened, type Place } from '../bundles.ts'
 import type { Drawn } from './worker.ts'
 import { Worker } from './workers.ts'
 
-const long = Boolean(process.env['MODELHATCH_LONG'])
 const rounds = long ? 200 : 1
 const kills = long ? 20 : 1
 const drawMs = long ? 5_000 : 500

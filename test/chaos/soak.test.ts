@@ -1,14 +1,15 @@
 /**
  * A service that runs for long, in virtual time: a thousand tasks an hour, faults of every kind at random, processes that
- * die at random steps. Nothing may be left over. Two hours here, twenty-four with `npm run chaos`.
+ * die at random steps. Nothing may be left over. Two hours here, twenty-four with `npm run test:long`.
  */
 import { expect, test } from 'vitest'
 import { ProviderError } from '../../src/providers/failure.ts'
 import type { VideoStatus } from '../../src/providers/video.ts'
+import { long } from '../long.ts'
 import { seeded } from '../random.ts'
 import { hours, minutes, seconds, submission, World, type Kind } from '../tasks/world.ts'
 
-const length = process.env['MODELHATCH_CHAOS'] === 'long' ? 24 : 2
+const length = long ? 24 : 2
 
 test.each(['token', 'lookup', 'none'] satisfies Kind[])('a vendor of kind "%s"', { timeout: 600_000 }, async (kind) => {
   const random = seeded(20_261_120)

@@ -5,9 +5,9 @@ import { createGateway } from '../../src/index.ts'
 import { defineProvider } from '../../src/providers/index.ts'
 import { read } from '../endpoints/forms.ts'
 import { temporaryFolder, type TemporaryFolder } from '../http/form.ts'
+import { long } from '../long.ts'
 import { inPieces, mutant, randomFrom, type Random } from './mutants.ts'
 
-const long = process.env['MODELHATCH_CHAOS'] === 'long'
 const count = long ? 40_000 : 3_000
 const atOnce = 16
 

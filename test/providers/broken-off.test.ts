@@ -1,0 +1,164 @@
+/**
+ * Every recorded stream, broken off: at any byte of it the vendor falls silent or the connection dies. What a client is
+ * told then is the beginning of the answer and an error, or all of it; never an end that looks whole and is not.
+ */
+import { createGateway, type Gateway } from 'modelhatch'
+import { anthropic, gemini, openai, type Provider } from 'modelhatch/providers'
+import { expect, test } from 'vitest'
+import { textOf } from '../../src/testing/in-process.ts'
+import { vendorFor } from '../hosted.ts'
+import { long } from '../long.ts'
+import { hasShared, sharedBytes } from '../shared.ts'
+import { recordingsOf } from './recordings.ts'
+
+const vendors =
+  'openai azure xai deepseek groq mistral openrouter alibaba proxy perplexity lmstudio anthropic gemini'.split(' ')
+const streams = vendors.flatMap(recordingsOf).filter(({ stream }) => stream)
+
+/** Bytes between two breaks. In the short form a prime, so that all places in frames have their turn. */
+const stride = long ? 1 : 211
+const atOnce = 8
+
+/** How an answer ends: its last chunk is sent, or its connection is cut. */
+const fates = ['ends', 'dies'] as const
+
+const wires: Readonly<Record<string, { path: string; make: (baseUrl: string) => Provider }>> = {
+  'openai.chat': { path: 'chat/completions', make: (baseUrl) => openai({ baseUrl }) },
+  'openai.completions': { path: 'completions', make: (baseUrl) => openai({ baseUrl }) },
+  'openai.responses': { path: 'responses', make: (baseUrl) => openai({ baseUrl, responses: true }) },
+  'anthropic.messages': { path: 'chat/completions', make: (baseUrl) => anthropic({ baseUrl }) },
+  'gemini.streamGenerateContent': { path: 'chat/completions', make: (baseUrl) => gemini({ baseUrl }) },
+}
+
+interface Told {
+  readonly id: string | undefined
+  readonly status: number
+  /** The data of its events, as far as they are the same for the same bytes of the vendor. */
+  readonly events: readonly string[]
+}
+
+/** The words of the question tell the vendor where to stop. */
+async function ask(gateway: Gateway, path: string, word: string): Promise<Told> {
+  const said = { chat: { messages: [{ role: 'user', content: word }] }, comp: { prompt: word }, resp: { input: word } }
+  const question = said[path.slice(0, 4) as 'chat']
+  const options = path === 'responses' ? { store: false } : { stream_options: { include_usage: true } }
+  const { signal } = new AbortController()
+  const reply = await gateway.handle({
+    method: 'POST',
+    target: `/v1/${path}`,
+    headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+    body: { state: 'text', text: JSON.stringify({ model: 'm', stream: true, ...question, ...options }) },
+    signal,
+  })
+  const text = await textOf(reply, signal)
+  const lines = text.split('\n').filter((line) => reply.status !== 200 || line.startsWith('data: '))
+  return {
+    id: reply.headers['x-request-id'],
+    status: reply.status,
+    events: lines.map((line) => withoutMadeUp(line.replace('data: ', ''))),
+  }
+}
+
+function withoutMadeUp(text: string): string {
+  return text
+    .replaceAll(/(?:call|msg|resp|rs|fc|chatcmpl|cmpl)[-_][0-9a-f]{24,48}/g, 'made')
+    .replaceAll(/"(created|created_at|completed_at)":1[78]\d{8}/g, '"$1":0')
+}
+
+/** Throws where `told` is neither the beginning of `whole` and an error, nor all that the vendor called an answer. */
+function judge(told: Told, whole: Told): 'refused' | 'broken' | 'whole' {
+  const events = told.events.map(read)
+  if (told.status !== 200) events.push(JSON.parse(told.events.join('\n')) as Event)
+  const errors = events.filter(isError)
+  expect(errors.map(codeOf), 'no fault of ours').not.toContain('server_error')
+  if (told.status !== 200) return 'refused'
+  const answer = events.filter((event) => !isCount(event))
+  const all = whole.events.map(read).filter((event) => !isCount(event))
+  const end = answer.findIndex((event) => isError(event) || isMark(event))
+  expect(end, 'a stream ends with an error or a mark').toBeGreaterThan(-1)
+  expect(answer.slice(0, end), 'the beginning of the answer').toEqual(all.slice(0, end))
+  const rest = answer.slice(end)
+  if (errors.length === 0) {
+    const said = JSON.stringify(rest) === JSON.stringify(all.slice(end)) || isEnd(answer[end - 1])
+    expect(said, 'an end that nobody has told must be an error').toBe(true)
+    return 'whole'
+  }
+  expect(rest.slice(1).every((event) => isMark(event) || event.type === 'response.failed')).toBe(true)
+  return 'broken'
+}
+
+interface Event {
+  readonly type?: string
+  readonly code?: string
+  readonly error?: { readonly code?: string } | null
+  readonly choices?: readonly { readonly finish_reason?: string | null }[]
+}
+
+/** What is null says nothing: it is filled in, or not, as the bytes happened to come. */
+function read(event: string): Event {
+  if (!event.startsWith('{')) return { type: event }
+  return JSON.parse(event, (_, value: unknown) => (value === null ? undefined : value)) as Event
+}
+
+function isMark({ type }: Event): boolean {
+  return type === '[DONE]'
+}
+
+function isError({ type, error }: Event): boolean {
+  return type === 'error' || (error !== undefined && error !== null)
+}
+
+function codeOf({ error, code }: Event): string | undefined {
+  return error?.code ?? code
+}
+
+/** Usage stands alone, and is estimated where it did not come. */
+function isCount({ choices }: Event): boolean {
+  return choices?.length === 0
+}
+
+function isEnd(event: Event | undefined): boolean {
+  return Boolean(event?.choices?.some(({ finish_reason: reason }) => reason))
+}
+
+test.skipIf(!hasShared).each(streams)('$vendor $file', async (recording) => {
+  const { wire, vendor: folder, file, status, contentType } = recording
+  const { path, make } = wires[wire] as NonNullable<(typeof wires)[string]>
+  const bytes = sharedBytes(`recordings/${folder}/${file}`)
+  const vendor = await vendorFor((request, response) => {
+    const [, stop = bytes.length, fate] = /stop at (\d+), (\w+)/.exec(request.body.toString()) ?? []
+    response.writeHead(status, { 'content-type': contentType })
+    const head = bytes.subarray(0, Number(stop))
+    if (fate === 'dies') response.write(head, () => response.destroy())
+    else response.end(head)
+    vendor.requests.length = 0
+  })
+  const outcomes = new Map<string | undefined, string>()
+  const gateway = createGateway({
+    keys: { 'sk-test': {} },
+    models: { m: { provider: make(vendor.baseUrl), as: 'theirs' } },
+    retry: { tries: 1 },
+    breaker: { failures: 1_000_000_000 },
+    hooks: { receipt: ({ id, outcome }) => void outcomes.set(id, outcome) },
+  })
+  const whole = await ask(gateway, path, 'all of it')
+  const seen = { refused: 0, broken: 0, whole: 0 }
+  const runs = fates.flatMap((fate) =>
+    Array.from({ length: Math.ceil(bytes.length / stride) }, (_, index) => ({ fate, stop: index * stride })),
+  )
+  const work = async () => {
+    for (let run = runs.pop(); run !== undefined; run = runs.pop()) {
+      const told = await ask(gateway, path, `stop at ${run.stop}, ${run.fate}`)
+      try {
+        const judged = judge(told, whole)
+        seen[judged]++
+        expect(outcomes.get(told.id)).toBe(judged === 'whole' ? 'completed' : 'failed')
+      } catch (error) {
+        throw new Error(`${run.fate} at byte ${run.stop}: ${JSON.stringify(told).slice(0, 2_000)}`, { cause: error })
+      }
+    }
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+  await gateway.close({ graceMs: 0 })
+  expect(seen.refused).toBeGreaterThan(0)
+})
