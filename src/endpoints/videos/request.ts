@@ -1,7 +1,7 @@
 /** The video request, by the specification's shape or by OpenAI's. */
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { invalid } from '../../errors.ts'
+import { GatewayError, invalid } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { JsonObject } from '../../http/json-body.ts'
@@ -72,7 +72,7 @@ export async function readVideo(
 
 /** The request as providers get it. Throws 400 that names what the model allows. */
 export function videoRequest(order: VideoOrder, model: Model): VideoRequest {
-  const video = model.video ?? limitsOf(model)
+  const video = limitsOf(model)
   const durations = video.durations ?? usualDurations
   const duration = order.duration ?? Math.min(...durations)
   if (!durations.includes(duration)) {
@@ -95,8 +95,11 @@ export function videoRequest(order: VideoOrder, model: Model): VideoRequest {
   }
 }
 
-/** What the first provider that makes videos of this model says of it. */
-function limitsOf({ deployments }: Model): VideoLimits {
+/** What the host says of the model, or the first provider that makes videos of it. Throws 400 where none does. */
+function limitsOf({ video, deployments }: Model): VideoLimits {
   const first = deployments.find(({ provider }) => provider.video !== undefined)
-  return first?.provider.video?.limits?.(first.model) ?? {}
+  if (first === undefined) {
+    throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not make videos.' })
+  }
+  return video ?? first.provider.video?.limits?.(first.model) ?? {}
 }

@@ -12,7 +12,7 @@ export function adapted(call: Call<unknown>, options: OpenAIOptions): Changes {
     ...limitRenamed(call, options),
     ...fieldsRenamed(call, options),
     ...fieldsLeftOut(call, options),
-    ...pastCleaned(call, options),
+    ...messagesFitted(call, options),
   }
 }
 
@@ -40,29 +40,58 @@ function fieldsRenamed({ field }: Call<unknown>, { rename }: OpenAIOptions): Cha
 }
 
 function fieldsLeftOut({ field }: Call<unknown>, { leaveOut = [] }: OpenAIOptions): Changes {
-  return Object.fromEntries(leaveOut.filter((name) => field(name) !== undefined).map((name) => [name, undefined]))
+  const idle = leaveOut.filter((name) => {
+    const value = field(name)
+    // A special tier is something to be refused by the vendor, not by silence.
+    return value !== undefined && (name !== 'service_tier' || !['flex', 'priority', 'scale'].includes(String(value)))
+  })
+  return Object.fromEntries(idle.map((name) => [name, undefined]))
 }
 
 /** What models leave in their messages beside OpenAI's own fields, here and elsewhere. */
 const left = ['reasoning', 'reasoning_content', 'reasoning_details', 'extra_content', 'images']
 
 /**
- * A conversation may have begun with another vendor's model. What that one left in its messages is taken out for
- * vendors that refuse fields they do not know.
+ * The conversation as the vendor takes it. It may have begun with another vendor's model, and a client may not have kept
+ * what this one wants to see again.
  */
-function pastCleaned(call: Call<unknown>, { pastFields }: OpenAIOptions): Changes {
-  if (pastFields === undefined || !mayHoldLeft(call.json({}))) return {}
-  const messages = call.field('messages')
+function messagesFitted(call: Call<unknown>, options: OpenAIOptions): Changes {
+  const { pastFields, messageNames = true, wantsReasoning = false } = options
+  if (pastFields === undefined && messageNames && !wantsReasoning) return {}
+  const body = bytesOf(call.json({}))
+  const unwanted =
+    pastFields !== undefined && mayHoldLeft(body) ? left.filter((name) => !pastFields.includes(name)) : []
+  const nameless = !messageNames && body.includes('"name"')
+  const filled = wantsReasoning && body.includes('_calls"')
+  const messages = unwanted.length > 0 || nameless || filled ? call.field('messages') : undefined
   if (!Array.isArray(messages)) return {}
-  const unwanted = left.filter((name) => !pastFields.includes(name))
-  const cleaned = messages.map((message: unknown) => clean(message, unwanted))
-  return cleaned.some((message, index) => message !== messages[index]) ? { messages: cleaned } : {}
+  const fitted = messages.map((message: unknown) => {
+    const named = nameless ? withoutName(message) : message
+    const cleaned = clean(named, unwanted)
+    return filled ? withReasoning(cleaned) : cleaned
+  })
+  return fitted.some((message, index) => message !== messages[index]) ? { messages: fitted } : {}
 }
 
-/** Looked for by their ends: a search for a rare first byte takes a tenth of the time of one for a quote. */
-function mayHoldLeft(body: Uint8Array): boolean {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-  return bytes.includes('_content"') || bytes.includes('_details"')
+function bytesOf(body: Uint8Array): Buffer {
+  return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
+}
+
+/** Looked for by what is rare in a picture's base64: a search for a common first byte takes many times as long. */
+function mayHoldLeft(body: Buffer): boolean {
+  return ['_content"', '_details"', '"reasoning"', '"images'].some((sign) => body.includes(sign))
+}
+
+/** A function's answer of the older kind is known by its name alone. */
+function withoutName(message: unknown): unknown {
+  if (!isRecord(message) || !('name' in message) || message['role'] === 'function') return message
+  const { name: _, ...rest } = message
+  return rest
+}
+
+function withReasoning(message: unknown): unknown {
+  if (!isRecord(message) || message['role'] !== 'assistant' || !Array.isArray(message['tool_calls'])) return message
+  return typeof message['reasoning_content'] === 'string' ? message : { ...message, reasoning_content: '' }
 }
 
 function clean(message: unknown, unwanted: readonly string[]): unknown {

@@ -47,6 +47,13 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
    * in assistant messages of the past; the others are taken out. Default: messages are passed on as they are.
    */
   readonly pastFields?: readonly string[]
+  /** Set to false for vendors that refuse the `name` of a message, which is only a hint. Default true. */
+  readonly messageNames?: boolean
+  /**
+   * Set to true for vendors that refuse calls of the past without the `reasoning_content` they came with: an empty one
+   * is sent where the client has not kept it. Default false.
+   */
+  readonly wantsReasoning?: boolean
   /** The most inputs the vendor takes in one request for embeddings. Longer lists are split. Default: no limit. */
   readonly embeddingBatch?: number
   /** Set to false for vendors that refuse `encoding_format`. The gateway converts their numbers. Default true. */

@@ -1,12 +1,22 @@
 /**
  * Vendors that speak OpenAI's format, and what each does otherwise: data, no code. Sources: the vendors' API references;
- * the fields that Mistral and Groq refuse in messages of the past were seen in reports of their users.
+ * the fields that Mistral and Groq refuse in messages of the past, and that DeepSeek is content with an empty thought,
+ * were seen in reports of their users.
  */
 import type { OpenAIOptions } from './openai.ts'
 
 export type Preset = Pick<
   OpenAIOptions,
-  'baseUrl' | 'keyHeader' | 'tokenLimit' | 'usageInStreams' | 'pastFields' | 'rename' | 'leaveOut' | 'embeddingBatch'
+  | 'baseUrl'
+  | 'keyHeader'
+  | 'tokenLimit'
+  | 'usageInStreams'
+  | 'pastFields'
+  | 'messageNames'
+  | 'wantsReasoning'
+  | 'rename'
+  | 'leaveOut'
+  | 'embeddingBatch'
 >
 
 /** Fields that ask for nothing in the answer. */
@@ -34,11 +44,12 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
   /** `baseUrl` is `https://<resource>.openai.azure.com/openai/v1`, the model is the name of the deployment. */
   azure: { keyHeader: 'api-key', pastFields: [] },
   deepseek: {
-    baseUrl: 'https://api.deepseek.com/v1',
+    baseUrl: 'https://api.deepseek.com',
     tokenLimit: 'max_tokens',
     pastFields: ['reasoning_content'],
+    wantsReasoning: true,
   },
-  groq: { baseUrl: 'https://api.groq.com/openai/v1', pastFields: [] },
+  groq: { baseUrl: 'https://api.groq.com/openai/v1', pastFields: [], messageNames: false },
   llamacpp: { baseUrl: 'http://localhost:8080/v1' },
   lmstudio: { baseUrl: 'http://localhost:1234/v1', tokenLimit: 'max_tokens' },
   mistral: {
@@ -50,6 +61,7 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     rename: { seed: 'random_seed' },
     leaveOut: hints,
   },
+  /** Elsewhere than in China; there with the `baseUrl` `https://api.moonshot.cn/v1`. */
   moonshot: {
     baseUrl: 'https://api.moonshot.ai/v1',
     tokenLimit: 'max_tokens',
@@ -60,15 +72,17 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     baseUrl: 'https://openrouter.ai/api/v1',
     pastFields: ['reasoning', 'reasoning_content', 'reasoning_details'],
   },
+  /** Singapore; other regions and workspaces have a `baseUrl` of their own. */
   qwen: {
     baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     tokenLimit: 'max_tokens',
     pastFields: ['reasoning_content'],
     embeddingBatch: 10,
   },
-  together: { baseUrl: 'https://api.together.xyz/v1', tokenLimit: 'max_tokens', pastFields: [] },
+  together: { baseUrl: 'https://api.together.ai/v1', tokenLimit: 'max_tokens', pastFields: [] },
   vllm: { baseUrl: 'http://localhost:8000/v1' },
   xai: { baseUrl: 'https://api.x.ai/v1', pastFields: [] },
+  /** China; elsewhere with the `baseUrl` `https://api.z.ai/api/paas/v4`. */
   zhipu: {
     baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
     tokenLimit: 'max_tokens',

@@ -64,6 +64,12 @@ describe('what is known of each vendor', () => {
     expect(vendor.requests[0]?.headers).not.toHaveProperty('authorization')
   })
 
+  test('Mistral is asked for a tier that it does not have only where that is more than the usual one', async () => {
+    const { sent } = await asking((baseUrl) => openai({ preset: 'mistral', baseUrl }), 'mistral-large')
+    expect(await sent({ service_tier: 'auto' })).not.toHaveProperty('service_tier')
+    expect(await sent({ service_tier: 'flex' })).toMatchObject({ service_tier: 'flex' })
+  })
+
   test('Mistral gets its own name for the seed, its own limit, and nothing that it refuses', async () => {
     const { sent } = await asking((baseUrl) => openai({ preset: 'mistral', baseUrl }), 'mistral-large')
     const refused = { user: 'u', store: true, metadata: { a: 'b' }, stream_options: { include_usage: true } }
@@ -106,6 +112,7 @@ describe('what the model of another vendor left in the conversation', () => {
     ['groq', plain],
     ['mistral', plain],
     ['deepseek', { ...plain, reasoning_content: 'Hm.' }],
+    ['together', plain],
     ['openrouter', { ...plain, reasoning_content: 'Hm.', reasoning_details: past.reasoning_details }],
     ['ollama', past],
   ])('%s gets what it takes', async (preset, expected) => {
@@ -117,6 +124,29 @@ describe('what the model of another vendor left in the conversation', () => {
       const body: Sent = await sent({ messages: [asked, past, result] })
       expect(body.messages).toEqual([asked, expected, result])
     }
+  })
+
+  test.each(['reasoning', 'images'])('%s alone is found too', async (field) => {
+    const { sent } = await asking((baseUrl) => openai({ preset: 'openai', baseUrl }), 'model')
+    const asked = { role: 'user', content: 'x'.repeat(20_000) }
+    const body: Sent = await sent({ messages: [asked, { role: 'assistant', content: 'Hi', [field]: ['Hm.'] }] })
+    expect(body.messages[1]).toEqual({ role: 'assistant', content: 'Hi' })
+  })
+
+  test('DeepSeek gets a thought, if only an empty one, with calls that came without', async () => {
+    const { sent } = await asking((baseUrl) => openai({ preset: 'deepseek', baseUrl }), 'model')
+    const result = { role: 'tool', tool_call_id: 'a', content: 'x' }
+    const said = { role: 'assistant', content: 'Hi' }
+    const body: Sent = await sent({ messages: [{ role: 'user', content: 'Hi' }, said, plain, result] })
+    expect(body.messages.slice(1)).toEqual([said, { ...plain, reasoning_content: '' }, result])
+  })
+
+  test('Groq gets no names of messages, but those of functions', async () => {
+    const { sent } = await asking((baseUrl) => openai({ preset: 'groq', baseUrl }), 'model')
+    const old = { role: 'function', name: 'f', content: 'x' }
+    const tools = [{ type: 'function', function: { name: 'f' } }]
+    const body: Sent = await sent({ tools, messages: [{ role: 'user', name: 'ada', content: 'Hi' }, old] })
+    expect([body.messages, body.tools]).toEqual([[{ role: 'user', content: 'Hi' }, old], tools])
   })
 
   test('the words of a user are never touched', async () => {
