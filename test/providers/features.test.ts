@@ -1,96 +1,119 @@
 /**
- * The table of vendors and features in the readme, made anew: each cell is what became of a real request. With
- * `MODELHATCH_UPDATE=1` the readme is written instead of judged.
+ * The table of vendors and features in the readme, made anew: each cell is what became of real requests, one to each
+ * kind of model that differs. With `MODELHATCH_UPDATE=1` the readme is written instead of judged.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { simulateReadableStream } from 'ai'
-import { MockLanguageModelV4 } from 'ai/test'
-import { fromAiSdk } from 'modelhatch/ai-sdk'
-import { anthropic, gemini, openai, type Provider } from 'modelhatch/providers'
+import { anthropic, gemini, openai, type PresetName, type Provider } from 'modelhatch/providers'
+import type { APIError } from 'openai'
 import { expect, test } from 'vitest'
+import { presets } from '../../src/providers/openai/presets.ts'
+import { vendorFor } from '../hosted.ts'
 import { asking, type Asking, type Sent } from './asking.ts'
 import { features, type Feature, type Vendor } from './features.ts'
+import { mediaFeatures, type Asked, type MediaFeature } from './media-features.ts'
+import { askingSdk, sdkMedia } from './sdk-asking.ts'
 import { served } from './served.ts'
-import { toldByClient } from './told.ts'
 
 const readme = new URL('../../README.md', import.meta.url)
 
-const columns: readonly (readonly [Vendor, string])[] = [
-  ['openai', '`openai`'],
-  ['anthropic', '`anthropic`'],
-  ['gemini', '`gemini`'],
-  ['sdk', '`fromAiSdk`'],
-]
+const vendors: readonly Vendor[] = ['openai', 'anthropic', 'gemini', 'sdk']
+const titles = ['`openai`', '`anthropic`', '`gemini`', '`fromAiSdk`']
 
-/** The options that a model of the AI SDK gets, or how it was refused. */
-async function askingSdk(): Promise<Pick<Asking, 'sent' | 'refused'>> {
-  const model = new MockLanguageModelV4({
-    supportedUrls: { 'image/*': [/^https:/] },
-    doStream: async () => ({ stream: simulateReadableStream({ chunks: [] }) }),
-  })
-  const { client } = await served({ model: fromAiSdk(model) })
-  const ask = async (request: object) => {
-    const before = model.doStreamCalls.length
-    const { error } = await toldByClient(
-      client,
-      { model: 'model', messages: [{ role: 'user', content: 'Hi' }], ...request },
-      false,
-    )
-    return { options: model.doStreamCalls[before] as Sent, status: error?.status }
-  }
-  return {
-    async sent(request) {
-      const { options, status } = await ask(request)
-      if (options === undefined) throw Object.assign(new Error('refused'), { status })
-      return options
-    },
-    async refused() {
-      throw new Error('ask for what was sent')
-    },
+type Outcome = 'native' | 'emulated' | 'left out' | 'refused'
+type Model = readonly [name: string, asking: Pick<Asking, 'sent'>]
+
+/** Those who differ in what they take, the usual one first. */
+async function modelsOf(vendor: Vendor): Promise<Model[]> {
+  const named = (make: (baseUrl: string) => Provider, names: readonly string[]) =>
+    Promise.all(names.map(async (name): Promise<Model> => [name, await asking(make, name)]))
+  switch (vendor) {
+    case 'openai':
+      return Promise.all(
+        Object.keys(presets).map(async (name): Promise<Model> => {
+          return [name, await asking((baseUrl) => openai({ preset: name as PresetName, baseUrl }), 'theirs')]
+        }),
+      )
+    case 'anthropic':
+      return named(
+        (baseUrl) => anthropic({ baseUrl }),
+        [
+          'claude-opus-5',
+          'claude-sonnet-5-5',
+          'claude-opus-4-6',
+          'claude-haiku-4-5',
+          'claude-opus-4',
+          'claude-3-5-haiku',
+        ],
+      )
+    case 'gemini':
+      return named(
+        (baseUrl) => gemini({ baseUrl }),
+        ['gemini-3-flash', 'gemini-2.5-flash', 'gemini-2.0-flash', 'gemma-3'],
+      )
+    case 'sdk':
+      return [
+        ['version 4', await askingSdk('v4', true)],
+        ['version 4 without URLs', await askingSdk('v4', false)],
+        ['version 3', await askingSdk('v3', true)],
+        ['version 2', await askingSdk('v2', true)],
+      ]
   }
 }
 
-/** What became of a feature at a vendor. Throws where it was lost without a word. */
-async function become(feature: Feature, vendor: Vendor, { sent }: Pick<Asking, 'sent'>): Promise<string> {
-  let body: Sent
-  try {
-    body = await sent(feature.request)
-  } catch (error) {
-    expect((error as { status?: number }).status, `${feature.name} at ${vendor}`).toBe(400)
-    return 'refused'
+/** What became of a feature at a vendor: at its usual model, and at others where that differs. */
+async function cellOf(feature: Feature, vendor: Vendor, models: readonly Model[]): Promise<string> {
+  const outcomes = new Set<Outcome>()
+  for (const probe of feature.probes) {
+    for (const [name, { sent }] of models) {
+      let body: Sent
+      try {
+        body = await sent(probe.request)
+      } catch (error) {
+        expect((error as { status?: number }).status, `${feature.name} at ${name}`).toBe(400)
+      }
+      if (body === undefined) outcomes.add('refused')
+      else if (probe.native[vendor]?.(body)) outcomes.add('native')
+      else if (probe.emulated?.[vendor]?.(body)) outcomes.add('emulated')
+      else if (probe.leftOut?.[vendor]?.(body)) outcomes.add('left out')
+      else throw new Error(`${feature.name} was lost on the way to ${name}: ${JSON.stringify(body)}`)
+    }
   }
-  if (feature.native[vendor]?.(body)) return 'native'
-  if (feature.emulated?.[vendor]?.(body)) return 'emulated'
-  throw new Error(`${feature.name} was lost on the way to ${vendor}: ${JSON.stringify(body)}`)
+  return [...outcomes].join(', some ')
+}
+
+/** The same for what is no chat. A vendor that has nothing like it is no use, and that is said before it is asked. */
+async function mediaCellOf({ name, ask, models, native }: MediaFeature, vendor: Vendor): Promise<string> {
+  const asked: Asked[] = []
+  const { baseUrl } = await vendorFor(({ url, body }, response) => {
+    asked.push({ url, text: body.toString('latin1') })
+    response.writeHead(500).end()
+  })
+  const makers = {
+    openai: () => openai({ preset: 'openai', baseUrl }),
+    anthropic: () => anthropic({ baseUrl }),
+    gemini: () => gemini({ baseUrl }),
+    sdk: () => sdkMedia(asked),
+  }
+  const { client } = await served({ model: { provider: makers[vendor](), as: models[vendor] } })
+  const error = (await ask(client, 'model').catch((thrown: unknown) => thrown)) as APIError
+  if (asked[0] !== undefined && native[vendor]?.(asked[0])) return 'native'
+  expect([error.status, error.param], `${name} at ${vendor}: ${JSON.stringify(asked)}`).toEqual([400, 'model'])
+  return '—'
 }
 
 test('the table in the readme is what becomes of requests', async () => {
-  const askings: Readonly<Record<Vendor, Pick<Asking, 'sent'>>> = {
-    openai: await asking((baseUrl) => openai({ preset: 'openai', baseUrl }), 'gpt-5'),
-    anthropic: await asking((baseUrl) => anthropic({ baseUrl }), 'claude-opus-5'),
-    gemini: await asking((baseUrl) => gemini({ baseUrl }), 'gemini-3-flash'),
-    sdk: await askingSdk(),
-  }
-  const lines = [
-    `| | ${columns.map(([, title]) => title).join(' | ')} | |`,
-    `| --- | ${columns.map(() => '---').join(' | ')} | --- |`,
-  ]
+  const models = await Promise.all(vendors.map(async (vendor) => [vendor, await modelsOf(vendor)] as const))
+  const rows: (readonly [string, string[], string | undefined])[] = []
   for (const feature of features) {
-    const cells = await Promise.all(columns.map(([vendor]) => become(feature, vendor, askings[vendor])))
-    lines.push(`| ${feature.name} | ${cells.join(' | ')} | ${feature.how ?? ''} |`)
+    const cells = await Promise.all(models.map(([vendor, known]) => cellOf(feature, vendor, known)))
+    rows.push([feature.name, cells, feature.how])
   }
-  const methods: readonly (readonly [string, keyof Provider])[] = [
-    ['embeddings', 'embed'],
-    ['images', 'generateImages'],
-    ['edits of images', 'editImages'],
-    ['transcriptions', 'transcribe'],
-  ]
-  const providers = [openai(), anthropic(), gemini()]
-  for (const [name, method] of methods) {
-    const cells = providers.map((provider) => (provider[method] === undefined ? '—' : 'native'))
-    lines.push(`| ${name} | ${cells.join(' | ')} | native | |`)
+  for (const feature of mediaFeatures) {
+    rows.push([feature.name, await Promise.all(vendors.map((vendor) => mediaCellOf(feature, vendor))), feature.how])
   }
-  const table = lines.join('\n')
+  const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
+  const head = [line(['', ...titles, '']), line(['---', ...titles.map(() => '---'), '---'])]
+  const table = [...head, ...rows.map(([name, cells, how = '']) => line([name, ...cells, how]))].join('\n')
 
   const text = readFileSync(readme, 'utf8')
   const [before = '', rest = ''] = text.split('<!-- features -->\n')

@@ -7,11 +7,18 @@ export type Vendor = 'openai' | 'anthropic' | 'gemini' | 'sdk'
 /** Whether it stands in what the vendor got: in a field of its own (`native`), or in other words (`emulated`). */
 type Evidence = (sent: Sent) => boolean
 
-export interface Feature {
-  readonly name: string
+interface Probe {
   readonly request: object
   readonly native: Partial<Record<Vendor, Evidence>>
   readonly emulated?: Partial<Record<Vendor, Evidence>>
+  /** Where it may be missing: what the client gets is the same thing, in another manner or at another price. */
+  readonly leftOut?: Partial<Record<Vendor, Evidence>>
+}
+
+export interface Feature {
+  readonly name: string
+  /** One for each thing that the name names. */
+  readonly probes: readonly Probe[]
   /** How, for the readme. */
   readonly how?: string
 }
@@ -39,216 +46,363 @@ const config =
   (sent) =>
     sent.generationConfig?.[field] !== undefined
 const sameAsSent = (field: string) => ({ openai: inBody(field) })
+const fitted = (field: string) => ({ leftOut: { anthropic: (sent: Sent) => sent[field] === undefined } })
+
+/** The same field at every vendor that has it. */
+const field = (request: object, names: Partial<Record<Vendor, Evidence>>): Probe => ({ request, native: names })
+const schemaByTool: Evidence = (sent) => sent.tool_choice?.name !== undefined && sent.tools.length === 1
 
 export const features: readonly Feature[] = [
   {
     name: '`system` and `developer` anywhere',
-    request: {
-      messages: [asked, { role: 'system', content: 'Be kind.' }, { role: 'developer', content: 'Be brief.' }],
-    },
-    native: { openai: (sent) => sent.messages.length === 3 },
-    emulated: {
-      anthropic: (sent) => sent.system === 'Be kind.\n\nBe brief.',
-      gemini: (sent) => sent.systemInstruction.parts.length === 2,
-      sdk: (sent) => sent.prompt[0].content === 'Be kind.\n\nBe brief.',
-    },
+    probes: [
+      {
+        request: {
+          messages: [asked, { role: 'system', content: 'Be kind.' }, { role: 'developer', content: 'Be brief.' }],
+        },
+        native: { openai: (sent) => sent.messages.length === 3 },
+        emulated: {
+          anthropic: (sent) => sent.system === 'Be kind.\n\nBe brief.',
+          gemini: (sent) =>
+            sent.systemInstruction?.parts.length === 2 || JSON.stringify(sent.contents[0]).includes('Be brief.'),
+          sdk: (sent) => sent.prompt[0].content === 'Be kind.\n\nBe brief.',
+        },
+      },
+    ],
     how: 'all instructions are told in front of the conversation',
   },
   {
     name: 'images, `data:` URL',
-    request: showing({ type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } }),
-    native: {
-      openai: (sent) => sent.messages[0].content.length === 2,
-      anthropic: claudeBlock('image'),
-      gemini: geminiInline('image/png'),
-      sdk: sdkFile('image/png'),
-    },
+    probes: [
+      {
+        request: showing({ type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } }),
+        native: {
+          openai: (sent) => sent.messages[0].content.length === 2,
+          anthropic: claudeBlock('image'),
+          gemini: geminiInline('image/png'),
+          sdk: sdkFile('image/png'),
+        },
+      },
+    ],
   },
   {
     name: 'images, `http(s)` URL',
-    request: showing({ type: 'image_url', image_url: { url: 'https://pictures.test/a.png' } }),
-    native: {
-      openai: (sent) => sent.messages[0].content.length === 2,
-      anthropic: claudeBlock('image'),
-      sdk: sdkFile('image/*'),
-    },
+    probes: [
+      {
+        request: showing({ type: 'image_url', image_url: { url: 'https://pictures.test/a.png' } }),
+        native: {
+          openai: (sent) => sent.messages[0].content.length === 2,
+          anthropic: claudeBlock('image'),
+          sdk: sdkFile('image/*'),
+        },
+      },
+    ],
+    how: 'nothing is fetched on behalf of a client',
   },
   {
     name: 'files (PDF)',
-    request: showing({ type: 'file', file: { file_data: 'data:application/pdf;base64,AAEC' } }),
-    native: {
-      openai: (sent) => sent.messages[0].content.length === 2,
-      anthropic: claudeBlock('document'),
-      gemini: geminiInline('application/pdf'),
-      sdk: sdkFile('application/pdf'),
-    },
+    probes: [
+      {
+        request: showing({ type: 'file', file: { file_data: 'data:application/pdf;base64,AAEC' } }),
+        native: {
+          openai: (sent) => sent.messages[0].content.length === 2,
+          anthropic: claudeBlock('document'),
+          gemini: geminiInline('application/pdf'),
+          sdk: sdkFile('application/pdf'),
+        },
+      },
+    ],
   },
   {
     name: 'sound in a message',
-    request: showing({ type: 'input_audio', input_audio: { data: 'AAEC', format: 'wav' } }),
-    native: {
-      openai: (sent) => sent.messages[0].content.length === 2,
-      gemini: geminiInline('audio/wav'),
-      sdk: sdkFile('audio/wav'),
-    },
+    probes: [
+      {
+        request: showing({ type: 'input_audio', input_audio: { data: 'AAEC', format: 'wav' } }),
+        native: {
+          openai: (sent) => sent.messages[0].content.length === 2,
+          gemini: geminiInline('audio/wav'),
+          sdk: sdkFile('audio/wav'),
+        },
+      },
+    ],
   },
   {
     name: 'tools and their results',
-    request: {
-      tools: [lookup],
-      messages: [asked, { role: 'assistant', tool_calls: [called] }, { role: 'tool', tool_call_id: 'a', content: 'x' }],
-    },
-    native: {
-      openai: (sent) => sent.messages[2].role === 'tool',
-      anthropic: (sent) => sent.messages[2].content[0].type === 'tool_result',
-      gemini: (sent) => sent.contents[2].parts[0].functionResponse !== undefined,
-      sdk: (sent) => sent.prompt[2].content[0].type === 'tool-result',
-    },
+    probes: [
+      {
+        request: {
+          tools: [lookup],
+          messages: [
+            asked,
+            { role: 'assistant', tool_calls: [called] },
+            { role: 'tool', tool_call_id: 'a', content: 'x' },
+          ],
+        },
+        native: {
+          openai: (sent) => sent.tools.length === 1 && sent.messages[2].role === 'tool',
+          anthropic: (sent) => sent.tools.length === 1 && sent.messages[2].content[0].type === 'tool_result',
+          gemini: (sent) =>
+            sent.tools[0].functionDeclarations.length === 1 && sent.contents[2].parts[0].functionResponse !== undefined,
+          sdk: (sent) => sent.tools.length === 1 && sent.prompt[2].content[0].type === 'tool-result',
+        },
+      },
+    ],
   },
   {
     name: '`tool_choice`: `required`, one function',
-    request: { tools: [lookup], tool_choice: 'required' },
-    native: {
-      openai: inBody('tool_choice'),
-      anthropic: (sent) => sent.tool_choice.type === 'any',
-      gemini: (sent) => sent.toolConfig.functionCallingConfig.mode === 'ANY',
-      sdk: (sent) => sent.toolChoice.type === 'required',
-    },
+    probes: [
+      {
+        request: { tools: [lookup], tool_choice: 'required' },
+        native: {
+          openai: (sent) => sent.tool_choice === 'required',
+          anthropic: (sent) => sent.tool_choice.type === 'any',
+          gemini: (sent) => sent.toolConfig.functionCallingConfig.mode === 'ANY',
+          sdk: (sent) => sent.toolChoice.type === 'required',
+        },
+      },
+      {
+        request: { tools: [lookup, other], tool_choice: { type: 'function', function: { name: 'lookup' } } },
+        native: {
+          openai: (sent) => sent.tool_choice.function.name === 'lookup',
+          anthropic: (sent) => sent.tool_choice.name === 'lookup',
+          gemini: (sent) => sent.toolConfig.functionCallingConfig.allowedFunctionNames[0] === 'lookup',
+          sdk: (sent) => sent.toolChoice.toolName === 'lookup',
+        },
+      },
+    ],
+    how: 'the newest Claude models choose themselves',
   },
   {
     name: '`tool_choice`: `allowed_tools`',
-    request: {
-      tools: [lookup, other],
-      tool_choice: {
-        type: 'allowed_tools',
-        allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'lookup' } }] },
+    probes: [
+      {
+        request: {
+          tools: [lookup, other],
+          tool_choice: {
+            type: 'allowed_tools',
+            allowed_tools: { mode: 'auto', tools: [{ type: 'function', function: { name: 'lookup' } }] },
+          },
+        },
+        native: { openai: (sent) => sent.tool_choice.allowed_tools.tools.length === 1 && sent.tools.length === 2 },
+        emulated: {
+          anthropic: (sent) => sent.tools.length === 1,
+          gemini: (sent) => sent.tools[0].functionDeclarations.length === 1,
+          sdk: (sent) => sent.tools.length === 1,
+        },
       },
-    },
-    native: { openai: inBody('tool_choice') },
-    emulated: {
-      anthropic: (sent) => sent.tools.length === 1,
-      gemini: (sent) => sent.tools[0].functionDeclarations.length === 1,
-      sdk: (sent) => sent.tools.length === 1,
-    },
+    ],
     how: 'the others are not offered',
   },
   {
     name: '`parallel_tool_calls: false`',
-    request: { tools: [lookup], parallel_tool_calls: false },
-    native: {
-      openai: inBody('parallel_tool_calls'),
-      anthropic: (sent) => sent.tool_choice.disable_parallel_tool_use === true,
-    },
-    emulated: { gemini: inBody('tools'), sdk: inBody('tools') },
+    probes: [
+      {
+        request: { tools: [lookup], parallel_tool_calls: false },
+        native: {
+          openai: (sent) => sent.parallel_tool_calls === false,
+          anthropic: (sent) => sent.tool_choice.disable_parallel_tool_use === true,
+        },
+        emulated: { gemini: inBody('tools'), sdk: inBody('tools') },
+      },
+    ],
     how: 'calls behind the first one are dropped',
   },
   {
     name: '`response_format`: `json_schema`',
-    request: { response_format: { type: 'json_schema', json_schema: { name: 'thing', schema } } },
-    native: {
-      openai: inBody('response_format'),
-      anthropic: (sent) => sent.output_config?.format?.type === 'json_schema',
-      gemini: config('responseJsonSchema'),
-      sdk: (sent) => sent.responseFormat?.schema !== undefined,
-    },
-    how: 'Claude before 4.1, and Gemini before 3 beside tools: a tool that the model must call stands in',
+    probes: [
+      {
+        request: { response_format: { type: 'json_schema', json_schema: { name: 'thing', schema } } },
+        native: {
+          openai: (sent) => sent.response_format.json_schema.schema !== undefined,
+          anthropic: (sent) => sent.output_config?.format?.type === 'json_schema',
+          gemini: config('responseJsonSchema'),
+          sdk: (sent) => sent.responseFormat?.schema !== undefined,
+        },
+        emulated: { anthropic: schemaByTool },
+      },
+    ],
+    how: 'a tool that the model must call stands in',
+  },
+  {
+    name: '`response_format`: `json_schema` beside tools',
+    probes: [
+      {
+        request: { tools: [lookup], response_format: { type: 'json_schema', json_schema: { name: 'thing', schema } } },
+        native: {
+          openai: (sent) => sent.tools.length === 1 && sent.response_format.json_schema.schema !== undefined,
+          anthropic: (sent) => sent.tools.length === 1 && sent.output_config?.format?.type === 'json_schema',
+          gemini: (sent) => sent.tools[0].functionDeclarations.length === 1 && config('responseJsonSchema')(sent),
+          sdk: (sent) => sent.tools.length === 1 && sent.responseFormat?.schema !== undefined,
+        },
+        emulated: {
+          anthropic: (sent) => sent.tools.length === 2 && sent.tool_choice.type === 'any',
+          gemini: (sent) =>
+            sent.tools[0].functionDeclarations.length === 2 && sent.toolConfig.functionCallingConfig.mode === 'ANY',
+        },
+      },
+    ],
+    how: 'as above',
   },
   {
     name: '`response_format`: `json_object`',
-    request: { response_format: { type: 'json_object' } },
-    native: {
-      openai: inBody('response_format'),
-      gemini: config('responseMimeType'),
-      sdk: (sent) => sent.responseFormat?.type === 'json',
-    },
-    emulated: { anthropic: (sent) => String(sent.system).includes('JSON object') },
+    probes: [
+      {
+        request: { response_format: { type: 'json_object' } },
+        native: {
+          openai: (sent) => sent.response_format.type === 'json_object',
+          gemini: config('responseMimeType'),
+          sdk: (sent) => sent.responseFormat?.type === 'json',
+        },
+        emulated: { anthropic: (sent) => String(sent.system).includes('JSON object') },
+      },
+    ],
     how: 'the model is asked in words',
   },
   {
     name: '`reasoning_effort`',
-    request: { reasoning_effort: 'low' },
-    native: {
-      openai: inBody('reasoning_effort'),
-      anthropic: inBody('thinking'),
-      gemini: config('thinkingConfig'),
-      sdk: inBody('reasoning'),
-    },
-    how: 'levels a model lacks become the nearest; older models get a budget of tokens',
+    probes: [
+      field(
+        { reasoning_effort: 'low' },
+        {
+          openai: (sent) => sent.reasoning_effort === 'low',
+          anthropic: inBody('thinking'),
+          gemini: config('thinkingConfig'),
+          sdk: (sent) => sent.reasoning === 'low',
+        },
+      ),
+    ],
+    how: 'levels a model lacks become the nearest; older models get a budget of tokens, the oldest cannot think',
   },
   {
-    name: '`temperature`, `top_p`',
-    request: { temperature: 0.5 },
-    native: { openai: inBody('temperature'), gemini: config('temperature'), sdk: inBody('temperature') },
-    emulated: { anthropic: (sent) => sent.temperature === undefined },
-    how: "Claude: above 1 becomes 1; left out for models that take none (`sampling: 'refuse'` for a 400)",
+    name: '`temperature`',
+    probes: [
+      {
+        ...field(
+          { temperature: 0.5 },
+          {
+            openai: inBody('temperature'),
+            anthropic: inBody('temperature'),
+            gemini: config('temperature'),
+            sdk: inBody('temperature'),
+          },
+        ),
+        ...fitted('temperature'),
+      },
+    ],
+    how: "Claude: above 1 becomes 1; the newest models take none (`sampling: 'refuse'` for a 400)",
+  },
+  {
+    name: '`top_p`',
+    probes: [
+      {
+        ...field(
+          { top_p: 0.5 },
+          { openai: inBody('top_p'), anthropic: inBody('top_p'), gemini: config('topP'), sdk: inBody('topP') },
+        ),
+        ...fitted('top_p'),
+      },
+    ],
+    how: 'the same, and beside `temperature` where a model takes one of both',
   },
   {
     name: '`max_tokens`, `max_completion_tokens`',
-    request: { max_completion_tokens: 5 },
-    native: {
-      openai: inBody('max_completion_tokens'),
-      anthropic: (sent) => sent.max_tokens === 5,
-      gemini: config('maxOutputTokens'),
-      sdk: inBody('maxOutputTokens'),
-    },
+    probes: ['max_tokens', 'max_completion_tokens'].map((name) =>
+      field(
+        { [name]: 5 },
+        {
+          openai: (sent) => (sent.max_tokens ?? sent.max_completion_tokens) === 5,
+          anthropic: (sent) => sent.max_tokens === 5,
+          gemini: (sent) => sent.generationConfig.maxOutputTokens === 5,
+          sdk: (sent) => sent.maxOutputTokens === 5,
+        },
+      ),
+    ),
+    how: 'in the one field that the vendor has',
   },
   {
     name: '`stop`',
-    request: { stop: ['END'] },
-    native: {
-      openai: inBody('stop'),
-      anthropic: inBody('stop_sequences'),
-      gemini: config('stopSequences'),
-      sdk: inBody('stopSequences'),
-    },
+    probes: [
+      field(
+        { stop: ['END'] },
+        {
+          openai: inBody('stop'),
+          anthropic: inBody('stop_sequences'),
+          gemini: config('stopSequences'),
+          sdk: inBody('stopSequences'),
+        },
+      ),
+    ],
   },
-  { name: '`n` above 1', request: { n: 2 }, native: { openai: inBody('n'), gemini: config('candidateCount') } },
+  { name: '`n` above 1', probes: [field({ n: 2 }, { openai: inBody('n'), gemini: config('candidateCount') })] },
   {
     name: '`seed`',
-    request: { seed: 7 },
-    native: { openai: inBody('seed'), gemini: config('seed'), sdk: inBody('seed') },
+    probes: [
+      field(
+        { seed: 7 },
+        {
+          openai: (sent) => (sent.seed ?? sent.random_seed) === 7,
+          gemini: config('seed'),
+          sdk: inBody('seed'),
+        },
+      ),
+    ],
   },
   {
     name: '`presence_penalty`, `frequency_penalty`',
-    request: { presence_penalty: 0.5 },
-    native: { openai: inBody('presence_penalty'), gemini: config('presencePenalty'), sdk: inBody('presencePenalty') },
+    probes: [
+      field(
+        { presence_penalty: 0.5 },
+        { openai: inBody('presence_penalty'), gemini: config('presencePenalty'), sdk: inBody('presencePenalty') },
+      ),
+      field(
+        { frequency_penalty: 0.5 },
+        { openai: inBody('frequency_penalty'), gemini: config('frequencyPenalty'), sdk: inBody('frequencyPenalty') },
+      ),
+    ],
   },
   {
     name: '`logprobs`',
-    request: { logprobs: true, top_logprobs: 2 },
-    native: { openai: inBody('logprobs'), gemini: config('responseLogprobs') },
+    probes: [
+      field({ logprobs: true, top_logprobs: 2 }, { openai: inBody('logprobs'), gemini: config('responseLogprobs') }),
+    ],
   },
-  { name: '`logit_bias`', request: { logit_bias: { 5: 1 } }, native: sameAsSent('logit_bias') },
-  { name: '`verbosity`', request: { verbosity: 'low' }, native: sameAsSent('verbosity') },
-  { name: '`service_tier`: `flex`, `priority`', request: { service_tier: 'flex' }, native: sameAsSent('service_tier') },
+  { name: '`logit_bias`', probes: [field({ logit_bias: { 5: 1 } }, sameAsSent('logit_bias'))] },
+  { name: '`verbosity`', probes: [field({ verbosity: 'low' }, sameAsSent('verbosity'))] },
+  {
+    name: '`service_tier`: `flex`, `priority`',
+    probes: ['flex', 'priority'].map((tier) => field({ service_tier: tier }, sameAsSent('service_tier'))),
+  },
   {
     name: '`modalities`: `image`',
-    request: { modalities: ['text', 'image'] },
-    native: { openai: inBody('modalities'), gemini: config('responseModalities') },
+    probes: [
+      field({ modalities: ['text', 'image'] }, { openai: inBody('modalities'), gemini: config('responseModalities') }),
+    ],
   },
   {
     name: '`modalities`: `audio`',
-    request: { modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } },
-    native: sameAsSent('audio'),
+    probes: [field({ modalities: ['text', 'audio'], audio: { voice: 'alloy', format: 'wav' } }, sameAsSent('audio'))],
   },
-  { name: '`web_search_options`', request: { web_search_options: {} }, native: sameAsSent('web_search_options') },
+  { name: '`web_search_options`', probes: [field({ web_search_options: {} }, sameAsSent('web_search_options'))] },
   {
     name: 'tools of `type: custom`',
-    request: { tools: [{ type: 'custom', custom: { name: 'c' } }] },
-    native: sameAsSent('tools'),
+    probes: [field({ tools: [{ type: 'custom', custom: { name: 'c' } }] }, sameAsSent('tools'))],
   },
   {
     name: 'marks for caches (`prompt_cache_breakpoint`)',
-    request: {
-      messages: [
-        { role: 'user', content: [{ type: 'text', text: 'Hi', prompt_cache_breakpoint: { mode: 'explicit' } }] },
-      ],
-    },
-    native: {
-      openai: (sent) => sent.messages[0].content[0].prompt_cache_breakpoint !== undefined,
-      anthropic: (sent) => sent.messages[0].content[0].cache_control !== undefined,
-    },
-    emulated: { gemini: inBody('contents'), sdk: inBody('prompt') },
-    how: 'no effect: the vendor decides what it keeps',
+    probes: [
+      {
+        request: {
+          messages: [
+            { role: 'user', content: [{ type: 'text', text: 'Hi', prompt_cache_breakpoint: { mode: 'explicit' } }] },
+          ],
+        },
+        native: {
+          openai: (sent) => sent.messages[0].content[0].prompt_cache_breakpoint !== undefined,
+          anthropic: (sent) => sent.messages[0].content[0].cache_control !== undefined,
+        },
+        leftOut: { gemini: inBody('contents'), sdk: inBody('prompt') },
+      },
+    ],
+    how: 'the vendor decides what it keeps',
   },
 ]

@@ -1,0 +1,73 @@
+/** What a client may ask beside chats, and how each vendor shows that it was asked: the last rows of the table in the readme. */
+import { toFile, type OpenAI } from 'openai'
+import type { Vendor } from './features.ts'
+
+/** A request to a vendor, or the options of a model of the AI SDK. */
+export interface Asked {
+  readonly url: string
+  readonly text: string
+}
+
+export interface MediaFeature {
+  readonly name: string
+  readonly ask: (client: OpenAI, model: string) => Promise<unknown>
+  /** The vendor's name for a model that can it. */
+  readonly models: Record<Vendor, string>
+  readonly native: Partial<Record<Vendor, (asked: Asked) => boolean>>
+  readonly how?: string
+}
+
+const picture = () => toFile(Buffer.from('iVBORw0KGgo=', 'base64'), 'a.png', { type: 'image/png' })
+const sound = () => toFile(Buffer.from('RIFF'), 'a.wav', { type: 'audio/wav' })
+const holds =
+  (url: string, ...words: string[]) =>
+  (asked: Asked) =>
+    asked.url.includes(url) && words.every((word) => asked.text.includes(word))
+
+const chatters = { anthropic: 'claude-opus-5', sdk: 'mock' }
+
+export const mediaFeatures: readonly MediaFeature[] = [
+  {
+    name: 'embeddings',
+    ask: (client, model) => client.embeddings.create({ model, input: 'a word' }),
+    models: { ...chatters, openai: 'text-embedding-3-small', gemini: 'gemini-embedding-001' },
+    native: {
+      openai: holds('/embeddings', 'a word'),
+      gemini: holds(':batchEmbedContents', 'a word'),
+      sdk: holds('embedding', 'a word'),
+    },
+  },
+  {
+    name: 'images',
+    ask: (client, model) => client.images.generate({ model, prompt: 'a hatch' }),
+    models: { ...chatters, openai: 'gpt-image-1', gemini: 'gemini-3-pro-image' },
+    native: {
+      openai: holds('/images/generations', 'a hatch'),
+      gemini: holds(':generateContent', 'a hatch', 'IMAGE'),
+      sdk: holds('image', 'a hatch'),
+    },
+  },
+  {
+    name: 'edits of images',
+    ask: async (client, model) => client.images.edit({ model, prompt: 'bluer', image: await picture() }),
+    models: { ...chatters, openai: 'gpt-image-1', gemini: 'gemini-3-pro-image' },
+    native: {
+      openai: holds('/images/edits', 'bluer', 'a.png'),
+      gemini: holds(':generateContent', 'bluer', 'iVBORw0KGgo='),
+      sdk: holds('image', 'bluer', 'image/png'),
+    },
+  },
+  {
+    name: 'transcriptions',
+    ask: async (client, model) => client.audio.transcriptions.create({ model, file: await sound() }),
+    models: { ...chatters, openai: 'whisper-1', gemini: 'gemini-3-flash' },
+    native: { openai: holds('/audio/transcriptions', 'a.wav'), sdk: holds('transcription', 'audio/wav') },
+  },
+  {
+    name: 'videos',
+    ask: (client, model) => client.videos.create({ model, prompt: 'a hatch', ...{ seconds: '4' } }),
+    models: { ...chatters, openai: 'sora-2', gemini: 'gemini-omni-1.1-flash' },
+    native: { gemini: holds('/interactions', 'a hatch', '4s') },
+    how: 'of OpenAI, xAI and Seedance: by providers of their own',
+  },
+]
