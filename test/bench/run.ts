@@ -37,7 +37,7 @@ const option = (name: string) =>
 const quick = process.argv.includes('--quick')
 const plan = quick
   ? { rounds: 3, slotMs: 150, warm: 0.3, streams: 1_000, holders: ['relay', 'express'] }
-  : { rounds: 9, slotMs: 300, warm: 1, streams: 2_000, holders: ['relay', 'node', 'express', 'koa', 'proxy'] }
+  : { rounds: 9, slotMs: 300, warm: 1, streams: 2_000, holders: ['relay', 'node', 'express', 'koa'] }
 const [onlyServers, onlyScenarios] = [option('servers'), option('only')]
 const chosen = rows.filter(
   ({ kind }) => canMeasure(kind) && (kind === 'relay' || (onlyServers?.includes(kind) ?? true)),
