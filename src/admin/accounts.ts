@@ -56,6 +56,7 @@ export class AccountAdmin {
 
   /** Undefined when there is none. */
   async find(id: string): Promise<AccountView | undefined> {
+    requireId(id, 'id')
     const account = await this.#ask((ledger) => ledger.account(id))
     return account && view(account)
   }
@@ -93,6 +94,7 @@ export class AccountAdmin {
 
   /** The books of an account, newest first: credits, settlements, releases. */
   async entries(account: string, page: PageRequest = {}): Promise<Page<EntryView>> {
+    requireId(account, 'account')
     const entries = await this.#ask((ledger) => offering(ledger, 'entries', 'entries').entries(account, page))
     return paged(entries, (entry) => ({
       ...entry,

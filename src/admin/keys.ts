@@ -45,7 +45,7 @@ export class KeyAdmin {
   /** A new key. `key` is shown here and never again. */
   async create(request: KeyRequest): Promise<{ readonly key: string; readonly record: KeyView }> {
     const { rate, ...rest } = request
-    if (typeof rest.account !== 'string' || rest.account === '') throw invalid('A key needs an account.', 'account')
+    requireAccount(rest.account)
     this.#check(request)
     const { key, record } = mintKey(rest, this.#now())
     const stored: KeyRecord = { ...record, ...(rate && { rate }) }
@@ -90,6 +90,7 @@ export class KeyAdmin {
   }
 
   async #records(account: string): Promise<KeyRecord[]> {
+    requireAccount(account)
     const store = offering(this.#store, 'list', 'keys')
     return this.#guard.call(() => store.list(account))
   }
@@ -110,6 +111,10 @@ export class KeyAdmin {
       }
     }
   }
+}
+
+function requireAccount(account: unknown): void {
+  if (typeof account !== 'string' || account === '') throw invalid('"account" must be the id of an account.', 'account')
 }
 
 function view({ hash: _hash, version: _version, ...record }: KeyRecord): KeyView {

@@ -3,7 +3,7 @@ import type { Page, PageRequest } from '../billing/contract.ts'
 import { formatMoney } from '../billing/money.ts'
 import { invalid } from '../errors.ts'
 import type { Guard } from '../storage/guard.ts'
-import type { UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from '../usage/contract.ts'
+import type { Dimension, UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from '../usage/contract.ts'
 import { paged } from './accounts.ts'
 import type { AdminParts } from './admin.ts'
 
@@ -15,6 +15,8 @@ export interface UsageView extends Omit<UsageRecord, 'cost' | 'overage'> {
 export interface StatisticsRow extends Omit<UsageSummary, 'cost'> {
   readonly cost: string
 }
+
+const dimensions: readonly Dimension[] = ['day', 'account', 'group', 'key', 'model', 'endpoint']
 
 export class UsageAdmin {
   readonly #store: UsageStore | undefined
@@ -37,6 +39,10 @@ export class UsageAdmin {
 
   /** Sums by day, account, group, key, model or endpoint. */
   async statistics(question: UsageQuestion): Promise<StatisticsRow[]> {
+    const { by } = question
+    if (!Array.isArray(by) || !by.every((name) => dimensions.includes(name))) {
+      throw invalid(`"by" must be a list of ${dimensions.join(', ')}.`, 'by')
+    }
     const rows = await this.#ask((store) => store.summarise(question))
     return rows.map((row) => ({ ...row, cost: formatMoney(row.cost) }))
   }

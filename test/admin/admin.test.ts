@@ -1,6 +1,6 @@
 /** What a host's own pages can do, seen from the pages and from the clients' side. */
 import { describe, expect, test } from 'vitest'
-import { createGateway, type GatewayOptions } from '../../src/index.ts'
+import { createGateway, type Admin, type GatewayOptions } from '../../src/index.ts'
 import { defineProvider, finish, text } from '../../src/providers/index.ts'
 import { hosted } from '../hosted.ts'
 
@@ -178,4 +178,21 @@ test('usage is listed call by call and summed up by day, model and key', async (
   expect(byKey.map(({ requests }) => requests).toSorted((left, right) => left - right)).toEqual([1, 2])
   const today = await admin.usage.statistics({ account: 'acme', by: ['day'] })
   expect(today).toMatchObject([{ day: new Date().toISOString().slice(0, 10), requests: 3, cost: '9' }])
+})
+
+describe('mistakes in a question', () => {
+  const wrong: Readonly<Record<string, (admin: Admin) => Promise<unknown>>> = {
+    'an object for an account': (admin) => admin.keys.list({ account: 'acme' } as never),
+    'no account': (admin) => admin.keys.create({ group: 'free' } as never),
+    'no account to be found': (admin) => admin.accounts.find(undefined as never),
+    'no books to be listed': (admin) => admin.accounts.entries({} as never),
+    'sums by nothing': (admin) => admin.usage.statistics({ account: 'acme' } as never),
+    'sums by what is not recorded': (admin) => admin.usage.statistics({ by: ['colour'] as never }),
+    'an amount that is a number': (admin) => admin.accounts.topUp({ account: 'a', amount: 5 as never, reference: 'o' }),
+  }
+
+  test.each(Object.entries(wrong))('%s: told as such, not as a store that is down', async (_, ask) => {
+    const { admin } = await service()
+    await expect(ask(admin)).rejects.toMatchObject({ status: 400, param: expect.any(String) })
+  })
 })
