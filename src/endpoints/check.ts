@@ -36,9 +36,16 @@ function rulesIn({ shape }: z.ZodObject): Rule[] {
 export function verify(schema: z.ZodType, value: unknown, place: string = ''): void {
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return
-  const issue = result.error.issues[0] as z.core.$ZodIssue
+  const issue = furthest(result.error.issues[0] as z.core.$ZodIssue)
   const param = nameOf([place, ...issue.path])
   throw invalid(sentence(issue, param), param)
+}
+
+/** Of a value that fits no branch of a union, the branch that got furthest into it knows best what is wrong. */
+function furthest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
+  if (issue.code !== 'invalid_union') return issue
+  const inner = issue.errors.flat().map((each) => furthest({ ...each, path: [...issue.path, ...each.path] }))
+  return inner.reduce((best, each) => (each.path.length > best.path.length ? each : best), issue)
 }
 
 /** `messages[0].role`, as OpenAI writes it. */

@@ -15,13 +15,28 @@ import type { Order } from '../endpoint.ts'
 
 const part = z.looseObject({ type: z.string() })
 
-const message = z.looseObject({
-  role: z.enum(['developer', 'system', 'user', 'assistant', 'tool', 'function']),
-  content: z.union([z.string(), z.array(part)]).nullish(),
-  name: z.string().optional(),
-  tool_call_id: z.string().optional(),
-  tool_calls: z.array(part.extend({ id: z.string() })).nullish(),
+/** The parts of the specification; further types are the vendors' to know. */
+const contentPart = part.superRefine((value, context) => {
+  const need = (input: unknown, ...path: string[]) => {
+    if (typeof input !== 'string') context.addIssue({ code: 'invalid_type', expected: 'string', input, path })
+  }
+  if (value.type === 'text') need(value['text'], 'text')
+  if (value.type === 'image_url') need((Object(value['image_url']) as { url?: unknown }).url, 'image_url', 'url')
 })
+
+const message = z
+  .looseObject({
+    role: z.enum(['developer', 'system', 'user', 'assistant', 'tool', 'function']),
+    content: z.union([z.string(), z.array(contentPart)], 'must be a text or a list of parts').nullish(),
+    name: z.string().optional(),
+    tool_call_id: z.string().optional(),
+    tool_calls: z.array(part.extend({ id: z.string() })).nullish(),
+  })
+  .superRefine(({ role, content }, context) => {
+    // What an assistant said may have been calls alone.
+    if (role === 'assistant' || (content !== undefined && content !== null)) return
+    context.addIssue({ code: 'invalid_type', expected: 'string', input: undefined, path: ['content'] })
+  })
 
 const tool = z.looseObject({
   type: z.string(),
