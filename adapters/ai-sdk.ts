@@ -1,4 +1,5 @@
 /** Any model of the AI SDK as a provider: dozens of vendors without code of ours. The SDK itself is the host's to install. */
+import { refuseUnknown } from '../src/known-options.ts'
 import type { Call, Provider } from '../src/providers/contract.ts'
 import { chat, type ChatSettings } from './ai-sdk/chat.ts'
 import { failureOf } from './ai-sdk/failure.ts'
@@ -31,6 +32,7 @@ export interface AiSdkOptions {
  * SDK, whose models go by their own names: `'google/*': fromAiSdk(createGoogleGenerativeAI())`.
  */
 export function fromAiSdk(model: AiSdkAnyModel, options: AiSdkOptions = {}): Provider {
+  refuseUnknown('fromAiSdk', options, { name: true, providerOptions: true, ignore: true })
   const { name, language, embedding, image, transcription } = sourceOf(model)
   const settings: ChatSettings = { ignore: options.ignore ?? [], providerOptions: options.providerOptions }
   return {

@@ -1,6 +1,6 @@
 /** `app.use('/ai', mount(gateway))` for Express 4 and 5. */
 import type { Gateway, RequestBody } from '../src/index.ts'
-import { answer, type NodeRequest, type NodeResponse } from './node.ts'
+import { answer, requireGateway, type NodeRequest, type NodeResponse } from './node.ts'
 
 /** The part of an Express request that is used. */
 export interface ExpressRequest extends NodeRequest {
@@ -17,6 +17,7 @@ type ErrorHandler = (error: unknown, request: ExpressRequest, response: NodeResp
  * into an answer the gateway's clients understand. Everything else goes on to the host untouched.
  */
 export function mount(gateway: Gateway): [Handler, ErrorHandler] {
+  requireGateway(gateway, "app.use('/ai', mount(gateway))")
   return [
     (request, response, next) => {
       const target = targetOf(request)

@@ -1,7 +1,8 @@
 /** `(Request) => Promise<Response>`, for Hono, Next, Bun, and for calling a gateway in the same process. */
 import { Readable } from 'node:stream'
 import type { Exchange, Gateway, RequestBody, Sink, StreamBody } from '../src/index.ts'
-import { ignore, isStream } from './node.ts'
+import { refuseUnknown } from '../src/known-options.ts'
+import { ignore, isStream, requireGateway } from './node.ts'
 
 export interface FetchMountOptions {
   /** What stands before `/v1` in the URLs. Default: nothing. */
@@ -10,7 +11,10 @@ export interface FetchMountOptions {
 
 /** What is not the gateway's gets its 404. */
 export function mount(gateway: Gateway, options: FetchMountOptions = {}): (request: Request) => Promise<Response> {
+  requireGateway(gateway, "mount(gateway, { prefix: '/ai' })")
+  refuseUnknown('mount', options, { prefix: true })
   const prefix = (options.prefix ?? '').replace(/\/+$/, '')
+  if (prefix !== '' && !prefix.startsWith('/')) throw new TypeError(`mount: the prefix "${prefix}" must begin with "/"`)
   return async (request) => {
     const exchange = new FetchExchange(request, prefix)
     const { status, headers, body } = await gateway.handle(exchange)

@@ -2,7 +2,17 @@
 import { Readable } from 'node:stream'
 import type { Gateway, Sink, StreamBody } from '../src/index.ts'
 import { linger } from './linger.ts'
-import { abandon, bodyOf, cut, ignore, isStream, NodeExchange, type NodeRequest, type NodeResponse } from './node.ts'
+import {
+  abandon,
+  bodyOf,
+  cut,
+  ignore,
+  isStream,
+  NodeExchange,
+  requireGateway,
+  type NodeRequest,
+  type NodeResponse,
+} from './node.ts'
 
 /** The part of a Koa context that is used. */
 export interface KoaContext {
@@ -26,11 +36,9 @@ type Middleware = (context: KoaContext, next: () => Promise<unknown>) => Promise
 export function mount(prefix: string, gateway: Gateway): Middleware
 export function mount(gateway: Gateway): Middleware
 export function mount(first: string | Gateway, second?: Gateway): Middleware {
-  const [path, gateway] = typeof first === 'string' ? [first, second] : ['', first]
+  const [path, gateway] = typeof first === 'string' ? [first, second] : ['', second === undefined ? first : undefined]
   const prefix = path.replace(/\/+$/, '')
-  if (typeof gateway?.handle !== 'function' || (gateway === first && second !== undefined)) {
-    throw new TypeError('mount: expected mount(gateway) or mount(path, gateway)')
-  }
+  requireGateway(gateway, "app.use(mount('/ai', gateway)) or app.use(mount(gateway))")
   if (prefix !== '' && !prefix.startsWith('/')) throw new TypeError(`mount: the path "${path}" must begin with "/"`)
 
   return async (context, next) => {

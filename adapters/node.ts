@@ -41,8 +41,15 @@ export interface NodeResponse {
   flush?: () => void
 }
 
+/** Throws a `TypeError` that says how to mount, where something else than a gateway was given. */
+export function requireGateway(given: unknown, form: string): asserts given is Gateway {
+  if (typeof (given as Partial<Gateway> | null | undefined)?.handle === 'function') return
+  throw new TypeError(`mount: expected ${form}, where gateway is what createGateway() returned`)
+}
+
 /** Serves a gateway on a bare `http.createServer`. What is not the gateway's gets its 404. */
 export function mount(gateway: Gateway): (request: NodeRequest, response: NodeResponse) => void {
+  requireGateway(gateway, 'createServer(mount(gateway))')
   return (request, response) => void answer(gateway, request, response, request.url ?? '/')
 }
 

@@ -11,6 +11,7 @@
  * nothing keeps the pool's places for ever. Its idle connections may die: the pool's errors are listened to here.
  */
 import type { Storage } from '../src/index.ts'
+import { refuseUnknown } from '../src/known-options.ts'
 import { Database, type Queryable } from './postgres/database.ts'
 import { idempotencyPart, postgresIdempotency } from './postgres/idempotency.ts'
 import { jointPart, postgresJoint } from './postgres/joint.ts'
@@ -39,6 +40,7 @@ const parts = [keysPart, limitsPart, ledgerPart, jointPart, usagePart, tasksPart
 export type PostgresStorage = Storage & Required<Omit<Storage, 'close'>>
 
 export function postgres(pool: Queryable, options: PostgresOptions = {}): PostgresStorage {
+  refuseUnknown('postgres', options, { schema: true, responseAgeMs: true })
   const { schema = 'modelhatch', responseAgeMs = 30 * 86_400_000 } = options
   const database = new Database(pool, schema, parts)
   const limits = postgresLimits(database)

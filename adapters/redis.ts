@@ -18,6 +18,7 @@
  */
 import type { Storage } from '../src/index.ts'
 import { redisIdempotency } from './redis/idempotency.ts'
+import { refuseUnknown } from '../src/known-options.ts'
 import { redisJoint } from './redis/joint.ts'
 import { redisKeys } from './redis/keys.ts'
 import { redisLedger } from './redis/ledger.ts'
@@ -45,6 +46,7 @@ export function redis(send: Send, options: RedisOptions = {}): RedisStorage {
   if (typeof send !== 'function') {
     throw new TypeError('redis: needs a function that sends a command, such as (...words) => client.sendCommand(words)')
   }
+  refuseUnknown('redis', options, { prefix: true, entries: true, responseAgeMs: true })
   if (!/^[\w.:-]{1,64}$/.test(prefix)) {
     throw new TypeError(`redis: the prefix "${prefix}" must be of letters, digits, "_", ".", ":" and "-"`)
   }

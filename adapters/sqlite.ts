@@ -8,6 +8,7 @@
  */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Storage, TaskStore } from '../src/index.ts'
+import { refuseUnknown } from '../src/known-options.ts'
 import { Database } from './sqlite/database.ts'
 import { idempotencyPart, sqliteIdempotency } from './sqlite/idempotency.ts'
 import { sqliteJoint } from './sqlite/joint.ts'
@@ -35,6 +36,10 @@ export type SqliteStorage = Required<Storage>
 /** `file`: a path, or a database that the host has opened, which then is the host's to set up and to close. */
 export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {}): SqliteStorage {
   const { durability = 'process', responseAgeMs = 30 * 86_400_000 } = options
+  refuseUnknown('sqlite', options, { durability: true, responseAgeMs: true })
+  if (durability !== 'process' && durability !== 'full') {
+    throw new TypeError(`sqlite: the durability "${String(durability)}" must be "process" or "full"`)
+  }
   const database = new Database(file, durability, parts)
   const limits = sqliteLimits(database)
   const ledger = sqliteLedger(database)

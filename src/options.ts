@@ -122,11 +122,12 @@ export interface Hooks {
 }
 
 export function isRegistry(models: GatewayOptions['models']): models is ModelRegistry {
-  return typeof (models as Partial<ModelRegistry> | undefined)?.find === 'function'
+  // Lists have a `find` of their own.
+  return typeof (models as Partial<ModelRegistry> | undefined)?.find === 'function' && !Array.isArray(models)
 }
 
 export function isKeyStore(keys: NonNullable<GatewayOptions['keys']>): keys is KeyStore {
-  return typeof (keys as Partial<KeyStore>).find === 'function'
+  return typeof (keys as Partial<KeyStore>).find === 'function' && !Array.isArray(keys)
 }
 
 export function isResponseStore(responses: NonNullable<GatewayOptions['responses']>): responses is ResponseStore {

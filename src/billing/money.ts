@@ -29,7 +29,10 @@ const decimalForm = /^(-?)(\d{1,15})(?:\.(\d+))?$/
 /** A decimal number as an integer of its `digits`-th digit after the point. Throws a `TypeError` where that loses anything. */
 export function parseDecimal(text: unknown, digits: number): bigint {
   const match = typeof text === 'string' ? decimalForm.exec(text) : null
-  if (match === null) throw new TypeError(`"${String(text)}" is not a decimal number in a string, such as "12.5"`)
+  if (match === null) {
+    const given = typeof text === 'string' ? `"${text}"` : String(text)
+    throw new TypeError(`${given} is not a decimal number in a string, such as "12.5"`)
+  }
   const [, sign, whole = '', fraction = ''] = match
   if (fraction.length > digits) throw new TypeError(`"${match[0]}" has more than ${digits} digits after the point`)
   const value = BigInt(whole + fraction.padEnd(digits, '0'))

@@ -1,5 +1,6 @@
 /** What a call of a model costs: decimal strings in the options, exact integers from there on. */
 import type { Usage } from '../wire/usage.ts'
+import { refuseUnknown, type Known } from '../known-options.ts'
 import { mostMicros, parseDecimal } from './money.ts'
 import type { Units } from './receipt.ts'
 
@@ -28,6 +29,17 @@ export interface PriceOptions {
  * and `'*'` for all others. Without `'*'` what is not named costs as much as the dearest that is.
  */
 export type Tiers = Readonly<Record<string, string>>
+
+const known: Known<PriceOptions> = {
+  input: true,
+  output: true,
+  cached: true,
+  cacheWrite: true,
+  reasoning: true,
+  request: true,
+  image: true,
+  second: true,
+}
 
 /** Digits after the point of a price, and of a ratio. */
 const priceDigits = 12
@@ -61,6 +73,7 @@ export class Price {
 
   /** Throws a `TypeError` that names the field at fault. */
   constructor(options: PriceOptions) {
+    refuseUnknown('price', options, known)
     const rate = (name: 'input' | 'output' | 'cached' | 'cacheWrite' | 'reasoning' | 'request') =>
       options[name] === undefined ? undefined : parseRate(options[name], name)
     const input = rate('input') ?? 0n

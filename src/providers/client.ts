@@ -6,6 +6,7 @@
 import type { LookupFunction } from 'node:net'
 // Not from 'undici': its index sets the dispatcher of the process, and with it changes the host's own `fetch`.
 import Pool from 'undici/lib/dispatcher/pool.js'
+import type { Known } from '../known-options.ts'
 import { parseMediaType } from '../http/media-type.ts'
 import { unavailable } from './failure.ts'
 import { Transfer, type Bounds } from './transfer.ts'
@@ -27,6 +28,16 @@ export interface ClientOptions {
   readonly answerBytes?: number | undefined
   /** Bytes of any answer at most, streams included. Default 256 MiB. */
   readonly streamBytes?: number | undefined
+}
+
+/** The options of a provider that are its client's. */
+export const clientOptions: Known<Omit<ClientOptions, 'baseUrl' | 'headers'>> = {
+  connections: true,
+  connectMs: true,
+  firstByteMs: true,
+  idleMs: true,
+  answerBytes: true,
+  streamBytes: true,
 }
 
 export interface VendorRequest {

@@ -139,7 +139,7 @@ describe('whatever a vendor counts,', () => {
 describe('a price that makes no sense', () => {
   test.each([
     [{ input: '-1' }, 'price.input: a price cannot be negative'],
-    [{ output: 3 as never }, 'price.output: "3" is not a decimal number in a string'],
+    [{ output: 3 as never }, 'price.output: 3 is not a decimal number in a string'],
     [{ image: { hd: 'free' } }, 'price.image["hd"]: "free" is not a decimal number'],
     [{ second: '1e-3' }, 'price.second["*"]'],
   ])('%j is refused by the name of the field', (options, message) => {

@@ -26,9 +26,9 @@ export interface Drawn {
   readonly times: readonly (readonly [from: number, to: number])[]
 }
 
-const place = JSON.parse(process.argv[2] as string) as Place & { readonly clockMs: number }
+const { clockMs, ...place } = JSON.parse(process.argv[2] as string) as Place & { readonly clockMs: number }
 const clock = Date.now.bind(Date)
-Date.now = () => clock() + place.clockMs
+Date.now = () => clock() + clockMs
 const bundle = await openBundle(place)
 const { ledger, limits } = bundle.storage
 const own = `process ${process.pid}`

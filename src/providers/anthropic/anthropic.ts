@@ -1,6 +1,7 @@
 /** Claude over Anthropic's Messages API, or over anything else that speaks it. */
+import { refuseUnknown, type Known } from '../../known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
-import { Client, isMediaType, type ClientOptions } from '../client.ts'
+import { Client, clientOptions, isMediaType, type ClientOptions } from '../client.ts'
 import type { ChatPiece, Provider } from '../contract.ts'
 import { readValues } from '../events.ts'
 import { unavailable } from '../failure.ts'
@@ -22,7 +23,19 @@ export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' 
   readonly headers?: Readonly<Record<string, string>>
 }
 
+const known: Known<AnthropicOptions> = {
+  apiKey: true,
+  baseUrl: true,
+  name: true,
+  headers: true,
+  traits: true,
+  sampling: true,
+  ignore: true,
+  ...clientOptions,
+}
+
 export function anthropic(options: AnthropicOptions = {}): Provider {
+  refuseUnknown('anthropic', options, known)
   const { name = 'anthropic', baseUrl = 'https://api.anthropic.com' } = options
   const client = new Client({
     ...options,

@@ -8,6 +8,7 @@ import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
 import type { ImageEditRequest, ImageRequest } from '../../wire/images.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
+import { refuseUnknown } from '../../known-options.ts'
 import { chat } from './chat.ts'
 import { editImages } from './edits.ts'
 import { embed } from './embed.ts'
@@ -51,6 +52,7 @@ const models: readonly ModelObject[] = [
 }))
 
 export function demo(options: DemoOptions = {}): DemoProvider {
+  refuseUnknown('demo', options, { paceMs: true, videoSeconds: true, name: true })
   const { paceMs = 10, videoSeconds = 4, name = 'demo' } = options
   return {
     name,

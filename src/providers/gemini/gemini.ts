@@ -1,6 +1,7 @@
 /** Gemini over Google's own API, on the Gemini API or on Vertex AI. */
+import { refuseUnknown, type Known } from '../../known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
-import { isMediaType, type ClientOptions } from '../client.ts'
+import { clientOptions, isMediaType, type ClientOptions } from '../client.ts'
 import type { ChatPiece, Provider } from '../contract.ts'
 import { readValues } from '../events.ts'
 import { unavailable } from '../failure.ts'
@@ -28,7 +29,18 @@ export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | '
   readonly headers?: Readonly<Record<string, string>>
 }
 
+const known: Known<GeminiOptions> = {
+  apiKey: true,
+  baseUrl: true,
+  name: true,
+  headers: true,
+  traits: true,
+  ignore: true,
+  ...clientOptions,
+}
+
 export function gemini(options: GeminiOptions = {}): Provider {
+  refuseUnknown('gemini', options, known)
   const vendor = new Vendor(options)
   return {
     name: options.name ?? 'gemini',

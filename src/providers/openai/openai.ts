@@ -1,6 +1,7 @@
 /** Any vendor that speaks OpenAI's format over HTTP. */
+import { refuseUnknown, type Known } from '../../known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
-import type { ClientOptions } from '../client.ts'
+import { clientOptions, type ClientOptions } from '../client.ts'
 import type { Provider } from '../contract.ts'
 import { unavailable } from '../failure.ts'
 import type { ModelObject } from '../../wire/model.ts'
@@ -65,7 +66,29 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
   readonly responses?: boolean
 }
 
+const known: Known<OpenAIOptions> = {
+  preset: true,
+  apiKey: true,
+  keyHeader: true,
+  baseUrl: true,
+  name: true,
+  organization: true,
+  project: true,
+  headers: true,
+  modelNames: true,
+  tokenLimit: true,
+  usageInStreams: true,
+  rename: true,
+  leaveOut: true,
+  pastFields: true,
+  embeddingBatch: true,
+  embeddingFormat: true,
+  responses: true,
+  ...clientOptions,
+}
+
 export function openai(given: OpenAIOptions = {}): Provider {
+  refuseUnknown('openai', given, known)
   const options = withPreset(given)
   const vendor = new Vendor(options)
   return {

@@ -1,5 +1,6 @@
 /** Vendors that only make videos. */
-import { Client, type ClientOptions } from '../client.ts'
+import { refuseUnknown, type Known } from '../../known-options.ts'
+import { Client, clientOptions, type ClientOptions } from '../client.ts'
 import type { Provider } from '../contract.ts'
 import type { VideoDialect } from './dialect.ts'
 import { gatewayVideos, openaiVideos, seedanceVideos, xaiVideos } from './dialects.ts'
@@ -13,6 +14,15 @@ export interface VideoVendorOptions extends Partial<Omit<ClientOptions, 'headers
   readonly headers?: Readonly<Record<string, string>>
   /** The vendor promises that a repeated `Idempotency-Key` begins no second job. Default: as its documentation says. */
   readonly submit?: VideoDialect['submit']
+}
+
+const known: Known<VideoVendorOptions> = {
+  apiKey: true,
+  baseUrl: true,
+  name: true,
+  headers: true,
+  submit: true,
+  ...clientOptions,
 }
 
 /** A vendor that speaks OpenAI's `/v1/videos`. Default base URL `https://api.openai.com/v1`. */
@@ -36,6 +46,7 @@ export function seedanceVideo(options: VideoVendorOptions = {}): Provider {
 }
 
 function vendor(name: string, baseUrl: string, dialect: VideoDialect, options: VideoVendorOptions): Provider {
+  refuseUnknown(`${name}Video`, options, known)
   const headers = {
     ...(options.apiKey !== undefined && { authorization: `Bearer ${options.apiKey}` }),
     ...options.headers,

@@ -217,7 +217,9 @@ const accountants: Misbehaviour[] = [
     },
   })),
   ...table('a usage store', [200, 500, 503], (answer) => ({
-    storage: { usage: { append: () => answer() as never, sums: () => answer() as never } as never },
+    storage: {
+      usage: { append: () => answer() as never, list: () => answer() as never, summarise: () => answer() as never },
+    },
   })),
 ]
 

@@ -1,0 +1,105 @@
+/** The check of the models, and of the groups that name them. */
+import * as z from 'zod'
+import { cancelled, mistake, scopedRate, strict, verify } from '../option-rules.ts'
+import type { Group } from './access.ts'
+import type { ModelEntry } from './registry.ts'
+
+const provider = z.custom<object>(
+  (value) => typeof value === 'object' && value !== null && typeof (value as { name?: unknown }).name === 'string',
+  'must be a provider: an object with a name, such as openai({ apiKey }) or defineProvider({ name, chat })',
+)
+
+const step = z.union(
+  [
+    z.string(),
+    strict({ model: z.string(), order: z.number().optional(), weight: z.number().min(0).optional() }),
+    strict({
+      provider,
+      as: z.string().optional(),
+      order: z.number().optional(),
+      weight: z.number().min(0).optional(),
+    }),
+  ],
+  'must be a model name, { model, order?, weight? } or { provider, as?, order?, weight? }',
+)
+
+const model = strict({
+  provider: provider.optional(),
+  as: z.string().min(1).optional(),
+  route: z.array(step).min(1).optional(),
+  aliases: z.array(z.string()).optional(),
+  groups: z.array(z.string()).optional(),
+  ownedBy: z.string().optional(),
+  created: z.int().optional(),
+  contextWindow: z.int().positive().optional(),
+  maxOutputTokens: z.int().positive().optional(),
+  image: strict({
+    sizes: z.array(z.string()).min(1),
+    qualities: z.array(z.string()).min(1),
+    maxN: z.int().min(1),
+    edits: z.boolean(),
+    responseFormat: z.boolean(),
+  })
+    .partial()
+    .optional(),
+  price: z.looseObject({}).optional(),
+  cancelled: cancelled.optional(),
+  rate: scopedRate.optional(),
+  video: strict({ durations: z.array(z.int().positive()).min(1), sizes: z.array(z.string()).min(1) })
+    .partial()
+    .optional(),
+})
+
+type Models = Readonly<Record<string, ModelEntry>>
+
+export function checkModels(models: Models, groups: Readonly<Record<string, Group>>): void {
+  const form = "must map names to models, such as { 'gpt-5': openai({ apiKey }) }"
+  if (typeof models !== 'object' || models === null || Array.isArray(models)) throw mistake('models', form)
+  for (const [id, entry] of Object.entries(models)) checkModel(id, entry)
+  checkNames(models, groups)
+}
+
+function checkModel(id: string, entry: ModelEntry): void {
+  const place = `models["${id}"]`
+  if (typeof entry !== 'object' || entry === null) {
+    throw mistake(place, 'must be a provider, such as openai({ apiKey }), or { provider, … }')
+  }
+  if ('name' in entry) {
+    if ('provider' in entry || 'route' in entry) throw mistake(place, 'take out "name": the key is the name')
+    return
+  }
+  verify(model, entry, place)
+  if ((entry.provider === undefined) === (entry.route === undefined)) {
+    throw new TypeError(`createGateway: ${place} needs either "provider" or "route".`)
+  }
+}
+
+/** A name that stands for nothing would take a model away from everybody, and nobody would be told. */
+function checkNames(models: Models, groups: Readonly<Record<string, Group>>): void {
+  const names = new Set(Object.keys(models))
+  for (const [id, entry] of Object.entries(models)) {
+    if ('name' in entry) continue
+    for (const alias of entry.aliases ?? []) {
+      if (names.has(alias)) throw mistake(`models["${id}"].aliases`, `"${alias}" is another model already`)
+      names.add(alias)
+    }
+    for (const group of entry.groups ?? []) {
+      if (!Object.hasOwn(groups, group)) throw mistake(`models["${id}"].groups`, noneOf(group, Object.keys(groups)))
+    }
+  }
+  for (const [group, { models: allowed }] of Object.entries(groups)) {
+    if (allowed === '*') continue
+    const stray = allowed.find((name) => ![...names].some((known) => meet(name, known)))
+    if (stray !== undefined) throw mistake(`groups["${group}"].models`, noneOf(stray, [...names]))
+  }
+}
+
+function noneOf(name: string, known: readonly string[]): string {
+  return `there is no "${name}". Known are ${known.join(', ')}.`
+}
+
+/** Whether two names, each of which may end in `*`, can mean the same model. */
+function meet(left: string, right: string): boolean {
+  const [a, b] = [left.replace(/\*$/, ''), right.replace(/\*$/, '')]
+  return a === b || (a !== left && b.startsWith(a)) || (b !== right && a.startsWith(b))
+}

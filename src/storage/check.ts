@@ -1,0 +1,37 @@
+/** What a store must have, told when the gateway is created: later it would be told to a caller, as a 503. */
+import * as z from 'zod'
+import type { Storage } from './contract.ts'
+
+/** The required methods of each contract. */
+const methods: Readonly<Record<Exclude<keyof Storage, 'close'>, readonly string[]>> = {
+  keys: ['find'],
+  limits: ['take', 'give', 'renew'],
+  ledger: ['hold', 'settle', 'release', 'renew', 'credit', 'open', 'account', 'audit'],
+  usage: ['append', 'list', 'summarise'],
+  tasks: ['insert', 'find', 'replace', 'claim'],
+  idempotency: ['begin', 'finish', 'forget'],
+  responses: ['put', 'get', 'holding', 'delete'],
+  joint: ['admit', 'finish'],
+}
+
+export type StoreName = keyof typeof methods
+
+export function storeRule(name: StoreName): z.ZodType {
+  const required = methods[name]
+  return z.custom(
+    (value) => required.every((method) => typeof Object(value)[method] === 'function'),
+    `must be a store with ${required.join(', ')}`,
+  )
+}
+
+const rules = z.looseObject(
+  Object.fromEntries((Object.keys(methods) as StoreName[]).map((name) => [name, storeRule(name).optional()])),
+)
+
+/** A bundle holds at least one store: a pool or a client would be one that keeps nothing. */
+export const storageRule: z.ZodType = z
+  .custom((value) => Object.keys(methods).some((name) => Object(value)[name] !== undefined), {
+    message: "must hold stores, such as sqlite('gateway.db') or postgres(pool)",
+    abort: true,
+  })
+  .pipe(rules)

@@ -1,0 +1,28 @@
+/** A mount that cannot work says so when it is made, and not to every caller. */
+import { expect, test } from 'vitest'
+import { createGateway } from 'modelhatch'
+import { mount as express } from 'modelhatch/express'
+import { mount as fetch } from 'modelhatch/fetch'
+import { mount as koa } from 'modelhatch/koa'
+import { mount as node } from 'modelhatch/node'
+import { demo } from 'modelhatch/providers'
+
+const gateway = createGateway({ models: { demo: demo() } })
+type Loose = (...given: unknown[]) => unknown
+
+test.each<[string, Loose, string]>([
+  ['Express', express as Loose, "app.use('/ai', mount(gateway))"],
+  ['Koa', koa as Loose, "app.use(mount('/ai', gateway))"],
+  ['node:http', node as Loose, 'createServer(mount(gateway))'],
+  ['fetch', fetch as Loose, "mount(gateway, { prefix: '/ai' })"],
+])('%s: what is no gateway is refused, and told how to mount one', (_, mount, form) => {
+  for (const wrong of [undefined, null, {}, demo(), createGateway]) expect(() => mount(wrong)).toThrow(form)
+})
+
+test('the path stands where the host takes it', () => {
+  expect(() => (express as Loose)('/ai', gateway)).toThrow("app.use('/ai', mount(gateway))")
+  expect(() => (koa as Loose)(gateway, '/ai')).toThrow("app.use(mount('/ai', gateway))")
+  expect(() => koa('ai', gateway)).toThrow('the path "ai" must begin with "/"')
+  expect(() => fetch(gateway, { prefix: 'ai' })).toThrow('the prefix "ai" must begin with "/"')
+  expect(() => (fetch as Loose)(gateway, '/ai')).toThrow('the options must be an object')
+})
