@@ -31,7 +31,7 @@ export class Catalogue {
   async find(id: string, caller: Caller): Promise<Model> {
     const found = this.#registry.find(id)
     const model = found instanceof Promise ? await within(registryTimeoutMs, found, 'the model registry') : found
-    if (model === undefined || !this.#allows(caller, model, id)) throw new GatewayError('model_not_found')
+    if (model === undefined || !this.#allows(caller, model, id)) throw noSuchModel(id)
     return model
   }
 
@@ -55,6 +55,12 @@ export class Catalogue {
     if (model.groups !== undefined && !model.groups.includes(caller.group)) return false
     return group.models === '*' || group.models.some((name) => matches(name, model.id) || matches(name, id))
   }
+}
+
+/** Says what was asked for: a name is misspelt more often than a model is missing. */
+function noSuchModel(id: string): GatewayError {
+  const message = `The model "${id.slice(0, 128)}" does not exist or you do not have access to it.`
+  return new GatewayError('model_not_found', { message })
 }
 
 function matches(name: string, id: string): boolean {

@@ -61,7 +61,10 @@ test('401 for a key that is unknown, and for none, with a request id', async () 
 test('404 for a model that is not served, and for a path that is none', async () => {
   const chat = client.chat.completions.create({ ...hello, model: 'gpt-4' })
   expect(await failure(chat, NotFoundError)).toMatchObject({ status: 404, code: 'model_not_found' })
-  expect(await failure(client.models.retrieve('a/b'), NotFoundError)).toMatchObject({ code: 'model_not_found' })
+  expect(await failure(client.models.retrieve('a/b'), NotFoundError)).toMatchObject({
+    code: 'model_not_found',
+    message: '404 The model "a/b" does not exist or you do not have access to it.',
+  })
   expect(await failure(client.files.list(), NotFoundError)).toMatchObject({ code: 'unknown_url' })
 })
 
