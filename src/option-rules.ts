@@ -6,8 +6,7 @@ import { parseFrequency } from './limits/rate.ts'
 /** An object of these options and no others. */
 export function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
   return z.strictObject(shape, {
-    error: (issue) =>
-      issue.code === 'unrecognized_keys' ? noSuchOption(issue.keys as string[], Object.keys(shape)) : undefined,
+    error: (issue) => (issue.code === 'unrecognized_keys' ? noSuchOption(issue.keys, Object.keys(shape)) : undefined),
   })
 }
 

@@ -1,6 +1,6 @@
 /** A slip of the pen in an option is told at once, and told so that it can be put right. */
 import { expect, test } from 'vitest'
-import { createGateway, type GatewayOptions } from '../src/index.ts'
+import { createGateway } from '../src/index.ts'
 import { anthropic, demo, gemini, openai, openaiVideo } from '../src/providers/index.ts'
 import { fromAiSdk } from '../adapters/ai-sdk.ts'
 import { postgres } from '../adapters/postgres.ts'
@@ -8,7 +8,7 @@ import { redis } from '../adapters/redis.ts'
 import { sqlite } from '../adapters/sqlite.ts'
 
 const models = { demo: demo(), 'open/*': demo() }
-const given = (options: object) => () => createGateway({ models, ...options } as GatewayOptions)
+const given = (options: object) => () => createGateway({ models, ...options })
 const none = (name: string) => new RegExp(`there is no "${name}". Known are .*[a-z]`)
 
 test.each([

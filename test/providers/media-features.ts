@@ -65,7 +65,7 @@ export const mediaFeatures: readonly MediaFeature[] = [
   },
   {
     name: 'videos',
-    ask: (client, model) => client.videos.create({ model, prompt: 'a hatch', ...{ seconds: '4' } }),
+    ask: (client, model) => client.videos.create({ model, prompt: 'a hatch', seconds: '4' }),
     models: { ...chatters, openai: 'sora-2', gemini: 'gemini-omni-1.1-flash' },
     native: { gemini: holds('/interactions', 'a hatch', '4s') },
     how: 'of OpenAI, xAI and Seedance: by providers of their own',

@@ -42,9 +42,9 @@ export function sdkMedia(asked: Asked[]): ReturnType<typeof fromAiSdk> {
   return fromAiSdk(
     new MockProviderV4({
       embeddingModels: { mock: new MockEmbeddingModelV4({ doEmbed: note('embedding') as never }) },
-      imageModels: { mock: new MockImageModelV4({ doGenerate: note('image') as never }) as never },
+      imageModels: { mock: new MockImageModelV4({ doGenerate: note('image') }) as never },
       transcriptionModels: {
-        mock: new MockTranscriptionModelV4({ doGenerate: note('transcription') as never }) as never,
+        mock: new MockTranscriptionModelV4({ doGenerate: note('transcription') }) as never,
       },
       languageModels: { mock: new MockLanguageModelV4() },
     }),

@@ -39,11 +39,13 @@ function fieldsRenamed({ field }: Call<unknown>, { rename }: OpenAIOptions): Cha
   return changes
 }
 
+/** Asked for in earnest: the vendor is to refuse them, not our silence. */
+const specialTiers: readonly unknown[] = ['flex', 'priority', 'scale']
+
 function fieldsLeftOut({ field }: Call<unknown>, { leaveOut = [] }: OpenAIOptions): Changes {
   const idle = leaveOut.filter((name) => {
     const value = field(name)
-    // A special tier is something to be refused by the vendor, not by silence.
-    return value !== undefined && (name !== 'service_tier' || !['flex', 'priority', 'scale'].includes(String(value)))
+    return value !== undefined && (name !== 'service_tier' || !specialTiers.includes(value))
   })
   return Object.fromEntries(idle.map((name) => [name, undefined]))
 }

@@ -81,6 +81,8 @@ const known: Known<OpenAIOptions> = {
   rename: true,
   leaveOut: true,
   pastFields: true,
+  messageNames: true,
+  wantsReasoning: true,
   embeddingBatch: true,
   embeddingFormat: true,
   responses: true,
