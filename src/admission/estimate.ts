@@ -11,7 +11,7 @@ export interface Estimate {
   readonly mostPromptTokens: number
   /** Tokens of the answer at most, all choices together; undefined when the request does not say. */
   readonly outputTokens: number | undefined
-  /** Answers asked for. */
+  /** Answers asked for, to all prompts together. */
   readonly choices: number
   /** The answer is text, of a length that the request may leave open. */
   readonly writes: boolean
@@ -22,21 +22,24 @@ export interface Estimate {
 /** The endpoints whose answers are text. */
 const writing = new Set(['chat.completions', 'completions', 'responses'])
 
+/** The names of the length of an answer. Which of several a vendor goes by is not known: the largest counts. */
+const lengths = ['max_completion_tokens', 'max_tokens', 'max_output_tokens']
+
 type Asked = Pick<Order<unknown>, 'promptTokens' | 'field' | 'form'>
 
 export function estimate(endpoint: string, order: Asked, model: Model): Estimate {
   const { promptTokens, field } = order
   const { contextWindow = Infinity, maxOutputTokens = Infinity } = model
-  const stated =
-    count(field('max_completion_tokens')) ?? count(field('max_tokens')) ?? count(field('max_output_tokens'))
-  const choices = Math.max(count(field('n')) ?? mostOf(order, model), count(field('best_of')) ?? 1)
+  const stated = lengths.flatMap((name) => count(field(name)) ?? [])
+  const answers = Math.max(count(field('n')) ?? mostOf(order, model), count(field('best_of')) ?? 1)
+  const choices = endpoint === 'completions' ? answers * promptsIn(field('prompt')) : answers
   const seconds = count(field('seconds')) ?? count(field('duration'))
   const size = field('size')
   const quality = field('quality')
   return {
     promptTokens,
     mostPromptTokens: Math.min(promptTokens * bytesPerToken, contextWindow),
-    outputTokens: stated === undefined ? undefined : Math.min(stated, maxOutputTokens) * choices,
+    outputTokens: stated.length === 0 ? undefined : Math.min(Math.max(...stated), maxOutputTokens) * choices,
     choices,
     writes: writing.has(endpoint),
     units: {
@@ -51,6 +54,11 @@ export function estimate(endpoint: string, order: Asked, model: Model): Estimate
 /** A form that is still arriving may yet say how many. */
 function mostOf({ form }: Asked, { image }: Model): number {
   return form === undefined || form.kept || image === undefined ? 1 : (image.maxN ?? 10)
+}
+
+/** A text, a list of texts, a list of tokens, or a list of those: each text and each list of tokens is answered by itself. */
+function promptsIn(prompt: unknown): number {
+  return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
 }
 
 /** Some clients write numbers as text, forms always do. */

@@ -160,6 +160,28 @@ describe('without money', () => {
   })
 })
 
+describe('what is held', () => {
+  const refused = async (body: object) => {
+    const { url, vendor } = await scene(whole, { ...billed, storage: { ledger: await funded(1_000n) } })
+    const { status } = await post(url, '/completions', { model: 'm', prompt: 'Hi', ...body })
+    return status === 429 && vendor.requests.length === 0
+  }
+
+  test('is enough for each of several prompts', async () => {
+    expect(await refused({ prompt: ['One', 'two', 'three'], max_tokens: 300 })).toBe(false)
+    expect(await refused({ prompt: ['One', 'two', 'three', 'four'], max_tokens: 300 })).toBe(true)
+    expect(await refused({ prompt: [[1], [2], [3], [4]], max_tokens: 300 })).toBe(true)
+    expect(await refused({ prompt: [1, 2, 3, 4], max_tokens: 300 })).toBe(false)
+    expect(await refused({ prompt: ['One', 'two'], n: 2, max_tokens: 300 })).toBe(true)
+  })
+
+  test('is enough for the largest of several limits, for vendors differ in which they go by', async () => {
+    expect(await refused({ max_tokens: 900, max_completion_tokens: 1 })).toBe(false)
+    expect(await refused({ max_tokens: 1_000, max_completion_tokens: 1 })).toBe(true)
+    expect(await refused({ max_tokens: 1, max_completion_tokens: 1_000 })).toBe(true)
+  })
+})
+
 describe('a call that fails', () => {
   test('costs nothing, and what was held is given back', async () => {
     const { url, ledger, receipt, usage } = await scene((_, response) => void response.writeHead(500).end(), {
