@@ -15,16 +15,17 @@ export interface Conversation {
 
 /**
  * A response is continued with its input and output, never with its instructions. Ids are looked up in what the caller
- * itself has stored: they never reach a vendor.
+ * itself has stored: they never reach a vendor. What they bring may be of `mostBytes` as JSON.
  */
 export async function conversationOf(
   sent: readonly InputItem[],
   previous: string | null | undefined,
   shelf: Shelf,
+  mostBytes: number,
 ): Promise<Conversation> {
   const earlier = previous ? await turnsBefore(previous, shelf) : []
-  const refers = sent.some((item) => kindOf(item) === 'item_reference')
-  const items = refers ? await resolved(sent, shelf) : sent
+  const refers = sent.some(isReference)
+  const items = refers ? await resolved(sent, shelf, mostBytes) : sent
   return { items: [...earlier, ...items], earlier: earlier.length, asSent: earlier.length === 0 && !refers }
 }
 
@@ -39,17 +40,49 @@ async function turnsBefore(id: string, shelf: Shelf): Promise<readonly InputItem
   return [...kept.input, ...(kept.response.output as readonly InputItem[])]
 }
 
-async function resolved(sent: readonly InputItem[], shelf: Shelf): Promise<InputItem[]> {
-  const items: InputItem[] = []
+async function resolved(sent: readonly InputItem[], shelf: Shelf, mostBytes: number): Promise<InputItem[]> {
+  const found = await lookUp(referencesIn(sent), shelf, mostBytes)
+  return sent.map((item) => (isReference(item) ? (found.get(item.id as string) as InputItem) : item))
+}
+
+function isReference(item: InputItem): boolean {
+  return kindOf(item) === 'item_reference'
+}
+
+/** The ids that are referred to, each with its place in the input. */
+function referencesIn(sent: readonly InputItem[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>()
   for (const [index, item] of sent.entries()) {
-    if (kindOf(item) !== 'item_reference') {
-      items.push(item)
-      continue
-    }
-    const found = await shelf.item(item.id as string)
-    if (found === undefined)
-      throw invalid(`Item with id '${(item.id as string).slice(0, 128)}' not found.`, `input[${index}].id`)
-    items.push(found)
+    if (!isReference(item)) continue
+    const id = item.id as string
+    // A few bytes that stand for megabytes could so stand for any number of them.
+    if (places.has(id)) throw unusable(id, 'stands in the input more than once', index)
+    places.set(id, index)
   }
-  return items
+  return places
+}
+
+/** A stored response may hold many of the items, and be large: it is read once for all of them. */
+async function lookUp(
+  places: ReadonlyMap<string, number>,
+  shelf: Shelf,
+  mostBytes: number,
+): Promise<ReadonlyMap<string, InputItem>> {
+  const found = new Map<string, InputItem>()
+  let bytes = 0
+  for (const [id, index] of places) {
+    if (found.has(id)) continue
+    for (const item of await shelf.itemsBeside(id)) {
+      if (typeof item.id !== 'string' || !places.has(item.id) || found.has(item.id)) continue
+      found.set(item.id, item)
+      bytes += JSON.stringify(item).length
+      if (bytes > mostBytes) throw new GatewayError('context_length_exceeded')
+    }
+    if (!found.has(id)) throw unusable(id, 'not found', index)
+  }
+  return found
+}
+
+function unusable(id: string, why: string, index: number): GatewayError {
+  return invalid(`Item with id '${id.slice(0, 128)}' ${why}.`, `input[${index}].id`)
 }

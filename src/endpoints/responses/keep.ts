@@ -41,10 +41,10 @@ export class Shelf {
     return isStorable(id) ? keptIn(await this.#store.get(this.#account, id)) : undefined
   }
 
-  /** The item with this id, wherever it stands. */
-  async item(id: string): Promise<InputItem | OutputItem | undefined> {
+  /** The items of a response in which one with this id stands, that one among them; none where there is none. */
+  async itemsBeside(id: string): Promise<readonly (InputItem | OutputItem)[]> {
     const kept = isStorable(id) ? keptIn(await this.#store.holding(this.#account, id)) : undefined
-    return kept && [...kept.input, ...kept.response.output].find((item) => item.id === id)
+    return kept === undefined ? [] : [...kept.input, ...kept.response.output]
   }
 
   async delete(id: string): Promise<void> {

@@ -80,7 +80,7 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
 
   const { parts, caller, now } = reading
   const shelf = new Shelf(parts.responses, caller.account)
-  const conversation = await conversationOf(sent, previous, shelf)
+  const conversation = await conversationOf(sent, previous, shelf, sizes.jsonBytes)
   const bytes = conversation.asSent ? body.bytes.length : JSON.stringify(conversation.items).length
   if (bytes > sizes.jsonBytes) throw new GatewayError('context_length_exceeded')
   return overlaid(jsonOrder<ResponseRequest>(body), {

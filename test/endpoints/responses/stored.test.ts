@@ -189,6 +189,37 @@ test('items are referred to by id, with or without saying that it is a reference
   }
 })
 
+describe('references to items', () => {
+  const referring = (ids: readonly string[]) => ids.map((id) => ({ type: 'item_reference', id }))
+
+  test('to many items of one response read it once', async () => {
+    const store = memoryResponseStore()
+    let read = 0
+    const holding: ResponseStore['holding'] = (...question) => {
+      read++
+      return store.holding(...question)
+    }
+    const { url, whole, asked } = await gateway({ responses: { ...store, holding } })
+    const { id } = await whole({ input: Array.from({ length: 50 }, (_, n) => ({ role: 'user', content: `${n}` })) })
+    const { data } = await list(url, id, '?limit=100&order=asc')
+    await whole({ input: referring(data.map((item) => item.id)) })
+    expect([asked.at(-1)?.messages.length, read]).toEqual([50, 1])
+  })
+
+  test('may not bring more than a request may carry, nor the same item twice', async () => {
+    const { whole, create } = await gateway({ sizes: { jsonBytes: 3_000 } })
+    const ids: string[] = []
+    for (let turn = 0; turn < 2; turn++) {
+      const { output } = await whole({ input: [{ role: 'user', content: 'a'.repeat(1_900), id: `msg_${turn}` }] })
+      ids.push(`msg_${turn}`, output[0]?.id ?? '')
+    }
+    const tooMuch = await create({ input: referring(ids) })
+    expect([tooMuch.status, errorOf(tooMuch).code]).toEqual([400, 'context_length_exceeded'])
+    const twice = await create({ input: referring(['msg_0', 'msg_0']) })
+    expect([twice.status, errorOf(twice)]).toMatchObject([400, { param: 'input[1].id' }])
+  })
+})
+
 const list = async (url: string, id: string, query = '') => {
   const { json } = await ask(url, 'GET', `/responses/${id}/input_items${query}`)
   return json as { data: { id: string; type: string }[]; has_more: boolean; first_id: string; last_id: string }
