@@ -6,6 +6,7 @@
 import { createHmac } from 'node:crypto'
 import { request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
+import { within } from '../http/deadline.ts'
 import { publicLookup, publicUrl } from '../http/public-address.ts'
 import { openaiShape } from './shape.ts'
 import type { StoredTask } from './task.ts'
@@ -27,6 +28,7 @@ export interface WebhookOptions {
 /** Milliseconds after which delivery is tried again. */
 const pausesMs: readonly number[] = [5_000, 60_000, 5 * 60_000, 30 * 60_000, 2 * 60 * 60_000]
 
+/** Milliseconds for the endpoint to be named, and for its answer. */
 const answerMs = 10_000
 
 /** Milliseconds until the next try, after so many that failed; undefined when it is given up. */
@@ -34,9 +36,14 @@ export function nextTryMs(failed: number): number | undefined {
   return pausesMs[failed - 1]
 }
 
-/** Resolves when the endpoint has taken it, or there is none; rejects when it has not. */
-export async function deliver(options: WebhookOptions, task: StoredTask, now: number): Promise<void> {
-  const endpoint = await options.endpoint(task)
+/** Resolves when the endpoint has taken it, or there is none; rejects when it has not, within `withinMs` in any case. */
+export async function deliver(
+  options: WebhookOptions,
+  task: StoredTask,
+  now: number,
+  withinMs: number = answerMs,
+): Promise<void> {
+  const endpoint = await within(withinMs, Promise.resolve(options.endpoint(task)), 'webhooks.endpoint()')
   if (endpoint === undefined) return
   const url = options.anywhere === true ? new URL(endpoint.url) : publicUrl(endpoint.url)
   if (url === undefined) throw new Error('the URL of the webhook does not lead to a public address')
@@ -50,12 +57,13 @@ export async function deliver(options: WebhookOptions, task: StoredTask, now: nu
     data: openaiShape(task),
   })
   const id = `evt_${task.id}_${task.data.attempt}`
-  const status = await post(url, body, options.anywhere === true, {
+  const headers = {
     'content-type': 'application/json',
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': `v1,${sign(endpoint.secret, `${id}.${timestamp}.${body}`)}`,
-  })
+  }
+  const status = await post(url, body, headers, options.anywhere === true, withinMs)
   if (status < 200 || status >= 300) throw new Error(`the webhook was answered with ${status}`)
 }
 
@@ -66,8 +74,14 @@ function sign(secret: string, content: string): string {
   return createHmac('sha256', key).update(content).digest('base64')
 }
 
-/** The status of the answer; its body is of no interest. */
-function post(url: URL, body: string, anywhere: boolean, headers: Record<string, string>): Promise<number> {
+/** The status of the answer; its body is of no interest. A server that answers byte by byte gets no more time for it. */
+function post(
+  url: URL,
+  body: string,
+  headers: Record<string, string>,
+  anywhere: boolean,
+  withinMs: number,
+): Promise<number> {
   const send = url.protocol === 'https:' ? overHttps : overHttp
   const lookup = anywhere ? {} : { lookup: publicLookup() }
   return new Promise((resolve, reject) => {
@@ -76,7 +90,7 @@ function post(url: URL, body: string, anywhere: boolean, headers: Record<string,
       method: 'POST',
       agent: false,
       headers: { ...headers, ...length },
-      timeout: answerMs,
+      signal: AbortSignal.timeout(withinMs),
       ...lookup,
     })
     request.on('response', (response) => {
@@ -84,7 +98,6 @@ function post(url: URL, body: string, anywhere: boolean, headers: Record<string,
       response.on('error', () => undefined)
       response.destroy()
     })
-    request.on('timeout', () => request.destroy(new Error('the webhook was not answered in time')))
     request.on('error', reject)
     request.end(body)
   })

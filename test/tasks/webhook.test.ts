@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer as createTcpServer, type AddressInfo } from 'node:net'
 import OpenAI from 'openai'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { publicLookup, publicUrl } from '../../src/http/public-address.ts'
@@ -99,6 +99,23 @@ describe('a webhook', () => {
       '24 bytes',
     )
     expect(told).toHaveLength(0)
+  })
+
+  test('that answers byte by byte, or is never named, holds nobody up', async () => {
+    const server = createTcpServer((socket) => {
+      socket.on('error', () => undefined)
+      socket.write('HTTP/1.1 200 OK\r\nx-slow: ')
+      const dripping = setInterval(() => socket.write('.'), 5)
+      socket.on('close', () => clearInterval(dripping))
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { task } = await worldWith({ endpoint: () => undefined })
+    const dripping = deliver({ endpoint: () => ({ url, secret }), anywhere: true }, task, 0, 100)
+    await expect(dripping).rejects.toMatchObject({ name: 'AbortError' })
+    const unnamed = deliver({ endpoint: () => new Promise(() => undefined) }, task, 0, 20)
+    await expect(unnamed).rejects.toThrow()
   })
 
   test('of nobody leaves the task as it is without one', async () => {
