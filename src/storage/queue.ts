@@ -73,6 +73,8 @@ export class Queue<T> {
     await this.idle(ms)
     clearTimeout(this.#timer)
     const left = [...this.#sending, ...this.#waiting]
+    // Also what is on its way: if the store refuses it later, it is not sent again.
+    this.#sending = []
     this.#waiting = []
     for (const item of left) this.#options.dropped(item, this.#failure ?? new Error('the gateway was closed'))
   }

@@ -52,6 +52,20 @@ describe('what is told after the answer', () => {
     expect(dropped).toEqual(['c', 'a', 'b'])
   })
 
+  test('is not told again once it was dropped, whatever becomes of the call that was under way', async () => {
+    let sent = 0
+    const answer = Promise.withResolvers<void>()
+    const { queue, dropped } = queueTo(() => {
+      sent++
+      return answer.promise
+    })
+    queue.add('a')
+    await queue.drain(0)
+    answer.reject(new Error('the store was closed'))
+    await expect(answer.promise).rejects.toThrow()
+    expect([queue.size, sent, dropped]).toEqual([0, 1, ['a']])
+  })
+
   test('is waited for at the end', async () => {
     const told: string[] = []
     const open = Promise.withResolvers<void>()

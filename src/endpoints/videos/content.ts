@@ -2,17 +2,19 @@
 import { GatewayError } from '../../errors.ts'
 import { byteStream } from '../../http/byte-stream.ts'
 import { header } from '../../http/exchange.ts'
-import { decodeSegment, queryOf } from '../../http/target.ts'
+import { queryOf } from '../../http/target.ts'
 import { noSuchTask } from '../../tasks/video-tasks.ts'
 import type { QueryEndpoint } from '../endpoint.ts'
-import { notReady } from './videos.ts'
+import { idIn, notReady } from './videos.ts'
 
 const passedOn = new Set(['content-type', 'content-length', 'content-range', 'accept-ranges'])
 
 export const videoContent: QueryEndpoint = {
   name: 'videos.content',
-  async answer({ parts: { videos }, caller, rest, exchange }) {
-    const task = await videos.find(caller.account, decodeSegment(rest) ?? '')
+  async answer(query) {
+    const { caller, exchange } = query
+    const { videos } = query.parts
+    const task = await videos.find(caller.account, idIn(query))
     if (task.data.state === 'failed') throw noSuchTask()
     if (task.data.state !== 'completed') throw notReady()
     if ((queryOf(exchange.target).get('variant') ?? 'video') !== 'video') {

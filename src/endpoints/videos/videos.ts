@@ -2,7 +2,7 @@
  * The video endpoints: `/v1/videos/generations` as the specification has it, and the same tasks under OpenAI's
  * `/v1/videos`, so that its clients work too.
  */
-import { GatewayError } from '../../errors.ts'
+import { GatewayError, invalid } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { decodeSegment, queryOf } from '../../http/target.ts'
 import { openaiShape } from '../../tasks/shape.ts'
@@ -57,6 +57,7 @@ export const listVideos: QueryEndpoint = {
     const limit = Math.min(Math.max(Math.trunc(Number(search.get('limit') ?? 20)) || 20, 1), 100)
     const order = search.get('order') === 'asc' ? 'asc' : 'desc'
     const after = search.get('after')
+    if (after !== null && !isId(after)) throw invalid('"after" must be the id of a video.', 'after')
     const tasks = await videos.list(caller.account, { limit: limit + 1, order, ...(after !== null && { after }) })
     const data = tasks.slice(0, limit).map(openaiShape)
     const [first, last] = [tasks[0]?.id ?? null, tasks[data.length - 1]?.id ?? null]
@@ -83,10 +84,15 @@ async function create(query: Query, shape: 'specification' | 'openai'): Promise<
 }
 
 /** Ids are opaque words: what cannot be one is answered as an unknown one. */
-function idIn({ rest }: Query): string {
+export function idIn({ rest }: Query): string {
   const id = decodeSegment(rest)
-  if (id === undefined || !/^[A-Za-z0-9_-]{1,80}$/.test(id)) throw noSuchTask()
+  if (id === undefined || !isId(id)) throw noSuchTask()
   return id
+}
+
+/** No other text reaches a store: some fail at a few of them, and would be taken to be down. */
+function isId(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,80}$/.test(text)
 }
 
 function contentUrl({ parts }: Query, id: string): string {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { landscapeVideo, portraitVideo, type TaskEvent } from '../../../src/index.ts'
 import { demo, type Provider } from '../../../src/providers/index.ts'
 import { createGateway } from '../../../src/index.ts'
+import { everyBundle } from '../../every-bundle.ts'
 import { hosted } from '../../hosted.ts'
 
 interface Served {
@@ -262,5 +263,23 @@ describe('the official client', () => {
     const { client } = await served()
     const { id } = await client.videos.create({ model: 'landscape', prompt: 'a hatch' })
     await expect(client.videos.downloadContent(id)).rejects.toMatchObject({ status: 409 })
+  })
+})
+
+describe.each(everyBundle())('ids that are none, with %s', (_, there, open) => {
+  test.runIf(there)('reach no store, which would fail at them and be taken to be down', async () => {
+    const provider = demo({ videoSeconds: 0 })
+    const gateway = createGateway({
+      keys: { 'sk-a': { account: 'a' } },
+      models: { v: provider },
+      storage: await open(),
+    })
+    const url = await hosted(gateway)
+    const status = async (path: string) =>
+      (await fetch(`${url}/v1/videos${path}`, { headers: { authorization: 'Bearer sk-a' } })).status
+    for (let turn = 0; turn < 6; turn++) {
+      expect([await status('/%00'), await status('/%00/content'), await status('?after=%00')]).toEqual([404, 404, 400])
+    }
+    expect([await status('/video_unknown'), await status('')]).toEqual([404, 200])
   })
 })
