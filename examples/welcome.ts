@@ -1,6 +1,8 @@
-/** Says where a server is, and how to try it. */
+/** Says where a server is and how to try it, and from then on which vendors fail: the library prints nothing itself. */
+import { subscribe } from 'node:diagnostics_channel'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { FailedAttempt } from 'modelhatch'
 
 export function welcome(server: Server, key: string, model: string): void {
   const { port } = server.address() as AddressInfo
@@ -11,4 +13,8 @@ curl -N ${baseUrl}/chat/completions \\
   -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\
   -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}], "stream": true}'
 `)
+  subscribe('modelhatch:attempt', (message) => {
+    const { model, provider, error } = message as FailedAttempt
+    console.error(`${provider} failed for ${model}:`, (error as Error).cause ?? error)
+  })
 }

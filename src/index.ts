@@ -37,7 +37,7 @@ export {
 } from './models/contract.ts'
 export { imageModels } from './models/image-models.ts'
 export { staticRegistry, type ModelEntry, type ModelOptions, type RouteEntry } from './models/registry.ts'
-export type { Failure } from './observe.ts'
+export type { FailedAttempt, Failure } from './observe.ts'
 export type { VideoLimits } from './providers/video.ts'
 export type { ResponseRecord, ResponseStore } from './responses/contract.ts'
 export { memoryResponseStore, type ResponseMemoryOptions } from './responses/memory.ts'

@@ -1,7 +1,7 @@
 /**
  * What may be watched from outside, over `node:diagnostics_channel`, without a hook and at no cost while nobody listens:
  * `modelhatch:receipt` gets every `Receipt`, `modelhatch:failure` every error that was answered with 5xx, with its cause,
- * `modelhatch:task` every `TaskEvent`.
+ * `modelhatch:attempt` every `FailedAttempt` of a deployment, `modelhatch:task` every `TaskEvent`.
  */
 import { channel } from 'node:diagnostics_channel'
 import type { Receipt } from './billing/receipt.ts'
@@ -14,8 +14,22 @@ export interface Failure {
   readonly error: unknown
 }
 
+/** A call of a deployment that came to nothing, even where the next one answered and the caller noticed nothing. */
+export interface FailedAttempt {
+  /** The id of the request, as in `x-request-id`. */
+  readonly id: string
+  /** The name the client used. */
+  readonly model: string
+  readonly provider: string
+  /** The provider's name for the model. */
+  readonly providerModel: string
+  /** Its `cause` says what was wrong, such as `the vendor answered 401`. */
+  readonly error: unknown
+}
+
 const receipts = channel('modelhatch:receipt')
 const failures = channel('modelhatch:failure')
+const attempts = channel('modelhatch:attempt')
 const tasks = channel('modelhatch:task')
 
 export function publishReceipt(receipt: Receipt, hook: ((receipt: Receipt) => unknown) | undefined): void {
@@ -36,6 +50,10 @@ function contained(id: string, call: () => unknown): void {
   } catch (error) {
     publishFailure({ id, error })
   }
+}
+
+export function publishAttempt(attempt: FailedAttempt): void {
+  if (attempts.hasSubscribers) attempts.publish(attempt)
 }
 
 export function publishFailure(failure: Failure): void {

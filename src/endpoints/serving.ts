@@ -9,7 +9,7 @@ import type { Heartbeat } from '../http/heartbeat.ts'
 import { unlessAborted, type OpenCall } from '../http/open-calls.ts'
 import { errorFrame, sseHeaders } from '../http/sse.ts'
 import type { Deployment } from '../models/contract.ts'
-import { publishFailure } from '../observe.ts'
+import { publishAttempt, publishFailure } from '../observe.ts'
 import type { Timeouts } from '../options.ts'
 import type { Breaker } from '../routing/breaker.ts'
 import { mayHaveBegun, notAgain } from '../routing/once.ts'
@@ -105,7 +105,9 @@ export class Serving {
     const { retry, timeouts, breaker, random } = this.#options
     const candidates = plan(model.deployments, random)
     const final = (failure: unknown) => order.form?.spent === true || (endpoint.once === true && mayHaveBegun(failure))
-    const asking = perform({ candidates, attempt, signal, breaker, retry, random, final })
+    const failed = ({ provider, model: providerModel }: Deployment, error: unknown) =>
+      publishAttempt({ id, model: order.model, provider: provider.name, providerModel, error })
+    const asking = perform({ candidates, attempt, signal, breaker, retry, random, failed, final })
     const asked = within(timeouts.firstByteMs ?? 600_000, asking, `the model "${model.id}"`)
     return endpoint.once === true ? asked.catch(notAgain) : asked
   }

@@ -24,6 +24,8 @@ export interface Performance<T> {
   readonly breaker: Breaker
   readonly retry: RetryOptions
   readonly random: () => number
+  /** Told of every failure that counts against a deployment, whatever comes after it. */
+  readonly failed?: (deployment: Deployment, failure: unknown) => void
   /** Whether a failure has to be the last one, whatever it advises. */
   readonly final?: (failure: unknown) => boolean
 }
@@ -51,6 +53,7 @@ export async function perform<T>(performance: Performance<T>): Promise<T> {
         throw failure
       }
       breaker.failed(deployment)
+      performance.failed?.(deployment, failure)
       if (performance.final?.(failure) === true) throw failure
       if (advice === 'next' || tried >= tries) break
       const backoff = backoffMs * 2 ** (tried - 1) * (0.5 + random())

@@ -76,6 +76,18 @@ test('a key of one’s own, and the models of a vendor where there is a key for 
   await vendor.close()
 })
 
+test('a vendor that does not like its key is told to who started the server', async () => {
+  const vendor = await scriptedVendor((_, response) => void response.writeHead(401).end('{}'))
+  const example = await runExample('express', { OPENAI_API_KEY: 'sk-old', OPENAI_BASE_URL: vendor.baseUrl })
+  const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
+  const asked = client.chat.completions.create({ model: 'openai/gpt-9', messages: [{ role: 'user', content: 'Hi' }] })
+  await expect(asked).rejects.toMatchObject({ status: 503 })
+  expect(await example.stop()).toBe(0)
+  expect(example.printed()).toContain('openai failed for openai/gpt-9: Error: the vendor answered 401')
+  expect(example.printed()).not.toContain('sk-old')
+  await vendor.close()
+})
+
 /** A vendor that answers with the key it was given. */
 function echoing(dialect: Dialect, header: string) {
   return scriptedVendor(speaking(dialect, (_, { headers }) => ({ text: String(headers[header]) })).reply)

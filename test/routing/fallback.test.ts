@@ -1,8 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import type { GatewayOptions } from 'modelhatch'
+import type { FailedAttempt, GatewayOptions } from 'modelhatch'
 import { openai } from 'modelhatch/providers'
 import type { ScriptedVendor, VendorReply } from 'modelhatch/testing'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { askChat, hostedWith, vendorFor, type Hosted } from '../hosted.ts'
 
 const chunk = (delta: object, finish: string | null = null) => {
@@ -231,4 +232,34 @@ test('weights are drawn from the random source of the options', async () => {
   const said = []
   for (let call = 1; call <= 4; call++) said.push(/heavy|light/.exec(await (await askChat(url)).text())?.[0])
   expect(said).toEqual(['heavy', 'light', 'heavy', 'light'])
+})
+
+function failedAttempts(): readonly FailedAttempt[] {
+  const heard: FailedAttempt[] = []
+  const listener = (message: unknown) => void heard.push(message as FailedAttempt)
+  subscribe('modelhatch:attempt', listener)
+  onTestFinished(() => void unsubscribe('modelhatch:attempt', listener))
+  return heard
+}
+
+test('the host hears of each deployment that failed, also where the caller noticed nothing', async () => {
+  const heard = failedAttempts()
+  const routed = await route(refusing(401))
+  const response = await askChat(routed.url)
+  expect(response.status).toBe(200)
+  expect(heard).toMatchObject([
+    {
+      id: response.headers.get('x-request-id'),
+      model: 'm',
+      provider: 'v1',
+      providerModel: 'm',
+      error: { cause: { message: expect.stringContaining('the vendor answered 401') } },
+    },
+  ])
+})
+
+test('a request that a vendor refuses says nothing against it', async () => {
+  const heard = failedAttempts()
+  expect((await askChat((await route(refusing(400))).url)).status).toBe(400)
+  expect(heard).toEqual([])
 })
