@@ -1,5 +1,6 @@
 /** Turns of a chat → the prompt of a language model of the AI SDK. */
 import type { Call } from '../../src/providers/contract.ts'
+import { CallIds } from '../../src/providers/reading/call-ids.ts'
 import type { AssistantTurn, ToolTurn, Turn } from '../../src/providers/reading/messages.ts'
 import { isRecord, type MediaPart, type Part } from '../../src/providers/reading/parts.ts'
 import { unsupported, unsupportedValue } from '../../src/providers/unsupported.ts'
@@ -30,12 +31,13 @@ export async function promptOf(
   call: Pick<Call<unknown>, 'publicModel'>,
 ): Promise<object[]> {
   const media = new Media(model, await model.supportedUrls, call)
+  const ids = new CallIds()
   const system = turns.filter((turn) => turn.role === 'system').flatMap(({ parts }) => parts.map(({ text }) => text))
   const prompt: object[] = system.length === 0 ? [] : [{ role: 'system', content: system.join('\n\n') }]
   for (const turn of turns) {
     if (turn.role === 'user') prompt.push({ role: 'user', content: turn.parts.map((part) => media.part(part)) })
-    else if (turn.role === 'assistant') prompt.push({ role: 'assistant', content: assistantParts(turn) })
-    else if (turn.role === 'tool') addResult(prompt, resultPart(turn, media))
+    else if (turn.role === 'assistant') prompt.push({ role: 'assistant', content: assistantParts(turn, ids) })
+    else if (turn.role === 'tool') addResult(prompt, resultPart(turn, ids, media))
   }
   return prompt
 }
@@ -47,7 +49,7 @@ function addResult(prompt: object[], result: object): void {
   else prompt.push({ role: 'tool', content: [result] })
 }
 
-function assistantParts({ parts, calls, raw }: AssistantTurn): object[] {
+function assistantParts({ parts, calls, raw }: AssistantTurn, ids: CallIds): object[] {
   const { reasoning, metadata } = carriedBy(raw)
   const thought = Array.isArray(reasoning) ? (reasoning as unknown[]).filter(isRecord) : []
   const text = parts.map((part) => part.text).join('')
@@ -59,7 +61,8 @@ function assistantParts({ parts, calls, raw }: AssistantTurn): object[] {
     })),
     ...(text === '' && metadata === undefined ? [] : [{ type: 'text', text, ...optionsOf(metadata) }]),
     ...calls.map((call) => {
-      const { id: toolCallId, name: toolName, input } = call
+      const { id, name: toolName, input } = call
+      const toolCallId = ids.add(id)
       return { type: 'tool-call', toolCallId, toolName, input, ...optionsOf(carriedBy(call.raw).metadata) }
     }),
   ]
@@ -69,13 +72,13 @@ function optionsOf(metadata: unknown): object {
   return isRecord(metadata) ? { providerOptions: metadata } : {}
 }
 
-function resultPart({ callId: toolCallId, name: toolName, parts }: ToolTurn, media: Media): object {
+function resultPart({ callId, name: toolName, parts }: ToolTurn, ids: CallIds, media: Media): object {
   const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
   const plain = parts.every(({ kind }) => kind === 'text')
   const output = plain
     ? { type: 'text', value: text }
     : { type: 'content', value: parts.map((part) => media.part(part)) }
-  return { type: 'tool-result', toolCallId, toolName, output }
+  return { type: 'tool-result', toolCallId: ids.find(callId), toolName, output }
 }
 
 class Media {

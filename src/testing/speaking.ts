@@ -15,7 +15,13 @@ export function speaking(dialect: Dialect, plan: (heard: Heard, request: VendorR
   return {
     heard: all,
     reply(request, response) {
-      const heard = dialect.hear(request)
+      let heard: Heard
+      try {
+        heard = dialect.hear(request)
+      } catch (error) {
+        const { status, body, headers } = dialect.refusal('invalid', (error as Error).message)
+        return sendJson(response, status, body, headers)
+      }
       all.push(heard)
       const script = plan(heard, request)
       if (heard.stream) sendFrames(response, dialect.stream(script).frames)

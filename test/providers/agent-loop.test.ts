@@ -1,4 +1,5 @@
 /** An agent with tools, over models of different makers: nothing but the name of the model changes. */
+import { isDeepStrictEqual } from 'node:util'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { fromAiSdk } from 'modelhatch/ai-sdk'
 import { anthropic, gemini, openai, type Provider } from 'modelhatch/providers'
@@ -14,6 +15,7 @@ import {
 import type { OpenAI } from 'openai'
 import { describe, expect, test } from 'vitest'
 import { vendorFor } from '../hosted.ts'
+import type { Sent } from './asking.ts'
 import { served } from './served.ts'
 
 type Message = OpenAI.ChatCompletionMessageParam
@@ -87,6 +89,16 @@ function plain(message: Message): object {
   return { role, content, called: called.map(([id, called]) => ({ id, called: JSON.stringify(called) })) }
 }
 
+const thought = { type: 'thinking', thinking: 'Two places, two calls.', signature: 'signed' }
+
+/** What a vendor wants to see again of its first turn, and whether it does. */
+const seenAgain: Readonly<Record<string, (body: Sent) => boolean>> = {
+  openai: () => true,
+  anthropic: ({ messages }) => isDeepStrictEqual(messages[1].content[0], thought),
+  gemini: ({ contents }) => contents[1].parts.find((part: Sent) => part.functionCall).thoughtSignature === 'c2lnbmVk',
+  'ai-sdk': ({ messages }) => isDeepStrictEqual(messages[1].content[0], thought),
+}
+
 const vendors: readonly (readonly [name: string, Dialect, (baseUrl: string) => Provider])[] = [
   ['openai', openaiDialect, (baseUrl) => openai({ baseUrl })],
   ['anthropic', anthropicDialect, (baseUrl) => anthropic({ baseUrl })],
@@ -107,17 +119,18 @@ describe.each([false, true])('three turns, two calls at once and a picture; stre
           ({ turns }) => scripts[turns.filter(({ role }) => role === 'assistant').length] ?? {},
         )
         const vendor = await vendorFor(voice.reply)
-        return { name, voice, entry: { provider: make(vendor.baseUrl), as: dialect.model } }
+        return { name, voice, vendor, entry: { provider: make(vendor.baseUrl), as: dialect.model } }
       }),
     )
     const { client } = await served(Object.fromEntries(spoken.map(({ name, entry }) => [name, entry])))
 
     const conversations: object[][] = []
     const heard: { readonly turns: Heard['turns'] }[][] = []
-    for (const { name, voice } of spoken) {
+    for (const { name, voice, vendor } of spoken) {
       conversations.push((await converse(client, name, stream)).map(plain))
       // Whether the vendor streams is its provider's affair.
       heard.push(voice.heard.map(({ instructions, turns, tools: offered }) => ({ instructions, turns, offered })))
+      for (const { json } of vendor.requests.slice(1)) expect([name, seenAgain[name]?.(json)]).toEqual([name, true])
     }
 
     const [first, ...others] = conversations

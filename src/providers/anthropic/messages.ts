@@ -1,5 +1,6 @@
 /** Turns → `system` and `messages` of the Messages API. */
 import type { Call } from '../contract.ts'
+import { CallIds } from '../reading/call-ids.ts'
 import type { AssistantTurn, Turn, UserTurn } from '../reading/messages.ts'
 import { isRecord, type MediaPart, type Part, type TextPart } from '../reading/parts.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
@@ -115,23 +116,4 @@ function documentBlock({ source, param, filename }: MediaPart, call: Named): Blo
   if (!mediaType.startsWith('text/')) throw unsupportedValue(call, param, 'files must be PDF or text.')
   const data = Buffer.from(base64, 'base64').toString('utf8')
   return { type: 'document', source: { type: 'text', media_type: 'text/plain', data }, ...title }
-}
-
-/** The API wants ids of calls to be unique and of few characters; those that other vendors made are neither. */
-class CallIds {
-  readonly #ids = new Map<string, string>()
-  readonly #taken = new Set<string>()
-
-  add(id: string): string {
-    const clean = id.replaceAll(/[^\w-]/g, '_') || 'call'
-    let unique = clean
-    for (let count = 2; this.#taken.has(unique); count++) unique = `${clean}_${count}`
-    this.#taken.add(unique)
-    this.#ids.set(id, unique)
-    return unique
-  }
-
-  find(id: string): string {
-    return this.#ids.get(id) ?? id
-  }
 }

@@ -3,6 +3,7 @@ import {
   finishOf,
   merged,
   piecesOf,
+  requireResults,
   type Dialect,
   type HeardTurn,
   type Refusal,
@@ -42,6 +43,7 @@ export const anthropicDialect: Dialect = {
   errorFrame: (secret) => frame('error', { error: { type: 'overloaded_error', message: secret } }),
   hear({ json }) {
     const { stream, system = '', messages, tools = [] } = json as Request
+    requireOrder(messages)
     const names = new Map(
       messages.flatMap(({ content }) => blocksIn(content).map(({ id = '', name = '' }) => [id, name])),
     )
@@ -72,6 +74,23 @@ interface Block {
   readonly tool_use_id?: string
   readonly content?: string | readonly Block[]
   readonly source?: { readonly data?: string }
+}
+
+/** Ids are words and unique, and all results of a turn's calls stand at the head of the next turn. */
+function requireOrder(messages: Request['messages']): void {
+  const seen = new Set<string>()
+  messages.forEach(({ content }, index) => {
+    const ids = blocksIn(content).flatMap(({ type, id = '' }) => (type === 'tool_use' ? [id] : []))
+    for (const id of ids) {
+      if (!/^[\w-]{1,64}$/.test(id) || seen.has(id)) throw new TypeError(`"${id}" is no id for one more call`)
+      seen.add(id)
+    }
+    const next = blocksIn(messages[index + 1]?.content)
+    const results = next.slice(0, ids.length).map(({ tool_use_id: id = '' }) => id)
+    requireResults(ids, results)
+    if (next.slice(ids.length).some(({ type }) => type === 'tool_result'))
+      throw new TypeError('a result without a call')
+  })
 }
 
 function blocksIn(content: string | readonly Block[] | undefined): readonly Block[] {

@@ -70,7 +70,14 @@ export interface Dialect {
   readonly refusal: (kind: RefusalKind, secret: string) => Refusal
   /** The frame of an error inside a stream: the vendor is overloaded. */
   readonly errorFrame: (secret: string) => string
+  /** Throws where the vendor would refuse the conversation. */
   readonly hear: (request: { readonly url: string; readonly json: unknown }) => Heard
+}
+
+/** Throws unless the results of a turn's calls are the ones that are due: all of them, each once. */
+export function requireResults(due: readonly string[], found: readonly string[]): void {
+  if (JSON.stringify(due.toSorted()) === JSON.stringify(found.toSorted())) return
+  throw new TypeError(`the results of ${due.join(', ') || 'no call'} are due, not of ${found.join(', ') || 'none'}`)
 }
 
 /** A text as vendors send it: a few characters at a time. */

@@ -3,6 +3,7 @@ import {
   finishOf,
   merged,
   piecesOf,
+  requireResults,
   type Dialect,
   type HeardTurn,
   type Refusal,
@@ -41,6 +42,7 @@ export const geminiDialect: Dialect = {
   errorFrame: (secret) => frame({ error: { code: 503, message: secret, status: 'UNAVAILABLE' } }),
   hear({ url, json }) {
     const { systemInstruction, contents, tools = [] } = json as Request
+    requireOrder(contents)
     return {
       stream: url.includes(':streamGenerateContent'),
       instructions: (systemInstruction?.parts ?? []).map(({ text = '' }) => text).join('\n\n'),
@@ -68,6 +70,18 @@ interface Part {
   readonly inlineData?: { readonly data: string }
   readonly functionCall?: { readonly id?: string; readonly name: string; readonly args?: unknown }
   readonly functionResponse?: { readonly name: string; readonly response: Readonly<Record<string, unknown>> }
+}
+
+/** Each call of a turn has its result in the next one, before anything else. */
+function requireOrder(contents: readonly Content[]): void {
+  contents.forEach(({ parts }, index) => {
+    const calls = parts.flatMap(({ functionCall: call }) => call?.name ?? [])
+    const next = contents[index + 1]?.parts.slice(0, calls.length) ?? []
+    requireResults(
+      calls,
+      next.flatMap(({ functionResponse: result }) => result?.name ?? []),
+    )
+  })
 }
 
 function turnOf({ role, parts }: Content): HeardTurn {

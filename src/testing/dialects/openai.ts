@@ -3,6 +3,7 @@ import {
   finishOf,
   merged,
   piecesOf,
+  requireResults,
   type Dialect,
   type HeardTurn,
   type Refusal,
@@ -52,6 +53,7 @@ export const openaiDialect: Dialect = {
   errorFrame: (secret) => frame({ error: { message: secret, type: 'server_error', param: null, code: null } }),
   hear({ json }) {
     const { stream, messages, tools = [] } = json as Request
+    requireOrder(messages)
     const names = new Map(
       messages.flatMap(({ tool_calls: calls = [] }) => calls.map((call) => [call.id, call.function.name])),
     )
@@ -84,6 +86,19 @@ interface Message {
 interface Part {
   readonly text?: string
   readonly image_url?: { readonly url: string }
+}
+
+/** All results of a turn's calls stand right behind it. */
+function requireOrder(messages: Request['messages']): void {
+  messages.forEach(({ tool_calls: calls = [] }, index) => {
+    const next = messages.slice(index + 1, index + 1 + calls.length)
+    if (calls.length > 0) {
+      requireResults(
+        calls.map(({ id }) => id),
+        next.map(({ tool_call_id: id = '' }) => id),
+      )
+    }
+  })
 }
 
 function turnOf(message: Message, names: ReadonlyMap<string, string>): HeardTurn {
