@@ -6,9 +6,11 @@ import type { VideoDialect } from './dialect.ts'
 import { gatewayVideos, openaiVideos, seedanceVideos, xaiVideos } from './dialects.ts'
 import { httpVideo } from './http-video.ts'
 
-export interface VideoVendorOptions extends Partial<Omit<ClientOptions, 'headers'>> {
-  readonly apiKey?: string
-  readonly baseUrl?: string
+export interface VideoVendorOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseUrl'>> {
+  /** Sent as `Authorization: Bearer`. */
+  readonly apiKey?: string | undefined
+  /** Default: the vendor's own. */
+  readonly baseUrl?: string | undefined
   /** The name in receipts and tasks. Tasks find their provider again by it: do not change it while tasks are open. */
   readonly name?: string
   readonly headers?: Readonly<Record<string, string>>
