@@ -34,6 +34,8 @@ interface Book {
   balance: bigint
   unlimited: boolean
   readonly holds: Map<string, { amount: bigint; end: number }>
+  /** No hold ends before. */
+  soonest: number
   /** Sums of the lines that are no longer kept. */
   credits: bigint
   settlements: bigint
@@ -45,6 +47,8 @@ class MemoryLedger implements Ledger {
   readonly #books = new Map<string, Book>()
   /** Every line by what it ended or credited, oldest first. */
   readonly #lines = new Map<string, Entry>()
+  /** Kept: a new iterator of a map passes by all places that have become empty at its beginning. */
+  #oldest: Iterator<[string, Entry], undefined> | undefined
   #number = 0
 
   constructor(now: () => number, most: number) {
@@ -62,7 +66,9 @@ class MemoryLedger implements Ledger {
     if (book.holds.has(id)) return { outcome: 'held', balance: book.balance }
     if (book.balance < amount && !book.unlimited) return { outcome: 'insufficient', balance: book.balance }
     book.balance -= amount
-    book.holds.set(id, { amount, end: this.#now() + leaseMs })
+    const end = this.#now() + leaseMs
+    book.holds.set(id, { amount, end })
+    book.soonest = Math.min(book.soonest, end)
     return { outcome: 'held', balance: book.balance }
   }
 
@@ -91,8 +97,11 @@ class MemoryLedger implements Ledger {
   renew(holds: readonly Pick<Hold, 'id' | 'account'>[], leaseMs: number): void {
     const now = this.#now()
     for (const { id, account } of holds) {
-      const hold = this.#books.get(account)?.holds.get(id)
-      if (hold !== undefined && hold.end > now) hold.end = now + leaseMs
+      const book = this.#books.get(account)
+      const hold = book?.holds.get(id)
+      if (book === undefined || hold === undefined || hold.end <= now) continue
+      hold.end = now + leaseMs
+      book.soonest = Math.min(book.soonest, hold.end)
     }
   }
 
@@ -158,7 +167,7 @@ class MemoryLedger implements Ledger {
     let book = this.#books.get(id)
     if (book === undefined) {
       const rest = { name: undefined, balance: 0n, unlimited: false, credits: 0n, settlements: 0n }
-      book = { id, createdAt: this.#now(), holds: new Map(), ...rest }
+      book = { id, createdAt: this.#now(), holds: new Map(), soonest: Infinity, ...rest }
       this.#books.set(id, book)
     }
     return book
@@ -181,13 +190,19 @@ class MemoryLedger implements Ledger {
 
   #expire(book: Book): void {
     const now = this.#now()
-    for (const [id, hold] of book.holds) if (hold.end <= now) book.balance += this.#drop(book, id)
+    if (now < book.soonest) return
+    book.soonest = Infinity
+    for (const [id, { end }] of book.holds) {
+      if (end <= now) book.balance += this.#drop(book, id)
+      else book.soonest = Math.min(book.soonest, end)
+    }
   }
 
   #write(key: string, line: Omit<Entry, 'number' | 'at'>): void {
     this.#lines.set(key, { ...line, number: ++this.#number, at: this.#now() })
     if (this.#lines.size <= this.#most) return
-    const [oldest, gone] = this.#lines.entries().next().value as [string, Entry]
+    this.#oldest ??= this.#lines.entries()
+    const [oldest, gone] = this.#oldest.next().value as [string, Entry]
     this.#lines.delete(oldest)
     add(this.#books.get(gone.account), gone)
   }

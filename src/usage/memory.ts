@@ -14,6 +14,8 @@ export function memoryUsageStore(options: MemoryUsageOptions = {}): UsageStore {
 class MemoryUsage implements UsageStore {
   readonly #most: number
   readonly #records = new Map<string, UsageRecord>()
+  /** Kept: a new iterator of a map passes by all places that have become empty at its beginning. */
+  #oldest: Iterator<string, undefined> | undefined
 
   constructor(most: number) {
     this.#most = most
@@ -23,7 +25,9 @@ class MemoryUsage implements UsageStore {
     for (const record of records) {
       if (this.#records.has(record.id)) continue
       this.#records.set(record.id, { ...record })
-      if (this.#records.size > this.#most) this.#records.delete(this.#records.keys().next().value as string)
+      if (this.#records.size <= this.#most) continue
+      this.#oldest ??= this.#records.keys()
+      this.#records.delete(this.#oldest.next().value as string)
     }
   }
 

@@ -19,4 +19,23 @@ describe('the embedded ledger is bounded:', () => {
     expect(await ledger.audit()).toMatchObject({ credits: 1_000n, settlements: 300n, balances: 700n, faults: [] })
     expect((await ledger.entries?.('a', {}))?.items).toHaveLength(10)
   })
+
+  test('full books take a line about as fast as new ones, however many holds are open', async () => {
+    const ledger = memoryLedger({ entries: 20_000 })
+    await ledger.credit({ account: 'a', amount: 1_000_000_000n, reference: 'start' })
+    const call = async (id: string) => {
+      await ledger.hold({ id, account: 'a', amount: 10n, leaseMs: 60_000 })
+      await ledger.settle({ id, account: 'a', amount: 3n })
+    }
+    const fill = async (from: number) => {
+      const began = performance.now()
+      for (let index = from; index < from + 20_000; index++) await call(`h${index}`)
+      return performance.now() - began
+    }
+    const empty = await fill(0)
+    for (let index = 0; index < 5_000; index++) {
+      await ledger.hold({ id: `open${index}`, account: 'a', amount: 10n, leaseMs: 60_000 })
+    }
+    expect(await fill(20_000)).toBeLessThan(empty * 5 + 50)
+  })
 })

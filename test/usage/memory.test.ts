@@ -34,4 +34,15 @@ describe('the embedded store is bounded:', () => {
     for (let index = 0; index < 5; index++) await store.append([record(`r${index}`, index)])
     expect((await store.list({})).items.map(({ id }) => id)).toEqual(['r4', 'r3', 'r2'])
   })
+
+  test('a full store takes records about as fast as one that has room', async () => {
+    const store = memoryUsageStore({ records: 20_000 })
+    const fill = async (from: number) => {
+      const began = performance.now()
+      for (let index = from; index < from + 20_000; index++) await store.append([record(`r${index}`, index)])
+      return performance.now() - began
+    }
+    const [empty, full] = [await fill(0), await fill(20_000)]
+    expect(full).toBeLessThan(empty * 5 + 50)
+  })
 })
