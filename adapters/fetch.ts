@@ -28,6 +28,7 @@ type BodyInit = ConstructorParameters<typeof Response>[0]
 class FetchExchange implements Exchange {
   readonly method: string
   readonly target: string
+  readonly base: string
   readonly headers: Record<string, string>
   readonly host: Request
   readonly #left = new AbortController()
@@ -37,6 +38,7 @@ class FetchExchange implements Exchange {
     const { pathname, search } = new URL(request.url)
     this.method = request.method
     this.target = below(prefix, pathname) + search
+    this.base = prefix
     this.headers = Object.fromEntries(request.headers)
     this.host = request
     if (request.signal.aborted) this.leave()

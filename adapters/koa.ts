@@ -19,6 +19,8 @@ export interface KoaContext {
   readonly req: NodeRequest
   readonly res: NodeResponse
   readonly request: { readonly body?: unknown; readonly rawBody?: unknown }
+  /** The target before any mount path was taken off. */
+  readonly originalUrl: string
   /** Respects the proxies that the host trusts. */
   readonly ip: string
   status: number

@@ -83,7 +83,7 @@ export interface NodeExchangeParts {
   readonly target: string
   readonly body: RequestBody
   /** Whatever `authenticate` gets to see; a framework's own `ip` on it respects the proxies that the host trusts. */
-  readonly host: object & { readonly ip?: string | undefined }
+  readonly host: object & { readonly ip?: string | undefined; readonly originalUrl?: string }
 }
 
 /** One request and its response as the core sees them. */
@@ -107,6 +107,13 @@ export class NodeExchange implements Exchange {
     this.#response = response
     request.on('error', ignore)
     response.on('error', ignore)
+  }
+
+  /** What the host has taken off in front of the target; its routers may also have put something in its place. */
+  get base(): string | undefined {
+    const { originalUrl } = this.host
+    if (originalUrl?.startsWith('/') !== true || !originalUrl.endsWith(this.target)) return undefined
+    return originalUrl.slice(0, originalUrl.length - this.target.length)
   }
 
   get ip(): string | undefined {

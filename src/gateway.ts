@@ -120,7 +120,7 @@ export class Gateway {
         clock,
         random,
       }),
-      publicUrl: publicUrl.replace(/\/+$/, ''),
+      publicUrl: publicUrl.replace(/\/*(?:\/v1)?\/*$/, ''),
     }
 
     const providers = isRegistry(models) ? [] : providersOf(models)

@@ -64,7 +64,7 @@ export interface GatewayOptions {
   readonly idempotency?: IdempotencyOptions | false
   /** How video tasks are kept and driven. */
   readonly tasks?: TaskOptions
-  /** The URL under which clients reach the mount, such as `https://api.example.com/ai`, for links in answers. */
+  /** The URL under which clients reach the mount, such as `https://api.example.com/ai`, for links in answers. With or without `/v1`. */
   readonly publicUrl?: string
   readonly hooks?: Hooks
   /** Milliseconds since the epoch. Default `Date.now`. */

@@ -10,6 +10,8 @@ export interface Exchange {
   readonly method: string
   /** The raw request target below the mount path, such as `/v1/models/org%2Fmodel?x=1`. Never decoded by the host. */
   readonly target: string
+  /** The mount path, such as `/ai`, as far as the host knows it: what stood before `target`. For links in answers. */
+  readonly base?: string | undefined
   /** Lower-case names; a repeated header is joined by the host as `node:http` joins it. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   /** What is left of the request body. */

@@ -95,8 +95,8 @@ function isId(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,80}$/.test(text)
 }
 
-function contentUrl({ parts }: Query, id: string): string {
-  return `${parts.publicUrl}/v1/videos/${id}/content`
+function contentUrl({ parts, exchange }: Query, id: string): string {
+  return `${parts.publicUrl || (exchange.base ?? '')}/v1/videos/${id}/content`
 }
 
 export function notReady(): GatewayError {
