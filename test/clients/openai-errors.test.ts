@@ -98,6 +98,7 @@ test('429 of a vendor, with its advice when to come back, and without its words'
   const error = await failure(client.chat.completions.create(hello), RateLimitError)
   expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
   expect(error.headers?.get('retry-after')).toBe('7')
+  expect(error.headers?.get('retry-after-ms')).toBe('7000')
   expect(error.message).not.toContain('secret')
 })
 
@@ -161,6 +162,20 @@ test('the client’s own retries see our advice and get through', async () => {
   const completion = await client.withOptions({ maxRetries: 2 }).chat.completions.create(hello)
   expect(completion.choices[0]?.message.content).toContain('Hello')
   expect(refused).toBe(3)
+})
+
+test('the client’s own retries leave alone what may have been paid for', async () => {
+  let asked = 0
+  served.vendor.reply = (request, response) => {
+    asked++
+    return refusal(500, {})(request, response)
+  }
+  const picture = client
+    .withOptions({ maxRetries: 2 })
+    .images.generate({ model: 'openai/gpt-image-9', prompt: 'a cat' })
+  const error = await failure(picture, InternalServerError)
+  expect(error.headers?.get('x-should-retry')).toBe('false')
+  expect(asked).toBe(1)
 })
 
 test('a client that gives up or runs out of time is let go, and so is the vendor', async () => {

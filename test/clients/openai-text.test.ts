@@ -173,12 +173,22 @@ describe.each(['demo', 'passed'])('completions of %s', (model) => {
   })
 })
 
+/** The client's types know numbers alone, also where text was asked for. */
+function floats(vector: unknown): number[] {
+  const bytes = Buffer.from(vector as string, 'base64')
+  return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(at * 4))
+}
+
 describe.each(['demo', 'passed'])('embeddings of %s', (model) => {
   test('in base64, as the client asks by default, and in numbers are the same', async () => {
     const input = ['a cat', 'two cats', 'revenue']
     const byDefault = await client.embeddings.create({ model, input, dimensions: 32 })
     const numbers = await client.embeddings.create({ model, input, dimensions: 32, encoding_format: 'float' })
+    const encoded = await client.embeddings.create({ model, input, dimensions: 32, encoding_format: 'base64' })
     expect(byDefault.data).toEqual(numbers.data)
+    expect(encoded.data.map(({ embedding }) => floats(embedding))).toEqual(
+      numbers.data.map(({ embedding }) => embedding.map(Math.fround)),
+    )
     expect(byDefault.data.map(({ index, embedding }) => [index, embedding.length])).toEqual([
       [0, 32],
       [1, 32],

@@ -34,6 +34,7 @@ describe.skipIf(!hasShared)('a local model', () => {
     ['', 1],
     ['Once upon a time', 5],
     ['Hello, world!', 9],
+    ['forest', 5],
     ['é', 3],
     ['日本', 8],
     ['😀', 6],
@@ -77,6 +78,13 @@ describe.skipIf(!hasShared)('a local model', () => {
     for (const stop of ['Lily', 'girl named', '.', ', there']) {
       const { message, finish_reason: reason } = await told('', { stop, max_tokens: 60 })
       expect([message.content, reason]).toEqual([story.slice(0, story.indexOf(stop)), 'stop'])
+    }
+  })
+
+  test('what may have been the beginning of a stop text is told when no more comes', async () => {
+    for (const max_tokens of [8, 9, 10, 11, 12, 13]) {
+      const { message } = await told('', { max_tokens })
+      expect((await told('', { stop: 'a little girlfriend', max_tokens })).message.content).toBe(message.content)
     }
   })
 

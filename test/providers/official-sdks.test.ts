@@ -39,10 +39,14 @@ function textIn(responses: GenerateContentResponse[]): string {
 describe('@anthropic-ai/sdk', () => {
   const ask = { model: 'claude', max_tokens: 100, messages: [{ role: 'user' as const, content: 'Hello' }] }
 
-  async function answered(reply: Parameters<typeof vendorFor>[0], stream: boolean): Promise<Anthropic.Message> {
+  async function clientOf(reply: Parameters<typeof vendorFor>[0]): Promise<Anthropic> {
     const vendor = await vendorFor(reply)
-    const client = new Anthropic({ apiKey: 'k', baseURL: vendor.baseUrl.slice(0, -3), maxRetries: 0 })
-    return stream ? client.messages.stream(ask).finalMessage() : client.messages.create(ask)
+    return new Anthropic({ apiKey: 'k', baseURL: vendor.baseUrl.slice(0, -3), maxRetries: 0 })
+  }
+
+  async function answered(reply: Parameters<typeof vendorFor>[0], stream: boolean): Promise<Anthropic.Message> {
+    const { messages } = await clientOf(reply)
+    return stream ? messages.stream(ask).finalMessage() : messages.create(ask)
   }
 
   test.each([false, true])('reads what the dialect says, streamed: %s', async (stream) => {
@@ -55,6 +59,14 @@ describe('@anthropic-ai/sdk', () => {
       { type: 'tool_use', id: 'call_1', name: 'weather', input: { city: 'Zürich', days: [1, 2] } },
       { type: 'tool_use', id: 'call_2', name: 'now', input: {} },
     ])
+  })
+
+  test('hears of each block that it has ended', async () => {
+    const { messages } = await clientOf(speaking(anthropicDialect, () => script).reply)
+    const ended: string[] = []
+    const stream = messages.stream(ask).on('contentBlock', ({ type }) => ended.push(type))
+    await stream.finalMessage()
+    expect(ended).toEqual(['thinking', 'text', 'tool_use', 'tool_use'])
   })
 
   test('throws what the dialect refuses', async () => {
