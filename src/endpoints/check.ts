@@ -41,11 +41,21 @@ export function verify(schema: z.ZodType, value: unknown, place: string = ''): v
   throw invalid(sentence(issue, param), param)
 }
 
-/** Of a value that fits no branch of a union, the branch that got furthest into it knows best what is wrong. */
+/** Of a value that fits no branch of a union, the one branch that got furthest into it knows best what is wrong. */
 function furthest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue
-  const inner = issue.errors.flat().map((each) => furthest({ ...each, path: [...issue.path, ...each.path] }))
-  return inner.reduce((best, each) => (each.path.length > best.path.length ? each : best), issue)
+  const inside = (each: z.core.$ZodIssue) => furthest({ ...each, path: [...issue.path, ...each.path] })
+  const branches = issue.errors.map((errors) => errors.map(inside).reduce(deeper)).sort(byDepth)
+  const [first = issue, second = issue] = branches
+  return first.path.length > second.path.length ? first : issue
+}
+
+function deeper(left: z.core.$ZodIssue, right: z.core.$ZodIssue): z.core.$ZodIssue {
+  return right.path.length > left.path.length ? right : left
+}
+
+function byDepth(left: z.core.$ZodIssue, right: z.core.$ZodIssue): number {
+  return right.path.length - left.path.length
 }
 
 /** `messages[0].role`, as OpenAI writes it. */
