@@ -178,7 +178,9 @@ function host(about: Omit<Host, 'start'>, listenerOf: (gateway: Gateway) => unkn
     http2,
     async start(gateway) {
       const listener = listenerOf(gateway) as RequestListener
-      const server: Server = http2 ? createHttp2Server(listener as never) : createServer(listener)
+      // On a slow machine a test may leave its connection alone for longer than servers usually wait.
+      const options = { keepAliveTimeout: 60_000 }
+      const server: Server = http2 ? createHttp2Server(listener as never) : createServer(options, listener)
       const sockets = new Set<Socket>()
       server.on('connection', (socket: Socket) => {
         sockets.add(socket)
