@@ -33,10 +33,15 @@ export function mount(gateway: Gateway): [Handler, ErrorHandler] {
   ]
 }
 
-/** Express has taken the mount path off `url`, Express 4 also the first of two slashes behind it. */
+/**
+ * Express has taken the mount path off `url`, Express 4 also the first of two slashes behind it. A path that was meant
+ * with its `/v1` is taken as such.
+ */
 function targetOf({ url = '/', originalUrl = url }: ExpressRequest): string {
-  const before = originalUrl.length - url.length - 1
-  return originalUrl.charCodeAt(before) === 0x2f /* / */ && originalUrl.endsWith(url) ? `/${url}` : url
+  const mounted = originalUrl.length - url.length
+  if (mounted === 0 || !originalUrl.endsWith(url)) return url
+  if (originalUrl.charCodeAt(mounted - 1) === 0x2f /* / */) return `/${url}`
+  return originalUrl.endsWith('/v1', mounted) ? `/v1${url}` : url
 }
 
 /** What an error of `body-parser` says of the body, told by its documented types; other errors are the host's. */

@@ -13,7 +13,7 @@ export interface FetchMountOptions {
 export function mount(gateway: Gateway, options: FetchMountOptions = {}): (request: Request) => Promise<Response> {
   requireGateway(gateway, "mount(gateway, { prefix: '/ai' })")
   refuseUnknown('mount', options, { prefix: true })
-  const prefix = (options.prefix ?? '').replace(/\/+$/, '')
+  const prefix = (options.prefix ?? '').replace(/(?:\/v1)?\/*$/, '')
   if (prefix !== '' && !prefix.startsWith('/')) throw new TypeError(`mount: the prefix "${prefix}" must begin with "/"`)
   return async (request) => {
     const exchange = new FetchExchange(request, prefix)

@@ -31,7 +31,7 @@ export interface KoaContext {
 type Middleware = (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown>
 
 /**
- * Serves the gateway below `prefix`; without one, at the root. Everything else goes on to the host untouched. A client
+ * Serves the gateway below `prefix`, with or without the `/v1` at its end; without one, at the root. Everything else goes on to the host untouched. A client
  * that leaves in the middle of a stream is reported by Koa itself, as an `error` event of the app with the code
  * `ERR_STREAM_PREMATURE_CLOSE`; it does no harm.
  */
@@ -39,7 +39,7 @@ export function mount(prefix: string, gateway: Gateway): Middleware
 export function mount(gateway: Gateway): Middleware
 export function mount(first: string | Gateway, second?: Gateway): Middleware {
   const [path, gateway] = typeof first === 'string' ? [first, second] : ['', second === undefined ? first : undefined]
-  const prefix = path.replace(/\/+$/, '')
+  const prefix = path.replace(/(?:\/v1)?\/*$/, '')
   requireGateway(gateway, "app.use(mount('/ai', gateway)) or app.use(mount(gateway))")
   if (prefix !== '' && !prefix.startsWith('/')) throw new TypeError(`mount: the path "${path}" must begin with "/"`)
 
