@@ -138,7 +138,8 @@ function money(amount: string): bigint {
   }
 }
 
-function requireId(value: unknown, name: string): void {
+/** The rule for ids that come from the host. */
+export function requireId(value: unknown, name: string): void {
   if (typeof value !== 'string' || !idForm.test(value)) {
     throw invalid(`"${name}" must be 1 to 128 visible ASCII characters.`, name)
   }

@@ -4,7 +4,7 @@ import { mintKey } from '../auth/key.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { parseFrequency, type Rate } from '../limits/rate.ts'
 import type { Guard } from '../storage/guard.ts'
-import { offering } from './accounts.ts'
+import { offering, requireId } from './accounts.ts'
 import type { AdminParts } from './admin.ts'
 
 /** A key as its owner may see it: without its hash. */
@@ -45,7 +45,7 @@ export class KeyAdmin {
   /** A new key. `key` is shown here and never again. */
   async create(request: KeyRequest): Promise<{ readonly key: string; readonly record: KeyView }> {
     const { rate, ...rest } = request
-    requireAccount(rest.account)
+    requireId(rest.account, 'account')
     this.#check(request)
     const { key, record } = mintKey(rest, this.#now())
     const stored: KeyRecord = { ...record, ...(rate && { rate }) }
@@ -90,7 +90,7 @@ export class KeyAdmin {
   }
 
   async #records(account: string): Promise<KeyRecord[]> {
-    requireAccount(account)
+    requireId(account, 'account')
     const store = offering(this.#store, 'list', 'keys')
     return this.#guard.call(() => store.list(account))
   }
@@ -111,10 +111,6 @@ export class KeyAdmin {
       }
     }
   }
-}
-
-function requireAccount(account: unknown): void {
-  if (typeof account !== 'string' || account === '') throw invalid('"account" must be the id of an account.', 'account')
 }
 
 function view({ hash: _hash, version: _version, ...record }: KeyRecord): KeyView {

@@ -83,6 +83,7 @@ describe('keys', () => {
 
   test.each([
     [{ account: '', group: 'free' }, 'account'],
+    [{ account: 'two words', group: 'free' }, 'account'],
     [{ account: 'a', group: 'nobody' }, 'group'],
     [{ account: 'a', group: 'free', expiresAt: 1.5 }, 'expiresAt'],
     [{ account: 'a', group: 'free', rate: { requests: 'often' as '1/s' } }, 'rate.requests'],
