@@ -81,7 +81,7 @@ export class Gateway {
     this.#serving = new Serving({
       retry: options.retry ?? {},
       timeouts: options.timeouts ?? {},
-      breaker: new Breaker(options.breaker ?? {}, clock),
+      breaker: new Breaker(options.breaker ?? {}, options.clock ?? (() => performance.now())),
       heartbeat: new Heartbeat(options.timeouts?.keepAliveMs ?? 15_000),
       now: clock,
       random,

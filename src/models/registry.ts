@@ -64,6 +64,8 @@ interface Wildcard {
   readonly prefix: string
   readonly model: Model
   listed?: { readonly models: readonly ModelObject[]; readonly at: number }
+  /** The question to the vendor that is under way. */
+  asking?: Promise<void> | undefined
 }
 
 export function staticRegistry(entries: Readonly<Record<string, ModelEntry>>, options: RegistryOptions): ModelRegistry {
@@ -91,9 +93,9 @@ export function staticRegistry(entries: Readonly<Record<string, ModelEntry>>, op
 
   return {
     find,
-    async list(signal) {
+    async list() {
       const listed = [...models.values()]
-      const offered = await Promise.all(wildcards.map((wildcard) => offeredBy(wildcard, signal, now(), listAgeMs)))
+      const offered = await Promise.all(wildcards.map((wildcard) => offeredBy(wildcard, now, listAgeMs)))
       const seen = new Set(models.keys())
       for (const model of offered.flat()) {
         if (!seen.has(model.id)) listed.push(model)
@@ -179,22 +181,29 @@ function openModel({ prefix, model }: Wildcard, id: string): Model {
 }
 
 /** What the vendor lists, or what it listed last: a vendor that is down must not empty the list. */
-async function offeredBy(wildcard: Wildcard, signal: AbortSignal, now: number, ageMs: number): Promise<Model[]> {
+async function offeredBy(wildcard: Wildcard, now: () => number, ageMs: number): Promise<Model[]> {
   const provider = wildcard.model.deployments[0]?.provider
   if (provider?.models === undefined) return []
-  if (wildcard.listed === undefined || now - wildcard.listed.at > ageMs) {
-    try {
-      const models = await within(vendorListMs, Promise.resolve(provider.models({ signal })), 'the list of a vendor')
-      wildcard.listed = { models, at: now }
-    } catch {
-      wildcard.listed = { models: wildcard.listed?.models ?? [], at: now - ageMs + 5_000 }
-    }
+  if (wildcard.listed === undefined || now() - wildcard.listed.at > ageMs) {
+    wildcard.asking ??= ask(wildcard, provider, now, ageMs).finally(() => (wildcard.asking = undefined))
+    await wildcard.asking
   }
-  return wildcard.listed.models.map(({ id, created, owned_by: ownedBy }) => ({
+  return (wildcard.listed?.models ?? []).map(({ id, created, owned_by: ownedBy }) => ({
     ...openModel(wildcard, wildcard.prefix + id),
     created,
     ownedBy,
   }))
+}
+
+/** One question serves everybody who wants to know meanwhile, and does not end with the client that was first. */
+async function ask(wildcard: Wildcard, provider: Provider, now: () => number, ageMs: number): Promise<void> {
+  try {
+    const asked = Promise.resolve(provider.models?.({ signal: AbortSignal.timeout(vendorListMs) }))
+    const models = await within(vendorListMs, asked, 'the list of a vendor')
+    wildcard.listed = { models: models ?? [], at: now() }
+  } catch {
+    wildcard.listed = { models: wildcard.listed?.models ?? [], at: now() - ageMs + 5_000 }
+  }
 }
 
 /** Every provider that is named in the options of models. */

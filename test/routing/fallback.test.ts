@@ -263,3 +263,18 @@ test('a request that a vendor refuses says nothing against it', async () => {
   expect((await askChat((await route(refusing(400))).url)).status).toBe(400)
   expect(heard).toEqual([])
 })
+
+test('a deployment that fails is left alone for its time, whatever happens to the clock of the machine', async () => {
+  const clock = Date.now
+  let setForward = 0
+  Date.now = () => clock() + setForward
+  try {
+    const routed = await route(refusing(500), { retry: { tries: 1 }, breaker: { failures: 1, coolDownMs: 600_000 } })
+    await askChat(routed.url)
+    setForward = 3_600_000
+    expect((await askChat(routed.url)).status).toBe(200)
+    expect(asked(routed)).toEqual([1, 2])
+  } finally {
+    Date.now = clock
+  }
+})
