@@ -28,12 +28,12 @@ export function conversationOf(turns: readonly Turn[], call: Named): Conversatio
   const system = turns.flatMap((turn) => (turn.role === 'system' ? turn.parts : []))
   const others = turns.filter((turn) => turn.role !== 'system')
   const ids = new CallIds()
-  const messages: Message[] = []
+  const messages: { role: Message['role']; content: Block[] }[] = []
   others.forEach((turn, index) => {
     const role = turn.role === 'assistant' ? 'assistant' : 'user'
     const blocks = blocksOf(turn, ids, call, index === others.length - 1)
     const before = messages.at(-1)
-    if (before?.role === role) messages[messages.length - 1] = { role, content: [...before.content, ...blocks] }
+    if (before?.role === role) before.content.push(...blocks)
     else if (blocks.length > 0) messages.push({ role, content: blocks })
   })
   // Instructions alone are a question too.

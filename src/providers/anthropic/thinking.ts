@@ -69,17 +69,11 @@ export interface Block {
 /** Blocks with the thinking put back between them. What another vendor's model thought is not ours to show. */
 export function withThinking(blocks: readonly Block[], details: unknown): Block[] {
   if (!Array.isArray(details)) return [...blocks]
-  const out: Block[] = []
-  const thought = details.filter(isOurs)
-  for (let at = 0; at <= blocks.length; at++) {
-    const last = at === blocks.length
-    for (const detail of thought) {
-      const after = typeof detail['after'] === 'number' ? detail['after'] : 0
-      if (after === at || (last && after > at)) out.push(...thinkingBlock(detail))
-    }
-    if (!last) out.push(blocks[at] as Block)
-  }
-  return out
+  const thought = Map.groupBy(details.filter(isOurs), ({ after }) =>
+    typeof after === 'number' ? Math.min(after, blocks.length) : 0,
+  )
+  const before = (at: number) => (thought.get(at) ?? []).flatMap(thinkingBlock)
+  return [...blocks.flatMap((block, at) => [...before(at), block]), ...before(blocks.length)]
 }
 
 function isOurs(detail: unknown): detail is Record<string, unknown> {

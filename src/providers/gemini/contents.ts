@@ -29,11 +29,11 @@ const noSignature = 'skip_thought_signature_validator'
  */
 export function conversationOf(turns: readonly Turn[], call: Named, traits: GeminiTraits): Conversation {
   const system = turns.flatMap((turn) => (turn.role === 'system' ? turn.parts.map(({ text }) => ({ text })) : []))
-  const contents: Content[] = []
+  const contents: { role: Content['role']; parts: ContentPart[] }[] = []
   const add = (role: Content['role'], parts: readonly ContentPart[]) => {
     const before = contents.at(-1)
-    if (before?.role === role) contents[contents.length - 1] = { role, parts: [...before.parts, ...parts] }
-    else if (parts.length > 0) contents.push({ role, parts })
+    if (before?.role === role) before.parts.push(...parts)
+    else if (parts.length > 0) contents.push({ role, parts: [...parts] })
   }
   if (!traits.instructions) add('user', system)
   for (const turn of turns) {
@@ -50,10 +50,11 @@ export function conversationOf(turns: readonly Turn[], call: Named, traits: Gemi
 }
 
 function resultsFirst({ role, parts }: Content): Content {
-  const results = parts.filter((part) => 'functionResponse' in part)
-  return results.length === 0
-    ? { role, parts }
-    : { role, parts: [...results, ...parts.filter((part) => !results.includes(part))] }
+  return { role, parts: [...parts.filter(isResult), ...parts.filter((part) => !isResult(part))] }
+}
+
+function isResult(part: ContentPart): boolean {
+  return 'functionResponse' in part
 }
 
 function userParts({ parts }: UserTurn, call: Named): ContentPart[] {

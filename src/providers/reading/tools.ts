@@ -38,7 +38,7 @@ export function readTools(call: Pick<Call<ChatRequest>, 'request' | 'publicModel
   if (typeof choice === 'string') return { tools, use: { mode: choice }, single }
   if (choice.type === 'function') {
     const name = stringIn(recordOf(choice.function, 'tool_choice.function'), 'name', 'tool_choice.function')
-    requireKnown(tools, name, 'tool_choice.function.name')
+    requireKnown(namesOf(tools), name, 'tool_choice.function.name')
     return { tools, use: { mode: 'named', name }, single }
   }
   if (choice.type === 'allowed_tools') return { ...allowed(tools, choice['allowed_tools']), single }
@@ -64,11 +64,12 @@ function allowed(tools: readonly FunctionTool[], raw: unknown): { tools: readonl
   const param = 'tool_choice.allowed_tools'
   const { mode, tools: listed } = recordOf(raw, param)
   if (!Array.isArray(listed)) throw invalid(`"${param}.tools" must be a list.`, `${param}.tools`)
+  const known = namesOf(tools)
   const names = new Set(
     listed.map((each, index) => {
       const where = `${param}.tools[${index}].function`
       const name = stringIn(recordOf((each as { function?: unknown } | null)?.function, where), 'name', where)
-      requireKnown(tools, name, `${where}.name`)
+      requireKnown(known, name, `${where}.name`)
       return name
     }),
   )
@@ -78,6 +79,10 @@ function allowed(tools: readonly FunctionTool[], raw: unknown): { tools: readonl
   }
 }
 
-function requireKnown(tools: readonly FunctionTool[], name: string, param: string): void {
-  if (!tools.some((tool) => tool.name === name)) throw invalid(`"${param}" names none of the "tools".`, param)
+function namesOf(tools: readonly FunctionTool[]): ReadonlySet<string> {
+  return new Set(tools.map(({ name }) => name))
+}
+
+function requireKnown(known: ReadonlySet<string>, name: string, param: string): void {
+  if (!known.has(name)) throw invalid(`"${param}" names none of the "tools".`, param)
 }

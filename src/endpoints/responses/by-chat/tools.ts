@@ -23,6 +23,8 @@ const longestName = 64
 export class ToolBook {
   readonly tools: Tool[] = []
   readonly #identities = new Map<string, ToolIdentity>()
+  /** Names in the chat, by what a choice says of a tool: its kind and name, with its group or without. */
+  readonly #chatNames = new Map<string, string>()
 
   constructor(tools: readonly ResponseTool[]) {
     for (const tool of tools) {
@@ -63,11 +65,7 @@ export class ToolBook {
   }
 
   #find({ type, name, namespace }: { type: string; name?: string; namespace?: unknown }): string | undefined {
-    for (const [chatName, identity] of this.#identities) {
-      const same = identity.kind === type && identity.name === name
-      if (same && (namespace === undefined || identity.namespace === namespace)) return chatName
-    }
-    return undefined
+    return this.#chatNames.get(keyOf(type, name, namespace))
   }
 
   #add(tool: ResponseTool, namespace: string | undefined): void {
@@ -75,6 +73,9 @@ export class ToolBook {
     if (name === undefined || (type !== 'function' && type !== 'custom')) return
     const chatName = chatNameOf(name, namespace)
     this.#identities.set(chatName, { kind: type, name, ...(namespace !== undefined && { namespace }) })
+    const alone = keyOf(type, name, undefined)
+    if (!this.#chatNames.has(alone)) this.#chatNames.set(alone, chatName)
+    this.#chatNames.set(keyOf(type, name, namespace), chatName)
     const described = type === 'custom' ? customDescription(tool) : description
     this.tools.push({
       type: 'function',
@@ -86,6 +87,10 @@ export class ToolBook {
       },
     })
   }
+}
+
+function keyOf(kind: string, name: string | undefined, namespace: unknown): string {
+  return JSON.stringify(namespace === undefined ? [kind, name] : [kind, name, namespace])
 }
 
 /** The same for an offer and for a call in the history. Cut names end with a mark of what was cut. */
