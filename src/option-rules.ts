@@ -1,5 +1,6 @@
 /** The rules that options are checked by, and how a breach of them is told. */
 import * as z from 'zod'
+import { longestTimerMs } from './http/deadline.ts'
 import { noSuchOption } from './known-options.ts'
 import { parseFrequency } from './limits/rate.ts'
 
@@ -36,6 +37,9 @@ export function mistake(place: string, message: string): TypeError {
 
 export const positive: z.ZodNumber = z.number().positive()
 
+/** Milliseconds that a timer counts. */
+export const timed: z.ZodNumber = positive.max(longestTimerMs)
+
 export const anyFunction: z.ZodType = z.custom((value) => typeof value === 'function', 'must be a function')
 
 const frequency = parsed(parseFrequency)
@@ -49,5 +53,5 @@ export const scopedRate: z.ZodType = strict({ ...rates, per: z.enum(['account', 
 export const cancelled: z.ZodType = strict({
   vendor: z.enum(['abort', 'drain']),
   charge: z.enum(['delivered', 'reported', 'none']),
-  drainMs: positive,
+  drainMs: timed,
 }).partial()

@@ -1,9 +1,21 @@
 /** The check of the options, which names the one at fault. */
 import * as z from 'zod'
+import { longestTimerMs } from './http/deadline.ts'
 import { parseMoney } from './billing/money.ts'
 import { parseRatio } from './billing/price.ts'
 import { checkModels } from './models/check.ts'
-import { anyFunction, cancelled, mistake, parsed, positive, rate, scopedRate, strict, verify } from './option-rules.ts'
+import {
+  anyFunction,
+  cancelled,
+  mistake,
+  parsed,
+  positive,
+  rate,
+  scopedRate,
+  strict,
+  timed,
+  verify,
+} from './option-rules.ts'
 import { isKeyStore, isRegistry, isResponseStore, type GatewayOptions } from './options.ts'
 import type { ResponseStore } from './responses/contract.ts'
 import { storageRule, storeRule } from './storage/check.ts'
@@ -33,21 +45,25 @@ const schema = strict({
     fieldBytes: positive,
     formFiles: positive,
     formFields: positive,
-    bodyIdleMs: positive,
+    bodyIdleMs: timed,
   })
     .partial()
     .optional(),
   timeouts: strict({
-    firstByteMs: positive,
-    keepAliveMs: positive,
-    silenceMs: positive,
-    stallMs: positive,
-    authMs: positive,
-    storeMs: positive,
+    firstByteMs: timed,
+    keepAliveMs: timed,
+    silenceMs: timed,
+    stallMs: timed,
+    authMs: timed,
+    storeMs: timed,
   })
     .partial()
     .optional(),
-  retry: strict({ tries: z.int().min(1), backoffMs: z.number().min(0), longestWaitMs: z.number().min(0) })
+  retry: strict({
+    tries: z.int().min(1),
+    backoffMs: z.number().min(0),
+    longestWaitMs: z.number().min(0).max(longestTimerMs),
+  })
     .partial()
     .optional(),
   breaker: strict({ failures: z.int().min(1), coolDownMs: positive })
@@ -70,11 +86,11 @@ const schema = strict({
     cancelled,
     drains: z.int().min(0),
     unstated: strict({ outputTokens: z.int().min(0), enforce: z.boolean(), seconds: z.number().min(0) }).partial(),
-    leaseMs: positive,
+    leaseMs: timed,
   })
     .partial()
     .optional(),
-  limits: strict({ whenDown: z.enum(['refuse', 'local']), leaseMs: positive, outputTokens: z.int().min(0) })
+  limits: strict({ whenDown: z.enum(['refuse', 'local']), leaseMs: timed, outputTokens: z.int().min(0) })
     .partial()
     .optional(),
   usage: strict({ record: z.boolean(), queue: z.int().min(1), whenFull: z.enum(['drop', 'refuse']) })
@@ -83,13 +99,13 @@ const schema = strict({
   idempotency: z
     .union([
       z.literal(false),
-      strict({ store: storeRule('idempotency'), keepMs: positive, maxBytes: positive, leaseMs: positive }).partial(),
+      strict({ store: storeRule('idempotency'), keepMs: positive, maxBytes: positive, leaseMs: timed }).partial(),
     ])
     .optional(),
   tasks: strict({
     store: storeRule('tasks'),
     deadlineMs: positive,
-    sweepMs: positive,
+    sweepMs: timed,
     webhooks: strict({ endpoint: anyFunction, anywhere: z.boolean().optional() }),
   })
     .partial()

@@ -22,6 +22,16 @@ test.each([
 ])('%s that is none', (_, options, message) => expect(given(options)).toThrow(message))
 
 test.each([
+  { timeouts: { firstByteMs: 3e9 } },
+  { timeouts: { storeMs: Infinity } },
+  { sizes: { bodyIdleMs: 2 ** 31 } },
+  { billing: { leaseMs: 2 ** 31 } },
+])('a time that no timer can count would be none at all, and is refused: %j', (options) => {
+  const [[group, fields] = ['', {}]] = Object.entries<object>(options)
+  expect(given(options)).toThrow(`${group}.${Object.keys(fields)[0]}: `)
+})
+
+test.each([
   { default: { models: ['demo'] } },
   { default: { models: ['d*'] } },
   { default: { models: ['open/gpt'] } },

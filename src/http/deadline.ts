@@ -1,6 +1,9 @@
 /** A bound on how long somebody else's promise is waited for. */
 import { GatewayError } from '../errors.ts'
 
+/** The longest time that a timer can count, in milliseconds: 24 days. One that is set to more ends at once. */
+export const longestTimerMs = 2_147_483_647
+
 /**
  * The result of `promise`, or 503 after `ms` milliseconds. A promise that settles later is ignored, a late rejection
  * included. `what` goes into the cause for the host's log.

@@ -1,5 +1,6 @@
 /** The calls under way: each with the one signal that ends it, all of them known to whoever wants to close. */
 import { GatewayError } from '../errors.ts'
+import { longestTimerMs } from './deadline.ts'
 
 /** One call under way. */
 export class OpenCall {
@@ -122,7 +123,7 @@ export class OpenCalls {
   emptied(ms: number): Promise<void> {
     if (this.#isEmpty()) return Promise.resolve()
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
+      const timer = setTimeout(resolve, Math.min(ms, longestTimerMs))
       timer.unref()
       this.#emptied = () => {
         clearTimeout(timer)

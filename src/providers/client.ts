@@ -7,6 +7,7 @@ import type { LookupFunction } from 'node:net'
 // Not from 'undici': its index sets the dispatcher of the process, and with it changes the host's own `fetch`.
 import Pool from 'undici/lib/dispatcher/pool.js'
 import type { Known } from '../known-options.ts'
+import { longestTimerMs } from '../http/deadline.ts'
 import { parseMediaType } from '../http/media-type.ts'
 import { unavailable } from './failure.ts'
 import { Transfer, type Bounds } from './transfer.ts'
@@ -69,7 +70,7 @@ export class Client {
     this.#origin = url.origin
     this.#settings = {
       connections: options.connections ?? null,
-      connectTimeout: options.connectMs ?? 10_000,
+      connectTimeout: Math.min(options.connectMs ?? 10_000, longestTimerMs),
       headersTimeout: 0,
       bodyTimeout: 0,
       allowH2: false,
@@ -78,7 +79,11 @@ export class Client {
     // Compressed answers are not asked for: a few kilobytes of them can hold gigabytes.
     this.#headers = { ...options.headers, accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'modelhatch' }
     const { firstByteMs = 600_000, idleMs = 120_000, streamBytes = 256 * 1024 * 1024 } = options
-    this.#bounds = { firstByteMs, idleMs, streamBytes }
+    this.#bounds = {
+      firstByteMs: Math.min(firstByteMs, longestTimerMs),
+      idleMs: Math.min(idleMs, longestTimerMs),
+      streamBytes,
+    }
     this.answerBytes = options.answerBytes ?? 64 * 1024 * 1024
   }
 

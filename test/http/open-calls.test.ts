@@ -61,6 +61,16 @@ describe('open calls', () => {
     expect(calls.size).toBe(1)
   })
 
+  it('are waited for to their end where the host sets no bound', async () => {
+    const calls = new OpenCalls()
+    const call = calls.open(still())
+    const emptied = calls.emptied(Infinity)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(await isSettled(emptied)).toBe(false)
+    call.done()
+    await emptied
+  })
+
   it('are cut together, and from birth once that was done', () => {
     const calls = new OpenCalls()
     const open = [calls.open(still()), calls.open(still())]

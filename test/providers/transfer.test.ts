@@ -53,3 +53,13 @@ test('all of a body has to be there within the time that is given for it, howeve
   onTestFinished(() => clearInterval(dripping))
   await expect(transfer.bytes(1_000_000, idleMs)).rejects.toMatchObject({ code: 'service_unavailable' })
 })
+
+test('a host may wait without a bound', async () => {
+  const { transfer, write } = await transferOf({ firstByteMs: Infinity, idleMs: Infinity, connectMs: Infinity })
+  for (const piece of ['one', 'two']) {
+    const next = transfer.next()
+    await pause(5)
+    write(piece)
+    expect(String((await next).value)).toBe(piece)
+  }
+})
