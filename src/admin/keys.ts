@@ -29,6 +29,9 @@ export interface KeyChange {
   readonly rate?: Rate | null
 }
 
+/** Whatever else a page hands on, of what its visitor has sent, changes nothing: neither whose the key is nor its end. */
+const changeable = ['group', 'name', 'expiresAt', 'rate'] as const satisfies readonly (keyof KeyChange)[]
+
 export class KeyAdmin {
   readonly #store: KeyStore
   readonly #guard: Guard
@@ -64,9 +67,9 @@ export class KeyAdmin {
     this.#check(change)
     return this.#change(account, id, (record) => {
       const changed: Record<string, unknown> = { ...record }
-      for (const [name, value] of Object.entries(change)) {
-        if (value === null) delete changed[name]
-        else if (value !== undefined) changed[name] = value
+      for (const name of changeable) {
+        if (change[name] === null) delete changed[name]
+        else if (change[name] !== undefined) changed[name] = change[name]
       }
       return changed as unknown as KeyRecord
     })

@@ -8,8 +8,8 @@ export function eitherKeyStore(first: KeyStore, second: KeyStore): KeyStore {
       return (await first.find(hash)) ?? second.find(hash)
     },
     async list(account) {
-      const lists = await Promise.all([second.list?.(account), first.list?.(account)])
-      return lists.flatMap((list) => list ?? [])
+      const lists = await Promise.all([first.list?.(account), second.list?.(account)])
+      return lists.flatMap((list) => list ?? []).sort((left, right) => right.createdAt - left.createdAt)
     },
     async close() {
       await Promise.all([first.close?.(), second.close?.()])

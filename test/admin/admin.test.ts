@@ -63,6 +63,15 @@ describe('keys', () => {
     expect((await chat(key)).status).toBe(401)
   })
 
+  test('change in nothing but what may be changed, whatever a page hands on', async () => {
+    const { admin } = await service()
+    const { record } = await admin.keys.create({ account: 'acme', group: 'free' })
+    const revoked = await admin.keys.revoke('acme', record.id)
+    const sent = { name: 'mine', account: 'victim', id: 'key_other', revokedAt: null, createdAt: 1 }
+    expect(await admin.keys.update('acme', record.id, sent)).toEqual({ ...revoked, name: 'mine' })
+    expect(await admin.keys.list('victim')).toEqual([])
+  })
+
   test('move between groups, and so between models', async () => {
     const { admin, chat } = await service()
     await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })

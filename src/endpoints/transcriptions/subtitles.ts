@@ -31,8 +31,9 @@ function time(seconds: number, point: ',' | '.'): string {
 
 /** An empty line would end the cue, and an arrow begin another. */
 function cue(text: string): string {
-  return text
-    .trim()
-    .replaceAll(/\s*\n\s*/g, '\n')
+  const lines = text.split(/[\r\n]/).map((line) => line.trim())
+  return lines
+    .filter((line) => line !== '')
+    .join('\n')
     .replaceAll('-->', '->')
 }

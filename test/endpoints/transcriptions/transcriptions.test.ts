@@ -15,7 +15,7 @@ const spoken: Transcript = {
   duration: 3723.5,
   segments: [
     { id: 0, start: 0, end: 1.25, text: ' Good morning.' },
-    { id: 1, start: 1.25, end: 3723.5, text: ' Good --> night.\n\n' },
+    { id: 1, start: 1.25, end: 3723.5, text: ' Good --> \r\r night.\n\n' },
   ],
   words: [{ word: 'Good', start: 0, end: 0.5 }],
   usage: { type: 'duration', seconds: 3724 },
@@ -60,7 +60,7 @@ describe('the formats of a transcript', () => {
     expect(await ask(spoken, ['response_format', 'srt'])).toEqual({
       status: 200,
       type: textType,
-      text: '1\n00:00:00,000 --> 00:00:01,250\nGood morning.\n\n2\n00:00:01,250 --> 01:02:03,500\nGood -> night.\n\n',
+      text: '1\n00:00:00,000 --> 00:00:01,250\nGood morning.\n\n2\n00:00:01,250 --> 01:02:03,500\nGood ->\nnight.\n\n',
     })
   })
 
@@ -68,7 +68,7 @@ describe('the formats of a transcript', () => {
     expect(await ask(spoken, ['response_format', 'vtt'])).toEqual({
       status: 200,
       type: 'text/vtt; charset=utf-8',
-      text: 'WEBVTT\n\n00:00:00.000 --> 00:00:01.250\nGood morning.\n\n00:00:01.250 --> 01:02:03.500\nGood -> night.\n\n',
+      text: 'WEBVTT\n\n00:00:00.000 --> 00:00:01.250\nGood morning.\n\n00:00:01.250 --> 01:02:03.500\nGood ->\nnight.\n\n',
     })
   })
 

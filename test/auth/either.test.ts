@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { eitherKeyStore } from '../../src/auth/either.ts'
+import { memoryKeyStore } from '../../src/auth/memory.ts'
+import { testKeyStore } from '../../src/testing/key-store.ts'
+
+testKeyStore(test, () => eitherKeyStore(memoryKeyStore(), memoryKeyStore()))
+
+test('the keys of an account are listed newest first, whichever store has them', async () => {
+  const stores = [memoryKeyStore(), memoryKeyStore()] as const
+  const own = { account: 'acme', group: 'free', prefix: 'sk-', version: 1 }
+  const times = [2, 4, 1, 3]
+  for (const [index, createdAt] of times.entries()) {
+    const id = `key_${createdAt}`
+    await stores[index < 2 ? 0 : 1].insert?.({ ...own, id, hash: id, createdAt })
+  }
+  const listed = await eitherKeyStore(...stores).list?.('acme')
+  expect(listed?.map((key) => key.createdAt)).toEqual([4, 3, 2, 1])
+})
