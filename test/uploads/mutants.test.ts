@@ -62,6 +62,7 @@ it(`${count} damaged forms are each answered within a second, without a fault of
   expect(new Set(answers.keys())).toEqual(new Set([200, 400, 404]))
   for (const status of [200, 400]) expect(answers.get(status)).toBeGreaterThan(count / 10)
   expect({}.constructor).toBe(Object)
-  await gateway.close()
+  // Answers in events were not read: their calls are cut.
+  await gateway.close({ graceMs: 0 })
   expect(folder.left()).toEqual([])
 }, 120_000)
