@@ -9,7 +9,7 @@ import { long } from '../long.ts'
 import { hasPostgres, hasRedis, ownName, postgresPool, postgresUrl, redisConnection, redisUrl } from '../servers.ts'
 import { play, type Outcome } from './world.ts'
 
-const size = long ? { tasks: 1_000, kills: 100 } : { tasks: 40, kills: 4 }
+const size = long ? { tasks: 1_000, kills: 100 } : { tasks: 30, kills: 3 }
 const timeout = long ? 600_000 : 60_000
 
 function verify(kind: VideoProvider['submit'], { states, jobs, tasks, orphansReported, lost }: Outcome): void {
