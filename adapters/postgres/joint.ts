@@ -1,8 +1,8 @@
 /** Limits and ledger of a call in one round trip, before it and after it. */
+import { drawn } from '../../src/limits/drawn.ts'
 import type { Admission, HoldVerdict, Joint, Ledger, LimitStore, Verdict } from '../../src/index.ts'
 import type { Database } from './database.ts'
 import { holdVerdict } from './ledger.ts'
-import { drawn } from './limits.ts'
 import type { Part } from './migration.ts'
 
 /** Everybody locks buckets first and accounts then, each in the order of their names: nobody waits in a circle. */

@@ -1,16 +1,6 @@
 /** The ledger: accounts, open holds, and the books. */
-import type {
-  Account,
-  Audit,
-  CreditVerdict,
-  Entry,
-  Hold,
-  HoldVerdict,
-  Ledger,
-  Page,
-  PageRequest,
-  SettleVerdict,
-} from '../../src/index.ts'
+import { pageOf } from '../../src/billing/page.ts'
+import type { Account, Audit, CreditVerdict, Entry, Hold, HoldVerdict, Ledger, SettleVerdict } from '../../src/index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 
@@ -229,7 +219,7 @@ export function postgresLedger(database: Database): Ledger {
       const [account] = await accounts(database, 'WHERE id = $1', [id])
       return account
     },
-    async accounts({ limit = 100, after = '' }: PageRequest): Promise<Page<Account>> {
+    async accounts({ limit = 100, after = '' }) {
       const found = await accounts(database, 'WHERE id > $1 ORDER BY id LIMIT $2', [after, limit + 1])
       return pageOf(found, limit, (last) => last.id)
     },
@@ -283,10 +273,4 @@ function accountOf(told: Told<Account>): Account {
 
 function parsed(json: unknown): unknown {
   return typeof json === 'string' ? JSON.parse(json) : json
-}
-
-function pageOf<T>(found: readonly T[], limit: number, cursor: (last: T) => string): Page<T> {
-  const items = found.slice(0, limit)
-  const last = items.at(-1)
-  return found.length > limit && last !== undefined ? { items, next: cursor(last) } : { items }
 }

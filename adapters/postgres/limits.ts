@@ -1,5 +1,6 @@
 /** Limits: one row for each bucket, one for each place that is held. */
-import type { Claim, LimitStore, Return, Verdict } from '../../src/index.ts'
+import { drawn } from '../../src/limits/drawn.ts'
+import type { LimitStore, Return, Verdict } from '../../src/index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 
@@ -128,15 +129,5 @@ export function postgresLimits(database: Database): LimitStore {
     async renew(holders, leaseMs) {
       await database.call('renew_places', JSON.stringify(holders), leaseMs)
     },
-  }
-}
-
-/** The schema tells how a claim found things; what it took is known here. */
-export function drawn({ rates }: Claim, { admitted, left, free }: Verdict): Verdict {
-  if (!admitted) return { admitted, left, free }
-  return {
-    admitted,
-    left: left.map((room, index) => room - (rates[index]?.cost ?? 0)),
-    free: free.map((places) => places - 1),
   }
 }

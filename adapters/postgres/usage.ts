@@ -1,4 +1,5 @@
 /** Usage: one row for each call of a model. */
+import { pageOf } from '../../src/billing/page.ts'
 import type { Dimension, UsageFilter, UsageRecord, UsageStore, UsageSummary } from '../../src/index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
@@ -63,11 +64,8 @@ export function postgresUsage(database: Database): UsageStore {
         ORDER BY started_at DESC, id DESC LIMIT $8`,
         [...valuesOf(question), startedAt, id, limit + 1],
       )
-      const items = rows.slice(0, limit).map(({ record }) => recordOf(record))
-      const last = items.at(-1)
-      return rows.length > limit && last !== undefined
-        ? { items, next: JSON.stringify([last.startedAt, last.id]) }
-        : { items }
+      const found = rows.map(({ record }) => recordOf(record))
+      return pageOf(found, limit, (last) => JSON.stringify([last.startedAt, last.id]))
     },
     async summarise(question) {
       const { by, offsetMinutes = 0 } = question

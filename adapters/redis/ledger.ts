@@ -1,4 +1,5 @@
 /** The ledger: a hash for each account, its open holds, and its books. */
+import { pageOf } from '../../src/billing/page.ts'
 import type {
   Account,
   Audit,
@@ -270,10 +271,4 @@ function accountOf([id, balance, held, unlimited, name, created]: ToldAccount): 
 function entryOf(line: string): Entry {
   const { amount, overage, ...rest } = JSON.parse(line) as Omit<Entry, 'amount' | 'overage'> & Record<string, string>
   return { ...rest, amount: BigInt(amount as string), overage: BigInt(overage as string) }
-}
-
-function pageOf<T>(found: readonly T[], limit: number, cursor: (last: T) => string): Page<T> {
-  const items = found.slice(0, limit)
-  const last = items.at(-1)
-  return found.length > limit && last !== undefined ? { items, next: cursor(last) } : { items }
 }

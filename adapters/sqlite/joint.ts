@@ -1,8 +1,9 @@
 /** Limits and ledger of a call in one transaction. */
+import { drawn } from '../../src/limits/drawn.ts'
 import type { Admission, Joint, Ledger, LimitStore } from '../../src/index.ts'
 import type { Database } from './database.ts'
 import { endHold, hold } from './ledger.ts'
-import { check, draw, drawn, giveBack } from './limits.ts'
+import { check, draw, giveBack } from './limits.ts'
 
 export function sqliteJoint(database: Database, limits: LimitStore, ledger: Ledger): Joint {
   return {

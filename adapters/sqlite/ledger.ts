@@ -1,4 +1,5 @@
 /** The ledger: accounts, open holds, and the books. */
+import { pageOf } from '../../src/billing/page.ts'
 import type {
   Account,
   Audit,
@@ -8,7 +9,6 @@ import type {
   Hold,
   HoldVerdict,
   Ledger,
-  Page,
   Settlement,
   SettleVerdict,
 } from '../../src/index.ts'
@@ -249,10 +249,4 @@ function entryOf(row: Row): Entry {
 
 function bigintOf(value: Row[string] | undefined): bigint {
   return typeof value === 'bigint' ? value : BigInt(value ?? 0)
-}
-
-function pageOf<T>(found: readonly T[], limit: number, cursor: (last: T) => string): Page<T> {
-  const items = found.slice(0, limit)
-  const last = items.at(-1)
-  return found.length > limit && last !== undefined ? { items, next: cursor(last) } : { items }
 }

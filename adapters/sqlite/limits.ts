@@ -1,4 +1,5 @@
 /** Limits: one row for each bucket, one for each place that is held. */
+import { drawn } from '../../src/limits/drawn.ts'
 import type { Claim, LimitStore, RateRule, Return, Verdict } from '../../src/index.ts'
 import type { Database, Part } from './database.ts'
 
@@ -62,16 +63,6 @@ export function draw(database: Database, { id, rates, places, leaseMs }: Claim):
   for (const rule of rates) spend(database, rule, now)
   for (const { bucket } of places) {
     database.run('INSERT OR REPLACE INTO modelhatch_places VALUES (?, ?, ?)', bucket, id, now + leaseMs)
-  }
-}
-
-/** How things stand after a claim that took what it found. */
-export function drawn({ rates }: Claim, { admitted, left, free }: Verdict): Verdict {
-  if (!admitted) return { admitted, left, free }
-  return {
-    admitted,
-    left: left.map((room, index) => room - (rates[index]?.cost ?? 0)),
-    free: free.map((places) => places - 1),
   }
 }
 

@@ -1,4 +1,5 @@
 /** Usage: one row for each call of a model. */
+import { pageOf } from '../../src/billing/page.ts'
 import type { SQLInputValue } from 'node:sqlite'
 import type { Dimension, UsageFilter, UsageRecord, UsageStore, UsageSummary } from '../../src/index.ts'
 import type { Database, Part, Row } from './database.ts'
@@ -53,11 +54,8 @@ export function sqliteUsage(database: Database): UsageStore {
         }
         const sql = `SELECT record FROM modelhatch_usage WHERE ${conditions.join(' AND ')}
           ORDER BY started_at DESC, id DESC LIMIT ?`
-        const rows = database.all(sql, ...values, limit + 1)
-        const items = rows.slice(0, limit).map(recordOf)
-        const last = items.at(-1)
-        if (rows.length <= limit || last === undefined) return { items }
-        return { items, next: JSON.stringify([last.startedAt, last.id]) }
+        const found = database.all(sql, ...values, limit + 1).map(recordOf)
+        return pageOf(found, limit, (last) => JSON.stringify([last.startedAt, last.id]))
       }),
     summarise: (question) =>
       database.read(() => {

@@ -13,6 +13,7 @@ import type {
   Settlement,
   SettleVerdict,
 } from './contract.ts'
+import { pageOf } from './page.ts'
 
 export interface MemoryLedgerOptions {
   /** Milliseconds since the epoch. Default `Date.now`. */
@@ -133,15 +134,14 @@ class MemoryLedger implements Ledger {
   accounts(page: PageRequest): Page<Account> {
     const { limit = 100, after = '' } = page
     const ids = [...this.#books.keys()].filter((id) => id > after).sort(byCodePoint)
-    const items = ids.slice(0, limit).map((id) => this.#account(this.#books.get(id) as Book))
-    return pageOf(items, ids.length > limit, (last) => last.id)
+    const found = ids.slice(0, limit + 1).map((id) => this.#account(this.#books.get(id) as Book))
+    return pageOf(found, limit, (last) => last.id)
   }
 
   entries(account: string, page: PageRequest): Page<Entry> {
     const { limit = 100, after = 'Infinity' } = page
     const own = [...this.#lines.values()].filter((line) => line.account === account && line.number < Number(after))
-    const items = own.toReversed().slice(0, limit)
-    return pageOf(items, own.length > limit, (last) => String(last.number))
+    return pageOf(own.toReversed(), limit, (last) => String(last.number))
   }
 
   audit(): Audit {
@@ -212,11 +212,6 @@ function add(sum: { credits: bigint; settlements: bigint } | undefined, line: En
   if (sum === undefined) return
   if (line.kind === 'credit') sum.credits += line.amount
   else sum.settlements -= line.amount
-}
-
-function pageOf<T>(items: T[], more: boolean, cursor: (last: T) => string): Page<T> {
-  const last = items.at(-1)
-  return more && last !== undefined ? { items, next: cursor(last) } : { items }
 }
 
 function byCodePoint(left: string, right: string): number {

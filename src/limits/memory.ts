@@ -1,5 +1,6 @@
 /** The embedded limit store: counters in this process. */
 import type { Claim, LimitStore, RateRule, Return, Verdict } from './contract.ts'
+import { drawn } from './drawn.ts'
 
 interface Bucket {
   /** Units drawn and not yet refilled, at the time `at`. */
@@ -29,7 +30,8 @@ class MemoryLimits implements LimitStore {
     this.#now = now
   }
 
-  take({ id, rates, places, leaseMs }: Claim): Verdict {
+  take(claim: Claim): Verdict {
+    const { id, rates, places, leaseMs } = claim
     const now = this.#now()
     this.#forgetFull(now)
     const left = rates.map((rule) => rule.burst - this.#used(rule, now))
@@ -43,11 +45,7 @@ class MemoryLimits implements LimitStore {
       if (leases === undefined) this.#places.set(bucket, (leases = new Map()))
       leases.set(id, now + leaseMs)
     }
-    return {
-      admitted,
-      left: rates.map((rule, index) => (left[index] as number) - rule.cost),
-      free: free.map((number) => number - 1),
-    }
+    return drawn(claim, { admitted, left, free })
   }
 
   give({ id, places, corrections }: Return): void {

@@ -1,5 +1,6 @@
 /** The embedded usage store: the latest records, in this process. */
 import type { Page, PageRequest } from '../billing/contract.ts'
+import { pageOf } from '../billing/page.ts'
 import type { Dimension, UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from './contract.ts'
 
 export interface MemoryUsageOptions {
@@ -36,9 +37,8 @@ class MemoryUsage implements UsageStore {
     const found = this.#matching(question)
       .filter((record) => after === undefined || cursorOf(record) < after)
       .sort((left, right) => (cursorOf(left) < cursorOf(right) ? 1 : -1))
-    const items = found.slice(0, limit).map((record) => ({ ...record }))
-    const last = items.at(-1)
-    return found.length > limit && last !== undefined ? { items, next: cursorOf(last) } : { items }
+    const page = pageOf(found, limit, cursorOf)
+    return { ...page, items: page.items.map((record) => ({ ...record })) }
   }
 
   summarise(question: UsageQuestion): UsageSummary[] {

@@ -1,0 +1,12 @@
+/** What is left of the rates and places of a claim once it is granted. */
+import type { Claim, Verdict } from './contract.ts'
+
+/** `found` tells how things stood before. */
+export function drawn({ rates }: Claim, found: Verdict): Verdict {
+  if (!found.admitted) return found
+  return {
+    admitted: true,
+    left: found.left.map((room, index) => room - (rates[index]?.cost ?? 0)),
+    free: found.free.map((places) => places - 1),
+  }
+}
