@@ -1,5 +1,5 @@
 /** The public surface of `modelhatch`. Providers are in `modelhatch/providers`, hosts in `modelhatch/express` and others. */
-export type { AccountAdmin, AccountView, EntryView, TopUp } from './admin/accounts.ts'
+export type { AccountAdmin, AccountView, Credited, EntryView, TopUp } from './admin/accounts.ts'
 export type { Admin } from './admin/admin.ts'
 export type { KeyAdmin, KeyChange, KeyRequest, KeyView } from './admin/keys.ts'
 export type { StatisticsRow, UsageAdmin, UsageView } from './admin/usage.ts'

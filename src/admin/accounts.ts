@@ -26,6 +26,12 @@ export interface TopUp {
   readonly note?: string
 }
 
+export interface Credited {
+  readonly balance: string
+  /** The reference was known: nothing was changed. */
+  readonly repeated: boolean
+}
+
 export interface EntryView extends Omit<Entry, 'amount' | 'overage'> {
   readonly amount: string
   readonly overage: string
@@ -69,24 +75,14 @@ export class AccountAdmin {
    * Adds to the balance of an account, which is opened if it is not known. Repeating a top-up with its reference changes
    * nothing; the reference with another amount or account is a 409.
    */
-  async topUp({
-    account,
-    amount,
-    reference,
-    note,
-  }: TopUp): Promise<{ readonly balance: string; readonly repeated: boolean }> {
+  async topUp({ account, amount, reference, note }: TopUp): Promise<Credited> {
     const micros = money(amount)
     if (micros < this.#minimum) throw invalid(`A top-up is at least ${formatMoney(this.#minimum)}.`, 'amount')
     return this.#credit(account, micros, reference, note)
   }
 
   /** Adds to or takes from a balance without a minimum: for corrections, and refunds outside of calls. */
-  async adjust({
-    account,
-    amount,
-    reference,
-    note,
-  }: TopUp): Promise<{ readonly balance: string; readonly repeated: boolean }> {
+  async adjust({ account, amount, reference, note }: TopUp): Promise<Credited> {
     const micros = money(amount)
     if (micros === 0n) throw invalid('An adjustment cannot be zero.', 'amount')
     return this.#credit(account, micros, reference, note)

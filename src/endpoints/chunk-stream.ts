@@ -171,7 +171,8 @@ function chunksIn<Chunk>({ bytes }: ContentFrames): Chunk[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line.slice('data: '.length)) as Chunk)
 }
 
-async function nextOf<T>(pieces: AsyncIterator<T>): Promise<T | undefined> {
+/** Undefined at the end. */
+export async function nextOf<T>(pieces: AsyncIterator<T>): Promise<T | undefined> {
   const next = await pieces.next()
   return next.done === true ? undefined : next.value
 }

@@ -1,7 +1,6 @@
 /** Stores with one planted fault each, and the test of the suite that must find it. */
 import { expect, test } from 'vitest'
 import type { TestFunction } from '../../src/testing/runner.ts'
-import { failuresOf } from './planted.ts'
 
 /** What is wrong, the store, and a part of the name of the test that tells. */
 export type Fault<Store> = readonly [wrong: string, change: (good: Store) => Partial<Store>, caughtBy: string]
@@ -20,6 +19,21 @@ export function opened<Store extends object>(store: Store): Store {
       typeof value === 'function' && name !== 'constructor' ? [[name, value.bind(store) as unknown]] : [],
     ),
   ) as Store
+}
+
+/** Runs a suite and tells which of its tests failed. */
+export async function failuresOf(kit: (test: TestFunction) => void): Promise<string[]> {
+  const tests: { name: string; body: () => Promise<void> }[] = []
+  kit((name, body) => tests.push({ name, body }))
+  const failed: string[] = []
+  for (const { name, body } of tests) {
+    try {
+      await body()
+    } catch {
+      failed.push(name)
+    }
+  }
+  return failed
 }
 
 /** A suite as it is run against a store of which nothing is known but how to make one. */

@@ -2,10 +2,7 @@ import { expect, test } from 'vitest'
 import type { IdempotencyClaim, IdempotencyStart, IdempotencyStore } from '../../src/index.ts'
 import { memoryIdempotencyStore } from '../../src/index.ts'
 import { testIdempotencyStore } from '../../src/testing/index.ts'
-import { failuresOf } from './planted.ts'
-
-/** A turn of the event loop: the gap in which a store that is not atomic loses. */
-const turn = () => new Promise<void>((resolve) => setImmediate(resolve))
+import { failuresOf, turn } from './faults.ts'
 
 type Fault = (good: IdempotencyStore, now: () => number) => Partial<IdempotencyStore>
 

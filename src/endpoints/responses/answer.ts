@@ -9,7 +9,7 @@ import { ContentFrames, Verbatim, type Call, type Provider, type ResponsePiece }
 import { unavailable } from '../../providers/failure.ts'
 import type { InputItem, ResponseEvent, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
-import { release } from '../chunk-stream.ts'
+import { nextOf, release } from '../chunk-stream.ts'
 import { blankResponse, type ResponseVisit } from './blank.ts'
 import { respondByChat } from './by-chat/by-chat.ts'
 import { explodeResponse } from './explode.ts'
@@ -174,11 +174,6 @@ const prefixes = new Map([
   ['custom_tool_call', 'ctc'],
   ['custom_tool_call_output', 'ctco'],
 ])
-
-async function nextOf(pieces: AsyncIterator<ResponsePiece>): Promise<ResponsePiece | undefined> {
-  const next = await pieces.next()
-  return next.done === true ? undefined : next.value
-}
 
 function withoutEnd() {
   return unavailable('same', new Error('the vendor ended the answer without its last event'))

@@ -3,8 +3,8 @@ import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import { readTurns } from '../reading/messages.ts'
 import { isRecord } from '../reading/parts.ts'
-import { readEffort, readFormat, readLimit, readStops } from '../reading/settings.ts'
-import { readTools, type ToolPlan } from '../reading/tools.ts'
+import { jsonTurn, readEffort, readFormat, readLimit, readStops } from '../reading/settings.ts'
+import { isForced, readTools } from '../reading/tools.ts'
 import { refuseFields, unsupportedValue } from '../unsupported.ts'
 import { conversationOf, type Message } from './messages.ts'
 import { traitsOf, type ClaudeTraits } from './models.ts'
@@ -50,8 +50,6 @@ const unknownToVendor = [
   'function_call',
 ]
 
-const jsonOnly = 'Answer with one valid JSON object and nothing else: no code fence, no words before or after it.'
-
 export function requestFor(call: ChatCall, options: RequestOptions): MessagesRequest {
   const { request, model } = call
   refuseFields(call, unknownToVendor, options.ignore)
@@ -63,7 +61,7 @@ export function requestFor(call: ChatCall, options: RequestOptions): MessagesReq
   if (forced && !traits.forcedTools) throw unsupportedValue(call, 'tool_choice', 'it must be "auto" or "none".')
 
   const turns = readTurns(request.messages)
-  if (format.kind === 'json') turns.push({ role: 'system', parts: [{ kind: 'text', text: jsonOnly, raw: {} }] })
+  if (format.kind === 'json') turns.push(jsonTurn)
   const conversation = conversationOf(turns, call)
   const { thinking, effort } = mindFor(call, traits, maxTokens, conversation.messages, forced)
   const thinks = thinking !== undefined && thinking['type'] !== 'disabled'
@@ -95,10 +93,6 @@ export function requestFor(call: ChatCall, options: RequestOptions): MessagesReq
       ...(call.stream && { stream: true }),
     },
   }
-}
-
-function isForced({ use }: ToolPlan): boolean {
-  return use?.mode === 'required' || use?.mode === 'named'
 }
 
 /** The vendor's own `thinking` passes as it is; `reasoning_effort` is translated. */

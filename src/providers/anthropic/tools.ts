@@ -2,7 +2,7 @@
 import type { Turn } from '../reading/messages.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { Format } from '../reading/settings.ts'
-import type { FunctionTool, ToolPlan } from '../reading/tools.ts'
+import { answerToolName, type FunctionTool, type ToolPlan } from '../reading/tools.ts'
 import type { ClaudeTraits } from './models.ts'
 import { strictSchema } from './schema.ts'
 
@@ -25,9 +25,7 @@ export function withAnswerTool(
   traits: ClaudeTraits,
   free: boolean,
 ): ToolFields & { readonly name: string } {
-  const taken = new Set(plan.tools.map((tool) => tool.name))
-  const wish = format.name ?? 'json'
-  const name = taken.has(wish) ? `${wish}_answer` : wish
+  const name = answerToolName(plan, format.name)
   const description = format.description ?? 'Gives the final answer. Always answer by calling this tool.'
   const tools = [
     ...plan.tools.map((tool) => toolOf(tool, traits)),

@@ -2,8 +2,8 @@
 import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import { readTurns } from '../reading/messages.ts'
-import { readEffort, readFormat, readLimit, readStops, type Format } from '../reading/settings.ts'
-import { readTools, type FunctionTool, type ToolPlan } from '../reading/tools.ts'
+import { jsonTurn, readEffort, readFormat, readLimit, readStops, type Format } from '../reading/settings.ts'
+import { answerToolName, isForced, readTools, type FunctionTool, type ToolPlan } from '../reading/tools.ts'
 import { refuseFields, unsupportedValue } from '../unsupported.ts'
 import { conversationOf } from './contents.ts'
 import { traitsOf, type GeminiTraits } from './models.ts'
@@ -38,8 +38,6 @@ const unknownToVendor = [
   'function_call',
 ]
 
-const jsonOnly = 'Answer with one valid JSON object and nothing else: no code fence, no words before or after it.'
-
 export function requestFor(call: ChatCall, options: RequestOptions): GenerateRequest {
   const { request, model } = call
   refuseFields(call, unknownToVendor, options.ignore)
@@ -48,11 +46,9 @@ export function requestFor(call: ChatCall, options: RequestOptions): GenerateReq
   const plan = readTools(call)
   const turns = readTurns(request.messages)
   // A form for the answer and tools exclude each other on older models, and on newer ones where a call is forced.
-  const forced = plan.use?.mode === 'required' || plan.use?.mode === 'named'
-  const apart = plan.tools.length > 0 && (!traits.schemaBesideTools || forced)
+  const apart = plan.tools.length > 0 && (!traits.schemaBesideTools || isForced(plan))
   const standIn = apart && format.kind === 'schema' ? answerTool(plan, format) : undefined
-  if (apart && format.kind === 'json')
-    turns.push({ role: 'system', parts: [{ kind: 'text', text: jsonOnly, raw: {} }] })
+  if (apart && format.kind === 'json') turns.push(jsonTurn)
   const { tools, mode } = standIn ?? { tools: plan.tools, mode: modeOf(plan) }
   const config = {
     ...samplingOf(request),
@@ -75,8 +71,7 @@ export function requestFor(call: ChatCall, options: RequestOptions): GenerateReq
 }
 
 function answerTool(plan: ToolPlan, format: Extract<Format, { kind: 'schema' }>) {
-  const wish = format.name ?? 'json'
-  const name = plan.tools.some((tool) => tool.name === wish) ? `${wish}_answer` : wish
+  const name = answerToolName(plan, format.name)
   const { use } = plan
   const only = use?.mode === 'named' ? use.name : use?.mode === 'none' ? name : undefined
   const description = format.description ?? 'Gives the final answer. Always answer by calling this function.'

@@ -3,6 +3,7 @@ import { invalid } from '../../errors.ts'
 import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import { unsupportedValue } from '../unsupported.ts'
+import type { SystemTurn } from './messages.ts'
 import { recordOf } from './parts.ts'
 
 /** The form the answer must have. */
@@ -14,6 +15,18 @@ export type Format =
       readonly description?: string
       readonly schema: Readonly<Record<string, unknown>>
     }
+
+/** Asks for JSON where a model cannot be held to it. */
+export const jsonTurn: SystemTurn = {
+  role: 'system',
+  parts: [
+    {
+      kind: 'text',
+      text: 'Answer with one valid JSON object and nothing else: no code fence, no words before or after it.',
+      raw: {},
+    },
+  ],
+}
 
 export function readFormat(call: Pick<Call<ChatRequest>, 'request' | 'publicModel'>): Format {
   const format = call.request.response_format

@@ -45,6 +45,19 @@ export function readTools(call: Pick<Call<ChatRequest>, 'request' | 'publicModel
   throw unsupportedValue(call, 'tool_choice.type', 'it must be "function" or "allowed_tools".')
 }
 
+/** The answer must be a call. */
+export function isForced({ use }: ToolPlan): boolean {
+  return use?.mode === 'required' || use?.mode === 'named'
+}
+
+/** The name of a tool whose input is the answer itself, beside which no other tool has that name. */
+export function answerToolName({ tools }: ToolPlan, wish = 'json'): string {
+  const taken = namesOf(tools)
+  let name = wish
+  while (taken.has(name)) name += '_answer'
+  return name
+}
+
 function readTool(call: Pick<Call<unknown>, 'publicModel'>, value: unknown, param: string): FunctionTool {
   const raw = recordOf(value, param)
   if (raw['type'] !== 'function') throw unsupportedValue(call, `${param}.type`, 'it must be "function".')

@@ -6,7 +6,6 @@ import {
   requireResults,
   type Dialect,
   type HeardTurn,
-  type Refusal,
   type RefusalKind,
   type Script,
 } from './dialect.ts'
@@ -39,7 +38,12 @@ export const anthropicDialect: Dialect = {
     ]
     return { frames: [...frames, frame('message_stop', {})], complete: frames.length }
   },
-  refusal: refuse,
+  refusal(kind, secret) {
+    const [status, type, words] = refusals[kind]
+    const error = { type, message: words + secret }
+    const headers = { 'request-id': secret, ...(kind === 'rate' && { 'retry-after': '7' }) }
+    return { status, headers, body: JSON.stringify({ type: 'error', error, request_id: secret }) }
+  },
   errorFrame: (secret) => frame('error', { error: { type: 'overloaded_error', message: secret } }),
   hear({ json }) {
     const { stream, system = '', messages, tools = [] } = json as Request
@@ -163,11 +167,4 @@ const refusals: Readonly<Record<RefusalKind, readonly [number, string, string]>>
   rate: [429, 'rate_limit_error', ''],
   overloaded: [529, 'overloaded_error', ''],
   broken: [500, 'api_error', ''],
-}
-
-function refuse(kind: RefusalKind, secret: string): Refusal {
-  const [status, type, words] = refusals[kind]
-  const error = { type, message: words + secret }
-  const headers = { 'request-id': secret, ...(kind === 'rate' && { 'retry-after': '7' }) }
-  return { status, headers, body: JSON.stringify({ type: 'error', error, request_id: secret }) }
 }

@@ -6,7 +6,6 @@ import {
   requireResults,
   type Dialect,
   type HeardTurn,
-  type Refusal,
   type RefusalKind,
   type Script,
 } from './dialect.ts'
@@ -38,7 +37,14 @@ export const geminiDialect: Dialect = {
     ]
     return { frames, complete: frames.length }
   },
-  refusal: refuse,
+  refusal(kind, secret) {
+    const [code, status, details] = refusals[kind]
+    return {
+      status: code,
+      headers: { 'x-secret': secret },
+      body: JSON.stringify({ error: { code, message: secret, status, details } }),
+    }
+  },
   errorFrame: (secret) => frame({ error: { code: 503, message: secret, status: 'UNAVAILABLE' } }),
   hear({ url, json }) {
     const { systemInstruction, contents, tools = [] } = json as Request
@@ -135,13 +141,4 @@ const refusals: Readonly<Record<RefusalKind, readonly [number, string, object[]]
   rate: [429, 'RESOURCE_EXHAUSTED', [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '6.2s' }]],
   overloaded: [503, 'UNAVAILABLE', []],
   broken: [500, 'INTERNAL', []],
-}
-
-function refuse(kind: RefusalKind, secret: string): Refusal {
-  const [code, status, details] = refusals[kind]
-  return {
-    status: code,
-    headers: { 'x-secret': secret },
-    body: JSON.stringify({ error: { code, message: secret, status, details } }),
-  }
 }

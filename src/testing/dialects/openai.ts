@@ -6,7 +6,6 @@ import {
   requireResults,
   type Dialect,
   type HeardTurn,
-  type Refusal,
   type RefusalKind,
   type Script,
 } from './dialect.ts'
@@ -49,7 +48,11 @@ export const openaiDialect: Dialect = {
     const counted = frame({ ...head, object: 'chat.completion.chunk', choices: [], ...usageIn(script) })
     return { frames: [...frames, counted, 'data: [DONE]\n\n'], complete: frames.length }
   },
-  refusal: refuse,
+  refusal(kind, secret) {
+    const [status, type, code] = refusals[kind]
+    const headers = { 'x-request-id': secret, ...(kind === 'rate' && { 'retry-after': '7' }) }
+    return { status, headers, body: JSON.stringify({ error: { message: secret, type, param: null, code } }) }
+  },
   errorFrame: (secret) => frame({ error: { message: secret, type: 'server_error', param: null, code: null } }),
   hear({ json }) {
     const { stream, messages, tools = [] } = json as Request
@@ -150,10 +153,4 @@ const refusals: Readonly<Record<RefusalKind, readonly [number, string, string | 
   rate: [429, 'requests', 'rate_limit_exceeded'],
   overloaded: [503, 'server_error', null],
   broken: [500, 'server_error', null],
-}
-
-function refuse(kind: RefusalKind, secret: string): Refusal {
-  const [status, type, code] = refusals[kind]
-  const headers = { 'x-request-id': secret, ...(kind === 'rate' && { 'retry-after': '7' }) }
-  return { status, headers, body: JSON.stringify({ error: { message: secret, type, param: null, code } }) }
 }
