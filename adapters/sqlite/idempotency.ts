@@ -33,9 +33,10 @@ export const idempotencyPart: Part = {
 const lapsedMs = 3_600_000
 
 const beginSql = `
-  INSERT INTO modelhatch_idempotency (account, route, key, attempt, digest, ends) VALUES (?1, ?2, ?3, ?4, ?5, ?6 + ?7)
-  ON CONFLICT DO UPDATE SET attempt = ?4, digest = ?5, ends = ?6 + ?7, ended = 0, status = NULL, headers = NULL, body = NULL
-  WHERE ends <= ?6 OR (attempt = ?4 AND NOT ended)`
+  INSERT INTO modelhatch_idempotency (account, route, key, attempt, digest, ends) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET attempt = excluded.attempt, digest = excluded.digest, ends = excluded.ends, ended = 0,
+    status = NULL, headers = NULL, body = NULL
+  WHERE ends <= ? OR (attempt = excluded.attempt AND NOT ended)`
 
 const held = 'account = ? AND route = ? AND key = ? AND attempt = ? AND NOT ended'
 
@@ -45,7 +46,8 @@ export function sqliteIdempotency(database: Database): Required<IdempotencyStore
     begin({ account, route, key, attempt, digest, leaseMs }) {
       sweep.use()
       return database.transaction((): IdempotencyVerdict => {
-        const begun = database.run(beginSql, account, route, key, attempt, digest, database.now(), leaseMs) > 0
+        const now = database.now()
+        const begun = database.run(beginSql, account, route, key, attempt, digest, now + leaseMs, now) > 0
         if (begun) return { outcome: 'begun' }
         const sql = 'SELECT * FROM modelhatch_idempotency WHERE account = ? AND route = ? AND key = ?'
         return verdictOf(database.get(sql, account, route, key) as Row)

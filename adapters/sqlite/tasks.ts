@@ -18,33 +18,37 @@ export const taskSchema: readonly string[] = [
 /** The table must be there. */
 export function taskStore(database: DatabaseSync): TaskStore {
   const insert = database.prepare(
-    `INSERT INTO modelhatch_tasks VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO UPDATE SET version = ?3, created_at = ?4,
-       expires_at = ?5, due_at = ?6, leased_until = ?7, data = ?8
-     WHERE expires_at <= ?4 AND due_at IS NULL RETURNING 1`,
+    `INSERT INTO modelhatch_tasks
+     VALUES (:tenant, :id, :version, :createdAt, :expiresAt, :dueAt, :leasedUntil, :data)
+     ON CONFLICT DO UPDATE SET version = excluded.version, created_at = excluded.created_at,
+       expires_at = excluded.expires_at, due_at = excluded.due_at, leased_until = excluded.leased_until, data = excluded.data
+     WHERE expires_at <= excluded.created_at AND due_at IS NULL RETURNING 1`,
   )
   const present = database.prepare('SELECT * FROM modelhatch_tasks WHERE tenant = ? AND id = ?')
   const find = database.prepare('SELECT * FROM modelhatch_tasks WHERE tenant = ? AND id = ? AND expires_at > ?')
   const replace = database.prepare(
-    `UPDATE modelhatch_tasks SET version = ?3, created_at = ?4, expires_at = ?5, due_at = ?6, leased_until = ?7, data = ?8
-     WHERE tenant = ?1 AND id = ?2 AND version = ?3 - 1 RETURNING 1`,
+    `UPDATE modelhatch_tasks SET version = :version, created_at = :createdAt, expires_at = :expiresAt, due_at = :dueAt,
+       leased_until = :leasedUntil, data = :data
+     WHERE tenant = :tenant AND id = :id AND version = :version - 1 RETURNING 1`,
   )
   const purge = database.prepare('DELETE FROM modelhatch_tasks WHERE due_at IS NULL AND expires_at <= ?')
   const claim = database.prepare(
-    `UPDATE modelhatch_tasks SET version = version + 1, leased_until = ?2 WHERE (tenant, id) IN (
-       SELECT tenant, id FROM modelhatch_tasks WHERE due_at <= ?1 AND leased_until <= ?1 ORDER BY due_at LIMIT ?3
+    `UPDATE modelhatch_tasks SET version = version + 1, leased_until = :until WHERE (tenant, id) IN (
+       SELECT tenant, id FROM modelhatch_tasks WHERE due_at <= :now AND leased_until <= :now ORDER BY due_at LIMIT :limit
      ) RETURNING *`,
   )
   const list = (order: 'ASC' | 'DESC', beyond: '>' | '<') =>
     database.prepare(
-      `SELECT * FROM modelhatch_tasks WHERE tenant = ?1 AND expires_at > ?2 AND (?4 IS NULL OR (created_at, id) ${beyond}
-         (SELECT created_at, id FROM modelhatch_tasks WHERE tenant = ?1 AND id = ?4))
-       ORDER BY created_at ${order}, id ${order} LIMIT ?3`,
+      `SELECT * FROM modelhatch_tasks WHERE tenant = :tenant AND expires_at > :now AND (
+         :after IS NULL OR
+         (created_at, id) ${beyond} (SELECT created_at, id FROM modelhatch_tasks WHERE tenant = :tenant AND id = :after)
+       ) ORDER BY created_at ${order}, id ${order} LIMIT :limit`,
     )
   const lists = { asc: list('ASC', '>'), desc: list('DESC', '<') }
 
   return {
     async insert(task) {
-      if (insert.get(...valuesOf(task)) !== undefined) return task
+      if (insert.get(valuesOf(task)) !== undefined) return task
       return recordOf(present.get(task.tenant, task.id) as Row)
     },
     async find(tenant, id, now) {
@@ -52,23 +56,21 @@ export function taskStore(database: DatabaseSync): TaskStore {
       return row && recordOf(row)
     },
     async replace(task) {
-      return replace.get(...valuesOf(task)) !== undefined
+      return replace.get(valuesOf(task)) !== undefined
     },
     async claim({ now, leaseMs, limit }) {
       purge.run(now)
-      const claimed = claim.all(now, now + leaseMs, limit).map(recordOf)
+      const claimed = claim.all({ now, until: now + leaseMs, limit }).map(recordOf)
       return claimed.sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
     },
     async list(tenant, { now, limit, after, order }) {
-      return lists[order].all(tenant, now, limit, after ?? null).map(recordOf)
+      return lists[order].all({ tenant, now, limit, after: after ?? null }).map(recordOf)
     },
   }
 }
 
-type Values = [string, string, number, number, number, number | null, number, string]
-
-function valuesOf({ tenant, id, version, createdAt, expiresAt, dueAt, leasedUntil, data }: TaskRecord): Values {
-  return [tenant, id, version, createdAt, expiresAt, dueAt, leasedUntil, JSON.stringify(data)]
+function valuesOf({ tenant, id, version, createdAt, expiresAt, dueAt, leasedUntil, data }: TaskRecord) {
+  return { tenant, id, version, createdAt, expiresAt, dueAt, leasedUntil, data: JSON.stringify(data) }
 }
 
 function recordOf(row: Row): TaskRecord {

@@ -78,6 +78,10 @@ function koaHost(Framework: typeof Koa, setup: Setup<Middleware>, wrap?: (inner:
   })
 }
 
+function pairsOf(raw: readonly string[]): [string, string][] {
+  return Array.from({ length: raw.length / 2 }, (_, index) => [raw[2 * index] as string, raw[2 * index + 1] as string])
+}
+
 /** As the servers of web frameworks do it: the URL standard has tidied up the target before anybody sees it. */
 function fetchListener(gateway: Gateway): RequestListener {
   const handle = mountFetch(gateway)
@@ -90,9 +94,7 @@ function fetchListener(gateway: Gateway): RequestListener {
     const hasBody = incoming.method !== 'GET' && incoming.method !== 'HEAD'
     const request = new Request(url, {
       method: incoming.method ?? 'GET',
-      headers: Object.entries(incoming.headersDistinct).flatMap(([name, values = []]) =>
-        values.map((value): [string, string] => [name, value]),
-      ),
+      headers: pairsOf(incoming.rawHeaders),
       signal: left.signal,
       ...(hasBody && { body: Readable.toWeb(incoming) as never, duplex: 'half' }),
     })
