@@ -121,6 +121,7 @@ export class Gateway {
         random,
       }),
       publicUrl: publicUrl.replace(/\/*(?:\/v1)?\/*$/, ''),
+      stallMs: timeouts?.stallMs ?? 60_000,
     }
 
     const providers = isRegistry(models) ? [] : providersOf(models)

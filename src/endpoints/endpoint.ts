@@ -37,6 +37,8 @@ export interface Parts {
   readonly videos: VideoTasks
   /** What stands before `/v1` in the URLs that answers hold; empty: such URLs are relative to the host. */
   readonly publicUrl: string
+  /** Milliseconds for which a client may leave a stream unread. */
+  readonly stallMs: number
 }
 
 /** Who asks, and what may be needed to read the request. */

@@ -1,5 +1,6 @@
 /** A stream of frames as a reply body: back-pressure, keep-alive, and an end that never looks cleaner than it is. */
 import { GatewayError } from '../errors.ts'
+import { drained } from './byte-stream.ts'
 import type { Sink, StreamBody } from './exchange.ts'
 import type { Heartbeat } from './heartbeat.ts'
 import { errorFrame, keepAliveFrame } from './sse.ts'
@@ -139,10 +140,7 @@ class Pump {
   /** Waits until the client has read; one that does not is cut off, which ends the pull from the vendor too. */
   async #drained(): Promise<void> {
     this.#stalled = true
-    const timer = setTimeout(() => this.#sink.destroy(), this.#options.stallMs)
-    timer.unref()
-    await this.#sink.drained()
-    clearTimeout(timer)
+    await drained(this.#sink, this.#options.stallMs)
     this.#stalled = false
   }
 }

@@ -13,7 +13,7 @@ export const videoContent: QueryEndpoint = {
   name: 'videos.content',
   async answer(query) {
     const { caller, exchange } = query
-    const { videos } = query.parts
+    const { videos, stallMs } = query.parts
     const task = await videos.find(caller.account, idIn(query))
     if (task.data.state === 'failed') throw noSuchTask()
     if (task.data.state !== 'completed') throw notReady()
@@ -32,6 +32,6 @@ export const videoContent: QueryEndpoint = {
       return { status: 302, headers: { location: url, 'cache-control': 'private, no-store' }, body: '' }
     }
     const headers = Object.entries(content.headers).filter(([name]) => passedOn.has(name))
-    return { status: content.status, headers: Object.fromEntries(headers), body: byteStream(content.body) }
+    return { status: content.status, headers: Object.fromEntries(headers), body: byteStream(content.body, stallMs) }
   },
 }

@@ -1,10 +1,12 @@
+import { get, type IncomingMessage } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import OpenAI, { toFile } from 'openai'
 import { describe, expect, test } from 'vitest'
 import { landscapeVideo, portraitVideo, type TaskEvent } from '../../../src/index.ts'
-import { demo, type Provider } from '../../../src/providers/index.ts'
+import { demo, type Provider, type VideoProvider } from '../../../src/providers/index.ts'
 import { createGateway } from '../../../src/index.ts'
 import { everyBundle } from '../../every-bundle.ts'
-import { hosted } from '../../hosted.ts'
+import { hosted, hostedWith } from '../../hosted.ts'
 
 interface Served {
   readonly url: string
@@ -264,6 +266,38 @@ describe('the official client', () => {
     const { id } = await client.videos.create({ model: 'landscape', prompt: 'a hatch' })
     await expect(client.videos.downloadContent(id)).rejects.toMatchObject({ status: 409 })
   })
+})
+
+test('who leaves a video unread is cut off, and the vendor with it', async () => {
+  const sample = demo({ videoSeconds: 0 })
+  const released = Promise.withResolvers<string>()
+  async function* endless() {
+    try {
+      for (;;) yield new Uint8Array(65_536)
+    } finally {
+      released.resolve('let go')
+    }
+  }
+  const video = {
+    ...sample.video,
+    content: async () => ({ status: 200, headers: {}, body: endless() }),
+  } as VideoProvider
+  let passed = 0
+  const { url } = await hostedWith({
+    models: { v: { ...sample, video } },
+    clock: () => Date.now() + passed,
+    timeouts: { stallMs: 100 },
+  })
+  const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
+  const body = JSON.stringify({ model: 'v', prompt: 'a hatch opens', duration: 5 })
+  const made = await fetch(`${url}/v1/videos/generations`, { method: 'POST', headers, body })
+  const { id } = (await made.json()) as { id: string }
+  passed += 60_000
+  const unread = await new Promise<IncomingMessage>((resolve) =>
+    get(`${url}/v1/videos/${id}/content`, { headers }, resolve),
+  )
+  expect(unread.statusCode).toBe(200)
+  expect(await Promise.race([released.promise, pause(3_000)])).toBe('let go')
 })
 
 describe.each(everyBundle())('ids that are none, with %s', (_, there, open) => {
