@@ -23,7 +23,10 @@ export interface TaskRecord {
   readonly dueAt: number | null
   /** Until when somebody is working on the task; 0: nobody is. */
   readonly leasedUntil: number
-  /** What the gateway knows of the task, up to 1 MiB of JSON text, any Unicode. A store does not look into it. */
+  /**
+   * What the gateway knows of the task: any Unicode, as JSON text up to `sizes.jsonBytes` (20 MiB) while it holds the
+   * picture a video begins with, some kilobytes later. A store does not look into it.
+   */
   readonly data: Json
 }
 

@@ -298,7 +298,7 @@ const faults: Fault<TaskStore>[] = [
     (good) => ({
       insert: (task) => good.insert(JSON.stringify(task.data).length > 65_536 ? { ...task, data: null } : task),
     }),
-    'keeps a mebibyte',
+    'keeps 20 MiB',
   ],
   [
     'claim takes what is due one millisecond later',
