@@ -110,7 +110,6 @@ export function testIdempotencyStore(
     const first = start()
     await store.begin(first)
     await store.finish({ ...first, keepMs: brief, answer: text('old') })
-    assert.equal((await other.begin(next(first))).outcome, 'ended')
     await wait(past)
     assert.deepEqual(await other.begin(next(first)), { outcome: 'begun' })
   })
