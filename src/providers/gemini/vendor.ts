@@ -1,11 +1,10 @@
 /** The way to Google's API: what all methods of the provider do alike. */
-import { publicLookup, publicUrl } from '../../http/public-address.ts'
 import { requireSuccess } from '../answer.ts'
 import { Client, parseBaseUrl } from '../client.ts'
 import type { Call } from '../contract.ts'
-import { unavailable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
 import { vendorError } from '../vendor-error.ts'
+import { strangersClient } from '../videos/download.ts'
 import { readFault, statusOf } from './fault.ts'
 import type { GeminiOptions } from './gemini.ts'
 
@@ -29,11 +28,7 @@ export class Vendor {
     if (url.origin === base.origin) {
       return new Client({ ...this.#options, baseUrl: url.origin + base.search, headers: headersOf(this.#options) })
     }
-    // Only a vendor of our own network may send us to places in it.
-    const inside = base.protocol === 'http:'
-    const allowed = inside ? /^https?:$/.test(url.protocol) : url.protocol === 'https:' && publicUrl(url.href)
-    if (!allowed) throw unavailable('next', new Error('the vendor keeps a file where we do not go'))
-    return new Client({ ...this.#options, baseUrl: url.origin, headers: {} }, inside ? undefined : publicLookup())
+    return strangersClient(url, base.protocol === 'http:', this.#options)
   }
 
   close(): Promise<void> {

@@ -21,8 +21,8 @@ export function requireFound(transfer: Transfer): void {
 }
 
 /** Bytes that are here already, or one range of them, as players ask for it. */
-export function ranged(bytes: Buffer, range: string | undefined): VideoContent {
-  const headers = { 'content-type': 'video/mp4', 'accept-ranges': 'bytes' }
+export function ranged(bytes: Buffer, range: string | undefined, type = 'video/mp4'): VideoContent {
+  const headers = { 'content-type': type, 'accept-ranges': 'bytes' }
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? []
   const whole = from === '' && to === ''
   const start = from === '' ? Math.max(bytes.length - Number(to), 0) : Number(from)

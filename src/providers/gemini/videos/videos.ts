@@ -5,10 +5,10 @@ import { readJsonObject, requireSuccess } from '../../answer.ts'
 import type { VideoContext, VideoContent, VideoProvider } from '../../video.ts'
 import { ranged, requireFound } from '../../videos/content.ts'
 import type { Answer } from '../../videos/dialect.ts'
+import { download } from '../../videos/download.ts'
 import { askVendor, httpVideo, idOf } from '../../videos/http-video.ts'
 import type { Vendor } from '../vendor.ts'
 import type { GoogleVideoDialect } from './dialect.ts'
-import { download } from './download.ts'
 import { omniDialect, omniLimits } from './omni.ts'
 import { veoDialect, veoLimits } from './veo.ts'
 
@@ -41,7 +41,7 @@ async function contentOf(
   context: VideoContext & { readonly range?: string },
 ): Promise<VideoContent> {
   const { uri } = Object(operation) as { uri?: unknown }
-  if (typeof uri === 'string') return download(vendor, uri, context)
+  if (typeof uri === 'string') return download(fileAt(vendor, uri), context, (url) => vendor.clientAt(url))
   const transfer = await askVendor(vendor.client, dialect.check(idOf(operation, dialect)), context.signal)
   requireFound(transfer)
   await requireSuccess(transfer, undefined, dialect.fault)
@@ -49,6 +49,12 @@ async function contentOf(
   const { base64 } = dialect.videoIn(value as Answer)
   if (base64 === undefined) throw new GatewayError('not_found')
   return ranged(Buffer.from(base64, 'base64'), context.range)
+}
+
+/** Whoever speaks for Google names Google's own address, and has the file under its own. */
+function fileAt(vendor: Vendor, uri: string): URL | null {
+  const [file] = /\bfiles\/[\w-]+:download\b/.exec(uri) ?? []
+  return file === undefined ? URL.parse(uri) : new URL(`${vendor.base}/${file}?alt=media`)
 }
 
 function isVeo(model: string): boolean {

@@ -1,23 +1,22 @@
-/** A file of Google's, with our credentials where they belong and nowhere else. */
-import { GatewayError } from '../../../errors.ts'
-import type { Client } from '../../client.ts'
-import { unavailable } from '../../failure.ts'
-import type { VideoContent, VideoContext } from '../../video.ts'
-import { contentOf } from '../../videos/content.ts'
-import type { Vendor } from '../vendor.ts'
+/** A file at an address that a vendor names. */
+import { publicLookup, publicUrl } from '../../http/public-address.ts'
+import { GatewayError } from '../../errors.ts'
+import { Client, type ClientOptions } from '../client.ts'
+import { unavailable } from '../failure.ts'
+import type { VideoContent, VideoContext } from '../video.ts'
+import { contentOf } from './content.ts'
 
 const redirects = 5
 
+/** `clientAt`: with what to go to an address, closed after it; throws where nobody should go. */
 export async function download(
-  vendor: Vendor,
-  uri: string,
+  file: URL | null,
   { signal, range }: VideoContext & { readonly range?: string },
+  clientAt: (url: URL) => Client,
 ): Promise<VideoContent> {
-  // Whoever speaks for Google names Google's own address, and has the file under its own.
-  const [file] = /\bfiles\/[\w-]+:download\b/.exec(uri) ?? []
-  let url = file === undefined ? URL.parse(uri) : new URL(`${vendor.base}/${file}?alt=media`)
+  let url = file
   for (let turn = 0; turn <= redirects && url !== null; turn++) {
-    const client = vendor.clientAt(url)
+    const client = clientAt(url)
     const path = url.pathname + url.search
     const transfer = await client.send({ method: 'GET', path, ...(range && { headers: { range } }), signal })
     const location = transfer.header('location')
@@ -32,6 +31,17 @@ export async function download(
     url = URL.parse(location, url.href)
   }
   throw unavailable('next', new Error('the vendor does not say where the file is'))
+}
+
+/** A client without credentials of ours. `inside`: only a vendor of our own network may send us to places in it. */
+export function strangersClient(
+  url: URL,
+  inside: boolean,
+  options: Partial<Omit<ClientOptions, 'baseUrl'>> = {},
+): Client {
+  const allowed = inside ? /^https?:$/.test(url.protocol) : url.protocol === 'https:' && publicUrl(url.href)
+  if (!allowed) throw unavailable('next', new Error('the vendor keeps a file where we do not go'))
+  return new Client({ ...options, baseUrl: url.origin, headers: {} }, inside ? undefined : publicLookup())
 }
 
 async function* closing(body: AsyncIterable<Uint8Array>, client: Client): AsyncGenerator<Uint8Array> {
