@@ -1,10 +1,11 @@
 /** Any model of the AI SDK as a provider: dozens of vendors without code of ours. The SDK itself is the host's to install. */
 import { refuseUnknown } from '../src/known-options.ts'
-import type { Call, Provider } from '../src/providers/contract.ts'
+import type { Provider } from '../src/providers/contract.ts'
 import { chat, type ChatSettings } from './ai-sdk/chat.ts'
-import { failureOf } from './ai-sdk/failure.ts'
+import { failureOf, type Asking } from './ai-sdk/failure.ts'
 import { draw, embed, transcribe } from './ai-sdk/media.ts'
 import { sourceOf, type AiSdkAnyModel } from './ai-sdk/models.ts'
+import { videosOf } from './ai-sdk/video.ts'
 
 export type {
   AiSdkAnyModel,
@@ -13,10 +14,14 @@ export type {
   AiSdkLanguageModel,
   AiSdkProvider,
   AiSdkTranscriptionModel,
+  AiSdkVideoModel,
 } from './ai-sdk/models.ts'
 
 export interface AiSdkOptions {
-  /** The name in receipts. Default: the model's own, such as `anthropic.messages`. */
+  /**
+   * The name in receipts and tasks. Tasks find their provider again by it: do not change it while tasks are open.
+   * Default: the model's own, such as `anthropic.messages`; of a provider of the SDK `ai-sdk`.
+   */
   readonly name?: string
   /** Handed to the model with every call, such as `{ anthropic: { … } }`. */
   readonly providerOptions?: Readonly<Record<string, unknown>>
@@ -25,6 +30,13 @@ export interface AiSdkOptions {
    * nothing of, are refused with 400.
    */
   readonly ignore?: readonly string[]
+  /**
+   * Videos whose model has `doGenerate` alone are made and kept in this process: bytes of finished ones at most. The
+   * oldest make room. Default 256 MiB.
+   */
+  readonly videoBytes?: number
+  /** Finished videos are fetched from addresses of this network as well, and without TLS. Default false. */
+  readonly anywhere?: boolean
 }
 
 /**
@@ -32,8 +44,15 @@ export interface AiSdkOptions {
  * SDK, whose models go by their own names: `'google/*': fromAiSdk(createGoogleGenerativeAI())`.
  */
 export function fromAiSdk(model: AiSdkAnyModel, options: AiSdkOptions = {}): Provider {
-  refuseUnknown('fromAiSdk', options, { name: true, providerOptions: true, ignore: true })
-  const { name, language, embedding, image, transcription } = sourceOf(model)
+  refuseUnknown('fromAiSdk', options, {
+    name: true,
+    providerOptions: true,
+    ignore: true,
+    videoBytes: true,
+    anywhere: true,
+  })
+  const { name, language, embedding, image, transcription, video } = sourceOf(model)
+  const { videoBytes = 256 * 1024 * 1024, anywhere = false } = options
   const settings: ChatSettings = { ignore: options.ignore ?? [], providerOptions: options.providerOptions }
   return {
     name: options.name ?? name,
@@ -44,11 +63,12 @@ export function fromAiSdk(model: AiSdkAnyModel, options: AiSdkOptions = {}): Pro
       editImages: (call) => draw(taken(image, call), call, settings),
     }),
     ...(transcription && { transcribe: (call) => transcribe(taken(transcription, call), call, settings) }),
+    ...(video && videosOf((asking) => taken(video, asking), { ...settings, videoBytes, anywhere })),
   }
 }
 
 /** The model of a call; a provider of the SDK may not have it. */
-function taken<Model>(from: (id: string) => Model, call: Call<unknown>): Model {
+function taken<Model>(from: (id: string) => Model, call: Asking & { readonly model: string }): Model {
   try {
     return from(call.model)
   } catch (thrown) {

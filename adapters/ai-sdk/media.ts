@@ -138,7 +138,12 @@ async function shownIn(call: Call<ImageEditRequest>): Promise<{ files: object[];
   return mask === undefined ? { files } : { files, mask }
 }
 
-function referred({ image_url: url = '' }: ImageReference, param: string, call: Call<unknown>): object {
+/** A picture at an address that the vendor fetches itself, or in the request. */
+export function referred(
+  { image_url: url = '' }: ImageReference,
+  param: string,
+  call: Pick<Call<unknown>, 'publicModel'>,
+): object {
   const inline = readDataUrl(url)
   if (inline !== undefined) return { type: 'file', mediaType: inline.mediaType, data: inline.base64 }
   if (/^https?:\/\//.test(url)) return { type: 'url', url }

@@ -23,12 +23,23 @@ export interface AiSdkTranscriptionModel extends AiSdkModel {
   doGenerate(options: never): PromiseLike<AiSdkTranscript>
 }
 
+/** `VideoModelV4`, and its older form V3: with `doStart` and `doStatus`, or with `doGenerate` alone. */
+export interface AiSdkVideoModel extends AiSdkModel {
+  readonly maxVideosPerCall: unknown
+  readonly doGenerate?: ((options: never) => PromiseLike<AiSdkVideos>) | undefined
+  readonly doStart?: ((options: never) => PromiseLike<AiSdkVideoJob>) | undefined
+  readonly doStatus?: ((options: never) => PromiseLike<AiSdkVideoStatus>) | undefined
+}
+
 /** A provider of the AI SDK, such as `createAnthropic()`: its models by name. */
 export interface AiSdkProvider {
   readonly languageModel: (id: string) => AiSdkLanguageModel
   readonly embeddingModel?: ((id: string) => AiSdkEmbeddingModel) | undefined
   readonly imageModel?: ((id: string) => AiSdkImageModel) | undefined
   readonly transcriptionModel?: ((id: string) => AiSdkTranscriptionModel) | undefined
+  readonly videoModel?: ((id: string) => AiSdkVideoModel) | undefined
+  /** What some call `videoModel`. */
+  readonly video?: ((id: string) => AiSdkVideoModel) | undefined
 }
 
 export interface AiSdkModel {
@@ -74,6 +85,32 @@ export interface AiSdkSpan {
   readonly endSecond: number
 }
 
+export interface AiSdkVideos {
+  readonly videos: readonly AiSdkVideo[]
+  readonly warnings?: readonly unknown[] | undefined
+}
+
+export interface AiSdkVideo {
+  /** `url`, `base64`, `binary`, or `uploaded`: to a place of the host's. */
+  readonly type: string
+  readonly url?: string
+  readonly data?: string | Uint8Array
+  readonly mediaType: string
+}
+
+export interface AiSdkVideoJob {
+  /** JSON. */
+  readonly operation: unknown
+  readonly warnings?: readonly unknown[] | undefined
+}
+
+export interface AiSdkVideoStatus {
+  readonly status: 'pending' | 'completed' | 'error'
+  readonly videos?: readonly AiSdkVideo[]
+  readonly error?: string
+  readonly warnings?: readonly unknown[] | undefined
+}
+
 /** What there is of a model, or of the provider a model is taken from. */
 export interface Source {
   readonly name: string
@@ -81,6 +118,7 @@ export interface Source {
   readonly embedding?: (id: string) => AiSdkEmbeddingModel
   readonly image?: (id: string) => AiSdkImageModel
   readonly transcription?: (id: string) => AiSdkTranscriptionModel
+  readonly video?: (id: string) => AiSdkVideoModel
 }
 
 export type AiSdkAnyModel =
@@ -88,6 +126,7 @@ export type AiSdkAnyModel =
   | AiSdkEmbeddingModel
   | AiSdkImageModel
   | AiSdkTranscriptionModel
+  | AiSdkVideoModel
   | AiSdkProvider
 
 /** Told by what they have: nothing else says of which kind a model is. */
@@ -97,17 +136,21 @@ export function sourceOf(given: AiSdkAnyModel): Source {
   if ('doStream' in given && 'supportedUrls' in given) return { name, language: () => given }
   if ('doEmbed' in given) return { name, embedding: () => given }
   if ('maxImagesPerCall' in given) return { name, image: () => given }
-  if ('doGenerate' in given) return { name, transcription: () => given as AiSdkTranscriptionModel }
+  if ('maxVideosPerCall' in given) {
+    if (given.doGenerate ?? (given.doStart && given.doStatus)) return { name, video: () => given }
+  } else if ('doGenerate' in given) return { name, transcription: () => given as AiSdkTranscriptionModel }
   throw new TypeError('fromAiSdk: this is neither a model nor a provider of the AI SDK.')
 }
 
 function providerSource(given: AiSdkProvider): Source {
   const { embeddingModel: embedding, imageModel: image, transcriptionModel: transcription } = given
+  const video = given.videoModel ?? given.video
   return {
     name: 'ai-sdk',
     language: given.languageModel.bind(given),
     ...(embedding && { embedding: embedding.bind(given) }),
     ...(image && { image: image.bind(given) }),
     ...(transcription && { transcription: transcription.bind(given) }),
+    ...(video && { video: video.bind(given) }),
   }
 }

@@ -94,7 +94,8 @@ async function mediaCellOf({ name, ask, models, native }: MediaFeature, vendor: 
     gemini: () => gemini({ baseUrl }),
     sdk: () => sdkMedia(asked),
   }
-  const { client } = await served({ model: { provider: makers[vendor](), as: models[vendor] } })
+  const model = { provider: makers[vendor](), as: models[vendor], video: { durations: [4] } }
+  const { client } = await served({ model })
   const error = (await ask(client, 'model').catch((thrown: unknown) => thrown)) as APIError
   if (asked[0] !== undefined && native[vendor]?.(asked[0])) return 'native'
   expect([error.status, error.param], `${name} at ${vendor}: ${JSON.stringify(asked)}`).toEqual([400, 'model'])

@@ -67,7 +67,10 @@ export const mediaFeatures: readonly MediaFeature[] = [
     name: 'videos',
     ask: (client, model) => client.videos.create({ model, prompt: 'a hatch', seconds: '4' }),
     models: { ...chatters, openai: 'sora-2', gemini: 'gemini-omni-1.1-flash' },
-    native: { gemini: holds('/interactions', 'a hatch', '4s') },
+    native: {
+      gemini: holds('/interactions', 'a hatch', '4s'),
+      sdk: holds('video', 'a hatch', '"duration":4'),
+    },
     how: 'of OpenAI, xAI and Seedance: by providers of their own',
   },
 ]

@@ -6,6 +6,7 @@ import {
   MockLanguageModelV4,
   MockProviderV4,
   MockTranscriptionModelV4,
+  MockVideoModelV4,
 } from 'ai/test'
 import { fromAiSdk } from 'modelhatch/ai-sdk'
 import type { Asking, Sent } from './asking.ts'
@@ -39,14 +40,14 @@ export function sdkMedia(asked: Asked[]): ReturnType<typeof fromAiSdk> {
     asked.push({ url, text: JSON.stringify(options) })
     throw new Error('that was all')
   }
-  return fromAiSdk(
-    new MockProviderV4({
-      embeddingModels: { mock: new MockEmbeddingModelV4({ doEmbed: note('embedding') as never }) },
-      imageModels: { mock: new MockImageModelV4({ doGenerate: note('image') }) as never },
-      transcriptionModels: {
-        mock: new MockTranscriptionModelV4({ doGenerate: note('transcription') }) as never,
-      },
-      languageModels: { mock: new MockLanguageModelV4() },
-    }),
-  )
+  const provider = new MockProviderV4({
+    embeddingModels: { mock: new MockEmbeddingModelV4({ doEmbed: note('embedding') as never }) },
+    imageModels: { mock: new MockImageModelV4({ doGenerate: note('image') }) as never },
+    transcriptionModels: {
+      mock: new MockTranscriptionModelV4({ doGenerate: note('transcription') }) as never,
+    },
+    languageModels: { mock: new MockLanguageModelV4() },
+  })
+  const film = new MockVideoModelV4({ doStart: note('video'), doStatus: note('video') })
+  return fromAiSdk(Object.assign(provider, { videoModel: () => film }))
 }

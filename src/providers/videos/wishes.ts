@@ -59,17 +59,17 @@ export function withShape<Name extends string>(
   settings: Settings<Name>,
   shape: Settings<Name>,
 ): Settings<Name> {
-  for (const [name, told] of Object.entries(shape)) {
+  for (const [name, told] of Object.entries<Setting | undefined>(shape)) {
     const asked = settings[name as Name]
     if (told === undefined || asked === undefined || asked === told) continue
-    const why = `the size ${request.size} says ${String(told)}.`
+    const why = `the size ${request.size} says ${told}.`
     throw unsupportedValue({ publicModel: request.model }, fieldFor(name, request), why)
   }
   return { ...settings, ...shape }
 }
 
 /** The client's own spelling of a vendor's name. */
-function fieldFor(name: string, request: Readonly<Record<string, unknown>>): string {
+export function fieldFor(name: string, request: Readonly<Record<string, unknown>>): string {
   return Object.keys(request).find((field) => vendorName(field) === name) ?? name
 }
 

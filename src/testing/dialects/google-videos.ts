@@ -14,6 +14,8 @@ export interface VideoScript {
   readonly end?: 'made' | 'filtered' | 'failed'
   /** The file. Default `a video`. */
   readonly video?: Buffer
+  /** Where the vendor says that its files are. Default: Google's own address. */
+  readonly files?: string
 }
 
 /** A submission as the vendor understands it. */
@@ -40,7 +42,7 @@ interface Job {
 
 const settings = new Set(['aspectRatio', 'resolution', 'negativePrompt', 'personGeneration', 'seed', 'sampleCount'])
 
-/** `key` is what requests must carry, in `x-goog-api-key` or as a bearer token. */
+/** `key` is what requests must carry: in `x-goog-api-key`, as a bearer token, or in the query. */
 export function googleVideos(key: string, plan: (heard: HeardVideo) => VideoScript = () => ({})): GoogleVideos {
   const heard: HeardVideo[] = []
   const jobs: Job[] = []
@@ -58,7 +60,12 @@ export function googleVideos(key: string, plan: (heard: HeardVideo) => VideoScri
     cancelled,
     reply(request, response) {
       const { url, headers, json } = request
-      if (headers['x-goog-api-key'] !== key && headers.authorization !== `Bearer ${key}`) {
+      const carried = [
+        headers['x-goog-api-key'],
+        headers.authorization,
+        new URL(url, 'http://a').searchParams.get('key'),
+      ]
+      if (!carried.includes(key) && !carried.includes(`Bearer ${key}`)) {
         return refuse(response, 403, 'PERMISSION_DENIED', 'Method doesn’t allow unregistered callers.')
       }
       const vertex = /projects\/.*(?=:predictLongRunning)/.exec(url)?.[0]
@@ -70,7 +77,7 @@ export function googleVideos(key: string, plan: (heard: HeardVideo) => VideoScri
       }
       if (url.endsWith('/interactions')) {
         const number = begin(interaction(json as Interaction))
-        return sendJson(response, 200, JSON.stringify(interactionOf(number, 'in_progress')))
+        return sendJson(response, 200, JSON.stringify(interactionOf(number, {}, 'in_progress')))
       }
       if (url.includes('/files/')) return give(request, response, jobIn(url)[1])
       const { operationName: name = url } = Object(json) as { operationName?: string }
@@ -79,7 +86,7 @@ export function googleVideos(key: string, plan: (heard: HeardVideo) => VideoScri
       if (url.endsWith('/cancel')) cancelled.push(number)
       const done = job.asked++ >= (job.script.unfinished ?? 1)
       const answer = url.includes('/interactions/')
-        ? interactionOf(number, done ? (job.script.end ?? 'made') : 'in_progress')
+        ? interactionOf(number, job.script, done ? (job.script.end ?? 'made') : 'in_progress')
         : { name, ...(done && { done, ...ended(number, job.script, name.startsWith('projects/')) }) }
       sendJson(response, 200, JSON.stringify(answer))
     },
@@ -127,32 +134,36 @@ function interaction({ model, input, response_format: format }: Interaction): He
   }
 }
 
-function ended(number: number, { end = 'made', video = Buffer.from('a video') }: VideoScript, vertex: boolean): object {
+function ended(number: number, script: VideoScript, vertex: boolean): object {
+  const { end = 'made', video = Buffer.from('a video') } = script
   if (end === 'failed') return { error: { code: 13, message: 'Video generation failed due to an internal error.' } }
   const filtered = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['It would show what it must not.'] }
   if (vertex) {
     const videos = [{ bytesBase64Encoded: video.toString('base64'), mimeType: 'video/mp4' }]
     return { response: end === 'filtered' ? filtered : { videos } }
   }
-  const generatedSamples = [{ video: { uri: uriOf(number) } }]
+  const generatedSamples = [{ video: { uri: uriOf(number, script) } }]
   return { response: { generateVideoResponse: end === 'filtered' ? filtered : { generatedSamples } } }
 }
 
-function interactionOf(number: number, how: 'in_progress' | NonNullable<VideoScript['end']>): object {
+function interactionOf(
+  number: number,
+  script: VideoScript,
+  how: 'in_progress' | NonNullable<VideoScript['end']>,
+): object {
   const head = { id: `v1_job-${number}`, object: 'interaction' }
   const said = (content: object) => ({
     ...head,
     status: 'completed',
     steps: [{ type: 'model_output', content: [content] }],
   })
-  if (how === 'made') return said({ type: 'video', mime_type: 'video/mp4', uri: uriOf(number) })
+  if (how === 'made') return said({ type: 'video', mime_type: 'video/mp4', uri: uriOf(number, script) })
   if (how === 'filtered') return said({ type: 'text', text: 'I cannot make this video.' })
   return { ...head, status: how }
 }
 
-/** Always Google's own address. */
-function uriOf(number: number): string {
-  return `https://generativelanguage.googleapis.com/v1beta/files/video${number}:download?alt=media`
+function uriOf(number: number, { files = 'https://generativelanguage.googleapis.com' }: VideoScript): string {
+  return `${files}/v1beta/files/video${number}:download?alt=media`
 }
 
 function give({ url, headers }: VendorRequest, response: ServerResponse, job: Job | undefined): void {
