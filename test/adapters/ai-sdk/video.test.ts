@@ -2,6 +2,7 @@
 import { APICallError, AISDKError, type Experimental_VideoModelV4 as VideoModel } from '@ai-sdk/provider'
 import { MockProviderV4, MockVideoModelV4 } from 'ai/test'
 import { fromAiSdk } from 'modelhatch/ai-sdk'
+import type { Json } from '../../../src/wire/json.ts'
 import { describe, expect, test } from 'vitest'
 import { vendorFor } from '../../hosted.ts'
 import type { Sent } from '../../providers/asking.ts'
@@ -208,14 +209,18 @@ describe('a model that tells of its jobs', () => {
     expect(vendor.requests[0]?.url).toBe('/v1/a.mp4?key=secret')
   })
 
-  test.each(['http://127.0.0.1:1/a', 'https://127.0.0.1:1/a', 'http://vendor.test/a', 'ftp://vendor.test/a', 'a.mp4'])(
+  test.each(['http://127.0.0.1', 'https://127.0.0.1', 'http://vendor.test', 'ftp://vendor.test', ''])(
     'does not send us to %s',
-    async (url) => {
-      const { model } = telling(() => completed([{ type: 'url', url, mediaType: 'video/mp4' }]))
-      const { submit, next, ask } = await world().process(model)
+    async (place) => {
+      const vendor = await vendorFor((_, reply) => void reply.writeHead(200).end('secret'))
+      const url = `${place}:${new URL(vendor.baseUrl).port}/a`
+      const { submit, next, ask } = await world().process(
+        telling(() => completed([{ type: 'url', url, mediaType: 'video/mp4' }])).model,
+      )
       const id = await submit()
       await next(id)
       expect((await ask(`/v1/videos/${id}/content`)).status).toBe(503)
+      expect(vendor.requests).toEqual([])
     },
   )
 
@@ -386,19 +391,41 @@ describe('a model that can only be waited for', () => {
     expect((await ask(`/v1/videos/${young.id}/content`)).status).toBe(200)
   })
 
-  test('has so many works under way at most, and none in a provider that is closed', async () => {
-    const { model, calls } = silent()
+  const alone = (model: MockVideoModelV4) => {
     const provider = fromAiSdk(model)
     const { video } = provider
+    if (video === undefined) throw new Error('it makes no videos')
     const { signal } = new AbortController()
     const request = { model: 'm', prompt: 'x', duration: 4 }
-    const start = async () => video?.start({ request, model: 'm', openModel: false, token: 't', signal })
+    const start = () => video.start({ request, model: 'm', openModel: false, token: 't', signal })
+    const check = (operation: Json) => video.check(operation, { signal })
+    const close = async () => provider.close?.()
+    return { video, close, signal, start, check }
+  }
+
+  test('forgets what was stopped, whatever comes of it, and everything when its provider is closed', async () => {
+    const { model, last } = silent()
+    const { video, close, signal, start, check } = alone(model)
+    const stopped = await start()
+    await video.cancel?.(stopped, { signal })
+    last().resolve(made())
+    const finished = await start()
+    last().resolve(made())
+    await expect.poll(() => check(finished)).toEqual({ state: 'completed' })
+    await expect(check(stopped)).rejects.toMatchObject({ code: 'not_found' })
+    await close()
+    await expect(check(finished)).rejects.toMatchObject({ code: 'not_found' })
+  })
+
+  test('has so many works under way at most, and none in a provider that is closed', async () => {
+    const { model, calls } = silent()
+    const { video, close, signal, start } = alone(model)
     const [first] = await Promise.all(Array.from({ length: 256 }, start))
     await expect(start()).rejects.toMatchObject({ code: 'service_unavailable', retry: 'next', begun: false })
-    await video?.cancel?.(first as never, { signal })
+    await video.cancel?.(first as Json, { signal })
     await start()
-    await provider.close?.()
-    await provider.close?.()
+    await close()
+    await close()
     await expect(start()).rejects.toMatchObject({ retry: 'next', begun: false })
     expect(calls.filter(({ options }) => options.abortSignal?.aborted)).toHaveLength(257)
   })
