@@ -19,18 +19,22 @@ export interface Estimate {
   readonly units: Units
 }
 
-/** The endpoints whose answers are text. */
-const writing = new Set(['chat.completions', 'completions', 'responses'])
-
-/** The names of the length of an answer. Which of several a vendor goes by is not known: the largest counts. */
-const lengths = ['max_completion_tokens', 'max_tokens', 'max_output_tokens']
+/**
+ * The endpoints whose answers are text, and what they call its length. Which of several a vendor goes by is not known: the
+ * largest counts. The name of another endpoint bounds nothing.
+ */
+const lengths: Readonly<Record<string, readonly string[]>> = {
+  'chat.completions': ['max_completion_tokens', 'max_tokens'],
+  completions: ['max_tokens'],
+  responses: ['max_output_tokens'],
+}
 
 type Asked = Pick<Order<unknown>, 'promptTokens' | 'field' | 'form'>
 
 export function estimate(endpoint: string, order: Asked, model: Model): Estimate {
   const { promptTokens, field } = order
   const { contextWindow = Infinity, maxOutputTokens = Infinity } = model
-  const stated = lengths.flatMap((name) => count(field(name)) ?? [])
+  const stated = lengths[endpoint]?.flatMap((name) => count(field(name)) ?? []) ?? []
   const answers = Math.max(count(field('n')) ?? mostOf(order, model), count(field('best_of')) ?? 1)
   const choices = endpoint === 'completions' ? answers * promptsIn(field('prompt')) : answers
   const seconds = count(field('seconds')) ?? count(field('duration'))
@@ -41,7 +45,7 @@ export function estimate(endpoint: string, order: Asked, model: Model): Estimate
     mostPromptTokens: Math.min(promptTokens * bytesPerToken, contextWindow),
     outputTokens: stated.length === 0 ? undefined : Math.min(Math.max(...stated), maxOutputTokens) * choices,
     choices,
-    writes: writing.has(endpoint),
+    writes: Object.hasOwn(lengths, endpoint),
     units: {
       images: choices,
       ...(seconds !== undefined && { seconds }),

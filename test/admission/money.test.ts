@@ -180,6 +180,10 @@ describe('what is held', () => {
     expect(await refused({ max_tokens: 1_000, max_completion_tokens: 1 })).toBe(true)
     expect(await refused({ max_tokens: 1, max_completion_tokens: 1_000 })).toBe(true)
   })
+
+  test('is not made small by a limit that means nothing to a chat', async () => {
+    expect(await refused({ max_output_tokens: 1 })).toBe(true)
+  })
 })
 
 describe('a call that fails', () => {
