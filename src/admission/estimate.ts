@@ -19,22 +19,20 @@ export interface Estimate {
   readonly units: Units
 }
 
-/**
- * The endpoints whose answers are text, and what they call its length. Which of several a vendor goes by is not known: the
- * largest counts. The name of another endpoint bounds nothing.
- */
+/** The endpoints whose answers are text, and what they call its length. The name of another endpoint states nothing. */
 const lengths: Readonly<Record<string, readonly string[]>> = {
   'chat.completions': ['max_completion_tokens', 'max_tokens'],
   completions: ['max_tokens'],
   responses: ['max_output_tokens'],
 }
+const allLengths = [...new Set(Object.values(lengths).flat())]
 
 type Asked = Pick<Order<unknown>, 'promptTokens' | 'field' | 'form'>
 
 export function estimate(endpoint: string, order: Asked, model: Model): Estimate {
   const { promptTokens, field } = order
   const { contextWindow = Infinity, maxOutputTokens = Infinity } = model
-  const stated = lengths[endpoint]?.flatMap((name) => count(field(name)) ?? []) ?? []
+  const stated = lengths[endpoint]?.some((name) => count(field(name)) !== undefined) === true
   const answers = Math.max(count(field('n')) ?? mostOf(order, model), count(field('best_of')) ?? 1)
   const choices = endpoint === 'completions' ? answers * promptsIn(field('prompt')) : answers
   const seconds = count(field('seconds')) ?? count(field('duration'))
@@ -43,7 +41,7 @@ export function estimate(endpoint: string, order: Asked, model: Model): Estimate
   return {
     promptTokens,
     mostPromptTokens: Math.min(promptTokens * bytesPerToken, contextWindow),
-    outputTokens: stated.length === 0 ? undefined : Math.min(Math.max(...stated), maxOutputTokens) * choices,
+    outputTokens: stated ? Math.min(largestOf(field), maxOutputTokens) * choices : undefined,
     choices,
     writes: Object.hasOwn(lengths, endpoint),
     units: {
@@ -63,6 +61,11 @@ function mostOf({ form }: Asked, { image }: Model): number {
 /** A text, a list of texts, a list of tokens, or a list of those: each text and each list of tokens is answered by itself. */
 function promptsIn(prompt: unknown): number {
   return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
+}
+
+/** Which of several lengths a vendor goes by is not known. */
+function largestOf(field: Asked['field']): number {
+  return Math.max(...allLengths.flatMap((name) => count(field(name)) ?? []))
 }
 
 /** Some clients write numbers as text, forms always do. */
