@@ -133,7 +133,7 @@ class MemoryLedger implements Ledger {
 
   accounts(page: PageRequest): Page<Account> {
     const { limit = 100, after = '' } = page
-    const ids = [...this.#books.keys()].filter((id) => id > after).sort(byCodePoint)
+    const ids = [...this.#books.keys()].filter((id) => id > after).sort()
     const found = ids.slice(0, limit + 1).map((id) => this.#account(this.#books.get(id) as Book))
     return pageOf(found, limit, (last) => last.id)
   }
@@ -212,8 +212,4 @@ function add(sum: { credits: bigint; settlements: bigint } | undefined, line: En
   if (sum === undefined) return
   if (line.kind === 'credit') sum.credits += line.amount
   else sum.settlements -= line.amount
-}
-
-function byCodePoint(left: string, right: string): number {
-  return left < right ? -1 : 1
 }
