@@ -265,7 +265,7 @@ describe('a call that goes on for long', () => {
         await whole(request, response)
       },
       {
-        billing: { leaseMs: 60 },
+        billing: { leaseMs: 600 },
         groups: options.groups,
         storage: {
           ledger: {
