@@ -22,6 +22,8 @@ const streamed = {
 
 /** Milliseconds within which a vendor must have been told that nobody listens any more. */
 const soon = 100
+/** A busy machine may take longer now and then, but not each time. */
+const busy = { retry: 2 }
 
 /** The vendor's side of the next call: answered by the test itself. */
 function nextCall(scripted: typeof vendor): Promise<{ request: VendorRequest; response: ServerResponse }> {
@@ -76,7 +78,7 @@ describe.each(everyHost)('a stream behind $name', (host) => {
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
   })
 
-  it('is ended at the vendor as soon as the client leaves in the middle of it', async () => {
+  it('is ended at the vendor as soon as the client leaves in the middle of it', busy, async () => {
     const called = nextCall(vendor)
     const opening = open(running, streamed)
     const { request, response } = await called
@@ -87,15 +89,19 @@ describe.each(everyHost)('a stream behind $name', (host) => {
     expect(await timeToAbort(request)).toBeLessThan(soon)
   })
 
-  it('holds a client whose vendor thinks for long, and is ended when it leaves before the first word', async () => {
-    const called = nextCall(patient.vendor)
-    const answer = await open(slowly, streamed)
-    const { request } = await called
-    expect(answer.status).toBe(200)
-    expect(await answer.until('\n\n')).toBe(': keep-alive\n\n')
-    answer.leave()
-    expect(await timeToAbort(request)).toBeLessThan(soon)
-  })
+  it(
+    'holds a client whose vendor thinks for long, and is ended when it leaves before the first word',
+    busy,
+    async () => {
+      const called = nextCall(patient.vendor)
+      const answer = await open(slowly, streamed)
+      const { request } = await called
+      expect(answer.status).toBe(200)
+      expect(await answer.until('\n\n')).toBe(': keep-alive\n\n')
+      answer.leave()
+      expect(await timeToAbort(request)).toBeLessThan(soon)
+    },
+  )
 
   if (!plainHosts.includes(host) && !/[35] behind (?:koa-compress|compression)$/.test(host.name)) return
   it('is pulled from the vendor no faster than the client reads', async () => {
