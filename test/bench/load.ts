@@ -41,6 +41,10 @@ class Connection {
     this.#socket.on('close', () => this.#answer?.reject(new Error('the connection was closed')))
   }
 
+  get isOpen(): boolean {
+    return !this.#socket.destroyed
+  }
+
   send(request: Buffer): Promise<Buffer> {
     this.#answer = Promise.withResolvers()
     this.#socket.write(request)
@@ -107,7 +111,9 @@ function requestOf(mount: string, json: string, path: string = '/v1/chat/complet
 }
 
 function connectionsTo(port: number, count: number): Connection[] {
-  const taken = idle.get(port)?.splice(0, count) ?? []
+  const open = (idle.get(port) ?? []).filter((connection) => connection.isOpen)
+  const taken = open.splice(0, count)
+  idle.set(port, open)
   while (taken.length < count) taken.push(new Connection(port))
   return taken
 }
