@@ -16,7 +16,7 @@ const vendors =
 const streams = vendors.flatMap(recordingsOf).filter(({ stream }) => stream)
 
 /** Bytes between two breaks. In the short form a prime, so that all places in frames have their turn. */
-const stride = long ? 1 : 211
+const stride = long ? 1 : 499
 const atOnce = 8
 
 /** How an answer ends: its last chunk is sent, or its connection is cut. */
