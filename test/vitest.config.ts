@@ -14,7 +14,7 @@ export default defineConfig({
     pool: 'forks',
     // What must not be shared runs in processes of its own. More workers than cores, as many tests wait for sockets.
     isolate: false,
-    maxWorkers: availableParallelism() + 1,
+    maxWorkers: availableParallelism() + 2,
     // Processes that tests start need not compile what others have compiled.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'modelhatch-compiled') },
   },

@@ -39,7 +39,7 @@ describe.skipIf(!hasPostgres)('over Postgres', () => {
     await pool?.query(`DROP TABLE ${prefix}tasks`)
     await pool?.end()
   })
-  const kinds = long ? (['token', 'lookup', 'none'] as const) : (['lookup', 'none'] as const)
+  const kinds = long ? (['token', 'lookup', 'none'] as const) : (['none'] as const)
   test.each(kinds)('a vendor of kind "%s"', { timeout }, async (kind) => {
     const run = { kind, store: 'postgres', connection: postgresUrl, prefix, ...size } as const
     verify(kind, await play(run))
