@@ -121,7 +121,11 @@ function isEnd(event: Event | undefined): boolean {
   return Boolean(event?.choices?.some(({ finish_reason: reason }) => reason))
 }
 
-test.skipIf(!hasShared).each(streams)('$vendor $file', async (recording) => {
+test.skipIf(!hasShared)('there are recorded streams of every vendor', () => {
+  for (const vendor of vendors) expect(streams.map((each) => each.vendor)).toContain(vendor)
+})
+
+test.each(streams)('$vendor $file', async (recording) => {
   const { wire, vendor: folder, file, status, contentType } = recording
   const { path, make } = wires[wire] as NonNullable<(typeof wires)[string]>
   const bytes = sharedBytes(`recordings/${folder}/${file}`)
