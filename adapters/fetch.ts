@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Exchange, Gateway, RequestBody, Sink, StreamBody } from '../src/index.ts'
 import { refuseUnknown } from '../src/known-options.ts'
+import { mountPath } from './mount-path.ts'
 import { ignore, isStream, requireGateway } from './node.ts'
 
 export interface FetchMountOptions {
@@ -13,8 +14,7 @@ export interface FetchMountOptions {
 export function mount(gateway: Gateway, options: FetchMountOptions = {}): (request: Request) => Promise<Response> {
   requireGateway(gateway, "mount(gateway, { prefix: '/ai' })")
   refuseUnknown('mount', options, { prefix: true })
-  const prefix = (options.prefix ?? '').replace(/(?:\/v1)?\/*$/, '')
-  if (prefix !== '' && !prefix.startsWith('/')) throw new TypeError(`mount: the prefix "${prefix}" must begin with "/"`)
+  const prefix = mountPath(options.prefix ?? '', 'prefix')
   return async (request) => {
     const exchange = new FetchExchange(request, prefix)
     const { status, headers, body } = await gateway.handle(exchange)

@@ -2,6 +2,7 @@
 import { Readable } from 'node:stream'
 import type { Gateway, Sink, StreamBody } from '../src/index.ts'
 import { linger } from './linger.ts'
+import { mountPath } from './mount-path.ts'
 import {
   abandon,
   bodyOf,
@@ -39,9 +40,8 @@ export function mount(prefix: string, gateway: Gateway): Middleware
 export function mount(gateway: Gateway): Middleware
 export function mount(first: string | Gateway, second?: Gateway): Middleware {
   const [path, gateway] = typeof first === 'string' ? [first, second] : ['', second === undefined ? first : undefined]
-  const prefix = path.replace(/(?:\/v1)?\/*$/, '')
   requireGateway(gateway, "app.use(mount('/ai', gateway)) or app.use(mount(gateway))")
-  if (prefix !== '' && !prefix.startsWith('/')) throw new TypeError(`mount: the path "${path}" must begin with "/"`)
+  const prefix = mountPath(path, 'path')
 
   return async (context, next) => {
     const { req, res, request } = context

@@ -1,6 +1,7 @@
 /** Vectors, pictures and transcripts by models of the AI SDK. */
+import { buffer } from 'node:stream/consumers'
 import { invalid } from '../../src/errors.ts'
-import { isFile, type FilePart, type Form } from '../../src/http/form.ts'
+import { isFile, type Form } from '../../src/http/form.ts'
 import type { Call, EmbeddingAnswer, ImageAnswer, TranscriptAnswer } from '../../src/providers/contract.ts'
 import { readDataUrl } from '../../src/providers/data-url.ts'
 import { isRecord } from '../../src/providers/reading/parts.ts'
@@ -131,7 +132,7 @@ async function shownIn(call: Call<ImageEditRequest>): Promise<{ files: object[];
   let mask: object | undefined
   for await (const part of call.form.parts()) {
     if (!isFile(part)) continue
-    const file = { type: 'file', mediaType: part.type, data: await bytesOf(part) }
+    const file = { type: 'file', mediaType: part.type, data: await buffer(part.bytes) }
     if (part.name === 'mask') mask = file
     else files.push(file)
   }
@@ -153,16 +154,10 @@ export function referred(
 async function fileIn(form: Form | undefined): Promise<{ bytes: Uint8Array; type: string }> {
   let file: { bytes: Uint8Array; type: string } | undefined
   for await (const part of form?.parts() ?? []) {
-    if (isFile(part) && part.name === 'file') file = { bytes: await bytesOf(part), type: part.type }
+    if (isFile(part) && part.name === 'file') file = { bytes: await buffer(part.bytes), type: part.type }
   }
   if (file === undefined) throw invalid('Missing required parameter: "file".', 'file')
   return file
-}
-
-async function bytesOf({ bytes }: FilePart): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
-  for await (const piece of bytes) pieces.push(piece)
-  return Buffer.concat(pieces)
 }
 
 function added(sofar: TokenUsage | undefined, more: unknown): TokenUsage | undefined {

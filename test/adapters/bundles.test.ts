@@ -7,7 +7,8 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { postgres } from '../../adapters/postgres.ts'
 import { redis } from '../../adapters/redis.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import type { Claim, Joint, Storage, UsageRecord } from '../../src/index.ts'
+import type { Claim, Joint, Storage } from '../../src/index.ts'
+import { usageRecord } from '../usage/record.ts'
 import { fresh } from '../../src/testing/kit.ts'
 import { hasPostgres, hasRedis, ownName, postgresPool, redisConnection } from '../servers.ts'
 
@@ -155,7 +156,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
   test('takes names of models that no database would', async () => {
     const { usage } = postgres(pool as NonNullable<typeof pool>, { schema: name })
     const account = fresh('account')
-    await usage.append([{ ...record, id: fresh('r'), account, model: 'a\0b\uD800c' }])
+    await usage.append([usageRecord({ id: fresh('r'), account, model: 'a\0b\uD800c', cost: 1n })])
     expect((await usage.list({ account })).items[0]?.model).toBe('a\uFFFDb\uFFFDc')
   })
 
@@ -230,24 +231,3 @@ describe('SQLite', () => {
     await second.close()
   })
 })
-
-const record: UsageRecord = {
-  id: '',
-  account: '',
-  group: 'g',
-  endpoint: 'chat.completions',
-  model: 'm',
-  outcome: 'completed',
-  stream: false,
-  promptTokens: 1,
-  cachedTokens: 0,
-  completionTokens: 1,
-  reasoningTokens: 0,
-  images: 0,
-  seconds: 0,
-  cost: 1n,
-  overage: 0n,
-  basis: 'reported',
-  startedAt: 1,
-  totalMs: 1,
-}

@@ -37,6 +37,17 @@ function begin(response: ServerResponse): void {
   response.write(firstFrame)
 }
 
+/** A stream whose first word has come to the client. */
+async function begun(host: RunningHost, scripted: typeof vendor) {
+  const called = nextCall(scripted)
+  const opening = open(host, streamed)
+  const { request, response } = await called
+  begin(response)
+  const answer = await opening
+  await answer.until('"content":"Hello"')
+  return { request, response, answer }
+}
+
 /** Milliseconds until the vendor sees that it is not wanted any more. */
 async function timeToAbort(request: VendorRequest): Promise<number> {
   const from = performance.now()
@@ -60,12 +71,7 @@ describe.each(everyHost)('a stream behind $name', (host) => {
   })
 
   it('gives each frame to the client before the vendor sends the next', async () => {
-    const called = nextCall(vendor)
-    const opening = open(running, streamed)
-    const { response } = await called
-    begin(response)
-    const answer = await opening
-    await answer.until('"content":"Hello"')
+    const { response, answer } = await begun(running, vendor)
     for (let count = 0; count < 4; count++) {
       response.write(frame(` ${count}`))
       await answer.until(`"content":" ${count}"`)
@@ -79,12 +85,7 @@ describe.each(everyHost)('a stream behind $name', (host) => {
   })
 
   it('is ended at the vendor as soon as the client leaves in the middle of it', busy, async () => {
-    const called = nextCall(vendor)
-    const opening = open(running, streamed)
-    const { request, response } = await called
-    begin(response)
-    const answer = await opening
-    await answer.until('Hello')
+    const { request, answer } = await begun(running, vendor)
     answer.leave()
     expect(await timeToAbort(request)).toBeLessThan(soon)
   })
@@ -105,12 +106,7 @@ describe.each(everyHost)('a stream behind $name', (host) => {
 
   if (!plainHosts.includes(host) && !/[35] behind (?:koa-compress|compression)$/.test(host.name)) return
   it('is pulled from the vendor no faster than the client reads', async () => {
-    const called = nextCall(vendor)
-    const opening = open(running, streamed)
-    const { response } = await called
-    begin(response)
-    const answer = await opening
-    await answer.until('Hello')
+    const { response, answer } = await begun(running, vendor)
     answer.pause()
     const large = frame('x'.repeat(256 * 1024))
     let written = 0
@@ -134,12 +130,7 @@ describe.each(everyHost)('a stream behind $name', (host) => {
 
   it('is cut off when the client reads nothing for too long, and does not look complete', async () => {
     const severe = await host.start(strict.gateway)
-    const called = nextCall(strict.vendor)
-    const opening = open(severe, streamed)
-    const { request, response } = await called
-    begin(response)
-    const answer = await opening
-    await answer.until('Hello')
+    const { request, response, answer } = await begun(severe, strict.vendor)
     answer.pause()
     const large = frame('x'.repeat(256 * 1024))
     while (!request.signal.aborted) {

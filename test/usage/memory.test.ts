@@ -1,37 +1,16 @@
 import { describe, expect, test } from 'vitest'
 import { testUsageStore } from '../../src/testing/usage-store.ts'
-import type { UsageRecord } from '../../src/usage/contract.ts'
 import { memoryUsageStore } from '../../src/usage/memory.ts'
+import { usageRecord } from './record.ts'
 
 describe('the embedded store keeps its contract:', () => {
   testUsageStore(test, () => memoryUsageStore())
 })
 
-const record = (id: string, startedAt: number): UsageRecord => ({
-  id,
-  account: 'a',
-  group: 'g',
-  endpoint: 'chat.completions',
-  model: 'm',
-  outcome: 'completed',
-  stream: false,
-  promptTokens: 1,
-  cachedTokens: 0,
-  completionTokens: 1,
-  reasoningTokens: 0,
-  images: 0,
-  seconds: 0,
-  cost: 0n,
-  overage: 0n,
-  basis: 'reported',
-  startedAt,
-  totalMs: 1,
-})
-
 describe('the embedded store is bounded:', () => {
   test('the oldest records make room for new ones', async () => {
     const store = memoryUsageStore({ records: 3 })
-    for (let index = 0; index < 5; index++) await store.append([record(`r${index}`, index)])
+    for (let index = 0; index < 5; index++) await store.append([usageRecord({ id: `r${index}`, startedAt: index })])
     expect((await store.list({})).items.map(({ id }) => id)).toEqual(['r4', 'r3', 'r2'])
   })
 
@@ -39,7 +18,8 @@ describe('the embedded store is bounded:', () => {
     const store = memoryUsageStore({ records: 20_000 })
     const fill = async (from: number) => {
       const began = performance.now()
-      for (let index = from; index < from + 20_000; index++) await store.append([record(`r${index}`, index)])
+      for (let index = from; index < from + 20_000; index++)
+        await store.append([usageRecord({ id: `r${index}`, startedAt: index })])
       return performance.now() - began
     }
     const [empty, full] = [await fill(0), await fill(20_000)]

@@ -1,4 +1,5 @@
 /** Pictures by the models that draw: one a call of generateContent. */
+import { buffer } from 'node:stream/consumers'
 import { GatewayError, invalid } from '../../errors.ts'
 import { isFile, type Form } from '../../http/form.ts'
 import { readJsonObject } from '../answer.ts'
@@ -99,9 +100,7 @@ async function filesIn(call: Call<ImageEditRequest>, form: Form): Promise<Conten
     if (!isFile(part)) continue
     if (part.name === 'mask') throw unsupported(call, 'mask')
     if (!/^image(?:\[\d*\])?$/.test(part.name)) throw invalid(`"${part.name}" is not expected.`, part.name)
-    const pieces: Uint8Array[] = []
-    for await (const piece of part.bytes) pieces.push(piece)
-    const data = Buffer.concat(pieces).toString('base64')
+    const data = (await buffer(part.bytes)).toString('base64')
     shown.push({ inlineData: { mimeType: part.type, data } })
   }
   return shown

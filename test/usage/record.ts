@@ -1,0 +1,26 @@
+import type { UsageRecord } from '../../src/index.ts'
+
+/** A record of a small call that cost nothing. */
+export function usageRecord(changes: Partial<UsageRecord>): UsageRecord {
+  return {
+    id: '',
+    account: 'a',
+    group: 'g',
+    endpoint: 'chat.completions',
+    model: 'm',
+    outcome: 'completed',
+    stream: false,
+    promptTokens: 1,
+    cachedTokens: 0,
+    completionTokens: 1,
+    reasoningTokens: 0,
+    images: 0,
+    seconds: 0,
+    cost: 0n,
+    overage: 0n,
+    basis: 'reported',
+    startedAt: 1,
+    totalMs: 1,
+    ...changes,
+  }
+}
