@@ -7,9 +7,9 @@ export type Known<Options> = Readonly<Record<keyof Options, true>>
 export function refuseUnknown<Options extends object>(place: string, given: Options, known: Known<Options>): void {
   if (typeof given !== 'object' || given === null) throw new TypeError(`${place}: the options must be an object.`)
   const stray = Object.entries(given).find(([name, value]) => value !== undefined && !Object.hasOwn(known, name))
-  if (stray !== undefined) throw new TypeError(`${place}: ${noSuchOption([stray[0]], Object.keys(known))}`)
+  if (stray !== undefined) throw new TypeError(`${place}: ${noneOf([stray[0]], Object.keys(known))}`)
 }
 
-export function noSuchOption(names: readonly string[], known: readonly string[]): string {
+export function noneOf(names: readonly string[], known: readonly string[]): string {
   return `there is no ${names.map((name) => `"${name}"`).join(', ')}. Known are ${known.join(', ')}.`
 }

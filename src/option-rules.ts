@@ -1,13 +1,13 @@
 /** The rules that options are checked by, and how a breach of them is told. */
 import * as z from 'zod'
 import { longestTimerMs } from './http/deadline.ts'
-import { noSuchOption } from './known-options.ts'
+import { noneOf } from './known-options.ts'
 import { parseFrequency } from './limits/rate.ts'
 
 /** An object of these options and no others. */
 export function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
   return z.strictObject(shape, {
-    error: (issue) => (issue.code === 'unrecognized_keys' ? noSuchOption(issue.keys, Object.keys(shape)) : undefined),
+    error: (issue) => (issue.code === 'unrecognized_keys' ? noneOf(issue.keys, Object.keys(shape)) : undefined),
   })
 }
 

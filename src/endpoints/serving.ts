@@ -93,13 +93,18 @@ export class Serving {
   }
 
   /** Route → provider: the deployments of the model, until one has begun to answer. */
-  #ask<R, A>(endpoint: CallEndpoint<R, A>, visit: Visit<R>, signal: AbortSignal, bound?: object): Promise<A> {
+  #ask<R, A>(
+    endpoint: CallEndpoint<R, A>,
+    visit: Visit<R>,
+    signal: AbortSignal,
+    bound?: Record<string, unknown>,
+  ): Promise<A> {
     const { order, model, meter, id } = visit
     const attempt = (deployment: Deployment) => {
       meter.attempt(deployment.provider.name, deployment.model)
       const { provider, model: named, open: openModel = false } = deployment
       const call = callFor(order, { id, signal, model: named, openModel, maxOutputTokens: model.maxOutputTokens })
-      const bounded = bound === undefined ? call : amend(call, { ...bound })
+      const bounded = bound === undefined ? call : amend(call, bound)
       return unlessAborted(endpoint.ask(provider, bounded, visit), signal, endpoint.discard)
     }
     const { retry, timeouts, breaker, random } = this.#options

@@ -1,5 +1,6 @@
 /** The check of the models, and of the groups that name them. */
 import * as z from 'zod'
+import { noneOf } from '../known-options.ts'
 import { cancelled, mistake, scopedRate, strict, verify } from '../option-rules.ts'
 import type { Group } from './access.ts'
 import type { ModelEntry } from './registry.ts'
@@ -84,18 +85,14 @@ function checkNames(models: Models, groups: Readonly<Record<string, Group>>): vo
       names.add(alias)
     }
     for (const group of entry.groups ?? []) {
-      if (!Object.hasOwn(groups, group)) throw mistake(`models["${id}"].groups`, noneOf(group, Object.keys(groups)))
+      if (!Object.hasOwn(groups, group)) throw mistake(`models["${id}"].groups`, noneOf([group], Object.keys(groups)))
     }
   }
   for (const [group, { models: allowed }] of Object.entries(groups)) {
     if (allowed === '*') continue
     const stray = allowed.find((name) => ![...names].some((known) => meet(name, known)))
-    if (stray !== undefined) throw mistake(`groups["${group}"].models`, noneOf(stray, [...names]))
+    if (stray !== undefined) throw mistake(`groups["${group}"].models`, noneOf([stray], [...names]))
   }
-}
-
-function noneOf(name: string, known: readonly string[]): string {
-  return `there is no "${name}". Known are ${known.join(', ')}.`
 }
 
 /** Whether two names, each of which may end in `*`, can mean the same model. */

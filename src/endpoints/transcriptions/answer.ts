@@ -60,11 +60,11 @@ export function transcriptReply(answer: OpenTranscript, visit: TranscriptVisit):
   const format = formatOf(request)
   const type = textTypes[format]
   if (answer.kind === 'text') {
-    count(visit, answer.text, endOf(answer.text))
+    count(visit, sizeOf(answer.text), endOf(answer.text))
     return bytesReply(answer.text, 200, type)
   }
   const { transcript, bytes } = answer
-  count(visit, transcript.text, secondsOf(transcript), transcript.usage)
+  count(visit, sizeOf(transcript.text), secondsOf(transcript), transcript.usage)
   if (type !== undefined) return bytesReply(textOf(transcript, format), 200, type)
   return bytes === undefined ? jsonReply(jsonOf(transcript, format, request)) : bytesReply(bytes)
 }
@@ -77,7 +77,7 @@ export async function* transcriptFrames(
   if (answer.kind !== 'events') {
     const transcript = answer.kind === 'text' ? { text: answer.text } : answer.transcript
     const { text, usage } = transcript
-    count(visit, text, secondsOf(transcript), usage)
+    count(visit, sizeOf(text), secondsOf(transcript), usage)
     yield dataFrame({ type: 'transcript.text.delta', delta: text })
     yield dataFrame({ type: 'transcript.text.done', text, ...(usage && { usage }) })
   } else yield* eventFrames(answer.events, visit)
@@ -90,22 +90,30 @@ async function* eventFrames(
 ): AsyncGenerator<string | Uint8Array> {
   let text = ''
   let done = false
+  /** Bytes of the text. */
+  let size = 0
   let seconds: number | undefined
   for await (const { event, bytes } of eventsOf(events)) {
     text += event.delta ?? ''
+    size += sizeOf(event.delta ?? '')
     if (event.type === 'transcript.text.segment') seconds = (event as unknown as TranscriptSegment).end
     done ||= isDone(event)
     seconds = secondsOf({ text, ...event }) ?? seconds
-    count(visit, text, seconds, event.usage)
+    count(visit, size, seconds, event.usage)
     yield bytes === undefined ? dataFrame(event) : Buffer.concat([Buffer.from('data: '), bytes, Buffer.from('\n\n')])
   }
   if (!done) yield dataFrame({ type: 'transcript.text.done', text })
 }
 
 /** A second has its price also where the vendor does not tell how many there were. */
-function count({ meter }: TranscriptVisit, text: string, seconds?: number, usage?: Transcript['usage']): void {
-  meter.units = { seconds: seconds ?? secondsToSay(text) }
+function count({ meter }: TranscriptVisit, textBytes: number, seconds?: number, usage?: Transcript['usage']): void {
+  meter.units = { seconds: seconds ?? secondsToSay(textBytes) }
   meter.usage = usage?.type === 'tokens' ? readTokenUsage(usage) : meter.usage
+}
+
+/** Bytes of a text. A provider may give something else for one. */
+function sizeOf(text: unknown): number {
+  return Buffer.byteLength(String(text))
 }
 
 function isDone({ type }: TranscriptEvent): boolean {

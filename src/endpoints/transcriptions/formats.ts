@@ -37,9 +37,9 @@ export function secondsOf({ duration, usage, segments, words }: Transcript): num
 /** UTF-8 bytes a second: 150 English words a minute, or 300 Chinese characters. */
 const speech = 15
 
-/** About how many seconds it takes to say a text; at least one. */
-export function secondsToSay(text: string): number {
-  return Math.max(1, Math.ceil(Buffer.byteLength(text) / speech))
+/** About how many seconds it takes to say a text of so many bytes; at least one. */
+export function secondsToSay(textBytes: number): number {
+  return Math.max(1, Math.ceil(textBytes / speech))
 }
 
 function verbose(transcript: Transcript, request: TranscriptionRequest): object {

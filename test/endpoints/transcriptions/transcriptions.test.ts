@@ -217,6 +217,15 @@ describe('a transcription', () => {
     expect(await receipt()).toMatchObject({ units: { seconds: 2.5 } })
   })
 
+  it('in a stream of pieces that are no texts is passed on as it is', async () => {
+    async function* pieces() {
+      yield { type: 'transcript.text.delta', delta: 5 } as never
+    }
+    const { url } = await hostedWith({ models: { m: listener(pieces) } })
+    const response = await send(url, '/audio/transcriptions', formOf(model, sound, ['stream', 'true']))
+    expect(await response.text()).toMatch(/"delta":5.*"text":"5".*\[DONE\]/s)
+  })
+
   it('of a length that nobody tells is charged by the second for as long as its text takes to say', async () => {
     const text = 'a'.repeat(150)
     async function* pieces(): AsyncGenerator<TranscriptEvent> {
