@@ -2,12 +2,10 @@
 import type { IdempotencyStore, IdempotencyVerdict } from '../../src/index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
+import { lapsedMs } from '../lapsed.ts'
 import { sweepOf } from './sweep.ts'
 
-/**
- * A row is free for others when its time has come, but it stays for another hour: an attempt that could give no sign of
- * life can so still end it, unless another has begun.
- */
+/** A row is free for others when its time has come, but it stays for `lapsedMs`. */
 export const idempotencyPart: Part = {
   name: 'idempotency',
   versions: [
@@ -46,9 +44,6 @@ export const idempotencyPart: Part = {
     `,
   ],
 }
-
-/** Milliseconds for which a row outlives its time. */
-const lapsedMs = 3_600_000
 
 const held = 'account = $1 AND route = $2 AND key = $3 AND attempt = $4 AND NOT ended'
 

@@ -1,13 +1,8 @@
 /** Requests with an `Idempotency-Key`: a hash for each, from its first attempt to the end of its answer's time. */
 import { isUtf8 } from 'node:buffer'
 import type { IdempotencyClaim, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from '../../src/index.ts'
+import { lapsedMs } from '../lapsed.ts'
 import { lua, type Scripts } from './scripts.ts'
-
-/**
- * Milliseconds for which the server knows an attempt after its lease: it is free for others by then, but an attempt that
- * could give no sign of life can still end it, unless another has begun.
- */
-const lapsedMs = 3_600_000
 
 const begin = lua(`
 local name, attempt, digest, lease = key('attempt', ARGV[2]), ARGV[3], ARGV[4], tonumber(ARGV[5])

@@ -1,11 +1,12 @@
 /** Requests with an `Idempotency-Key`: one row for each, from its first attempt to the end of its answer's time. */
 import type { IdempotencyStore, IdempotencyVerdict } from '../../src/index.ts'
 import type { Database, Part, Row } from './database.ts'
+import { lapsedMs } from '../lapsed.ts'
 import { sweepOf } from './sweep.ts'
 
 /**
- * A row is free for others when its time has come, but it stays for another hour: an attempt that could give no sign of
- * life can so still end it, unless another has begun. The body stands last, so that the rest is read without it.
+ * A row is free for others when its time has come, but it stays for `lapsedMs`. The body stands last, so that the rest is
+ * read without it.
  */
 export const idempotencyPart: Part = {
   name: 'idempotency',
@@ -28,9 +29,6 @@ export const idempotencyPart: Part = {
     `,
   ],
 }
-
-/** Milliseconds for which a row outlives its time. */
-const lapsedMs = 3_600_000
 
 const beginSql = `
   INSERT INTO modelhatch_idempotency (account, route, key, attempt, digest, ends) VALUES (?, ?, ?, ?, ?, ?)
