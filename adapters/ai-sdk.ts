@@ -1,10 +1,12 @@
 /** Any model of the AI SDK as a provider: dozens of vendors without code of ours. The SDK itself is the host's to install. */
-import { refuseUnknown } from '../src/known-options.ts'
+import { checkKnown, count, flag, object, text, texts } from '../src/known-options.ts'
 import type { Provider } from '../src/providers/contract.ts'
+import { aiSdkCosts } from '../src/providers/costs/lists.ts'
 import { chat, type ChatSettings } from './ai-sdk/chat.ts'
 import { failureOf, type Asking } from './ai-sdk/failure.ts'
 import { draw, embed, transcribe } from './ai-sdk/media.ts'
 import { sourceOf, type AiSdkAnyModel } from './ai-sdk/models.ts'
+import { withoutRedirects } from './ai-sdk/redirects.ts'
 import { videosOf } from './ai-sdk/video.ts'
 
 export type {
@@ -29,14 +31,14 @@ export interface AiSdkOptions {
    * Fields that the model may leave unheeded, such as `['seed']`. All others that it warns of, or that the SDK knows
    * nothing of, are refused with 400.
    */
-  readonly ignore?: readonly string[]
+  readonly dropParams?: readonly string[]
   /**
    * Videos whose model has `doGenerate` alone are made and kept in this process: bytes of finished ones at most. The
    * oldest make room. Default 256 MiB.
    */
   readonly videoBytes?: number
   /** Finished videos are fetched from addresses of this network as well, and without TLS. Default false. */
-  readonly anywhere?: boolean
+  readonly allowPrivateNetwork?: boolean
 }
 
 /**
@@ -44,18 +46,19 @@ export interface AiSdkOptions {
  * SDK, whose models go by their own names: `'google/*': fromAiSdk(createGoogleGenerativeAI())`.
  */
 export function fromAiSdk(model: AiSdkAnyModel, options: AiSdkOptions = {}): Provider {
-  refuseUnknown('fromAiSdk', options, {
-    name: true,
-    providerOptions: true,
-    ignore: true,
-    videoBytes: true,
-    anywhere: true,
+  checkKnown('fromAiSdk', options, {
+    name: text,
+    providerOptions: object,
+    dropParams: texts,
+    videoBytes: count,
+    allowPrivateNetwork: flag,
   })
   const { name, language, embedding, image, transcription, video } = sourceOf(model)
-  const { videoBytes = 256 * 1024 * 1024, anywhere = false } = options
-  const settings: ChatSettings = { ignore: options.ignore ?? [], providerOptions: options.providerOptions }
+  const { videoBytes = 256 * 1024 * 1024, allowPrivateNetwork = false } = options
+  const settings: ChatSettings = { dropParams: options.dropParams ?? [], providerOptions: options.providerOptions }
   return {
     name: options.name ?? name,
+    costs: aiSdkCosts,
     ...(language && { chat: (call) => chat(taken(language, call), call, settings) }),
     ...(embedding && { embed: (call) => embed(taken(embedding, call), call, settings) }),
     ...(image && {
@@ -63,14 +66,14 @@ export function fromAiSdk(model: AiSdkAnyModel, options: AiSdkOptions = {}): Pro
       editImages: (call) => draw(taken(image, call), call, settings),
     }),
     ...(transcription && { transcribe: (call) => transcribe(taken(transcription, call), call, settings) }),
-    ...(video && videosOf((asking) => taken(video, asking), { ...settings, videoBytes, anywhere })),
+    ...(video && videosOf((asking) => taken(video, asking), { ...settings, videoBytes, allowPrivateNetwork })),
   }
 }
 
 /** The model of a call; a provider of the SDK may not have it. */
-function taken<Model>(from: (id: string) => Model, call: Asking & { readonly model: string }): Model {
+function taken<Model extends object>(from: (id: string) => Model, call: Asking & { readonly model: string }): Model {
   try {
-    return from(call.model)
+    return withoutRedirects(from(call.model))
   } catch (thrown) {
     throw failureOf(thrown, call)
   }

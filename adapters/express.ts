@@ -1,5 +1,6 @@
 /** `app.use('/ai', mount(gateway))` for Express 4 and 5. */
-import type { Gateway, RequestBody } from '../src/index.ts'
+import type { Gateway } from '../src/index.ts'
+import { failedBody } from './failed-body.ts'
 import { answer, requireGateway, type NodeRequest, type NodeResponse } from './node.ts'
 
 /** The part of an Express request that is used. */
@@ -25,6 +26,8 @@ export function mount(gateway: Gateway): [Handler, ErrorHandler] {
       void answer(gateway, request, response, target)
     },
     (error, request, response, next) => {
+      // Servers such as middie call every handler as if it were an ordinary one: (request, response, next).
+      if (typeof next !== 'function') return (response as unknown as Next)()
       const target = targetOf(request)
       const body = failedBody(error)
       if (body === undefined || response.headersSent || !gateway.serves(target)) return next(error)
@@ -42,18 +45,4 @@ function targetOf({ url = '/', originalUrl = url }: ExpressRequest): string {
   if (mounted === 0 || !originalUrl.endsWith(url)) return url
   if (originalUrl.charCodeAt(mounted - 1) === 0x2f /* / */) return `/${url}`
   return originalUrl.endsWith('/v1', mounted) ? `/v1${url}` : url
-}
-
-/** What an error of `body-parser` says of the body, told by its documented types; other errors are the host's. */
-function failedBody(error: unknown): RequestBody | undefined {
-  const { status, type, code } = Object(error) as Record<string, unknown>
-  if (typeof status !== 'number') return undefined
-  // Errors of decompression come as zlib throws them.
-  if (type === undefined && status === 400 && /^(?:Z_|ERR__)/.test(String(code))) return { state: 'failed', status }
-  if (typeof type !== 'string') return undefined
-  // Something else had read the stream before the parser came to it.
-  if (type.startsWith('stream.')) return { state: 'lost' }
-  // The host's own `verify` function has the last word on what it refuses.
-  if (type === 'entity.verify.failed') return undefined
-  return /^(?:entity|encoding|charset|request|parameters)\./.test(type) ? { state: 'failed', status } : undefined
 }

@@ -1,7 +1,7 @@
 /** `(Request) => Promise<Response>`, for Hono, Next, Bun, and for calling a gateway in the same process. */
 import { Readable } from 'node:stream'
 import type { Exchange, Gateway, RequestBody, Sink, StreamBody } from '../src/index.ts'
-import { refuseUnknown } from '../src/known-options.ts'
+import { checkKnown, elsewhere } from '../src/known-options.ts'
 import { mountPath } from './mount-path.ts'
 import { ignore, isStream, requireGateway } from './node.ts'
 
@@ -13,7 +13,7 @@ export interface FetchMountOptions {
 /** What is not the gateway's gets its 404. */
 export function mount(gateway: Gateway, options: FetchMountOptions = {}): (request: Request) => Promise<Response> {
   requireGateway(gateway, "mount(gateway, { prefix: '/ai' })")
-  refuseUnknown('mount', options, { prefix: true })
+  checkKnown('mount', options, { prefix: elsewhere })
   const prefix = mountPath(options.prefix ?? '', 'prefix')
   return async (request) => {
     const exchange = new FetchExchange(request, prefix)
@@ -79,6 +79,9 @@ function streamOf(body: StreamBody, exchange: FetchExchange): ReadableStream<Uin
     {
       start(controller) {
         sink.controller = controller
+        // With a closed sink where the request was aborted in the meantime.
+        if (exchange.signal.aborted) sink.aborted()
+        else exchange.signal.addEventListener('abort', () => sink.aborted(), { once: true })
         body.start(sink)
       },
       pull: () => sink.wanted(),
@@ -124,6 +127,14 @@ class ControllerSink implements Sink {
     if (this.closed) return
     this.controller?.error(new Error('the stream was cut'))
     this.cancelled()
+  }
+
+  /** The request was aborted: reading the rest of the answer fails, as it does with `fetch`. */
+  aborted(): void {
+    if (this.closed) return
+    this.closed = true
+    this.controller?.error(new DOMException('The request was aborted.', 'AbortError'))
+    this.wanted()
   }
 
   /** The reader has room. */

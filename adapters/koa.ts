@@ -1,6 +1,7 @@
 /** `app.use(mount('/ai', gateway))` for Koa 2 and 3. */
 import { Readable } from 'node:stream'
-import type { Gateway, Sink, StreamBody } from '../src/index.ts'
+import type { Gateway, RequestBody, Sink, StreamBody } from '../src/index.ts'
+import { failedBody } from './failed-body.ts'
 import { linger } from './linger.ts'
 import { mountPath } from './mount-path.ts'
 import {
@@ -39,22 +40,49 @@ type Middleware = (context: KoaContext, next: () => Promise<unknown>) => Promise
 export function mount(prefix: string, gateway: Gateway): Middleware
 export function mount(gateway: Gateway): Middleware
 export function mount(first: string | Gateway, second?: Gateway): Middleware {
-  const [path, gateway] = typeof first === 'string' ? [first, second] : ['', second === undefined ? first : undefined]
-  requireGateway(gateway, "app.use(mount('/ai', gateway)) or app.use(mount(gateway))")
-  const prefix = mountPath(path, 'path')
-
+  const { prefix, gateway } = mounted(first, second, 'mount')
   return async (context, next) => {
-    const { req, res, request } = context
+    const { req, request } = context
     const target = below(prefix, req.url ?? '/')
     if (target === undefined || !gateway.serves(target)) return next()
-    const body = bodyOf(req, request.body, request.rawBody)
-    const exchange = new NodeExchange({ request: req, response: res, target, body, host: context })
-    const reply = linger(req, await gateway.handle(exchange))
-    if (res.headersSent) return abandon(reply.body)
-    context.status = reply.status
-    for (const name in reply.headers) context.set(name, reply.headers[name] as string)
-    context.body = isStream(reply.body) ? new ReadableSink(reply.body, res).stream : asBody(reply.body)
+    return answer(gateway, context, target, bodyOf(req, request.body, request.rawBody))
   }
+}
+
+/**
+ * For hosts whose body parsers stand in front of `mount`: put this in front of them, with the same arguments. What they
+ * refuse below `prefix`, broken JSON for instance, is then answered as the gateway answers it, and not with Koa's page.
+ */
+export function recover(prefix: string, gateway: Gateway): Middleware
+export function recover(gateway: Gateway): Middleware
+export function recover(first: string | Gateway, second?: Gateway): Middleware {
+  const { prefix, gateway } = mounted(first, second, 'recover')
+  return async (context, next) => {
+    try {
+      return await next()
+    } catch (error) {
+      const target = below(prefix, context.req.url ?? '/')
+      const body = failedBody(error)
+      if (target === undefined || !gateway.serves(target) || body === undefined || context.res.headersSent) throw error
+      return answer(gateway, context, target, body)
+    }
+  }
+}
+
+function mounted(first: string | Gateway, second: Gateway | undefined, name: string) {
+  const [path, gateway] = typeof first === 'string' ? [first, second] : ['', second === undefined ? first : undefined]
+  requireGateway(gateway, `app.use(${name}('/ai', gateway)) or app.use(${name}(gateway))`)
+  return { prefix: mountPath(path, 'path'), gateway }
+}
+
+async function answer(gateway: Gateway, context: KoaContext, target: string, body: RequestBody): Promise<void> {
+  const { req, res } = context
+  const exchange = new NodeExchange({ request: req, response: res, target, body, host: context })
+  const reply = linger(req, await gateway.handle(exchange))
+  if (res.headersSent) return abandon(reply.body)
+  context.status = reply.status
+  for (const name in reply.headers) context.set(name, reply.headers[name] as string)
+  context.body = isStream(reply.body) ? new ReadableSink(reply.body, res).stream : asBody(reply.body)
 }
 
 /** The target without the prefix; undefined outside of it. */

@@ -7,6 +7,8 @@ import type { Readable } from 'node:stream'
 import type { Exchange, Gateway, Reply, RequestBody, Sink, StreamBody } from '../src/index.ts'
 import { linger } from './linger.ts'
 
+export { prepareShutdown, type ShutdownOptions } from './shutdown.ts'
+
 /** The part of `http.IncomingMessage`, or of its HTTP/2 twin, that is used. */
 export interface NodeRequest extends Readable {
   readonly method?: string | undefined

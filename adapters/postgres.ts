@@ -10,18 +10,21 @@
  * For a `pg.Pool` set `connectionTimeoutMillis` (2,000, say): without it a server that accepts connections and says
  * nothing keeps the pool's places for ever. Its idle connections may die: the pool's errors are listened to here.
  */
-import type { Storage } from '../src/index.ts'
-import { refuseUnknown } from '../src/known-options.ts'
+import type { StorageBundle } from '../src/index.ts'
+import { age, checkKnown, text } from '../src/known-options.ts'
 import { Database, type Queryable } from './postgres/database.ts'
 import { idempotencyPart, postgresIdempotency } from './postgres/idempotency.ts'
 import { jointPart, postgresJoint } from './postgres/joint.ts'
 import { keysPart, postgresKeys } from './postgres/keys.ts'
-import { ledgerPart, postgresLedger } from './postgres/ledger.ts'
+import { postgresLedger } from './postgres/ledger.ts'
+import { ledgerPart } from './postgres/ledger-schema.ts'
 import { limitsPart, postgresLimits } from './postgres/limits.ts'
+import type { Part } from './postgres/migration.ts'
 import type { Row } from './postgres/query.ts'
 import { postgresResponses, responsesPart } from './postgres/responses.ts'
 import { taskSchema, taskStore } from './postgres/tasks.ts'
-import { postgresUsage, usagePart } from './postgres/usage.ts'
+import { postgresUsage } from './postgres/usage.ts'
+import { usagePart } from './postgres/usage-schema.ts'
 
 export type { Queryable } from './postgres/database.ts'
 
@@ -32,15 +35,24 @@ export interface PostgresOptions {
   readonly responseAgeMs?: number
 }
 
-const tasksPart = { name: 'tasks', versions: [taskSchema('@.').join(';\n')] }
+const tasksPart: Part = { name: 'tasks', versions: [taskSchema('@.').join(';\n')] }
 
 /** A table is one file: its part below, and its store. */
-const parts = [keysPart, limitsPart, ledgerPart, jointPart, usagePart, tasksPart, idempotencyPart, responsesPart]
+const parts: readonly Part[] = [
+  keysPart,
+  limitsPart,
+  usagePart,
+  ledgerPart,
+  jointPart,
+  tasksPart,
+  idempotencyPart,
+  responsesPart,
+]
 
-export type PostgresStorage = Storage & Required<Omit<Storage, 'close'>>
+export type PostgresStorage = Required<StorageBundle>
 
 export function postgres(pool: Queryable, options: PostgresOptions = {}): PostgresStorage {
-  refuseUnknown('postgres', options, { schema: true, responseAgeMs: true })
+  checkKnown('postgres', options, { schema: text, responseAgeMs: age })
   const { schema = 'modelhatch', responseAgeMs = 30 * 86_400_000 } = options
   const database = new Database(pool, schema, parts)
   const limits = postgresLimits(database)
@@ -54,5 +66,6 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     idempotency: postgresIdempotency(database),
     responses: postgresResponses(database, responseAgeMs),
     joint: postgresJoint(database, limits, ledger),
+    close: () => database.close(),
   }
 }

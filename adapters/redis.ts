@@ -1,34 +1,34 @@
 /**
  * Keys, limits, balances, video tasks, responses and the answers to repeated requests in Redis (7 or later, or Valkey):
- * `createGateway({ storage: redis(send) })`. `send` is one function that sends a command:
- * `(...words) => client.sendCommand(words)` for node-redis, `(command, ...words) => client.call(command, ...words)` for
- * ioredis.
+ * `createGateway({ storage: redis(client) })`. `client` is one of node-redis or ioredis as it is, a cluster's as well, or a
+ * function that sends a command: `(...words) => client.sendCommand(words)`.
  *
  * Every call is one script, and so one atomic step and one round trip. All keys carry one hash tag: on a cluster they live
- * on one node, and a client that must be told a key for its routing finds it as the fourth word. (`TIME` has none: any
- * node will do.)
+ * on one node, and a function that must name a key for the routing finds it as the fourth word. (`TIME` has none: any
+ * node will do.) A command that a cluster refuses while a replica takes over is sent again for a while.
  *
  * Limits and keys are what Redis is good at. Balances are as safe as Redis is set up to be: without an append-only file,
  * or with an asynchronous replica that takes over, the last calls before a crash may be forgotten. Where money is meant,
- * keep it elsewhere: `storage: { ...postgres(pool), limits: redis(send).limits }`. Usage records, which are asked for by
+ * keep it text: `storage: { ...postgres(pool), limits: redis(client).limits }`. Usage records, which are asked for by
  * time and summed up, are not kept here.
  *
  * Responses and answers take their memory for as long as they are kept: `responseAgeMs` here, `idempotency.keepMs` and
  * `.maxBytes` of the gateway. None of all this may be evicted (`maxmemory-policy noeviction`).
  */
-import type { Storage } from '../src/index.ts'
+import type { StorageBundle } from '../src/index.ts'
 import { redisIdempotency } from './redis/idempotency.ts'
-import { refuseUnknown } from '../src/known-options.ts'
+import { age, checkKnown, count, text } from '../src/known-options.ts'
 import { redisJoint } from './redis/joint.ts'
 import { redisKeys } from './redis/keys.ts'
 import { redisLedger } from './redis/ledger.ts'
 import { redisLimits } from './redis/limits.ts'
 import { redisResponses } from './redis/responses.ts'
-import type { Send } from './redis/script.ts'
+import { senderOf, type RedisClient } from './redis/clients.ts'
+import { patient } from './redis/failover.ts'
 import { Scripts } from './redis/scripts.ts'
 import { taskStore } from './redis/tasks.ts'
 
-export type { Send } from './redis/script.ts'
+export type { IoRedis, NodeRedis, NodeRedisCluster, NodeRedisSentinel, RedisClient, Send } from './redis/clients.ts'
 
 export interface RedisOptions {
   /** What the name of every key begins with. Gateways with the same prefix share what they keep. Default `modelhatch`. */
@@ -39,18 +39,20 @@ export interface RedisOptions {
   readonly responseAgeMs?: number
 }
 
-export type RedisStorage = Storage & Required<Omit<Storage, 'usage' | 'close'>>
+export type RedisStorage = StorageBundle & Required<Omit<StorageBundle, 'usage' | 'close'>>
 
-export function redis(send: Send, options: RedisOptions = {}): RedisStorage {
+export function redis(client: RedisClient, options: RedisOptions = {}): RedisStorage {
   const { prefix = 'modelhatch', entries = 10_000, responseAgeMs = 86_400_000 } = options
-  if (typeof send !== 'function') {
-    throw new TypeError('redis: needs a function that sends a command, such as (...words) => client.sendCommand(words)')
+  const sender = senderOf(client)
+  if (sender === undefined) {
+    throw new TypeError('redis: needs a client of node-redis or ioredis, or a function that sends a command')
   }
-  refuseUnknown('redis', options, { prefix: true, entries: true, responseAgeMs: true })
+  checkKnown('redis', options, { prefix: text, entries: count, responseAgeMs: age })
   if (!/^[\w.:-]{1,64}$/.test(prefix)) {
     throw new TypeError(`redis: the prefix "${prefix}" must be of letters, digits, "_", ".", ":" and "-"`)
   }
   const base = `{${prefix}}:`
+  const send = patient(sender, base)
   const scripts = new Scripts(send, base)
   const limits = redisLimits(scripts)
   const ledger = redisLedger(scripts, entries)

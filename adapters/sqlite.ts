@@ -6,9 +6,11 @@
  * `durability: 'full'` also a machine that loses its power, at the price of a sync to disk for each call. Responses, and
  * answers to repeated requests, are taken away when their time is over: a few at once, behind the calls.
  */
+import { existsSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import type { Storage, TaskStore } from '../src/index.ts'
-import { refuseUnknown } from '../src/known-options.ts'
+import type { StorageBundle, TaskStore } from '../src/index.ts'
+import { age, checkKnown, elsewhere } from '../src/known-options.ts'
 import { Database } from './sqlite/database.ts'
 import { idempotencyPart, sqliteIdempotency } from './sqlite/idempotency.ts'
 import { sqliteJoint } from './sqlite/joint.ts'
@@ -16,8 +18,9 @@ import { keysPart, sqliteKeys } from './sqlite/keys.ts'
 import { ledgerPart, sqliteLedger } from './sqlite/ledger.ts'
 import { limitsPart, sqliteLimits } from './sqlite/limits.ts'
 import { responsesPart, sqliteResponses } from './sqlite/responses.ts'
-import { taskSchema, taskStore } from './sqlite/tasks.ts'
-import { sqliteUsage, usagePart } from './sqlite/usage.ts'
+import { taskSchema, taskSchema2, taskStore } from './sqlite/tasks.ts'
+import { sqliteUsage } from './sqlite/usage.ts'
+import { usagePart } from './sqlite/usage-schema.ts'
 
 export interface SqliteOptions {
   /** What a resolved write survives: `process` (the default) the end of the process, `full` that of the machine too. */
@@ -26,40 +29,51 @@ export interface SqliteOptions {
   readonly responseAgeMs?: number
 }
 
-const tasksPart = { name: 'tasks', versions: [taskSchema.join(';\n')] }
+const tasksPart = { name: 'tasks', versions: [taskSchema.join(';\n'), taskSchema2] }
 
 /** A table is one file: its part below, and its store. */
 const parts = [keysPart, limitsPart, ledgerPart, usagePart, tasksPart, idempotencyPart, responsesPart]
 
-export type SqliteStorage = Required<Storage>
+export type SqliteStorage = Required<StorageBundle>
 
 /** `file`: a path, or a database that the host has opened, which then is the host's to set up and to close. */
 export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {}): SqliteStorage {
   const { durability = 'process', responseAgeMs = 30 * 86_400_000 } = options
-  refuseUnknown('sqlite', options, { durability: true, responseAgeMs: true })
+  checkKnown('sqlite', options, { durability: elsewhere, responseAgeMs: age })
   if (durability !== 'process' && durability !== 'full') {
     throw new TypeError(`sqlite: the durability "${String(durability)}" must be "process" or "full"`)
   }
+  if (typeof file === 'string') requireFolder(file)
   const database = new Database(file, durability, parts)
   const limits = sqliteLimits(database)
   const ledger = sqliteLedger(database)
   const idempotency = sqliteIdempotency(database)
+  const usage = sqliteUsage(database)
   const responses = sqliteResponses(database, responseAgeMs)
   return {
     keys: sqliteKeys(database),
     limits,
     ledger,
-    usage: sqliteUsage(database),
+    usage,
     tasks: sqliteTasks(database),
     idempotency,
     responses,
     joint: sqliteJoint(database, limits, ledger),
     async close() {
       // A step of a sweep would open the file again.
-      await Promise.all([idempotency.close(), responses.close()])
+      await Promise.all([idempotency.close(), responses.close(), usage.close()])
       database.close()
     },
   }
+}
+
+/** The file itself is made with the first call, but never a folder. */
+function requireFolder(file: string): void {
+  if (file === '') throw new TypeError('sqlite: the path is empty: is a variable unset?')
+  if (file === ':memory:' || file.startsWith('file:')) return
+  const folder = dirname(resolve(file))
+  if (existsSync(folder)) return
+  throw new TypeError(`sqlite: there is no folder "${folder}" for the file "${file}". Make it first.`)
 }
 
 function sqliteTasks(database: Database): TaskStore {
@@ -71,9 +85,9 @@ function sqliteTasks(database: Database): TaskStore {
   }
   return {
     insert: (task) => database.patiently((raw) => store(raw).insert(task)),
-    find: (tenant, id, now) => database.patiently((raw) => store(raw).find(tenant, id, now)),
+    find: (account, id, now) => database.patiently((raw) => store(raw).find(account, id, now)),
     replace: (task) => database.patiently((raw) => store(raw).replace(task)),
     claim: (options) => database.patiently((raw) => store(raw).claim(options)),
-    list: (tenant, options) => database.patiently(async (raw) => (await store(raw).list?.(tenant, options)) ?? []),
+    list: (account, options) => database.patiently(async (raw) => (await store(raw).list?.(account, options)) ?? []),
   }
 }

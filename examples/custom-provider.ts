@@ -8,7 +8,7 @@ import { createServer } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createGateway } from 'modelhatch'
 import { mount } from 'modelhatch/node'
-import { defineProvider, finish, text, unavailable } from 'modelhatch/providers'
+import { defineProvider, finish, text, retrySame } from 'modelhatch/providers'
 import { welcome } from './welcome.ts'
 
 /** Says what it was told, word by word, and gets tired every third time. */
@@ -16,7 +16,7 @@ let calls = 0
 const parrot = defineProvider({
   name: 'parrot',
   async *chat({ request, signal }) {
-    if (++calls % 3 === 0) throw unavailable('same', new Error('the parrot is tired'))
+    if (++calls % 3 === 0) throw retrySame(new Error('the parrot is tired'))
     const said = request.messages.at(-1)?.content
     const words = typeof said === 'string' ? said.split(' ') : ['Squawk!']
     for (const word of words) {

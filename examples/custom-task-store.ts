@@ -15,23 +15,23 @@ export function fileTaskStore(path: string): TaskStore {
     writeFileSync(`${path}.new`, JSON.stringify(tasks))
     renameSync(`${path}.new`, path)
   }
-  const same = (left: TaskRecord, tenant: string, id: string) => left.tenant === tenant && left.id === id
+  const same = (left: TaskRecord, account: string, id: string) => left.account === account && left.id === id
   const isOver = (task: TaskRecord, now: number) => task.expiresAt <= now && task.dueAt === null
 
   // Each method reads, decides and writes without waiting in between: within one process that is one atomic step.
   return {
     async insert(task) {
-      const tasks = read().filter((each) => !(same(each, task.tenant, task.id) && isOver(each, task.createdAt)))
-      const present = tasks.find((each) => same(each, task.tenant, task.id))
+      const tasks = read().filter((each) => !(same(each, task.account, task.id) && isOver(each, task.createdAt)))
+      const present = tasks.find((each) => same(each, task.account, task.id))
       if (present === undefined) write([...tasks, task])
       return present ?? structuredClone(task)
     },
-    async find(tenant, id, now) {
-      return read().find((each) => same(each, tenant, id) && each.expiresAt > now)
+    async find(account, id, now) {
+      return read().find((each) => same(each, account, id) && each.expiresAt > now)
     },
     async replace(task) {
       const tasks = read()
-      const index = tasks.findIndex((each) => same(each, task.tenant, task.id))
+      const index = tasks.findIndex((each) => same(each, task.account, task.id))
       if (tasks[index]?.version !== task.version - 1) return false
       write(tasks.with(index, task))
       return true

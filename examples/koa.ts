@@ -2,6 +2,7 @@
 import Koa from 'koa'
 import { createGateway } from 'modelhatch'
 import { mount } from 'modelhatch/koa'
+import { prepareShutdown } from 'modelhatch/node'
 import { key, models } from './models.ts'
 import { welcome } from './welcome.ts'
 
@@ -12,12 +13,12 @@ app.use(mount(gateway))
 
 const server = app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () => welcome(server, key, 'demo'))
 
-/** First the calls under way come to an end, then the server. */
+const shutdown = prepareShutdown(server, gateway, { graceMs: 5_000, idleMs: 500 })
+
+/** Requests under way come to an end before the process does. */
 async function stop(): Promise<void> {
-  await gateway.close({ graceMs: 5_000 })
-  server.close()
-  // Connections on which nobody asks anything would hold the process for as long as their clients like.
-  setTimeout(() => server.closeAllConnections(), 500).unref()
+  await shutdown()
+  process.exit()
 }
 process.once('SIGTERM', () => void stop())
 process.once('SIGINT', () => void stop())

@@ -18,13 +18,14 @@ const local = demo()
 export const models: Record<string, ModelEntry> = {
   demo: local,
   'demo-embedding': local,
+  'demo-moderation': local,
   'demo-image': local,
   'demo-transcription': local,
   'demo-video-portrait': { provider: local, video: portraitVideo },
   'demo-video-landscape': { provider: local, video: landscapeVideo },
-  ...(OPENAI_API_KEY && { 'openai/*': openai({ apiKey: OPENAI_API_KEY, baseUrl: OPENAI_BASE_URL }) }),
+  ...(OPENAI_API_KEY && { 'openai/*': openai({ apiKey: OPENAI_API_KEY, baseURL: OPENAI_BASE_URL }) }),
   ...(ANTHROPIC_API_KEY && {
-    'anthropic/*': anthropic({ apiKey: ANTHROPIC_API_KEY, baseUrl: ANTHROPIC_BASE_URL }),
+    'anthropic/*': anthropic({ apiKey: ANTHROPIC_API_KEY, baseURL: ANTHROPIC_BASE_URL }),
   }),
-  ...(GEMINI_API_KEY && { 'gemini/*': gemini({ apiKey: GEMINI_API_KEY, baseUrl: GEMINI_BASE_URL }) }),
+  ...(GEMINI_API_KEY && { 'gemini/*': gemini({ apiKey: GEMINI_API_KEY, baseURL: GEMINI_BASE_URL }) }),
 }

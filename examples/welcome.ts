@@ -6,10 +6,10 @@ import type { FailedAttempt } from 'modelhatch'
 
 export function welcome(server: Server, key: string, model: string): void {
   const { port } = server.address() as AddressInfo
-  const baseUrl = `http://127.0.0.1:${port}/v1`
-  console.log(`Serving ${baseUrl} with the key ${key}. Try:
+  const baseURL = `http://127.0.0.1:${port}/v1`
+  console.log(`Serving ${baseURL} with the key ${key}. Try:
 
-curl -N ${baseUrl}/chat/completions \\
+curl -N ${baseURL}/chat/completions \\
   -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\
   -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}], "stream": true}'
 `)

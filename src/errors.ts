@@ -33,6 +33,7 @@ export type ErrorCode =
   | 'conflict'
   | 'request_too_large'
   | 'unsupported_media_type'
+  | 'upgrade_required'
   | 'insufficient_quota'
   | 'rate_limit_exceeded'
   | 'client_closed'
@@ -101,7 +102,12 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
   unsupported_media_type: {
     status: 415,
     type: 'invalid_request_error',
-    message: 'This endpoint takes "Content-Type: application/json" in UTF-8, without a content encoding.',
+    message: 'This endpoint takes "Content-Type: application/json" in UTF-8.',
+  },
+  upgrade_required: {
+    status: 426,
+    type: 'invalid_request_error',
+    message: 'WebSockets are not served here. Send the request over HTTP, as a POST.',
   },
   insufficient_quota: {
     status: 429,

@@ -2,13 +2,20 @@
 export type { AccountAdmin, AccountView, Credited, EntryView, TopUp } from './admin/accounts.ts'
 export type { Admin } from './admin/admin.ts'
 export type { KeyAdmin, KeyChange, KeyRequest, KeyView } from './admin/keys.ts'
-export type { StatisticsRow, UsageAdmin, UsageView } from './admin/usage.ts'
+export type {
+  StatisticsRow,
+  UsageAdmin,
+  UsageListQuestion,
+  UsageScope,
+  UsageSumsQuestion,
+  UsageView,
+} from './admin/usage.ts'
 export type { Authenticate } from './auth/authenticate.ts'
 export type { KeyCacheOptions } from './auth/cache.ts'
 export type { Caller, KeyRecord, KeyStore } from './auth/contract.ts'
 export { hashKey, mintKey, type MintedKey, type MintOptions } from './auth/key.ts'
 export { memoryKeyStore } from './auth/memory.ts'
-export type { CancelPolicy } from './billing/cancel.ts'
+export type { DisconnectPolicy } from './billing/disconnect.ts'
 export type * from './billing/contract.ts'
 export { memoryLedger, type MemoryLedgerOptions } from './billing/memory.ts'
 export { formatMoney, parseMoney } from './billing/money.ts'
@@ -34,6 +41,7 @@ export {
   type ImageAbilities,
   type Model,
   type ModelRegistry,
+  type RegistryModel,
 } from './models/contract.ts'
 export { imageModels } from './models/image-models.ts'
 export { staticRegistry, type ModelEntry, type ModelOptions, type RouteEntry } from './models/registry.ts'

@@ -4,6 +4,7 @@
  * `modelhatch:attempt` every `FailedAttempt` of a deployment, `modelhatch:task` every `TaskEvent`.
  */
 import { channel } from 'node:diagnostics_channel'
+import type { Settlement } from './billing/contract.ts'
 import type { Receipt } from './billing/receipt.ts'
 import type { TaskEvent } from './tasks/parts.ts'
 
@@ -12,6 +13,11 @@ export interface Failure {
   readonly id: string
   /** What was thrown; its `cause` tells what the caller is not told. */
   readonly error: unknown
+  /**
+   * What an answered call did cost, where the gateway closed before its ledger had taken it. Its hold is kept for a day,
+   * as far as the ledger could still be told; `ledger.settle` with this settles it, now or by another process.
+   */
+  readonly unsettled?: Settlement
 }
 
 /** A call of a deployment that came to nothing, even where the next one answered and the caller noticed nothing. */

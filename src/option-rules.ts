@@ -22,18 +22,45 @@ export function parsed(parse: (value: never) => unknown): z.ZodType {
   })
 }
 
-/** Throws a `TypeError` that names the option at fault. */
-export function verify(rules: z.ZodType, value: unknown, place: string): void {
-  const result = rules.safeParse(value)
-  if (result.success) return
-  const issue = result.error.issues[0] as z.core.$ZodIssue
-  const path = [place, ...issue.path].filter((key) => key !== '').join('.')
-  throw mistake(path === '' ? 'the options' : path, issue.message)
+interface Breach {
+  /** Of the field at fault; empty for the whole value. */
+  readonly path: string
+  readonly message: string
 }
 
-export function mistake(place: string, message: string): TypeError {
-  return new TypeError(`createGateway: ${place}: ${message}`)
+export function breachOf(rules: z.ZodType, value: unknown): Breach | undefined {
+  const result = rules.safeParse(value)
+  if (result.success) return undefined
+  const issue = result.error.issues[0] as z.core.$ZodIssue
+  return { path: issue.path.join('.'), message: issue.message }
 }
+
+/** Throws a `TypeError` that names the option at fault. */
+export function verify(rules: z.ZodType, value: unknown, place: string, maker = 'createGateway'): void {
+  const breach = breachOf(rules, value)
+  if (breach === undefined) return
+  const path = [place, breach.path].filter((part) => part !== '').join('.')
+  throw mistake(path === '' ? 'the options' : path, breach.message, maker)
+}
+
+export function mistake(place: string, message: string, maker = 'createGateway'): TypeError {
+  return new TypeError(`${maker}: ${place}: ${message}`)
+}
+
+export const anyText: z.ZodString = z.string().min(1)
+
+/** Milliseconds since the epoch. Those of the first years are refused: what was meant are seconds. */
+export const instant: z.ZodType = z
+  .number('must be milliseconds since the epoch')
+  .refine((value) => Number.isSafeInteger(value), {
+    message: 'must be whole milliseconds since the epoch',
+    abort: true,
+  })
+  .refine((value) => value >= 0, { message: 'must be milliseconds since the epoch', abort: true })
+  .refine(
+    (value) => value < 1e8 || value >= 1e11,
+    'must be milliseconds since the epoch, but looks like seconds: multiply it by 1000',
+  )
 
 export const positive: z.ZodNumber = z.number().positive()
 
@@ -50,8 +77,9 @@ export const rate: z.ZodType = strict(rates).partial()
 
 export const scopedRate: z.ZodType = strict({ ...rates, per: z.enum(['account', 'key', 'all']) }).partial()
 
-export const cancelled: z.ZodType = strict({
+export const onDisconnect: z.ZodType = strict({
   vendor: z.enum(['abort', 'drain']),
   charge: z.enum(['delivered', 'reported', 'none']),
+  unanswered: z.enum(['prompt', 'none']),
   drainMs: timed,
 }).partial()

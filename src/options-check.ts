@@ -4,9 +4,11 @@ import { longestTimerMs } from './http/deadline.ts'
 import { parseMoney } from './billing/money.ts'
 import { parseRatio } from './billing/price.ts'
 import { checkModels } from './models/check.ts'
+import type { ModelEntry } from './models/registry.ts'
 import {
   anyFunction,
-  cancelled,
+  instant,
+  onDisconnect,
   mistake,
   parsed,
   positive,
@@ -30,10 +32,12 @@ const schema = strict({
       strict({
         models: z.union([z.literal('*'), z.array(z.string())], "must be '*' or a list of model names"),
         rate: scopedRate.optional(),
-        ratio: parsed(parseRatio).optional(),
+        priceMultiplier: parsed(parseRatio).optional(),
       }),
     )
     .optional(),
+  defaultModel: z.string().min(1).optional(),
+  azure: z.boolean().optional(),
   sizes: strict({
     jsonBytes: positive,
     jsonDepth: positive.max(1_000),
@@ -45,30 +49,33 @@ const schema = strict({
     fieldBytes: positive,
     formFiles: positive,
     formFields: positive,
+    inflateRatio: positive,
     bodyIdleMs: timed,
   })
     .partial()
     .optional(),
   timeouts: strict({
-    firstByteMs: timed,
+    firstContentMs: timed,
     keepAliveMs: timed,
-    silenceMs: timed,
+    idleMs: timed,
     stallMs: timed,
     authMs: timed,
     storeMs: timed,
+    pageMs: timed,
   })
     .partial()
     .optional(),
   retry: strict({
-    tries: z.int().min(1),
+    maxAttempts: z.int().min(1),
     backoffMs: z.number().min(0),
-    longestWaitMs: z.number().min(0).max(longestTimerMs),
+    maxWaitMs: z.number().min(0).max(longestTimerMs),
   })
     .partial()
     .optional(),
   breaker: strict({ failures: z.int().min(1), coolDownMs: positive })
     .partial()
     .optional(),
+  whenKeyEnds: z.enum(['finish', 'end']).optional(),
   keyCache: strict({ size: z.int().min(1), ageMs: positive, unknownAgeMs: positive })
     .partial()
     .optional(),
@@ -83,9 +90,9 @@ const schema = strict({
     currency: z.string().min(1),
     unpriced: z.enum(['refuse', 'free']),
     minimumTopUp: parsed(parseMoney),
-    cancelled,
-    drains: z.int().min(0),
-    unstated: strict({ outputTokens: z.int().min(0), enforce: z.boolean(), seconds: z.number().min(0) }).partial(),
+    onDisconnect,
+    maxDrains: z.int().min(0),
+    defaults: strict({ outputTokens: z.int().min(0), enforce: z.boolean(), seconds: z.number().min(0) }).partial(),
     leaseMs: timed,
   })
     .partial()
@@ -106,7 +113,7 @@ const schema = strict({
     store: storeRule('tasks'),
     deadlineMs: positive,
     sweepMs: timed,
-    webhooks: strict({ endpoint: anyFunction, anywhere: z.boolean().optional() }),
+    webhooks: strict({ endpoint: anyFunction, allowPrivateNetwork: z.boolean().optional() }),
   })
     .partial()
     .optional(),
@@ -120,7 +127,7 @@ const keyRule = strict({
   group: z.string().optional(),
   account: z.string().min(1).optional(),
   name: z.string().optional(),
-  expiresAt: z.number().optional(),
+  expiresAt: instant.optional(),
   rate: rate.optional(),
 })
 
@@ -128,7 +135,10 @@ const keyRule = strict({
 export function checkOptions(options: GatewayOptions): void {
   verify(schema, options, '')
   const { models, keys, groups = { default: { models: '*' } } } = options
-  if (!isRegistry(models)) checkModels(models, groups)
+  if (!isRegistry(models)) {
+    checkModels(models, groups)
+    checkDefault(options.defaultModel, models)
+  }
   if (keys === undefined || isKeyStore(keys)) return
   const form = "must map each key to what is said of it, such as { 'sk-…': {} }"
   if (typeof keys !== 'object' || keys === null || Array.isArray(keys)) throw mistake('keys', form)
@@ -142,8 +152,18 @@ export function checkOptions(options: GatewayOptions): void {
     if (!Object.hasOwn(groups, group)) {
       const known = Object.keys(groups).join(', ')
       throw new TypeError(
-        `createGateway: a key is in the group "${group}", which is not in "groups". Known are ${known}.`,
+        `createGateway: a key is in the group "${group}", which is not in "groups". Valid groups: ${known}.`,
       )
     }
   }
+}
+
+/** A default that no model has would refuse each request that relies on it. */
+function checkDefault(name: string | undefined, models: Readonly<Record<string, ModelEntry>>): void {
+  if (name === undefined) return
+  const known = Object.entries(models).some(([id, entry]) => {
+    const { aliases = [] } = entry as { aliases?: readonly string[] }
+    return id === name || aliases.includes(name) || (id.endsWith('*') && name.startsWith(id.slice(0, -1)))
+  })
+  if (!known) throw mistake('defaultModel', `"${name}" is not in "models"`)
 }

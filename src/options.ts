@@ -15,7 +15,7 @@ import type { BreakerOptions } from './routing/breaker.ts'
 import type { ResponseStore } from './responses/contract.ts'
 import type { ResponseMemoryOptions } from './responses/memory.ts'
 import type { RetryOptions } from './routing/perform.ts'
-import type { Storage } from './storage/contract.ts'
+import type { StorageBundle } from './storage/contract.ts'
 import type { UsageOptions } from './usage/options.ts'
 import type { TaskStore } from './tasks/contract.ts'
 import type { TaskEvent } from './tasks/parts.ts'
@@ -27,9 +27,9 @@ export interface GatewayOptions {
   /**
    * Where all that outlives a call is kept: keys, counters, balances, usage, video tasks, responses, and the answers to
    * requests with an `Idempotency-Key`. Such as `postgres(pool)`. What the bundle lacks is kept in memory of this process.
-   * Each store in it can be replaced alone: `{ ...postgres(pool), limits: redis(send).limits }`.
+   * Each store in it can be replaced alone: `{ ...postgres(pool), limits: redis(client).limits }`.
    */
-  readonly storage?: Storage
+  readonly storage?: StorageBundle
   /**
    * The API keys let in, by the key itself, beside those of the `storage`; or a store of one's own instead. Only hashes
    * of them are kept.
@@ -39,6 +39,13 @@ export interface GatewayOptions {
   readonly authenticate?: Authenticate
   /** The model groups. Default: `{ default: { models: '*' } }`. */
   readonly groups?: Readonly<Record<string, Group>>
+  /** The model of requests that name none. Default: they are refused. */
+  readonly defaultModel?: string
+  /**
+   * Whether the paths of Azure OpenAI are served as well: `/openai/deployments/{model}/…`, `/openai/responses`,
+   * `/openai/v1/…`, below the mount path, with any `api-version`. Default false.
+   */
+  readonly azure?: boolean
   /** How much one request may carry. */
   readonly sizes?: Partial<Sizes>
   /** How long is waited for what. */
@@ -49,6 +56,12 @@ export interface GatewayOptions {
   readonly breaker?: BreakerOptions
   /** How long what is known of a key is used without asking the store again. */
   readonly keyCache?: KeyCacheOptions
+  /**
+   * What becomes of calls under way when their key expires or is revoked: they `finish` (the default), or they `end` with
+   * `invalid_api_key`, a stream with an error event, and cost what was delivered. A revocation is noticed as soon as by a
+   * new call, an expiry at its time.
+   */
+  readonly whenKeyEnds?: 'finish' | 'end'
   /**
    * A store of one's own for responses, or how many are kept in memory and for how long. Default: the store of the
    * `storage`, else 10,000 in memory for a day.
@@ -87,20 +100,22 @@ export interface KeyOptions {
 
 export interface Timeouts {
   /** Milliseconds to the first content of an answer, retries included. Default 600,000: reasoning models think long. */
-  readonly firstByteMs?: number
-  /** Milliseconds of silence after which a stream gets a keep-alive comment. Default 15,000. */
+  readonly firstContentMs?: number
+  /** Milliseconds of silence after which a stream gets an event that says nothing. Default 15,000. */
   readonly keepAliveMs?: number
   /**
    * Milliseconds for which a provider may be silent in the middle of a stream, give or take `keepAliveMs`; then the stream
    * ends with an error. Default 600,000. Providers over HTTP have shorter ones of their own.
    */
-  readonly silenceMs?: number
+  readonly idleMs?: number
   /** Milliseconds for which a client may leave a stream unread. Default 60,000. */
   readonly stallMs?: number
   /** Milliseconds to wait for the key store or `authenticate`. Default 3,000. */
   readonly authMs?: number
   /** Milliseconds to wait for a store of limits, money or responses before a call is refused with 503. Default 2,000. */
   readonly storeMs?: number
+  /** Milliseconds to wait for a page of `gateway.admin` that may read much: lists, statistics, audits. Default 30,000. */
+  readonly pageMs?: number
 }
 
 export interface TaskOptions {

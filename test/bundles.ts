@@ -2,7 +2,7 @@
 import { postgres } from '../adapters/postgres.ts'
 import { redis } from '../adapters/redis.ts'
 import { sqlite } from '../adapters/sqlite.ts'
-import type { Storage } from '../src/index.ts'
+import type { StorageBundle } from '../src/index.ts'
 import { postgresPool, redisConnection } from './servers.ts'
 
 export type Kind = 'SQLite' | 'Postgres' | 'Redis'
@@ -15,7 +15,7 @@ export interface Place {
 }
 
 export interface Opened {
-  readonly storage: Storage & Required<Omit<Storage, 'usage' | 'close'>>
+  readonly storage: StorageBundle & Required<Omit<StorageBundle, 'usage' | 'close'>>
   /** Removes what was kept. */
   clear(): Promise<void>
   close(): Promise<void>

@@ -6,9 +6,12 @@ import { mount } from '../adapters/node.ts'
 import { createGateway, type Gateway, type GatewayOptions, type Receipt } from '../src/index.ts'
 import { scriptedVendor, type ScriptedVendor, type VendorReply } from '../src/testing/vendor.ts'
 
+/** Idle connections stay open: on a busy machine, a client may use one at the moment its server ends it. */
+export const patient = { keepAliveTimeout: 600_000 } as const
+
 /** A gateway on a bare `node:http` server; the URL is the one before `/v1`. */
 export async function hosted(gateway: Gateway): Promise<string> {
-  const server = createServer(mount(gateway))
+  const server = createServer(patient, mount(gateway))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(async () => {
     server.closeAllConnections()

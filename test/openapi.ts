@@ -31,6 +31,9 @@ function translated(node: unknown): unknown {
   if (typeof node !== 'object' || node === null) return node
   const { nullable, discriminator: _, ...rest } = node as Record<string, unknown>
   const whole = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, translated(value)]))
+  // The document does not say so, but vendors that have no fingerprint give null, and clients that want the field take it.
+  const { system_fingerprint: fingerprint } = (whole['properties'] ?? {}) as { system_fingerprint?: { type: unknown } }
+  if (fingerprint !== undefined) fingerprint.type = ['string', 'null']
   if (nullable !== true) return whole
   if (typeof whole['type'] !== 'string' || '$ref' in whole) return { anyOf: [whole, { type: 'null' }] }
   whole['type'] = [whole['type'], 'null']

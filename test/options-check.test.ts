@@ -1,4 +1,4 @@
-/** A slip of the pen in an option is told at once, and told so that it can be put right. */
+/** Mistakes in the options are rejected at once, with a message that says what to change. */
 import { expect, test } from 'vitest'
 import { createGateway } from '../src/index.ts'
 import { anthropic, demo, gemini, openai, openaiVideo } from '../src/providers/index.ts'
@@ -9,7 +9,7 @@ import { sqlite } from '../adapters/sqlite.ts'
 
 const models = { demo: demo(), 'open/*': demo() }
 const given = (options: object) => () => createGateway({ models, ...options })
-const none = (name: string) => new RegExp(`there is no "${name}". Known are .*[a-z]`)
+const none = (name: string) => new RegExp(`unknown option "${name}". Valid options: .*[a-z]`)
 
 test.each([
   ['an option', { key: {} }, none('key')],
@@ -22,7 +22,7 @@ test.each([
 ])('%s that is none', (_, options, message) => expect(given(options)).toThrow(message))
 
 test.each([
-  { timeouts: { firstByteMs: 3e9 } },
+  { timeouts: { firstContentMs: 3e9 } },
   { timeouts: { storeMs: Infinity } },
   { sizes: { bodyIdleMs: 2 ** 31 } },
   { billing: { leaseMs: 2 ** 31 } },
@@ -48,7 +48,7 @@ test.each([
   ['a list of models', { models: ['demo'] }, `models: ${asName}`],
   ['a provider that was not called', { models: { m: demo } }, `models["m"]: ${asProvider}`],
   ['a model that is its name', { models: { m: 'gpt-5' } }, `models["m"]: ${asProvider}`],
-  ['a model with a name of its own', { models: { m: { name: 'gpt', provider: demo() } } }, 'take out "name"'],
+  ['a model with a name of its own', { models: { m: { name: 'gpt', provider: demo() } } }, 'remove "name"'],
   [
     'an alias that is a model',
     { models: { a: demo(), b: { provider: demo(), aliases: ['a'] } } },
@@ -91,5 +91,5 @@ test.each<[string, (options: object) => unknown]>([
   ['postgres', (options) => postgres({ query }, options)],
   ['redis', (options) => redis(async () => undefined, options)],
 ])('%s does not take a call elsewhere because of a slip', (name, make) => {
-  expect(() => make({ baseURL: 'http://127.0.0.1:1' })).toThrow(new RegExp(`^${name}: there is no "baseURL"`))
+  expect(() => make({ baseUrl: 'http://127.0.0.1:1' })).toThrow(new RegExp(`^${name}: unknown option "baseUrl"`))
 })

@@ -9,8 +9,11 @@ export default defineConfig({
   test: {
     dir: 'test',
     include: ['**/*.test.ts'],
-    testTimeout: long ? 1_200_000 : 15_000,
-    hookTimeout: 30_000,
+    // Generous, as a busy machine takes several times as long; a test that hangs still ends.
+    testTimeout: long ? 1_200_000 : 90_000,
+    hookTimeout: 180_000,
+    // The same for what is polled until it holds.
+    expect: { poll: { timeout: 30_000 } },
     pool: 'forks',
     // What must not be shared runs in processes of its own. More workers than cores, as many tests wait for sockets.
     isolate: false,

@@ -1,6 +1,6 @@
 /** A chat by a language model of the AI SDK. */
 import type { Call, ChatPiece } from '../../src/providers/contract.ts'
-import { unavailable } from '../../src/providers/failure.ts'
+import { retrySame } from '../../src/providers/failure.ts'
 import { readTurns } from '../../src/providers/reading/messages.ts'
 import { isRecord } from '../../src/providers/reading/parts.ts'
 import { readEffort, readFormat, readLimit, readStops } from '../../src/providers/reading/settings.ts'
@@ -13,7 +13,7 @@ import { promptOf } from './prompt.ts'
 import { PartReader } from './reader.ts'
 
 export interface ChatSettings {
-  readonly ignore: readonly string[]
+  readonly dropParams: readonly string[]
   readonly providerOptions: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -39,13 +39,17 @@ export async function* chat(
   call: Call<ChatRequest>,
   settings: ChatSettings,
 ): AsyncGenerator<ChatPiece, void, void> {
-  const { ignore } = settings
-  refuseFields(call, model.specificationVersion === 'v4' ? unknownToSdk : [...unknownToSdk, 'reasoning_effort'], ignore)
+  const { dropParams } = settings
+  refuseFields(
+    call,
+    model.specificationVersion === 'v4' ? unknownToSdk : [...unknownToSdk, 'reasoning_effort'],
+    dropParams,
+  )
   const plan = readTools(call)
   const options = await optionsFor(model, call, plan, settings)
   const reader = new PartReader({
     single: plan.single,
-    warned: (warnings) => refuseUnheeded(warnings, call, ignore),
+    warned: (warnings) => refuseUnheeded(warnings, call, dropParams),
   })
   try {
     const { stream } = await model.doStream(options as never)
@@ -60,7 +64,7 @@ export async function* chat(
   } catch (thrown) {
     throw failureOf(thrown, call)
   }
-  if (!reader.done) throw unavailable('same', new Error('the model broke off in the middle of its answer'))
+  if (!reader.done) throw retrySame(new Error('the model broke off in the middle of its answer'))
 }
 
 async function optionsFor(

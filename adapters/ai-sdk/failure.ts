@@ -3,7 +3,7 @@ import { GatewayError } from '../../src/errors.ts'
 import { readFault as anthropicFault } from '../../src/providers/anthropic/fault.ts'
 import type { FaultReader } from '../../src/providers/answer.ts'
 import type { Call } from '../../src/providers/contract.ts'
-import { ProviderError, unavailable } from '../../src/providers/failure.ts'
+import { ProviderError, retrySame, tryNext } from '../../src/providers/failure.ts'
 import { readFault as googleFault } from '../../src/providers/gemini/fault.ts'
 import { isRecord } from '../../src/providers/reading/parts.ts'
 import { unsupported } from '../../src/providers/unsupported.ts'
@@ -32,10 +32,10 @@ export function failureOf(thrown: unknown, call: Asking, google: FaultReader = g
     case 'AI_InvalidArgumentError':
       return new GatewayError('invalid_request_error', { cause })
     case 'AI_NoSuchModelError':
-      if (!call.openModel) return unavailable('next', cause, { begun: false })
+      if (!call.openModel) return tryNext(cause, { begun: false })
       return new ProviderError('model_not_found', { retry: 'next', cause, begun: false })
     default:
-      return unavailable('same', cause)
+      return retrySame(cause)
   }
 }
 
@@ -44,7 +44,7 @@ function calledError(error: Fields, call: Asking, google: FaultReader): Provider
   const { statusCode, responseHeaders, responseBody } = error
   const status = typeof statusCode === 'number' ? statusCode : 503
   // An answer that could not be read is no answer, whatever its status.
-  if (status < 400) return unavailable('same', new Error(`the vendor’s answer of status ${status} could not be read`))
+  if (status < 400) return retrySame(new Error(`the vendor’s answer of status ${status} could not be read`))
   const headers = isRecord(responseHeaders) ? responseHeaders : {}
   const waitMs = waitOf((name) => (typeof headers[name] === 'string' ? headers[name] : undefined))
   const fault = { status, error: errorIn(responseBody), waitMs, openModel: call.openModel, sent: call.field }

@@ -31,7 +31,7 @@ export async function embed(
     const values = texts.slice(from, from + atOnce)
     const asked = { values, ...(typeof dimensions === 'number' && { dimensions }) }
     const { embeddings, usage, warnings } = await attempt(call, settings, asked, (options) => model.doEmbed(options))
-    refuseUnheeded(warnings, call, settings.ignore)
+    refuseUnheeded(warnings, call, settings.dropParams)
     vectors.push(...embeddings)
     tokens = usage === undefined || tokens === undefined ? undefined : tokens + usage.tokens
   }
@@ -62,7 +62,7 @@ export async function draw(
       ...(mask !== undefined && { mask }),
     }
     const drawn = await attempt(call, settings, asked, (options) => model.doGenerate(options))
-    refuseUnheeded(drawn.warnings, call, settings.ignore)
+    refuseUnheeded(drawn.warnings, call, settings.dropParams)
     if (drawn.images.length === 0) break
     for (const image of drawn.images) {
       images.push({ b64_json: typeof image === 'string' ? image : Buffer.from(image).toString('base64') })
@@ -81,7 +81,7 @@ export async function transcribe(
   // Only now is all of the form known.
   const { language, prompt, temperature, timestamp_granularities: granularities } = call.request
   for (const [field, value] of Object.entries({ language, prompt, temperature })) {
-    const unheard = value !== undefined && !settings.ignore.includes(field)
+    const unheard = value !== undefined && !settings.dropParams.includes(field)
     if (unheard) throw unsupportedValue(call, field, 'leave it out.')
   }
   const asked = {
@@ -90,7 +90,7 @@ export async function transcribe(
     ...(granularities && { timestampGranularities: granularities }),
   }
   const told = await attempt(call, settings, asked, (options) => model.doGenerate(options))
-  refuseUnheeded(told.warnings, call, settings.ignore)
+  refuseUnheeded(told.warnings, call, settings.dropParams)
   const { text, language: heard, durationInSeconds: duration, segments, words } = told
   return {
     text,

@@ -1,5 +1,5 @@
 /** Parts of a stream of the AI SDK → chunks of a chat. */
-import { unavailable } from '../../src/providers/failure.ts'
+import { retrySame } from '../../src/providers/failure.ts'
 import { isRecord } from '../../src/providers/reading/parts.ts'
 import type { ChatChunk, Delta, FinishReason } from '../../src/wire/chat.ts'
 import type { Usage } from '../../src/wire/usage.ts'
@@ -136,10 +136,10 @@ export class PartReader {
 
   #finish({ finishReason, usage }: Fields): ChatChunk[] {
     const { unified, raw } = isRecord(finishReason) ? finishReason : { unified: finishReason, raw: finishReason }
-    if (unified === 'error') throw unavailable('same', new Error('the model ended its answer with an error'))
+    if (unified === 'error') throw retrySame(new Error('the model ended its answer with an error'))
     // What the SDK says when the vendor's stream ended without an end.
     if (finishes[textOf(unified)] === undefined && raw === undefined) {
-      throw unavailable('same', new Error('the vendor broke off in the middle of its answer'))
+      throw retrySame(new Error('the vendor broke off in the middle of its answer'))
     }
     this.done = true
     const reasoning = [...this.#thoughts.values()].filter(({ metadata }) => Object.keys(metadata).length > 0)

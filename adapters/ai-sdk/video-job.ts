@@ -1,6 +1,6 @@
 /** A job of the vendor, by a model that can be asked about it. All that is needed to ask is kept with the task. */
 import { GatewayError } from '../../src/errors.ts'
-import { unavailable } from '../../src/providers/failure.ts'
+import { tryNext } from '../../src/providers/failure.ts'
 import { isRecord } from '../../src/providers/reading/parts.ts'
 import type { VideoContext, VideoStatus } from '../../src/providers/video.ts'
 import { failedStatus } from '../../src/providers/videos/states.ts'
@@ -20,12 +20,12 @@ export async function startJob(
   model: AiSdkVideoModel,
   options: object,
   asking: VideoAsking,
-  { ignore }: ChatSettings,
+  { dropParams }: ChatSettings,
 ): Promise<Json> {
   try {
     const started = await model.doStart?.({ ...options, abortSignal: asking.signal } as never)
-    if (started?.operation === undefined) throw unavailable('next', new Error('the model named no operation'))
-    refuseUnheeded(started.warnings, asking, ignore)
+    if (started?.operation === undefined) throw tryNext(new Error('the model named no operation'))
+    refuseUnheeded(started.warnings, asking, dropParams)
     const { model: name, publicModel, fields } = asking
     return { model: name, publicModel, fields, operation: started.operation as Json }
   } catch (thrown) {
@@ -42,7 +42,11 @@ export function jobIn(stored: Json, { signal }: VideoContext): Job {
   return { model, publicModel, openModel: false, signal, fields: sent as readonly string[], field, operation }
 }
 
-export async function statusOfJob(model: AiSdkVideoModel, job: Job, { ignore }: ChatSettings): Promise<VideoStatus> {
+export async function statusOfJob(
+  model: AiSdkVideoModel,
+  job: Job,
+  { dropParams }: ChatSettings,
+): Promise<VideoStatus> {
   let told: AiSdkVideoStatus | undefined
   try {
     told = await asked(model, job)
@@ -54,7 +58,7 @@ export async function statusOfJob(model: AiSdkVideoModel, job: Job, { ignore }: 
   if (told?.status === 'error') return failedStatus(told.error)
   if (told?.status !== 'completed') return { state: 'processing' }
   try {
-    refuseUnheeded(told.warnings, job, ignore)
+    refuseUnheeded(told.warnings, job, dropParams)
   } catch (refusal) {
     return failedBy(refusal, job)
   }

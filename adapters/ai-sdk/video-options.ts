@@ -1,5 +1,6 @@
 /** A video request → the options of a video model of the AI SDK. */
 import { invalid } from '../../src/errors.ts'
+import { ratioOf } from '../../src/providers/videos/shape.ts'
 import { fieldFor, readWishes, withShape } from '../../src/providers/videos/wishes.ts'
 import type { VideoRequest } from '../../src/wire/video.ts'
 import type { ChatSettings } from './chat.ts'
@@ -19,8 +20,8 @@ const forms: readonly (readonly [keyof typeof kinds, RegExp, string])[] = [
   ['resolution', /^\d{2,5}x\d{2,5}$/, '"<width>x<height>"'],
 ]
 
-export function videoOptions(request: VideoRequest, { ignore, providerOptions }: ChatSettings): object {
-  const { settings, picture } = readWishes(request, kinds, ignore)
+export function videoOptions(request: VideoRequest, { dropParams, providerOptions }: ChatSettings): object {
+  const { settings, picture } = readWishes(request, kinds, dropParams)
   for (const [name, form, told] of forms) {
     const value = settings[name]
     if (value === undefined || form.test(String(value))) continue
@@ -41,17 +42,8 @@ export function videoOptions(request: VideoRequest, { ignore, providerOptions }:
 /** Some vendors take the one, some the other, some both. */
 function shapeOf({ size }: VideoRequest): { resolution?: string; aspectRatio?: string } {
   if (size === undefined) return {}
-  const aspectRatio = ratioOf(size)
+  const aspectRatio = ratioOf(size, ratios)
   return { resolution: size, ...(aspectRatio !== undefined && { aspectRatio }) }
 }
 
 const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '9:21']
-
-/** The usual ratio that a size stands for, if there is one: what is called 480p has 854 pixels for 853⅓. */
-function ratioOf(size: string): string | undefined {
-  const [width = 0, height = 0] = size.split('x').map(Number)
-  return ratios.find((ratio) => {
-    const [across = 0, down = 0] = ratio.split(':').map(Number)
-    return Math.abs(Math.log((width / height) * (down / across))) < 0.025
-  })
-}

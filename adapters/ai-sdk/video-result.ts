@@ -32,9 +32,9 @@ function typeOf(mediaType: string): string {
 export async function contentOf(
   made: MadeVideo | undefined,
   context: VideoContext & { readonly range?: string },
-  anywhere: boolean,
+  allowPrivateNetwork: boolean,
 ): Promise<VideoContent> {
   if (made === undefined) throw new GatewayError('not_found')
   if ('bytes' in made) return ranged(made.bytes, context.range, made.type)
-  return download(URL.parse(made.url), context, (url) => strangersClient(url, anywhere))
+  return download(URL.parse(made.url), context, (url) => strangersClient(url, allowPrivateNetwork))
 }

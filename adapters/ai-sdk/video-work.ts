@@ -1,7 +1,7 @@
 /** Videos by a model that can only be waited for: the work, and what came of it, are in this process and nowhere else. */
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../../src/errors.ts'
-import { unavailable } from '../../src/providers/failure.ts'
+import { tryNext } from '../../src/providers/failure.ts'
 import type { VideoStatus } from '../../src/providers/video.ts'
 import { failedStatus } from '../../src/providers/videos/states.ts'
 import type { ChatSettings } from './chat.ts'
@@ -38,7 +38,7 @@ export class VideoWork {
   /** `make` never rejects. */
   begin(make: (signal: AbortSignal) => Promise<Outcome>): string {
     if (this.#closed || this.#running.size >= most.running) {
-      throw unavailable('next', new Error('this process makes as many videos as it can'), { begun: false })
+      throw tryNext(new Error('this process makes as many videos as it can'), { begun: false })
     }
     const id = randomUUID()
     const controller = new AbortController()
@@ -107,11 +107,11 @@ export async function generate(
   model: AiSdkVideoModel,
   options: object,
   asking: VideoAsking,
-  { ignore }: ChatSettings,
+  { dropParams }: ChatSettings,
 ): Promise<Outcome> {
   try {
     const made = await model.doGenerate?.({ ...options, abortSignal: asking.signal } as never)
-    refuseUnheeded(made?.warnings, asking, ignore)
+    refuseUnheeded(made?.warnings, asking, dropParams)
     const video = madeIn(made?.videos)
     return video === undefined ? { status: failedStatus('no video') } : { status: { state: 'completed' }, video }
   } catch (thrown) {

@@ -19,7 +19,7 @@ export interface VideoSettings extends ChatSettings {
   /** See `AiSdkOptions`. */
   readonly videoBytes: number
   /** See `AiSdkOptions`. */
-  readonly anywhere: boolean
+  readonly allowPrivateNetwork: boolean
 }
 
 /** `modelFor`: throws for a model that there is not. */
@@ -50,7 +50,7 @@ export function videosOf(
         if (id !== undefined) work.stop(id)
       },
       async content(operation, context) {
-        return contentOf(await videoOf(operation, context), context, settings.anywhere)
+        return contentOf(await videoOf(operation, context), context, settings.allowPrivateNetwork)
       },
     },
     close: async () => work.close(),

@@ -1,5 +1,9 @@
 /** The host's pool, with the schema made before the first use. */
-import { migration, type Part } from './migration.ts'
+import { invalid } from '../../src/errors.ts'
+import { requireServed } from '../code-version.ts'
+import { creation, installedSql, missingOf, type Part } from './migration.ts'
+import { Turns } from './turns.ts'
+import { Upgrade } from './upgrade.ts'
 
 /** The part of a pool or a client that is used. */
 export interface Queryable {
@@ -9,6 +13,7 @@ export interface Queryable {
 /** A `pg.Pool`, told by what only it has. */
 interface Pool extends Queryable {
   readonly totalCount: number
+  readonly options?: { readonly max?: number }
   on(event: 'error', listener: () => void): unknown
 }
 
@@ -18,16 +23,24 @@ interface Pool extends Queryable {
  */
 const queryMs = 2_000
 const longQueryMs = 60_000
+/** For steps of an upgrade. One that is given up goes on in the server, and is found there. */
+const upgradeQueryMs = 600_000
 
 /** Codes for "try again": serialization failure, deadlock. */
 const retryCodes = new Set(['40001', '40P01'])
 const tries = 4
+/** Codes of values that cannot be stored, by their first two characters: data exceptions, limits of the program. */
+const valueCodes = new Set(['22', '54'])
+/** Codes for "there is no such": table, column, function. Somebody has changed or removed the schema. */
+const changedCodes = new Set(['42P01', '42703', '42883'])
 
 export class Database {
   readonly #pool: Queryable
   readonly #schema: string
   readonly #parts: readonly Part[]
+  readonly #turns: Turns
   #ready: Promise<unknown> | undefined
+  #upgrade: Upgrade | undefined
 
   constructor(pool: Queryable, schema: string, parts: readonly Part[]) {
     if (typeof (pool as Partial<Queryable> | undefined)?.query !== 'function') {
@@ -39,20 +52,22 @@ export class Database {
     this.#pool = pool
     this.#schema = schema
     this.#parts = parts
+    const most = isPool(pool) ? (pool.options?.max ?? 10) : 1
+    this.#turns = new Turns(Math.max(1, Math.floor(most / 2)))
     // Without a listener, an idle connection that dies takes the host's process with it.
     if (isPool(pool)) pool.on('error', () => undefined)
   }
 
   /** The rows of one statement, in which `@` stands for the schema. */
   async rows<Row>(text: string, values: unknown[] = []): Promise<readonly Row[]> {
-    await (this.#ready ??= this.#migrate())
+    await (this.#ready ??= this.#prepare())
     return this.#run<Row>(text, values, queryMs)
   }
 
-  /** The same, for statements that may look at many rows. */
+  /** The same, for statements that may look at many rows: they have more time, and at most half of the connections. */
   async manyRows<Row>(text: string, values: unknown[]): Promise<readonly Row[]> {
-    await (this.#ready ??= this.#migrate())
-    return this.#run<Row>(text, values, longQueryMs)
+    await (this.#ready ??= this.#prepare())
+    return this.#turns.take(() => this.#run<Row>(text, values, longQueryMs))
   }
 
   /** The result of one of the schema's functions, which give JSON. */
@@ -69,7 +84,13 @@ export class Database {
       try {
         return (await this.#query(statement, values, ms)) as readonly Row[]
       } catch (error) {
-        if (tried === tries || !retryCodes.has((error as { code?: string }).code ?? '')) throw error
+        const { code = '' } = error as { code?: string }
+        // The next call finds out what has become of the schema.
+        if (changedCodes.has(code)) this.#ready = undefined
+        // The database has answered: it is not down, and asking again would change nothing.
+        if (valueCodes.has(code.slice(0, 2)))
+          throw invalid('A value is out of range, too long or not a text.', undefined, error)
+        if (tried === tries || !retryCodes.has(code)) throw error
       }
     }
   }
@@ -81,14 +102,39 @@ export class Database {
     return (await pool.query(query as unknown as string)).rows
   }
 
-  async #migrate(): Promise<void> {
+  /** Resolves when the schema has this version of a part; until then it is brought up to date behind the calls. */
+  async has(part: string, version: number): Promise<void> {
+    await (this.#ready ??= this.#prepare())
+    await this.#upgrade?.has(part, version)
+  }
+
+  /** Ends the upgrade of the schema, which goes on with the next use. */
+  async close(): Promise<void> {
+    const upgrade = this.#upgrade
+    this.#upgrade = undefined
+    this.#ready = undefined
+    await upgrade?.close()
+  }
+
+  async #prepare(): Promise<void> {
     try {
-      for (const statement of migration(this.#schema, this.#parts)) await this.#run(statement, [], longQueryMs)
+      await this.#run(creation(this.#schema, this.#parts), [], longQueryMs)
+      const installed = await this.#run<Installed>(installedSql, [], queryMs)
+      requireServed(`the schema "${this.#schema}"`, Math.max(...installed.map(({ serves }) => serves)))
+      await this.#upgrade?.close()
+      const run = (sql: string, values: unknown[] = []) => this.#run(sql, values, upgradeQueryMs)
+      this.#upgrade = new Upgrade(run, missingOf(this.#parts, installed))
     } catch (error) {
       this.#ready = undefined
       throw error
     }
   }
+}
+
+interface Installed {
+  readonly part: string
+  readonly version: number
+  readonly serves: number
 }
 
 function isPool(pool: Queryable): pool is Pool {

@@ -56,7 +56,7 @@ interface Row {
 }
 
 export function postgresIdempotency(database: Database): Required<IdempotencyStore> {
-  const sweep = sweepOf(database, 'idempotency', ['account', 'route', 'key'], lapsedMs)
+  const sweep = sweepOf(database, 'idempotency', lapsedMs)
   return {
     async begin({ account, route, key, attempt, digest, leaseMs }) {
       sweep.use()

@@ -1,6 +1,6 @@
 /** Limits and ledger of a call in one round trip, before it and after it. */
 import { drawn } from '../../src/limits/drawn.ts'
-import type { Admission, HoldVerdict, Joint, Ledger, LimitStore, Verdict } from '../../src/index.ts'
+import type { JointVerdict, HoldVerdict, JointStore, Ledger, LimitStore, LimitVerdict } from '../../src/index.ts'
 import type { Database } from './database.ts'
 import { holdVerdict } from './ledger.ts'
 import type { Part } from './migration.ts'
@@ -42,15 +42,15 @@ export const jointPart: Part = {
 }
 
 interface Told {
-  readonly limits: Verdict
+  readonly limits: LimitVerdict
   readonly hold?: { readonly outcome: HoldVerdict['outcome']; readonly balance: string }
 }
 
-export function postgresJoint(database: Database, limits: LimitStore, ledger: Ledger): Joint {
+export function postgresJoint(database: Database, limits: LimitStore, ledger: Ledger): JointStore {
   return {
     limits,
     ledger,
-    async admit(claim, { id, account, amount, leaseMs }): Promise<Admission> {
+    async admit(claim, { id, account, amount, leaseMs }): Promise<JointVerdict> {
       const values = [JSON.stringify(claim), id, account, String(amount), leaseMs]
       const told = await database.call<Told>('admit', ...values)
       if (told.hold === undefined) return { limits: told.limits }

@@ -1,8 +1,41 @@
 /** Limits: one row for each bucket, one for each place that is held. */
 import { drawn } from '../../src/limits/drawn.ts'
-import type { LimitStore, Return, Verdict } from '../../src/index.ts'
+import type { LimitStore, LimitReturn, LimitVerdict } from '../../src/index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
+
+/** Of arrays the planner expects few elements: it looks up each, where for a set it would read all places. */
+const functions = `
+    CREATE OR REPLACE FUNCTION @.give(returns jsonb) RETURNS void LANGUAGE plpgsql AS $f$
+    DECLARE
+      rule jsonb;
+    BEGIN
+      DELETE FROM @.places USING unnest(
+        ARRAY(SELECT b FROM jsonb_array_elements(returns) r, jsonb_array_elements_text(r->'places') b),
+        ARRAY(SELECT r->>'id' FROM jsonb_array_elements(returns) r, jsonb_array_elements_text(r->'places'))
+      ) AS given (bucket, holder)
+      WHERE places.bucket = given.bucket AND places.holder = given.holder;
+      FOR rule IN
+        SELECT c FROM jsonb_array_elements(returns) r, jsonb_array_elements(r->'corrections') c
+        ORDER BY c->>'bucket' COLLATE "C"
+      LOOP
+        INSERT INTO @.buckets AS b (name, used) VALUES (rule->>'bucket', greatest(0, (rule->>'cost')::float8))
+        ON CONFLICT (name) DO UPDATE SET
+          used = greatest(0, @.used_at(b.used, b.at, rule, clock_timestamp()) + (rule->>'cost')::float8),
+          at = clock_timestamp();
+      END LOOP;
+    END
+    $f$;
+
+    CREATE OR REPLACE FUNCTION @.renew_places(holders jsonb, lease_ms float8) RETURNS void LANGUAGE sql AS $f$
+      UPDATE @.places SET ends = clock_timestamp() + lease_ms * interval '1 millisecond'
+      FROM unnest(
+        ARRAY(SELECT b FROM jsonb_array_elements(holders) h, jsonb_array_elements_text(h->'places') b),
+        ARRAY(SELECT h->>'id' FROM jsonb_array_elements(holders) h, jsonb_array_elements_text(h->'places'))
+      ) AS kept (bucket, holder)
+      WHERE places.bucket = kept.bucket AND places.holder = kept.holder AND ends > clock_timestamp()
+    $f$;
+`
 
 /**
  * The tables are not logged: after a crash of the server all buckets are full and all places free, and no call pays for
@@ -90,40 +123,17 @@ export const limitsPart: Part = {
       RETURN verdict;
     END
     $f$;
-
-    CREATE FUNCTION @.give(returns jsonb) RETURNS void LANGUAGE plpgsql AS $f$
-    DECLARE
-      rule jsonb;
-    BEGIN
-      DELETE FROM @.places USING jsonb_array_elements(returns) r, jsonb_array_elements_text(r->'places') b
-      WHERE bucket = b AND holder = r->>'id';
-      FOR rule IN
-        SELECT c FROM jsonb_array_elements(returns) r, jsonb_array_elements(r->'corrections') c
-        ORDER BY c->>'bucket' COLLATE "C"
-      LOOP
-        INSERT INTO @.buckets AS b (name, used) VALUES (rule->>'bucket', greatest(0, (rule->>'cost')::float8))
-        ON CONFLICT (name) DO UPDATE SET
-          used = greatest(0, @.used_at(b.used, b.at, rule, clock_timestamp()) + (rule->>'cost')::float8),
-          at = clock_timestamp();
-      END LOOP;
-    END
-    $f$;
-
-    CREATE FUNCTION @.renew_places(holders jsonb, lease_ms float8) RETURNS void LANGUAGE sql AS $f$
-      UPDATE @.places SET ends = clock_timestamp() + lease_ms * interval '1 millisecond'
-      FROM jsonb_array_elements(holders) h, jsonb_array_elements_text(h->'places') b
-      WHERE bucket = b AND holder = h->>'id' AND ends > clock_timestamp()
-    $f$;
     `,
+    [{ run: functions }],
   ],
 }
 
 export function postgresLimits(database: Database): LimitStore {
   return {
     async take(claim) {
-      return drawn(claim, await database.call<Verdict>('take', JSON.stringify(claim)))
+      return drawn(claim, await database.call<LimitVerdict>('take', JSON.stringify(claim)))
     },
-    async give(returned: Return) {
+    async give(returned: LimitReturn) {
       await database.call('give', JSON.stringify([returned]))
     },
     async renew(holders, leaseMs) {

@@ -57,7 +57,7 @@ interface Row {
 
 /** `ageMs`: milliseconds for which a response is kept. */
 export function postgresResponses(database: Database, ageMs: number): Required<ResponseStore> {
-  const sweep = sweepOf(database, 'responses', ['account', 'id'])
+  const sweep = sweepOf(database, 'responses')
   const find = async (text: string, account: string, id: string) => {
     sweep.use()
     const [row] = await database.rows<Row>(text, [account, id])

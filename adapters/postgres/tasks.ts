@@ -25,8 +25,10 @@ export function taskSchema(prefix: string): string[] {
   ]
 }
 
-/** Claims between two sweeps of what nobody can ask for any more. */
+/** Claims between two sweeps of what has expired. */
 const claimsBetweenPurges = 60
+/** Tasks that one sweep removes at most. Where there are more, the next claim goes on. */
+const purged = 500
 
 /** `query` is called with the table in place. */
 export function taskStore(query: Query, prefix: string): TaskStore {
@@ -44,7 +46,7 @@ export function taskStore(query: Query, prefix: string): TaskStore {
           valuesOf(task),
         )
         if (inserted.rows.length > 0) return task
-        const [present] = (await query(`SELECT * FROM ${table} WHERE tenant = $1 AND id = $2`, [task.tenant, task.id]))
+        const [present] = (await query(`SELECT * FROM ${table} WHERE tenant = $1 AND id = $2`, [task.account, task.id]))
           .rows
         if (present !== undefined) return recordOf(present)
       }
@@ -65,15 +67,21 @@ export function taskStore(query: Query, prefix: string): TaskStore {
     },
     async claim({ now, leaseMs, limit }) {
       if (claims++ % claimsBetweenPurges === 0) {
-        await query(`DELETE FROM ${table} WHERE due_at IS NULL AND expires_at <= $1`, [now])
+        const { rows } = await query(
+          `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
+             SELECT ctid FROM ${table} WHERE due_at IS NULL AND expires_at <= $1
+             ORDER BY expires_at LIMIT ${purged} FOR UPDATE SKIP LOCKED
+           )) RETURNING 1`,
+          [now],
+        )
+        if (rows.length === purged) claims = 0
       }
       const claimed = await query(
-        `WITH due AS (
-           SELECT tenant, id FROM ${table} WHERE due_at <= $1 AND leased_until <= $1
+        // By their places: the planner must not think of reading all tasks for it.
+        `UPDATE ${table} SET version = version + 1, leased_until = $2 WHERE ctid = ANY (ARRAY(
+           SELECT ctid FROM ${table} WHERE due_at <= $1 AND leased_until <= $1
            ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
-         )
-         UPDATE ${table} AS task SET version = task.version + 1, leased_until = $2 FROM due
-         WHERE task.tenant = due.tenant AND task.id = due.id RETURNING task.*`,
+         )) RETURNING *`,
         [now, now + leaseMs, limit],
       )
       return claimed.rows.map(recordOf).sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
@@ -81,12 +89,14 @@ export function taskStore(query: Query, prefix: string): TaskStore {
     async list(tenant, { now, limit, after, order }) {
       const direction = order === 'asc' ? 'ASC' : 'DESC'
       const beyond = order === 'asc' ? '>' : '<'
+      // The index knows the time of creation alone: without that condition a late page would read all before it.
+      const page = `created_at ${beyond}= (SELECT created_at FROM ${table} WHERE tenant = $1 AND id = $4)
+        AND (created_at, id COLLATE "C") ${beyond}
+          (SELECT created_at, id COLLATE "C" FROM ${table} WHERE tenant = $1 AND id = $4)`
       const listed = await query(
-        `SELECT * FROM ${table} WHERE tenant = $1 AND expires_at > $2
-           AND ($4::text IS NULL OR (created_at, id COLLATE "C") ${beyond}
-             (SELECT created_at, id COLLATE "C" FROM ${table} WHERE tenant = $1 AND id = $4))
+        `SELECT * FROM ${table} WHERE tenant = $1 AND expires_at > $2 ${after === undefined ? '' : `AND ${page}`}
          ORDER BY created_at ${direction}, id COLLATE "C" ${direction} LIMIT $3`,
-        [tenant, now, limit, after ?? null],
+        [tenant, now, limit, ...(after === undefined ? [] : [after])],
       )
       return listed.rows.map(recordOf)
     },
@@ -98,14 +108,14 @@ export function taskStore(query: Query, prefix: string): TaskStore {
 }
 
 function valuesOf(task: TaskRecord): unknown[] {
-  const { tenant, id, version, createdAt, expiresAt, dueAt, leasedUntil, data } = task
+  const { account, id, version, createdAt, expiresAt, dueAt, leasedUntil, data } = task
   // NUL cannot stand in a text of Postgres; in JSON text it is escaped anyway.
-  return [tenant, id, version, createdAt, expiresAt, dueAt, leasedUntil, JSON.stringify(data)]
+  return [account, id, version, createdAt, expiresAt, dueAt, leasedUntil, JSON.stringify(data)]
 }
 
 function recordOf(row: Row): TaskRecord {
   return {
-    tenant: String(row['tenant']),
+    account: String(row['tenant']),
     id: String(row['id']),
     version: Number(row['version']),
     createdAt: Number(row['created_at']),

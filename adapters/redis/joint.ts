@@ -1,5 +1,5 @@
 /** Limits and ledger of a call in one script, before it and after it. */
-import type { Joint, Ledger, LimitStore } from '../../src/index.ts'
+import type { JointStore, Ledger, LimitStore } from '../../src/index.ts'
 import { holdVerdict, ledgerText, type ToldHold } from './ledger.ts'
 import { limitsText, verdictOf, type ToldVerdict } from './limits.ts'
 import { lua, type Scripts } from './scripts.ts'
@@ -23,12 +23,12 @@ const finish = lua(
   `
 for _, ending in ipairs(cjson.decode(ARGV[2])) do
   if ending.returned then give(ending.returned) end
-  if ending['end'] then end_hold(ending['end'].id, ending['end'].account, tonumber(ending['end'].amount or 'none')) end
+  if ending['end'] then end_hold(ending['end'].id, ending['end'].account, ending['end'].amount and amount(ending['end'].amount) or nil) end
 end
 `,
 )
 
-export function redisJoint(scripts: Scripts, limits: LimitStore, ledger: Ledger, kept: number): Joint {
+export function redisJoint(scripts: Scripts, limits: LimitStore, ledger: Ledger, kept: number): JointStore {
   return {
     limits,
     ledger,

@@ -1,32 +1,28 @@
 /** The ledger: a hash for each account, its open holds, and its books. */
-import { pageOf } from '../../src/billing/page.ts'
+import { pageOf, readNumber } from '../../src/billing/page.ts'
 import type {
-  Account,
-  Audit,
+  LedgerAccount,
+  LedgerAudit,
   CreditVerdict,
-  Entry,
+  LedgerEntry,
   HoldVerdict,
   Ledger,
   Page,
   PageRequest,
   SettleVerdict,
 } from '../../src/index.ts'
+import { amountText } from './amount.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** Milliseconds for which it is known how a hold ended. A credit is known for ever. */
 const endMs = 30 * 24 * 3_600_000
 
-/**
- * Amounts are doubles here, which count whole numbers up to 2^53: what would leave that range is refused. `ARGV[3]` of
- * every script that writes the books is the number of lines to keep.
- */
-export const ledgerText: string = `
-local function amount(text) return tonumber(text or '0') or 0 end
+/** `ARGV[3]` of every script that writes the books is the number of lines to keep. */
+export const ledgerText: string = `${amountText}
 local function change(account, by)
   local name = key('account', account)
   local balance = amount(redis.call('HGET', name, 'balance')) + by
-  if math.abs(balance) > 9007199254740991 then error('the balance would be larger than can be counted') end
-  redis.call('HSET', name, 'balance', whole(balance))
+  redis.call('HSET', name, 'balance', text_of(balance))
   return balance
 end
 local function ensure(account)
@@ -43,14 +39,14 @@ local function drop(account, id)
 end
 local function return_expired(account)
   local gone = redis.call('ZRANGEBYSCORE', key('holds', account), '-inf', real(now))
-  local sum = 0
+  local sum = zero
   for _, id in ipairs(gone) do sum = sum + drop(account, id) end
   if #gone > 0 then change(account, sum) end
 end
 local function write(account, kind, reference, by, overage, note)
   local number = redis.call('INCR', key('number'))
-  local line = { number = number, account = account, kind = kind, reference = reference, amount = whole(by),
-    overage = whole(overage), note = note, at = math.floor(now) }
+  local line = { number = number, account = account, kind = kind, reference = reference, amount = text_of(by),
+    overage = text_of(overage), note = note, at = math.floor(now) }
   local books = key('books', account)
   redis.call('LPUSH', books, cjson.encode(line))
   if redis.call('LLEN', books) > tonumber(ARGV[3]) then
@@ -58,13 +54,13 @@ local function write(account, kind, reference, by, overage, note)
     local sum = old.kind == 'credit' and 'old_credits' or 'old_settlements'
     local by_old = old.kind == 'credit' and amount(old.amount) or -amount(old.amount)
     redis.call('HSET', key('account', account), sum,
-      whole(amount(redis.call('HGET', key('account', account), sum)) + by_old))
+      text_of(amount(redis.call('HGET', key('account', account), sum)) + by_old))
   end
 end
 local function hold(id, account, want, lease)
   local name = key('account', account)
   local balance = amount(redis.call('HGET', name, 'balance'))
-  if redis.call('EXISTS', key('end', id)) == 1 then return { 'ended', whole(balance) } end
+  if redis.call('EXISTS', key('end', id)) == 1 then return { 'ended', text_of(balance) } end
   if redis.call('EXISTS', name) == 0 then return { 'insufficient', '0' } end
   local ends = redis.call('ZSCORE', key('holds', account), id)
   if balance < want or (ends and tonumber(ends) <= now) then
@@ -72,31 +68,31 @@ local function hold(id, account, want, lease)
     balance = amount(redis.call('HGET', name, 'balance'))
     ends = redis.call('ZSCORE', key('holds', account), id)
   end
-  if ends then return { 'held', whole(balance) } end
-  if balance < want and redis.call('HGET', name, 'unlimited') ~= '1' then return { 'insufficient', whole(balance) } end
+  if ends then return { 'held', text_of(balance) } end
+  if balance < want and redis.call('HGET', name, 'unlimited') ~= '1' then return { 'insufficient', text_of(balance) } end
   redis.call('ZADD', key('holds', account), real(now + lease), id)
-  redis.call('HSET', key('amounts', account), id, whole(want))
-  return { 'held', whole(change(account, -want)) }
+  redis.call('HSET', key('amounts', account), id, text_of(want))
+  return { 'held', text_of(change(account, -want)) }
 end
 local function end_hold(id, account, cost)
   local ended = redis.call('HMGET', key('end', id), 'kind', 'amount', 'overage')
   if ended[1] then return { ended[1] == 'settle' and 'already' or 'released', ended[2], ended[3] } end
   ensure(account)
   return_expired(account)
-  local held, charge = drop(account, id), cost or 0
-  local overage = math.max(0, charge - held)
+  local held, charge = drop(account, id), cost or zero
+  local overage = held < charge and charge - held or zero
   local kind = cost and 'settle' or 'release'
   write(account, kind, id, -charge, overage)
   change(account, held - charge)
-  redis.call('HSET', key('end', id), 'kind', kind, 'amount', whole(charge), 'overage', whole(overage))
+  redis.call('HSET', key('end', id), 'kind', kind, 'amount', text_of(charge), 'overage', text_of(overage))
   redis.call('PEXPIRE', key('end', id), ${endMs})
-  return { 'settled', whole(charge), whole(overage) }
+  return { 'settled', text_of(charge), text_of(overage) }
 end
 `
 
 const hold = lua(ledgerText, `return hold(ARGV[4], ARGV[5], amount(ARGV[6]), tonumber(ARGV[7]))`)
 
-const endHold = lua(ledgerText, `return end_hold(ARGV[4], ARGV[5], tonumber(ARGV[6]))`)
+const endHold = lua(ledgerText, `return end_hold(ARGV[4], ARGV[5], ARGV[6] ~= 'none' and amount(ARGV[6]) or nil)`)
 
 const renew = lua(
   ledgerText,
@@ -117,14 +113,14 @@ local account, by, reference = ARGV[4], amount(ARGV[5]), ARGV[6]
 local name = key('account', account)
 local made = redis.call('HMGET', key('credit', reference), 'account', 'amount')
 if made[1] then
-  local same = made[1] == account and made[2] == whole(by)
-  return { same and 'already' or 'conflict', whole(amount(redis.call('HGET', name, 'balance'))) }
+  local same = made[1] == account and made[2] == text_of(by)
+  return { same and 'already' or 'conflict', text_of(amount(redis.call('HGET', name, 'balance'))) }
 end
 ensure(account)
 local balance = change(account, by)
-redis.call('HSET', key('credit', reference), 'account', account, 'amount', whole(by))
-write(account, 'credit', reference, by, 0, ARGV[7])
-return { 'credited', whole(balance) }
+redis.call('HSET', key('credit', reference), 'account', account, 'amount', text_of(by))
+write(account, 'credit', reference, by, zero, ARGV[7])
+return { 'credited', text_of(balance) }
 `,
 )
 
@@ -144,7 +140,7 @@ for i = 4, #ARGV do
   if redis.call('EXISTS', name) == 1 then
     return_expired(given.id)
     local fields = redis.call('HMGET', name, 'balance', 'unlimited', 'name', 'created', 'old_credits', 'old_settlements')
-    local held, credits, settlements = 0, amount(fields[5]), amount(fields[6])
+    local held, credits, settlements = zero, amount(fields[5]), amount(fields[6])
     for _, each in ipairs(redis.call('HVALS', key('amounts', given.id))) do held = held + amount(each) end
     if given.audit then
       for _, line in ipairs(redis.call('LRANGE', key('books', given.id), 0, -1)) do
@@ -153,8 +149,8 @@ for i = 4, #ARGV do
         if entry.kind == 'settle' then settlements = settlements - amount(entry.amount) end
       end
     end
-    table.insert(found, { given.id, fields[1], whole(held), fields[2] or '0', fields[3] or false, fields[4],
-      whole(credits), whole(settlements) })
+    table.insert(found, { given.id, fields[1], text_of(held), fields[2] or '0', fields[3] or false, fields[4],
+      text_of(credits), text_of(settlements) })
   end
 end
 return found
@@ -219,13 +215,13 @@ export function redisLedger(scripts: Scripts, kept: number): Ledger {
       const found = items.length === 0 ? [] : await told(...items.map((id) => ({ id })))
       return { items: found.map(accountOf), ...rest }
     },
-    async entries(account, { limit = 100, after = '1e18' }) {
-      const lines = await scripts.run<string[]>(entries, account, after, limit + 1)
+    async entries(account, { limit = 100, after = '999999999999999999' }) {
+      const lines = await scripts.run<string[]>(entries, account, String(readNumber(after)), limit + 1)
       return pageOf(lines.map(entryOf), limit, (last) => String(last.number))
     },
     async audit() {
       const sum = { accounts: 0, credits: 0n, balances: 0n, holds: 0n, settlements: 0n }
-      const faults: Audit['faults'][number][] = []
+      const faults: LedgerAudit['faults'][number][] = []
       let after: string | undefined = ''
       while (after !== undefined) {
         const { items, next }: Page<string> = await page({ limit: 100, after })
@@ -257,7 +253,7 @@ export function holdVerdict([outcome, balance]: ToldHold): HoldVerdict {
   return { outcome, balance: BigInt(balance) }
 }
 
-function accountOf([id, balance, held, unlimited, name, created]: ToldAccount): Account {
+function accountOf([id, balance, held, unlimited, name, created]: ToldAccount): LedgerAccount {
   return {
     id,
     balance: BigInt(balance),
@@ -268,7 +264,8 @@ function accountOf([id, balance, held, unlimited, name, created]: ToldAccount): 
   }
 }
 
-function entryOf(line: string): Entry {
-  const { amount, overage, ...rest } = JSON.parse(line) as Omit<Entry, 'amount' | 'overage'> & Record<string, string>
+function entryOf(line: string): LedgerEntry {
+  const { amount, overage, ...rest } = JSON.parse(line) as Omit<LedgerEntry, 'amount' | 'overage'> &
+    Record<string, string>
   return { ...rest, amount: BigInt(amount as string), overage: BigInt(overage as string) }
 }

@@ -1,5 +1,5 @@
 /** Limits: a level for each bucket, a sorted set of leases for each bucket of places. What is full or free expires. */
-import type { LimitStore, Verdict } from '../../src/index.ts'
+import type { LimitStore, LimitVerdict } from '../../src/index.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** `check` tells how a claim finds things, `draw` writes what it takes. */
@@ -101,6 +101,6 @@ export function redisLimits(scripts: Scripts): LimitStore {
   }
 }
 
-export function verdictOf([admitted, left, free]: ToldVerdict): Verdict {
+export function verdictOf([admitted, left, free]: ToldVerdict): LimitVerdict {
   return { admitted: admitted === '1', left: left.map(Number), free: free.map(Number) }
 }

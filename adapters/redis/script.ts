@@ -1,8 +1,6 @@
 /** Running Lua on a server that knows the script already, or learns it now. */
 import { createHash } from 'node:crypto'
-
-/** Sends one command, such as `send('SET', 'a', '1')`, and gives the server's reply. Any client has such a function. */
-export type Send = (...words: string[]) => Promise<unknown>
+import type { Send } from './clients.ts'
 
 export interface Script {
   (keys: readonly string[], ...values: (string | number)[]): Promise<unknown>

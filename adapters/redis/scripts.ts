@@ -1,5 +1,6 @@
 /** The scripts of a bundle: what they have in common, and how they are run. */
-import { script, type Script, type Send } from './script.ts'
+import type { Send } from './clients.ts'
+import { script, type Script } from './script.ts'
 
 /**
  * What all scripts begin with. `now` is the server's clock in milliseconds; where a server lets no script ask for it, the

@@ -1,9 +1,10 @@
 /**
- * Video tasks in Redis. A task is a hash; sorted sets say what is due, what is over, and what a tenant has. All keys
+ * Video tasks in Redis. A task is a hash; sorted sets say which are due, which have ended, and which an account has. All keys
  * share one hash tag, because one script must reach all of them: in a cluster the tasks live on one node.
  */
 import type { Json, TaskRecord, TaskStore } from '../../src/index.ts'
-import { script, type Send } from './script.ts'
+import type { Send } from './clients.ts'
+import { script } from './script.ts'
 
 /** Writes a task and its places in the sorted sets; `old` tells what it was before. */
 const put = `
@@ -86,23 +87,23 @@ export function taskStore(send: Send, prefix: string): TaskStore {
   const replace = script(send, replaceLua)
   const claim = script(send, claimLua)
   const list = script(send, listLua)
-  const tenantKey = (tenant: string) => `${prefix}task:${nameOf(tenant)}:`
-  const keysOf = ({ tenant, id }: Pick<TaskRecord, 'tenant' | 'id'>) => [
+  const accountKey = (account: string) => `${prefix}task:${nameOf(account)}:`
+  const keysOf = ({ account, id }: Pick<TaskRecord, 'account' | 'id'>) => [
     `${prefix}due`,
     `${prefix}over`,
-    tenantKey(tenant) + id,
-    `${prefix}list:${nameOf(tenant)}`,
+    accountKey(account) + id,
+    `${prefix}list:${nameOf(account)}`,
   ]
 
   return {
     async insert(task) {
       const present = (await insert(keysOf(task), ...valuesOf(task))) as Fields | null
-      return present === null ? task : recordOf(task.tenant, task.id, present)
+      return present === null ? task : recordOf(task.account, task.id, present)
     },
-    async find(tenant, id, now) {
-      const fields = (await find([tenantKey(tenant) + id])) as Fields
+    async find(account, id, now) {
+      const fields = (await find([accountKey(account) + id])) as Fields
       if (fields[0] === null || Number(fields[2]) <= now) return undefined
-      return recordOf(tenant, id, fields)
+      return recordOf(account, id, fields)
     },
     async replace(task) {
       return (await replace(keysOf(task), ...valuesOf(task), task.version - 1)) === 1
@@ -110,15 +111,15 @@ export function taskStore(send: Send, prefix: string): TaskStore {
     async claim({ now, leaseMs, limit }) {
       const claimed = (await claim([`${prefix}due`, `${prefix}over`], now, now + leaseMs, limit)) as Fields[]
       const records = claimed.map((fields) => {
-        const [tenant = '', id = ''] = String(fields[6]).slice(`${prefix}task:`.length).split(':')
-        return recordOf(Buffer.from(tenant, 'base64url').toString(), id, fields)
+        const [account = '', id = ''] = String(fields[6]).slice(`${prefix}task:`.length).split(':')
+        return recordOf(Buffer.from(account, 'base64url').toString(), id, fields)
       })
       return records.sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
     },
-    async list(tenant, { now, limit, after, order }) {
-      const keys = [`${prefix}list:${nameOf(tenant)}`]
-      const listed = (await list(keys, order, after ?? '', now, limit, tenantKey(tenant))) as Fields[]
-      return listed.map((fields) => recordOf(tenant, String(fields[6]), fields))
+    async list(account, { now, limit, after, order }) {
+      const keys = [`${prefix}list:${nameOf(account)}`]
+      const listed = (await list(keys, order, after ?? '', now, limit, accountKey(account))) as Fields[]
+      return listed.map((fields) => recordOf(account, String(fields[6]), fields))
     },
     async now() {
       const [seconds, micros] = (await send('TIME')) as [string, string]
@@ -127,18 +128,18 @@ export function taskStore(send: Send, prefix: string): TaskStore {
   }
 }
 
-/** A tenant as part of a key: whatever it is called, it cannot end its part of the name. */
-function nameOf(tenant: string): string {
-  return Buffer.from(tenant).toString('base64url')
+/** An account as part of a key: whatever it is called, it cannot end its part of the name. */
+function nameOf(account: string): string {
+  return Buffer.from(account).toString('base64url')
 }
 
 function valuesOf({ id, version, createdAt, expiresAt, dueAt, leasedUntil, data }: TaskRecord): (string | number)[] {
   return [id, version, createdAt, expiresAt, dueAt ?? '', leasedUntil, JSON.stringify(data)]
 }
 
-function recordOf(tenant: string, id: string, [version, created, expires, due, leased, data]: Fields): TaskRecord {
+function recordOf(account: string, id: string, [version, created, expires, due, leased, data]: Fields): TaskRecord {
   return {
-    tenant,
+    account,
     id,
     version: Number(version),
     createdAt: Number(created),

@@ -1,5 +1,6 @@
 /** The file, opened with the first use, and never waited for in a way that blocks the host. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { requireServed } from '../code-version.ts'
 
 /** One part of the schema. Its versions are run in order, each once; one that was released is never changed. */
 export interface Part {
@@ -13,6 +14,8 @@ export type Row = Record<string, number | bigint | string | null>
 const longestWaitMs = 2_000
 /** SQLite's result code for "somebody else is writing". */
 const busy = 5
+/** SQLite's result code for a statement that does not fit the tables: another process may have changed them. */
+const misfit = 1
 
 export class Database {
   readonly #file: string | DatabaseSync
@@ -90,6 +93,7 @@ export class Database {
       this.#prepare()
       return act()
     } catch (error) {
+      if (codeOf(error) === misfit) this.#ready = false
       if (!isBusy(error)) throw error
       return this.#later(act, performance.now() + longestWaitMs)
     }
@@ -135,6 +139,10 @@ export class Database {
     database.exec(`CREATE TABLE IF NOT EXISTS modelhatch_migrations (
       part TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (part, version)
     ) STRICT, WITHOUT ROWID`)
+    // Version 1 writes to the table above without naming its columns.
+    database.exec('CREATE TABLE IF NOT EXISTS modelhatch_serves (oldest INTEGER NOT NULL) STRICT')
+    const serves = this.get('SELECT coalesce(max(oldest), 1) AS oldest FROM modelhatch_serves')
+    requireServed('the database', Number(serves?.['oldest']))
     for (const { name, versions } of this.#parts) {
       versions.forEach((sql, index) => {
         const done = this.run('INSERT OR IGNORE INTO modelhatch_migrations VALUES (?, ?)', name, index + 1) === 0
@@ -176,6 +184,10 @@ function aMoment(): Promise<void> {
 }
 
 function isBusy(error: unknown): boolean {
+  return codeOf(error) === busy
+}
+
+function codeOf(error: unknown): number | undefined {
   const { errcode } = Object(error) as { errcode?: unknown }
-  return typeof errcode === 'number' && (errcode & 0xff) === busy
+  return typeof errcode === 'number' ? errcode & 0xff : undefined
 }

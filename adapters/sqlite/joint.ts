@@ -1,16 +1,16 @@
 /** Limits and ledger of a call in one transaction. */
 import { drawn } from '../../src/limits/drawn.ts'
-import type { Admission, Joint, Ledger, LimitStore } from '../../src/index.ts'
+import type { JointVerdict, JointStore, Ledger, LimitStore } from '../../src/index.ts'
 import type { Database } from './database.ts'
 import { endHold, hold } from './ledger.ts'
 import { check, draw, giveBack } from './limits.ts'
 
-export function sqliteJoint(database: Database, limits: LimitStore, ledger: Ledger): Joint {
+export function sqliteJoint(database: Database, limits: LimitStore, ledger: Ledger): JointStore {
   return {
     limits,
     ledger,
     admit: (claim, wanted) =>
-      database.transaction((): Admission => {
+      database.transaction((): JointVerdict => {
         const verdict = check(database, claim)
         if (!verdict.admitted) return { limits: verdict }
         const held = hold(database, wanted)

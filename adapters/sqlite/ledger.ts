@@ -1,11 +1,11 @@
 /** The ledger: accounts, open holds, and the books. */
-import { pageOf } from '../../src/billing/page.ts'
+import { pageOf, readNumber } from '../../src/billing/page.ts'
 import type {
-  Account,
-  Audit,
+  LedgerAccount,
+  LedgerAudit,
   Credit,
   CreditVerdict,
-  Entry,
+  LedgerEntry,
   Hold,
   HoldVerdict,
   Ledger,
@@ -91,7 +91,7 @@ export function sqliteLedger(database: Database): Ledger {
     entries: (account, { limit = 100, after = '9223372036854775807' }) =>
       database.read(() => {
         const sql = 'SELECT * FROM modelhatch_entries WHERE account = ? AND number < ? ORDER BY number DESC LIMIT ?'
-        const entries = database.all(sql, account, BigInt(after), limit + 1).map(entryOf)
+        const entries = database.all(sql, account, readNumber(after), limit + 1).map(entryOf)
         return pageOf(entries, limit, (last) => String(last.number))
       }),
     audit: () => database.transaction(() => audit(database)),
@@ -160,14 +160,21 @@ function credit(database: Database, { account, amount, reference, note }: Credit
   return { outcome: 'credited', balance: balance() }
 }
 
-function audit(database: Database): Audit {
+function audit(database: Database): LedgerAudit {
+  // Each table is read once, from beginning to end: by an index on accounts every line would be looked up on its own.
   const rows = database.all(`
-    SELECT id, balance,
-      (SELECT coalesce(sum(amount), 0) FROM modelhatch_entries WHERE account = a.id AND kind = 'credit') AS credits,
-      (SELECT -coalesce(sum(amount), 0) FROM modelhatch_entries WHERE account = a.id AND kind = 'settle') AS settlements,
-      (SELECT coalesce(sum(amount), 0) FROM modelhatch_holds WHERE account = a.id AND ends > unixepoch('subsec') * 1000.0) AS held,
-      (SELECT coalesce(sum(amount), 0) FROM modelhatch_holds WHERE account = a.id AND ends <= unixepoch('subsec') * 1000.0) AS expired
-    FROM modelhatch_accounts a`)
+    WITH books AS (
+      SELECT account, coalesce(sum(amount) FILTER (WHERE kind = 'credit'), 0) AS credits,
+        -coalesce(sum(amount) FILTER (WHERE kind = 'settle'), 0) AS settlements
+      FROM modelhatch_entries GROUP BY +account
+    ), open AS (
+      SELECT account, coalesce(sum(amount) FILTER (WHERE ends > unixepoch('subsec') * 1000.0), 0) AS held,
+        coalesce(sum(amount) FILTER (WHERE ends <= unixepoch('subsec') * 1000.0), 0) AS expired
+      FROM modelhatch_holds GROUP BY account
+    )
+    SELECT id, balance, coalesce(credits, 0) AS credits, coalesce(settlements, 0) AS settlements,
+      coalesce(held, 0) AS held, coalesce(expired, 0) AS expired
+    FROM modelhatch_accounts a LEFT JOIN books b ON b.account = a.id LEFT JOIN open o ON o.account = a.id`)
   let [credits, balances, holds, settlements] = [0n, 0n, 0n, 0n]
   const faults: { account: string; balance: bigint; expected: bigint }[] = []
   for (const row of rows) {
@@ -208,14 +215,14 @@ function returnExpired(database: Database, account: string, now: number): void {
     )
 }
 
-function write(database: Database, line: Omit<Entry, 'number' | 'at'>): void {
+function write(database: Database, line: Omit<LedgerEntry, 'number' | 'at'>): void {
   const { account, kind, reference, amount, overage, note = null } = line
   const sql = `INSERT INTO modelhatch_entries (account, kind, reference, amount, overage, note, at)
     VALUES (?, ?, ?, ?, ?, ?, ?)`
   database.run(sql, account, kind, reference, amount, overage, note, database.now())
 }
 
-function accountOf(database: Database, row: Row): Account {
+function accountOf(database: Database, row: Row): LedgerAccount {
   const now = database.now()
   const id = row['id'] as string
   const holds = database.all('SELECT amount, ends FROM modelhatch_holds WHERE account = ?', id)
@@ -234,11 +241,11 @@ function accountOf(database: Database, row: Row): Account {
   }
 }
 
-function entryOf(row: Row): Entry {
+function entryOf(row: Row): LedgerEntry {
   return {
     number: Number(row['number']),
     account: row['account'] as string,
-    kind: row['kind'] as Entry['kind'],
+    kind: row['kind'] as LedgerEntry['kind'],
     reference: row['reference'] as string,
     amount: bigintOf(row['amount']),
     overage: bigintOf(row['overage']),

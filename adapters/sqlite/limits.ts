@@ -1,6 +1,6 @@
 /** Limits: one row for each bucket, one for each place that is held. */
 import { drawn } from '../../src/limits/drawn.ts'
-import type { Claim, LimitStore, RateRule, Return, Verdict } from '../../src/index.ts'
+import type { LimitClaim, LimitStore, RateRule, LimitReturn, LimitVerdict } from '../../src/index.ts'
 import type { Database, Part } from './database.ts'
 
 export const limitsPart: Part = {
@@ -45,7 +45,7 @@ export function sqliteLimits(database: Database): LimitStore {
 }
 
 /** How a claim finds things. Inside of a transaction. */
-export function check(database: Database, { id, rates, places }: Claim): Verdict {
+export function check(database: Database, { id, rates, places }: LimitClaim): LimitVerdict {
   const now = database.now()
   const left = rates.map((rule) => rule.burst - used(database, rule, now))
   const free = places.map((rule) => {
@@ -58,7 +58,7 @@ export function check(database: Database, { id, rates, places }: Claim): Verdict
 }
 
 /** Writes what an admitted claim takes. Inside of the same transaction. */
-export function draw(database: Database, { id, rates, places, leaseMs }: Claim): void {
+export function draw(database: Database, { id, rates, places, leaseMs }: LimitClaim): void {
   const now = database.now()
   for (const rule of rates) spend(database, rule, now)
   for (const { bucket } of places) {
@@ -67,7 +67,7 @@ export function draw(database: Database, { id, rates, places, leaseMs }: Claim):
 }
 
 /** Inside of a transaction. */
-export function giveBack(database: Database, { id, places, corrections }: Return): void {
+export function giveBack(database: Database, { id, places, corrections }: LimitReturn): void {
   for (const bucket of places) {
     database.run('DELETE FROM modelhatch_places WHERE bucket = ? AND holder = ?', bucket, id)
   }

@@ -15,6 +15,15 @@ export const taskSchema: readonly string[] = [
   'CREATE INDEX IF NOT EXISTS modelhatch_tasks_list ON modelhatch_tasks (tenant, created_at, id)',
 ]
 
+/** What version 2 adds: what has expired is found without reading all tasks. */
+export const taskSchema2: string =
+  'CREATE INDEX IF NOT EXISTS modelhatch_tasks_over ON modelhatch_tasks (expires_at) WHERE due_at IS NULL'
+
+/** After a task in the order of a list. */
+function beyond(sign: '>' | '<'): string {
+  return `AND (created_at, id) ${sign} (SELECT created_at, id FROM modelhatch_tasks WHERE tenant = :tenant AND id = :after)`
+}
+
 /** The table must be there. */
 export function taskStore(database: DatabaseSync): TaskStore {
   const insert = database.prepare(
@@ -31,25 +40,29 @@ export function taskStore(database: DatabaseSync): TaskStore {
        leased_until = :leasedUntil, data = :data
      WHERE tenant = :tenant AND id = :id AND version = :version - 1 RETURNING 1`,
   )
-  const purge = database.prepare('DELETE FROM modelhatch_tasks WHERE due_at IS NULL AND expires_at <= ?')
+  // A few with each claim: a million at once would keep the host from its work.
+  const purge = database.prepare(
+    `DELETE FROM modelhatch_tasks WHERE (tenant, id) IN (
+       SELECT tenant, id FROM modelhatch_tasks WHERE due_at IS NULL AND expires_at <= ? ORDER BY expires_at LIMIT 100
+     )`,
+  )
   const claim = database.prepare(
     `UPDATE modelhatch_tasks SET version = version + 1, leased_until = :until WHERE (tenant, id) IN (
        SELECT tenant, id FROM modelhatch_tasks WHERE due_at <= :now AND leased_until <= :now ORDER BY due_at LIMIT :limit
      ) RETURNING *`,
   )
-  const list = (order: 'ASC' | 'DESC', beyond: '>' | '<') =>
+  const list = (order: 'ASC' | 'DESC', after: string) =>
     database.prepare(
-      `SELECT * FROM modelhatch_tasks WHERE tenant = :tenant AND expires_at > :now AND (
-         :after IS NULL OR
-         (created_at, id) ${beyond} (SELECT created_at, id FROM modelhatch_tasks WHERE tenant = :tenant AND id = :after)
-       ) ORDER BY created_at ${order}, id ${order} LIMIT :limit`,
+      `SELECT * FROM modelhatch_tasks WHERE tenant = :tenant AND expires_at > :now ${after}
+       ORDER BY created_at ${order}, id ${order} LIMIT :limit`,
     )
-  const lists = { asc: list('ASC', '>'), desc: list('DESC', '<') }
+  const firsts = { asc: list('ASC', ''), desc: list('DESC', '') }
+  const laters = { asc: list('ASC', beyond('>')), desc: list('DESC', beyond('<')) }
 
   return {
     async insert(task) {
       if (insert.get(valuesOf(task)) !== undefined) return task
-      return recordOf(present.get(task.tenant, task.id) as Row)
+      return recordOf(present.get(task.account, task.id) as Row)
     },
     async find(tenant, id, now) {
       const row = find.get(tenant, id, now)
@@ -64,18 +77,22 @@ export function taskStore(database: DatabaseSync): TaskStore {
       return claimed.sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
     },
     async list(tenant, { now, limit, after, order }) {
-      return lists[order].all({ tenant, now, limit, after: after ?? null }).map(recordOf)
+      const rows =
+        after === undefined
+          ? firsts[order].all({ tenant, now, limit })
+          : laters[order].all({ tenant, now, limit, after })
+      return rows.map(recordOf)
     },
   }
 }
 
-function valuesOf({ tenant, id, version, createdAt, expiresAt, dueAt, leasedUntil, data }: TaskRecord) {
-  return { tenant, id, version, createdAt, expiresAt, dueAt, leasedUntil, data: JSON.stringify(data) }
+function valuesOf({ account, id, version, createdAt, expiresAt, dueAt, leasedUntil, data }: TaskRecord) {
+  return { tenant: account, id, version, createdAt, expiresAt, dueAt, leasedUntil, data: JSON.stringify(data) }
 }
 
 function recordOf(row: Row): TaskRecord {
   return {
-    tenant: row['tenant'] as string,
+    account: row['tenant'] as string,
     id: row['id'] as string,
     version: row['version'] as number,
     createdAt: row['created_at'] as number,

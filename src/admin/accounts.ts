@@ -1,9 +1,10 @@
 /** Accounts and their money. */
-import type { Account, Audit, Entry, Ledger, Page, PageRequest } from '../billing/contract.ts'
+import type { LedgerAccount, LedgerAudit, LedgerEntry, Ledger, Page, PageRequest } from '../billing/contract.ts'
 import { formatMoney, parseMoney } from '../billing/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../storage/guard.ts'
 import type { AdminParts } from './admin.ts'
+import { requireValid, rules } from './check.ts'
 
 export interface AccountView {
   readonly id: string
@@ -32,21 +33,21 @@ export interface Credited {
   readonly repeated: boolean
 }
 
-export interface EntryView extends Omit<Entry, 'amount' | 'overage'> {
+export interface EntryView extends Omit<LedgerEntry, 'amount' | 'overage'> {
   readonly amount: string
   readonly overage: string
 }
 
-const idForm = /^[\x21-\x7e]{1,128}$/
-
 export class AccountAdmin {
   readonly #ledger: Ledger | undefined
   readonly #guard: Guard
+  readonly #pageGuard: Guard
   readonly #minimum: bigint
 
-  constructor({ ledger, guard, minimumTopUp }: AdminParts) {
+  constructor({ ledger, guard, pageGuard, minimumTopUp }: AdminParts) {
     this.#ledger = ledger
     this.#guard = guard('the ledger')
+    this.#pageGuard = pageGuard('the ledger')
     this.#minimum = parseMoney(minimumTopUp)
   }
 
@@ -56,7 +57,7 @@ export class AccountAdmin {
     readonly name?: string
     readonly unlimited?: boolean
   }): Promise<AccountView> {
-    requireId(account.id, 'id')
+    requireValid(rules.account, account)
     return view(await this.#ask((ledger) => ledger.open(account)))
   }
 
@@ -68,30 +69,32 @@ export class AccountAdmin {
   }
 
   async list(page: PageRequest = {}): Promise<Page<AccountView>> {
-    return paged(await this.#ask((ledger) => offering(ledger, 'accounts', 'accounts').accounts(page)), view)
+    requireValid(rules.page, page)
+    return paged(await this.#page((ledger) => offering(ledger, 'accounts', 'accounts').accounts(page)), view)
   }
 
   /**
    * Adds to the balance of an account, which is opened if it is not known. Repeating a top-up with its reference changes
    * nothing; the reference with another amount or account is a 409.
    */
-  async topUp({ account, amount, reference, note }: TopUp): Promise<Credited> {
-    const micros = money(amount)
+  async topUp(payment: TopUp): Promise<Credited> {
+    const micros = amountOf(payment)
     if (micros < this.#minimum) throw invalid(`A top-up is at least ${formatMoney(this.#minimum)}.`, 'amount')
-    return this.#credit(account, micros, reference, note)
+    return this.#credit(payment, micros)
   }
 
   /** Adds to or takes from a balance without a minimum: for corrections, and refunds outside of calls. */
-  async adjust({ account, amount, reference, note }: TopUp): Promise<Credited> {
-    const micros = money(amount)
+  async adjust(payment: TopUp): Promise<Credited> {
+    const micros = amountOf(payment)
     if (micros === 0n) throw invalid('An adjustment cannot be zero.', 'amount')
-    return this.#credit(account, micros, reference, note)
+    return this.#credit(payment, micros)
   }
 
   /** The books of an account, newest first: credits, settlements, releases. */
   async entries(account: string, page: PageRequest = {}): Promise<Page<EntryView>> {
     requireId(account, 'account')
-    const entries = await this.#ask((ledger) => offering(ledger, 'entries', 'entries').entries(account, page))
+    requireValid(rules.page, page)
+    const entries = await this.#page((ledger) => offering(ledger, 'entries', 'entries').entries(account, page))
     return paged(entries, (entry) => ({
       ...entry,
       amount: formatMoney(entry.amount),
@@ -100,35 +103,47 @@ export class AccountAdmin {
   }
 
   /** Adds all books up again. `faults` is empty, or something is badly wrong. */
-  async audit(): Promise<Audit> {
-    return this.#ask((ledger) => ledger.audit())
+  async audit(): Promise<LedgerAudit> {
+    return this.#page((ledger) => ledger.audit())
   }
 
-  async #credit(account: string, amount: bigint, reference: string, note: string | undefined) {
-    requireId(account, 'account')
-    requireId(reference, 'reference')
+  async #credit({ account, reference, note }: TopUp, amount: bigint) {
     const credit = { account, amount, reference, ...(note !== undefined && { note }) }
     const { outcome, balance } = await this.#ask((ledger) => ledger.credit(credit))
     if (outcome === 'conflict') {
-      throw new GatewayError('conflict', { param: 'reference', message: 'This reference stands for another payment.' })
+      throw new GatewayError('conflict', {
+        param: 'reference',
+        message: 'This reference was already used for a different payment.',
+      })
     }
     return { balance: formatMoney(balance), repeated: outcome === 'already' }
   }
 
-  async #ask<T>(question: (ledger: Ledger) => Promise<T> | T): Promise<T> {
+  #ask<T>(question: (ledger: Ledger) => Promise<T> | T): Promise<T> {
+    return this.#call(this.#guard, question)
+  }
+
+  /** For what may read much: it has a longer deadline, and a failure of its own does not keep money from being booked. */
+  #page<T>(question: (ledger: Ledger) => Promise<T> | T): Promise<T> {
+    return this.#call(this.#pageGuard, question)
+  }
+
+  async #call<T>(guard: Guard, question: (ledger: Ledger) => Promise<T> | T): Promise<T> {
     const ledger = this.#ledger
     if (ledger === undefined) throw invalid('Accounts need the option "billing".')
-    return this.#guard.call(() => question(ledger))
+    return guard.call(() => question(ledger))
   }
 }
 
-function view({ balance, held, ...account }: Account): AccountView {
+function view({ balance, held, ...account }: LedgerAccount): AccountView {
   return { ...account, balance: formatMoney(balance), held: formatMoney(held) }
 }
 
-function money(amount: string): bigint {
+/** Throws 400 for anything that is wrong with the payment. */
+function amountOf(payment: TopUp): bigint {
+  requireValid(rules.payment, payment)
   try {
-    return parseMoney(amount)
+    return parseMoney(payment.amount)
   } catch (error) {
     throw invalid((error as Error).message, 'amount', error)
   }
@@ -136,9 +151,7 @@ function money(amount: string): bigint {
 
 /** The rule for ids that come from the host. */
 export function requireId(value: unknown, name: string): void {
-  if (typeof value !== 'string' || !idForm.test(value)) {
-    throw invalid(`"${name}" must be 1 to 128 visible ASCII characters.`, name)
-  }
+  requireValid(rules.id, value, name)
 }
 
 /** A store that must have an optional method for what was asked. */

@@ -9,6 +9,7 @@ import type { Ledger } from '../billing/contract.ts'
 import type { KeyStore } from '../auth/contract.ts'
 import type { Catalogue } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
+import { invalid } from '../errors.ts'
 import type { Guard } from '../storage/guard.ts'
 import type { UsageStore } from '../usage/contract.ts'
 import { AccountAdmin } from './accounts.ts'
@@ -22,8 +23,12 @@ export interface AdminParts {
   readonly catalogue: Catalogue
   readonly groups: readonly string[]
   readonly guard: (name: string) => Guard
+  /** For what may read much. */
+  readonly pageGuard: (name: string) => Guard
   readonly minimumTopUp: string
   readonly now: () => number
+  /** Drops what this process has cached of a key, by its hash. */
+  readonly forget: (hash: string) => void
 }
 
 export class Admin {
@@ -51,6 +56,7 @@ export class Admin {
 
   /** The models that keys of a group see, in the order of the list. */
   async models(group: string): Promise<readonly Model[]> {
+    if (!this.#groups.includes(group)) throw invalid(`"group" must be one of ${this.#groups.join(', ')}.`, 'group')
     return this.#catalogue.list({ account: '', group }, new AbortController().signal)
   }
 }

@@ -2,10 +2,11 @@
 import type { KeyRecord, KeyStore } from '../auth/contract.ts'
 import { mintKey } from '../auth/key.ts'
 import { GatewayError, invalid } from '../errors.ts'
-import { parseFrequency, type Rate } from '../limits/rate.ts'
+import type { Rate } from '../limits/rate.ts'
 import type { Guard } from '../storage/guard.ts'
 import { offering, requireId } from './accounts.ts'
 import type { AdminParts } from './admin.ts'
+import { requireValid, rules } from './check.ts'
 
 /** A key as its owner may see it: without its hash. */
 export type KeyView = Omit<KeyRecord, 'hash' | 'version'>
@@ -29,7 +30,6 @@ export interface KeyChange {
   readonly rate?: Rate | null
 }
 
-/** Whatever else a page hands on, of what its visitor has sent, changes nothing: neither whose the key is nor its end. */
 const changeable = ['group', 'name', 'expiresAt', 'rate'] as const satisfies readonly (keyof KeyChange)[]
 
 export class KeyAdmin {
@@ -37,8 +37,10 @@ export class KeyAdmin {
   readonly #guard: Guard
   readonly #groups: readonly string[]
   readonly #now: () => number
+  readonly #forget: (hash: string) => void
 
-  constructor({ keys, guard, groups, now }: AdminParts) {
+  constructor({ keys, guard, groups, now, forget }: AdminParts) {
+    this.#forget = forget
     this.#store = keys
     this.#guard = guard('the key store')
     this.#groups = groups
@@ -47,14 +49,16 @@ export class KeyAdmin {
 
   /** A new key. `key` is shown here and never again. */
   async create(request: KeyRequest): Promise<{ readonly key: string; readonly record: KeyView }> {
-    const { rate, ...rest } = request
-    requireId(rest.account, 'account')
-    this.#check(request)
-    const { key, record } = mintKey(rest, this.#now())
-    const stored: KeyRecord = { ...record, ...(rate && { rate }) }
+    requireValid(rules.key, request)
+    this.#checkGroup(request.group)
+    const now = this.#now()
+    if (request.expiresAt !== undefined && request.expiresAt <= now) {
+      throw invalid('"expiresAt": the time has passed already', 'expiresAt')
+    }
+    const { key, record } = mintKey(request, now)
     const store = offering(this.#store, 'insert', 'keys')
-    if (!(await this.#guard.call(() => store.insert(stored)))) throw new GatewayError('conflict')
-    return { key, record: view(stored) }
+    if (!(await this.#guard.call(() => store.insert(record)))) throw new GatewayError('conflict')
+    return { key, record: view(record) }
   }
 
   /** The keys of an account, newest first, revoked and expired ones included. */
@@ -64,7 +68,8 @@ export class KeyAdmin {
 
   /** Throws 404 for a key that the account does not have. */
   async update(account: string, id: string, change: KeyChange): Promise<KeyView> {
-    this.#check(change)
+    requireValid(rules.keyChange, change)
+    this.#checkGroup(change.group)
     return this.#change(account, id, (record) => {
       const changed: Record<string, unknown> = { ...record }
       for (const name of changeable) {
@@ -87,7 +92,10 @@ export class KeyAdmin {
       const record = (await this.#records(account)).find((each) => each.id === id)
       if (record === undefined) throw new GatewayError('not_found', { param: 'id', message: 'No such key.' })
       const next = { ...change(record), version: record.version + 1 }
-      if (await this.#guard.call(() => store.update(next))) return view(next)
+      if (await this.#guard.call(() => store.update(next))) {
+        this.#forget(next.hash)
+        return view(next)
+      }
     }
     throw new GatewayError('conflict', { message: 'The key is being changed by others. Try again.' })
   }
@@ -98,20 +106,9 @@ export class KeyAdmin {
     return this.#guard.call(() => store.list(account))
   }
 
-  #check({ group, expiresAt, rate }: KeyChange): void {
+  #checkGroup(group: string | undefined): void {
     if (group !== undefined && !this.#groups.includes(group)) {
       throw invalid(`"group" must be one of ${this.#groups.join(', ')}.`, 'group')
-    }
-    if (expiresAt !== undefined && expiresAt !== null && !(Number.isSafeInteger(expiresAt) && expiresAt > 0)) {
-      throw invalid('"expiresAt" must be milliseconds since the epoch.', 'expiresAt')
-    }
-    for (const name of ['requests', 'tokens'] as const) {
-      const frequency = rate?.[name]
-      try {
-        if (frequency !== undefined) parseFrequency(frequency)
-      } catch (error) {
-        throw invalid(`"rate.${name}" ${(error as Error).message}`, `rate.${name}`, error)
-      }
     }
   }
 }

@@ -3,7 +3,7 @@
  * the vendor is called is asked in one step, and nothing is waited for after the answer.
  */
 import type { Caller } from '../auth/contract.ts'
-import { cancelDefaults, type CancelPolicy } from '../billing/cancel.ts'
+import { disconnectDefaults, type DisconnectPolicy } from '../billing/disconnect.ts'
 import type { Ledger } from '../billing/contract.ts'
 import type { BillingOptions } from '../billing/options.ts'
 import { parseRatio, ratioOne } from '../billing/price.ts'
@@ -16,11 +16,12 @@ import type { Groups } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
 import { publishFailure } from '../observe.ts'
 import { counters, type Counters } from '../storage/apart.ts'
-import type { Ending, Joint } from '../storage/contract.ts'
+import type { JointStore } from '../storage/contract.ts'
 import { Guard } from '../storage/guard.ts'
 import { Queue } from '../storage/queue.ts'
 import type { UsageRecord, UsageStore } from '../usage/contract.ts'
 import type { UsageOptions } from '../usage/options.ts'
+import { Endings } from './endings.ts'
 import { Entry } from './entry.ts'
 import { Leases } from './leases.ts'
 
@@ -32,7 +33,7 @@ export interface AdmissionOptions {
   readonly modelRates: boolean
   /** Absent: nobody pays. */
   readonly ledger?: Ledger | undefined
-  readonly joint?: Joint | undefined
+  readonly joint?: JointStore | undefined
   readonly billing: BillingOptions
   /** Absent: nothing is recorded. */
   readonly usage?: UsageStore | undefined
@@ -42,9 +43,6 @@ export interface AdmissionOptions {
   readonly now: () => number
 }
 
-/** Endings that wait for a ledger that is down at most, before further calls are refused. */
-const mostEndings = 10_000
-
 export class Admission {
   readonly known: Known
   readonly counters: Counters
@@ -52,7 +50,7 @@ export class Admission {
   readonly local: LimitStore | undefined
   readonly leases: Leases
   readonly options: AdmissionOptions
-  readonly endings: Queue<Ending>
+  readonly endings: Endings
   readonly records: Queue<UsageRecord> | undefined
   /** Records that were given up. */
   droppedRecords = 0
@@ -63,18 +61,14 @@ export class Admission {
     const { groups, limits, limitOptions, ledger, joint, usage, usageOptions, timeoutMs, now } = options
     this.options = options
     this.known = new Known(now)
-    this.counters = counters({ limits, ledger, joint, timeoutMs, now })
     this.local = limitOptions.whenDown === 'local' ? memoryLimitStore({ now }) : undefined
+    this.counters = counters({ limits, local: this.local, ledger, joint, timeoutMs, now })
     this.leases = new Leases({ limits, ledger, timeoutMs, now, leaseMs: this.leaseMs })
     this.#always = options.modelRates || ledger !== undefined || usage !== undefined
-    this.#ratios = new Map(Object.entries(groups).map(([name, { ratio }]) => [name, parseRatio(ratio ?? '1')] as const))
-    this.endings = new Queue<Ending>({
-      send: (batch) => this.counters.finish(batch),
-      // Places and money may be given back twice, a correction may not.
-      again: ({ returned, ...rest }) => (returned ? { ...rest, returned: { ...returned, corrections: [] } } : rest),
-      most: Infinity,
-      dropped: ({ returned, end }, error) => publishFailure({ id: end?.id ?? returned?.id ?? '', error }),
-    })
+    this.#ratios = new Map(
+      Object.entries(groups).map(([name, { priceMultiplier }]) => [name, parseRatio(priceMultiplier ?? '1')] as const),
+    )
+    this.endings = new Endings(this.counters)
     if (usage === undefined) return
     const guard = new Guard({ name: 'the usage store', timeoutMs: timeoutMs * 5, now })
     this.records = new Queue<UsageRecord>({
@@ -102,10 +96,10 @@ export class Admission {
     return scopes.length === 0 && !this.#always ? undefined : new Entry(this, id, caller, scopes)
   }
 
-  /** Whether what calls come to can still be noted down. Calls are refused before anything would be lost. */
-  get overflowing(): boolean {
+  /** Calls are refused before a charge or a record of them would be lost. `pays`: the call may cost something. */
+  isOverflowing(pays: boolean): boolean {
     const { usageOptions } = this.options
-    if (this.endings.size >= mostEndings) return true
+    if (pays && this.endings.overflowing) return true
     return usageOptions.whenFull === 'refuse' && this.records?.full === true
   }
 
@@ -113,20 +107,21 @@ export class Admission {
     return this.#ratios.get(group) ?? ratioOne
   }
 
-  cancelPolicy(model: Model): CancelPolicy {
-    return model.cancelled ?? this.options.billing.cancelled ?? cancelDefaults
+  disconnectPolicy(model: Model): DisconnectPolicy {
+    return model.onDisconnect ?? this.options.billing.onDisconnect ?? disconnectDefaults
   }
 
   /** Milliseconds for which a call is read on when its client has left; 0: not at all. */
   drainMs(model: Model): number {
-    const { vendor = cancelDefaults.vendor, drainMs = cancelDefaults.drainMs } = this.cancelPolicy(model)
+    const { vendor = disconnectDefaults.vendor, drainMs = disconnectDefaults.drainMs } = this.disconnectPolicy(model)
     return vendor === 'drain' ? drainMs : 0
   }
 
-  /** Tells the stores what is still untold, within `ms`. Places are not worth a wait: their leases end by themselves. */
-  async close(ms: number): Promise<void> {
+  /** Tells the stores what is still untold: the ledger within `settleMs`, the store of usage within `ms`. */
+  async close(settleMs: number, ms: number): Promise<void> {
     this.leases.close()
-    const money = this.endings.some(({ end }) => end !== undefined)
-    await Promise.all([this.endings.drain(money ? ms : Math.min(ms, 250)), this.records?.drain(ms)])
+    // First of all, so that the money is not given back even if there is no time to charge it.
+    this.leases.keep(this.endings.unsettled)
+    await Promise.all([this.endings.drain(settleMs, ms), this.records?.drain(ms)])
   }
 }

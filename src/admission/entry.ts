@@ -2,15 +2,17 @@
 import type { Caller } from '../auth/contract.ts'
 import type { Order } from '../endpoints/endpoint.ts'
 import { GatewayError } from '../errors.ts'
-import type { Verdict } from '../limits/contract.ts'
+import type { LimitVerdict } from '../limits/contract.ts'
 import { limitHeaders } from '../limits/headers.ts'
 import { refusalOf, tooManyAtOnce, tooManyRequests } from '../limits/refusal.ts'
 import { modelScope, type Scope } from '../limits/scopes.ts'
 import type { Model } from '../models/contract.ts'
-import type { Admission as Answer } from '../storage/contract.ts'
+import type { Admitted } from '../storage/apart.ts'
+import { isUnasked } from '../storage/guard.ts'
 import type { Admission } from './admission.ts'
 import { bucketOf, capOf, claimOf, holdOf, requestClaim } from './demand.ts'
-import { estimate } from './estimate.ts'
+import { estimate, type Sizing } from './estimate.ts'
+import { boundsOf } from './plausible.ts'
 import { Ticket } from './ticket.ts'
 
 /** Milliseconds for which a place that is on its way back is waited for. */
@@ -19,7 +21,7 @@ const placeWaitMs = 1_000
 export class Entry {
   readonly id: string
   readonly caller: Caller
-  readonly #desk: Admission
+  readonly #admission: Admission
   #scopes: readonly Scope[]
   /** Scopes of which it takes a place in this process. */
   readonly #entered: string[] = []
@@ -27,18 +29,18 @@ export class Entry {
   #over = false
 
   /** Throws 429 where this process knows enough. */
-  constructor(desk: Admission, id: string, caller: Caller, scopes: readonly Scope[]) {
-    this.#desk = desk
+  constructor(admission: Admission, id: string, caller: Caller, scopes: readonly Scope[]) {
+    this.#admission = admission
     this.id = id
     this.caller = caller
     this.#scopes = scopes
     for (const { name, limits } of scopes) {
-      const waitMs = limits.requests === undefined ? 0 : desk.known.waitMs(bucketOf(name, 'requests'))
+      const waitMs = limits.requests === undefined ? 0 : admission.known.waitMs(bucketOf(name, 'requests'))
       if (waitMs > 0) throw tooManyRequests(waitMs)
     }
     for (const { name, limits } of scopes) {
       if (limits.concurrent === undefined) continue
-      if (!desk.known.enter(name, limits.concurrent)) {
+      if (!admission.known.enter(name, limits.concurrent)) {
         this.leave()
         throw tooManyAtOnce(limits.concurrent)
       }
@@ -50,18 +52,35 @@ export class Entry {
    * Takes what the call needs of limits and money, in one step. Throws, or rejects with, 429 or 503. Without an order only
    * the request itself is counted: what it comes to is somebody else's to hold.
    */
-  admit(endpoint: string, order: Order<unknown> | undefined, model: Model): Ticket | Promise<Ticket> {
-    const desk = this.#desk
+  admit(endpoint: Sizing, order: Order<unknown> | undefined, model: Model): Ticket | Promise<Ticket> {
+    const admission = this.#admission
     const { id, caller } = this
-    const { ledger, billing, limitOptions } = desk.options
+    const { ledger, billing, limitOptions } = admission.options
     const scope = modelScope(model, caller)
     if (scope !== undefined) this.#scopes = [...this.#scopes, scope]
     const asked = estimate(endpoint, order ?? nothing, model)
-    const demanding = { id, caller, scopes: this.#scopes, model, asked, leaseMs: desk.leaseMs }
-    const hold = ledger && order && holdOf(demanding, desk.ratioOf(caller.group), billing)
-    const demand = { ...claimOf(demanding, limitOptions), hold, cap: hold && capOf(demanding, billing) }
-    if (desk.overflowing) throw new GatewayError('service_unavailable', { retryAfterMs: 1_000 })
-    const ticket = new Ticket(desk, this, model, demand)
+    const demanding = {
+      id,
+      caller,
+      scopes: this.#scopes,
+      model,
+      asked,
+      makes: endpoint.makes,
+      leaseMs: admission.leaseMs,
+    }
+    const hold = ledger && order && holdOf(demanding, admission.ratioOf(caller.group), billing)
+    const made = endpoint.once === true ? asked.units : undefined
+    const bounds = { ...boundsOf(asked, model), choices: asked.choices }
+    const demand = {
+      ...claimOf(demanding, limitOptions),
+      hold,
+      bounds,
+      asked: made,
+      cap: hold && capOf(demanding, billing),
+    }
+    if (admission.isOverflowing(hold !== undefined))
+      throw new GatewayError('service_unavailable', { retryAfterMs: 1_000 })
+    const ticket = new Ticket(admission, this, model, demand)
     if (demand.claim === undefined && demand.hold === undefined) return this.#admitted(ticket)
     return this.#ask(ticket)
   }
@@ -70,50 +89,41 @@ export class Entry {
   leave(): void {
     if (this.#over) return
     this.#over = true
-    for (const name of this.#entered) this.#desk.known.leave(name)
+    for (const name of this.#entered) this.#admission.known.leave(name)
     if (!this.#counted) this.#count()
   }
 
   #ask(ticket: Ticket): Ticket | Promise<Ticket> {
     const { claim, hold } = ticket.demand
-    try {
-      const answer = this.#desk.counters.admit(claim, hold)
-      return answer instanceof Promise ? this.#wait(answer, ticket) : this.#judge(answer, ticket)
-    } catch (error) {
-      return this.#withoutStore(error, ticket)
-    }
+    const answer = this.#admission.counters.admit(claim, hold)
+    return answer instanceof Promise ? this.#wait(answer, ticket) : this.#judge(answer, ticket)
   }
 
-  async #wait(answer: Promise<Partial<Answer>>, ticket: Ticket): Promise<Ticket> {
-    const { counters, endings } = this.#desk
+  async #wait(answer: Promise<Admitted>, ticket: Ticket): Promise<Ticket> {
+    const { counters, endings } = this.#admission
     const { claim, hold } = ticket.demand
+    let given: Admitted
     try {
-      const given = await answer
-      if (!isFull(given.limits) || endings.size === 0) return this.#judge(given, ticket)
-      await endings.idle(placeWaitMs)
-      return this.#judge(await counters.admit(claim, hold), ticket)
+      given = await answer
+      if (given.local !== true && isFull(given.limits) && endings.areReturning) {
+        await endings.returned(placeWaitMs)
+        given = await counters.admit(claim, hold)
+      }
     } catch (error) {
-      if (GatewayError.is(error) && error.status === 429) throw error
-      // Whether the store has taken it is not known: it is told that nobody wants it.
-      ticket.abandon()
-      return this.#withoutStore(error, ticket)
+      // Whether a store that was asked has taken it is not known: it is told that nobody wants it.
+      if (!isUnasked(error)) ticket.abandon()
+      throw error
     }
+    return this.#judge(given, ticket)
   }
 
-  /** With limits alone, a process may go on by itself; money is never spent on trust. */
-  #withoutStore(error: unknown, ticket: Ticket): Ticket | Promise<Ticket> {
-    const { local } = this.#desk
-    const { claim, hold } = ticket.demand
-    if (local === undefined || claim === undefined || hold !== undefined) throw error
-    if (GatewayError.is(error) && error.status !== 503) throw error
-    ticket.local = true
-    return this.#judge({ limits: local.take(claim) as Verdict }, ticket)
-  }
-
-  #judge({ limits, hold }: Partial<Answer>, ticket: Ticket): Ticket {
+  #judge({ limits, hold, local = false, doubtful = false }: Admitted, ticket: Ticket): Ticket {
     const { claim, rates } = ticket.demand
+    if (doubtful) ticket.abandonPlaces()
+    ticket.local = local
     if (limits !== undefined && claim !== undefined) {
-      this.#desk.known.learn(rates, limits)
+      // What this process has left says nothing of what the store will have.
+      if (!local) this.#admission.known.learn(rates, limits)
       if (!limits.admitted) {
         this.#counted = true
         throw refusalOf(claim, rates, limits)
@@ -131,10 +141,10 @@ export class Entry {
   }
 
   #count(): void {
-    const { counters, known } = this.#desk
+    const { counters, known } = this.#admission
     const demand = requestClaim(this.id, this.#scopes)
     if (demand === undefined) return
-    const learn = ({ limits }: Partial<Answer>) => limits && known.learn(demand.rates, limits)
+    const learn = ({ limits, local }: Admitted) => limits && !local && known.learn(demand.rates, limits)
     try {
       const answer = counters.admit(demand.claim, undefined)
       if (answer instanceof Promise) answer.then(learn, ignore)
@@ -146,7 +156,7 @@ export class Entry {
 }
 
 /** Refused for want of a place, which may be on its way back from this very process. */
-function isFull(verdict: Verdict | undefined): boolean {
+function isFull(verdict: LimitVerdict | undefined): boolean {
   return verdict !== undefined && !verdict.admitted && verdict.free.some((free) => free < 1)
 }
 

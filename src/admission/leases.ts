@@ -1,5 +1,5 @@
 /** The places and holds of calls under way, renewed while this process lives: when it dies, they come back by themselves. */
-import type { Ledger } from '../billing/contract.ts'
+import type { Hold, Ledger } from '../billing/contract.ts'
 import type { LimitStore } from '../limits/contract.ts'
 import { Guard } from '../storage/guard.ts'
 
@@ -18,6 +18,9 @@ export interface LeasesOptions {
   readonly timeoutMs: number
   readonly now: () => number
 }
+
+/** Milliseconds for which the hold of an answered call outlives a gateway that could not settle it. */
+const keptMs = 24 * 3_600_000
 
 /** One timer for all of them, and none while there is nothing to renew. */
 export class Leases {
@@ -43,6 +46,11 @@ export class Leases {
 
   delete(lease: Lease): void {
     this.#open.delete(lease)
+  }
+
+  /** The holds last for a day: their calls were answered, and no process is there to renew them. */
+  keep(holds: readonly Pick<Hold, 'id' | 'account'>[]): void {
+    if (holds.length > 0) attempt(() => this.#ledgerGuard.call(() => this.#options.ledger?.renew(holds, keptMs)))
   }
 
   close(): void {

@@ -2,14 +2,20 @@
 import { charge, type Charged } from '../billing/charge.ts'
 import { formatMoney } from '../billing/money.ts'
 import type { Receipt } from '../billing/receipt.ts'
-import type { Return } from '../limits/contract.ts'
+import type { LimitReturn } from '../limits/contract.ts'
 import type { Model } from '../models/contract.ts'
-import type { Ending } from '../storage/contract.ts'
+import type { Work } from '../routing/work.ts'
+import type { CallEnd } from '../storage/contract.ts'
 import { recordOf } from '../usage/record.ts'
+import { publishFailure } from '../observe.ts'
 import type { Admission } from './admission.ts'
 import type { Demand } from './demand.ts'
 import type { Entry } from './entry.ts'
 import type { Lease } from './leases.ts'
+import { plausible } from './plausible.ts'
+
+/** Milliseconds for which the place of a call is kept after its end. A provider that never ends must not keep it for ever. */
+const longestWorkMs = 600_000
 
 export class Ticket {
   readonly demand: Demand
@@ -17,13 +23,13 @@ export class Ticket {
   headers: Readonly<Record<string, string>> | undefined
   /** Its limits were taken from this process alone. */
   local = false
-  readonly #desk: Admission
+  readonly #admission: Admission
   readonly #entry: Entry
   readonly #model: Model
   #lease: Lease | undefined
 
-  constructor(desk: Admission, entry: Entry, model: Model, demand: Demand) {
-    this.#desk = desk
+  constructor(admission: Admission, entry: Entry, model: Model, demand: Demand) {
+    this.#admission = admission
     this.#entry = entry
     this.#model = model
     this.demand = demand
@@ -36,7 +42,7 @@ export class Ticket {
     if (hold === undefined && places.length === 0) return
     const { id, caller } = this.#entry
     this.#lease = { id, account: caller.account, places, held: hold !== undefined }
-    this.#desk.leases.add(this.#lease)
+    this.#admission.leases.add(this.#lease)
   }
 
   /** Nothing was granted for sure, and nobody knows what the stores have taken. */
@@ -45,40 +51,74 @@ export class Ticket {
     this.#end({ ...this.#returned(undefined), ...(hold && { end: { id: hold.id, account: hold.account } }) })
   }
 
-  /** The end of a request whose cost is held elsewhere: its places are free again. */
-  giveBack(): void {
-    if (this.#lease !== undefined) this.#desk.leases.delete(this.#lease)
-    this.#end(this.#returned(undefined))
-    this.#entry.leave()
+  /** The limits are kept elsewhere now, and whether their store has taken places is not known. */
+  abandonPlaces(): void {
+    this.#admission.endings.add(this.#returned(undefined))
   }
 
-  /** The one end of the call. Gives the receipt with what it cost; the stores are told after the answer. */
-  close(receipt: Receipt): Receipt {
-    const { options, leases, records } = this.#desk
+  /** The end of a request whose cost is held elsewhere: its places are free again. */
+  giveBack(): void {
+    this.#vacate()
+    this.#end(this.#returned(undefined))
+  }
+
+  /**
+   * The one end of the call. Gives the receipt with what it cost; the stores are told after the answer. The places of a call
+   * whose client did not wait for its end are kept until the vendor's side has ended.
+   */
+  close(told: Receipt, work: Pick<Work, 'ended'>): Receipt {
+    const { options, records } = this.#admission
     const { id, caller } = this.#entry
-    const { hold } = this.demand
-    if (this.#lease !== undefined) leases.delete(this.#lease)
+    const { hold, asked } = this.demand
+    // What was asked for once may have been made, and is not to be had for leaving early.
+    const receipt = this.#plausible(told.unanswered === true && asked !== undefined ? { ...told, units: asked } : told)
     const { cost, basis } = this.#charge(receipt)
     const held = hold?.amount ?? 0n
     const overage = cost > held ? cost - held : 0n
     const { account } = caller
     const end = cost > 0n ? { id, account, amount: cost } : hold && { id, account }
-    this.#end({ ...this.#returned((receipt.delivered ?? receipt.usage).total_tokens), ...(end && { end }) })
-    this.#entry.leave()
+    const { returned } = this.#returned((receipt.delivered ?? receipt.usage).total_tokens)
+    if (receipt.outcome === 'completed') {
+      this.#vacate()
+      this.#end({ ...(returned && { returned }), ...(end && { end }) })
+    } else {
+      this.#end({ ...(returned && { returned: { ...returned, places: [] } }), ...(end && { end }) })
+      void work.ended(longestWorkMs).then(() => {
+        this.#vacate()
+        this.#end({ ...(returned && { returned: { ...returned, corrections: [] } }) })
+      })
+    }
     records?.add(recordOf(receipt, { cost, overage, basis }))
     if (options.ledger === undefined) return receipt
     const currency = options.billing.currency ?? 'CNY'
     return { ...receipt, charge: { cost: formatMoney(cost), overage: formatMoney(overage), currency, basis } }
   }
 
+  #vacate(): void {
+    if (this.#lease !== undefined) this.#admission.leases.delete(this.#lease)
+    this.#entry.leave()
+  }
+
+  #plausible(receipt: Receipt): Receipt {
+    const { bounds } = this.demand
+    const cut = plausible(receipt, bounds, bounds.choices)
+    if (cut.implausible !== undefined) {
+      const { prompt_tokens: prompt, completion_tokens: completion } = receipt.usage
+      const counted = `${prompt} tokens of question, ${completion} of answer, ${receipt.units?.seconds ?? 0} seconds`
+      const by = `${receipt.provider ?? 'the vendor'} (${receipt.providerModel ?? receipt.model})`
+      publishFailure({ id: receipt.id, error: new Error(`${by} counted more than a call can use: ${counted}`) })
+    }
+    return cut
+  }
+
   #charge(receipt: Receipt): Charged {
-    const desk = this.#desk
-    const model = desk.options.ledger === undefined ? undefined : this.#model
-    return charge(receipt, model, desk.cancelPolicy(this.#model), desk.ratioOf(this.#entry.caller.group))
+    const admission = this.#admission
+    const model = admission.options.ledger === undefined ? undefined : this.#model
+    return charge(receipt, model, admission.disconnectPolicy(this.#model), admission.ratioOf(this.#entry.caller.group))
   }
 
   /** Places, and the tokens that were drawn too many or too few. */
-  #returned(tokens: number | undefined): { returned?: Return } {
+  #returned(tokens: number | undefined): { returned?: LimitReturn } {
     const { claim, rates } = this.demand
     if (claim === undefined) return {}
     const corrections = rates.flatMap(({ measure, rule }) => {
@@ -89,9 +129,12 @@ export class Ticket {
     return places.length + corrections.length === 0 ? {} : { returned: { id: claim.id, places, corrections } }
   }
 
-  #end(ending: Ending): void {
+  #end(ending: CallEnd): void {
     const { returned, end } = ending
-    if (this.local && returned !== undefined) return void this.#desk.local?.give(returned)
-    if (returned !== undefined || end !== undefined) this.#desk.endings.add(ending)
+    const some = returned !== undefined && returned.places.length + returned.corrections.length > 0
+    if (!some && end === undefined) return
+    if (!this.local) return this.#admission.endings.add({ ...(some && { returned }), ...(end && { end }) })
+    if (returned !== undefined) void this.#admission.local?.give(returned)
+    if (end !== undefined) this.#admission.endings.add({ end })
   }
 }

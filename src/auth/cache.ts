@@ -3,6 +3,7 @@
  * push good keys out; one look-up serves everybody who asks for the same key meanwhile.
  */
 import { LRUCache } from 'lru-cache'
+import { lazily } from '../lazily.ts'
 import type { KeyRecord, KeyStore } from './contract.ts'
 
 export interface KeyCacheOptions {
@@ -22,40 +23,44 @@ interface Flight {
 
 export class KeyCache {
   readonly #store: KeyStore
-  readonly #known: LRUCache<string, KeyRecord>
-  readonly #unknown: LRUCache<string, true>
+  readonly #known: () => LRUCache<string, KeyRecord>
+  readonly #unknown: () => LRUCache<string, true>
   readonly #flights = new Map<string, Flight>()
   readonly #unwatch: (() => void) | undefined
 
-  constructor(store: KeyStore, options: KeyCacheOptions = {}) {
+  /** `changed`: called after a notice of the store. */
+  constructor(store: KeyStore, options: KeyCacheOptions = {}, changed?: (hash: string) => void) {
     const { size = 10_000, ageMs = 10_000, unknownAgeMs = 2_000 } = options
     this.#store = store
-    this.#known = new LRUCache({ max: size, ttl: ageMs })
-    this.#unknown = new LRUCache({ max: size, ttl: unknownAgeMs })
-    this.#unwatch = store.watch?.((hash) => this.forget(hash))
+    this.#known = lazily(() => new LRUCache({ max: size, ttl: ageMs }))
+    this.#unknown = lazily(() => new LRUCache({ max: size, ttl: unknownAgeMs }))
+    this.#unwatch = store.watch?.((hash) => {
+      this.forget(hash)
+      changed?.(hash)
+    })
   }
 
   /** The record for a hash, from here or from the store. Rejects when the store does. */
   find(hash: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
-    const known = this.#known.get(hash)
+    const known = this.#known().get(hash)
     if (known !== undefined) return known
-    if (this.#unknown.has(hash)) return undefined
+    if (this.#unknown().has(hash)) return undefined
     const flight = this.#flights.get(hash)
     return flight === undefined || flight.stale ? this.#lookUp(hash) : flight.record
   }
 
   /** Drops what is known of a hash; a look-up that is under way will not be remembered. */
   forget(hash: string): void {
-    this.#known.delete(hash)
-    this.#unknown.delete(hash)
+    this.#known().delete(hash)
+    this.#unknown().delete(hash)
     const flight = this.#flights.get(hash)
     if (flight !== undefined) flight.stale = true
   }
 
   close(): void {
     this.#unwatch?.()
-    this.#known.clear()
-    this.#unknown.clear()
+    this.#known().clear()
+    this.#unknown().clear()
   }
 
   #lookUp(hash: string): Promise<KeyRecord | undefined> {
@@ -67,8 +72,8 @@ export class KeyCache {
     const land = (found?: KeyRecord, failed = false) => {
       if (this.#flights.get(hash) === flight) this.#flights.delete(hash)
       if (flight.stale || failed) return
-      if (found === undefined) this.#unknown.set(hash, true)
-      else this.#known.set(hash, found)
+      if (found === undefined) this.#unknown().set(hash, true)
+      else this.#known().set(hash, found)
     }
     record.then(
       (found) => land(found),

@@ -59,7 +59,7 @@ export interface KeyStore {
 
 /** On whose behalf a request runs. The result of authentication, and all that later steps know of the client. */
 export interface Caller {
-  /** The tenant: who pays and who owns what is created. */
+  /** The account: who pays and who owns what is created. */
   readonly account: string
   /** The model group: which models are seen and may be called. */
   readonly group: string

@@ -1,11 +1,13 @@
 /** Making keys and hashing them. */
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto'
+import crypto, { randomBytes, timingSafeEqual } from 'node:crypto'
+import * as z from 'zod'
 import type { Rate } from '../limits/rate.ts'
+import { anyText, instant, rate, strict, verify } from '../option-rules.ts'
 import type { KeyRecord } from './contract.ts'
 
 /** SHA-256 of a key, 64 hex digits. All that is ever stored, cached or compared of it. */
 export function hashKey(key: string): string {
-  return hash('sha256', key, 'hex')
+  return crypto.hash('sha256', key, 'hex')
 }
 
 /** Compares two hashes without telling by the time it takes how many digits agree. */
@@ -32,8 +34,21 @@ export interface MintedKey {
   readonly record: KeyRecord
 }
 
+const mintRule = strict({
+  account: anyText,
+  group: anyText,
+  name: z.string().optional(),
+  expiresAt: instant.optional(),
+  rate: rate.optional(),
+  prefix: z
+    .string()
+    .regex(/^[\x21-\x7e]*$/, 'must be of visible ASCII characters')
+    .optional(),
+})
+
 /** A new key of 256 random bits, and the record that lets it in once it is stored. */
 export function mintKey(options: MintOptions, now: number = Date.now()): MintedKey {
+  verify(mintRule, options, '', 'mintKey')
   const { prefix = 'sk-', ...rest } = options
   const key = prefix + randomBytes(32).toString('base64url')
   return { key, record: { ...recordOf(key, rest, now), id: `key_${randomBytes(12).toString('base64url')}` } }

@@ -1,34 +1,41 @@
 /** Receipt → what the caller pays for it, and on what ground. */
 import type { Model } from '../models/contract.ts'
-import type { Basis } from '../usage/contract.ts'
-import { cancelDefaults, type CancelPolicy } from './cancel.ts'
+import type { ChargeBasis } from '../usage/contract.ts'
+import { disconnectDefaults, type DisconnectPolicy } from './disconnect.ts'
 import type { Price } from './price.ts'
 import type { Receipt } from './receipt.ts'
 
 export interface Charged {
   readonly cost: bigint
-  readonly basis: Basis
+  readonly basis: ChargeBasis
 }
 
 const nothing: Charged = { cost: 0n, basis: 'none' }
 
 /** Without a model nobody pays, and only the ground is told. A call that failed costs nothing. */
-export function charge(receipt: Receipt, model: Model | undefined, policy: CancelPolicy, ratio: bigint): Charged {
+export function charge(receipt: Receipt, model: Model | undefined, policy: DisconnectPolicy, ratio: bigint): Charged {
   const { outcome, usage, delivered, units } = receipt
-  const rule = policy.charge ?? cancelDefaults.charge
+  const rule = policy.charge ?? disconnectDefaults.charge
+  const unanswered = policy.unanswered ?? disconnectDefaults.unanswered
   const more = outcome === 'cancelled' && rule === 'delivered' ? delivered : undefined
-  const basis = more === undefined ? basisOf(receipt, rule) : 'delivered'
+  const basis = more === undefined ? basisOf(receipt, rule, unanswered) : 'delivered'
   if (basis === 'none') return nothing
   const price = model && priceOf(model, receipt)
   return { cost: price === undefined ? 0n : price.cost(more ?? usage, units, ratio), basis }
 }
 
-function basisOf({ outcome, usageSource, usage, units }: Receipt, rule: NonNullable<CancelPolicy['charge']>): Basis {
+function basisOf(
+  receipt: Receipt,
+  rule: DisconnectPolicy['charge'],
+  unanswered: DisconnectPolicy['unanswered'],
+): ChargeBasis {
+  const { outcome, usageSource, usage, units } = receipt
   if (outcome === 'failed') return 'none'
   if (outcome === 'completed') return usageSource
   if (rule === 'none') return 'none'
   if (usageSource === 'reported') return 'reported'
   if (rule === 'reported') return 'none'
+  if (receipt.unanswered === true) return unanswered === 'none' ? 'none' : 'sent'
   return usage.total_tokens > 0 || units !== undefined ? 'delivered' : 'none'
 }
 

@@ -1,6 +1,6 @@
 /**
- * Where money and its records are kept. Amounts are micro-units of the gateway's one currency, as bigint, between
- * -2^53 and 2^53: every database can count that exactly.
+ * Where money and its records are kept. Amounts are micro-units of the gateway's one currency, as bigint, each
+ * between -2^53 and 2^53. Balances and sums may go beyond and are exact up to 10^18.
  *
  * The life of a payment: `hold` takes the most that a call can cost out of the balance, before anybody is called;
  * exactly one of `settle` (what it did cost) and `release` (nothing) ends it. A hold has a lease: if its process dies,
@@ -18,7 +18,7 @@
  * - An answer may be given at once or as a promise.
  */
 
-export interface Account {
+export interface LedgerAccount {
   readonly id: string
   /** What is left for new holds. Below zero after a settlement that was larger than its hold, or without end. */
   readonly balance: bigint
@@ -90,7 +90,7 @@ export interface CreditVerdict {
 }
 
 /** One line of the books. Lines are only ever added. */
-export interface Entry {
+export interface LedgerEntry {
   /** Ascending in the order of booking. */
   readonly number: number
   readonly account: string
@@ -119,7 +119,7 @@ export interface PageRequest {
   readonly after?: string
 }
 
-export interface Audit {
+export interface LedgerAudit {
   readonly accounts: number
   /** Sums over all accounts. */
   readonly credits: bigint
@@ -151,15 +151,15 @@ export interface Ledger {
   /** Required. Adds to a balance, at most once for a reference. Opens the account if it is not known. */
   credit(credit: Credit): Answer<CreditVerdict>
   /** Required. Opens an account, or changes what is given of one that exists. */
-  open(account: { readonly id: string; readonly name?: string; readonly unlimited?: boolean }): Answer<Account>
+  open(account: { readonly id: string; readonly name?: string; readonly unlimited?: boolean }): Answer<LedgerAccount>
   /** Required. Holds whose lease has run out no longer count as held. */
-  account(id: string): Answer<Account | undefined>
+  account(id: string): Answer<LedgerAccount | undefined>
   /** Recommended. All accounts in the order of their ids. */
-  accounts?(page: PageRequest): Answer<Page<Account>>
+  accounts?(page: PageRequest): Answer<Page<LedgerAccount>>
   /** Recommended. The books of one account, newest first. */
-  entries?(account: string, page: PageRequest): Answer<Page<Entry>>
+  entries?(account: string, page: PageRequest): Answer<Page<LedgerEntry>>
   /** Required. Adds everything up again from the entries and compares. */
-  audit(): Answer<Audit>
+  audit(): Answer<LedgerAudit>
   /** Optional. Gives back what the store holds. Called once by `gateway.close()`. */
   close?(): Promise<void>
 }

@@ -1,7 +1,4 @@
-/** Tokens of an answer where the vendor does not count them. */
-import { estimatePieces } from '../wire/usage.ts'
-import { estimateTokens } from './usage.ts'
-
+/** Bytes of an answer's text, of which its tokens are estimated where the vendor does not count them. */
 interface Told {
   readonly delta?: unknown
   readonly message?: unknown
@@ -12,22 +9,19 @@ interface Answer {
   readonly choices?: readonly unknown[]
 }
 
-/** The chunks of a stream. */
-export function estimateChunks(chunks: readonly Answer[]): number {
-  let tokens = 0
-  for (const { choices = [] } of chunks) {
-    for (const choice of choices) {
-      const bytes = bytesOf(choice)
-      if (bytes > 0) tokens += estimatePieces(1, bytes)
-    }
-  }
-  return tokens
+/** In chunks of a stream. */
+export function textInChunks(chunks: readonly Answer[]): number {
+  let bytes = 0
+  for (const chunk of chunks) bytes += textInAnswer(chunk)
+  return bytes
 }
 
-/** A whole answer. */
-export function estimateAnswer(answer: object): number {
+/** In a whole answer, or one chunk. */
+export function textInAnswer(answer: object): number {
   const { choices = [] } = answer as Answer
-  return estimateTokens(choices.reduce((bytes: number, choice) => bytes + bytesOf(choice), 0))
+  let bytes = 0
+  for (const choice of choices) bytes += bytesOf(choice)
+  return bytes
 }
 
 function bytesOf(choice: unknown): number {
@@ -36,9 +30,10 @@ function bytesOf(choice: unknown): number {
 }
 
 /** Strings that the model did not write. */
-const labels = new Set(['id', 'type', 'role', 'format', 'data', 'url'])
+const labels = new Set(['id', 'call_id', 'type', 'role', 'status', 'format', 'data', 'url', 'encrypted_content'])
 
-function textBytes(value: unknown): number {
+/** In all strings of a value, except for those that only label it. */
+export function textBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
   if (typeof value !== 'object' || value === null) return 0
   let bytes = 0

@@ -1,10 +1,11 @@
 /** The embedded ledger: books in this process, which end with it. */
+import { callback, checkKnown, count } from '../known-options.ts'
 import type {
-  Account,
-  Audit,
+  LedgerAccount,
+  LedgerAudit,
   Credit,
   CreditVerdict,
-  Entry,
+  LedgerEntry,
   Hold,
   HoldVerdict,
   Ledger,
@@ -13,7 +14,7 @@ import type {
   Settlement,
   SettleVerdict,
 } from './contract.ts'
-import { pageOf } from './page.ts'
+import { pageOf, readNumber } from './page.ts'
 
 export interface MemoryLedgerOptions {
   /** Milliseconds since the epoch. Default `Date.now`. */
@@ -25,6 +26,7 @@ export interface MemoryLedgerOptions {
 }
 
 export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
+  checkKnown('memoryLedger', options, { now: callback, entries: count })
   return new MemoryLedger(options.now ?? Date.now, options.entries ?? 100_000)
 }
 
@@ -47,9 +49,9 @@ class MemoryLedger implements Ledger {
   readonly #most: number
   readonly #books = new Map<string, Book>()
   /** Every line by what it ended or credited, oldest first. */
-  readonly #lines = new Map<string, Entry>()
+  readonly #lines = new Map<string, LedgerEntry>()
   /** Kept: a new iterator of a map passes by all places that have become empty at its beginning. */
-  #oldest: Iterator<[string, Entry], undefined> | undefined
+  #oldest: Iterator<[string, LedgerEntry], undefined> | undefined
   #number = 0
 
   constructor(now: () => number, most: number) {
@@ -119,32 +121,33 @@ class MemoryLedger implements Ledger {
     return { outcome: 'credited', balance: book.balance }
   }
 
-  open({ id, name, unlimited }: { id: string; name?: string; unlimited?: boolean }): Account {
+  open({ id, name, unlimited }: { id: string; name?: string; unlimited?: boolean }): LedgerAccount {
     const book = this.#book(id)
     if (name !== undefined) book.name = name
     if (unlimited !== undefined) book.unlimited = unlimited
     return this.#account(book)
   }
 
-  account(id: string): Account | undefined {
+  account(id: string): LedgerAccount | undefined {
     const book = this.#books.get(id)
     return book && this.#account(book)
   }
 
-  accounts(page: PageRequest): Page<Account> {
+  accounts(page: PageRequest): Page<LedgerAccount> {
     const { limit = 100, after = '' } = page
     const ids = [...this.#books.keys()].filter((id) => id > after).sort()
     const found = ids.slice(0, limit + 1).map((id) => this.#account(this.#books.get(id) as Book))
     return pageOf(found, limit, (last) => last.id)
   }
 
-  entries(account: string, page: PageRequest): Page<Entry> {
-    const { limit = 100, after = 'Infinity' } = page
-    const own = [...this.#lines.values()].filter((line) => line.account === account && line.number < Number(after))
+  entries(account: string, page: PageRequest): Page<LedgerEntry> {
+    const { limit = 100, after } = page
+    const before = after === undefined ? Infinity : Number(readNumber(after))
+    const own = [...this.#lines.values()].filter((line) => line.account === account && line.number < before)
     return pageOf(own.toReversed(), limit, (last) => String(last.number))
   }
 
-  audit(): Audit {
+  audit(): LedgerAudit {
     const sums = new Map<string, { credits: bigint; settlements: bigint }>()
     for (const { id, credits, settlements } of this.#books.values()) sums.set(id, { credits, settlements })
     for (const line of this.#lines.values()) add(sums.get(line.account), line)
@@ -173,7 +176,7 @@ class MemoryLedger implements Ledger {
     return book
   }
 
-  #account(book: Book): Account {
+  #account(book: Book): LedgerAccount {
     this.#expire(book)
     const { id, balance, unlimited, name, createdAt } = book
     let held = 0n
@@ -198,17 +201,17 @@ class MemoryLedger implements Ledger {
     }
   }
 
-  #write(key: string, line: Omit<Entry, 'number' | 'at'>): void {
+  #write(key: string, line: Omit<LedgerEntry, 'number' | 'at'>): void {
     this.#lines.set(key, { ...line, number: ++this.#number, at: this.#now() })
     if (this.#lines.size <= this.#most) return
     this.#oldest ??= this.#lines.entries()
-    const [oldest, gone] = this.#oldest.next().value as [string, Entry]
+    const [oldest, gone] = this.#oldest.next().value as [string, LedgerEntry]
     this.#lines.delete(oldest)
     add(this.#books.get(gone.account), gone)
   }
 }
 
-function add(sum: { credits: bigint; settlements: bigint } | undefined, line: Entry): void {
+function add(sum: { credits: bigint; settlements: bigint } | undefined, line: LedgerEntry): void {
   if (sum === undefined) return
   if (line.kind === 'credit') sum.credits += line.amount
   else sum.settlements -= line.amount

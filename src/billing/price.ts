@@ -1,6 +1,6 @@
 /** What a call of a model costs: decimal strings in the options, exact integers from there on. */
 import type { Usage } from '../wire/usage.ts'
-import { refuseUnknown, type Known } from '../known-options.ts'
+import { checkKnown, elsewhere, type Known } from '../known-options.ts'
 import { mostMicros, parseDecimal } from './money.ts'
 import type { Units } from './receipt.ts'
 
@@ -31,14 +31,14 @@ export interface PriceOptions {
 export type Tiers = Readonly<Record<string, string>>
 
 const known: Known<PriceOptions> = {
-  input: true,
-  output: true,
-  cached: true,
-  cacheWrite: true,
-  reasoning: true,
-  request: true,
-  image: true,
-  second: true,
+  input: elsewhere,
+  output: elsewhere,
+  cached: elsewhere,
+  cacheWrite: elsewhere,
+  reasoning: elsewhere,
+  request: elsewhere,
+  image: elsewhere,
+  second: elsewhere,
 }
 
 /** Digits after the point of a price, and of a ratio. */
@@ -63,9 +63,24 @@ interface TokenRates {
   readonly reasoning: bigint
 }
 
+/** What a call has made, as far as it matters for what is charged. */
+export type Product = 'text' | 'vectors' | 'images' | 'transcripts' | 'videos'
+
+type Part = keyof PriceOptions
+
+/** The parts of a price of which one must be given, so that the product is not free by mistake. */
+const chargedBy: Readonly<Record<Product, readonly Part[]>> = {
+  text: ['output'],
+  vectors: ['input'],
+  images: ['image', 'output'],
+  transcripts: ['second', 'input'],
+  videos: ['second'],
+}
+
 export class Price {
   /** Whether it asks nothing for anything. */
   readonly isZero: boolean
+  readonly #given: ReadonlySet<string>
   readonly #tokens: TokenRates
   readonly #request: bigint
   readonly #image: Tariff
@@ -73,7 +88,8 @@ export class Price {
 
   /** Throws a `TypeError` that names the field at fault. */
   constructor(options: PriceOptions) {
-    refuseUnknown('price', options, known)
+    checkKnown('price', options, known)
+    this.#given = new Set(Object.keys(options).filter((name) => options[name as Part] !== undefined))
     const rate = (name: 'input' | 'output' | 'cached' | 'cacheWrite' | 'reasoning' | 'request') =>
       options[name] === undefined ? undefined : parseRate(options[name], name)
     const input = rate('input') ?? 0n
@@ -89,6 +105,16 @@ export class Price {
     this.#second = new Tariff(options.second, 'second')
     const rates = [...Object.values(this.#tokens), this.#request, this.#image.dearest, this.#second.dearest]
     this.isZero = rates.every((rate) => rate === 0n)
+  }
+
+  /**
+   * What must be added so that the price charges for a product, such as `output`; undefined where it does, or where all
+   * that it says is '0'. A price of each call is enough, but not beside one of the text that the model reads.
+   */
+  missing(product: Product): string | undefined {
+    if (this.isZero || chargedBy[product].some((part) => this.#given.has(part))) return undefined
+    if (this.#request > 0n && !(product === 'text' && this.#given.has('input'))) return undefined
+    return chargedBy[product][0]
   }
 
   /** Micro-units for a call, rounded up once at the end: nothing that has a price is free by rounding. */
@@ -136,6 +162,11 @@ class Tariff {
   readonly #other: bigint
 
   constructor(options: string | Tiers | undefined, name: string) {
+    if (options !== undefined && typeof options !== 'string' && !isTiers(options)) {
+      throw new TypeError(
+        `price.${name} must be a decimal number in a string, or an object of such by size and quality`,
+      )
+    }
     const entries = Object.entries(typeof options === 'string' ? { '*': options } : (options ?? {}))
     this.#tiers = new Map(entries.map(([tier, text]) => [tier, parseRate(text, `${name}["${tier}"]`)]))
     this.#other = this.#tiers.get('*') ?? this.dearest
@@ -149,6 +180,10 @@ class Tariff {
     const tiers = this.#tiers
     return tiers.get(`${size} ${quality}`) ?? tiers.get(size) ?? tiers.get(quality) ?? this.#other
   }
+}
+
+function isTiers(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
 }
 
 function parseRate(text: string, name: string): bigint {

@@ -11,9 +11,9 @@ type Counts = Record<string, unknown>
 export function readUsage(raw: unknown): Usage | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined
   const counts = raw as Counts
-  const prompt = tokens(counts['prompt_tokens'])
+  const prompt = tokens(counts['prompt_tokens']) ?? tokens(counts['input_tokens'])
   if (prompt === undefined) return undefined
-  const stated = tokens(counts['completion_tokens']) ?? 0
+  const stated = tokens(counts['completion_tokens']) ?? tokens(counts['output_tokens']) ?? 0
   const total = tokens(counts['total_tokens']) ?? prompt + stated
   const completion = Math.max(stated, total - prompt)
   const details = detailsOf(counts['prompt_tokens_details'])
@@ -23,6 +23,7 @@ export function readUsage(raw: unknown): Usage | undefined {
     tokens(counts['num_cached_tokens']) ??
     tokens(counts['prompt_cache_hit_tokens'])
   const unchanged =
+    prompt === counts['prompt_tokens'] &&
     completion === counts['completion_tokens'] &&
     prompt + completion === counts['total_tokens'] &&
     (cached === undefined || cached === details?.['cached_tokens'])
@@ -36,11 +37,13 @@ export function readUsage(raw: unknown): Usage | undefined {
   }
 }
 
-/** The same of a usage object as images, transcriptions and responses have it. */
+/** The same of a usage object as images, transcriptions and responses have it, or in the names that chats have. */
 export function readTokenUsage(raw: unknown): Usage | undefined {
   const {
-    input_tokens: input,
-    output_tokens: output,
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    input_tokens: input = prompt,
+    output_tokens: output = completion,
     total_tokens: total,
     input_tokens_details: details,
   } = Object(raw) as Counts

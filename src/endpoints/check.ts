@@ -3,8 +3,8 @@ import type * as z from 'zod'
 import { invalid } from '../errors.ts'
 import type { JsonBody } from '../http/json-body.ts'
 
-/** A field larger than this in a large body is not looked into here: the provider that uses it checks what it needs. */
-const largeField = 16_384
+/** Bytes of a list from which it is left to its reader, where the endpoint allows that. */
+const largeList = 16_384
 
 interface Rule {
   readonly name: string
@@ -16,13 +16,14 @@ const rulesOf = new WeakMap<z.ZodObject, readonly Rule[]>()
 
 /**
  * Throws 400 that names the first field at fault in `param`. Field by field, for most are not there: what the schema says of
- * all fields together is not looked at.
+ * all fields together is not looked at. `unread`: fields whose lists are not looked into where they are large, because
+ * whoever reads them checks each entry.
  */
-export function check(schema: z.ZodObject, body: JsonBody): void {
+export function check(schema: z.ZodObject, body: JsonBody, unread: readonly string[] = []): void {
   let rules = rulesOf.get(schema)
   if (rules === undefined) rulesOf.set(schema, (rules = rulesIn(schema)))
   for (const { name, type, optional } of rules) {
-    if (!body.isSmall && body.sizeOf(name) > largeField && body.isList(name)) continue
+    if (unread.includes(name) && !body.isSmall && body.sizeOf(name) > largeList && body.isList(name)) continue
     const value = body.get(name)
     if (value !== undefined || !optional) verify(type as z.ZodType, value, name)
   }
@@ -67,6 +68,9 @@ function nameOf(path: PropertyKey[]): string {
 }
 
 function sentence(issue: z.core.$ZodIssue, param: string): string {
+  if (issue.code === 'custom' && issue.params?.['missing'] === true) {
+    return `Missing required parameter: "${param}", ${issue.message}.`
+  }
   if (issue.code === 'invalid_type' && issue.input === undefined) return `Missing required parameter: "${param}".`
   return `Invalid value for "${param}": ${issue.message}.`
 }

@@ -1,12 +1,14 @@
 /** The answer of a provider to a chat or a text completion: begun, whole or in chunks, in the form that was asked for. */
-import { estimateAnswer } from '../billing/estimate.ts'
+import { textInAnswer } from '../billing/estimate.ts'
 import type { Tally } from '../billing/receipt.ts'
+import { estimateTokens } from '../billing/usage.ts'
 import { bytesReply, jsonReply } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
 import { ContentFrames, Verbatim, type Call } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
-import { begin, chunkFrames, release, wanted, type ChunkState, type OpenStream } from './chunk-stream.ts'
+import { begin, chunkFrames, frameOf, release, wanted, type ChunkState, type OpenStream } from './chunk-stream.ts'
 import type { Visit } from './endpoint.ts'
+import { readable } from './readable.ts'
 
 /** Identity of an answer. */
 export interface AnswerHead {
@@ -69,10 +71,10 @@ export async function openAnswer<
     return { kind: 'whole', whole: await form.collect(wanted(answer, call.signal), state, visit.meter) }
   }
   const value = answer instanceof Verbatim ? answer.value : answer
-  const whole = form.normalise(value, head, renamed)
+  const whole = readable(() => form.normalise(value, head, renamed))
   if (call.stream) return open(form.explode(whole), form.state(head, false))
   visit.meter.usage = whole.usage
-  if (whole.usage === undefined) visit.meter.estimatedCompletionTokens = estimateAnswer(whole)
+  if (whole.usage === undefined) visit.meter.textBytes = textInAnswer(whole)
   const untouched = answer instanceof Verbatim && whole === value
   return { kind: 'whole', whole, ...(untouched && { bytes: answer.bytes }) }
 }
@@ -82,7 +84,7 @@ export function wholeReply(answer: OpenAnswer<unknown, object, Countable>, { ord
   if (answer.kind === 'stream') throw new TypeError('a streamed answer is not whole')
   const { whole, bytes } = answer
   if (whole.usage !== undefined) return bytes === undefined ? jsonReply(whole) : bytesReply(bytes)
-  return jsonReply({ ...whole, usage: usageOf(order.promptTokens, meter.estimatedCompletionTokens) })
+  return jsonReply({ ...whole, usage: usageOf(order.promptTokens, estimateTokens(meter.textBytes)) })
 }
 
 /** For an answer that nobody wants any more. */
@@ -93,9 +95,22 @@ export function discardAnswer(answer: OpenAnswer<unknown, object, unknown>): voi
 export function framesOf<Chunk, Full extends object>(
   answer: OpenAnswer<Chunk, Full, unknown>,
   visit: AnswerVisit,
+  ahead: boolean = false,
 ): AsyncIterable<string | Uint8Array> {
   if (answer.kind === 'whole') throw new TypeError('a whole answer has no frames')
-  return chunkFrames(answer.stream, visit)
+  return chunkFrames(answer.stream, visit, ahead)
+}
+
+/** What a stream gets while nothing of its answer comes. */
+export function idling<Chunk, Full extends object, Whole>(form: AnswerForm<Chunk, Full, Whole>) {
+  const unknown = (visit: AnswerVisit) => form.state(headFor(form.idPrefix, visit), true)
+  return {
+    idle(answer: OpenAnswer<Chunk, Full, Whole> | undefined, visit: AnswerVisit): string {
+      const state = answer?.kind === 'stream' ? answer.stream.state : unknown(visit)
+      return frameOf(state.idle(), visit.order)
+    },
+    opening: (visit: AnswerVisit): string => frameOf(unknown(visit).open(), visit.order),
+  }
 }
 
 /** Identity of the answer where the vendor gives none. */

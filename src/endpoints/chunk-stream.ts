@@ -1,11 +1,13 @@
 /** Streams of chunks, as chats and text completions have them: how one is begun, and how its frames are made. */
 import { dataFrame, doneFrame } from '../http/sse.ts'
-import { estimateChunks } from '../billing/estimate.ts'
+import { textInChunks } from '../billing/estimate.ts'
 import type { Tally } from '../billing/receipt.ts'
+import { estimateTokens } from '../billing/usage.ts'
 import { ContentFrames } from '../providers/contract.ts'
-import { unavailable } from '../providers/failure.ts'
+import { retrySame } from '../providers/failure.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
 import type { Order } from './endpoint.ts'
+import { readable } from './readable.ts'
 
 /** An answer while its chunks arrive: brings each vendor's chunks into the one form. */
 export interface ChunkState<Chunk, Full extends object> {
@@ -17,6 +19,13 @@ export interface ChunkState<Chunk, Full extends object> {
   complete(): Full[]
   /** A chunk without choices. */
   last(): Full
+  /** A chunk that says nothing. */
+  idle(): Full
+  /**
+   * The first chunk of an answer of which nothing is known yet. All that follows has the identity that the gateway gives
+   * it.
+   */
+  open(): Full
 }
 
 /** A stream that has begun well: some pieces seen, the rest still to come. */
@@ -42,10 +51,11 @@ export async function begin<Chunk extends Chunky, Full extends object>(
       const next = await rest.next()
       if (next.done === true) {
         if (seen.some((piece) => piece instanceof ContentFrames || piece.choices?.length)) break
-        throw unavailable('same', new Error('the vendor ended the answer before its first word'))
+        throw retrySame(new Error('the vendor ended the answer before its first word'))
       }
-      seen.push(next.value)
-      if (next.value instanceof ContentFrames || tellsSomething(next.value)) break
+      const { value } = next
+      seen.push(value)
+      if (value instanceof ContentFrames || readable(() => tellsSomething(value))) break
     }
   } catch (error) {
     release(rest)
@@ -69,8 +79,19 @@ export async function* wanted<T>(pieces: AsyncIterable<T>, signal: AbortSignal):
 export function chunkFrames<Chunk, Full extends object>(
   stream: OpenStream<Chunk, Full>,
   visit: { readonly order: Order<unknown>; readonly meter: Tally },
+  ahead: boolean = false,
 ): AsyncIterableIterator<string | Uint8Array, undefined> {
-  return new ChunkFrames(stream, visit.order, visit.meter)
+  return new ChunkFrames(stream, visit.order, visit.meter, ahead)
+}
+
+/** One chunk as a frame. */
+export function frameOf(chunk: object, order: Order<unknown>): string {
+  return dataFrame(asksForUsage(order) ? { ...chunk, usage: null } : chunk)
+}
+
+function asksForUsage(order: Order<unknown>): boolean {
+  const options = order.field('stream_options') as { include_usage?: boolean } | null | undefined
+  return options?.include_usage === true
 }
 
 /** Written out instead of a generator, which takes several turns of the microtask queue for each frame. */
@@ -79,16 +100,19 @@ class ChunkFrames<Chunk, Full extends object> implements AsyncIterableIterator<s
   readonly #order: Order<unknown>
   readonly #meter: Tally
   readonly #usageAsked: boolean
+  /** Frames of the vendor carry its own identity of the answer: they are printed anew. */
+  readonly #anew: boolean
   /** Of the pieces that were seen before. */
   #given = 0
   #over = false
 
-  constructor(stream: OpenStream<Chunk, Full>, order: Order<unknown>, meter: Tally) {
+  constructor(stream: OpenStream<Chunk, Full>, order: Order<unknown>, meter: Tally, anew: boolean) {
     this.#stream = stream
     this.#order = order
     this.#meter = meter
-    const options = order.field('stream_options') as { include_usage?: boolean } | null | undefined
-    this.#usageAsked = options?.include_usage === true
+    this.#anew = anew
+    this.#usageAsked = asksForUsage(order)
+    if (anew) stream.state.open()
   }
 
   [Symbol.asyncIterator](): this {
@@ -117,15 +141,18 @@ class ChunkFrames<Chunk, Full extends object> implements AsyncIterableIterator<s
   }
 
   #print(piece: Chunk | ContentFrames): string | Uint8Array {
-    if (piece instanceof ContentFrames) {
-      this.#meter.estimatedCompletionTokens += piece.count
+    const isFrames = piece instanceof ContentFrames
+    if (isFrames && !this.#anew) {
+      this.#meter.textBytes += piece.textBytes
       return piece.bytes
     }
     const { state } = this.#stream
-    const chunks = state.accept(piece)
-    this.#meter.estimatedCompletionTokens += estimateChunks(chunks)
-    this.#meter.usage = state.usage
-    return this.#framesOf(chunks)
+    return readable(() => {
+      const chunks = isFrames ? chunksIn<Chunk>(piece).flatMap((chunk) => state.accept(chunk)) : state.accept(piece)
+      this.#meter.textBytes += textInChunks(chunks)
+      this.#meter.usage = state.usage
+      return this.#framesOf(chunks)
+    })
   }
 
   /** All that comes behind the last piece. */
@@ -134,7 +161,7 @@ class ChunkFrames<Chunk, Full extends object> implements AsyncIterableIterator<s
     const { state } = this.#stream
     const ends = this.#framesOf(state.complete())
     if (!this.#usageAsked) return ends + doneFrame
-    const usage = state.usage ?? usageOf(this.#order.promptTokens, this.#meter.estimatedCompletionTokens)
+    const usage = state.usage ?? usageOf(this.#order.promptTokens, estimateTokens(this.#meter.textBytes))
     return ends + dataFrame({ ...state.last(), usage }) + doneFrame
   }
 
@@ -155,8 +182,8 @@ export async function* chunksOf<Chunk, Full extends object>(
       const piece = index < seen.length ? seen[index] : await nextOf(rest)
       if (piece === undefined) break
       const taken = piece instanceof ContentFrames ? chunksIn<Chunk>(piece) : [piece]
-      const chunks = taken.flatMap((chunk) => state.accept(chunk))
-      meter.estimatedCompletionTokens += estimateChunks(chunks)
+      const chunks = readable(() => taken.flatMap((chunk) => state.accept(chunk)))
+      meter.textBytes += textInChunks(chunks)
       meter.usage = state.usage
       yield* chunks
     }

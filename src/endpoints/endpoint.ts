@@ -1,6 +1,7 @@
 /** What an endpoint is: the parts of the walk that differ from one to the next. */
 import type { Caller } from '../auth/contract.ts'
-import type { Meter } from '../billing/receipt.ts'
+import type { Product } from '../billing/price.ts'
+import type { Meter, Units } from '../billing/receipt.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { OpenForm } from '../http/form.ts'
 import type { Sizes } from '../http/sizes.ts'
@@ -56,12 +57,18 @@ export interface Reading {
 export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Order<Request>> {
   /** The name in receipts, such as `chat.completions`. */
   readonly name: string
+  /** What it makes, which the price of a model must charge for. Undefined: it may be free. */
+  readonly makes: Product | undefined
   /** Reads and checks the request; throws 400, 413, 415. */
   readonly read: (exchange: Exchange, sizes: Sizes, reading: Reading) => Promise<Read>
   /** Holds the order against the model that was found; throws 400. */
   readonly fit?: (order: Read, model: Model) => void | Promise<void>
-  /** The field that bounds the tokens of an answer of unstated length. */
-  readonly outputField?: string
+  /** The fields that bound the tokens of an answer, the one first that is set where none is. Absent: it is no free text. */
+  readonly lengthFields?: readonly [string, ...string[]]
+  /** Answers asked for, to all prompts together. Default: what `n` says. */
+  readonly choices?: (order: Asked, model: Model) => number
+  /** What so many answers hold at most beside text, as prices count it. Default: nothing. */
+  readonly units?: (order: Asked, choices: number) => Units
   /** Each attempt costs, so one that a vendor may have begun is repeated neither by us nor by the client's own retries. */
   readonly once?: boolean
   /**
@@ -72,12 +79,34 @@ export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Ord
   /** Lets go of an answer that came when nobody wanted it any more. Never throws. */
   readonly discard?: (answer: Answer) => void
   /** The reply to a client that waits for the whole. */
-  readonly whole: (answer: Answer, visit: Visit<Request, Read>) => Reply
-  /** The frames for a client that wants events, the last one included. A throw ends the stream with an error event. */
-  readonly frames: (answer: Answer, visit: Visit<Request, Read>) => AsyncIterable<string | Uint8Array>
+  readonly whole: (answer: Answer, visit: Visit<Request, Read>) => Reply | ByteAnswer
+  /**
+   * The frames for a client that wants events, the last one included. A throw ends the stream with an error event.
+   * `ahead`: the client already has what `opening` gave. Absent: every answer is whole, whatever the request says.
+   */
+  readonly frames?: (answer: Answer, visit: Visit<Request, Read>, ahead: boolean) => AsyncIterable<string | Uint8Array>
+  /**
+   * What a stream gets in which nothing has been said for a while: an event of the wire that changes nothing for the
+   * client. Some clients end at a comment. Without an answer nothing of it is known yet.
+   */
+  readonly idle?: (answer: Answer | undefined, visit: Visit<Request, Read>) => string
+  /** What goes ahead of an answer that is long in coming, once, and carries the status. Default: what `idle` gives. */
+  readonly opening?: (visit: Visit<Request, Read>) => string
   /** The last frames of a stream that cannot be completed. Default: one frame with the error, as a chat has it. */
   readonly failed?: (error: GatewayError, visit: Visit<Request, Read>) => string
 }
+
+/**
+ * An answer of bytes that are passed on as they come, such as sound. Nothing can be put between them: one that cannot be
+ * completed is cut.
+ */
+export interface ByteAnswer {
+  readonly contentType: string
+  readonly bytes: AsyncIterable<Uint8Array>
+}
+
+/** What of a request says how much it asks for. */
+type Asked = Pick<Order<unknown>, 'field' | 'form'>
 
 /** A request that was read and found good. */
 export interface Order<Request> {
@@ -87,10 +116,16 @@ export interface Order<Request> {
   readonly request: Request
   /** `stream` and `request` are known, and cost nothing to read. */
   readonly isParsed?: boolean
+  /** More than a megabyte. */
+  readonly large?: boolean
   /** Tokens of the question, estimated. */
   readonly promptTokens: number
+  /** The names of the top-level fields, as the client wrote them. */
+  readonly names: () => Iterable<string>
   /** One top-level field, without parsing the rest of a large request. */
   readonly field: (name: string) => unknown
+  /** Whether an object inside a field has a name twice, of which parsers take one or the other. */
+  readonly repeatsWithin?: (name: string) => boolean
   /** The request as JSON text with some top-level fields replaced, added, or (undefined) left out. */
   readonly json: (changes: Record<string, unknown>) => Uint8Array
   /** The uploaded form. Fields that come behind its files are only known when it has arrived. */

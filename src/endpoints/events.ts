@@ -1,6 +1,6 @@
 /** Answers in events that say themselves what they are, as images and transcriptions have them. */
 import { Verbatim } from '../providers/contract.ts'
-import { unavailable } from '../providers/failure.ts'
+import { retrySame } from '../providers/failure.ts'
 import { release } from './chunk-stream.ts'
 
 /** Events that have begun well: the first is there, the rest still to come. */
@@ -14,7 +14,7 @@ export async function beginEvents<Event>(events: AsyncIterable<Event | Verbatim<
   const rest = events[Symbol.asyncIterator]()
   const first = await rest.next()
   if (first.done !== true) return { first: first.value, rest }
-  throw unavailable('same', new Error('the vendor ended the answer before its first event'))
+  throw retrySame(new Error('the vendor ended the answer before its first event'))
 }
 
 /** All events, each with the text it was parsed from where the provider has kept it. */

@@ -25,7 +25,8 @@ export function formOrder<Request>(form: UploadedForm, kinds: FieldKinds): Order
     get promptTokens() {
       return estimateTokens(Buffer.byteLength(form.fields.get('prompt')?.[0] ?? ''))
     },
-    field: (name) => fields()[name],
+    names: () => form.fields.keys(),
+    field: (name) => fields()[name] ?? form.fields.get(name),
     json: (changes) => Buffer.from(JSON.stringify({ ...fields(), ...changes })),
   }
 }

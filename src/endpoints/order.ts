@@ -13,13 +13,26 @@ export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('s
   const model = body.get('model') as string
   const field = (name: string) => body.get(name)
   const json = (changes: JsonObject) => body.with(changes)
+  const names = () => body.names()
+  const repeatsWithin = (name: string) => body.repeatsWithin(name)
   if (body.isSmall) {
     const promptTokens = estimateTokens(body.bytes.length)
-    return { model, stream, request: body.value as Request, isParsed: true, promptTokens, field, json }
+    return {
+      model,
+      stream,
+      request: body.value as Request,
+      isParsed: true,
+      promptTokens,
+      field,
+      json,
+      names,
+      repeatsWithin,
+    }
   }
   return {
     model,
     stream,
+    large: body.isLarge,
     get request() {
       return body.value as Request
     },
@@ -28,21 +41,38 @@ export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('s
     },
     field,
     json,
+    names,
+    repeatsWithin,
   }
 }
 
+/** The same order for a request that differs in some fields (undefined: left out). Its form stays as it is. */
+export function amendOrder<Amended extends Order<unknown>>(
+  order: Amended,
+  changes: Readonly<Record<string, unknown>>,
+): Amended {
+  return overlaid(order, {
+    get request() {
+      return { ...(order.request as object), ...changes }
+    },
+    field: (name: string) => (Object.hasOwn(changes, name) ? changes[name] : order.field(name)),
+    json: (more: Record<string, unknown>) => order.json({ ...changes, ...more }),
+  }) as unknown as Amended
+}
+
 /** What of a call does not come of the order. */
-export type CallHead = Pick<Call<unknown>, 'id' | 'signal' | 'model' | 'openModel' | 'maxOutputTokens'>
+export type CallHead = Pick<Call<unknown>, 'id' | 'signal' | 'model' | 'openModel' | 'maxOutputTokens' | 'sent'>
 
 /** The call of a provider for an order. What is not parsed yet is parsed when it is first read. */
 export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Request> {
-  const { model: publicModel, field, json, form } = order
+  const { model: publicModel, field, json, form, large } = order
   if (order.isParsed === true) {
     return { ...head, publicModel, stream: order.stream, request: order.request, field, json, form }
   }
   return {
     ...head,
     publicModel,
+    large,
     get stream() {
       return order.stream
     },

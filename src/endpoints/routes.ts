@@ -1,5 +1,6 @@
 /** Every route of the service, in one table: path → method → endpoint. A `*` stands for the rest of the path. */
 import { GatewayError } from '../errors.ts'
+import { header, type Exchange } from '../http/exchange.ts'
 import { pathOf } from '../http/target.ts'
 import { chat } from './chat/chat.ts'
 import { completions } from './completions/completions.ts'
@@ -7,6 +8,8 @@ import { embeddings } from './embeddings/embeddings.ts'
 import type { CallEndpoint, QueryEndpoint } from './endpoint.ts'
 import { imageEdits, imageGenerations } from './images/images.ts'
 import { listModels, retrieveModel } from './models.ts'
+import { moderations } from './moderations.ts'
+import { compactResponse } from './responses/compact.ts'
 import { responses } from './responses/responses.ts'
 import {
   cancelResponse,
@@ -28,7 +31,9 @@ const table: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
   '/v1/chat/completions': { POST: chat },
   '/v1/completions': { POST: completions },
   '/v1/embeddings': { POST: embeddings },
+  '/v1/moderations': { POST: moderations },
   '/v1/responses': { POST: responses },
+  '/v1/responses/compact': { POST: compactResponse },
   '/v1/responses/input_tokens': { POST: countInputTokens },
   '/v1/responses/*/input_items': { GET: listInputItems },
   '/v1/responses/*/cancel': { POST: cancelResponse },
@@ -58,8 +63,22 @@ const open = Object.entries(table)
   .filter(([pattern]) => pattern.includes('*'))
   .map(([pattern, methods]) => ({ before: pattern.split('*')[0] ?? '', after: pattern.split('*')[1] ?? '', methods }))
 
-export function findRoute(target: string): Route | undefined {
+/** Throws 404 that names the path. */
+export function routeOf({ method, target }: Pick<Exchange, 'method' | 'target'>): Route {
   const path = pathOf(target)
+  const route = findRoute(path)
+  if (route !== undefined) return route
+  const shown = `${method} ${path.slice(0, longestShown)}`
+  const tidy = path.replace(/\/{2,}/g, '/').replace(/^\/v1/i, '/v1')
+  const meant = tidy !== path && findRoute(tidy) !== undefined ? `Did you mean "${tidy.slice(0, longestShown)}"?` : ''
+  const advice = meant || 'Check the path and the method against the documentation.'
+  throw new GatewayError('unknown_url', { message: `Unknown request URL: ${shown}. ${advice}` })
+}
+
+/** Characters of a path that an answer repeats. */
+const longestShown = 200
+
+function findRoute(path: string): Route | undefined {
   const methods = fixed.get(path)
   if (methods !== undefined) return { methods, rest: '' }
   for (const { before, after, methods: found } of open) {
@@ -74,11 +93,13 @@ export function isCall(endpoint: Endpoint): endpoint is Exclude<Endpoint, QueryE
   return 'ask' in endpoint
 }
 
-/** Throws 405 with an `allow` header where the path does not take the method. */
-export function methodOf(methods: Readonly<Record<string, Endpoint>>, method: string): Endpoint {
+/** Throws 405 with an `allow` header where the path does not take the method, 426 where it was to become a WebSocket. */
+export function methodOf(methods: Readonly<Record<string, Endpoint>>, exchange: Exchange): Endpoint {
+  const { method } = exchange
   // HEAD is GET whose body the host leaves out.
   const name = method === 'HEAD' ? 'GET' : method
   const endpoint = Object.hasOwn(methods, name) ? methods[name] : undefined
   if (endpoint !== undefined) return endpoint
+  if (/\bwebsocket\b/i.test(header(exchange, 'upgrade') ?? '')) throw new GatewayError('upgrade_required')
   throw new GatewayError('method_not_allowed', { headers: { allow: Object.keys(methods).join(', ') } })
 }

@@ -1,40 +1,50 @@
 /** One admitted call: route → provider → respond → settle. */
+import { lengthChanges } from '../admission/length.ts'
 import { Meter, type Receipt } from '../billing/receipt.ts'
 import type { Caller } from '../auth/contract.ts'
 import { GatewayError } from '../errors.ts'
 import { isSettledWithin, within } from '../http/deadline.ts'
-import { eventStream } from '../http/event-stream.ts'
+import { eventStream, type EventStreamOptions } from '../http/event-stream.ts'
 import type { Reply } from '../http/exchange.ts'
+import { amendForm, prefixForm } from '../http/form.ts'
 import type { Heartbeat } from '../http/heartbeat.ts'
 import { unlessAborted, type OpenCall } from '../http/open-calls.ts'
-import { errorFrame, sseHeaders } from '../http/sse.ts'
-import type { Deployment } from '../models/contract.ts'
+import { errorFrame, keepAliveFrame, sseHeaders } from '../http/sse.ts'
+import type { Deployment, Model } from '../models/contract.ts'
+import { passesLate } from '../models/cost-guard.ts'
 import { publishAttempt, publishFailure } from '../observe.ts'
 import type { Timeouts } from '../options.ts'
+import type { Call } from '../providers/contract.ts'
 import type { Breaker } from '../routing/breaker.ts'
 import { mayHaveBegun, notAgain } from '../routing/once.ts'
 import { perform, type RetryOptions } from '../routing/perform.ts'
 import { plan } from '../routing/plan.ts'
+import type { Work } from '../routing/work.ts'
 import type { CallEndpoint, Visit } from './endpoint.ts'
-import { amend, callFor } from './order.ts'
+import { amend, callFor, overlaid } from './order.ts'
 
 export interface ServingOptions {
   readonly retry: RetryOptions
   readonly timeouts: Timeouts
   readonly breaker: Breaker
   readonly heartbeat: Heartbeat
-  readonly now: () => number
   readonly random: () => number
 }
 
 /** A call whose limits and money are taken. */
 export interface Admitted<Request> extends Omit<Visit<Request>, 'meter'> {
   readonly caller: Caller
+  /** Milliseconds since `startedAt`, by a clock that no change of the date moves. */
+  readonly elapsedMs: () => number
   /** Tokens that the vendor is told to stop at, where the request does not say. */
   readonly cap?: number | undefined
+  /** Takes note of what providers do for the call. */
+  readonly work: Work
   /** Gets the receipt, once. */
   readonly deliver: (receipt: Receipt) => void
 }
+
+type StreamingEndpoint<R, A> = CallEndpoint<R, A> & Required<Pick<CallEndpoint<R, A>, 'frames'>>
 
 export class Serving {
   readonly #options: ServingOptions
@@ -57,37 +67,43 @@ export class Serving {
       call.done(outcome === 'completed' ? undefined : (error ?? new GatewayError('client_closed')))
       order.form?.dispose()
     }
+    const { stallMs = 60_000, idleMs = 600_000, keepAliveMs = 15_000 } = this.#options.timeouts
+    const bodyOf = (
+      frames: AsyncIterable<string | Uint8Array>,
+      events?: Pick<EventStreamOptions, 'opening' | 'idle' | 'failed'>,
+    ) =>
+      eventStream(frames, {
+        heartbeat: this.#options.heartbeat,
+        stallMs,
+        silentBeats: Math.ceil(idleMs / keepAliveMs),
+        signal: call.signal,
+        ...events,
+        goesOn: () => call.leave(),
+        writing: () => meter.firstByte(),
+        ended: (outcome, error) => {
+          end(outcome === 'failed' && isCallersEnd(error) ? 'cancelled' : outcome, error)
+          if (error !== undefined && error.status >= 500) publishFailure({ id: visit.id, error })
+        },
+      })
     try {
-      const asking = this.#ask(endpoint, visit, call.signal, boundOf(endpoint, admitted))
+      const asking = this.#ask(endpoint, visit, admitted.work, call.signal, boundOf(endpoint, admitted))
       // Whether the client wants a stream may be said in the last line of a form.
       if (order.form !== undefined) await Promise.race([order.form.arrived, asking])
-      if (!order.stream) {
+      if (!streams(endpoint) || !order.stream) {
         const reply = endpoint.whole(await asking, visit)
+        if ('bytes' in reply) {
+          return { status: 200, headers: { 'content-type': reply.contentType }, body: bodyOf(reply.bytes) }
+        }
         meter.firstByte()
         end(call.left ? 'cancelled' : 'completed')
         return reply
       }
-      const { frames, slow } = await this.#frames(endpoint, visit, asking)
-      const { stallMs = 60_000, silenceMs = 600_000, keepAliveMs = 15_000 } = this.#options.timeouts
-      const writing = () => meter.firstByte()
-      const body = eventStream(frames, {
-        heartbeat: this.#options.heartbeat,
-        stallMs,
-        silentBeats: Math.ceil(silenceMs / keepAliveMs),
-        signal: call.signal,
-        slow,
-        goesOn: () => call.leave(),
-        writing,
-        failed: (error) => endpoint.failed?.(error, visit) ?? errorFrame(error),
-        ended: (outcome, error) => {
-          end(outcome, error)
-          if (error !== undefined && error.status >= 500) publishFailure({ id: visit.id, error })
-        },
-      })
-      return { status: 200, headers: sseHeaders, body }
+      const { frames, opening, idle } = await this.#frames(endpoint, visit, asking)
+      const failed = (error: GatewayError) => endpoint.failed?.(error, visit) ?? errorFrame(error)
+      return { status: 200, headers: sseHeaders, body: bodyOf(frames, { opening, idle, failed }) }
     } catch (thrown) {
       const error = GatewayError.from(thrown)
-      end(error.code === 'client_closed' ? 'cancelled' : 'failed', error)
+      end(isCallersEnd(error) ? 'cancelled' : 'failed', error)
       throw thrown
     }
   }
@@ -96,43 +112,51 @@ export class Serving {
   #ask<R, A>(
     endpoint: CallEndpoint<R, A>,
     visit: Visit<R>,
+    work: Work,
     signal: AbortSignal,
     bound?: Record<string, unknown>,
   ): Promise<A> {
     const { order, model, meter, id } = visit
     const attempt = (deployment: Deployment) => {
-      meter.attempt(deployment.provider.name, deployment.model)
       const { provider, model: named, open: openModel = false } = deployment
-      const call = callFor(order, { id, signal, model: named, openModel, maxOutputTokens: model.maxOutputTokens })
+      meter.attempt(provider, named)
+      const sent = (share?: number) => meter.sent(share)
+      const head = { id, signal, model: named, openModel, maxOutputTokens: model.maxOutputTokens, sent }
+      const call = fitted(callFor(order, head), endpoint.name, model, deployment)
       const bounded = bound === undefined ? call : amend(call, bound)
-      return unlessAborted(endpoint.ask(provider, bounded, visit), signal, endpoint.discard)
+      return unlessAborted(endpoint.ask(work.of(provider), bounded, visit), signal, endpoint.discard)
     }
     const { retry, timeouts, breaker, random } = this.#options
     const candidates = plan(model.deployments, random)
     const final = (failure: unknown) => order.form?.spent === true || (endpoint.once === true && mayHaveBegun(failure))
-    const failed = ({ provider, model: providerModel }: Deployment, error: unknown) =>
+    const failed = ({ provider, model: providerModel }: Deployment, error: unknown) => {
+      meter.attemptFailed()
       publishAttempt({ id, model: order.model, provider: provider.name, providerModel, error })
+    }
     const asking = perform({ candidates, attempt, signal, breaker, retry, random, failed, final })
-    const asked = within(timeouts.firstByteMs ?? 600_000, asking, `the model "${model.id}"`)
+    const asked = within(timeouts.firstContentMs ?? 600_000, asking, `the model "${model.id}"`)
     return endpoint.once === true ? asked.catch(notAgain) : asked
   }
 
   /**
-   * The frames of a stream. A vendor that thinks for long gets its status sent ahead, so that keep-alive comments can
-   * hold the connection; only then does a failure before the first content become an event instead of a status.
+   * The frames of a stream. A vendor that thinks for long gets its status sent ahead, so that empty events can hold the
+   * connection; only then does a failure before the first content become an event instead of a status.
    */
-  async #frames<R, A>(endpoint: CallEndpoint<R, A>, visit: Visit<R>, asking: Promise<A>) {
+  async #frames<R, A>(endpoint: StreamingEndpoint<R, A>, visit: Visit<R>, asking: Promise<A>) {
     const { keepAliveMs = 15_000 } = this.#options.timeouts
-    const slow = !(await isSettledWithin(keepAliveMs, asking))
-    if (!slow) return { frames: endpoint.frames(await asking, visit), slow }
+    let answer = (await isSettledWithin(keepAliveMs, asking)) ? await asking : undefined
+    const idle = endpoint.idle && (() => endpoint.idle?.(answer, visit))
+    if (answer !== undefined) return { frames: endpoint.frames(answer, visit, false), idle }
     const later = async function* () {
-      yield* endpoint.frames(await asking, visit)
+      answer = await asking
+      yield* endpoint.frames(answer, visit, true)
     }
-    return { frames: later(), slow }
+    const opening = endpoint.opening?.(visit) ?? idle?.() ?? keepAliveFrame
+    return { frames: later(), opening, idle }
   }
 
   #meter({ name }: { readonly name: string }, admitted: Admitted<unknown>): Meter {
-    const { id, caller, order, startedAt, deliver } = admitted
+    const { id, caller, order, startedAt, elapsedMs, deliver } = admitted
     return new Meter({
       id,
       endpoint: name,
@@ -141,13 +165,35 @@ export class Serving {
       streamed: () => order.stream,
       startedAt,
       estimatedPromptTokens: () => order.promptTokens,
-      now: this.#options.now,
+      elapsedMs,
       deliver,
     })
   }
 }
 
-/** The change to a request that makes its answer fit what is held for it. */
-function boundOf({ outputField }: { readonly outputField?: string }, { cap }: Pick<Admitted<unknown>, 'cap'>) {
-  return outputField === undefined || cap === undefined ? undefined : { [outputField]: cap }
+/** The call with the fields that the host has fixed, and a form whose later fields are checked as they come. */
+function fitted<R>(call: Call<R>, endpoint: string, model: Model, deployment: Deployment): Call<R> {
+  const fixed =
+    deployment.set === undefined && model.set === undefined ? undefined : { ...deployment.set, ...model.set }
+  const { form } = call
+  if (form === undefined) return fixed === undefined ? call : amend(call, fixed)
+  const checked = amendForm(form, (name, value) => (passesLate(endpoint, name, value, model) ? value : undefined))
+  return overlaid(fixed === undefined ? call : amend(call, fixed), {
+    form: fixed === undefined ? checked : prefixForm(checked, fixed),
+  })
+}
+
+function streams<R, A>(endpoint: CallEndpoint<R, A>): endpoint is StreamingEndpoint<R, A> {
+  return endpoint.frames !== undefined
+}
+
+/** The call ended because of its caller, who left or whose key has ended: what was delivered is not free. */
+function isCallersEnd(error: GatewayError | undefined): boolean {
+  return error?.code === 'client_closed' || error?.code === 'invalid_api_key'
+}
+
+/** The changes to a request that make its answer fit what is held for it. */
+function boundOf<R, A>({ lengthFields }: CallEndpoint<R, A>, { cap, order }: Admitted<R>) {
+  if (lengthFields === undefined || cap === undefined) return undefined
+  return lengthChanges(order.field, lengthFields[0], cap)
 }

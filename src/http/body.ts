@@ -1,21 +1,44 @@
 /** Reading a JSON body: from the wire within limits, or from what an earlier parser of the host left of it. */
 import type { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GatewayError, invalid } from '../errors.ts'
-import { header, type Exchange } from './exchange.ts'
-import { JsonBody, tooLarge } from './json-body.ts'
+import { header, type Exchange, type PresetExchange } from './exchange.ts'
+import { endOf, inflated } from './inflate.ts'
+import { isLarge, JsonBody, tooLarge } from './json-body.ts'
 import { parseMediaType } from './media-type.ts'
 import type { Sizes } from './sizes.ts'
 
-/** Throws 400 (not JSON), 408 (does not arrive), 413 (too large), 415 (other media type or encoding). */
-export async function readJson(exchange: Exchange, sizes: Sizes): Promise<JsonBody> {
+/**
+ * Throws 400 (not JSON), 408 (does not arrive), 413 (too large), 415 (other media type or encoding). `own`: the defaults
+ * that the endpoint documents, which go before those of the host.
+ */
+export async function readJson(
+  exchange: PresetExchange,
+  sizes: Sizes,
+  own?: Readonly<Record<string, string>>,
+): Promise<JsonBody> {
+  const body = await readBody(exchange, sizes)
+  if (exchange.presets === undefined && own === undefined) return body
+  const { fixed, defaults } = exchange.presets ?? { fixed: {} }
+  const changes: Record<string, string> = { ...fixed }
+  for (const [name, value] of Object.entries({ ...defaults, ...own })) {
+    if (!Object.hasOwn(fixed, name) && isLeftOut(body.get(name))) changes[name] = value
+  }
+  return Object.keys(changes).length === 0 ? body : bodyFrom(body.with(changes), sizes)
+}
+
+function isLeftOut(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
+}
+
+async function readBody(exchange: Exchange, sizes: Sizes): Promise<JsonBody> {
   requireJson(exchange)
   const { body } = exchange
   switch (body.state) {
     case 'unread': {
-      requireNoEncoding(exchange)
       const declared = Number(header(exchange, 'content-length') ?? 0)
       if (declared > sizes.jsonBytes) throw tooLarge(sizes.jsonBytes)
-      return bodyFrom(await readAll(body.stream, sizes.jsonBytes, sizes.bodyIdleMs, exchange.signal), sizes)
+      return bodyFrom(await readPlain(exchange, body.stream, sizes), sizes)
     }
     case 'text':
       return bodyFrom(Buffer.from(body.text), sizes)
@@ -33,8 +56,13 @@ export async function readJson(exchange: Exchange, sizes: Sizes): Promise<JsonBo
 const emptyObject = Buffer.from('{}')
 
 /** The parsers of the hosts take no body for an empty object, and so do we: the answer then names the missing field. */
-function bodyFrom(bytes: Buffer, sizes: Sizes): JsonBody {
-  return JsonBody.fromBytes(bytes.length === 0 ? emptyObject : bytes, sizes)
+async function bodyFrom(bytes: Buffer, sizes: Sizes): Promise<JsonBody> {
+  if (!isLarge(bytes)) return JsonBody.fromBytes(bytes.length === 0 ? emptyObject : bytes, sizes)
+  // Others have their turn between putting the pieces together, checking the text, and whatever is done with it.
+  await nextTurn()
+  const body = JsonBody.fromBytes(bytes, sizes)
+  await nextTurn()
+  return body
 }
 
 /** What a parser in front of us means by its status: it knew the body, we only know that it refused it. */
@@ -55,9 +83,15 @@ function requireJson(exchange: Exchange): void {
   }
 }
 
-export function requireNoEncoding(exchange: Exchange): void {
-  const encoding = header(exchange, 'content-encoding')
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw new GatewayError('unsupported_media_type')
+async function readPlain(exchange: Exchange, source: Readable, sizes: Sizes): Promise<Buffer> {
+  const stream = inflated(exchange, source, sizes)
+  try {
+    return await readAll(stream, sizes.jsonBytes, sizes.bodyIdleMs, exchange.signal)
+  } catch (error) {
+    // What is still to come need not be inflated to be thrown away.
+    if (stream !== source) stream.destroy()
+    throw error
+  }
 }
 
 /** All bytes of a stream, refused as soon as they are too many or stop coming. */
@@ -77,7 +111,7 @@ export function readAll(stream: Readable, maxBytes: number, idleMs: number, sign
       idle.refresh()
     }
     const onEnd = () => finish(undefined)
-    const onClose = () => finish(new GatewayError('client_closed'))
+    const onClose = () => finish(endOf(stream))
     const finish = (error: GatewayError | undefined) => {
       clearTimeout(idle)
       stream.off('data', onData).off('end', onEnd).off('close', onClose)

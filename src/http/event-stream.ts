@@ -9,18 +9,23 @@ export interface EventStreamOptions {
   readonly heartbeat: Heartbeat
   /** Milliseconds a client may leave written data unread before it is given up. */
   readonly stallMs: number
-  /** Beats of the heart for which a source that has begun may be silent before it is given up. Default: for ever. */
+  /** Heartbeats without content after which a source that has begun is given up. Default: no limit. */
   readonly silentBeats?: number
   /** Ends the stream when it is aborted, whether or not the source of the frames takes notice. */
   readonly signal: AbortSignal
-  /** The first frame is still far: a comment goes ahead, which carries the status to the client. */
-  readonly slow?: boolean
+  /** Goes ahead while the first frame is still far, and carries the status to the client. */
+  readonly opening?: string | undefined
+  /** What is written when nothing else has been for a while. Default: a comment. */
+  readonly idle?: (() => string | undefined) | undefined
   /** Asked when the client has gone: whether the frames are pulled on all the same. Default: they are not. */
   readonly goesOn?: () => boolean
   /** Called with every frame before it is handed to the client. */
   readonly writing: () => void
-  /** What is written at the end of a stream that failed. */
-  readonly failed: (error: GatewayError) => string
+  /**
+   * What is written at the end of a stream that failed. Absent: the body is bytes of another kind than events. Nothing is
+   * written into its silences, and one that fails is cut.
+   */
+  readonly failed?: ((error: GatewayError) => string) | undefined
   /**
    * Called once when the stream is over; `completed` means that the client was there to the end, `cancelled` without an
    * error that it was not, but the answer came to its end. Must not throw.
@@ -86,11 +91,11 @@ class Pump {
 
   /** Never rejects. */
   async #run(): Promise<void> {
-    const { heartbeat, signal, slow, writing, goesOn } = this.#options
+    const { heartbeat, signal, opening, writing, goesOn } = this.#options
     heartbeat.add(this)
     try {
       if (signal.aborted) this.#end(signal.reason)
-      else if (slow === true) this.#sink.write(keepAliveFrame)
+      else if (opening !== undefined) this.#sink.write(opening)
       // Even a stream that nobody reads is begun: only then does its source get to know that it is over.
       for await (const frame of this.#frames) {
         if (this.#over) break
@@ -109,32 +114,35 @@ class Pump {
 
   beat(): void {
     if (this.#stalled) return
-    const { silentBeats = Infinity } = this.#options
+    const { silentBeats = Infinity, failed } = this.#options
     if (this.#silent !== undefined && ++this.#silent >= silentBeats) this.#end(silence())
-    else this.#sink.write(keepAliveFrame)
+    else if (failed !== undefined) this.#sink.write(this.#idleFrame())
+  }
+
+  /** Called by a timer, so nothing may be thrown. */
+  #idleFrame(): string {
+    try {
+      return this.#options.idle?.() ?? keepAliveFrame
+    } catch {
+      return keepAliveFrame
+    }
   }
 
   #end(thrown: unknown): void {
     if (this.#over) return
     this.#over = true
-    const { heartbeat, ended } = this.#options
+    const { heartbeat, ended, failed } = this.#options
     heartbeat.remove(this)
-    if (this.#sink.closed) ended('cancelled', thrown === undefined ? undefined : GatewayError.from(thrown))
-    else if (thrown === undefined) ended('completed')
+    const error = thrown === undefined ? undefined : GatewayError.from(thrown)
+    // A host may tell that its client has gone before it closes the sink.
+    if (this.#sink.closed || error?.code === 'client_closed') ended('cancelled', error)
+    else if (error === undefined) ended('completed')
     else {
-      const error = GatewayError.from(thrown)
-      this.#sink.write(this.#lastFrame(error))
+      if (failed !== undefined) this.#sink.write(lastFrame(failed, error))
       ended('failed', error)
+      if (failed === undefined) this.#sink.destroy()
     }
-    this.#sink.end(thrown === undefined)
-  }
-
-  #lastFrame(error: GatewayError): string {
-    try {
-      return this.#options.failed(error)
-    } catch {
-      return errorFrame(new GatewayError('server_error'))
-    }
+    this.#sink.end(error === undefined)
   }
 
   /** Waits until the client has read; one that does not is cut off, which ends the pull from the vendor too. */
@@ -142,5 +150,13 @@ class Pump {
     this.#stalled = true
     await drained(this.#sink, this.#options.stallMs)
     this.#stalled = false
+  }
+}
+
+function lastFrame(failed: (error: GatewayError) => string, error: GatewayError): string {
+  try {
+    return failed(error)
+  } catch {
+    return errorFrame(new GatewayError('server_error'))
   }
 }

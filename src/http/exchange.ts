@@ -24,6 +24,42 @@ export interface Exchange {
   readonly host?: unknown
 }
 
+/** An exchange whose body is not the only place in which its fields can stand. */
+export interface PresetExchange extends Exchange {
+  readonly presets?: Presets
+}
+
+/** Top-level fields of a request, by name. */
+export interface Presets {
+  /** In place of what the body says. */
+  readonly fixed: Readonly<Record<string, string>>
+  /** Where the body says nothing. */
+  readonly defaults: Readonly<Record<string, string>>
+}
+
+/** The same exchange at another target. */
+export function redirected(exchange: Exchange, target: string, presets: Presets): PresetExchange {
+  return {
+    method: exchange.method,
+    target,
+    presets,
+    headers: exchange.headers,
+    host: exchange.host,
+    get base() {
+      return exchange.base
+    },
+    get body() {
+      return exchange.body
+    },
+    get signal() {
+      return exchange.signal
+    },
+    get ip() {
+      return exchange.ip
+    },
+  }
+}
+
 /** The request body by the time we see it: an earlier parser of the host may have read it. */
 export type RequestBody =
   /** Nobody has read it. */

@@ -58,6 +58,23 @@ export function changesTo(
   }
 }
 
+/** The same form with these text fields in front, in place of its own of the same names. */
+export function prefixForm(form: Form, fields: Readonly<Record<string, unknown>>): Form {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined)
+  const rest = amendForm(form, (name, value) => (Object.hasOwn(fields, name) ? undefined : value))
+  return {
+    get kept() {
+      return form.kept
+    },
+    async *parts() {
+      for (const [name, value] of given) {
+        yield { name, value: typeof value === 'string' ? value : JSON.stringify(value) }
+      }
+      yield* rest.parts()
+    },
+  }
+}
+
 export function isFile(part: FormPart): part is FilePart {
   return 'bytes' in part
 }

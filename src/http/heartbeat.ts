@@ -1,4 +1,4 @@
-/** Keep-alive comments for streams that have been quiet: one timer for all of them, and none while there is no stream. */
+/** The beat of streams that have been quiet: one timer for all of them, and none while there is no stream. */
 
 export interface Beating {
   /** Ticks since something was written. Set to 0 with every write. */

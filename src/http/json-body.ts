@@ -9,6 +9,9 @@ export type JsonObject = Record<string, unknown>
 /** Bodies up to this many bytes are parsed whole: that is cheaper than field by field. */
 const wholeBytes = 16_384
 
+/** Bodies from this many bytes on are worked on in several turns of the event loop. */
+const largeBytes = 1_048_576
+
 /** A top-level field in the text: its first byte, the first byte of its value and the byte after it. */
 interface Member {
   readonly start: number
@@ -53,6 +56,11 @@ export class JsonBody {
     return this.#value !== undefined || this.bytes.length <= wholeBytes
   }
 
+  /** Whether what is done with the body should not be done in one turn of the event loop. */
+  get isLarge(): boolean {
+    return isLarge(this.bytes)
+  }
+
   /** The body as JSON text in UTF-8. */
   get bytes(): Buffer {
     return (this.#bytes ??= Buffer.from(JSON.stringify(this.#value)))
@@ -88,6 +96,16 @@ export class JsonBody {
     return member === undefined ? Array.isArray(this.get(name)) : this.bytes[member.valueStart] === 0x5b
   }
 
+  /**
+   * Whether an object inside a top-level field has a name twice: some parsers take the first of them, others the last.
+   * False where the text is not known.
+   */
+  repeatsWithin(name: string): boolean {
+    const member = this.#members().get(name)
+    if (member === undefined) return false
+    return namesIn(this.bytes.subarray(member.valueStart, member.end)) !== countNames(this.get(name))
+  }
+
   /** The text with some top-level fields replaced, added, or (undefined) left out; the rest byte for byte. */
   with(changes: JsonObject): Buffer {
     const printed = this.#places === undefined
@@ -118,6 +136,10 @@ export class JsonBody {
   }
 }
 
+export function isLarge(bytes: Uint8Array): boolean {
+  return bytes.length >= largeBytes
+}
+
 function membersOf(bytes: Buffer, places: Places): ReadonlyMap<string, Member> {
   const members = new Map<string, Member>()
   for (let at = 0; at < places.length; at += 4) {
@@ -125,6 +147,29 @@ function membersOf(bytes: Buffer, places: Places): ReadonlyMap<string, Member> {
     members.set(nameIn(bytes.toString('utf8', start, keyEnd)), { start, valueStart, end })
   }
   return members
+}
+
+/** How many names there are in a JSON text: each is followed by a colon that is in no string. */
+function namesIn(text: Buffer): number {
+  let names = 0
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === 0x3a /* : */) names++
+    if (text[at] !== 0x22 /* " */) continue
+    for (at++; at < text.length && text[at] !== 0x22; at++) if (text[at] === 0x5c /* \\ */) at++
+  }
+  return names
+}
+
+function countNames(root: unknown): number {
+  const open = [root]
+  let names = 0
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (typeof next !== 'object' || next === null) continue
+    const parts: unknown[] = Object.values(next)
+    if (!Array.isArray(next)) names += parts.length
+    for (const part of parts) if (part !== undefined) open.push(part)
+  }
+  return names
 }
 
 function nameIn(key: string): string {

@@ -21,6 +21,9 @@ const closeBracket = 0x5d
 const comma = 0x2c
 const colon = 0x3a
 
+/** Bytes of the name of a member. */
+const longestName = 65_536
+
 /** So many bytes of a string are looked at one by one. Behind them a native search is faster. */
 const shortString = 32
 
@@ -37,6 +40,12 @@ for (const space of ' \t\n\r') isSpace[space.charCodeAt(0)] = 1
 const isEscape = new Uint8Array(256)
 for (const escape of '"\\/bfnrt') isEscape[escape.charCodeAt(0)] = 1
 
+const isDigit = new Uint8Array(256)
+for (const digit of '0123456789') isDigit[digit.charCodeAt(0)] = 1
+
+const isHex = new Uint8Array(256)
+for (const digit of '0123456789abcdefABCDEF') isHex[digit.charCodeAt(0)] = 1
+
 type Limits = Pick<Sizes, 'jsonDepth' | 'jsonEntries' | 'jsonNodes'>
 
 /** Throws 400 for anything that is no JSON object, or is deeper or wider than `sizes` allow. */
@@ -46,9 +55,8 @@ export function scanObject(bytes: Buffer, sizes: Limits): Places {
 
 class Scanner {
   readonly #bytes: Buffer
+  readonly #words: DataView
   readonly #limits: Limits
-  /** No control character stands anywhere: then quotes and backslashes alone end a run of plain characters. */
-  readonly #printable: boolean
   /** What is looked at. */
   #at = 0
   #depth = 0
@@ -66,8 +74,8 @@ class Scanner {
 
   constructor(bytes: Buffer, limits: Limits) {
     this.#bytes = bytes
+    this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#limits = limits
-    this.#printable = isPrintable(bytes)
   }
 
   object(): Places {
@@ -134,6 +142,8 @@ class Scanner {
     const keyStart = this.#at
     if (this.#bytes[keyStart] !== quote) throw broken()
     const keyEnd = this.#skipString(keyStart)
+    if (keyEnd - keyStart > longestName)
+      throw invalid(`A name in the request body is longer than ${longestName} bytes.`)
     this.#at = keyEnd
     this.#skipSpace()
     if (this.#bytes[this.#at] !== colon) throw broken()
@@ -146,7 +156,10 @@ class Scanner {
   }
 
   #skipSpace(): void {
-    while (isSpace[this.#bytes[this.#at] as number] === 1) this.#at++
+    const bytes = this.#bytes
+    let at = this.#at
+    while (at < bytes.length && isSpace[bytes[at] as number] === 1) at++
+    this.#at = at
   }
 
   #skipScalar(first: number | undefined): void {
@@ -162,13 +175,11 @@ class Scanner {
     const bytes = this.#bytes
     let at = from + 1
     for (;;) {
-      const near = this.#printable ? at + shortString : bytes.length
-      while (at < near && endsRun[bytes[at] as number] === 0) at++
-      if (at === near) at = this.#endOfRun(at)
-      const stop = bytes[at]
-      if (stop === quote) return at + 1
-      if (stop !== backslash) throw broken()
-      at = skipEscape(bytes, at)
+      at = endOfShortRun(bytes, at)
+      if (at < bytes.length && endsRun[bytes[at] as number] === 0) at = this.#endOfRun(at)
+      if (bytes[at] === quote) return at + 1
+      if (bytes[at] !== backslash) throw broken()
+      at = endOfEscapes(bytes, at)
     }
   }
 
@@ -176,7 +187,9 @@ class Scanner {
   #endOfRun(at: number): number {
     if (this.#nextQuote < at) this.#nextQuote = placeOf(quote, this.#bytes, at)
     if (this.#nextBackslash < at) this.#nextBackslash = placeOf(backslash, this.#bytes, at)
-    return Math.min(this.#nextQuote, this.#nextBackslash)
+    const end = Math.min(this.#nextQuote, this.#nextBackslash)
+    if (!isPrintable(this.#words, at, end)) throw broken()
+    return end
   }
 
   #skipWord(word: string): void {
@@ -187,19 +200,18 @@ class Scanner {
   }
 }
 
-/** Whether no byte is a control character. Looked at in words of four: this is most of what a large body costs. */
-function isPrintable(bytes: Buffer): boolean {
-  const words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+/** Whether no byte from `at` up to `end` is a control character. Looked at in words of four: there may be very many. */
+function isPrintable(words: DataView, from: number, end: number): boolean {
   let found = 0
-  let at = 0
-  for (; at + 8 <= bytes.length; at += 8) {
+  let at = from
+  for (; at + 8 <= end; at += 8) {
     const left = words.getInt32(at)
     const right = words.getInt32(at + 4)
     // The highest bit of a byte less 0x20 is set where the byte was smaller, and where it was set before.
     found |= ((left - 0x20202020) & ~left) | ((right - 0x20202020) & ~right)
   }
   if ((found & 0x80808080) !== 0) return false
-  for (; at < bytes.length; at++) if ((bytes[at] as number) < 0x20) return false
+  for (; at < end; at++) if (words.getUint8(at) < 0x20) return false
   return true
 }
 
@@ -208,13 +220,32 @@ function placeOf(byte: number, bytes: Buffer, from: number): number {
   return place < 0 ? bytes.length : place
 }
 
-/** The byte after an escape. */
-function skipEscape(bytes: Buffer, at: number): number {
-  const escape = bytes[at + 1] as number
-  if (isEscape[escape] === 1) return at + 2
-  if (escape !== 0x75 /* u */) throw broken()
-  for (let digit = at + 2; digit < at + 6; digit++) if (!isHex(bytes[digit])) throw broken()
-  return at + 6
+/** The first byte that is not plain, or the last of those that are looked at one by one. */
+function endOfShortRun(bytes: Buffer, from: number): number {
+  const near = Math.min(from + shortString, bytes.length)
+  let at = from
+  while (at < near && endsRun[bytes[at] as number] === 0) at++
+  return at
+}
+
+/** The byte after some escapes that stand one behind the other. */
+function endOfEscapes(bytes: Buffer, from: number): number {
+  const last = bytes.length - 1
+  let at = from
+  while (at < last && bytes[at] === backslash) {
+    if (isEscape[bytes[at + 1] as number] === 1) at += 2
+    else at = skipCodePoint(bytes, at)
+  }
+  if (at === from) throw broken()
+  return at
+}
+
+/** The byte after the escape of a code point, which begins at `at`. */
+function skipCodePoint(bytes: Buffer, at: number): number {
+  const end = at + 6
+  if (bytes[at + 1] !== 0x75 /* u */ || end > bytes.length) throw broken()
+  for (let digit = at + 2; digit < end; digit++) if (isHex[bytes[digit] as number] !== 1) throw broken()
+  return end
 }
 
 function skipNumber(bytes: Uint8Array, from: number): number {
@@ -233,17 +264,9 @@ function skipNumber(bytes: Uint8Array, from: number): number {
 
 function skipDigits(bytes: Uint8Array, from: number): number {
   let at = from
-  while (isDigit(bytes[at])) at++
+  while (at < bytes.length && isDigit[bytes[at] as number] === 1) at++
   if (at === from) throw broken()
   return at
-}
-
-function isDigit(byte: number | undefined): boolean {
-  return byte !== undefined && byte >= 0x30 && byte <= 0x39
-}
-
-function isHex(byte: number | undefined): boolean {
-  return isDigit(byte) || (byte !== undefined && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x66)
 }
 
 function broken(): Error {

@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream'
 import busboy from 'busboy'
 import { GatewayError, invalid } from '../errors.ts'
 import type { TextPart } from './form.ts'
+import { endOf } from './inflate.ts'
 import { IncomingFile, isName, malformed } from './incoming-file.ts'
 import { tooLarge } from './json-body.ts'
 import { LastLine } from './last-line.ts'
@@ -123,7 +124,7 @@ export class MultipartReader {
     if (!stream.isPaused()) this.fail(new GatewayError('request_timeout'))
   }
 
-  readonly #left = (): void => this.fail(new GatewayError('client_closed'))
+  readonly #left = (): void => this.fail(endOf(this.#incoming.stream))
 
   #field(name: string | undefined, value: string | undefined, truncated: boolean): void {
     const { sizes } = this.#incoming

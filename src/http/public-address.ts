@@ -21,11 +21,12 @@ const privateV4: readonly (readonly [string, number])[] = [
   ['224.0.0.0', 3],
 ]
 
-/** Of IPv6 only global unicast is public, without the ranges in it that tunnel to other addresses or document. */
+/** Of IPv6 only global unicast is public, without the ranges of the registry that lie in it. */
 const privateV6: readonly (readonly [string, number])[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
   ['2002::', 16],
+  ['3fff::', 20],
 ]
 
 const blocked = new BlockList()

@@ -20,6 +20,8 @@ export interface Sizes {
   readonly formFiles: number
   /** Text fields in a multipart body. Default 1,000. */
   readonly formFields: number
+  /** How many times its size a compressed body may grow, beyond the first MiB. Default 100. */
+  readonly inflateRatio: number
   /** Milliseconds without a byte of the body before the request is refused with 408. Default 30,000. */
   readonly bodyIdleMs: number
 }
@@ -35,5 +37,6 @@ export const defaultSizes: Sizes = {
   fieldBytes: 2 * 1024 * 1024,
   formFiles: 32,
   formFields: 1_000,
+  inflateRatio: 100,
   bodyIdleMs: 30_000,
 }

@@ -14,7 +14,7 @@ export const sseHeaders: Readonly<Record<string, string>> = {
 /** The last frame of a complete chat, completion, image or transcription stream. */
 export const doneFrame = 'data: [DONE]\n\n'
 
-/** A comment: ignored by every reader, and enough to keep proxies from cutting an idle connection. */
+/** A comment keeps proxies from cutting an idle connection. Not every client ignores it: an event of the wire is better. */
 export const keepAliveFrame = ': keep-alive\n\n'
 
 export function dataFrame(value: unknown): string {

@@ -5,7 +5,8 @@
 /** True when the target lies below `/v1`, whatever it names there: those requests are answered by the gateway. */
 export function isBelowV1(target: string): boolean {
   const path = pathOf(target)
-  return path === '/v1' || path.startsWith('/v1/')
+  // Other spellings are served nowhere, but it is the gateway that says so.
+  return path === '/v1' || path.startsWith('/v1/') || /^\/+v1(?:\/|$)/i.test(path)
 }
 
 /** The path of a target: without origin, query and dot segments, one trailing slash forgiven, nothing decoded. */

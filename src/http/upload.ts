@@ -1,8 +1,9 @@
 /** Reading a multipart body: from the wire within limits, or from what an earlier parser of the host left of it. */
 import { Readable } from 'node:stream'
 import { GatewayError, invalid } from '../errors.ts'
-import { refusedBy, requireNoEncoding } from './body.ts'
-import { header, type Exchange } from './exchange.ts'
+import { refusedBy } from './body.ts'
+import { header, type Exchange, type PresetExchange } from './exchange.ts'
+import { inflated } from './inflate.ts'
 import { tooLarge } from './json-body.ts'
 import { parseMediaType } from './media-type.ts'
 import { MultipartReader } from './multipart.ts'
@@ -14,11 +15,28 @@ const multipartType = /^multipart\/form-data *(?:;|$)/i
 /** Throws 400 (malformed, or not as the rules want it), 408 (does not arrive), 413 (too large), 415 (other media type). */
 export async function readForm(exchange: Exchange, sizes: Sizes, rules: FormRules): Promise<UploadedForm> {
   const boundary = boundaryOf(exchange)
-  requireNoEncoding(exchange)
   const declared = Number(header(exchange, 'content-length') ?? 0)
   if (declared > sizes.uploadBytes) throw tooLarge(sizes.uploadBytes)
-  const reader = new MultipartReader({ stream: streamOf(exchange), boundary, sizes, signal: exchange.signal })
-  return UploadedForm.read(reader, rules, sizes)
+  const source = streamOf(exchange)
+  // A parser of the host that has left bytes has inflated them as well.
+  const stream = exchange.body.state === 'unread' ? inflated(exchange, source, sizes) : source
+  const reader = new MultipartReader({ stream, boundary, sizes, signal: exchange.signal })
+  return UploadedForm.read(reader, preset(rules, exchange), sizes)
+}
+
+/** The rules for a form in which fields are fixed, or have values of their own where the client gives none. */
+function preset(rules: FormRules, { presets }: PresetExchange): FormRules {
+  if (presets === undefined) return rules
+  const { fixed, defaults } = presets
+  const fill = (form: UploadedForm, whole: boolean) => {
+    for (const [name, value] of Object.entries(fixed)) form.set(name, value)
+    if (!whole) return
+    for (const [name, value] of Object.entries(defaults)) if (!form.fields.get(name)?.[0]) form.set(name, value)
+  }
+  return {
+    passOn: (form) => (fill(form, false), rules.passOn(form)),
+    check: (form, whole) => (fill(form, whole), rules.check(form, whole)),
+  }
 }
 
 export function isForm(exchange: Exchange): boolean {
@@ -27,7 +45,7 @@ export function isForm(exchange: Exchange): boolean {
 
 function boundaryOf(exchange: Exchange): string {
   if (!isForm(exchange)) {
-    const message = 'This endpoint takes "Content-Type: multipart/form-data", without a content encoding.'
+    const message = 'This endpoint takes "Content-Type: multipart/form-data".'
     throw new GatewayError('unsupported_media_type', { message })
   }
   const boundary = parseMediaType(header(exchange, 'content-type') ?? '')?.parameters.get('boundary') ?? ''

@@ -109,6 +109,13 @@ export class UploadedForm implements OpenForm {
     for (const part of this.#parts) if ('spool' in part) part.spool.dispose()
   }
 
+  /** Gives a text field this value, in place of what has come of it. */
+  set(name: string, value: string): void {
+    this.fields.set(name, [value])
+    const others = this.#parts.filter((part) => 'spool' in part || part.name !== name)
+    this.#parts.splice(0, this.#parts.length, { name, value }, ...others)
+  }
+
   /** Reads the form to its end, or to the file that is too large for memory and may be passed on. */
   async #takeIn(mayPassOn: boolean): Promise<void> {
     for (let part = await this.#next(); part !== undefined; part = await this.#next()) {

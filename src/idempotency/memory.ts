@@ -1,5 +1,7 @@
 /** The embedded store: the answers used last, as far as they fit. Lost with the process. */
+import { callback, checkKnown, count as atLeastOne } from '../known-options.ts'
 import { LRUCache } from 'lru-cache'
+import { lazily } from '../lazily.ts'
 import type { IdempotencyClaim, IdempotencyStore, IdempotentAnswer } from './contract.ts'
 
 export interface MemoryIdempotencyOptions {
@@ -24,10 +26,11 @@ interface Ended {
 }
 
 export function memoryIdempotencyStore(options: MemoryIdempotencyOptions = {}): IdempotencyStore {
+  checkKnown('memoryIdempotencyStore', options, { count: atLeastOne, bytes: atLeastOne, now: callback })
   const { count = 10_000, bytes = 64 * 1024 * 1024, now = () => performance.now() } = options
   /** As many as there are requests under way; the one whose sign of life is oldest first. */
   const held = new Map<string, Held>()
-  const ended = new LRUCache<string, Ended>({ max: count, maxSize: bytes, sizeCalculation: sizeOf })
+  const ended = lazily(() => new LRUCache<string, Ended>({ max: count, maxSize: bytes, sizeCalculation: sizeOf }))
 
   const holds = (place: string, { attempt }: IdempotencyClaim) => held.get(place)?.attempt === attempt
   const forgetLapsed = () => {
@@ -41,7 +44,7 @@ export function memoryIdempotencyStore(options: MemoryIdempotencyOptions = {}): 
     begin({ leaseMs, digest, ...claim }) {
       const place = placeOf(claim)
       forgetLapsed()
-      const before = ended.get(place)
+      const before = ended().get(place)
       if (before !== undefined && before.until > now()) {
         const { digest: first, answer } = before
         return { outcome: 'ended', digest: first, ...(answer && { answer }) }
@@ -49,7 +52,7 @@ export function memoryIdempotencyStore(options: MemoryIdempotencyOptions = {}): 
       const holder = held.get(place)
       if (holder !== undefined && holder.until > now() && holder.attempt !== claim.attempt)
         return { outcome: 'running', digest: holder.digest }
-      ended.delete(place)
+      ended().delete(place)
       held.delete(place)
       held.set(place, { attempt: claim.attempt, digest, until: now() + leaseMs })
       return { outcome: 'begun' }
@@ -59,7 +62,7 @@ export function memoryIdempotencyStore(options: MemoryIdempotencyOptions = {}): 
       const holder = held.get(place)
       if (holder?.attempt !== claim.attempt) return
       held.delete(place)
-      ended.set(place, { digest: holder.digest, answer, until: now() + keepMs })
+      ended().set(place, { digest: holder.digest, answer, until: now() + keepMs })
     },
     forget(claim) {
       const place = placeOf(claim)
@@ -67,7 +70,7 @@ export function memoryIdempotencyStore(options: MemoryIdempotencyOptions = {}): 
     },
     close() {
       held.clear()
-      ended.clear()
+      ended().clear()
     },
   }
 }

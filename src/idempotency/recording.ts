@@ -1,6 +1,5 @@
 /** Writing down a stream while it goes out. */
 import type { Sink, StreamBody } from '../http/exchange.ts'
-import { keepAliveFrame } from '../http/sse.ts'
 
 /** Called once. `whole`: the stream came to a good end, whether or not its client was still there. */
 export type Recorded = (whole: boolean, bytes: Uint8Array | undefined) => void
@@ -28,7 +27,7 @@ class Recorder implements Sink {
   }
 
   write(piece: string | Uint8Array): boolean {
-    if (piece !== keepAliveFrame) this.#take(piece)
+    this.#take(piece)
     return this.#sink.write(piece)
   }
 

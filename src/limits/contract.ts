@@ -35,7 +35,7 @@ export interface PlaceRule {
 }
 
 /** All the rules one call must pass. */
-export interface Claim {
+export interface LimitClaim {
   /** Names the call, and with it the places it holds: one that comes twice holds each place once. */
   readonly id: string
   /** Each bucket at most once. */
@@ -45,7 +45,7 @@ export interface Claim {
   readonly leaseMs: number
 }
 
-export interface Verdict {
+export interface LimitVerdict {
   readonly admitted: boolean
   /** Units left in the bucket of each rate, in the order of the claim: after the draw, or as they stand if refused. */
   readonly left: readonly number[]
@@ -54,7 +54,7 @@ export interface Verdict {
 }
 
 /** What becomes known when a call is over. */
-export interface Return {
+export interface LimitReturn {
   /** The `id` of the claim. */
   readonly id: string
   /** Buckets in which the call holds a place. */
@@ -68,15 +68,15 @@ export interface LimitStore {
    * Required. All or nothing: if every rate has `cost` units left and every place rule a free place, all of it is drawn;
    * otherwise nothing is. Must observe every `take` and `give` that was answered before.
    */
-  take(claim: Claim): Promise<Verdict> | Verdict
+  take(claim: LimitClaim): Promise<LimitVerdict> | LimitVerdict
   /**
    * Required. Frees the places and applies the corrections. Never refuses: a bucket may be overdrawn by it, and then
    * admits nothing until it is refilled; giving back never fills a bucket above its burst. Places that are not held do
    * no harm.
    */
-  give(returned: Return): Promise<void> | void
+  give(returned: LimitReturn): Promise<void> | void
   /** Required. The places of these claims, as far as they are still held, last `leaseMs` from now. */
-  renew(holders: readonly Pick<Return, 'id' | 'places'>[], leaseMs: number): Promise<void> | void
+  renew(holders: readonly Pick<LimitReturn, 'id' | 'places'>[], leaseMs: number): Promise<void> | void
   /** Optional. Gives back what the store holds. Called once by `gateway.close()`. */
   close?(): Promise<void>
 }

@@ -1,8 +1,8 @@
 /** What is left of the rates and places of a claim once it is granted. */
-import type { Claim, Verdict } from './contract.ts'
+import type { LimitClaim, LimitVerdict } from './contract.ts'
 
 /** `found` tells how things stood before. */
-export function drawn({ rates }: Claim, found: Verdict): Verdict {
+export function drawn({ rates }: LimitClaim, found: LimitVerdict): LimitVerdict {
   if (!found.admitted) return found
   return {
     admitted: true,

@@ -1,5 +1,5 @@
 /** How limits stand, as OpenAI's clients read it: `x-ratelimit-*`. */
-import type { RateRule, Verdict } from './contract.ts'
+import type { RateRule, LimitVerdict } from './contract.ts'
 
 export type Measure = 'requests' | 'tokens'
 
@@ -10,7 +10,7 @@ export interface Measured {
 }
 
 /** For each measure the rule that has least left, for its part. */
-export function limitHeaders(rates: readonly Measured[], verdict: Verdict): Record<string, string> {
+export function limitHeaders(rates: readonly Measured[], verdict: LimitVerdict): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const measure of ['requests', 'tokens'] as const) {
     let tightest: { rule: RateRule; left: number } | undefined

@@ -4,8 +4,9 @@
  * bounds: other processes can only make it worse, so nobody is refused whom the store would admit.
  */
 import { LRUCache } from 'lru-cache'
+import { lazily } from '../lazily.ts'
 import { refillMs, type Measured } from './headers.ts'
-import type { Verdict } from './contract.ts'
+import type { LimitVerdict } from './contract.ts'
 
 /** Buckets remembered at most. */
 const most = 10_000
@@ -17,7 +18,7 @@ interface Drained {
 
 export class Known {
   readonly #now: () => number
-  readonly #drained = new LRUCache<string, Drained>({ max: most })
+  readonly #drained = lazily(() => new LRUCache<string, Drained>({ max: most }))
   readonly #places = new Map<string, number>()
 
   /** `now` in milliseconds; only differences count. */
@@ -27,20 +28,20 @@ export class Known {
 
   /** Milliseconds for which this bucket of requests is known to be empty; 0 when that is not known. */
   waitMs(bucket: string): number {
-    const drained = this.#drained.get(bucket)
+    const drained = this.#drained().get(bucket)
     if (drained === undefined) return 0
     const wait = drained.until - this.#now()
     // A clock that was put back must not make a wait longer.
     return wait > drained.waitMs ? 0 : Math.max(0, wait)
   }
 
-  learn(rates: readonly Measured[], verdict: Verdict): void {
+  learn(rates: readonly Measured[], verdict: LimitVerdict): void {
     rates.forEach(({ measure, rule }, index) => {
       const left = verdict.left[index] ?? 0
       // Tokens may be given back at any time; of requests, one that was drawn stays drawn.
       if (measure !== 'requests' || left >= 1) return
       const waitMs = refillMs(rule, 1 - left)
-      this.#drained.set(rule.bucket, { until: this.#now() + waitMs, waitMs })
+      this.#drained().set(rule.bucket, { until: this.#now() + waitMs, waitMs })
     })
   }
 

@@ -1,5 +1,6 @@
 /** The embedded limit store: counters in this process. */
-import type { Claim, LimitStore, RateRule, Return, Verdict } from './contract.ts'
+import { callback, checkKnown } from '../known-options.ts'
+import type { LimitClaim, LimitStore, RateRule, LimitReturn, LimitVerdict } from './contract.ts'
 import { drawn } from './drawn.ts'
 
 interface Bucket {
@@ -16,6 +17,7 @@ export interface MemoryLimitOptions {
 }
 
 export function memoryLimitStore(options: MemoryLimitOptions = {}): LimitStore {
+  checkKnown('memoryLimitStore', options, { now: callback })
   return new MemoryLimits(options.now ?? (() => performance.now()))
 }
 
@@ -30,7 +32,7 @@ class MemoryLimits implements LimitStore {
     this.#now = now
   }
 
-  take(claim: Claim): Verdict {
+  take(claim: LimitClaim): LimitVerdict {
     const { id, rates, places, leaseMs } = claim
     const now = this.#now()
     this.#forgetFull(now)
@@ -48,7 +50,7 @@ class MemoryLimits implements LimitStore {
     return drawn(claim, { admitted, left, free })
   }
 
-  give({ id, places, corrections }: Return): void {
+  give({ id, places, corrections }: LimitReturn): void {
     const now = this.#now()
     for (const bucket of places) {
       const leases = this.#places.get(bucket)
@@ -58,7 +60,7 @@ class MemoryLimits implements LimitStore {
     for (const rule of corrections) this.#draw(rule, now)
   }
 
-  renew(holders: readonly Pick<Return, 'id' | 'places'>[], leaseMs: number): void {
+  renew(holders: readonly Pick<LimitReturn, 'id' | 'places'>[], leaseMs: number): void {
     const now = this.#now()
     for (const { id, places } of holders) {
       for (const bucket of places) {

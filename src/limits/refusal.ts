@@ -1,6 +1,6 @@
 /** 429 for a limit: what was reached, and when to come again. */
 import { GatewayError } from '../errors.ts'
-import type { Claim, Verdict } from './contract.ts'
+import type { LimitClaim, LimitVerdict } from './contract.ts'
 import { limitHeaders, refillMs, spanOf, type Measured } from './headers.ts'
 
 /** The longest wait after which a client's own retry makes sense; the official clients wait no longer. */
@@ -18,7 +18,7 @@ export function tooManyAtOnce(places: number): GatewayError {
 }
 
 /** The refusal of a claim: the rule that takes longest to pass is the one told. */
-export function refusalOf(claim: Claim, rates: readonly Measured[], verdict: Verdict): GatewayError {
+export function refusalOf(claim: LimitClaim, rates: readonly Measured[], verdict: LimitVerdict): GatewayError {
   const headers = limitHeaders(rates, verdict)
   let longest: { waitMs: number; rate: Measured } | undefined
   rates.forEach((rate, index) => {

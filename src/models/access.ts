@@ -4,6 +4,7 @@ import type { Caller } from '../auth/contract.ts'
 import type { ScopedRate } from '../limits/rate.ts'
 import { within } from '../http/deadline.ts'
 import type { Model, ModelRegistry } from './contract.ts'
+import { priced } from './priced.ts'
 
 export interface Group {
   /** The models of the group: `'*'`, or names, of which each may end in `*`. */
@@ -11,7 +12,7 @@ export interface Group {
   /** How much may be used: by each account of the group, unless `per` says otherwise. */
   readonly rate?: ScopedRate
   /** Factor on all prices, such as `'0.8'`. Default `'1'`. Only used with `billing`. */
-  readonly ratio?: string
+  readonly priceMultiplier?: string
 }
 
 export type Groups = Readonly<Record<string, Group>>
@@ -30,14 +31,16 @@ export class Catalogue {
   /** Throws 404 `model_not_found`, the same for a model that does not exist and for one outside the caller's group. */
   async find(id: string, caller: Caller): Promise<Model> {
     const found = this.#registry.find(id)
-    const model = found instanceof Promise ? await within(registryTimeoutMs, found, 'the model registry') : found
+    const given = found instanceof Promise ? await within(registryTimeoutMs, found, 'the model registry') : found
+    const model = given && priced(given)
     if (model === undefined || !this.#allows(caller, model, id)) throw noSuchModel(id)
     return model
   }
 
   /** The model whatever the group, for work that was allowed when it began. */
   async lookUp(id: string): Promise<Model | undefined> {
-    return this.#registry.find(id)
+    const found = await this.#registry.find(id)
+    return found && priced(found)
   }
 
   async list(caller: Caller, signal: AbortSignal): Promise<Model[]> {
@@ -46,7 +49,7 @@ export class Catalogue {
   }
 
   async #listed(signal: AbortSignal): Promise<readonly Model[]> {
-    return this.#registry.list(signal)
+    return (await this.#registry.list(signal)).map(priced)
   }
 
   #allows(caller: Caller, model: Model, id: string): boolean {

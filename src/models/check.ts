@@ -1,7 +1,7 @@
 /** The check of the models, and of the groups that name them. */
 import * as z from 'zod'
 import { noneOf } from '../known-options.ts'
-import { cancelled, mistake, scopedRate, strict, verify } from '../option-rules.ts'
+import { onDisconnect, mistake, scopedRate, strict, verify } from '../option-rules.ts'
 import type { Group } from './access.ts'
 import type { ModelEntry } from './registry.ts'
 
@@ -16,7 +16,7 @@ const step = z.union(
     strict({ model: z.string(), order: z.number().optional(), weight: z.number().min(0).optional() }),
     strict({
       provider,
-      as: z.string().optional(),
+      providerModel: z.string().optional(),
       order: z.number().optional(),
       weight: z.number().min(0).optional(),
     }),
@@ -26,7 +26,7 @@ const step = z.union(
 
 const model = strict({
   provider: provider.optional(),
-  as: z.string().min(1).optional(),
+  providerModel: z.string().min(1).optional(),
   route: z.array(step).min(1).optional(),
   aliases: z.array(z.string()).optional(),
   groups: z.array(z.string()).optional(),
@@ -44,8 +44,13 @@ const model = strict({
     .partial()
     .optional(),
   price: z.looseObject({}).optional(),
-  cancelled: cancelled.optional(),
+  onDisconnect: onDisconnect.optional(),
   rate: scopedRate.optional(),
+  allow: z.array(z.string().min(1)).optional(),
+  set: z
+    .record(z.string(), z.unknown())
+    .refine((fields) => !['model', 'stream'].some((name) => name in fields), 'cannot fix "model" or "stream"')
+    .optional(),
   video: strict({ durations: z.array(z.int().positive()).min(1), sizes: z.array(z.string()).min(1) })
     .partial()
     .optional(),
@@ -66,7 +71,7 @@ function checkModel(id: string, entry: ModelEntry): void {
     throw mistake(place, 'must be a provider, such as openai({ apiKey }), or { provider, … }')
   }
   if ('name' in entry) {
-    if ('provider' in entry || 'route' in entry) throw mistake(place, 'take out "name": the key is the name')
+    if ('provider' in entry || 'route' in entry) throw mistake(place, 'remove "name": the map key is the model\'s name')
     return
   }
   verify(model, entry, place)

@@ -2,8 +2,8 @@
  * Which models there are. The embedded registry takes them from the options; a registry of one's own may read them from
  * a database or a configuration service.
  */
-import type { CancelPolicy } from '../billing/cancel.ts'
-import type { Price } from '../billing/price.ts'
+import type { DisconnectPolicy } from '../billing/disconnect.ts'
+import type { Price, PriceOptions } from '../billing/price.ts'
 import type { ScopedRate } from '../limits/rate.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { VideoLimits } from '../providers/video.ts'
@@ -20,6 +20,10 @@ export interface Deployment {
   readonly open?: boolean
   /** What a call of it costs, where the model itself has no price. */
   readonly price?: Price
+  /** As `Model.allow`, where the model itself says nothing. */
+  readonly allow?: readonly string[]
+  /** As `Model.set`, whose fields come before these. */
+  readonly set?: Readonly<Record<string, unknown>>
 }
 
 /** What an image model takes. The gateway refuses everything else with 400, and names what would be right. */
@@ -55,9 +59,13 @@ export interface Model {
   /** What a call costs. Without one, the price of the deployment that answers. */
   readonly price?: Price
   /** What becomes of a call whose client leaves, where it differs from the gateway's rule. */
-  readonly cancelled?: CancelPolicy
+  readonly onDisconnect?: DisconnectPolicy
   /** How much of the model may be used: by everybody together, unless `per` says otherwise. */
   readonly rate?: ScopedRate
+  /** Fields that clients may use although they choose model, price or amount at the vendor. */
+  readonly allow?: readonly string[]
+  /** Fields of every request that the host has fixed: the client's own values are replaced. */
+  readonly set?: Readonly<Record<string, unknown>>
   /** At least one. */
   readonly deployments: readonly Deployment[]
 }
@@ -66,11 +74,18 @@ export interface Model {
 export const portraitVideo: VideoLimits = { sizes: ['720x1280', '1024x1792'] }
 export const landscapeVideo: VideoLimits = { sizes: ['1280x720', '1792x1024'] }
 
+/** A model as a registry gives it: prices may be plain texts, as in the options. */
+export interface RegistryModel extends Omit<Model, 'price' | 'deployments'> {
+  readonly price?: Price | PriceOptions
+  /** At least one. */
+  readonly deployments: readonly (Omit<Deployment, 'price'> & { readonly price?: Price | PriceOptions })[]
+}
+
 export interface ModelRegistry {
   /** Required. The model a client means by `id`, aliases and wildcards resolved; undefined when there is none. */
-  find(id: string): Promise<Model | undefined> | Model | undefined
+  find(id: string): Promise<RegistryModel | undefined> | RegistryModel | undefined
   /** Required. All models worth listing, in the order they should be shown. */
-  list(signal: AbortSignal): Promise<readonly Model[]> | readonly Model[]
+  list(signal: AbortSignal): Promise<readonly RegistryModel[]> | readonly RegistryModel[]
   /** Optional. Gives back what the registry holds. Called once by `gateway.close()`. */
   close?(): Promise<void>
 }

@@ -1,11 +1,12 @@
 /** The embedded registry: the models of the options. */
-import type { CancelPolicy } from '../billing/cancel.ts'
+import type { DisconnectPolicy } from '../billing/disconnect.ts'
 import { Price, type PriceOptions } from '../billing/price.ts'
 import type { ScopedRate } from '../limits/rate.ts'
 import { within } from '../http/deadline.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { ModelObject } from '../wire/model.ts'
 import type { VideoLimits } from '../providers/video.ts'
+import { requireCharged } from './charged.ts'
 import type { Deployment, ImageAbilities, Model, ModelRegistry } from './contract.ts'
 
 /** A model in the options: a provider alone, or with what there is to say about it. */
@@ -15,7 +16,7 @@ export interface ModelOptions {
   /** Who serves the model. Either this or `route`. */
   readonly provider?: Provider
   /** The provider's name for the model. Default: the name clients use. */
-  readonly as?: string
+  readonly providerModel?: string
   /** Several ways to reach the model, tried in order; entries of the same `order` are drawn by weight. */
   readonly route?: readonly RouteEntry[]
   /** Other names that mean this model. Not listed. */
@@ -34,10 +35,21 @@ export interface ModelOptions {
   readonly image?: ImageAbilities
   /** What a call costs. Default for a `route`: the price of the model that answers. Only used with `billing`. */
   readonly price?: PriceOptions
-  /** What becomes of a call whose client leaves. Default: `billing.cancelled`. */
-  readonly cancelled?: CancelPolicy
+  /** What becomes of a call whose client leaves. Default: `billing.onDisconnect`. */
+  readonly onDisconnect?: DisconnectPolicy
   /** How much of the model may be used: by everybody together, unless `per` says otherwise. */
   readonly rate?: ScopedRate
+  /**
+   * Fields, and types of `tools`, that clients may use although they choose another model, price or amount of work at the
+   * vendor, such as `['service_tier', 'code_interpreter']`. Those that are known to do so are refused otherwise. Default
+   * for a `route` without a price of its own: as the model that answers.
+   */
+  readonly allow?: readonly string[]
+  /**
+   * Top-level fields of every request, such as `{ service_tier: 'flex' }`; what a client sends in them is replaced. Those
+   * of the models in a `route` apply as well.
+   */
+  readonly set?: Readonly<Record<string, unknown>>
   /** What may be asked of a video model: `portraitVideo`, `landscapeVideo`, or limits of its own. Default: its provider's. */
   readonly video?: VideoLimits
 }
@@ -46,7 +58,7 @@ export type RouteEntry =
   /** Another model of the options, by name. */
   | string
   | { readonly model: string; readonly order?: number; readonly weight?: number }
-  | { readonly provider: Provider; readonly as?: string; readonly order?: number; readonly weight?: number }
+  | { readonly provider: Provider; readonly providerModel?: string; readonly order?: number; readonly weight?: number }
 
 export interface RegistryOptions {
   readonly now: () => number
@@ -77,6 +89,7 @@ export function staticRegistry(entries: Readonly<Record<string, ModelEntry>>, op
   for (const [id, entry] of Object.entries(entries)) {
     const model = modelOf(id, entry, entries, Math.floor(now() / 1000))
     if (priced) requirePrice(model)
+    requireCharged(model)
     if (id.endsWith('*')) wildcards.push({ prefix: id.slice(0, -1), model })
     else models.set(id, model)
     if (!isProvider(entry)) for (const alias of entry.aliases ?? []) aliases.set(alias, id)
@@ -113,7 +126,9 @@ function isProvider(entry: ModelEntry): entry is Provider {
 function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string, ModelEntry>>, created: number): Model {
   const options: ModelOptions = isProvider(entry) ? { provider: entry } : entry
   const deployments = deploymentsOf(id, entries, [])
-  const { groups, contextWindow, maxOutputTokens, image, video, price, cancelled, rate } = options
+  const { groups, contextWindow, maxOutputTokens, image, video, price, onDisconnect, rate, set } = options
+  // At a price of its own, what may be asked of it is its own as well.
+  const allow = options.allow ?? (options.route !== undefined && price !== undefined ? [] : undefined)
   return {
     id,
     created: options.created ?? created,
@@ -124,9 +139,11 @@ function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string,
     ...(maxOutputTokens && { maxOutputTokens }),
     ...(image && { image }),
     ...(price && { price: priceOf(id, price) }),
-    ...(cancelled && { cancelled }),
+    ...(onDisconnect && { onDisconnect }),
     ...(rate && { rate }),
     ...(video && { video }),
+    ...(allow && { allow }),
+    ...(set && { set }),
   }
 }
 
@@ -138,16 +155,21 @@ function deploymentsOf(id: string, entries: Readonly<Record<string, ModelEntry>>
   const options: ModelOptions = isProvider(entry) ? { provider: entry } : entry
   const open = id.endsWith('*')
   if (options.provider !== undefined) {
-    const { provider, as, price } = options
-    // In a wildcard, `as` is a wildcard too: what the client wrote for one `*` stands for the other.
-    const rest = { ...(open && { open }), ...(price && { price: priceOf(id, price) }) }
-    return [{ provider, model: as ?? (open ? '*' : id), order: 0, weight: 1, ...rest }]
+    const { provider, providerModel, price, allow, set } = options
+    // In a wildcard, `providerModel` is a wildcard too: what the client wrote for one `*` replaces the other.
+    const rest = {
+      ...(open && { open }),
+      ...(price && { price: priceOf(id, price) }),
+      ...(allow && { allow }),
+      ...(set && { set }),
+    }
+    return [{ provider, model: providerModel ?? (open ? '*' : id), order: 0, weight: 1, ...rest }]
   }
   return (options.route ?? []).flatMap((step, index) => {
     if (typeof step === 'string') return inOrder(deploymentsOf(step, entries, [...above, id]), index, 1)
     const { order = index, weight = 1 } = step
     if ('model' in step) return inOrder(deploymentsOf(step.model, entries, [...above, id]), order, weight)
-    return [{ provider: step.provider, model: step.as ?? id, order, weight }]
+    return [{ provider: step.provider, model: step.providerModel ?? id, order, weight }]
   })
 }
 

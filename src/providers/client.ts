@@ -6,15 +6,15 @@
 import type { LookupFunction } from 'node:net'
 // Not from 'undici': its index sets the dispatcher of the process, and with it changes the host's own `fetch`.
 import Pool from 'undici/lib/dispatcher/pool.js'
-import type { Known } from '../known-options.ts'
+import { count, timer, type Known } from '../known-options.ts'
 import { longestTimerMs } from '../http/deadline.ts'
 import { parseMediaType } from '../http/media-type.ts'
-import { unavailable } from './failure.ts'
+import { tryNext } from './failure.ts'
 import { Transfer, type Bounds } from './transfer.ts'
 
 export interface ClientOptions {
   /** Such as `https://api.openai.com/v1`. Paths are appended to it as they are, its query goes with each of them. */
-  readonly baseUrl: string
+  readonly baseURL: string
   /** Sent with every request. */
   readonly headers?: Readonly<Record<string, string>> | undefined
   /** Connections to the origin at most. Default: as many as there are calls. */
@@ -32,13 +32,13 @@ export interface ClientOptions {
 }
 
 /** The options of a provider that are its client's. */
-export const clientOptions: Known<Omit<ClientOptions, 'baseUrl' | 'headers'>> = {
-  connections: true,
-  connectMs: true,
-  firstByteMs: true,
-  idleMs: true,
-  answerBytes: true,
-  streamBytes: true,
+export const clientOptions: Known<Omit<ClientOptions, 'baseURL' | 'headers'>> = {
+  connections: count,
+  connectMs: timer,
+  firstByteMs: timer,
+  idleMs: timer,
+  answerBytes: count,
+  streamBytes: count,
 }
 
 export interface VendorRequest {
@@ -49,12 +49,15 @@ export interface VendorRequest {
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>
   readonly headers?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
+  /** Called when all of the request is written to the connection. */
+  readonly sent?: (() => void) | undefined
 }
 
 /** Opens nothing before it sends. */
 export class Client {
   readonly answerBytes: number
-  readonly #origin: string
+  /** The vendor's own origin. */
+  readonly origin: string
   readonly #settings: Pool.Options
   #opened: Pool | undefined
   readonly #prefix: string
@@ -64,10 +67,10 @@ export class Client {
 
   /** `lookup`: how names become addresses, where not every address will do. */
   constructor(options: ClientOptions, lookup?: LookupFunction) {
-    const url = parseBaseUrl(options.baseUrl)
+    const url = parseBaseUrl(options.baseURL)
     this.#prefix = url.pathname.replace(/\/+$/, '')
     this.#query = url.search
-    this.#origin = url.origin
+    this.origin = url.origin
     this.#settings = {
       connections: options.connections ?? null,
       connectTimeout: Math.min(options.connectMs ?? 10_000, longestTimerMs),
@@ -88,14 +91,14 @@ export class Client {
   }
 
   get #pool(): Pool {
-    return (this.#opened ??= new Pool(this.#origin, this.#settings))
+    return (this.#opened ??= new Pool(this.origin, this.#settings))
   }
 
   /** Resolves with the head of the answer, whatever its status. Rejects when there is none that can be used. */
   async send(request: VendorRequest): Promise<Transfer> {
-    const { method = 'POST', path, body, headers, signal } = request
+    const { method = 'POST', path, body, headers, signal, sent } = request
     if (signal.aborted) throw signal.reason
-    const transfer = new Transfer(signal, this.#bounds)
+    const transfer = new Transfer(signal, this.#bounds, sent)
     this.#pool.dispatch(
       {
         method,
@@ -109,7 +112,7 @@ export class Client {
     await transfer.head
     const { encoding } = transfer
     if (encoding !== undefined && encoding !== 'identity') {
-      throw transfer.fail(unavailable('next', new Error('the vendor sent a compressed answer that was not asked for')))
+      throw transfer.fail(tryNext(new Error('the vendor sent a compressed answer that was not asked for')))
     }
     return transfer
   }
@@ -125,10 +128,10 @@ export class Client {
 }
 
 /** Throws a `TypeError` that says what would be right. The URL itself is not repeated: it may hold a password. */
-export function parseBaseUrl(baseUrl: string): URL {
-  const url = URL.parse(baseUrl)
+export function parseBaseUrl(baseURL: string): URL {
+  const url = URL.parse(baseURL)
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
-    throw new TypeError('baseUrl must be an http(s) URL without credentials, such as "https://api.openai.com/v1"')
+    throw new TypeError('baseURL must be an http(s) URL without credentials, such as "https://api.openai.com/v1"')
   }
   return url
 }

@@ -15,16 +15,24 @@ import type { Form } from '../http/form.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../wire/chat.ts'
 import type { CompletionRequest, TextChunk, TextCompletion } from '../wire/completions.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../wire/embeddings.ts'
-import type { ResponseEvent, ResponseObject, ResponseRequest } from '../wire/responses.ts'
+import type { ModerationList, ModerationRequest } from '../wire/moderations.ts'
+import type { CompactionObject, ResponseEvent, ResponseObject, ResponseRequest } from '../wire/responses.ts'
 import type { Usage } from '../wire/usage.ts'
 import type { ImageEditRequest, ImageEvent, ImageRequest, ImagesResponse } from '../wire/images.ts'
 import type { ModelObject } from '../wire/model.ts'
 import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../wire/transcriptions.ts'
+import type { CostsOf } from './costs/contract.ts'
 import type { VideoProvider } from './video.ts'
 
 export interface Provider {
   /** A short name for receipts and logs, such as `openai`. */
   readonly name: string
+
+  /**
+   * Optional. Who can read what an answer carries for the next turn, such as signatures and encrypted reasoning: it is
+   * handed back to providers with the same maker and to no other. Default: `name`.
+   */
+  readonly maker?: string | undefined
 
   /**
    * Optional. Answers a chat. The simplest form is an async generator of chunks: `yield text('Hello')`, at the end
@@ -47,12 +55,22 @@ export interface Provider {
   /** Optional. The most inputs that one call of `embed` takes; longer lists are split by the gateway. */
   readonly embeddingBatch?: number | undefined
 
+  /** Optional. Says of texts and images, for each category of OpenAI's, whether it applies: one result for each text. */
+  moderate?(call: Call<ModerationRequest>): ModerationAnswer | Promise<ModerationAnswer>
+
   /**
    * Optional. Answers in the form of the responses endpoint, for vendors that have one. Without it the gateway asks
    * `chat`. The gateway itself keeps the responses of its callers: the request holds the whole conversation, has
    * `store: false`, and names no earlier response and no stored item.
    */
   respond?(call: Call<ResponseRequest>): ResponseAnswer | Promise<ResponseAnswer>
+
+  /**
+   * Optional. Makes a few items that stand for a conversation, for vendors that do so. Without it, or where it gives
+   * undefined because this model cannot, the gateway asks the model for a summary.
+   */
+  compact?(call: Call<ResponseRequest>): Promise<CompactionObject | undefined>
+
   /** Optional. Makes images of a prompt. An error that leaves open whether images were made is never followed by a retry. */
   generateImages?(call: Call<ImageRequest>): ImageAnswer | Promise<ImageAnswer>
 
@@ -61,11 +79,22 @@ export interface Provider {
 
   /** Optional. Writes down what is said in the file `file` of `call.form`. */
   transcribe?(call: Call<TranscriptionRequest>): TranscriptAnswer | Promise<TranscriptAnswer>
+  /**
+   * Optional. True: the provider calls `call.sent` once the vendor has the whole request. Else a request counts as sent as
+   * soon as the provider is asked, and a client that leaves before the answer pays for its question.
+   */
+  readonly reportsSent?: boolean | undefined
   /** Optional. Makes videos, as tasks that outlive their request. */
   readonly video?: VideoProvider
 
   /** Optional. The models the vendor offers, for `'vendor/*'` entries of the registry. */
   models?(call: { readonly signal: AbortSignal }): Promise<readonly ModelObject[]>
+
+  /**
+   * Optional. The fields, for an endpoint by its name in receipts (`videos` for videos), that choose another model, price
+   * or amount of work at this vendor. The gateway refuses them unless the model's options allow or fix them.
+   */
+  readonly costs?: CostsOf
 
   /** Optional. Gives back connections and timers. Called by `gateway.close()`; a second call must do no harm. */
   close?(): Promise<void>
@@ -87,8 +116,12 @@ export interface Call<Request> {
   readonly stream: boolean
   /** Aborted when the client has gone, a deadline has passed, or the gateway closes. */
   readonly signal: AbortSignal
+  /** To be called when the vendor has the whole request; see `Provider.reportsSent`. `share`: the part of it, up to 1, the default. */
+  readonly sent?: ((share?: number) => void) | undefined
   /** The id of the request, the same for every retry: `x-request-id` of the answer. */
   readonly id: string
+  /** The request has more than a megabyte: what is done with it should not be done in one turn of the event loop. */
+  readonly large?: boolean | undefined
   /** One top-level field of the request, without parsing the rest of a large one. */
   readonly field: (name: string) => unknown
   /**
@@ -112,6 +145,9 @@ export type CompletionPiece = TextChunk | ContentFrames
 
 export type EmbeddingAnswer = EmbeddingList | EmbeddingText
 
+/** Results as far as the provider has them: the gateway fills in ids, names and categories that are missing. */
+export type ModerationAnswer = ModerationList | Verbatim<ModerationList>
+
 /**
  * The answer of the responses endpoint: its events, or the whole. The events are complete only with one of
  * `response.completed`, `response.incomplete` and `response.failed`; ending without it means a broken answer. Here
@@ -128,12 +164,12 @@ export type ResponsePiece = ResponseEvent | ContentFrames
  */
 export class ContentFrames {
   readonly bytes: Uint8Array
-  /** Tokens of the answer in them, estimated. */
-  readonly count: number
+  /** Bytes of the answer's text in them, as UTF-8 without the escapes of JSON: what is charged if the client leaves. */
+  readonly textBytes: number
 
-  constructor(bytes: Uint8Array, count: number) {
+  constructor(bytes: Uint8Array, textBytes: number) {
     this.bytes = bytes
-    this.count = count
+    this.textBytes = textBytes
   }
 }
 

@@ -1,6 +1,7 @@
 /** The bytes of an event stream → the JSON values of its events, for vendors with formats of their own. */
-import { unavailable } from './failure.ts'
-import { eventIn, Framer } from './framing.ts'
+import { EventReader } from './event-reader.ts'
+import { retrySame } from './failure.ts'
+import { eventIn, Framer, type VendorEvent } from './framing.ts'
 
 /**
  * All values that arrived together come together. An event that cannot be read comes as the error to throw, behind the
@@ -8,21 +9,30 @@ import { eventIn, Framer } from './framing.ts'
  */
 export async function* readValues(source: AsyncIterable<Buffer>): AsyncGenerator<unknown[], void, void> {
   const framer = new Framer()
+  const events = new EventReader()
   for await (const bytes of source) {
-    const values = (framer.push(bytes)?.toString('utf8').split('\n\n') ?? []).flatMap(valueIn)
+    const frames = framer.push(bytes)?.toString('utf8').split('\n\n') ?? []
+    const values = frames.flatMap((frame) => valueOf(frame, events))
     if (values.length > 0) yield values
   }
   // What came without its last blank line may still be the event that was meant; if not, it is the rest of a broken one.
-  const last = valueIn(framer.rest()).filter((value) => !(value instanceof Error))
+  const last = valueIn(eventIn(framer.rest())).filter((value) => !(value instanceof Error))
   if (last.length > 0) yield last
 }
 
-function valueIn(frame: string): unknown[] {
-  const { data = '' } = eventIn(frame) ?? {}
+function valueOf(frame: string, events: EventReader): unknown[] {
+  try {
+    return valueIn(events.read(frame))
+  } catch (error) {
+    return [error]
+  }
+}
+
+function valueIn({ data = '' }: Partial<VendorEvent> = {}): unknown[] {
   if (data === '' || data === '[DONE]') return []
   try {
     return [JSON.parse(data)]
   } catch {
-    return [unavailable('same', new Error('the vendor sent an event that is not JSON'))]
+    return [retrySame(new Error('the vendor sent an event that is not JSON'))]
   }
 }

@@ -12,6 +12,8 @@ export interface ProviderFailure extends ErrorDetails {
   readonly begun?: boolean
   /** HTTP status of the vendor's answer, where there was one. */
   readonly vendorStatus?: number
+  /** The vendor says of the request that it is not supported, though with a status that invites another try. */
+  readonly lasting?: boolean
 }
 
 export class ProviderError extends GatewayError {
@@ -19,6 +21,7 @@ export class ProviderError extends GatewayError {
   readonly vendorWaitMs: number | undefined
   readonly begun: boolean
   readonly vendorStatus: number | undefined
+  readonly lasting: boolean
 
   constructor(code: ErrorCode, failure: ProviderFailure) {
     super(code, failure)
@@ -26,15 +29,24 @@ export class ProviderError extends GatewayError {
     this.vendorWaitMs = failure.vendorWaitMs
     this.begun = failure.begun ?? true
     this.vendorStatus = failure.vendorStatus
+    this.lasting = failure.lasting ?? false
   }
 }
 
+type UnavailableDetails = Omit<ProviderFailure, 'retry' | 'cause'>
+
+/** 503 for the caller; the same deployment may do better at another try. `cause` is for the host's log, never sent. */
+export function retrySame(cause: unknown, details?: UnavailableDetails): ProviderError {
+  return unavailable('same', cause, details)
+}
+
+/** 503 for the caller; only another deployment can do better. `cause` is for the host's log, never sent. */
+export function tryNext(cause: unknown, details?: UnavailableDetails): ProviderError {
+  return unavailable('next', cause, details)
+}
+
 /** The vendor cannot be reached, does not answer as it should, or refuses us: 503 for the caller. */
-export function unavailable(
-  retry: RetryAdvice,
-  cause: unknown,
-  details: Omit<ProviderFailure, 'retry' | 'cause'> = {},
-): ProviderError {
+export function unavailable(retry: RetryAdvice, cause: unknown, details: UnavailableDetails = {}): ProviderError {
   const retryAfterMs = details.vendorWaitMs ?? 1_000
   return new ProviderError('service_unavailable', { retryAfterMs, ...details, retry, cause })
 }

@@ -3,7 +3,7 @@
  * with LF, CR or CRLF, a blank line ends a frame. Cuts between network reads make no difference. Ids and `retry` are
  * not kept: a broken answer of a model cannot be resumed.
  */
-import { unavailable } from './failure.ts'
+import { tryNext } from './failure.ts'
 
 /** One dispatched event. */
 export interface VendorEvent {
@@ -65,7 +65,7 @@ export class Framer {
 
   #hold(piece: Buffer): void {
     const size = this.#size + piece.length
-    if (size > this.#limit) throw unavailable('next', new Error('the vendor sent an event without end'))
+    if (size > this.#limit) throw tryNext(new Error('the vendor sent an event without end'))
     if (size > this.#held.length) {
       const larger = Buffer.allocUnsafe(Math.max(size, this.#held.length * 2))
       this.#held.copy(larger, 0, 0, this.#size)

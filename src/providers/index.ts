@@ -11,13 +11,14 @@ export {
   type CompletionPiece,
   type EmbeddingAnswer,
   type ImageAnswer,
+  type ModerationAnswer,
   type Provider,
   type ResponseAnswer,
   type ResponsePiece,
   type TranscriptAnswer,
 } from './contract.ts'
 export { demo, type DemoOptions, type DemoProvider } from './demo/demo.ts'
-export { ProviderError, unavailable, type ProviderFailure, type RetryAdvice } from './failure.ts'
+export { ProviderError, retrySame, tryNext, type ProviderFailure, type RetryAdvice } from './failure.ts'
 export { anthropic, type AnthropicOptions } from './anthropic/anthropic.ts'
 export { gemini, type GeminiOptions } from './gemini/gemini.ts'
 export { openai, type OpenAIOptions } from './openai/openai.ts'

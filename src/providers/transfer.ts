@@ -1,13 +1,19 @@
 /** One answer on its way from a vendor: pulled piece by piece, with deadlines, and cut as soon as nobody wants it. */
 import type { Dispatcher } from 'undici'
 import { GatewayError } from '../errors.ts'
-import { unreachable, unavailable } from './failure.ts'
+import { unreachable, tryNext } from './failure.ts'
 
 /** See `ClientOptions`. */
 export interface Bounds {
   readonly firstByteMs: number
   readonly idleMs: number
   readonly streamBytes: number
+}
+
+export interface BytesOptions {
+  readonly withinMs?: number
+  /** Called with every piece as it arrives. */
+  readonly each?: (piece: Buffer) => void
 }
 
 /** Bytes held for a reader that is slower than the vendor before the vendor is made to wait. */
@@ -26,6 +32,7 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
   readonly #begun = Promise.withResolvers<void>()
   readonly #signal: AbortSignal
   readonly #bounds: Bounds
+  readonly #sent: (() => void) | undefined
   #controller: Dispatcher.DispatchController | undefined
   #pieces: Buffer[] = []
   #size = 0
@@ -37,8 +44,10 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
   #late: 'first byte' | 'next piece' = 'first byte'
   #settled = false
 
-  constructor(signal: AbortSignal, bounds: Bounds) {
+  /** `sent`: see `VendorRequest`. */
+  constructor(signal: AbortSignal, bounds: Bounds, sent?: () => void) {
     this.#signal = signal
+    this.#sent = sent
     this.#bounds = bounds
     this.head = this.#begun.promise
     // Whoever waits for the head is told; a transfer that nobody waits for must not disturb the host.
@@ -61,8 +70,8 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     return Array.isArray(value) ? value[0] : value
   }
 
-  /** All of the body. With `withinMs` it has to be there by then. */
-  async bytes(maxBytes: number, withinMs?: number): Promise<Buffer> {
+  /** All of the body. With `withinMs` it has to be there by then. What `each` throws ends the transfer. */
+  async bytes(maxBytes: number, { withinMs, each }: BytesOptions = {}): Promise<Buffer> {
     const timer = withinMs === undefined ? undefined : setTimeout(this.#tooLate, withinMs).unref()
     const pieces: Buffer[] = []
     let size = 0
@@ -70,6 +79,7 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
       for await (const piece of this) {
         size += piece.length
         if (size > maxBytes) throw this.fail(tooLarge(maxBytes))
+        each?.(piece)
         pieces.push(piece)
       }
     } finally {
@@ -131,6 +141,10 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     if (this.#late === 'first byte') this.#timer.refresh()
   }
 
+  onRequestSent(): void {
+    this.#sent?.()
+  }
+
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
     if (status < 200) return
     this.status = status
@@ -168,7 +182,7 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     // A reader that is slow itself has no reason to complain of the vendor.
     const waiting = this.#late === 'first byte' ? this.#total === 0 : this.#wake !== undefined
     if (!waiting && !this.#settled) return
-    this.fail(unavailable('next', new Error(`the vendor let us wait too long for the ${this.#late}`)))
+    this.fail(tryNext(new Error(`the vendor let us wait too long for the ${this.#late}`)))
   }
 
   /** The time for the first byte runs from the beginning, the time for each further piece from when it is wanted. */
@@ -206,5 +220,5 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
 }
 
 function tooLarge(bytes: number): Error {
-  return unavailable('next', new Error(`the vendor's answer is larger than ${bytes} bytes`))
+  return tryNext(new Error(`the vendor's answer is larger than ${bytes} bytes`))
 }

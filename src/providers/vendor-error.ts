@@ -3,13 +3,15 @@
  * OpenAI documents and the names of fields that the client itself sent are repeated.
  */
 import type { ErrorCode } from '../errors.ts'
-import { ProviderError, unavailable, type RetryAdvice } from './failure.ts'
+import { ProviderError, unavailable, type RetryAdvice, tryNext } from './failure.ts'
 
 export interface VendorFault {
   /** HTTP status, or the status an error inside a stream speaks of. */
   readonly status: number
   /** The `error` object in OpenAI's shape, as far as there is one. */
   readonly error?: unknown
+  /** The answer says that the request is not supported. */
+  readonly unsupported?: boolean
   /** From `retry-after` and its relatives. */
   readonly waitMs?: number | undefined
   /** The client chose the vendor's model name itself. */
@@ -55,11 +57,11 @@ export function vendorError(fault: VendorFault): ProviderError {
   const { code, type, param } = fieldsOf(fault.error)
   const name = [code, type].find((each) => each !== undefined && isKnown(each))
   const cause = new Error(`the vendor answered ${fault.status}${name === undefined ? '' : ` ${name}`}`)
-  if (accountCodes.has(code ?? '') || accountCodes.has(type ?? '')) return unavailable('next', cause, { begun: false })
+  if (accountCodes.has(code ?? '') || accountCodes.has(type ?? '')) return tryNext(cause, { begun: false })
   if (code === 'model_not_found' || (fault.status === 404 && fault.openModel)) {
     return fault.openModel
       ? new ProviderError('model_not_found', { retry: 'next', cause, begun: false })
-      : unavailable('next', cause, { begun: false })
+      : tryNext(cause, { begun: false })
   }
   switch (fault.status) {
     case 400:
@@ -84,8 +86,21 @@ export function vendorError(fault: VendorFault): ProviderError {
         vendorWaitMs: fault.waitMs,
         vendorStatus: fault.status,
         begun: adviceFor(fault.status) === 'same',
+        lasting: fault.unsupported === true && (fault.status === 500 || fault.status === 501),
       })
   }
+}
+
+/** Whether a vendor's own words say that no repetition helps. */
+export function saysUnsupported(error: unknown): boolean {
+  const { message, detail, code } = Object(error) as Record<string, unknown>
+  const said = [error, message, detail, code]
+    .filter((each) => typeof each === 'string')
+    .join(' ')
+    .slice(0, 2_000)
+  return /\b(?:not|n't|isn.t)\s+(?:yet\s+|currently\s+)?(?:supported|implemented)|unsupported|does(?: not|n.t) support/i.test(
+    said,
+  )
 }
 
 /** The status that an error under a 200 means: some vendors name it in one of these fields, others by a word. */
@@ -105,7 +120,7 @@ export function statusIn(error: unknown): number {
 
 function badRequest(code: string | undefined, param: string | undefined, cause: Error): ProviderError {
   const known = code !== undefined && tellingCodes.has(code) ? (code as ErrorCode) : 'invalid_request_error'
-  const where = param === undefined ? '' : ` Look at "${param}".`
+  const where = param === undefined ? '' : ` Check the parameter "${param}".`
   const message = `The model refused the request as invalid.${where}`
   return new ProviderError(known, {
     retry: 'never',

@@ -1,12 +1,14 @@
-/** A store of responses behind a guard: it answers in time, or its caller is told 503. */
+/** A store of responses behind a guard: it answers in time, or its caller gets 503. */
 import type { Guard } from '../storage/guard.ts'
+import { isStorable } from '../storage/text.ts'
 import type { ResponseStore } from './contract.ts'
 
+/** Ids come from clients and vendors: one that no store could keep is unknown without asking. */
 export function guardedResponses(store: ResponseStore, guard: Guard): ResponseStore {
   return {
-    put: (record) => guard.call(() => store.put(record)),
-    get: (account, id) => guard.call(() => store.get(account, id)),
-    holding: (account, itemId) => guard.call(() => store.holding(account, itemId)),
-    delete: (account, id) => guard.call(() => store.delete(account, id)),
+    put: (record) => guard.call(() => store.put({ ...record, items: record.items.filter((id) => isStorable(id)) })),
+    get: (account, id) => (isStorable(id) ? guard.call(() => store.get(account, id)) : undefined),
+    holding: (account, itemId) => (isStorable(itemId) ? guard.call(() => store.holding(account, itemId)) : undefined),
+    delete: (account, id) => (isStorable(id) ? guard.call(() => store.delete(account, id)) : false),
   }
 }

@@ -1,5 +1,7 @@
 /** The embedded store: the responses used last, as far as they fit. Lost with the process. */
+import { age, callback, checkKnown, count as atLeastOne } from '../known-options.ts'
 import { LRUCache } from 'lru-cache'
+import { lazily } from '../lazily.ts'
 import type { ResponseRecord, ResponseStore } from './contract.ts'
 
 export interface ResponseMemoryOptions {
@@ -19,35 +21,39 @@ interface Kept {
 }
 
 export function memoryResponseStore(options: ResponseMemoryOptions = {}): ResponseStore {
+  checkKnown('memoryResponseStore', options, { count: atLeastOne, bytes: atLeastOne, ageMs: age, clock: callback })
   const { count = 10_000, bytes = 64 * 1024 * 1024, ageMs = 86_400_000, clock = Date.now } = options
   /** Item → the keys of the records it stands in. */
   const places = new Map<string, Set<string>>()
-  const records = new LRUCache<string, Kept>({
-    max: count,
-    maxSize: bytes,
-    sizeCalculation: sizeOf,
-    dispose({ record }, key) {
-      for (const item of record.items) {
-        const place = keyOf(record.account, item)
-        const keys = places.get(place)
-        keys?.delete(key)
-        if (keys?.size === 0) places.delete(place)
-      }
-    },
-  })
+  const records = lazily(
+    () =>
+      new LRUCache<string, Kept>({
+        max: count,
+        maxSize: bytes,
+        sizeCalculation: sizeOf,
+        dispose({ record }, key) {
+          for (const item of record.items) {
+            const place = keyOf(record.account, item)
+            const keys = places.get(place)
+            keys?.delete(key)
+            if (keys?.size === 0) places.delete(place)
+          }
+        },
+      }),
+  )
   const find = (key: string): ResponseRecord | undefined => {
-    const kept = records.get(key)
+    const kept = records().get(key)
     if (kept === undefined) return undefined
     if (clock() - kept.at < ageMs) return kept.record
-    records.delete(key)
+    records().delete(key)
     return undefined
   }
   return {
     put(record) {
       const key = keyOf(record.account, record.id)
-      records.set(key, { record, at: clock() })
+      records().set(key, { record, at: clock() })
       // A record larger than all there is room for is not taken.
-      if (!records.has(key)) return
+      if (!records().has(key)) return
       for (const item of record.items) {
         const place = keyOf(record.account, item)
         places.set(place, (places.get(place) ?? new Set()).add(key))
@@ -64,9 +70,9 @@ export function memoryResponseStore(options: ResponseMemoryOptions = {}): Respon
     },
     delete(account, id) {
       const key = keyOf(account, id)
-      return find(key) !== undefined && records.delete(key)
+      return find(key) !== undefined && records().delete(key)
     },
-    close: () => records.clear(),
+    close: () => records().clear(),
   }
 }
 

@@ -7,14 +7,14 @@ import type { Breaker } from './breaker.ts'
 
 export interface RetryOptions {
   /** Calls to one deployment at most. Default 2. */
-  readonly tries?: number
+  readonly maxAttempts?: number
   /** Milliseconds before the second call; doubled for each further one, jittered by half. Default 250. */
   readonly backoffMs?: number
   /**
    * The longest wait between two calls. A vendor that asks for more is not asked again: the next deployment is tried, or
    * the client told. Default 2,000.
    */
-  readonly longestWaitMs?: number
+  readonly maxWaitMs?: number
 }
 
 export interface Performance<T> {
@@ -33,8 +33,9 @@ export interface Performance<T> {
 /** The first good answer; else the last failure. Once the signal is aborted nothing more is tried: its reason is thrown. */
 export async function perform<T>(performance: Performance<T>): Promise<T> {
   const { candidates, attempt, signal, breaker, random } = performance
-  const { tries = 2, backoffMs = 250, longestWaitMs = 2_000 } = performance.retry
+  const { maxAttempts = 2, backoffMs = 250, maxWaitMs = 2_000 } = performance.retry
   let failure: unknown
+  let lasting = true
   for (const deployment of breaker.usable(candidates)) {
     breaker.trying(deployment)
     for (let tried = 1; ; tried++) {
@@ -44,6 +45,7 @@ export async function perform<T>(performance: Performance<T>): Promise<T> {
         return answer
       } catch (error) {
         failure = error
+        lasting &&= (error as Partial<ProviderError> | undefined)?.lasting === true
       }
       if (signal.aborted) throw signal.reason
       const advice = adviceOf(failure)
@@ -55,21 +57,27 @@ export async function perform<T>(performance: Performance<T>): Promise<T> {
       breaker.failed(deployment)
       performance.failed?.(deployment, failure)
       if (performance.final?.(failure) === true) throw failure
-      if (advice === 'next' || tried >= tries) break
+      if (advice === 'next' || tried >= maxAttempts) break
       const backoff = backoffMs * 2 ** (tried - 1) * (0.5 + random())
-      const wait = vendorWaitIn(failure) ?? Math.min(backoff, longestWaitMs)
-      if (wait > longestWaitMs) break
+      const wait = vendorWaitIn(failure) ?? Math.min(backoff, maxWaitMs)
+      if (wait > maxWaitMs) break
       await pause(Math.max(wait, 1), signal)
       if (signal.aborted) throw signal.reason
     }
   }
-  throw failure
+  throw lasting ? withoutRetry(failure) : failure
 }
 
 /** An error of unknown kind may be the provider's own: another one may do better, the same one hardly. */
 function adviceOf(error: unknown): RetryAdvice {
   if (!GatewayError.is(error)) return 'next'
   return (error as Partial<ProviderError>).retry ?? 'never'
+}
+
+/** Every answer was that this is not supported: clients that try again for ever are told not to. */
+function withoutRetry(failure: unknown): GatewayError {
+  const { code, message, cause, headers } = GatewayError.from(failure)
+  return new GatewayError(code, { message, cause, headers, shouldRetry: false })
 }
 
 function vendorWaitIn(error: unknown): number | undefined {

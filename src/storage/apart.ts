@@ -1,90 +1,110 @@
 /** Limits and ledger as one, whether a bundle keeps both in one step or they are two stores. Guarded in any case. */
 import type { Hold, HoldVerdict, Ledger } from '../billing/contract.ts'
-import type { Claim, LimitStore, Verdict } from '../limits/contract.ts'
-import type { Admission, Ending, Joint } from './contract.ts'
+import { GatewayError } from '../errors.ts'
+import type { LimitClaim, LimitStore, LimitVerdict } from '../limits/contract.ts'
+import type { JointVerdict, CallEnd, JointStore } from './contract.ts'
 import { Guard, type GuardOptions } from './guard.ts'
 
 type Answer<T> = Promise<T> | T
 
+export interface Admitted extends Partial<JointVerdict> {
+  /** The limits are those of this process, because their store is down. */
+  readonly local?: boolean
+  /** The store was asked before, and may have taken the claim all the same. */
+  readonly doubtful?: boolean
+}
+
 export interface Counters {
+  /** Whether what calls have ended with is told to one store for limits and money alike. */
+  readonly together: boolean
   /** All or nothing. What is not asked for is not answered. Throws, or rejects with, 503 while a store is down. */
-  admit(claim: Claim | undefined, hold: Hold | undefined): Answer<Partial<Admission>>
-  finish(endings: readonly Ending[]): Answer<void>
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Answer<Admitted>
+  finish(endings: readonly CallEnd[]): Answer<void>
 }
 
 export interface CounterOptions extends Omit<GuardOptions, 'name'> {
   readonly limits: LimitStore
+  /** Keeps limits for this process alone while `limits` is down. Absent: calls that have limits are then refused. */
+  readonly local: LimitStore | undefined
   readonly ledger: Ledger | undefined
-  readonly joint: Joint | undefined
+  readonly joint: JointStore | undefined
 }
 
 export function counters(options: CounterOptions): Counters {
   const { limits, ledger, joint, timeoutMs, now } = options
   const guard = (name: string) => new Guard({ name, timeoutMs, now })
-  const apart = new Apart(limits, guard('the limit store'), ledger, guard('the ledger'))
+  const apart = new Apart(options, guard('the limit store'), guard('the ledger'))
   if (joint === undefined || joint.limits !== limits || joint.ledger !== ledger) return apart
   return new Together(joint, guard('the store of limits and money'), apart)
 }
 
 class Together implements Counters {
-  readonly #joint: Joint
+  readonly together = true
+  readonly #joint: JointStore
   readonly #guard: Guard
   readonly #apart: Counters
 
-  constructor(joint: Joint, guard: Guard, apart: Counters) {
+  constructor(joint: JointStore, guard: Guard, apart: Counters) {
     this.#joint = joint
     this.#guard = guard
     this.#apart = apart
   }
 
-  admit(claim: Claim | undefined, hold: Hold | undefined): Answer<Partial<Admission>> {
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Answer<Admitted> {
     if (claim === undefined || hold === undefined) return this.#apart.admit(claim, hold)
     return this.#guard.call(() => this.#joint.admit(claim, hold))
   }
 
-  finish(endings: readonly Ending[]): Answer<void> {
+  finish(endings: readonly CallEnd[]): Answer<void> {
     return this.#guard.call(() => this.#joint.finish(endings))
   }
 }
 
+/** Limits that were taken, of the store or of this process. */
+interface Taken extends Admitted {
+  readonly limits: LimitVerdict
+}
+
 class Apart implements Counters {
+  readonly together = false
   readonly #limits: LimitStore
   readonly #limitGuard: Guard
+  readonly #local: LimitStore | undefined
   readonly #ledger: Ledger | undefined
   readonly #ledgerGuard: Guard
 
-  constructor(limits: LimitStore, limitGuard: Guard, ledger: Ledger | undefined, ledgerGuard: Guard) {
+  constructor({ limits, local, ledger }: CounterOptions, limitGuard: Guard, ledgerGuard: Guard) {
     this.#limits = limits
     this.#limitGuard = limitGuard
+    this.#local = local
     this.#ledger = ledger
     this.#ledgerGuard = ledgerGuard
   }
 
-  admit(claim: Claim | undefined, hold: Hold | undefined): Answer<Partial<Admission>> {
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Answer<Admitted> {
     if (claim === undefined) return then(this.#hold(hold), admission)
-    const verdict = this.#limitGuard.call(() => this.#limits.take(claim))
-    return then(verdict, (limits) => {
-      if (!limits.admitted || hold === undefined) return { limits }
+    return then(this.#take(claim), (taken) => {
+      if (!taken.limits.admitted || hold === undefined) return taken
       let held: Answer<HoldVerdict | undefined>
       try {
         held = this.#hold(hold)
       } catch (error) {
-        return then(this.#giveBack(claim), () => {
+        return then(this.#giveBack(claim, taken), () => {
           throw error
         })
       }
-      if (!(held instanceof Promise)) return this.#both(claim, limits, held)
+      if (!(held instanceof Promise)) return this.#both(claim, taken, held)
       return held.then(
-        (outcome) => this.#both(claim, limits, outcome),
+        (outcome) => this.#both(claim, taken, outcome),
         async (error: unknown) => {
-          await this.#giveBack(claim)
+          await this.#giveBack(claim, taken)
           throw error
         },
       )
     })
   }
 
-  finish(endings: readonly Ending[]): Answer<void> {
+  finish(endings: readonly CallEnd[]): Answer<void> {
     const waits: Promise<unknown>[] = []
     for (const { returned, end } of endings) {
       if (returned !== undefined) collect(waits, () => this.#limitGuard.call(() => this.#limits.give(returned)))
@@ -93,13 +113,33 @@ class Apart implements Counters {
     return waits.length === 0 ? undefined : settled(waits)
   }
 
+  #take(claim: LimitClaim): Answer<Taken> {
+    try {
+      const verdict = this.#limitGuard.call(() => this.#limits.take(claim))
+      if (!(verdict instanceof Promise)) return { limits: verdict }
+      return verdict.then(
+        (limits) => ({ limits }),
+        (error: unknown) => this.#takeHere(claim, error, { local: true, doubtful: true }),
+      )
+    } catch (error) {
+      return this.#takeHere(claim, error, { local: true })
+    }
+  }
+
+  #takeHere(claim: LimitClaim, error: unknown, taken: Admitted): Answer<Taken> {
+    const local = this.#local
+    if (local === undefined || (GatewayError.is(error) && error.status !== 503)) throw error
+    // A place taken here cannot outlive this process, and is not renewed.
+    return then(local.take({ ...claim, leaseMs: Infinity }), (limits) => ({ ...taken, limits }))
+  }
+
   #hold(hold: Hold | undefined): Answer<HoldVerdict | undefined> {
     const ledger = this.#ledger
     if (ledger === undefined || hold === undefined) return undefined
     return this.#ledgerGuard.call(() => ledger.hold(hold))
   }
 
-  #end({ id, account, amount }: NonNullable<Ending['end']>): Answer<unknown> {
+  #end({ id, account, amount }: NonNullable<CallEnd['end']>): Answer<unknown> {
     const ledger = this.#ledger
     if (ledger === undefined) return undefined
     return this.#ledgerGuard.call<unknown>(() =>
@@ -107,15 +147,16 @@ class Apart implements Counters {
     )
   }
 
-  #both(claim: Claim, limits: Verdict, hold: HoldVerdict | undefined): Answer<Partial<Admission>> {
-    if (hold === undefined || hold.outcome === 'held') return { limits, ...(hold && { hold }) }
-    return then(this.#giveBack(claim), () => ({ limits, hold }))
+  #both(claim: LimitClaim, taken: Taken, hold: HoldVerdict | undefined): Answer<Admitted> {
+    if (hold === undefined || hold.outcome === 'held') return { ...taken, ...(hold && { hold }) }
+    return then(this.#giveBack(claim, taken), () => ({ ...taken, hold }))
   }
 
   /** What was drawn for a call that is not made. A failure costs its caller a little of the limit, and nobody else. */
-  #giveBack({ id, rates, places }: Claim): Answer<void> {
+  #giveBack({ id, rates, places }: LimitClaim, { local }: Taken): Answer<void> {
     const corrections = rates.map((rule) => ({ ...rule, cost: -rule.cost }))
     const returned = { id, places: places.map((rule) => rule.bucket), corrections }
+    if (local === true) return this.#local?.give(returned)
     try {
       const giving = this.#limitGuard.call(() => this.#limits.give(returned))
       return giving instanceof Promise ? giving.catch(() => undefined) : undefined
@@ -125,7 +166,7 @@ class Apart implements Counters {
   }
 }
 
-function admission(hold: HoldVerdict | undefined): Partial<Admission> {
+function admission(hold: HoldVerdict | undefined): Admitted {
   return hold === undefined ? {} : { hold }
 }
 

@@ -1,9 +1,9 @@
 /** What a store must have, told when the gateway is created: later it would be told to a caller, as a 503. */
 import * as z from 'zod'
-import type { Storage } from './contract.ts'
+import type { StorageBundle } from './contract.ts'
 
 /** The required methods of each contract. */
-const methods: Readonly<Record<Exclude<keyof Storage, 'close'>, readonly string[]>> = {
+const methods: Readonly<Record<Exclude<keyof StorageBundle, 'close'>, readonly string[]>> = {
   keys: ['find'],
   limits: ['take', 'give', 'renew'],
   ledger: ['hold', 'settle', 'release', 'renew', 'credit', 'open', 'account', 'audit'],

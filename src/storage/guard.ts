@@ -9,6 +9,14 @@ export interface GuardOptions {
   readonly now: () => number
 }
 
+/** Says of a refusal that the store was not asked, and so cannot have done anything. */
+class Unasked extends Error {}
+
+/** Whether it is known of an error of a guard that nothing has reached the store. */
+export function isUnasked(error: unknown): boolean {
+  return GatewayError.is(error) && error.cause instanceof Unasked
+}
+
 /** Failures in a row after which the store is left alone. */
 const failuresToOpen = 5
 /** Milliseconds after which one call may look again, and again after as many: what a return of the store costs at most. */
@@ -37,10 +45,10 @@ export class Guard {
     if (probing) {
       const now = this.#options.now()
       // A clock that was put back must not keep the breaker open.
-      if (now < this.#nextProbeAt && this.#nextProbeAt - now <= coolDownMs) throw this.#down('was left alone')
+      if (now < this.#nextProbeAt && this.#nextProbeAt - now <= coolDownMs) throw this.#unasked('was left alone')
       this.#nextProbeAt = now + coolDownMs
     }
-    if (this.#waiting >= mostWaiting) throw this.#down('has too many calls waiting')
+    if (this.#waiting >= mostWaiting) throw this.#unasked('has too many calls waiting')
     let answer: Promise<T> | T
     try {
       answer = ask()
@@ -90,13 +98,14 @@ export class Guard {
     if (GatewayError.is(error)) return error
     this.#failures++
     if (this.#failures === failuresToOpen) this.#nextProbeAt = this.#options.now() + coolDownMs
-    return this.#down('failed', error)
+    return down(new Error(`${this.#options.name} failed`, { cause: error }))
   }
 
-  #down(what: string, cause?: unknown): GatewayError {
-    return new GatewayError('service_unavailable', {
-      cause: new Error(`${this.#options.name} ${what}`, { cause }),
-      retryAfterMs: 1_000,
-    })
+  #unasked(what: string): GatewayError {
+    return down(new Unasked(`${this.#options.name} ${what}`))
   }
+}
+
+function down(cause: Error): GatewayError {
+  return new GatewayError('service_unavailable', { cause, retryAfterMs: 1_000 })
 }

@@ -42,9 +42,9 @@ export class Queue<T> {
     return this.size >= this.#options.most
   }
 
-  /** Whether any item that is not taken yet is such a one. */
-  some(is: (item: T) => boolean): boolean {
-    return this.#sending.some(is) || this.#waiting.some(is)
+  /** What is not taken yet, oldest first. */
+  get left(): readonly T[] {
+    return [...this.#sending, ...this.#waiting]
   }
 
   add(item: T): void {
@@ -69,10 +69,13 @@ export class Queue<T> {
 
   /** Resolves when everything is taken. What is not after `ms` is dropped. */
   async drain(ms: number): Promise<void> {
+    // A slow store has no time for one item after the other.
+    this.#batchSize = largestBatch
+    this.#pauseMs = firstPauseMs
     if (this.#timer !== undefined) this.#resume()
     await this.idle(ms)
     clearTimeout(this.#timer)
-    const left = [...this.#sending, ...this.#waiting]
+    const { left } = this
     // Also what is on its way: if the store refuses it later, it is not sent again.
     this.#sending = []
     this.#waiting = []

@@ -99,7 +99,7 @@ async function later(parts: TaskParts, task: StoredTask, error: unknown): Promis
   const intervalMs = parts.intervalMs(task.data.request.duration)
   const unknown = GatewayError.is(error) && error.code === 'not_found'
   const misses = unknown ? task.data.misses + 1 : task.data.misses
-  if (misses >= missesMeant) return fail(parts, task, 'lost', 'The video was lost by its maker.')
+  if (misses >= missesMeant) return fail(parts, task, 'lost', 'The provider no longer knows this video job.')
   const faults = task.data.faults + 1
   const asked = error instanceof ProviderError ? error.vendorWaitMs : undefined
   const dueAt = (await parts.now()) + Math.max(asked ?? 0, unknown ? intervalMs : backoffMs(faults - 1, intervalMs))

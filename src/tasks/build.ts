@@ -8,7 +8,7 @@ import { Guard } from '../storage/guard.ts'
 import type { TaskStore } from './contract.ts'
 import { memoryTaskStore } from './memory.ts'
 import { defaultTiming, type VideoDeployment } from './parts.ts'
-import { TaskPurse } from './purse.ts'
+import { TaskBilling } from './billing.ts'
 import { StoreTime } from './store-time.ts'
 import { VideoTasks } from './video-tasks.ts'
 import { deliver } from './webhook.ts'
@@ -35,12 +35,16 @@ export function videoTasks({ options, catalogue, admission, ledger, clock, rando
       store,
       now: () => time.now(),
       async deployments(model) {
-        const found = (await catalogue.lookUp(model))?.deployments ?? []
-        return found.flatMap(({ provider: { name, video }, model: vendorModel, open = false }): VideoDeployment[] =>
-          video === undefined ? [] : [{ provider: name, model: vendorModel, openModel: open, video }],
+        const found = await catalogue.lookUp(model)
+        return (found?.deployments ?? []).flatMap(
+          ({ provider, model: named, open = false, set }): VideoDeployment[] => {
+            const { name, video } = provider
+            if (video === undefined) return []
+            return [{ provider: name, model: named, openModel: open, video, set: { ...set, ...found?.set } }]
+          },
         )
       },
-      purse: new TaskPurse({
+      billing: new TaskBilling({
         ledger,
         guard: guard('the ledger'),
         admission,
@@ -66,10 +70,10 @@ function guarded(store: TaskStore, guard: Guard): TaskStore {
   const call = async <T>(ask: () => Promise<T>): Promise<T> => guard.call(ask)
   return {
     insert: (task) => call(() => store.insert(task)),
-    find: (tenant, id, now) => call(() => store.find(tenant, id, now)),
+    find: (account, id, now) => call(() => store.find(account, id, now)),
     replace: (task) => call(() => store.replace(task)),
     claim: (claim) => call(() => store.claim(claim)),
-    ...(store.list && { list: (tenant, list) => call(async () => (await store.list?.(tenant, list)) ?? []) }),
+    ...(store.list && { list: (account, list) => call(async () => (await store.list?.(account, list)) ?? []) }),
     ...(store.now && { now: () => call(async () => (await store.now?.()) ?? Date.now()) }),
     close: async () => store.close?.(),
   }

@@ -10,9 +10,9 @@ import type { Json } from '../wire/json.ts'
 
 /** One task as it is stored. All times are milliseconds since the epoch. */
 export interface TaskRecord {
-  /** The account the task belongs to. Part of the key: a task is never found under another tenant. */
-  readonly tenant: string
-  /** Unique within the tenant. Letters, digits, `_` and `-`, at most 80 characters. */
+  /** The account the task belongs to. Part of the key: a task is never found under another account. */
+  readonly account: string
+  /** Unique within the account. Letters, digits, `_` and `-`, at most 80 characters. */
   readonly id: string
   /** 1 when inserted, raised by one with every change. */
   readonly version: number
@@ -30,7 +30,7 @@ export interface TaskRecord {
   readonly data: Json
 }
 
-export interface ClaimOptions {
+export interface TaskClaim {
   readonly now: number
   /** For how long the claimed tasks are leased. */
   readonly leaseMs: number
@@ -38,7 +38,7 @@ export interface ClaimOptions {
   readonly limit: number
 }
 
-export interface ListOptions {
+export interface TaskListOptions {
   readonly now: number
   /** Tasks at most. */
   readonly limit: number
@@ -49,7 +49,7 @@ export interface ListOptions {
 
 export interface TaskStore {
   /**
-   * Required. Adds the task unless the tenant already has one with this id. Resolves to the task that is stored
+   * Required. Adds the task unless the account already has one with this id. Resolves to the task that is stored
    * afterwards: the given one, or the one that was there and is unchanged. Of any number of concurrent inserts of one id
    * exactly one is stored. A task that has expired at `task.createdAt` and whose `dueAt` is null counts as absent.
    * Rejects when the store is full or cannot tell; a store may refuse new tasks but never gives up one it has.
@@ -57,11 +57,11 @@ export interface TaskStore {
   insert(task: TaskRecord): Promise<TaskRecord>
 
   /**
-   * Required. The task of this tenant with this id, as the last change left it, a change by another process included;
+   * Required. The task of this account with this id, as the last change left it, a change by another process included;
    * undefined when there is none or its `expiresAt` is `now` or earlier. The result is the caller's own: changing it
    * changes nothing in the store.
    */
-  find(tenant: string, id: string, now: number): Promise<TaskRecord | undefined>
+  find(account: string, id: string, now: number): Promise<TaskRecord | undefined>
 
   /**
    * Required. Replaces the task if the stored version is `task.version - 1`. True if it did; false, and nothing
@@ -71,15 +71,15 @@ export interface TaskStore {
   replace(task: TaskRecord): Promise<boolean>
 
   /**
-   * Required. Takes tasks of any tenant whose `dueAt` is `now` or earlier and whose `leasedUntil` is `now` or earlier,
+   * Required. Takes tasks of any account whose `dueAt` is `now` or earlier and whose `leasedUntil` is `now` or earlier,
    * expired ones included, the longest due first: each gets `leasedUntil = now + leaseMs` and the next version in one
    * step, and is given back as it is stored then. No task is given to two callers. Recommended: forgets in passing the
    * tasks that have expired and are not due any more.
    */
-  claim(options: ClaimOptions): Promise<TaskRecord[]>
+  claim(options: TaskClaim): Promise<TaskRecord[]>
 
-  /** Recommended. The tasks of a tenant that have not expired, by `createdAt` and then `id`. */
-  list?(tenant: string, options: ListOptions): Promise<TaskRecord[]>
+  /** Recommended. The tasks of an account that have not expired, by `createdAt` and then `id`. */
+  list?(account: string, options: TaskListOptions): Promise<TaskRecord[]>
 
   /**
    * Recommended for a store that several machines share: its own clock. The gateway asks now and then, and gives all

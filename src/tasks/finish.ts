@@ -25,7 +25,7 @@ export function fail(parts: TaskParts, task: StoredTask, code: string, message: 
 /** Tells ledger and host how a final task ended. Under the lease; tried again later if the ledger does not answer. */
 export async function settle(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
   try {
-    await parts.purse.end(task)
+    await parts.billing.end(task)
   } catch {
     const dueAt = (await parts.now()) + parts.timing.leaseMs
     return (await save(parts, changed(task, { faults: task.data.faults + 1 }, { dueAt, leasedUntil: 0 }))).task

@@ -6,9 +6,14 @@ import type { TaskStore } from './contract.ts'
 import { fromRecord, toRecord, type StoredTask, type VideoTask } from './task.ts'
 
 /** The money side of a task. Every method may be called again after a crash and must then do nothing new. */
-export interface Purse {
-  /** Holds the most the task can cost, and gives the amount to be kept with it. Throws `insufficient_quota`. */
-  hold(task: StoredTask): Promise<string>
+export interface VideoBilling {
+  /**
+   * Holds the most the task can cost for `leaseMs`, and gives the amount to be kept with it; a hold that has lapsed is taken
+   * again. Throws `insufficient_quota`.
+   */
+  hold(task: StoredTask, leaseMs: number): Promise<string>
+  /** Keeps the hold of a stored task for as long as the task may last. */
+  keep(task: StoredTask): Promise<void>
   /** Ends the hold: settles a completed task, releases a failed one. */
   end(task: StoredTask): Promise<void>
 }
@@ -30,6 +35,8 @@ export interface VideoDeployment {
   /** See `VideoCall.openModel`. */
   readonly openModel: boolean
   readonly video: VideoProvider
+  /** Fields of the request that the host has fixed. */
+  readonly set?: Readonly<Record<string, unknown>> | undefined
 }
 
 export interface TaskParts {
@@ -38,7 +45,7 @@ export interface TaskParts {
   readonly now: () => Promise<number>
   /** The ways to make a video with this model, in the order they should be tried. */
   readonly deployments: (model: string) => Promise<readonly VideoDeployment[]>
-  readonly purse: Purse
+  readonly billing: VideoBilling
   readonly publish: (event: TaskEvent) => void
   /** Tells a webhook of the end of a task; rejects when that is to be tried again. Absent where there are none. */
   readonly push?: (task: StoredTask) => Promise<void>
@@ -72,7 +79,7 @@ export const defaultTiming: TaskTiming = {
 /** Stores the next version; the stored task where somebody else was faster. */
 export async function save(parts: TaskParts, next: StoredTask): Promise<{ won: boolean; task: StoredTask }> {
   if (await parts.store.replace(toRecord(next))) return { won: true, task: next }
-  const current = await parts.store.find(next.tenant, next.id, await parts.now())
+  const current = await parts.store.find(next.account, next.id, await parts.now())
   return { won: false, task: current === undefined ? next : fromRecord(current) }
 }
 

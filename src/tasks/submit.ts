@@ -16,6 +16,25 @@ export function intentLeaseMs(parts: TaskParts, video: VideoDeployment['video'])
 }
 
 /**
+ * How long money is held for a task that may not be stored yet: until whoever finds its intent has had the time to keep the
+ * hold. A process that dies in front of the intent leaves nobody who could release it.
+ */
+export function unstoredMs(parts: TaskParts, video: VideoDeployment['video']): number {
+  return intentLeaseMs(parts, video) + 60_000
+}
+
+/** Without a hold that lasts no vendor is asked: the task fails, and what the ledger says is thrown. */
+export async function keepOrFail(parts: TaskParts, task: StoredTask): Promise<void> {
+  try {
+    await parts.billing.keep(task)
+  } catch (error) {
+    const { code, message, param } = GatewayError.from(error)
+    await finish(parts, task, { state: 'failed', error: { code, message }, refusal: { code, message, param } })
+    throw error
+  }
+}
+
+/**
  * Submits a task whose intent is stored and leased to us. Resolves to the stored task; throws what the client should be
  * told when no vendor has taken it.
  */
@@ -60,6 +79,7 @@ export async function recover(parts: TaskParts, task: StoredTask): Promise<Store
   const { video } = deployment
   if (video.submit === 'none') return giveUp(parts, task)
   try {
+    await holdAgain(parts, task, unstoredMs(parts, video))
     if (video.submit === 'lookup') {
       const operation = await ask(parts.timing.checkMs, async (signal) => video.lookup?.(task.id, { signal }))
       if (operation !== undefined) return await accepted(parts, task, operation)
@@ -75,6 +95,17 @@ export async function recover(parts: TaskParts, task: StoredTask): Promise<Store
   }
 }
 
+/** The vendor may have the job already: an account that has spent its money meanwhile pays all the same. */
+async function holdAgain(parts: TaskParts, task: StoredTask, leaseMs: number): Promise<void> {
+  try {
+    await parts.billing.hold(task, leaseMs)
+  } catch (error) {
+    if (GatewayError.from(error).code === 'insufficient_quota') return
+    throw error
+  }
+  await parts.billing.keep(task)
+}
+
 async function resubmit(parts: TaskParts, task: StoredTask, deployment: VideoDeployment): Promise<StoredTask> {
   try {
     return await accepted(parts, task, await start(parts, task, deployment))
@@ -86,8 +117,8 @@ async function resubmit(parts: TaskParts, task: StoredTask, deployment: VideoDep
   }
 }
 
-function start(parts: TaskParts, task: StoredTask, { video, model, openModel }: VideoDeployment): Promise<Json> {
-  const { request } = task.data
+function start(parts: TaskParts, task: StoredTask, { video, model, openModel, set }: VideoDeployment): Promise<Json> {
+  const request = { ...task.data.request, ...set }
   return ask(parts.timing.startMs, (signal) => video.start({ request, model, openModel, token: task.id, signal }))
 }
 

@@ -1,7 +1,7 @@
 /** The video task: what is stored of it, and how it may change. Pure functions, no time and no store of their own. */
 import type { ErrorCode } from '../errors.ts'
 import type { VideoRequest, VideoState } from '../wire/video.ts'
-import type { Json } from '../wire/json.ts'
+import { copyJson, isShort, type Json } from '../wire/json.ts'
 import type { TaskRecord } from './contract.ts'
 
 export interface VideoTask {
@@ -61,7 +61,7 @@ export function changed(
 /** What is kept of a request that no vendor needs to be given again: pictures in it may be of many megabytes. */
 export function withoutPictures(request: VideoRequest): VideoRequest {
   const { prompt, model, duration, ...rest } = request
-  const small = Object.entries(rest).filter(([, value]) => JSON.stringify(value ?? null).length <= 2_000)
+  const small = Object.entries(rest).filter(([, value]) => isShort(value, 2_000))
   return { ...Object.fromEntries(small), prompt, model, duration }
 }
 
@@ -71,7 +71,7 @@ export function isFinal(task: VideoTask): boolean {
 
 /** A task is stored as plain JSON: what is undefined is left out. */
 export function toRecord(task: StoredTask): TaskRecord {
-  return { ...task, data: JSON.parse(JSON.stringify(task.data)) as Json }
+  return { ...task, data: copyJson(task.data) }
 }
 
 export function fromRecord(record: TaskRecord): StoredTask {

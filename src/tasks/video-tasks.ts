@@ -6,9 +6,9 @@ import { pause } from '../http/deadline.ts'
 import type { VideoContent } from '../providers/video.ts'
 import type { VideoRequest } from '../wire/video.ts'
 import { advance, cancel, lease } from './advance.ts'
-import type { ListOptions } from './contract.ts'
+import type { TaskListOptions } from './contract.ts'
 import { save, workerOf, type TaskParts } from './parts.ts'
-import { intentLeaseMs, submit } from './submit.ts'
+import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
 import { Sweeper, type SweeperOptions } from './sweeper.ts'
 import { changed, fromRecord, isFinal, toRecord, type StoredTask } from './task.ts'
 
@@ -68,16 +68,17 @@ export class VideoTasks {
       ...intent,
       data: { ...intent.data, provider: first.provider, providerModel: first.model },
     }
-    const held = await this.#parts.purse.hold(named)
+    const held = await this.#parts.billing.hold(named, unstoredMs(this.#parts, first.video))
     const paid: StoredTask = { ...named, data: { ...named.data, held } }
     const stored = fromRecord(await this.#parts.store.insert(toRecord(paid)))
     if (stored.data.attempt !== paid.data.attempt) {
       // Two submissions under one key at once: this one is the repetition, and what it held is not needed.
-      await this.#parts.purse.end({ ...paid, data: { ...paid.data, state: 'failed' } })
+      await this.#parts.billing.end({ ...paid, data: { ...paid.data, state: 'failed' } })
       return repetition(stored, digest)
     }
     this.#sweeper.start()
     this.#parts.publish({ type: 'created', task: stored })
+    await keepOrFail(this.#parts, stored)
     return submit(this.#parts, stored, deployments)
   }
 
@@ -98,12 +99,12 @@ export class VideoTasks {
       const now = await this.#parts.now()
       if (now >= end) break
       await pause(Math.min(Math.max((current.dueAt ?? now) - now, 50), end - now, 1_000), signal)
-      current = await this.find(task.tenant, task.id)
+      current = await this.find(task.account, task.id)
     }
     return current
   }
 
-  async list(account: string, options: Omit<ListOptions, 'now'>): Promise<StoredTask[]> {
+  async list(account: string, options: Omit<TaskListOptions, 'now'>): Promise<StoredTask[]> {
     const { store } = this.#parts
     if (store.list === undefined) throw new GatewayError('not_found', { message: 'This server does not list tasks.' })
     return (await store.list(account, { ...options, now: await this.#parts.now() })).map(fromRecord)
@@ -137,7 +138,7 @@ export class VideoTasks {
   #intent({ caller, request, digest }: Submission, id: string, now: number, leaseMs: number): StoredTask {
     const { lifeMs, deadlineMs } = this.#parts.timing
     return {
-      tenant: caller.account,
+      account: caller.account,
       id,
       version: 1,
       createdAt: now,

@@ -12,7 +12,7 @@ import { openaiShape } from './shape.ts'
 import type { StoredTask } from './task.ts'
 
 export interface WebhookEndpoint {
-  /** Must lead to a public address, unless `WebhookOptions.anywhere` says otherwise. Redirects are not followed. */
+  /** Must lead to a public address, unless `WebhookOptions.allowPrivateNetwork` says otherwise. Redirects are not followed. */
   readonly url: string
   /** `whsec_` and at least 24 bytes of base64, as Standard Webhooks write secrets. */
   readonly secret: string
@@ -22,7 +22,7 @@ export interface WebhookOptions {
   /** Where the end of a task is told, by its account and request; undefined: nowhere. */
   readonly endpoint: (task: StoredTask) => Promise<WebhookEndpoint | undefined> | WebhookEndpoint | undefined
   /** Also addresses of this network: only where the URLs are the host's own. Default false. */
-  readonly anywhere?: boolean
+  readonly allowPrivateNetwork?: boolean
 }
 
 /** Milliseconds after which delivery is tried again. */
@@ -45,7 +45,7 @@ export async function deliver(
 ): Promise<void> {
   const endpoint = await within(withinMs, Promise.resolve(options.endpoint(task)), 'webhooks.endpoint()')
   if (endpoint === undefined) return
-  const url = options.anywhere === true ? new URL(endpoint.url) : publicUrl(endpoint.url)
+  const url = options.allowPrivateNetwork === true ? new URL(endpoint.url) : publicUrl(endpoint.url)
   if (url === undefined) throw new Error('the URL of the webhook does not lead to a public address')
   const timestamp = Math.floor(now / 1000)
   const type = task.data.state === 'completed' ? 'video.completed' : 'video.failed'
@@ -63,7 +63,7 @@ export async function deliver(
     'webhook-timestamp': String(timestamp),
     'webhook-signature': `v1,${sign(endpoint.secret, `${id}.${timestamp}.${body}`)}`,
   }
-  const status = await post(url, body, headers, options.anywhere === true, withinMs)
+  const status = await post(url, body, headers, options.allowPrivateNetwork === true, withinMs)
   if (status < 200 || status >= 300) throw new Error(`the webhook was answered with ${status}`)
 }
 
@@ -79,11 +79,11 @@ function post(
   url: URL,
   body: string,
   headers: Record<string, string>,
-  anywhere: boolean,
+  allowPrivateNetwork: boolean,
   withinMs: number,
 ): Promise<number> {
   const send = url.protocol === 'https:' ? overHttps : overHttp
-  const lookup = anywhere ? {} : { lookup: publicLookup() }
+  const lookup = allowPrivateNetwork ? {} : { lookup: publicLookup() }
   return new Promise((resolve, reject) => {
     const length = { 'content-length': String(Buffer.byteLength(body)) }
     const request = send(url, {

@@ -6,6 +6,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import type { KeyRecord, KeyStore } from '../auth/contract.ts'
 import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import { testKeyNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 
 function record(changes: Partial<KeyRecord> = {}): KeyRecord {
@@ -76,6 +77,8 @@ export function testKeyStore(
     assert.equal(await other.insert(same), false)
     assert.deepEqual(await store.find(first.hash), first)
   })
+
+  testKeyNames(plain, record)
 
   it('replaces a record by the next version, and refuses every other', async (store, other) => {
     if (store.update === undefined) return

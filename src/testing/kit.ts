@@ -1,5 +1,7 @@
 /** What the suites of the stores have in common. */
+import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { TestFunction } from './runner.ts'
 
 export interface StoreKitOptions<Store> {
@@ -57,6 +59,34 @@ export const oddNames: readonly string[] = [
   'UPPER lower',
   'upper LOWER',
 ]
+
+/**
+ * Names that are this one for a database that compares without regard to case, to accents or to spaces at the end, and
+ * that are not it: accounts, ids, keys and references are compared byte for byte.
+ */
+export function lookalikes(name: string): readonly string[] {
+  return [name.toUpperCase(), `${name} `, ` ${name}`, name.replace('a', 'á'), `${name}\t`].filter(
+    (each) => each !== name,
+  )
+}
+
+/**
+ * Keeps something large and gives back what the store made of it. A failure says that it came of the size, for all that
+ * a driver tells of it is often that the connection was closed.
+ */
+export async function keptLarge<T>(what: string, expected: T, keep: () => Promise<T>): Promise<void> {
+  let kept: T
+  try {
+    kept = await keep()
+  } catch (error) {
+    throw new Error(
+      `the store failed with ${what}, which it must take: ${(error as Error).message}. ` +
+        'Raise its limit on the size of a value, a row or a packet (such as max_allowed_packet), or its deadline.',
+      { cause: error },
+    )
+  }
+  assert.ok(isDeepStrictEqual(kept, expected), `${what} came back cut off or changed`)
+}
 
 /** Calls of both handles in turn, all under way at once. */
 export function race<Store, T>(

@@ -4,8 +4,10 @@
  */
 import assert from 'node:assert/strict'
 import type { Ledger } from '../billing/contract.ts'
+import { mostMicros } from '../billing/money.ts'
 import { fresh, race, suiteOf, type StoreKitOptions } from './kit.ts'
 import { funded, standing, testBooks } from './ledger-books.ts'
+import { testLedgerNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 
 /** Long enough for any test. */
@@ -47,6 +49,30 @@ export function testLedger(
     assert.equal((await ledger.credit({ account: fresh('account'), amount: 5n, reference })).outcome, 'conflict')
     assert.deepEqual(await standing(ledger, account), { balance: 6n, held: 0n })
   })
+
+  it('adds up amounts beyond 2^53, the largest there is several times', async (ledger, other) => {
+    const account = fresh('account')
+    for (const [count, each] of [ledger, other, ledger].entries()) {
+      const { balance } = await each.credit({ account, amount: mostMicros, reference: fresh('r') })
+      assert.equal(balance, mostMicros * BigInt(count + 1))
+    }
+    const before = mostMicros * 3n
+    const id = fresh('h')
+    const held = await ledger.hold({ id, account, amount: mostMicros - 1n, leaseMs })
+    assert.deepEqual(held, { outcome: 'held', balance: before - mostMicros + 1n })
+    assert.equal((await other.hold({ id: fresh('h'), account, amount: mostMicros, leaseMs })).balance, mostMicros + 1n)
+    assert.deepEqual(await standing(other, account), { balance: mostMicros + 1n, held: mostMicros * 2n - 1n })
+    await ledger.settle({ id, account, amount: 3n })
+    assert.deepEqual(await standing(ledger, account), { balance: mostMicros * 2n - 3n, held: mostMicros })
+    // Far below zero, and back to the very unit.
+    for (let count = 0; count < 4; count++) await ledger.settle({ id: fresh('h'), account, amount: mostMicros })
+    assert.deepEqual(await standing(ledger, account), { balance: mostMicros * -2n - 3n, held: mostMicros })
+    for (const amount of [mostMicros, mostMicros, 3n]) await other.credit({ account, amount, reference: fresh('r') })
+    assert.deepEqual(await standing(ledger, account), { balance: 0n, held: mostMicros })
+    assert.deepEqual((await ledger.audit()).faults, [])
+  })
+
+  testLedgerNames(it)
 
   it('takes back with a credit below zero', async (ledger) => {
     const account = await funded(ledger, 10n)

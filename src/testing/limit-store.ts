@@ -3,8 +3,9 @@
  * node:assert.
  */
 import assert from 'node:assert/strict'
-import type { Claim, LimitStore, PlaceRule, RateRule } from '../limits/contract.ts'
+import type { LimitClaim, LimitStore, PlaceRule, RateRule } from '../limits/contract.ts'
 import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import { testBucketNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 
 const hour = 3_600_000
@@ -17,7 +18,7 @@ function rate(changes: Partial<RateRule> = {}): RateRule {
   return { bucket: fresh('bucket'), cost: 1, limit: 10, periodMs: hour, burst: 10, ...changes }
 }
 
-function claim(rates: readonly RateRule[], places: readonly PlaceRule[] = [], id: string = fresh('call')): Claim {
+function claim(rates: readonly RateRule[], places: readonly PlaceRule[] = [], id: string = fresh('call')): LimitClaim {
   return { id, rates, places, leaseMs }
 }
 
@@ -115,6 +116,8 @@ export function testLimitStore(
       assert.deepEqual([admitted, whole(left), free], [true, [0], [0]])
     }
   })
+
+  testBucketNames(it)
 
   it('lets a changed limit take effect on what was drawn before', async (store) => {
     const rule = rate({ cost: 5 })

@@ -1,7 +1,8 @@
 /** The contract of `ResponseStore` as a suite for any test runner. */
 import assert from 'node:assert/strict'
 import type { ResponseRecord, ResponseStore } from '../responses/contract.ts'
-import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import { fresh, keptLarge, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import { testResponseNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 
 /** Registers one test for each promise. `factory` gives a store; records of other tests in it do no harm. */
@@ -81,6 +82,8 @@ export function testResponseStore(
     assert.equal(await store.holding(account, 'msg_2'), undefined)
   })
 
+  testResponseNames(it)
+
   it('accounts and ids tell records apart, whatever they hold', async (store) => {
     const account = fresh('account')
     const places = [
@@ -104,16 +107,22 @@ export function testResponseStore(
 
   it('any text comes back byte for byte, however long', async (store, other) => {
     const odd = JSON.stringify({ text: 'naïve 🎈 \u0000 \u2028 \ud800 "quoted" \\' })
-    for (const body of [odd, JSON.stringify({ text: 'naïve 🎈 '.repeat(400_000) })]) {
-      const { account, id } = await put(store, { items: [], body })
-      assert.equal((await other.get(account, id))?.body, body)
-    }
+    const { account, id } = await put(store, { items: [], body: odd })
+    assert.equal((await other.get(account, id))?.body, odd)
+    const long = recordOf({ items: [], body: JSON.stringify({ text: 'naïve 🎈 '.repeat(400_000) }) })
+    await keptLarge('a body of 5 MB', long, async () => {
+      await store.put(long)
+      return (await other.get(long.account, long.id)) as ResponseRecord
+    })
   })
 
   it('a record may have a thousand items', async (store) => {
     const items = Array.from({ length: 1_000 }, (_, index) => `msg_${index}`)
-    const record = await put(store, { items })
-    assert.deepEqual(await store.holding(record.account, 'msg_999'), record)
+    const record = recordOf({ items })
+    await keptLarge('a thousand items', record, async () => {
+      await store.put(record)
+      return (await store.holding(record.account, 'msg_999')) as ResponseRecord
+    })
     assert.equal(await store.delete(record.account, record.id), true)
     assert.equal(await store.holding(record.account, 'msg_0'), undefined)
   })

@@ -12,7 +12,7 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     assert.deepEqual(await store.claim({ now: start + hour - 1, leaseMs: 1_000, limit: 10 }), [])
     const claimed = await store.claim({ now: start + hour, leaseMs: 1_000, limit: 10 })
     assert.deepEqual(claimed, [next(record, { leasedUntil: start + hour + 1_000 })])
-    assert.deepEqual(await store.find(record.tenant, record.id, start), claimed[0])
+    assert.deepEqual(await store.find(record.account, record.id, start), claimed[0])
   })
 
   it('claims no task again before its lease has run out', async (store, other) => {
@@ -69,10 +69,10 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     const claims = Array.from({ length: 10 }, (_, index) =>
       (index % 2 === 0 ? store : other).claim({ now: start + hour, leaseMs: 1_000, limit: 7 }),
     )
-    const ids = (await Promise.all(claims)).flat().map((each) => `${each.tenant}/${each.id}`)
+    const ids = (await Promise.all(claims)).flat().map((each) => `${each.account}/${each.id}`)
     // A claim may leave out tasks that another one was taking; nothing may be lost for good.
     const rest = await store.claim({ now: start + hour, leaseMs: 1_000, limit: 30 })
-    ids.push(...rest.map((each) => `${each.tenant}/${each.id}`))
+    ids.push(...rest.map((each) => `${each.account}/${each.id}`))
     assert.equal(ids.length, 30)
     assert.equal(new Set(ids).size, 30)
   })
@@ -94,19 +94,19 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     await store.insert(record)
     for (let at = start; at < record.expiresAt; at += 6 * hour) await store.claim({ now: at, leaseMs: 1, limit: 10 })
     await store.claim({ now: record.expiresAt - 1, leaseMs: 1, limit: 10 })
-    assert.deepEqual(await store.find(record.tenant, record.id, record.expiresAt - 1), record)
+    assert.deepEqual(await store.find(record.account, record.id, record.expiresAt - 1), record)
   })
 
-  it('lists the tasks of a tenant in order, page by page, where it lists at all', async (store) => {
+  it('lists the tasks of an account in order, page by page, where it lists at all', async (store) => {
     if (store.list === undefined) return
-    const tenant = task().tenant
-    const records = [3, 1, 2, 5, 4].map((at) => task({ tenant, createdAt: start + at, id: `task_${at}` }))
+    const account = task().account
+    const records = [3, 1, 2, 5, 4].map((at) => task({ account, createdAt: start + at, id: `task_${at}` }))
     for (const record of records) await store.insert(record)
     await store.insert(task())
-    await store.insert(task({ tenant, expiresAt: start + 50, id: 'task_expired' }))
+    await store.insert(task({ account, expiresAt: start + 50, id: 'task_expired' }))
     const now = start + 50
     const ids = async (options: { limit: number; after?: string; order: 'asc' | 'desc' }) =>
-      ((await store.list?.(tenant, { now, ...options })) ?? []).map((each) => each.id)
+      ((await store.list?.(account, { now, ...options })) ?? []).map((each) => each.id)
     assert.deepEqual(await ids({ limit: 10, order: 'asc' }), ['task_1', 'task_2', 'task_3', 'task_4', 'task_5'])
     assert.deepEqual(await ids({ limit: 2, order: 'desc' }), ['task_5', 'task_4'])
     assert.deepEqual(await ids({ limit: 2, order: 'desc', after: 'task_4' }), ['task_3', 'task_2'])

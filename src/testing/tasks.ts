@@ -10,7 +10,7 @@ let made = 0
 export function task(changes: Partial<TaskRecord> = {}): TaskRecord {
   made++
   return {
-    tenant: `tenant-${made}`,
+    account: `account-${made}`,
     id: `task_${made}`,
     version: 1,
     createdAt: start,

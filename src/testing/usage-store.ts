@@ -3,38 +3,11 @@
  * node:assert.
  */
 import assert from 'node:assert/strict'
-import type { UsageRecord, UsageStore } from '../usage/contract.ts'
+import type { UsageStore } from '../usage/contract.ts'
 import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import { testUsageNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
-
-const minute = 60_000
-const day = 24 * 60 * minute
-/** A midnight of UTC. */
-const start = Date.UTC(2031, 0, 10)
-
-function record(changes: Partial<UsageRecord> = {}): UsageRecord {
-  return {
-    id: fresh('req'),
-    account: 'account',
-    group: 'default',
-    endpoint: 'chat.completions',
-    model: 'model',
-    outcome: 'completed',
-    stream: false,
-    promptTokens: 10,
-    cachedTokens: 4,
-    completionTokens: 20,
-    reasoningTokens: 5,
-    images: 0,
-    seconds: 0,
-    cost: 30n,
-    overage: 0n,
-    basis: 'reported',
-    startedAt: start,
-    totalMs: 12,
-    ...changes,
-  }
-}
+import { record, start, testSums } from './usage-sums.ts'
 
 export function testUsageStore(
   test: TestFunction,
@@ -63,6 +36,14 @@ export function testUsageStore(
     })
     await store.append([full])
     assert.deepEqual(await other.list({ account }), { items: [full] })
+  })
+
+  it('finds a record by its id', async (store, other) => {
+    if (store.find === undefined) return
+    const wanted = record({ account: fresh('account') })
+    await store.append([wanted, record({ account: wanted.account })])
+    assert.deepEqual(await other.find?.(wanted.id), wanted)
+    assert.equal(await other.find?.(fresh('req')), undefined)
   })
 
   it('leaves out what a record does not say', async (store) => {
@@ -144,95 +125,8 @@ export function testUsageStore(
     assert.deepEqual([...seen].sort(), records.map(({ id }) => id).sort())
   })
 
-  it('sums up everything, to the last digit', async (store) => {
-    const account = fresh('account')
-    const large = 9_007_199_254_740_991n
-    await store.append([
-      record({ account, cost: large, images: 1, seconds: 0.5 }),
-      record({ account, cost: large, images: 2, seconds: 0.25, outcome: 'cancelled' }),
-      record({ account, cost: 3n, outcome: 'failed' }),
-    ])
-    assert.deepEqual(await store.summarise({ account, by: [] }), [
-      {
-        requests: 3,
-        incomplete: 2,
-        promptTokens: 30,
-        cachedTokens: 12,
-        completionTokens: 60,
-        reasoningTokens: 15,
-        images: 3,
-        seconds: 0.75,
-        cost: large * 2n + 3n,
-      },
-    ])
-  })
-
-  it('sums up by any combination of dimensions, in their order', async (store) => {
-    const account = fresh('account')
-    await store.append([
-      record({ account, model: 'b', key: 'k1', startedAt: start + day }),
-      record({ account, model: 'a', key: 'k2' }),
-      record({ account, model: 'a' }),
-      record({ account, model: 'b', endpoint: 'embeddings', group: 'vip' }),
-    ])
-    const by = async (...dimensions: Parameters<UsageStore['summarise']>[0]['by'][number][]) =>
-      (await store.summarise({ account, by: dimensions })).map((row) => [
-        ...dimensions.map((each) => row[each]),
-        row.requests,
-      ])
-    assert.deepEqual(await by('model'), [
-      ['a', 2],
-      ['b', 2],
-    ])
-    assert.deepEqual(await by('key'), [
-      ['', 2],
-      ['k1', 1],
-      ['k2', 1],
-    ])
-    assert.deepEqual(await by('day', 'model'), [
-      ['2031-01-10', 'a', 2],
-      ['2031-01-10', 'b', 1],
-      ['2031-01-11', 'b', 1],
-    ])
-    assert.deepEqual(await by('model', 'day'), [
-      ['a', '2031-01-10', 2],
-      ['b', '2031-01-10', 1],
-      ['b', '2031-01-11', 1],
-    ])
-    assert.deepEqual(await by('endpoint'), [
-      ['chat.completions', 3],
-      ['embeddings', 1],
-    ])
-    assert.deepEqual(await by('group'), [
-      ['default', 3],
-      ['vip', 1],
-    ])
-    assert.deepEqual(await by('account'), [[account, 4]])
-    assert.deepEqual(Object.keys((await store.summarise({ account, by: ['model'] }))[0] ?? {}).includes('day'), false)
-  })
-
-  it('begins days where it is told', async (store) => {
-    const account = fresh('account')
-    await store.append([
-      record({ account, startedAt: start - 8 * 60 * minute - 1 }),
-      record({ account, startedAt: start - 8 * 60 * minute }),
-      record({ account, startedAt: start - 1 }),
-      record({ account, startedAt: start }),
-    ])
-    const days = async (offsetMinutes?: number) =>
-      (await store.summarise({ account, by: ['day'], ...(offsetMinutes !== undefined && { offsetMinutes }) })).map(
-        (row) => [row.day, row.requests],
-      )
-    assert.deepEqual(await days(), [
-      ['2031-01-09', 3],
-      ['2031-01-10', 1],
-    ])
-    assert.deepEqual(await days(480), [
-      ['2031-01-09', 1],
-      ['2031-01-10', 3],
-    ])
-    assert.deepEqual(await days(-1), [['2031-01-09', 4]])
-  })
+  testSums(it)
+  testUsageNames(it)
 
   it('keeps names apart that look alike, and orders them by code point', async (store) => {
     const unique = fresh('x')

@@ -21,7 +21,7 @@ export type VendorReply = (request: VendorRequest, response: ServerResponse) => 
 
 export interface ScriptedVendor {
   /** Such as `http://127.0.0.1:40123/v1`. */
-  readonly baseUrl: string
+  readonly baseURL: string
   /** Every request so far, oldest first. */
   readonly requests: VendorRequest[]
   /** What answers from now on. */
@@ -32,7 +32,8 @@ export interface ScriptedVendor {
 export async function scriptedVendor(reply: VendorReply): Promise<ScriptedVendor> {
   const requests: VendorRequest[] = []
   const vendor = { requests, reply }
-  const server = createServer((incoming, response) => {
+  // Idle connections stay open: on a busy machine, a request may meet the end of one.
+  const server = createServer({ keepAliveTimeout: 600_000 }, (incoming, response) => {
     const left = new AbortController()
     response.once('close', () => {
       if (!response.writableFinished) left.abort()
@@ -52,7 +53,7 @@ export async function scriptedVendor(reply: VendorReply): Promise<ScriptedVendor
   await listen(server)
   const { port } = server.address() as AddressInfo
   return Object.assign(vendor, {
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseURL: `http://127.0.0.1:${port}/v1`,
     close: () => stop(server),
   })
 }

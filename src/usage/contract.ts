@@ -11,9 +11,10 @@ import type { ErrorCode } from '../errors.ts'
 
 /**
  * What a charge rests on: tokens `reported` by the vendor; `estimated` by the gateway for a complete answer; `delivered`,
- * estimated for what a client got before it left; or `none`, nothing was charged.
+ * estimated for what a client got before it left; `sent`, estimated for the question of a client that left before it got
+ * anything; or `none`, nothing was charged.
  */
-export type Basis = 'reported' | 'estimated' | 'delivered' | 'none'
+export type ChargeBasis = 'reported' | 'estimated' | 'delivered' | 'sent' | 'none'
 
 /** One call of a model. Flat, and JSON but for the amounts, which are micro-units. */
 export interface UsageRecord {
@@ -44,7 +45,7 @@ export interface UsageRecord {
   readonly cost: bigint
   /** The part of the cost that was not held beforehand. */
   readonly overage: bigint
-  readonly basis: Basis
+  readonly basis: ChargeBasis
   /** Milliseconds since the epoch, by the gateway's clock. */
   readonly startedAt: number
   readonly firstByteMs?: number
@@ -62,11 +63,11 @@ export interface UsageFilter {
   readonly to?: number
 }
 
-export type Dimension = 'day' | 'account' | 'group' | 'key' | 'model' | 'endpoint'
+export type UsageDimension = 'day' | 'account' | 'group' | 'key' | 'model' | 'endpoint'
 
 export interface UsageQuestion extends UsageFilter {
   /** One row for each combination of these that occurs; none: one row for all. */
-  readonly by: readonly Dimension[]
+  readonly by: readonly UsageDimension[]
   /** Minutes by which days begin before those of UTC, such as 480 for Beijing. Default 0. */
   readonly offsetMinutes?: number
 }
@@ -97,6 +98,8 @@ export interface UsageStore {
   append(records: readonly UsageRecord[]): Promise<void> | void
   /** Required. Records, newest first; of equal times the greater id first. */
   list(question: UsageFilter & PageRequest): Promise<Page<UsageRecord>> | Page<UsageRecord>
+  /** Recommended. The record with this id, whoever's it is. */
+  find?(id: string): Promise<UsageRecord | undefined> | UsageRecord | undefined
   /** Required. Sums, ordered by the dimensions as they were asked for. */
   summarise(question: UsageQuestion): Promise<UsageSummary[]> | UsageSummary[]
   /** Optional. Gives back what the store holds. Called once by `gateway.close()`. */

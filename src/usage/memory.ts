@@ -1,7 +1,8 @@
 /** The embedded usage store: the latest records, in this process. */
+import { checkKnown, count } from '../known-options.ts'
 import type { Page, PageRequest } from '../billing/contract.ts'
-import { pageOf } from '../billing/page.ts'
-import type { Dimension, UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from './contract.ts'
+import { cursorOf, pageOf, readCursor } from '../billing/page.ts'
+import type { UsageDimension, UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from './contract.ts'
 
 export interface MemoryUsageOptions {
   /** Records kept at most; the oldest are dropped. Default 10,000. */
@@ -9,6 +10,7 @@ export interface MemoryUsageOptions {
 }
 
 export function memoryUsageStore(options: MemoryUsageOptions = {}): UsageStore {
+  checkKnown('memoryUsageStore', options, { records: count })
   return new MemoryUsage(options.records ?? 10_000)
 }
 
@@ -32,12 +34,19 @@ class MemoryUsage implements UsageStore {
     }
   }
 
+  find(id: string): UsageRecord | undefined {
+    const record = this.#records.get(id)
+    return record && { ...record }
+  }
+
   list(question: UsageFilter & PageRequest): Page<UsageRecord> {
     const { limit = 100, after } = question
+    const [startedAt, id] = after === undefined ? [] : readCursor(after)
+    const before = startedAt === undefined || id === undefined ? undefined : placeOf({ startedAt, id })
     const found = this.#matching(question)
-      .filter((record) => after === undefined || cursorOf(record) < after)
-      .sort((left, right) => (cursorOf(left) < cursorOf(right) ? 1 : -1))
-    const page = pageOf(found, limit, cursorOf)
+      .filter((record) => before === undefined || placeOf(record) < before)
+      .sort((left, right) => (placeOf(left) < placeOf(right) ? 1 : -1))
+    const page = pageOf(found, limit, ({ startedAt, id }) => cursorOf(startedAt, id))
     return { ...page, items: page.items.map((record) => ({ ...record })) }
   }
 
@@ -73,11 +82,11 @@ class MemoryUsage implements UsageStore {
 }
 
 /** Orders as time and id do, as text. */
-function cursorOf(record: UsageRecord): string {
-  return `${String(Math.trunc(record.startedAt)).padStart(16, '0')}:${record.id}`
+function placeOf({ startedAt, id }: Pick<UsageRecord, 'startedAt' | 'id'>): string {
+  return `${String(Math.trunc(startedAt)).padStart(16, '0')}:${id}`
 }
 
-function valueOf(record: UsageRecord, dimension: Dimension, offsetMinutes: number): string {
+function valueOf(record: UsageRecord, dimension: UsageDimension, offsetMinutes: number): string {
   if (dimension !== 'day') return record[dimension] ?? ''
   return new Date(record.startedAt + offsetMinutes * 60_000).toISOString().slice(0, 10)
 }

@@ -123,6 +123,8 @@ export interface ChunkChoice {
   /** Default 0. */
   readonly index?: number
   readonly delta?: Delta
+  /** What some vendors send in place of `delta`. */
+  readonly message?: Delta
   readonly logprobs?: unknown
   readonly finish_reason?: string | null
   readonly [field: string]: unknown

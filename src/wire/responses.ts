@@ -97,6 +97,17 @@ export interface ResponseObject {
   readonly [field: string]: unknown
 }
 
+/** Items that stand for a conversation. */
+export interface CompactionObject {
+  readonly id: string
+  readonly object: 'response.compaction'
+  /** Seconds since the epoch. */
+  readonly created_at: number
+  readonly output: readonly OutputItem[]
+  readonly usage: ResponseUsage | null
+  readonly [field: string]: unknown
+}
+
 export interface OutputItem {
   readonly type: string
   readonly id: string

@@ -27,11 +27,3 @@ export function usageOf(promptTokens: number, completionTokens: number): Usage {
     total_tokens: promptTokens + completionTokens,
   }
 }
-
-/**
- * About how many tokens came in so many pieces, where nobody has counted: small pieces are mostly one token each, larger
- * ones have about one in four bytes.
- */
-export function estimatePieces(pieces: number, bytes: number): number {
-  return bytes <= pieces * 16 ? pieces : Math.ceil(bytes / 4)
-}

@@ -20,6 +20,8 @@ export interface VideoTaskObject {
   readonly id: string
   /** The same as `id`: clients look for either. */
   readonly task_id: string
+  /** The same, for xAI's clients. */
+  readonly request_id: string
   readonly object: 'video.generation'
   readonly model: string
   readonly status: VideoState

@@ -25,7 +25,7 @@ describe.each(bundles)('%s', (_, there, open) => {
     const { account, id } = record
     await responses.put(record)
     expect(await responses.holding(account, 'msg_1')).toEqual(record)
-    await expect.poll(async () => responses.get(account, id), { timeout: 5_000 }).toBeUndefined()
+    await expect.poll(async () => responses.get(account, id)).toBeUndefined()
     expect(await responses.holding(account, 'msg_1')).toBeUndefined()
     expect(await responses.delete(account, id)).toBe(false)
   })
@@ -37,7 +37,7 @@ describe.each(bundles)('%s', (_, there, open) => {
     await brief.responses.put(record)
     await brief.responses.put(other)
     await long.responses.put(record)
-    await expect.poll(async () => long.responses.get(record.account, other.id), { timeout: 5_000 }).toBeUndefined()
+    await expect.poll(async () => long.responses.get(record.account, other.id)).toBeUndefined()
     expect(await long.responses.get(record.account, record.id)).toEqual(record)
     expect(await long.responses.holding(record.account, 'msg_1')).toEqual(record)
   })
@@ -85,7 +85,7 @@ describe.each(bundles.slice(0, 2))('%s takes away behind its calls', (_, there, 
     const count = counting(place)
     const later = await open()
     await later.responses.get(account, 'resp')
-    await expect.poll(async () => count(`responses WHERE account = '${account}'`), { timeout: 5_000 }).toBe(1)
+    await expect.poll(async () => count(`responses WHERE account = '${account}'`)).toBe(1)
     expect(await count(`response_items WHERE account = '${account}'`)).toBe(1)
   })
 
@@ -108,7 +108,7 @@ describe.each(bundles.slice(0, 2))('%s takes away behind its calls', (_, there, 
     const later = await open()
     await later.idempotency.begin(attempt())
     const left = async () => count(`idempotency WHERE account = '${account}'`)
-    await expect.poll(left, { timeout: 5_000 }).toBe(3)
+    await expect.poll(left).toBe(3)
   })
 })
 

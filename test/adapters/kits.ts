@@ -1,5 +1,5 @@
 /** The contracts that a bundle keeps, each by its kit. Those of video tasks are run with stores of their own. */
-import type { Storage } from '../../src/index.ts'
+import type { StorageBundle } from '../../src/index.ts'
 import {
   testIdempotencyStore,
   testKeyStore,
@@ -10,7 +10,7 @@ import {
   type TestFunction,
 } from '../../src/testing/index.ts'
 
-type Bundle = Storage & Required<Pick<Storage, 'keys' | 'limits' | 'ledger' | 'idempotency' | 'responses'>>
+type Bundle = StorageBundle & Required<Pick<StorageBundle, 'keys' | 'limits' | 'ledger' | 'idempotency' | 'responses'>>
 
 /** `other`: the same data as another process would have it. */
 export function testStores(test: TestFunction, storage: Bundle, other: Bundle): void {

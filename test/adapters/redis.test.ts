@@ -1,20 +1,22 @@
+import { createClient } from '@redis/client'
+import { Redis } from 'ioredis'
 import { afterAll, describe, test } from 'vitest'
 import { redis } from '../../adapters/redis.ts'
-import { hasRedis, ownName, redisConnection } from '../servers.ts'
+import { hasRedis, ownName, redisUrl } from '../servers.ts'
 import { testStores } from './kits.ts'
 
 describe.skipIf(!hasRedis)('Redis keeps the contract of', async () => {
   const prefix = ownName()
-  const [client, second] = hasRedis ? [await redisConnection(), await redisConnection()] : []
+  const client = createClient({ url: redisUrl })
+  const other = new Redis(redisUrl, { lazyConnect: true })
+  for (const each of [client, other]) each.on('error', () => undefined)
+  if (hasRedis) await Promise.all([client.connect(), other.connect()])
   afterAll(async () => {
-    const keys = (await client?.send('KEYS', `{${prefix}}*`)) as string[]
-    if (keys.length > 0) await client?.send('DEL', ...keys)
-    client?.close()
-    second?.close()
+    const keys = await client.keys(`{${prefix}}*`)
+    if (keys.length > 0) await client.del(keys)
+    client.destroy()
+    other.disconnect()
   })
-  testStores(
-    test,
-    redis(async (...words) => client?.send(...words), { prefix }),
-    redis(async (...words) => second?.send(...words), { prefix }),
-  )
+  // One process with node-redis, one with ioredis: both clients as they are.
+  testStores(test, redis(client, { prefix }), redis(other, { prefix }))
 })

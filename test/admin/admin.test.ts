@@ -1,6 +1,6 @@
 /** What a host's own pages can do, seen from the pages and from the clients' side. */
 import { describe, expect, test } from 'vitest'
-import { createGateway, type Admin, type GatewayOptions } from '../../src/index.ts'
+import { createGateway, memoryKeyStore, type Admin, type GatewayOptions } from '../../src/index.ts'
 import { defineProvider, finish, text } from '../../src/providers/index.ts'
 import { hosted } from '../hosted.ts'
 
@@ -16,7 +16,7 @@ async function service(options: Partial<GatewayOptions> = {}) {
   const gateway = createGateway({
     models: {
       cheap: { provider: parrot, price: { input: '1000', output: '2000' } },
-      dear: { provider: parrot, price: { input: '5000' } },
+      dear: { provider: parrot, price: { input: '5000', output: '0' } },
     },
     groups: { free: { models: ['cheap'] }, pro: { models: '*' } },
     billing: {},
@@ -63,12 +63,22 @@ describe('keys', () => {
     expect((await chat(key)).status).toBe(401)
   })
 
+  test('that are revoked are refused by the next call, where their store tells nobody of changes', async () => {
+    const { admin, chat } = await service({ keys: { ...memoryKeyStore(), watch: () => () => undefined } })
+    await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
+    const { key, record } = await admin.keys.create({ account: 'acme', group: 'free' })
+    expect((await chat(key)).status).toBe(200)
+    await admin.keys.revoke('acme', record.id)
+    expect((await chat(key)).status).toBe(401)
+  })
+
   test('change in nothing but what may be changed, whatever a page hands on', async () => {
     const { admin } = await service()
     const { record } = await admin.keys.create({ account: 'acme', group: 'free' })
     const revoked = await admin.keys.revoke('acme', record.id)
     const sent = { name: 'mine', account: 'victim', id: 'key_other', revokedAt: null, createdAt: 1 }
-    expect(await admin.keys.update('acme', record.id, sent)).toEqual({ ...revoked, name: 'mine' })
+    await expect(admin.keys.update('acme', record.id, sent)).rejects.toMatchObject({ status: 400 })
+    expect(await admin.keys.list('acme')).toEqual([revoked])
     expect(await admin.keys.list('victim')).toEqual([])
   })
 
@@ -190,15 +200,92 @@ test('usage is listed call by call and summed up by day, model and key', async (
   expect(today).toMatchObject([{ day: new Date().toISOString().slice(0, 10), requests: 3, cost: '9' }])
 })
 
+const pages = [{ limit: 0 }, { limit: 1_001 }, { limit: '5' }, { limit: NaN }, { after: 5 }, { offset: 5 }]
+const filters = [
+  { account: undefined },
+  { account: '' },
+  { account: null },
+  { acount: 'a' },
+  { key: 5 },
+  { model: ['x'] },
+  { from: '2026-01-01' },
+  { from: new Date() },
+  { from: NaN },
+  { to: 1_900_000_000 },
+]
+
+type Question = (admin: Admin) => Promise<unknown>
+
+function asked(
+  what: string,
+  ask: (admin: Admin, wrong: object) => Promise<unknown>,
+  wrongs: readonly object[],
+): Record<string, Question> {
+  return Object.fromEntries(
+    wrongs.map((wrong): [string, Question] => {
+      return [`${what} with ${Object.entries(wrong).map(String).join()}`, (admin) => ask(admin, wrong)]
+    }),
+  )
+}
+
 describe('mistakes in a question', () => {
-  const wrong: Readonly<Record<string, (admin: Admin) => Promise<unknown>>> = {
+  const wrong: Readonly<Record<string, Question>> = {
     'an object for an account': (admin) => admin.keys.list({ account: 'acme' } as never),
     'no account': (admin) => admin.keys.create({ group: 'free' } as never),
     'no account to be found': (admin) => admin.accounts.find(undefined as never),
     'no books to be listed': (admin) => admin.accounts.entries({} as never),
     'sums by nothing': (admin) => admin.usage.statistics({ account: 'acme' } as never),
-    'sums by what is not recorded': (admin) => admin.usage.statistics({ by: ['colour'] as never }),
+    'sums by what is not recorded': (admin) => admin.usage.statistics({ account: 'acme', by: ['colour'] as never }),
     'an amount that is a number': (admin) => admin.accounts.topUp({ account: 'a', amount: 5 as never, reference: 'o' }),
+    ...asked('keys.create', (admin, wrong) => admin.keys.create({ account: 'a', group: 'free', ...wrong }), [
+      { rate: { request: '1/min' } },
+      { rate: { requests: 60 } },
+      { rate: { concurrent: '4' } },
+      { rate: { concurrent: -1 } },
+      { rate: '60/min' },
+      { name: 5 },
+      { expiresAt: 1_900_000_000 },
+      { expiresAt: Date.now() - 1 },
+      { expiresAt: new Date() },
+      { expires: Date.now() },
+      { group: undefined },
+      { account: undefined },
+    ]),
+    ...asked('keys.update', (admin, wrong) => admin.keys.update('a', 'key_1', wrong), [
+      { rate: { concurrent: 0 } },
+      { expiresAt: 1_900_000_000 },
+      { name: 5 },
+      { revokedAt: null },
+    ]),
+    ...asked('accounts.open', (admin, wrong) => admin.accounts.open({ id: 'a', ...wrong }), [
+      { unlimited: 'false' },
+      { unlimited: null },
+      { name: 5 },
+      { balance: '5' },
+      { id: undefined },
+    ]),
+    ...asked(
+      'accounts.topUp',
+      (admin, wrong) => admin.accounts.topUp({ account: 'a', amount: '5', reference: 'o', ...wrong }),
+      [{ note: 5 }, { reference: undefined }, { account: undefined }, { amount: NaN }, { referense: 'o' }],
+    ),
+    ...asked('accounts.list', (admin, wrong) => admin.accounts.list(wrong), pages),
+    ...asked('accounts.entries', (admin, wrong) => admin.accounts.entries('a', wrong), pages),
+    ...asked('usage.list', (admin, wrong) => admin.usage.list({ account: 'a', ...wrong }), [...filters, ...pages]),
+    ...asked('usage.list of all', (admin, wrong) => admin.usage.list({ all: true, ...wrong } as never), [
+      { account: 'a' },
+      { all: 'yes' },
+      { all: false },
+    ]),
+    ...asked(
+      'usage.statistics',
+      (admin, wrong) => admin.usage.statistics({ account: 'a', by: ['day'], ...wrong } as never),
+      [...filters, { offsetMinutes: NaN }, { offsetMinutes: '480' }, { by: 'day' }, { by: undefined }],
+    ),
+    ...asked('models', (admin, wrong) => admin.models((wrong as { group: string }).group), [
+      { group: 'nobody' },
+      { group: undefined },
+    ]),
   }
 
   test.each(Object.entries(wrong))('%s: told as such, not as a store that is down', async (_, ask) => {

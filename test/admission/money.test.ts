@@ -1,7 +1,9 @@
 import OpenAI from 'openai'
-import { describe, expect, test } from 'vitest'
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { createGateway, memoryLedger, type Ledger } from '../../src/index.ts'
 import { openai } from '../../src/providers/index.ts'
+import type { VendorReply } from '../../src/testing/vendor.ts'
 import { post } from '../endpoints/ask.ts'
 import { askChat } from '../hosted.ts'
 import { scene, streamEvents, whole } from './scene.ts'
@@ -36,7 +38,7 @@ describe('a call that is paid', () => {
   test('costs what the group’s ratio makes of it', async () => {
     const { url, receipt } = await scene(whole, {
       ...billed,
-      groups: { default: { models: '*', ratio: '1.5' } },
+      groups: { default: { models: '*', priceMultiplier: '1.5' } },
       storage: { ledger: await funded(1_000_000n) },
     })
     await askChat(url)
@@ -44,7 +46,7 @@ describe('a call that is paid', () => {
   })
 
   test('costs what the deployment that answered costs, where a route has no price of its own', async () => {
-    const down = openai({ name: 'down', baseUrl: 'http://127.0.0.1:9' })
+    const down = openai({ name: 'down', baseURL: 'http://127.0.0.1:9' })
     const { url, receipt } = await scene(whole, {
       ...billed,
       models: (provider) => ({
@@ -76,7 +78,7 @@ describe('a call that is paid', () => {
   test('that comes to more than was held is charged in full, and the overage is told', async () => {
     const ledger = await funded(1_000n)
     const { url, receipt, usage } = await scene(whole, {
-      billing: { unstated: { outputTokens: 0 } },
+      billing: { defaults: { outputTokens: 0 } },
       model: { price: { output: '100' } },
       storage: { ledger },
     })
@@ -89,7 +91,7 @@ describe('a call that is paid', () => {
 
   test('of unstated length is held to what was held for it where the options say so', async () => {
     const { url, vendor } = await scene(whole, {
-      billing: { unstated: { outputTokens: 300, enforce: true } },
+      billing: { defaults: { outputTokens: 300, enforce: true } },
       storage: { ledger: await funded(1_000_000n) },
     })
     const limits = () =>
@@ -119,6 +121,49 @@ describe('a call that is paid', () => {
     })
     expect((await askChat(free.url)).status).toBe(200)
     expect((await free.receipt()).charge?.cost).toBe('0')
+  })
+})
+
+describe('counts that no call can have used', () => {
+  const counting = (counts: object): VendorReply => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }]
+    const head = { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm' }
+    return (_, response) =>
+      void response
+        .setHeader('content-type', 'application/json')
+        .end(JSON.stringify({ ...head, choices, usage: counts }))
+  }
+
+  test.each([
+    [{ prompt_tokens: 10, completion_tokens: 9e15 }, {}, 8 * 100 + 1_024 + 10],
+    [{ prompt_tokens: 9e15, completion_tokens: 10 }, {}, 8 * 2_000 + 10],
+    [{ prompt_tokens: 9e15, completion_tokens: 9e15 }, { max_tokens: 50 }, 8 * 2_000 + 8 * 50 + 1_024],
+  ])('%o are cut, and receipt and failure channel say so', async (counts, body, cost) => {
+    const failures: unknown[] = []
+    const watch = (failure: unknown) => failures.push(failure)
+    subscribe('modelhatch:failure', watch)
+    onTestFinished(() => void unsubscribe('modelhatch:failure', watch))
+    const ledger = await funded(1_000_000n)
+    const { url, receipt } = await scene(counting(counts), {
+      ...billed,
+      model: { contextWindow: 2_000, maxOutputTokens: 100 },
+      storage: { ledger },
+    })
+    expect((await askChat(url, body)).status).toBe(200)
+    const { id, implausible } = await receipt()
+    expect(implausible?.usage).toMatchObject(counts)
+    expect(await balance(ledger)).toBe(1_000_000n - BigInt(cost))
+    expect(failures).toContainEqual({ id, error: expect.objectContaining({ message: expect.stringContaining('9') }) })
+  })
+
+  test('are charged as they are up to there', async () => {
+    const ledger = await funded(10_000_000n)
+    const counts = { prompt_tokens: 120_000, completion_tokens: 90_000, total_tokens: 210_000 }
+    const { url, receipt } = await scene(counting(counts), { ...billed, storage: { ledger } })
+    await askChat(url)
+    const told = await receipt()
+    expect(told.implausible).toBeUndefined()
+    expect(told.charge?.cost).toBe('0.21')
   })
 })
 
@@ -260,7 +305,7 @@ describe('a model without a price', () => {
       }),
       storage: { ledger: await funded(9_000n) },
     })
-    expect((await askChat(url)).status).toBe(500)
+    expect((await askChat(url)).status).toBe(503)
     expect(vendor.requests).toHaveLength(0)
   })
 
@@ -269,4 +314,42 @@ describe('a model without a price', () => {
       'models["m"].price.input: a price cannot be negative',
     )
   })
+})
+
+test("a registry of one's own gives prices as plain texts, of models as of deployments", async () => {
+  const charges: (string | undefined)[] = []
+  for (const priced of ['model', 'deployment'] as const) {
+    const price = { input: '1', output: '1' }
+    const { url, receipt, ledger } = await scene(whole, {
+      billing: {},
+      models: (provider) => {
+        const deployment = { provider, model: 'm', order: 0, weight: 1, ...(priced === 'deployment' && { price }) }
+        const model = {
+          id: 'm',
+          created: 1,
+          ownedBy: 'us',
+          deployments: [deployment],
+          ...(priced === 'model' && { price }),
+        }
+        return { find: () => model, list: () => [model] }
+      },
+    })
+    await ledger.credit({ account: 'acme', amount: 9_000n, reference: 'start' })
+    expect((await askChat(url)).status).toBe(200)
+    charges.push((await receipt()).charge?.cost)
+  }
+  expect(charges).toEqual(['0.00003', '0.00003'])
+})
+
+test('a change of the date in the middle of a call does not change how long it took', async () => {
+  const date = vi.spyOn(Date, 'now')
+  onTestFinished(() => date.mockRestore())
+  const { url, receipt } = await scene((request, response) => {
+    date.mockImplementation(() => 1)
+    return whole(request, response)
+  })
+  expect((await askChat(url)).status).toBe(200)
+  const { totalMs, firstByteMs } = await receipt()
+  expect(totalMs).toBeGreaterThanOrEqual(firstByteMs ?? 0)
+  expect(firstByteMs).toBeGreaterThan(0)
 })

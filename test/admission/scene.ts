@@ -52,7 +52,7 @@ export interface SceneOptions extends Partial<Omit<GatewayOptions, 'models'>> {
 export async function scene(reply: VendorReply, options: SceneOptions = {}): Promise<Scene> {
   const { model, models, storage, ...rest } = options
   const vendor = await vendorFor(reply)
-  const provider = openai({ baseUrl: vendor.baseUrl })
+  const provider = openai({ baseURL: vendor.baseURL })
   const stores = {
     ledger: storage?.ledger ?? memoryLedger(),
     limits: storage?.limits ?? memoryLimitStore(),
@@ -61,7 +61,7 @@ export async function scene(reply: VendorReply, options: SceneOptions = {}): Pro
   const gateway = await hostedWith({
     keys: { 'sk-test': { account: 'acme' } },
     models: models?.(provider) ?? { m: { provider, price: { input: '1', output: '1' }, ...model } },
-    retry: { tries: 1 },
+    retry: { maxAttempts: 1 },
     ...rest,
     storage: { ...storage, ...stores },
   })

@@ -4,10 +4,10 @@ import {
   memoryLedger,
   memoryLimitStore,
   memoryUsageStore,
-  type Ending,
+  type CallEnd,
   type Failure,
   type Ledger,
-  type Storage,
+  type StorageBundle,
   type UsageStore,
 } from '../../src/index.ts'
 import { askChat } from '../hosted.ts'
@@ -20,19 +20,19 @@ async function funded(): Promise<Ledger> {
 }
 
 /** A bundle whose every round trip is written down. */
-async function bundle(): Promise<{ storage: Storage; trips: string[]; endings: Ending[] }> {
+async function bundle(): Promise<{ storage: StorageBundle; trips: string[]; endings: CallEnd[] }> {
   const trips: string[] = []
-  const endings: Ending[] = []
+  const endings: CallEnd[] = []
   const ledger = spied(await funded(), 'ledger', trips)
   const limits = spied(memoryLimitStore(), 'limits', trips)
   const joint = {
     limits,
     ledger,
-    async admit(...[claim, hold]: Parameters<NonNullable<Storage['joint']>['admit']>) {
+    async admit(...[claim, hold]: Parameters<NonNullable<StorageBundle['joint']>['admit']>) {
       trips.push('joint.admit')
       return { limits: { admitted: true, left: claim.rates.map(() => 1), free: [] }, hold: await ledger.hold(hold) }
     },
-    finish(batch: readonly Ending[]) {
+    finish(batch: readonly CallEnd[]) {
       trips.push('joint.finish')
       endings.push(...batch)
     },

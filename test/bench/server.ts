@@ -50,13 +50,13 @@ async function metered(vendor: string, kind: string): Promise<RequestListener> {
 
 function gatewayTo(vendor: string, more: Partial<GatewayOptions> = {}): Gateway {
   const price = { input: '2', output: '8' }
-  const provider = openai({ baseUrl: `${vendor}/v1`, apiKey: 'sk-vendor' })
+  const provider = openai({ baseURL: `${vendor}/v1`, apiKey: 'sk-vendor' })
   const names = [...scenarios.map(({ name }) => name), 'held']
   return createGateway({
     models: Object.fromEntries(
       names.flatMap((name) => [
         [name, { provider, price }],
-        [`renamed:${name}`, { provider, price, as: name }],
+        [`renamed:${name}`, { provider, price, providerModel: name }],
       ]),
     ),
     keys: { 'sk-bench': { group: 'everyone', account: 'bench' } },

@@ -1,10 +1,10 @@
 /** Where the metered servers keep their books. */
 import { postgres } from 'modelhatch/postgres'
-import type { Storage } from 'modelhatch'
+import type { StorageBundle } from 'modelhatch'
 import { hasPostgres, ownName, postgresPool } from '../servers.ts'
 
 interface Books {
-  readonly storage: Storage | undefined
+  readonly storage: StorageBundle | undefined
   readonly close: () => Promise<void>
 }
 

@@ -27,7 +27,7 @@ const translators: readonly Translator[] = [
     name: 'anthropic',
     dialect: anthropicDialect,
     async *read(source) {
-      const reader = new MessageReader({ failure })
+      const reader = new MessageReader({ failure, format: 'anthropic-claude-v1' })
       for await (const events of readValues(source)) yield* reader.push(events)
       reader.end()
     },
@@ -95,5 +95,5 @@ async function* framesOf(pieces: AsyncIterable<ChatPiece>): AsyncGenerator<strin
   const state = new ChatStreamState({ id: 'chatcmpl-bench', created: 1, model: 'bench' }, false)
   const stream = await begin(pieces[Symbol.asyncIterator](), state, () => true)
   const order = { field: () => undefined, promptTokens: 0 } as never
-  yield* chunkFrames(stream, { order, meter: { usage: undefined, estimatedCompletionTokens: 0 } })
+  yield* chunkFrames(stream, { order, meter: { usage: undefined, textBytes: 0 } })
 }

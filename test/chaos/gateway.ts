@@ -10,7 +10,7 @@ import { mount } from '../../adapters/node.ts'
 import * as inPostgres from '../../adapters/postgres/tasks.ts'
 import * as inRedis from '../../adapters/redis/tasks.ts'
 import { createGateway, GatewayError, type TaskStore } from '../../src/index.ts'
-import { unavailable, type Provider, type VideoProvider } from '../../src/providers/index.ts'
+import { type Provider, type VideoProvider, retrySame } from '../../src/providers/index.ts'
 
 interface Settings {
   readonly vendor: string
@@ -48,7 +48,7 @@ function vendorProvider({ vendor, kind }: Settings): Provider {
       const response = await fetch(vendor + path, init)
       return { status: response.status, body: (await response.json()) as { id: string; done: boolean } }
     } catch (error) {
-      throw unavailable('same', error)
+      throw retrySame(error)
     }
   }
   return {
@@ -82,5 +82,5 @@ const gateway = createGateway({
   },
   clock,
 })
-const server = createServer(mount(gateway))
+const server = createServer({ keepAliveTimeout: 600_000 }, mount(gateway))
 server.listen(0, '127.0.0.1', () => process.send?.({ port: (server.address() as AddressInfo).port }))

@@ -4,19 +4,20 @@ import { Pool } from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import { postgres } from '../../adapters/postgres.ts'
 import { redis } from '../../adapters/redis.ts'
-import type { Storage } from '../../src/index.ts'
+import type { StorageBundle } from '../../src/index.ts'
 import { heapUsed } from '../heap.ts'
 import { askChat } from '../hosted.ts'
 import { scene, whole } from '../admission/scene.ts'
 import { hasPostgres, hasRedis, ownName, postgresPool, redisConnection } from '../servers.ts'
 import { Proxy, type Mode } from './proxy.ts'
+import { sampleOf } from '../long.ts'
 
 const requests = 200
 const storeMs = 400
 
 interface Line {
   readonly proxy: Proxy
-  readonly storage: Storage & Required<Pick<Storage, 'ledger'>>
+  readonly storage: StorageBundle & Required<Pick<StorageBundle, 'ledger'>>
   end(): Promise<void>
 }
 
@@ -79,7 +80,7 @@ describe('a store that is away', () => {
     for (const end of ends) await end()
   })
 
-  test.each(lines)(
+  test.each(sampleOf(lines, 2))(
     '%s, %s: 503 and no vendor called, nothing piled up, served again within a second',
     async (_, mode, there, open) => {
       if (!there) return
@@ -129,10 +130,36 @@ describe('a store that is away', () => {
         return { balances, holds, settlements, faults }
       }
       const paid = BigInt(receipts.length) * 30n
-      await expect
-        .poll(settled, { timeout: 10_000 })
-        .toEqual({ balances: 1_000_000n - paid, holds: 0n, settlements: paid, faults: [] })
+      await expect.poll(settled).toEqual({ balances: 1_000_000n - paid, holds: 0n, settlements: paid, faults: [] })
     },
     60_000,
   )
+
+  test.runIf(hasRedis)('limits in Redis that is away, money elsewhere: paid calls go on, and are charged', async () => {
+    const line = await redisLine()
+    ends.push(() => line.end())
+    const { url, vendor, ledger, receipts } = await scene(whole, {
+      billing: {},
+      limits: { whenDown: 'local' },
+      groups: { default: { models: '*', rate: { requests: '100000/min', concurrent: 1_000 } } },
+      timeouts: { storeMs },
+      storage: { ...(line.storage.limits && { limits: line.storage.limits }) },
+    })
+    await ledger.credit({ account: 'acme', amount: 1_000_000n, reference: 'start' })
+    for (const mode of ['pass', 'refuse', 'stop', 'pass'] as const) {
+      line.proxy.mode = mode
+      for (let round = 0; round < 3; round++) {
+        const answers = await Promise.all(Array.from({ length: 10 }, async () => askChat(url)))
+        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+        for (const answer of answers) await answer.body?.cancel()
+      }
+    }
+    expect(vendor.requests).toHaveLength(120)
+    await expect.poll(() => receipts.length).toBe(120)
+    const settled = async () => {
+      const { holds, settlements, faults } = await ledger.audit()
+      return { holds, settlements, faults }
+    }
+    await expect.poll(settled).toEqual({ holds: 0n, settlements: 3_600n, faults: [] })
+  })
 })

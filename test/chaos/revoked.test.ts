@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import { postgres } from '../../adapters/postgres.ts'
 import { redis } from '../../adapters/redis.ts'
 import { sqlite } from '../../adapters/sqlite.ts'
-import type { GatewayOptions, Storage } from '../../src/index.ts'
+import type { GatewayOptions, StorageBundle } from '../../src/index.ts'
 import { openai } from '../../src/providers/index.ts'
 import { whole } from '../admission/scene.ts'
 import { askChat, hostedWith, vendorFor, type Hosted } from '../hosted.ts'
@@ -25,15 +25,15 @@ afterAll(async () => {
   connection?.close()
 })
 
-const bundles: [string, boolean, () => Storage][] = [
+const bundles: [string, boolean, () => StorageBundle][] = [
   ['SQLite', true, () => sqlite(join(folder, 'keys.db'))],
   ['Postgres', hasPostgres, () => postgres(pool as NonNullable<typeof pool>, { schema: name })],
   ['Redis', hasRedis, () => redis(async (...words) => connection?.send(...words), { prefix: name })],
 ]
 
 /** A gateway whose only keys are those of the storage. */
-async function instance(options: GatewayOptions, storage: Storage): Promise<Hosted> {
-  const keys = storage.keys as NonNullable<Storage['keys']>
+async function instance(options: GatewayOptions, storage: StorageBundle): Promise<Hosted> {
+  const keys = storage.keys as NonNullable<StorageBundle['keys']>
   return hostedWith({ ...options, storage, keys })
 }
 
@@ -43,7 +43,7 @@ describe('a key in the cache of another instance', () => {
     async (_, there, storage) => {
       if (!there) return
       const vendor = await vendorFor(whole)
-      const models = { m: openai({ baseUrl: vendor.baseUrl }) }
+      const models = { m: openai({ baseURL: vendor.baseURL }) }
       // Without notices the cache would keep the key for the whole test.
       const options = { models, keyCache: { ageMs: 60_000 } }
       const [here, other] = [await instance(options, storage()), await instance(options, storage())]

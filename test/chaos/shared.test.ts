@@ -128,7 +128,7 @@ describe.each(places)('$kind, shared by processes', (place, there) => {
       }
       // What they held comes back when the leases have run out.
       const heldOf = async () => Promise.all(accounts.map(async (account) => (await ledger.account(account))?.held))
-      await expect.poll(heldOf, { timeout: 5_000 }).toEqual(accounts.map(() => 0n))
+      await expect.poll(heldOf).toEqual(accounts.map(() => 0n))
       expect((await ledger.audit()).faults).toEqual([])
     },
   )

@@ -14,7 +14,7 @@ let provider: OpenAIProvider
 
 beforeAll(async () => {
   gateways = await twoGateways()
-  provider = createOpenAI({ baseURL: gateways.baseUrl, apiKey: 'sk-test' })
+  provider = createOpenAI({ baseURL: gateways.baseURL, apiKey: 'sk-test' })
 })
 afterAll(() => gateways?.close())
 

@@ -20,11 +20,11 @@ type Clients = Record<string, (model: string, apiKey?: string) => LanguageModel>
 
 const clients: Clients = {
   '@ai-sdk/openai': (model, apiKey = 'sk-demo') =>
-    createOpenAI({ baseURL: served.baseUrl, apiKey, fetch: served.fetch }).chat(model),
+    createOpenAI({ baseURL: served.baseURL, apiKey, fetch: served.fetch }).chat(model),
   '@ai-sdk/openai-compatible': (model, apiKey = 'sk-demo') =>
     createOpenAICompatible({
       name: 'modelhatch',
-      baseURL: served.baseUrl,
+      baseURL: served.baseURL,
       apiKey,
       fetch: served.fetch,
       includeUsage: true,

@@ -16,6 +16,7 @@ const answers: readonly (readonly [path: RegExp, whole: string, event?: string])
   [/\/models\/.+/, 'Model'],
   [/\/chat\/completions$/, 'CreateChatCompletionResponse', 'CreateChatCompletionStreamResponse'],
   [/\/embeddings$/, 'CreateEmbeddingResponse'],
+  [/\/moderations$/, 'CreateModerationResponse'],
   [/\/images\/(?:generations|edits)$/, 'ImagesResponse'],
   [/\/audio\/transcriptions$/, 'CreateTranscriptionResponseJson'],
 ]

@@ -101,7 +101,7 @@ describe.each(['demo-image', 'openai/gpt-9'])('images of %s', (model) => {
   })
 
   test('through the AI SDK: made, and edited', async () => {
-    const openai = createOpenAI({ baseURL: served.baseUrl, apiKey: 'sk-demo', fetch: served.fetch })
+    const openai = createOpenAI({ baseURL: served.baseURL, apiKey: 'sk-demo', fetch: served.fetch })
     const made = await generateImage({ model: openai.image(model), prompt: 'a cat', size })
     expect(made.image.mediaType).toBe('image/png')
     expect(await readPng(Buffer.from(made.image.uint8Array), 'image')).toMatchObject({ width: 256 })
@@ -164,7 +164,7 @@ describe.each(['demo-transcription', 'openai/gpt-9'])('transcripts of %s', (mode
   })
 
   test('through the AI SDK', async () => {
-    const openai = createOpenAI({ baseURL: served.baseUrl, apiKey: 'sk-demo', fetch: served.fetch })
+    const openai = createOpenAI({ baseURL: served.baseURL, apiKey: 'sk-demo', fetch: served.fetch })
     const { text } = await transcribe({ model: openai.transcription(model), audio: sound })
     expect(text).toBe(statement)
   })

@@ -16,7 +16,7 @@ let client: OpenAI
 
 beforeAll(async () => {
   gateways = await twoGateways()
-  client = new OpenAI({ baseURL: gateways.baseUrl, apiKey: 'sk-test', maxRetries: 0 })
+  client = new OpenAI({ baseURL: gateways.baseURL, apiKey: 'sk-test', maxRetries: 0 })
 })
 afterAll(() => gateways?.close())
 

@@ -12,7 +12,7 @@ import { runExample } from '../examples/example.ts'
 import { judge, type Judge } from './judge.ts'
 
 export interface Served extends Judge {
-  readonly baseUrl: string
+  readonly baseURL: string
   /** The official client, every answer to which is judged. */
   readonly client: OpenAI
   readonly vendor: ScriptedVendor
@@ -38,13 +38,13 @@ export async function serve(): Promise<Served> {
     mount(inner)(again, response)
   }
   const vendor = await scriptedVendor(usual)
-  const example = await runExample('express', { OPENAI_API_KEY: 'sk-vendor', OPENAI_BASE_URL: vendor.baseUrl })
+  const example = await runExample('express', { OPENAI_API_KEY: 'sk-vendor', OPENAI_BASE_URL: vendor.baseURL })
   const { fetch, verdict } = judge()
   return {
     fetch,
     verdict,
-    baseUrl: example.baseUrl,
-    client: new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0, fetch }),
+    baseURL: example.baseURL,
+    client: new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0, fetch }),
     vendor,
     usual,
     async stop() {

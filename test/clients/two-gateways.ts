@@ -9,7 +9,7 @@ import { mount } from 'modelhatch/node'
 import { demo, openai } from 'modelhatch/providers'
 
 export interface TwoGateways {
-  readonly baseUrl: string
+  readonly baseURL: string
   close(): Promise<void>
 }
 
@@ -17,10 +17,10 @@ export interface TwoGateways {
 export async function twoGateways(): Promise<TwoGateways> {
   const local = demo({ paceMs: 0 })
   const inner = await served({ models: { passed: local } })
-  const vendor = openai({ baseUrl: inner.baseUrl, apiKey: 'sk-test', responses: true })
+  const vendor = openai({ baseURL: inner.baseURL, apiKey: 'sk-test', responses: true })
   const outer = await served({ models: { demo: local, passed: vendor } })
   return {
-    baseUrl: outer.baseUrl,
+    baseURL: outer.baseURL,
     async close() {
       await outer.close()
       await inner.close()
@@ -33,7 +33,7 @@ async function served(options: GatewayOptions): Promise<TwoGateways> {
   const server = createServer(mount(gateway))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     async close() {
       server.closeAllConnections()
       await Promise.all([gateway.close({ graceMs: 0 }), new Promise((resolve) => server.close(resolve))])

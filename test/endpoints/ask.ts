@@ -1,5 +1,6 @@
 /** Requests to a hosted gateway with the key `sk-test`, and what comes back. */
 import OpenAI from 'openai'
+import { openai, type ChatAnswer, type Provider } from '../../src/providers/index.ts'
 
 export interface Answered {
   readonly status: number
@@ -44,4 +45,10 @@ export function framesOf({ text }: Answered): string[] {
 
 export function clientOf(url: string, key = 'sk-test'): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 })
+}
+
+/** A vendor of OpenAI's format that has no other endpoint than the chat's. */
+export function onlyChats(baseURL: string): Provider {
+  const vendor = openai({ baseURL })
+  return { name: 'chats', chat: async (call) => (await vendor.chat?.(call)) as ChatAnswer }
 }

@@ -4,7 +4,7 @@ import { runExample } from './example.ts'
 
 test('a vendor of one’s own answers whole and in a stream, and is asked again when it fails', async () => {
   const example = await runExample('custom-provider')
-  const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
+  const client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0 })
   const question = { model: 'parrot', messages: [{ role: 'user', content: 'Pretty Polly' }] } as const
   const create = { ...question, messages: [...question.messages] }
   for (let call = 0; call < 3; call++) {

@@ -7,7 +7,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url))
 
 export interface RunningExample {
   /** Such as `http://127.0.0.1:40123/v1`. */
-  readonly baseUrl: string
+  readonly baseURL: string
   /** What it has printed so far, to either stream. */
   readonly printed: () => string
   /** Tells it to stop and gives its exit code: null when it had to be killed. */
@@ -28,7 +28,7 @@ export async function runExample(name: string, env: Record<string, string> = {})
   })
   const ended = once(child, 'close') as Promise<[number | null]>
   let printed = ''
-  const baseUrl = await new Promise<string>((resolve, reject) => {
+  const baseURL = await new Promise<string>((resolve, reject) => {
     const note = (piece: Buffer) => {
       printed += piece.toString()
       const url = /http:\/\/127\.0\.0\.1:\d+\S*/.exec(printed)?.[0]
@@ -40,7 +40,7 @@ export async function runExample(name: string, env: Record<string, string> = {})
     child.once('close', () => reject(new Error(`the example ${name} ended: ${printed}`)))
   })
   return {
-    baseUrl,
+    baseURL,
     printed: () => printed,
     async stop(signal = 'SIGTERM') {
       child.kill(signal)

@@ -4,7 +4,7 @@ import { runExample } from './example.ts'
 
 test('the pages sell a key, the service takes it, and the balance pays for it', async () => {
   const example = await runExample('keys-and-quotas')
-  const pages = example.baseUrl.replace(/,.*$/, '').replace(/\/my$/, '')
+  const pages = example.baseURL.replace(/,.*$/, '').replace(/\/my$/, '')
   const page = async (method: string, path: string, body: Record<string, string> = {}, account = 'acme') => {
     const form = method === 'POST' ? { body: new URLSearchParams(body) } : {}
     const response = await fetch(`${pages}/my${path}`, { method, headers: { 'x-account': account }, ...form })

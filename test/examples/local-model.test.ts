@@ -17,7 +17,7 @@ describe.skipIf(!hasShared)('a local model', () => {
   beforeAll(async () => {
     const env = { LOCAL_WEIGHTS: at('stories260K.bin'), LOCAL_VOCABULARY: at('tok512.bin') }
     example = await runExample('local-model', env)
-    client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
+    client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0 })
   })
   afterAll(async () => {
     expect(await example.stop()).toBe(0)

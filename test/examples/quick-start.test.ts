@@ -2,7 +2,7 @@ import { exec } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import OpenAI from 'openai'
+import OpenAI, { APIConnectionError } from 'openai'
 import {
   anthropicDialect,
   geminiDialect,
@@ -28,7 +28,7 @@ test.each([
   async (name, script) => {
     expect(scripts[script]).toBe(`node ${commandOf(name).join(' ')}`)
     const example = await runExample(name)
-    const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
+    const client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0 })
     const chat = (content: string) =>
       client.chat.completions.create({ model: 'demo', messages: [{ role: 'user', content }], stream: true })
     expect((await client.models.list()).data.map(({ id }) => id)).toContain('demo')
@@ -49,7 +49,8 @@ test.each([
       }
     }
     expect(said).toMatch(/24, 25$/)
-    expect(refused).toMatchObject({ status: 503, code: 'service_unavailable' })
+    // No answer that says no: clients come to the next process, if there is one.
+    expect(refused).toBeInstanceOf(APIConnectionError)
     // Sooner than the five seconds for which a server keeps idle connections.
     const soon = pause(3_000, 'still running', { ref: false })
     expect(await Promise.race([stopped, soon])).toBe(0)
@@ -65,9 +66,9 @@ test('a key of one’s own, and the models of a vendor where there is a key for 
   const example = await runExample('express', {
     MODELHATCH_KEY: 'sk-mine',
     OPENAI_API_KEY: 'sk-vendor',
-    OPENAI_BASE_URL: vendor.baseUrl,
+    OPENAI_BASE_URL: vendor.baseURL,
   })
-  const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-mine', maxRetries: 0 })
+  const client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-mine', maxRetries: 0 })
   expect((await client.models.list()).data.map(({ id }) => id)).toEqual(
     expect.arrayContaining(['demo', 'openai/gpt-9']),
   )
@@ -78,8 +79,8 @@ test('a key of one’s own, and the models of a vendor where there is a key for 
 
 test('a vendor that does not like its key is told to who started the server', async () => {
   const vendor = await scriptedVendor((_, response) => void response.writeHead(401).end('{}'))
-  const example = await runExample('express', { OPENAI_API_KEY: 'sk-old', OPENAI_BASE_URL: vendor.baseUrl })
-  const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
+  const example = await runExample('express', { OPENAI_API_KEY: 'sk-old', OPENAI_BASE_URL: vendor.baseURL })
+  const client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0 })
   const asked = client.chat.completions.create({ model: 'openai/gpt-9', messages: [{ role: 'user', content: 'Hi' }] })
   await expect(asked).rejects.toMatchObject({ status: 503 })
   expect(await example.stop()).toBe(0)
@@ -98,11 +99,11 @@ test('keys of other vendors add theirs', async () => {
   const google = await echoing(geminiDialect, 'x-goog-api-key')
   const example = await runExample('express', {
     ANTHROPIC_API_KEY: 'sk-ant',
-    ANTHROPIC_BASE_URL: claude.baseUrl,
+    ANTHROPIC_BASE_URL: claude.baseURL,
     GEMINI_API_KEY: 'sk-goog',
-    GEMINI_BASE_URL: google.baseUrl,
+    GEMINI_BASE_URL: google.baseURL,
   })
-  const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
+  const client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0 })
   const ask = async (model: string) => {
     const { choices } = await client.chat.completions.create({ model, messages: [{ role: 'user', content: 'Hi' }] })
     return choices[0]?.message.content
@@ -121,8 +122,8 @@ test('the key of Google adds its models for videos', async () => {
     response.setHeader('content-type', 'application/json')
     response.end('{"models":[{"name":"models/veo-3.1-generate-001"},{"name":"models/gemini-omni-1.1-flash"}]}')
   })
-  const example = await runExample('express', { GEMINI_API_KEY: 'sk-goog', GEMINI_BASE_URL: vendor.baseUrl })
-  const client = new OpenAI({ baseURL: example.baseUrl, apiKey: 'sk-demo', maxRetries: 0 })
+  const example = await runExample('express', { GEMINI_API_KEY: 'sk-goog', GEMINI_BASE_URL: vendor.baseURL })
+  const client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0 })
   const models = ['gemini/veo-3.1-generate-001', 'gemini/gemini-omni-1.1-flash']
   expect((await client.models.list()).data.map(({ id }) => id)).toEqual(expect.arrayContaining(models))
   for (const model of models) {
@@ -136,7 +137,7 @@ test('the key of Google adds its models for videos', async () => {
 
 test('a port that is taken is told at once', async () => {
   const first = await runExample('express')
-  const port = new URL(first.baseUrl).port
+  const port = new URL(first.baseURL).port
   await expect(runExample('express', { PORT: port })).rejects.toThrow('EADDRINUSE')
   expect(await first.stop()).toBe(0)
 })

@@ -64,7 +64,7 @@ function handle(provider: Provider, stream: boolean, options: Partial<GatewayOpt
   }
 }
 
-const early = { timeouts: { firstByteMs: 20 } }
+const early = { timeouts: { firstContentMs: 20 } }
 
 describe.each([
   { client: 'a client that waits', stream: false },
@@ -150,7 +150,7 @@ describe('a stream', () => {
       },
     }
     const { reply } = handle(defineProvider({ name: 'confused', chat: () => pieces }), true)
-    expect(await reply).toMatchObject({ status: 500 })
+    expect(await reply).toMatchObject({ status: 503 })
     await ended.promise
   })
 

@@ -1,5 +1,5 @@
 /** The gateway that is hosted in these tests, over one vendor whose every write is up to the test. */
-import { createGateway, type Gateway, type GatewayOptions } from 'modelhatch'
+import { createGateway, type Gateway, type GatewayOptions, type ModelOptions } from 'modelhatch'
 import { openai } from 'modelhatch/providers'
 import { scriptedVendor, type ScriptedVendor, type VendorReply } from 'modelhatch/testing'
 
@@ -50,16 +50,18 @@ export const helpfulVendor: VendorReply = ({ json, url }, response) => {
   }
 }
 
+/** `model`: what is said of the model `small`. */
 export async function hostedGateway(
   options: Partial<GatewayOptions> = {},
+  model: Partial<ModelOptions> = {},
 ): Promise<{ vendor: ScriptedVendor; gateway: Gateway; close: () => Promise<void> }> {
   const vendor = await scriptedVendor(helpfulVendor)
-  const provider = openai({ baseUrl: vendor.baseUrl, apiKey: 'sk-vendor' })
+  const provider = openai({ baseURL: vendor.baseURL, apiKey: 'sk-vendor' })
   const gateway = createGateway({
     keys: { [key]: {} },
-    models: { small: provider, 'org/model': { provider, as: 'small' } },
+    models: { small: { provider, ...model }, 'org/model': { provider, providerModel: 'small' } },
     sizes: { jsonBytes: 1024 * 1024 },
-    retry: { tries: 1 },
+    retry: { maxAttempts: 1 },
     clock: () => 1_700_000_000_000,
     ...options,
   })

@@ -106,9 +106,12 @@ describe.skipIf(!hasShared).each(hosts)('behind $name', (host: Host) => {
     const expected = (await ask('GET', '/v1/models', [`authorization: ${authorization}`])).body
     const wrong: unknown[] = []
     for (const text of strings) {
-      const target = `/v1/models?limit=${encodeURIComponent(text.toWellFormed())}`
-      const { status, body } = await ask('GET', target, [`authorization: ${authorization}`])
-      if (status !== 200 || body !== expected) wrong.push([target, status, body])
+      const value = encodeURIComponent(text.toWellFormed())
+      const unknown = await ask('GET', `/v1/models?of=${value}`, [`authorization: ${authorization}`])
+      if (unknown.status !== 200 || unknown.body !== expected) wrong.push([text, unknown])
+      const limited = await ask('GET', `/v1/models?limit=${value}`, [`authorization: ${authorization}`])
+      const refused = limited.status === 400 && limited.body.startsWith('{"error"')
+      if (!refused && (!/^\d*$/.test(text) || limited.status !== 200)) wrong.push([text, limited])
     }
     expect(wrong).toEqual([])
   })

@@ -20,6 +20,7 @@ import { mount as mountExpress } from 'modelhatch/express'
 import { mount as mountFetch } from 'modelhatch/fetch'
 import { mount as mountKoa } from 'modelhatch/koa'
 import { mount as mountNode } from 'modelhatch/node'
+import { sampleOf } from '../long.ts'
 
 export interface Host {
   readonly name: string
@@ -169,7 +170,7 @@ export const furnishedHosts: readonly Host[] = [
   koaHost(Koa, { name: 'Koa 3 on HTTP/2 behind koa-compress', path: '/ai', http2: true, before: [compress()] }),
 ]
 
-export const everyHost: readonly Host[] = [...plainHosts, ...furnishedHosts]
+export const everyHost: readonly Host[] = [...plainHosts, ...sampleOf(furnishedHosts, 3)]
 
 function host(about: Omit<Host, 'start'>, listenerOf: (gateway: Gateway) => unknown): Host {
   const { name, family, path, http2 } = about

@@ -1,7 +1,14 @@
 import express, { type ErrorRequestHandler, type RequestHandler } from 'express'
 import expressV4 from 'express-v4'
+import { bodyParser } from '@koa/bodyparser'
+import Koa, { type Middleware } from 'koa'
+import { koaBody } from 'koa-body'
+import oldBodyParser from 'koa-bodyparser'
+import KoaV2 from 'koa-v2'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { afterAll, describe, expect, it } from 'vitest'
 import { mount as mountExpress } from 'modelhatch/express'
+import { mount as mountKoa, recover } from 'modelhatch/koa'
 import { ask } from './client.ts'
 import { hostedGateway, jsonHeaders, question } from './gateway.ts'
 import { everyHost } from './hosts.ts'
@@ -163,5 +170,68 @@ describe('a body that the host has touched', () => {
     })
     expect(status).toBe(400)
     expect(body).toMatchObject({ error: { message: expect.stringContaining('before the body parser') as string } })
+  })
+})
+
+describe.each([
+  ['koa-bodyparser on Koa 2', KoaV2, () => oldBodyParser()],
+  ['@koa/bodyparser on Koa 3', Koa, () => bodyParser()],
+  ['koa-body on Koa 3', Koa, () => koaBody()],
+] as [string, typeof Koa, () => Middleware][])(
+  'a body parser in front that refuses a request, %s,',
+  (_, Framework, parser) => {
+    const started = (...before: Middleware[]) => {
+      const app = new Framework()
+      app.on('error', () => undefined)
+      for (const middleware of [...before, parser()]) app.use(middleware)
+      app.use(mountKoa('/ai', gateway))
+      return serve(app.callback())
+    }
+    const refused: [string, string, Record<string, string>, number][] = [
+      ['broken JSON', '{"model":', {}, 400],
+      ['more than its limit', JSON.stringify({ ...question, user: 'x'.repeat(2_000_000) }), {}, 413],
+      ['a broken encoding', chat, { 'content-encoding': 'gzip' }, 400],
+    ]
+
+    it.each(refused)('%s is answered in the gateway’s words behind `recover`', async (_, body, headers, status) => {
+      const url = await started(recover('/ai', gateway))
+      const answer = await fetch(`${url}/ai/v1/chat/completions`, post(body, headers))
+      expect([answer.status, await answer.json()]).toMatchObject([status, { error: { type: 'invalid_request_error' } }])
+      const stranger = await fetch(
+        `${url}/ai/v1/chat/completions`,
+        post(body, { ...headers, authorization: 'Bearer x' }),
+      )
+      expect(stranger.status).toBe(401)
+      expect((await fetch(`${url}/ai/v1/chat/completions`, post(chat))).status).toBe(200)
+    })
+
+    it('is the host’s own business on other paths, and so are its own errors', async () => {
+      const url = await started(recover('/ai', gateway), (context, next) => {
+        if (context.path === '/ai/v1/models') context.throw(403, 'the host’s own words', { expose: true })
+        return next()
+      })
+      const own = await fetch(`${url}/own`, post('{'))
+      expect([own.status, own.headers.get('x-request-id')]).toEqual([400, null])
+      const answer = await fetch(`${url}/ai/v1/models`)
+      expect([answer.status, await answer.text()]).toEqual([403, 'the host’s own words'])
+    })
+  },
+)
+
+describe('a server that calls every handler with a request, a response and the next, as middie does,', () => {
+  type Handler = (request: unknown, response: unknown, next: (error?: unknown) => void) => void
+  const run = (handlers: readonly Handler[], request: IncomingMessage, response: ServerResponse) => {
+    const [first, ...rest] = handlers
+    if (first === undefined) return void response.writeHead(404).end('nothing of the host')
+    first(request, response, (error) => (error ? response.writeHead(500).end() : run(rest, request, response)))
+  }
+  const listener: RequestListener = (request, response) =>
+    run(mountExpress(gateway) as unknown as Handler[], request, response)
+
+  it('can mount the pair for Express', async () => {
+    const url = await serve(listener)
+    expect((await fetch(`${url}/v1/chat/completions`, post(chat))).status).toBe(200)
+    const other = await fetch(`${url}/own`)
+    expect([other.status, await other.text()]).toEqual([404, 'nothing of the host'])
   })
 })

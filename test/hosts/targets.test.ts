@@ -40,6 +40,7 @@ const endpoints = [
   'POST /v1/chat/completions',
   'POST /v1/completions',
   'POST /v1/embeddings',
+  'POST /v1/moderations',
   'POST /v1/images/generations',
   'POST /v1/images/edits',
   'POST /v1/audio/transcriptions',

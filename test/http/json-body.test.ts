@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { JsonBody, type JsonObject } from '../../src/http/json-body.ts'
 import { hasShared, sharedJson } from '../shared.ts'
 import { extent, refusal, sizes, standard } from './json.ts'
+import { thorough } from '../long.ts'
 
 const fromText = (text: string) => JsonBody.fromBytes(Buffer.from(text), sizes)
 const statusOf = (bytes: Uint8Array, limits = sizes) => refusal(() => JsonBody.fromBytes(Buffer.from(bytes), limits))
@@ -72,7 +73,7 @@ describe('JSON bodies', () => {
           if (expected !== undefined) expect(JsonBody.fromBytes(bytes, sizes).value).toEqual(expected)
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns: thorough ? 3_000 : 500 },
     )
   })
 
@@ -100,7 +101,7 @@ describe('JSON bodies', () => {
         expect(statusOf(Buffer.from(JSON.stringify(value)), limits)).toBe(expected)
         expect(refusal(() => JsonBody.fromValue(value, limits))).toBe(expected)
       }),
-      { numRuns: 1_000 },
+      { numRuns: thorough ? 1_000 : 200 },
     )
   })
 
@@ -155,7 +156,7 @@ describe('the fields of a JSON body', () => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: thorough ? 500 : 100 },
     )
   })
 
@@ -168,7 +169,7 @@ describe('the fields of a JSON body', () => {
         }
         expect(body.sizeOf('absent')).toBe(0)
       }),
-      { numRuns: 500 },
+      { numRuns: thorough ? 500 : 100 },
     )
   })
 
@@ -193,7 +194,7 @@ describe('the fields of a JSON body', () => {
           }
         }
       }),
-      { numRuns: 500 },
+      { numRuns: thorough ? 500 : 100 },
     )
   })
 

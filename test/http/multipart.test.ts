@@ -173,7 +173,7 @@ describe('refusing a form', () => {
     for (const headers of [
       { 'content-type': 'application/json' },
       {},
-      { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-encoding': 'gzip' },
+      { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-encoding': 'gzip, br' },
     ]) {
       const reading = read({ headers })
       await expect(reading).rejects.toMatchObject({ status: 415 })

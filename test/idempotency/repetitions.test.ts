@@ -33,6 +33,7 @@ const requests: [path: string, body: () => object, other: () => object][] = [
   ['/completions', () => ({ model: 'demo', prompt: 'Hi' }), () => ({ model: 'demo', prompt: 'Ho' })],
   ['/responses', () => ({ model: 'demo', input: 'Hi' }), () => ({ model: 'demo', input: 'Ho' })],
   ['/embeddings', () => ({ model: 'demo-embedding', input: 'a' }), () => ({ model: 'demo-embedding', input: 'b' })],
+  ['/moderations', () => ({ model: 'demo-moderation', input: 'a' }), () => ({ model: 'demo-moderation', input: 'b' })],
   [
     '/images/generations',
     () => ({ model: 'demo-image', prompt: 'a', size: '256x256' }),
@@ -111,7 +112,7 @@ describe('the official client', () => {
 
   test('that loses its connection and tries again gets the answer of its first attempt, where answers are drained', async () => {
     const { reply, asked, open } = gated(whole)
-    const stage = await scene(reply, { model: { cancelled: { vendor: 'drain' } } })
+    const stage = await scene(reply, { model: { onDisconnect: { vendor: 'drain' } } })
     let tries = 0
     const losing: typeof fetch = async (input, init) => {
       if (++tries > 1) return (open(), fetch(input, init))

@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import type { GatewayOptions, Storage } from '../../src/index.ts'
+import type { GatewayOptions, StorageBundle } from '../../src/index.ts'
 import { openai } from '../../src/providers/index.ts'
 import type { Place } from '../bundles.ts'
 
@@ -16,11 +16,11 @@ export interface Sharing {
 }
 
 /** The model `m` at a micro-unit a token. */
-export function optionsOf(storage: Storage, { vendor, account, leaseMs = 30_000 }: Sharing): GatewayOptions {
+export function optionsOf(storage: StorageBundle, { vendor, account, leaseMs = 30_000 }: Sharing): GatewayOptions {
   return {
     keys: { 'sk-test': { account } },
-    models: { m: { provider: openai({ baseUrl: vendor }), price: { input: '1', output: '1' } } },
-    retry: { tries: 1 },
+    models: { m: { provider: openai({ baseURL: vendor }), price: { input: '1', output: '1' } } },
+    retry: { maxAttempts: 1 },
     billing: { leaseMs },
     idempotency: { leaseMs },
     storage,

@@ -40,7 +40,7 @@ async function waiting(options: SceneOptions = {}) {
 
 describe('one who waits is not left alone', () => {
   test('by a vendor that never answers: both get the same refusal', async () => {
-    const { first, second, vendor } = await waiting({ timeouts: { firstByteMs: 500 } })
+    const { first, second, vendor } = await waiting({ timeouts: { firstContentMs: 500 } })
     expect(await first).toMatchObject({ status: 503 })
     expect((await second).text).toBe((await first).text)
     expect(vendor.requests).toHaveLength(1)

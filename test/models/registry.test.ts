@@ -61,3 +61,11 @@ describe('the list of a vendor’s models', () => {
     expect(asked()).toBe(3)
   })
 })
+
+test('a step of a route is asked for the model by the provider’s own name for it', async () => {
+  const provider = { name: 'vendor' }
+  const route = [{ provider, providerModel: 'theirs' }, { provider }]
+  const registry = staticRegistry({ ours: { route } }, { now: () => 0 })
+  const model = await registry.find('ours')
+  expect(model?.deployments.map(({ model: name }) => name)).toEqual(['theirs', 'ours'])
+})

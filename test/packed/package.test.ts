@@ -1,9 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { olderNode, type OlderNode } from './older-node.ts'
 import { installPacked, manifest, root, type Consumer } from './packed.ts'
 
 let consumer: Consumer
+const older = olderNode()
+
+const creating = `import { createGateway } from 'modelhatch'
+import { demo } from 'modelhatch/providers'
+try {
+  createGateway({ models: { demo: demo() } })
+} catch (error) {
+  console.log(String(error))
+}
+`
 
 beforeAll(async () => {
   consumer = await installPacked()
@@ -54,6 +65,17 @@ describe('the packed package', () => {
     }
   })
 
+  test.skipIf(older === undefined)(
+    `says in one sentence which Node.js it needs, on an older one (${older?.version ?? 'there is none here'})`,
+    async () => {
+      const { path, version } = older as OlderNode
+      consumer.write('older.mjs', creating)
+      expect(await consumer.nodeAt(path, 'older.mjs')).toBe(
+        `TypeError: createGateway: needs Node.js 22.19 or newer, and this is ${version}.\n`,
+      )
+    },
+  )
+
   test('can be imported and required, entry by entry, does nothing by itself and holds no process', async () => {
     consumer.write('load.mjs', `const names = ${JSON.stringify(entries.map(({ name }) => name))}\n${loading}`)
     expect(await consumer.node('load.mjs')).toBe('')
@@ -89,11 +111,15 @@ const globals = `
 declare module '@ai-sdk/google' {
   export function createGoogleGenerativeAI(options: { apiKey?: string | undefined }): any
 }
+declare module '@koa/bodyparser' {
+  export function bodyParser(): import('koa').Middleware
+}
+declare const server: import('node:http').Server
 declare const gateway: import('modelhatch').Gateway
 declare const app: import('express').Express
 declare const pool: import('modelhatch/postgres').Queryable
 declare const redisClient: { sendCommand(words: string[]): Promise<unknown> }
-declare function myClaude(options: { baseUrl: string }): import('modelhatch/providers').Provider
+declare function myClaude(options: { baseURL: string }): import('modelhatch/providers').Provider
 declare function myTaskStore(): import('modelhatch').TaskStore
 declare function anotherHandleOn(store: import('modelhatch').TaskStore): import('modelhatch').TaskStore
 `

@@ -29,6 +29,8 @@ export interface Consumer {
   write(path: string, text: string): void
   /** Runs Node there and gives what it prints; rejects with all of its output when it fails. */
   node(...words: readonly string[]): Promise<string>
+  /** As `node`, with another Node.js than this one. */
+  nodeAt(path: string, ...words: readonly string[]): Promise<string>
   /** What a strict compiler says of the consumer's sources, the package and everything it pulls in; empty if nothing. */
   compile(): Promise<string>
   remove(): void
@@ -62,6 +64,10 @@ export async function installPacked(): Promise<Consumer> {
     mkdirSync(dirname(join(folder, path)), { recursive: true })
     writeFileSync(join(folder, path), text)
   }
+  const nodeAt = async (path: string, ...words: readonly string[]) => {
+    const { stdout: printed } = await run(path, words, { cwd: folder, timeout: 10_000 })
+    return printed
+  }
   write('package.json', JSON.stringify({ name: 'consumer', type: 'module', private: true }))
   write('tsconfig.json', JSON.stringify({ compilerOptions: strictest, include: ['src'] }))
   return {
@@ -74,10 +80,8 @@ export async function installPacked(): Promise<Consumer> {
         .map((line) => line.replace('package/', '')),
     ),
     write,
-    async node(...words) {
-      const { stdout: printed } = await run(process.execPath, words, { cwd: folder, timeout: 10_000 })
-      return printed
-    },
+    node: (...words) => nodeAt(process.execPath, ...words),
+    nodeAt,
     async compile() {
       const compiled = run(join(root, 'node_modules/.bin/tsc'), ['-p', folder])
       const said = await compiled.then(

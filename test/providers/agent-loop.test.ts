@@ -99,10 +99,10 @@ const seenAgain: Readonly<Record<string, (body: Sent) => boolean>> = {
   'ai-sdk': ({ messages }) => isDeepStrictEqual(messages[1].content[0], thought),
 }
 
-const vendors: readonly (readonly [name: string, Dialect, (baseUrl: string) => Provider])[] = [
-  ['openai', openaiDialect, (baseUrl) => openai({ baseUrl })],
-  ['anthropic', anthropicDialect, (baseUrl) => anthropic({ baseUrl })],
-  ['gemini', geminiDialect, (baseUrl) => gemini({ baseUrl })],
+const vendors: readonly (readonly [name: string, Dialect, (baseURL: string) => Provider])[] = [
+  ['openai', openaiDialect, (baseURL) => openai({ baseURL })],
+  ['anthropic', anthropicDialect, (baseURL) => anthropic({ baseURL })],
+  ['gemini', geminiDialect, (baseURL) => gemini({ baseURL })],
   [
     'ai-sdk',
     anthropicDialect,
@@ -119,7 +119,7 @@ describe.each([false, true])('three turns, two calls at once and a picture; stre
           ({ turns }) => scripts[turns.filter(({ role }) => role === 'assistant').length] ?? {},
         )
         const vendor = await vendorFor(voice.reply)
-        return { name, voice, vendor, entry: { provider: make(vendor.baseUrl), as: dialect.model } }
+        return { name, voice, vendor, entry: { provider: make(vendor.baseURL), providerModel: dialect.model } }
       }),
     )
     const { client } = await served(Object.fromEntries(spoken.map(({ name, entry }) => [name, entry])))
@@ -158,7 +158,7 @@ test('a conversation begun with one vendor goes on with the next, whatever the f
         calls: [{ id: `${name}:0`, name: 'now', input: {} }],
       }))
       const vendor = await vendorFor(voice.reply)
-      return { name, voice, vendor, entry: { provider: make(vendor.baseUrl), as: dialect.model } }
+      return { name, voice, vendor, entry: { provider: make(vendor.baseURL), providerModel: dialect.model } }
     }),
   )
   const { client } = await served(Object.fromEntries(spoken.map(({ name, entry }) => [name, entry])))

@@ -1,6 +1,7 @@
 /** What a vendor gets to see of a chat request, through a gateway on a real socket. */
 import { APIError, type OpenAI } from 'openai'
 import type { Provider } from 'modelhatch/providers'
+import type { ModelOptions } from '../../src/models/registry.ts'
 import { vendorFor } from '../hosted.ts'
 import { served } from './served.ts'
 
@@ -25,9 +26,13 @@ export interface Asking {
 }
 
 /** The model is called `model`; `named` is what the vendor calls it. */
-export async function asking(make: (baseUrl: string) => Provider, named: string): Promise<Asking> {
+export async function asking(
+  make: (baseURL: string) => Provider,
+  named: string,
+  options: Partial<ModelOptions> = {},
+): Promise<Asking> {
   const vendor = await vendorFor((_, response) => void response.writeHead(500).end())
-  const { client } = await served({ model: { provider: make(vendor.baseUrl), as: named } })
+  const { client } = await served({ model: { provider: make(vendor.baseURL), providerModel: named, ...options } })
   const ask = async (request: object) => {
     const before = vendor.requests.length
     const error = await failure(client, { model: 'model', messages: [{ role: 'user', content: 'Hi' }], ...request })

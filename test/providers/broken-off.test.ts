@@ -22,12 +22,12 @@ const atOnce = 8
 /** How an answer ends: its last chunk is sent, or its connection is cut. */
 const fates = ['ends', 'dies'] as const
 
-const wires: Readonly<Record<string, { path: string; make: (baseUrl: string) => Provider }>> = {
-  'openai.chat': { path: 'chat/completions', make: (baseUrl) => openai({ baseUrl }) },
-  'openai.completions': { path: 'completions', make: (baseUrl) => openai({ baseUrl }) },
-  'openai.responses': { path: 'responses', make: (baseUrl) => openai({ baseUrl, responses: true }) },
-  'anthropic.messages': { path: 'chat/completions', make: (baseUrl) => anthropic({ baseUrl }) },
-  'gemini.streamGenerateContent': { path: 'chat/completions', make: (baseUrl) => gemini({ baseUrl }) },
+const wires: Readonly<Record<string, { path: string; make: (baseURL: string) => Provider }>> = {
+  'openai.chat': { path: 'chat/completions', make: (baseURL) => openai({ baseURL }) },
+  'openai.completions': { path: 'completions', make: (baseURL) => openai({ baseURL }) },
+  'openai.responses': { path: 'responses', make: (baseURL) => openai({ baseURL, responses: true }) },
+  'anthropic.messages': { path: 'chat/completions', make: (baseURL) => anthropic({ baseURL }) },
+  'gemini.streamGenerateContent': { path: 'chat/completions', make: (baseURL) => gemini({ baseURL }) },
 }
 
 interface Told {
@@ -140,8 +140,8 @@ test.each(streams)('$vendor $file', async (recording) => {
   const outcomes = new Map<string | undefined, string>()
   const gateway = createGateway({
     keys: { 'sk-test': {} },
-    models: { m: { provider: make(vendor.baseUrl), as: 'theirs' } },
-    retry: { tries: 1 },
+    models: { m: { provider: make(vendor.baseURL), providerModel: 'theirs' } },
+    retry: { maxAttempts: 1 },
     breaker: { failures: 1_000_000_000 },
     hooks: { receipt: ({ id, outcome }) => void outcomes.set(id, outcome) },
   })

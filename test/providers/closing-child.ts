@@ -12,9 +12,9 @@ subscribe('undici:client:sendHeaders', (request) => {
 })
 
 const gateway = createGateway({
-  models: { m: openai({ baseUrl: process.argv[2] as string }) },
+  models: { m: openai({ baseURL: process.argv[2] as string }) },
   keys: { 'sk-test': {} },
-  retry: { backoffMs: 600_000, longestWaitMs: 600_000 },
+  retry: { backoffMs: 600_000, maxWaitMs: 600_000 },
 })
 const handle = mount(gateway)
 

@@ -27,7 +27,7 @@ test('a process whose gateway was closed, with calls under way in every phase, e
   // By name: requests on several connections do not arrive in the order in which they were sent.
   const replies = new Map(Object.entries({ whole, silent, begun, refusing }))
   const vendor = await vendorFor((request, response) => replies.get(asked(request))?.(request, response))
-  const flags = ['--conditions=modelhatch-source', '--unhandled-rejections=strict', child, vendor.baseUrl]
+  const flags = ['--conditions=modelhatch-source', '--unhandled-rejections=strict', child, vendor.baseURL]
   const running = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void running.kill('SIGKILL'))
   let said = ''

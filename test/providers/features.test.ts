@@ -22,20 +22,23 @@ const titles = ['`openai`', '`anthropic`', '`gemini`', '`fromAiSdk`']
 type Outcome = 'native' | 'emulated' | 'left out' | 'refused'
 type Model = readonly [name: string, asking: Pick<Asking, 'sent'>]
 
+/** The table is about vendors, not about what a host leaves to its callers. */
+const allow = ['service_tier', 'web_search_options']
+
 /** Those who differ in what they take, the usual one first. */
 async function modelsOf(vendor: Vendor): Promise<Model[]> {
-  const named = (make: (baseUrl: string) => Provider, names: readonly string[]) =>
-    Promise.all(names.map(async (name): Promise<Model> => [name, await asking(make, name)]))
+  const named = (make: (baseURL: string) => Provider, names: readonly string[]) =>
+    Promise.all(names.map(async (name): Promise<Model> => [name, await asking(make, name, { allow })]))
   switch (vendor) {
     case 'openai':
       return Promise.all(
         Object.keys(presets).map(async (name): Promise<Model> => {
-          return [name, await asking((baseUrl) => openai({ preset: name as PresetName, baseUrl }), 'theirs')]
+          return [name, await asking((baseURL) => openai({ preset: name as PresetName, baseURL }), 'theirs', { allow })]
         }),
       )
     case 'anthropic':
       return named(
-        (baseUrl) => anthropic({ baseUrl }),
+        (baseURL) => anthropic({ baseURL }),
         [
           'claude-opus-5',
           'claude-sonnet-5-5',
@@ -47,7 +50,7 @@ async function modelsOf(vendor: Vendor): Promise<Model[]> {
       )
     case 'gemini':
       return named(
-        (baseUrl) => gemini({ baseUrl }),
+        (baseURL) => gemini({ baseURL }),
         ['gemini-3-flash', 'gemini-2.5-flash', 'gemini-2.0-flash', 'gemma-3'],
       )
     case 'sdk':
@@ -84,17 +87,17 @@ async function cellOf(feature: Feature, vendor: Vendor, models: readonly Model[]
 /** The same for what is no chat. A vendor that has nothing like it is no use, and that is said before it is asked. */
 async function mediaCellOf({ name, ask, models, native }: MediaFeature, vendor: Vendor): Promise<string> {
   const asked: Asked[] = []
-  const { baseUrl } = await vendorFor(({ url, body }, response) => {
+  const { baseURL } = await vendorFor(({ url, body }, response) => {
     asked.push({ url, text: body.toString('latin1') })
     response.writeHead(500).end()
   })
   const makers = {
-    openai: () => openai({ preset: 'openai', baseUrl }),
-    anthropic: () => anthropic({ baseUrl }),
-    gemini: () => gemini({ baseUrl }),
+    openai: () => openai({ preset: 'openai', baseURL }),
+    anthropic: () => anthropic({ baseURL }),
+    gemini: () => gemini({ baseURL }),
     sdk: () => sdkMedia(asked),
   }
-  const model = { provider: makers[vendor](), as: models[vendor], video: { durations: [4] } }
+  const model = { provider: makers[vendor](), providerModel: models[vendor], video: { durations: [4] } }
   const { client } = await served({ model })
   const error = (await ask(client, 'model').catch((thrown: unknown) => thrown)) as APIError
   if (asked[0] !== undefined && native[vendor]?.(asked[0])) return 'native'

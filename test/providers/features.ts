@@ -45,7 +45,7 @@ const config =
   (field: string): Evidence =>
   (sent) =>
     sent.generationConfig?.[field] !== undefined
-const sameAsSent = (field: string) => ({ openai: inBody(field) })
+const sameAsSent = (field: string): Partial<Record<Vendor, Evidence>> => ({ openai: inBody(field) })
 const fitted = (field: string) => ({ leftOut: { anthropic: (sent: Sent) => sent[field] === undefined } })
 
 /** The same field at every vendor that has it. */
@@ -370,7 +370,9 @@ export const features: readonly Feature[] = [
   { name: '`verbosity`', probes: [field({ verbosity: 'low' }, sameAsSent('verbosity'))] },
   {
     name: '`service_tier`: `flex`, `priority`',
-    probes: ['flex', 'priority'].map((tier) => field({ service_tier: tier }, sameAsSent('service_tier'))),
+    probes: ['flex', 'priority'].map((tier) =>
+      field({ service_tier: tier }, { ...sameAsSent('service_tier'), gemini: (sent) => sent.serviceTier === tier }),
+    ),
   },
   {
     name: '`modalities`: `image`',

@@ -10,8 +10,8 @@ import { vendorFor } from '../hosted.ts'
 
 async function google(script: VideoScript = {}) {
   const vendor = googleVideos('k', () => script)
-  const { baseUrl } = await vendorFor(vendor.reply)
-  return { ...vendor, origin: baseUrl.slice(0, -3) }
+  const { baseURL } = await vendorFor(vendor.reply)
+  return { ...vendor, origin: baseURL.slice(0, -3) }
 }
 
 const png = 'iVBORw0KGgo='

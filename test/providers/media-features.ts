@@ -38,6 +38,12 @@ export const mediaFeatures: readonly MediaFeature[] = [
     },
   },
   {
+    name: 'moderations',
+    ask: (client, model) => client.moderations.create({ model, input: 'a word' }),
+    models: { ...chatters, openai: 'omni-moderation-latest', gemini: 'gemini-3-flash' },
+    native: { openai: holds('/moderations', 'a word') },
+  },
+  {
     name: 'images',
     ask: (client, model) => client.images.generate({ model, prompt: 'a hatch' }),
     models: { ...chatters, openai: 'gpt-image-1', gemini: 'gemini-3-pro-image' },
@@ -69,8 +75,9 @@ export const mediaFeatures: readonly MediaFeature[] = [
     models: { ...chatters, openai: 'sora-2', gemini: 'gemini-omni-1.1-flash' },
     native: {
       gemini: holds('/interactions', 'a hatch', '4s'),
+      openai: holds('/videos', 'a hatch', '"seconds":"4"'),
       sdk: holds('video', 'a hatch', '"duration":4'),
     },
-    how: 'of OpenAI, xAI and Seedance: by providers of their own',
+    how: 'in the format of OpenAI, which itself has none any more; of xAI and Seedance by providers of their own',
   },
 ]

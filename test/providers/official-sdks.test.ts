@@ -41,7 +41,7 @@ describe('@anthropic-ai/sdk', () => {
 
   async function clientOf(reply: Parameters<typeof vendorFor>[0]): Promise<Anthropic> {
     const vendor = await vendorFor(reply)
-    return new Anthropic({ apiKey: 'k', baseURL: vendor.baseUrl.slice(0, -3), maxRetries: 0 })
+    return new Anthropic({ apiKey: 'k', baseURL: vendor.baseURL.slice(0, -3), maxRetries: 0 })
   }
 
   async function answered(reply: Parameters<typeof vendorFor>[0], stream: boolean): Promise<Anthropic.Message> {
@@ -89,7 +89,7 @@ describe('@google/genai', () => {
 
   async function answered(reply: Parameters<typeof vendorFor>[0], stream: boolean): Promise<GenerateContentResponse[]> {
     const vendor = await vendorFor(reply)
-    const client = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: vendor.baseUrl.slice(0, -3) } })
+    const client = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: vendor.baseURL.slice(0, -3) } })
     if (!stream) return [await client.models.generateContent(ask)]
     const responses: GenerateContentResponse[] = []
     for await (const response of await client.models.generateContentStream(ask)) responses.push(response)

@@ -1,7 +1,7 @@
 /** Recorded answers of vendors with what clients must be told of them. See `INDEX.md` beside the recordings. */
 import assert from 'node:assert/strict'
 import type { VendorReply } from 'modelhatch/testing'
-import { long } from '../long.ts'
+import { long, thorough } from '../long.ts'
 import { hasShared, sharedBytes, sharedJson } from '../shared.ts'
 import type { Told } from './told.ts'
 
@@ -66,7 +66,10 @@ export function bytesOf({ vendor, file }: Recording): Buffer {
   return sharedBytes(`recordings/${vendor}/${file}`)
 }
 
-/** Where to cut a stream: at every byte; in the short form only three times through frames of one kind. */
+/** Bytes read at most to try the cuts of one stream, in the short form: each cut reads all of it again. */
+const shortFormBytes = thorough ? 8_000_000 : 500_000
+
+/** Where to cut a stream: at every byte; in the short form evenly spread over the first frames of each kind. */
 export function cutsOf(bytes: Buffer): number[] {
   if (long) return Array.from({ length: bytes.length - 1 }, (_, at) => at + 1)
   const seen = new Map<string, number>()
@@ -79,7 +82,8 @@ export function cutsOf(bytes: Buffer): number[] {
     if (count <= 3) for (let cut = Math.max(at, 1); cut < at + frame.length; cut++) cuts.push(cut)
     at += frame.length
   }
-  return cuts
+  const stride = Math.ceil((cuts.length * bytes.length) / shortFormBytes)
+  return cuts.filter((_, index) => index % stride === 0)
 }
 
 /** A vendor that gives this answer to every request, in as many writes as there are `cuts` and one more. */

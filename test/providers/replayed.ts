@@ -10,7 +10,7 @@ import { toldByClient, toldByPieces, type Told } from './told.ts'
 export interface Replayed {
   /** The folder of the recordings. */
   readonly vendor: string
-  readonly make: (baseUrl: string) => Provider
+  readonly make: (baseURL: string) => Provider
   /** The provider's own reader. */
   readonly read: (source: AsyncIterable<Buffer>) => AsyncIterable<ChatPiece>
   /** What tells in the bytes that an answer has come to its end. */
@@ -31,7 +31,7 @@ export function testReplays({ vendor: name, make, read, endMark }: Replayed): vo
   ])('$client', ({ stream }) => {
     test.each(recordings)('is told of $file what stands in it', async (recording) => {
       const vendor = await vendorFor(replay(recording, [1, 300, 301]))
-      const { client } = await served({ model: make(vendor.baseUrl) })
+      const { client } = await served({ model: make(vendor.baseURL) })
 
       const answer = await toldByClient(client, question, stream)
 

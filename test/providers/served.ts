@@ -8,6 +8,6 @@ export interface Served extends Hosted {
 }
 
 export async function served(models: GatewayOptions['models']): Promise<Served> {
-  const hosted = await hostedWith({ models, retry: { tries: 1 } })
+  const hosted = await hostedWith({ models, retry: { maxAttempts: 1 } })
   return { ...hosted, client: new OpenAI({ apiKey: 'sk-test', baseURL: `${hosted.url}/v1`, maxRetries: 0 }) }
 }

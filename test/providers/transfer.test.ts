@@ -16,7 +16,7 @@ async function transferOf(
     response.writeHead(200).flushHeaders()
     begun.resolve((piece) => void response.write(piece))
   })
-  const client = new Client({ baseUrl: vendor.baseUrl, ...options })
+  const client = new Client({ baseURL: vendor.baseURL, ...options })
   onTestFinished(() => client.close())
   const transfer = await client.send({ path: '/', signal: new AbortController().signal })
   return { transfer, write: await begun.promise }
@@ -51,7 +51,7 @@ test('all of a body has to be there within the time that is given for it, howeve
   const { transfer, write } = await transferOf({})
   const dripping = setInterval(() => write('drip'), idleMs / 4)
   onTestFinished(() => clearInterval(dripping))
-  await expect(transfer.bytes(1_000_000, idleMs)).rejects.toMatchObject({ code: 'service_unavailable' })
+  await expect(transfer.bytes(1_000_000, { withinMs: idleMs })).rejects.toMatchObject({ code: 'service_unavailable' })
 })
 
 test('a host may wait without a bound', async () => {

@@ -19,7 +19,7 @@ async function pair(open: Open) {
   const gateway = async () =>
     hostedWith({
       keys: { 'sk-test': { account: ada }, 'sk-other': { account: bob } },
-      models: { m: openai({ baseUrl: vendor.baseUrl }) },
+      models: { m: openai({ baseURL: vendor.baseURL }) },
       storage: await open(),
     })
   const [{ url: here }, { url: there }] = [await gateway(), await gateway()]

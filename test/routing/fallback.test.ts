@@ -37,7 +37,7 @@ interface Route extends Hosted {
 /** A model that two vendors serve, one after the other. */
 async function route(reply: VendorReply, options: Partial<GatewayOptions> = {}): Promise<Route> {
   const [first, second] = [await vendorFor(reply), await vendorFor(saying('second'))]
-  const steps = [first, second].map(({ baseUrl }, index) => ({ provider: openai({ baseUrl, name: `v${index + 1}` }) }))
+  const steps = [first, second].map(({ baseURL }, index) => ({ provider: openai({ baseURL, name: `v${index + 1}` }) }))
   const hosted = await hostedWith({ models: { m: { route: steps } }, retry: { backoffMs: 1 }, ...options })
   return { ...hosted, first, second }
 }
@@ -99,7 +99,7 @@ describe.each([
         response.once('close', failed.resolve)
         refusing(503)(request, response) as undefined
       },
-      { retry: { backoffMs: 600_000, longestWaitMs: 600_000 } },
+      { retry: { backoffMs: 600_000, maxWaitMs: 600_000 } },
     )
     const leave = new AbortController()
     const asking = askChat(routed.url, { stream }, { signal: leave.signal })
@@ -139,13 +139,15 @@ test('after the first word nobody else is asked, and nothing is tried again', as
 })
 
 test('a vendor that failed five times is left alone', async () => {
-  const routed = await route(refusing(500), { retry: { tries: 1 } })
+  const routed = await route(refusing(500), { retry: { maxAttempts: 1 } })
   for (let call = 1; call <= 7; call++) expect((await askChat(routed.url)).status).toBe(200)
   expect(asked(routed)).toEqual([5, 7])
 })
 
 describe('a vendor that thinks for long', () => {
-  const slowly = { timeouts: { keepAliveMs: 20 }, retry: { tries: 1 } }
+  const opening = expect.stringMatching(/^data: .*"delta":\{"role":"assistant","content":""\}.*\n\n$/) as unknown
+  const silence = expect.stringMatching(/^data: .*"delta":\{\},.*"finish_reason":null.*\n\n$/) as unknown
+  const slowly = { timeouts: { keepAliveMs: 20 }, retry: { maxAttempts: 1 } }
 
   /** A gateway before a vendor that answers when told to. */
   async function thinking(reply: VendorReply) {
@@ -154,7 +156,7 @@ describe('a vendor that thinks for long', () => {
       await thought.promise
       await reply(request, response)
     })
-    const { url, receipt } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) }, ...slowly })
+    const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) }, ...slowly })
     const response = await askChat(url, { stream: true })
     const reader = (response.body as ReadableStream<Uint8Array>).getReader()
     const read = async () => Buffer.from((await reader.read()).value ?? []).toString('utf8')
@@ -166,10 +168,10 @@ describe('a vendor that thinks for long', () => {
     return { response, receipt, read, rest, think: thought.resolve }
   }
 
-  test('is held by the head and comments until it speaks', async () => {
+  test('is held by the head and empty chunks until it speaks', async () => {
     const { response, read, rest, think, receipt } = await thinking(saying('deep'))
     expect(response.status).toBe(200)
-    expect([await read(), await read()]).toEqual([': keep-alive\n\n', ': keep-alive\n\n'])
+    expect([await read(), await read()]).toEqual([opening, silence])
     think()
     expect(await rest()).toMatch(/"content":"deep".*\[DONE\]\n\n$/s)
     expect(await receipt()).toMatchObject({ outcome: 'completed' })
@@ -178,7 +180,7 @@ describe('a vendor that thinks for long', () => {
   test('and then fails gives an error event, for the status is gone', async () => {
     const { response, read, rest, think, receipt } = await thinking(refusing(429))
     expect(response.status).toBe(200)
-    expect(await read()).toBe(': keep-alive\n\n')
+    expect(await read()).toEqual(opening)
     think()
     expect(await rest()).toMatch(/data: \{"error":\{.*"code":"rate_limit_exceeded"\}\}\n\n$/)
     expect(await receipt()).toMatchObject({ outcome: 'failed', code: 'rate_limit_exceeded' })
@@ -187,13 +189,13 @@ describe('a vendor that thinks for long', () => {
   test('and never speaks is given up after the time for the first byte', async () => {
     const vendor = await vendorFor(() => undefined)
     const { url, receipt } = await hostedWith({
-      models: { m: openai({ baseUrl: vendor.baseUrl }) },
-      timeouts: { keepAliveMs: 20, firstByteMs: 100 },
+      models: { m: openai({ baseURL: vendor.baseURL }) },
+      timeouts: { keepAliveMs: 20, firstContentMs: 100 },
     })
     const response = await askChat(url, { stream: true })
     expect(response.status).toBe(200)
     expect(await response.text()).toMatch(
-      /^(: keep-alive\n\n)+data: \{"error":\{.*"code":"service_unavailable"\}\}\n\n$/,
+      /^data: .*"content":"".*\n\n(data: .*"delta":\{\}.*\n\n)*data: \{"error":\{.*"code":"service_unavailable"\}\}\n\n$/,
     )
     expect(await receipt()).toMatchObject({ outcome: 'failed', code: 'service_unavailable', attempts: 1 })
     const [request] = vendor.requests
@@ -206,12 +208,12 @@ describe('a vendor that thinks for long', () => {
       response.write('data: {"choices":[{"index":0,"delta":{"content":"deep"}}]}\n\n')
     })
     const { url, receipt } = await hostedWith({
-      models: { m: openai({ baseUrl: vendor.baseUrl }) },
-      timeouts: { keepAliveMs: 20, silenceMs: 100 },
+      models: { m: openai({ baseURL: vendor.baseURL }) },
+      timeouts: { keepAliveMs: 20, idleMs: 100 },
     })
     const response = await askChat(url, { stream: true })
     expect(await response.text()).toMatch(
-      /"content":"deep".*(: keep-alive\n\n)+data: \{"error":\{.*"code":"service_unavailable"\}\}\n\n$/s,
+      /"content":"deep".*\n\n(data: .*"delta":\{\}.*\n\n)+data: \{"error":\{.*"code":"service_unavailable"\}\}\n\n$/s,
     )
     expect(await receipt()).toMatchObject({ outcome: 'failed', code: 'service_unavailable' })
     const [request] = vendor.requests
@@ -219,8 +221,8 @@ describe('a vendor that thinks for long', () => {
   })
 })
 
-function step({ baseUrl }: ScriptedVendor, weight: number) {
-  return { provider: openai({ baseUrl }), order: 0, weight }
+function step({ baseURL }: ScriptedVendor, weight: number) {
+  return { provider: openai({ baseURL }), order: 0, weight }
 }
 
 test('weights are drawn from the random source of the options', async () => {
@@ -269,7 +271,10 @@ test('a deployment that fails is left alone for its time, whatever happens to th
   let setForward = 0
   Date.now = () => clock() + setForward
   try {
-    const routed = await route(refusing(500), { retry: { tries: 1 }, breaker: { failures: 1, coolDownMs: 600_000 } })
+    const routed = await route(refusing(500), {
+      retry: { maxAttempts: 1 },
+      breaker: { failures: 1, coolDownMs: 600_000 },
+    })
     await askChat(routed.url)
     setForward = 3_600_000
     expect((await askChat(routed.url)).status).toBe(200)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
-import { unavailable } from '../../src/providers/failure.ts'
+import { retrySame } from '../../src/providers/failure.ts'
 import { vendorError } from '../../src/providers/vendor-error.ts'
 import { mayHaveBegun, notAgain } from '../../src/routing/once.ts'
 
@@ -15,7 +15,7 @@ function afterwards(thrown: unknown): GatewayError {
 describe('a failure of work that costs each time it is begun', () => {
   it('ends all retries, ours and the client’s, once the vendor may have begun', () => {
     const failures = [
-      unavailable('same', new Error('cut')),
+      retrySame(new Error('cut')),
       vendorError({ status: 500, openModel: false }),
       new Error('a fault of a plug-in'),
       new GatewayError('service_unavailable', { retryAfterMs: 1_000 }),
@@ -28,7 +28,7 @@ describe('a failure of work that costs each time it is begun', () => {
 
   it('leaves alone what the vendor never got, or refused', () => {
     const failures = [
-      unavailable('same', new Error('refused'), { begun: false }),
+      retrySame(new Error('refused'), { begun: false }),
       vendorError({ status: 429, openModel: false }),
       vendorError({ status: 401, openModel: false }),
       vendorError({ status: 400, openModel: false }),

@@ -100,14 +100,14 @@ test('a deployment that refuses requests works: it is not left alone', async () 
 
 describe('waits between calls', () => {
   test('double, and are jittered by half in both directions', async () => {
-    const retry = { tries: 4, backoffMs: 100 }
+    const retry = { maxAttempts: 4, backoffMs: 100 }
     expect((await round('a', always(), retry, 0.5)).calls).toEqual(['a 0', 'a 100', 'a 300', 'a 700'])
     expect((await round('a', always(), retry, 0)).calls).toEqual(['a 0', 'a 50', 'a 150', 'a 350'])
     expect((await round('a', always(), retry, 0.999)).calls).toEqual(['a 0', 'a 149', 'a 448', 'a 1047'])
   })
 
   test('do not grow beyond the longest wait', async () => {
-    const retry = { tries: 4, backoffMs: 1_000, longestWaitMs: 1_500 }
+    const retry = { maxAttempts: 4, backoffMs: 1_000, maxWaitMs: 1_500 }
     expect((await round('a', always(), retry)).calls).toEqual(['a 0', 'a 1000', 'a 2500', 'a 4000'])
   })
 

@@ -16,7 +16,9 @@ async function served(status: () => VideoStatus, rate?: string) {
   const ledger = memoryLedger({ now: clock })
   const gateway = createGateway({
     keys: { 'sk-a': { account: 'a', group: 'half' } },
-    groups: { half: { models: '*', ratio: '0.5', ...(rate !== undefined && { rate: { requests: rate as '1/min' } }) } },
+    groups: {
+      half: { models: '*', priceMultiplier: '0.5', ...(rate !== undefined && { rate: { requests: rate as '1/min' } }) },
+    },
     models: { film: { provider: provider(status), price: { second: '0.1', request: '1' } } },
     billing: {},
     storage: { ledger, tasks: memoryTaskStore() },

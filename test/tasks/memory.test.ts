@@ -6,7 +6,7 @@ import { testTaskStore } from '../../src/testing/task-store.ts'
 testTaskStore(test, () => memoryTaskStore())
 
 function record(id: string, dueAt: number | null): TaskRecord {
-  return { tenant: 'a', id, version: 1, createdAt: 0, expiresAt: 100, dueAt, leasedUntil: 0, data: null }
+  return { account: 'a', id, version: 1, createdAt: 0, expiresAt: 100, dueAt, leasedUntil: 0, data: null }
 }
 
 test('a full memory store refuses new tasks and gives up none it has', async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { ProviderError } from '../../src/providers/failure.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { caller, holdOf, hours, minutes, seconds, submission, World } from './world.ts'
+import { thorough } from '../long.ts'
 
 async function begun(world: World, key?: string) {
   const process = world.process()
@@ -16,7 +17,7 @@ describe('a submission', () => {
     expect(task.id).toMatch(/^video_[A-Za-z0-9_-]{32}$/)
     expect(task.data).toMatchObject({ state: 'pending', operation: { job: 0 } })
     expect(world.jobs[0]?.token).toBe(task.id)
-    expect(world.holds.get(holdOf(task))).toEqual({ state: 'held', ends: 0 })
+    expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'held', ends: 0 })
   })
 
   test('that the vendor refuses is the refusal, for its repetition as well, and costs nothing', async () => {
@@ -27,14 +28,14 @@ describe('a submission', () => {
     await expect(tasks.create(submission('k'))).rejects.toMatchObject(refusal)
     await expect(tasks.create(submission('k'))).rejects.toMatchObject(refusal)
     expect(world.jobs).toHaveLength(0)
-    expect([...world.holds.values()]).toEqual([{ state: 'released', ends: 1 }])
+    expect([...world.holds.values()]).toMatchObject([{ state: 'released', ends: 1 }])
   })
 
   test('that never reached the vendor is refused with advice to try again', async () => {
     const world = new World({ kind: 'none' })
     world.faults.push('unreachable')
     await expect(world.process().tasks.create(submission())).rejects.toMatchObject({ status: 503 })
-    expect([...world.holds.values()]).toEqual([{ state: 'released', ends: 1 }])
+    expect([...world.holds.values()]).toMatchObject([{ state: 'released', ends: 1 }])
   })
 
   test('of unknown outcome is not repeated for a vendor that cannot tell, and the client is told not to', async () => {
@@ -120,7 +121,7 @@ describe('a task', () => {
       seen.push((await tasks.find(caller.account, task.id)).data.state)
     }
     expect([...new Set(seen)]).toEqual(['pending', 'processing', 'completed'])
-    expect(world.holds.get(holdOf(task))).toEqual({ state: 'settled', ends: 1 })
+    expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'settled', ends: 1 })
     expect(world.events.map((event) => event.type)).toEqual(['created', 'completed'])
   })
 
@@ -149,7 +150,7 @@ describe('a task', () => {
     const ended = await tasks.find(caller.account, task.id)
     expect(ended.data).toMatchObject({ state: 'failed', error: { code: 'expired' } })
     expect(world.jobs[0]?.cancelled).toBe(true)
-    expect(world.holds.get(holdOf(task))).toEqual({ state: 'released', ends: 1 })
+    expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'released', ends: 1 })
   })
 
   test('that is ready when its deadline comes is completed', async () => {
@@ -179,7 +180,7 @@ describe('a task', () => {
     const { task } = await begun(world)
     world.time += 30 * hours
     await world.process().sweep()
-    expect(world.holds.get(holdOf(task))).toEqual({ state: 'settled', ends: 1 })
+    expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'settled', ends: 1 })
     await world.process().sweep()
     expect(await world.store.claim({ now: world.time + hours, leaseMs: 1, limit: 10 })).toEqual([])
   })
@@ -230,7 +231,7 @@ describe('a task', () => {
     await tasks.remove(caller.account, task.id)
     await expect(tasks.find(caller.account, task.id)).rejects.toMatchObject({ status: 404 })
     expect(world.jobs[0]?.cancelled).toBe(true)
-    expect(world.holds.get(holdOf(task))).toEqual({ state: 'released', ends: 1 })
+    expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'released', ends: 1 })
   })
 
   test('whose lease died with its process goes on with the next one', async () => {
@@ -264,7 +265,7 @@ describe('many', () => {
       asked += interval === 1 ? 10_000 : 500
     }
     expect(asked).toBeGreaterThan(10_000)
-    expect(world.holds.get(holdOf(task))).toEqual({ state: 'settled', ends: 1 })
+    expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'settled', ends: 1 })
     expect(world.events.filter((event) => event.type === 'completed')).toHaveLength(1)
   })
 
@@ -274,13 +275,14 @@ describe('many', () => {
       status: (age) => (age < 20 * seconds ? { state: 'processing' } : { state: 'completed' }),
     })
     const { tasks, sweep } = world.process()
-    for (let index = 0; index < 5_000; index++) {
+    const count = thorough ? 5_000 : 1_000
+    for (let index = 0; index < count; index++) {
       await tasks.create(submission())
-      if (index % 250 === 0) world.time += 100
+      if (index % (count / 20) === 0) world.time += 100
     }
     const noticed = new Map<string, number>()
     const begunAt = world.time
-    while (noticed.size < 5_000 && world.time < begunAt + 5 * minutes) {
+    while (noticed.size < count && world.time < begunAt + 5 * minutes) {
       world.time += 1 * seconds
       await sweep()
       for (const { type, task } of world.events)

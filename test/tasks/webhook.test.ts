@@ -46,7 +46,7 @@ async function worldWith(options: WebhookOptions) {
 describe('a webhook', () => {
   test('is told of the end in a form that the official client verifies', async () => {
     const { url, told } = await customer(200)
-    const { task, pass, world } = await worldWith({ endpoint: () => ({ url, secret }), anywhere: true })
+    const { task, pass, world } = await worldWith({ endpoint: () => ({ url, secret }), allowPrivateNetwork: true })
     await pass(60 * seconds)
     await pass(1 * seconds)
     expect(told).toHaveLength(1)
@@ -62,7 +62,7 @@ describe('a webhook', () => {
 
   test('that fails is told again, later and later, also by another process; then it is given up', async () => {
     const { url, told } = await customer(500)
-    const { pass, world, task } = await worldWith({ endpoint: () => ({ url, secret }), anywhere: true })
+    const { pass, world, task } = await worldWith({ endpoint: () => ({ url, secret }), allowPrivateNetwork: true })
     await pass(60 * seconds)
     for (const wait of [1 * seconds, 5 * seconds, 1 * minutes, 5 * minutes]) await pass(wait)
     expect(told).toHaveLength(4)
@@ -77,7 +77,7 @@ describe('a webhook', () => {
 
   test('that redirects is not followed', async () => {
     const { url, told } = await customer(302, 200)
-    const { pass } = await worldWith({ endpoint: () => ({ url, secret }), anywhere: true })
+    const { pass } = await worldWith({ endpoint: () => ({ url, secret }), allowPrivateNetwork: true })
     await pass(60 * seconds)
     await pass(1 * seconds)
     await pass(5 * seconds)
@@ -95,9 +95,9 @@ describe('a webhook', () => {
   test.each(['', 'whsec_', 'whsec_c2hvcnQ='])('with the secret "%s" is not called', async (bad) => {
     const { url, told } = await customer(200)
     const { task } = await worldWith({ endpoint: () => undefined })
-    await expect(deliver({ endpoint: () => ({ url, secret: bad }), anywhere: true }, task, 0)).rejects.toThrow(
-      '24 bytes',
-    )
+    await expect(
+      deliver({ endpoint: () => ({ url, secret: bad }), allowPrivateNetwork: true }, task, 0),
+    ).rejects.toThrow('24 bytes')
     expect(told).toHaveLength(0)
   })
 
@@ -112,7 +112,7 @@ describe('a webhook', () => {
     onTestFinished(() => void server.close())
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const { task } = await worldWith({ endpoint: () => undefined })
-    const dripping = deliver({ endpoint: () => ({ url, secret }), anywhere: true }, task, 0, 100)
+    const dripping = deliver({ endpoint: () => ({ url, secret }), allowPrivateNetwork: true }, task, 0, 100)
     await expect(dripping).rejects.toMatchObject({ name: 'AbortError' })
     const unnamed = deliver({ endpoint: () => new Promise(() => undefined) }, task, 0, 20)
     await expect(unnamed).rejects.toThrow()

@@ -5,7 +5,7 @@ import { defaultTiming, type TaskEvent, type TaskParts } from '../../src/tasks/p
 import { fromRecord, type StoredTask } from '../../src/tasks/task.ts'
 import { VideoTasks } from '../../src/tasks/video-tasks.ts'
 import type { VideoProvider, VideoStatus } from '../../src/providers/video.ts'
-import { ProviderError, unavailable } from '../../src/providers/failure.ts'
+import { ProviderError, retrySame } from '../../src/providers/failure.ts'
 
 export type Kind = VideoProvider['submit']
 
@@ -29,6 +29,13 @@ export interface WorldOptions {
   readonly push?: (task: StoredTask, now: number) => Promise<void>
 }
 
+export interface Hold {
+  state: 'held' | 'settled' | 'released'
+  ends: number
+  /** When it lapses if nothing becomes of it. */
+  until: number
+}
+
 export const seconds = 1_000
 export const minutes = 60 * seconds
 export const hours = 60 * minutes
@@ -38,10 +45,12 @@ export class World {
   readonly store = memoryTaskStore()
   readonly jobs: Job[] = []
   readonly events: TaskEvent[] = []
-  readonly holds = new Map<string, { state: 'held' | 'settled' | 'released'; ends: number }>()
+  readonly holds = new Map<string, Hold>()
   /** What the vendor does to the next submissions, in order; empty: it takes them. */
   readonly faults: ('refused' | 'unreachable' | 'taken but silent' | 'silent')[] = []
   polls = 0
+  /** A vendor was asked for a video while the money for it was not held for as long as that may take. */
+  begunUnheld = false
   readonly #options: WorldOptions
   readonly #seen = new Map<string, StoredTask>()
 
@@ -71,7 +80,7 @@ export class World {
     }
     const { store } = this
     const { push } = this.#options
-    const seen = (task: TaskRecord) => this.#seen.set(`${task.tenant} ${task.id}`, fromRecord(structuredClone(task)))
+    const seen = (task: TaskRecord) => this.#seen.set(`${task.account} ${task.id}`, fromRecord(structuredClone(task)))
     const steppedStore: TaskStore = {
       insert: (task) =>
         effect(async () => {
@@ -79,7 +88,7 @@ export class World {
           seen(stored)
           return stored
         }),
-      find: (tenant, id, now) => effect(() => store.find(tenant, id, now)),
+      find: (account, id, now) => effect(() => store.find(account, id, now)),
       replace: (task) =>
         effect(async () => {
           const done = await store.replace(task)
@@ -97,11 +106,18 @@ export class World {
       store: steppedStore,
       now: async () => this.time,
       deployments: async () => [{ provider: 'sim', model: 'sim-1', openModel: false, video: this.#vendor(effect) }],
-      purse: {
-        hold: (task) =>
+      billing: {
+        hold: (task, leaseMs) =>
           effect(async () => {
-            this.#hold(task)
+            const known = this.holds.get(holdOf(task))
+            if (known === undefined || known.until <= this.time)
+              this.holds.set(holdOf(task), { state: 'held', ends: 0, until: this.time + leaseMs })
             return '1000000'
+          }),
+        keep: (task) =>
+          effect(async () => {
+            const known = this.holds.get(holdOf(task))
+            if (known !== undefined && known.until > this.time) known.until = task.data.deadlineAt + 10 * minutes
           }),
         end: (task) => effect(async () => this.#end(task)),
       },
@@ -118,8 +134,8 @@ export class World {
   }
 
   /** The task as the store has it, expired or not. */
-  stored(tenant: string, id: string): StoredTask | undefined {
-    return this.#seen.get(`${tenant} ${id}`)
+  stored(account: string, id: string): StoredTask | undefined {
+    return this.#seen.get(`${account} ${id}`)
   }
 
   tasks(): StoredTask[] {
@@ -137,10 +153,12 @@ export class World {
           const fault = this.faults.shift()
           if (fault === 'refused') throw new ProviderError('invalid_request_error', { retry: 'never', begun: false })
           if (fault === 'unreachable') throw new ProviderError('service_unavailable', { retry: 'same', begun: false })
-          if (fault === 'silent') throw unavailable('same', new Error('no answer'))
+          if (fault === 'silent') throw retrySame(new Error('no answer'))
           const known = kind === 'token' ? find(token) : undefined
+          const own = [...this.holds].filter(([id]) => id.startsWith(`${token}.`)).map(([, hold]) => hold)
+          this.begunUnheld ||= own.every(({ until }) => until < this.time + 5 * minutes)
           if (known === undefined) this.jobs.push({ token, startedAt: this.time, cancelled: false })
-          if (fault === 'taken but silent') throw unavailable('same', new Error('no answer'))
+          if (fault === 'taken but silent') throw retrySame(new Error('no answer'))
           return { job: (known === undefined ? this.jobs.length : this.jobs.indexOf(known) + 1) - 1 }
         }),
       ...(kind === 'lookup' && {
@@ -161,10 +179,6 @@ export class World {
           ;(this.jobs[(operation as { job: number }).job] as Job).cancelled = true
         }),
     }
-  }
-
-  #hold(task: StoredTask): void {
-    this.holds.set(holdOf(task), { state: 'held', ends: 0 })
   }
 
   #end(task: StoredTask): void {

@@ -23,14 +23,23 @@ export function opened<Store extends object>(store: Store): Store {
 
 /** Runs the tests of a suite whose names hold `part`, and tells which of them failed. */
 export async function failuresOf(kit: (test: TestFunction) => void, part = ''): Promise<string[]> {
+  return (await failedOf(kit, part)).map(({ name }) => name)
+}
+
+/** As `failuresOf`, and tells with what they failed. */
+export async function errorsOf(kit: (test: TestFunction) => void, part = ''): Promise<Error[]> {
+  return (await failedOf(kit, part)).map(({ error }) => error)
+}
+
+async function failedOf(kit: (test: TestFunction) => void, part: string): Promise<{ name: string; error: Error }[]> {
   const tests: { name: string; body: () => Promise<void> }[] = []
   kit((name, body) => name.includes(part) && tests.push({ name, body }))
-  const failed: string[] = []
+  const failed: { name: string; error: Error }[] = []
   for (const { name, body } of tests) {
     try {
       await body()
-    } catch {
-      failed.push(name)
+    } catch (error) {
+      failed.push({ name, error: error as Error })
     }
   }
   return failed

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import type { Account, Ledger, Settlement } from '../../src/billing/contract.ts'
+import type { LedgerAccount, Ledger, Settlement } from '../../src/billing/contract.ts'
 import { memoryLedger } from '../../src/billing/memory.ts'
 import { testLedger } from '../../src/testing/ledger.ts'
 import { plant, turn, type Fault } from './faults.ts'
@@ -54,6 +54,16 @@ const faults: Fault<Ledger>[] = [
       },
     }),
     'holds nothing for an account it does not know',
+  ],
+  [
+    'balances are counted as floating-point numbers',
+    (ledger) => ({
+      async account(id) {
+        const found = await ledger.account(id)
+        return found && { ...found, balance: BigInt(Number(found.balance)) }
+      },
+    }),
+    'adds up amounts beyond 2^53',
   ],
   [
     'hold forgets that an id has ended',
@@ -248,7 +258,7 @@ const faults: Fault<Ledger>[] = [
 ]
 
 async function settleWithin(ledger: Ledger, settlement: Settlement) {
-  const { held }: Pick<Account, 'held'> = (await ledger.account(settlement.account)) ?? { held: 0n }
+  const { held }: Pick<LedgerAccount, 'held'> = (await ledger.account(settlement.account)) ?? { held: 0n }
   return ledger.settle({ ...settlement, amount: settlement.amount > held && held > 0n ? held : settlement.amount })
 }
 

@@ -1,5 +1,5 @@
 import { describe } from 'vitest'
-import type { Claim, LimitStore, Verdict } from '../../src/limits/contract.ts'
+import type { LimitClaim, LimitStore, LimitVerdict } from '../../src/limits/contract.ts'
 import { memoryLimitStore } from '../../src/limits/memory.ts'
 import { testLimitStore } from '../../src/testing/limit-store.ts'
 import { plant, turn, type Fault } from './faults.ts'
@@ -9,7 +9,7 @@ const wait = (ms: number) => void (now += ms)
 const good = () => memoryLimitStore({ now: () => now })
 
 /** What a claim would find, without drawing or holding anything. */
-async function look(store: LimitStore, claim: Claim): Promise<boolean> {
+async function look(store: LimitStore, claim: LimitClaim): Promise<boolean> {
   const verdict = await store.take({ ...claim, rates: claim.rates.map((rule) => ({ ...rule, cost: 0 })), places: [] })
   return claim.rates.every((rule, index) => (verdict.left[index] ?? 0) >= rule.cost)
 }
@@ -49,7 +49,7 @@ const faults: Fault<LimitStore>[] = [
     'take draws rule by rule until one refuses',
     (store) => ({
       async take(claim) {
-        const verdicts: Verdict[] = []
+        const verdicts: LimitVerdict[] = []
         for (const rule of claim.rates) {
           const verdict = await store.take({ ...claim, rates: [rule], places: [] })
           verdicts.push(verdict)

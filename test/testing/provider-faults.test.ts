@@ -6,10 +6,10 @@ import { describe, expect, test } from 'vitest'
 import type { ChatChunk, ChatRequest, ChunkChoice, FinishReason } from '../../src/wire/chat.ts'
 import type { Usage } from '../../src/wire/usage.ts'
 
-type Make = (baseUrl: string) => Provider
+type Make = (baseURL: string) => Provider
 
-const claude: Make = (baseUrl) => anthropic({ baseUrl })
-const google: Make = (baseUrl) => gemini({ baseUrl })
+const claude: Make = (baseURL) => anthropic({ baseURL })
+const google: Make = (baseURL) => gemini({ baseURL })
 
 /** Runs the one test of the kit with this name; undefined when it passes. */
 async function failureOf(name: string, make: Make, dialect: Dialect): Promise<unknown> {
@@ -29,8 +29,8 @@ function spoiled(
   make: Make,
   { pieces = (each) => each, request = (each) => each, call = (each) => each, error = (each) => each }: Spoiler,
 ): Make {
-  return (baseUrl) => {
-    const provider = make(baseUrl)
+  return (baseURL) => {
+    const provider = make(baseURL)
     return {
       ...provider,
       async chat(given) {
@@ -88,10 +88,10 @@ const swallow: Spoiler = {
 /** Reads each network piece as if events and characters never crossed its borders. */
 const hasty =
   (split: (text: string) => string[]): Make =>
-  (baseUrl) => ({
+  (baseURL) => ({
     name: 'hasty',
     async *chat(call) {
-      const response = await fetch(`${baseUrl}/chat/completions`, {
+      const response = await fetch(`${baseURL}/chat/completions`, {
         method: 'POST',
         body: call.json({}) as Uint8Array<ArrayBuffer>,
       })

@@ -2,8 +2,8 @@ import { anthropic, gemini, openai } from 'modelhatch/providers'
 import { anthropicDialect, geminiDialect, openaiDialect, testProvider } from 'modelhatch/testing'
 import { describe, test } from 'vitest'
 
-describe('openai', () => testProvider(test, (baseUrl) => openai({ baseUrl, apiKey: 'k' }), openaiDialect))
+describe('openai', () => testProvider(test, (baseURL) => openai({ baseURL, apiKey: 'k' }), openaiDialect))
 
-describe('anthropic', () => testProvider(test, (baseUrl) => anthropic({ baseUrl, apiKey: 'k' }), anthropicDialect))
+describe('anthropic', () => testProvider(test, (baseURL) => anthropic({ baseURL, apiKey: 'k' }), anthropicDialect))
 
-describe('gemini', () => testProvider(test, (baseUrl) => gemini({ baseUrl, apiKey: 'k' }), geminiDialect))
+describe('gemini', () => testProvider(test, (baseURL) => gemini({ baseURL, apiKey: 'k' }), geminiDialect))

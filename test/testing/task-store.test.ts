@@ -1,27 +1,27 @@
 import { describe, expect, test } from 'vitest'
-import type { ClaimOptions, TaskRecord, TaskStore } from '../../src/tasks/contract.ts'
+import type { TaskClaim, TaskRecord, TaskStore } from '../../src/tasks/contract.ts'
 import { memoryTaskStore } from '../../src/tasks/memory.ts'
 import { testTaskStore } from '../../src/testing/task-store.ts'
 import { failuresOf, plant, turn, type Fault } from './faults.ts'
 
 /** A plain store that faults can reach into. */
-function openStore(keyOf = (tenant: string, id: string) => JSON.stringify([tenant, id])) {
+function openStore(keyOf = (account: string, id: string) => JSON.stringify([account, id])) {
   const rows = new Map<string, TaskRecord>()
   const store: TaskStore = {
     async insert(task) {
-      const present = rows.get(keyOf(task.tenant, task.id))
+      const present = rows.get(keyOf(task.account, task.id))
       if (present !== undefined && !(present.expiresAt <= task.createdAt && present.dueAt === null))
         return structuredClone(present)
-      rows.set(keyOf(task.tenant, task.id), structuredClone(task))
+      rows.set(keyOf(task.account, task.id), structuredClone(task))
       return structuredClone(task)
     },
-    async find(tenant, id, now) {
-      const row = rows.get(keyOf(tenant, id))
+    async find(account, id, now) {
+      const row = rows.get(keyOf(account, id))
       return row === undefined || row.expiresAt <= now ? undefined : structuredClone(row)
     },
     async replace(task) {
-      if (rows.get(keyOf(task.tenant, task.id))?.version !== task.version - 1) return false
-      rows.set(keyOf(task.tenant, task.id), structuredClone(task))
+      if (rows.get(keyOf(task.account, task.id))?.version !== task.version - 1) return false
+      rows.set(keyOf(task.account, task.id), structuredClone(task))
       return true
     },
     async claim({ now, leaseMs, limit }) {
@@ -36,7 +36,7 @@ function openStore(keyOf = (tenant: string, id: string) => JSON.stringify([tenan
   return { rows, store }
 }
 
-const claimsWith = (change: (options: ClaimOptions) => Partial<ClaimOptions>) => {
+const claimsWith = (change: (options: TaskClaim) => Partial<TaskClaim>) => {
   return (good: TaskStore): Partial<TaskStore> => ({
     claim: (options) => good.claim({ ...options, ...change(options) }),
   })
@@ -47,7 +47,7 @@ const faults: Fault<TaskStore>[] = [
     'insert overwrites what is there',
     (good) => ({
       insert: async (task) => {
-        const present = await good.find(task.tenant, task.id, task.createdAt)
+        const present = await good.find(task.account, task.id, task.createdAt)
         if (present !== undefined) await good.replace({ ...task, version: present.version + 1 })
         return (await good.insert(task), task)
       },
@@ -70,7 +70,7 @@ const faults: Fault<TaskStore>[] = [
       const rows = new Map<string, TaskRecord>()
       return {
         insert: async (task) => {
-          const key = JSON.stringify([task.tenant, task.id])
+          const key = JSON.stringify([task.account, task.id])
           const present = rows.get(key)
           await turn()
           if (present !== undefined) return good.insert(task)
@@ -88,7 +88,7 @@ const faults: Fault<TaskStore>[] = [
       const { rows, store } = openStore()
       return {
         ...store,
-        insert: async (task) => rows.get(JSON.stringify([task.tenant, task.id])) ?? store.insert(task),
+        insert: async (task) => rows.get(JSON.stringify([task.account, task.id])) ?? store.insert(task),
       }
     },
     'inserts anew in place of a task that has expired',
@@ -100,7 +100,7 @@ const faults: Fault<TaskStore>[] = [
       return {
         ...store,
         insert: async (task) => {
-          const key = JSON.stringify([task.tenant, task.id])
+          const key = JSON.stringify([task.account, task.id])
           if ((rows.get(key)?.expiresAt ?? Infinity) <= task.createdAt) rows.delete(key)
           return store.insert(task)
         },
@@ -116,30 +116,30 @@ const faults: Fault<TaskStore>[] = [
     },
     'still found one millisecond before it expires',
   ],
-  ['the tenant is not part of the key', () => openStore((_, id) => id).store, 'keeps tenants apart'],
+  ['the account is not part of the key', () => openStore((_, id) => id).store, 'keeps accounts apart'],
   [
-    'tenant and id are joined by a colon',
-    () => openStore((tenant, id) => `${tenant}:${id}`).store,
-    'does not confuse a tenant and an id',
+    'account and id are joined by a colon',
+    () => openStore((account, id) => `${account}:${id}`).store,
+    'does not confuse an account and an id',
   ],
   [
     'find forgets nothing',
-    (good) => ({ find: (tenant, id) => good.find(tenant, id, 0) }),
+    (good) => ({ find: (account, id) => good.find(account, id, 0) }),
     'until the millisecond before it expires',
   ],
   [
     'find expires one millisecond late',
-    (good) => ({ find: (tenant, id, now) => good.find(tenant, id, now - 1) }),
+    (good) => ({ find: (account, id, now) => good.find(account, id, now - 1) }),
     'until the millisecond before it expires',
   ],
   [
     'find expires one millisecond early',
-    (good) => ({ find: (tenant, id, now) => good.find(tenant, id, now + 1) }),
+    (good) => ({ find: (account, id, now) => good.find(account, id, now + 1) }),
     'until the millisecond before it expires',
   ],
   [
     'find looks at its own clock',
-    (good) => ({ find: (tenant, id) => good.find(tenant, id, Date.now()) }),
+    (good) => ({ find: (account, id) => good.find(account, id, Date.now()) }),
     'goes by the times it is given',
   ],
   [
@@ -148,14 +148,14 @@ const faults: Fault<TaskStore>[] = [
       const old = new Map<string, TaskRecord>()
       return {
         replace: async (task) => {
-          const before = await good.find(task.tenant, task.id, task.createdAt)
+          const before = await good.find(task.account, task.id, task.createdAt)
           if (before !== undefined) old.set(task.id, before)
           return good.replace(task)
         },
-        find: async (tenant, id, now) => {
+        find: async (account, id, now) => {
           const stale = old.get(id)
           old.delete(id)
-          return stale ?? good.find(tenant, id, now)
+          return stale ?? good.find(account, id, now)
         },
       }
     },
@@ -165,7 +165,7 @@ const faults: Fault<TaskStore>[] = [
     'replace ignores the version',
     (good) => ({
       replace: async (task) => {
-        const present = await good.find(task.tenant, task.id, 0)
+        const present = await good.find(task.account, task.id, 0)
         return present !== undefined && good.replace({ ...task, version: present.version + 1 })
       },
     }),
@@ -178,7 +178,7 @@ const faults: Fault<TaskStore>[] = [
       return {
         ...store,
         replace: async (task) => {
-          const key = JSON.stringify([task.tenant, task.id])
+          const key = JSON.stringify([task.account, task.id])
           if ((rows.get(key)?.version ?? Infinity) >= task.version) return false
           rows.set(key, structuredClone(task))
           return true
@@ -204,7 +204,7 @@ const faults: Fault<TaskStore>[] = [
       return {
         ...store,
         replace: async (task) => {
-          const key = JSON.stringify([task.tenant, task.id])
+          const key = JSON.stringify([task.account, task.id])
           const fits = rows.get(key)?.version === task.version - 1
           await turn()
           if (fits) rows.set(key, structuredClone(task))
@@ -223,7 +223,7 @@ const faults: Fault<TaskStore>[] = [
     'replace keeps the old expiry',
     (good) => ({
       replace: async (task) => {
-        const before = await good.find(task.tenant, task.id, 0)
+        const before = await good.find(task.account, task.id, 0)
         return good.replace({ ...task, expiresAt: before?.expiresAt ?? task.expiresAt })
       },
     }),
@@ -233,7 +233,7 @@ const faults: Fault<TaskStore>[] = [
     'replace refuses expired tasks',
     (good) => ({
       replace: async (task) => {
-        const present = await good.find(task.tenant, task.id, task.createdAt + 25 * 3_600_000)
+        const present = await good.find(task.account, task.id, task.createdAt + 25 * 3_600_000)
         return present === undefined && task.version > 2 ? false : good.replace(task)
       },
     }),
@@ -245,8 +245,8 @@ const faults: Fault<TaskStore>[] = [
       const { rows, store } = openStore()
       return {
         ...store,
-        insert: async (task) => (rows.set(JSON.stringify([task.tenant, task.id]), task), task),
-        find: async (tenant, id) => rows.get(JSON.stringify([tenant, id])),
+        insert: async (task) => (rows.set(JSON.stringify([task.account, task.id]), task), task),
+        find: async (account, id) => rows.get(JSON.stringify([account, id])),
       }
     },
     'is not changed through the objects',
@@ -257,8 +257,8 @@ const faults: Fault<TaskStore>[] = [
       const { rows, store } = openStore()
       return {
         ...store,
-        find: async (tenant, id) => {
-          const row = rows.get(JSON.stringify([tenant, id]))
+        find: async (account, id) => {
+          const row = rows.get(JSON.stringify([account, id]))
           return row && { ...row }
         },
       }
@@ -268,8 +268,8 @@ const faults: Fault<TaskStore>[] = [
   [
     'data becomes text',
     (good) => ({
-      find: async (tenant, id, now) => {
-        const found = await good.find(tenant, id, now)
+      find: async (account, id, now) => {
+        const found = await good.find(account, id, now)
         return found && { ...found, data: JSON.stringify(found.data) }
       },
     }),
@@ -278,8 +278,8 @@ const faults: Fault<TaskStore>[] = [
   [
     'null data is lost',
     (good) => ({
-      find: async (tenant, id, now) => {
-        const found = await good.find(tenant, id, now)
+      find: async (account, id, now) => {
+        const found = await good.find(account, id, now)
         return found && { ...found, data: found.data ?? {} }
       },
     }),
@@ -337,7 +337,7 @@ const faults: Fault<TaskStore>[] = [
         claim: async (options) =>
           (await store.claim(options)).map((each) => {
             const same = { ...each, version: each.version - 1 }
-            rows.set(JSON.stringify([each.tenant, each.id]), structuredClone(same))
+            rows.set(JSON.stringify([each.account, each.id]), structuredClone(same))
             return same
           }),
       }
@@ -363,7 +363,7 @@ const faults: Fault<TaskStore>[] = [
           due.sort((left, right) => Number(right.dueAt) - Number(left.dueAt))
           return due.slice(0, options.limit).map((row) => {
             const claimed = { ...row, version: row.version + 1, leasedUntil: options.now + options.leaseMs }
-            rows.set(JSON.stringify([row.tenant, row.id]), claimed)
+            rows.set(JSON.stringify([row.account, row.id]), claimed)
             return structuredClone(claimed)
           })
         },
@@ -384,7 +384,7 @@ const faults: Fault<TaskStore>[] = [
           await turn()
           return due.map((row) => {
             const claimed = { ...row, version: row.version + 1, leasedUntil: options.now + options.leaseMs }
-            rows.set(JSON.stringify([row.tenant, row.id]), claimed)
+            rows.set(JSON.stringify([row.account, row.id]), claimed)
             return structuredClone(claimed)
           })
         },
@@ -423,14 +423,14 @@ const faults: Fault<TaskStore>[] = [
   ],
   [
     'list shows expired tasks',
-    (good) => ({ list: (tenant, options) => good.list?.(tenant, { ...options, now: 0 }) as Promise<TaskRecord[]> }),
-    'lists the tasks of a tenant',
+    (good) => ({ list: (account, options) => good.list?.(account, { ...options, now: 0 }) as Promise<TaskRecord[]> }),
+    'lists the tasks of an account',
   ],
   [
     'list begins with the task it was asked to begin after',
     (good) => ({
-      list: async (tenant, { after, ...options }) => {
-        const all = (await good.list?.(tenant, { ...options, limit: 100 })) ?? []
+      list: async (account, { after, ...options }) => {
+        const all = (await good.list?.(account, { ...options, limit: 100 })) ?? []
         return all
           .slice(
             Math.max(
@@ -441,7 +441,7 @@ const faults: Fault<TaskStore>[] = [
           .slice(0, options.limit)
       },
     }),
-    'lists the tasks of a tenant',
+    'lists the tasks of an account',
   ],
   [
     'now stands still in the past',
@@ -459,4 +459,21 @@ describe('the kit', () => {
   test('passes on the plain store', async () => {
     expect(await failuresOf((run) => testTaskStore(run, () => openStore().store))).toEqual([])
   })
+})
+
+/** How databases compare texts unless they are told otherwise. */
+test.each<[string, (text: string) => string]>([
+  ['case', (text) => text.toLowerCase()],
+  ['spaces at the end', (text) => text.replace(/ +$/, '')],
+  ['accents', (text) => text.normalize('NFD').replace(/[\u0300-\u036f]/g, '')],
+])('a collation that disregards %s is found, in accounts as in ids', async (_, fold) => {
+  const folded = (account: (text: string) => string, id: (text: string) => string) =>
+    failuresOf(
+      (run) => testTaskStore(run, () => openStore((left, right) => JSON.stringify([account(left), id(right)])).store),
+      'takes no other account and no other id',
+    )
+  const exact = (text: string) => text
+  expect(await folded(exact, exact)).toEqual([])
+  expect(await folded(fold, exact)).not.toEqual([])
+  expect(await folded(exact, fold)).not.toEqual([])
 })

@@ -35,12 +35,12 @@ async function vendorWith(answer: (incoming: IncomingMessage, response: ServerRe
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`
 }
 
-async function gatewayBefore(baseUrl: string, options: Partial<GatewayOptions> = {}) {
-  const provider = openai({ baseUrl })
+async function gatewayBefore(baseURL: string, options: Partial<GatewayOptions> = {}) {
+  const provider = openai({ baseURL })
   return hostedWith({
     models: { m: provider },
     sizes: { uploadMemoryBytes: 100_000 },
-    retry: { tries: 2, backoffMs: 1 },
+    retry: { maxAttempts: 2, backoffMs: 1 },
     ...options,
   })
 }
@@ -77,13 +77,13 @@ describe('a client that leaves', () => {
   it('in an upload that is passed on ends the call of the vendor', async () => {
     const cut = Promise.withResolvers<void>()
     const begun = Promise.withResolvers<void>()
-    const baseUrl = await vendorWith((incoming) => {
+    const baseURL = await vendorWith((incoming) => {
       incoming
         .once('data', () => begun.resolve())
         .on('error', () => cut.resolve())
         .resume()
     })
-    const { url, receipt } = await gatewayBefore(baseUrl)
+    const { url, receipt } = await gatewayBefore(baseURL)
     const outgoing = begin(url, [model], 20)
     await begun.promise
     outgoing.destroy()
@@ -93,8 +93,8 @@ describe('a client that leaves', () => {
 
   it('in an upload that is kept leaves nothing, and the vendor hears nothing of it', async () => {
     let heard = 0
-    const baseUrl = await vendorWith(() => void heard++)
-    const { url, receipts } = await gatewayBefore(baseUrl)
+    const baseURL = await vendorWith(() => void heard++)
+    const { url, receipts } = await gatewayBefore(baseURL)
     const outgoing = begin(url, [], 20)
     while (folder.left().length === 0) await setImmediate()
     outgoing.destroy()
@@ -104,8 +104,8 @@ describe('a client that leaves', () => {
 
   it('while the vendor works on a kept upload leaves nothing', async () => {
     const asked = Promise.withResolvers<void>()
-    const baseUrl = await vendorWith((incoming) => incoming.on('end', () => asked.resolve()).resume())
-    const { url, receipt } = await gatewayBefore(baseUrl)
+    const baseURL = await vendorWith((incoming) => incoming.on('end', () => asked.resolve()).resume())
+    const { url, receipt } = await gatewayBefore(baseURL)
     const outgoing = begin(url, [], 20)
     finish(outgoing, model)
     await asked.promise
@@ -117,10 +117,10 @@ describe('a client that leaves', () => {
 
 describe('a vendor that', () => {
   it('refuses before it has read is heard before the client has sent all', async () => {
-    const baseUrl = await vendorWith((incoming, response) => {
+    const baseURL = await vendorWith((incoming, response) => {
       incoming.once('data', () => response.writeHead(401, { 'content-type': 'application/json' }).end('{}'))
     })
-    const { url } = await gatewayBefore(baseUrl)
+    const { url } = await gatewayBefore(baseURL)
     const outgoing = begin(url, [model], 20)
     expect(await answerTo(outgoing)).toEqual({ status: 503, code: 'service_unavailable' })
     outgoing.destroy()
@@ -128,11 +128,11 @@ describe('a vendor that', () => {
 
   it('breaks off in the middle of an upload is told, not tried again', async () => {
     let asked = 0
-    const baseUrl = await vendorWith((incoming) => {
+    const baseURL = await vendorWith((incoming) => {
       asked++
       incoming.once('data', () => incoming.destroy())
     })
-    const { url, receipt } = await gatewayBefore(baseUrl)
+    const { url, receipt } = await gatewayBefore(baseURL)
     const outgoing = begin(url, [model], 20)
     expect(await answerTo(outgoing)).toEqual({ status: 503, code: 'service_unavailable' })
     outgoing.destroy()
@@ -142,11 +142,11 @@ describe('a vendor that', () => {
 
   it('breaks off a kept upload is asked again', async () => {
     let asked = 0
-    const baseUrl = await vendorWith((incoming, response) => {
+    const baseURL = await vendorWith((incoming, response) => {
       if (asked++ === 0) incoming.once('data', () => incoming.destroy())
       else incoming.on('end', () => response.writeHead(500).end('{}')).resume()
     })
-    const { url } = await gatewayBefore(baseUrl)
+    const { url } = await gatewayBefore(baseURL)
     const outgoing = begin(url, [], 20)
     finish(outgoing, model)
     expect(await answerTo(outgoing)).toEqual({ status: 503, code: 'service_unavailable' })
@@ -154,8 +154,8 @@ describe('a vendor that', () => {
   })
 
   it('does not read makes the client wait', async () => {
-    const baseUrl = await vendorWith(() => undefined)
-    const { url } = await gatewayBefore(baseUrl)
+    const baseURL = await vendorWith(() => undefined)
+    const { url } = await gatewayBefore(baseURL)
     const outgoing = begin(url, [model], 0)
     let taken = 0
     const more = () => {
@@ -178,14 +178,14 @@ describe('an upload', () => {
     'that was kept is gone once it is answered: %o',
     async (after) => {
       const asked = Promise.withResolvers<void>()
-      const baseUrl = await vendorWith((incoming, response) => {
+      const baseURL = await vendorWith((incoming, response) => {
         incoming.on('end', () => {
           asked.resolve()
           response.writeHead(200, { 'content-type': 'application/json' }).end('{"text":"Hello"}')
         })
         incoming.once('data', () => incoming.resume())
       })
-      const { url, receipt } = await gatewayBefore(baseUrl)
+      const { url, receipt } = await gatewayBefore(baseURL)
       const outgoing = begin(url, [], 20)
       finish(outgoing, ...after)
       await asked.promise
@@ -200,8 +200,8 @@ describe('an upload', () => {
     ['passed on', [model]],
     ['kept', []],
   ])('that stops coming while it is %s is refused with 408', async (_, before) => {
-    const baseUrl = await vendorWith((incoming) => void incoming.on('error', () => undefined).resume())
-    const { url } = await gatewayBefore(baseUrl, { sizes: { uploadMemoryBytes: 100_000, bodyIdleMs: 50 } })
+    const baseURL = await vendorWith((incoming) => void incoming.on('error', () => undefined).resume())
+    const { url } = await gatewayBefore(baseURL, { sizes: { uploadMemoryBytes: 100_000, bodyIdleMs: 50 } })
     const outgoing = begin(url, before, 20)
     expect(await answerTo(outgoing)).toEqual({ status: 408, code: 'request_timeout' })
     outgoing.destroy()
@@ -225,13 +225,13 @@ describe('an upload', () => {
 
   it('under way when the gateway closes is ended', async () => {
     const begun = Promise.withResolvers<void>()
-    const baseUrl = await vendorWith((incoming) => {
+    const baseURL = await vendorWith((incoming) => {
       incoming
         .on('error', () => undefined)
         .once('data', () => begun.resolve())
         .resume()
     })
-    const { url, gateway } = await gatewayBefore(baseUrl)
+    const { url, gateway } = await gatewayBefore(baseURL)
     const outgoing = begin(url, [model], 20)
     await begun.promise
     const answer = answerTo(outgoing)

@@ -10,7 +10,7 @@ import { openai } from 'modelhatch/providers'
 
 const gateway = createGateway({
   keys: { 'sk-test': {} },
-  models: { m: openai({ baseUrl: process.env['VENDOR_URL'] as string }) },
+  models: { m: openai({ baseURL: process.env['VENDOR_URL'] as string }) },
 })
 const serve = mount(gateway)
 const server = createServer((request, response) => {

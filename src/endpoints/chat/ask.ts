@@ -10,7 +10,7 @@ import { ChatStreamState, type FullChunk } from './stream-state.ts'
 
 export type OpenChat = OpenAnswer<ChatChunk, FullChunk, ChatCompletion>
 
-const chatForm: AnswerForm<ChatChunk, FullChunk, ChatCompletion> = {
+export const chatForm: AnswerForm<ChatChunk, FullChunk, ChatCompletion> = {
   idPrefix: 'chatcmpl-',
   state: (head, renamed) => new ChatStreamState(head, renamed),
   tellsSomething,
@@ -33,9 +33,9 @@ export async function askChat(
   return openAnswer(chatForm, await provider.chat(call), { model, publicModel, signal, stream: inChunks }, visit)
 }
 
-function tellsSomething({ choices = [] }: ChatChunk): boolean {
-  return choices.some(({ delta = {}, finish_reason: reason }) => {
-    const { role: _, ...told } = delta
+function tellsSomething({ choices }: ChatChunk): boolean {
+  return (choices ?? []).some(({ delta, message, finish_reason: reason }) => {
+    const { role: _, ...told } = delta ?? message ?? {}
     return Boolean(reason) || Object.values(told).some((value) => value !== null && value !== '')
   })
 }

@@ -1,16 +1,18 @@
 /** `POST /v1/chat/completions`. */
 import type { ChatRequest } from '../../wire/chat.ts'
-import { discardAnswer, framesOf, wholeReply } from '../chunk-answer.ts'
+import { discardAnswer, framesOf, idling, wholeReply } from '../chunk-answer.ts'
 import type { CallEndpoint } from '../endpoint.ts'
-import { askChat, type OpenChat } from './ask.ts'
+import { askChat, chatForm, type OpenChat } from './ask.ts'
 import { readChat } from './request.ts'
 
 export const chat: CallEndpoint<ChatRequest, OpenChat> = {
   name: 'chat.completions',
-  outputField: 'max_completion_tokens',
+  makes: 'text',
+  lengthFields: ['max_completion_tokens', 'max_tokens'],
   read: readChat,
   ask: askChat,
   discard: discardAnswer,
   whole: wholeReply,
   frames: framesOf,
+  ...idling(chatForm),
 }

@@ -1,5 +1,5 @@
 /** One choice of a chat answer while its pieces arrive: brings every vendor's deltas into the one form clients expect. */
-import { unavailable } from '../../providers/failure.ts'
+import { retrySame } from '../../providers/failure.ts'
 import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
 import { ToolCalls } from './tool-calls.ts'
 
@@ -7,6 +7,8 @@ export class ChoiceState {
   readonly index: number
   finished: FinishReason | undefined
   #begun = false
+  /** Where the vendor writes what is new; known once it has written something. */
+  #place: 'delta' | 'message' | undefined
   readonly #calls = new ToolCalls()
 
   constructor(index: number) {
@@ -21,14 +23,19 @@ export class ChoiceState {
   accept(choice: ChunkChoice): ChunkChoice[] {
     // A finished choice says nothing more: repeated ends and late pieces are dropped.
     if (this.finished !== undefined) return []
-    const { delta: raw, finish_reason: vendorReason, index: _, ...rest } = choice
+    const { delta: raw, message, finish_reason: vendorReason, index: _, ...rest } = choice
     const out: ChunkChoice[] = []
-    const delta = this.#deltaOf(raw ?? {})
+    const delta = this.#deltaOf(this.#newIn(raw, message))
     const told = delta !== undefined || Boolean(rest.logprobs)
     if (told) out.push({ index: this.index, delta: delta ?? {}, logprobs: null, ...rest, finish_reason: null })
     const reason = finishOf(vendorReason)
     if (reason !== undefined) out.push(...this.finish(reason, told ? { ...rest, logprobs: null } : rest))
     return out
+  }
+
+  /** The role, which is otherwise told with the first piece. */
+  open(): ChunkChoice[] {
+    return [{ index: this.index, delta: this.#opened({}, ''), logprobs: null, finish_reason: null }]
   }
 
   /** The end of the choice, with what else the vendor says of it. */
@@ -42,6 +49,12 @@ export class ChoiceState {
     }
     out.push({ index: this.index, delta: {}, logprobs: null, ...rest, finish_reason: reason })
     return out
+  }
+
+  /** A message beside deltas, or behind them, repeats what they said. */
+  #newIn(delta: Delta | undefined, message: Delta | undefined): Delta {
+    this.#place ??= delta ? 'delta' : message ? 'message' : undefined
+    return (this.#place === 'message' ? message : delta) ?? {}
   }
 
   #deltaOf(raw: Delta): Delta | undefined {
@@ -93,6 +106,6 @@ const finishes: Readonly<Record<string, FinishReason>> = {
 /** Undefined for none or an empty one; a reason that only the vendor knows counts as a plain stop. */
 export function finishOf(reason: unknown): FinishReason | undefined {
   if (typeof reason !== 'string' || reason === '') return undefined
-  if (reason === 'error') throw unavailable('same', new Error('the vendor ended the answer with finish_reason "error"'))
+  if (reason === 'error') throw retrySame(new Error('the vendor ended the answer with finish_reason "error"'))
   return finishes[reason] ?? 'stop'
 }

@@ -1,20 +1,23 @@
 /** A vendor's whole completion, brought into the one form; the same object is given back where nothing had to change. */
 import { readUsage } from '../../billing/usage.ts'
-import { unavailable } from '../../providers/failure.ts'
+import { mostChoices, mostToolCalls, tooMany } from '../../providers/answer-bounds.ts'
+import { retrySame } from '../../providers/failure.ts'
 import type { AssistantMessage, ChatCompletion, Choice, ToolCall } from '../../wire/chat.ts'
 import { finishOf, partsOf } from './choice.ts'
-import { argumentsOf, newCallId } from './tool-calls.ts'
+import { argumentsOf, callId, ownId } from './tool-calls.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
 
 export function completionOf(raw: ChatCompletion, fallback: AnswerHead, renamed: boolean): ChatCompletion {
   if (!Array.isArray(raw.choices) || raw.choices.length === 0 || raw.choices.some((choice) => !isObject(choice))) {
-    throw unavailable('same', new Error('the vendor answered without a choice'))
+    throw retrySame(new Error('the vendor answered without a choice'))
   }
+  if (raw.choices.length > mostChoices) throw tooMany('choices', mostChoices)
   const changes: Record<string, unknown> = {}
   if (!raw.id) changes['id'] = fallback.id
   if (raw.object !== 'chat.completion') changes['object'] = 'chat.completion'
   if (!raw.created) changes['created'] = fallback.created
   if (!raw.model || renamed) changes['model'] = fallback.model
+  if (raw['system_fingerprint'] === undefined) changes['system_fingerprint'] = null
   const choices = raw.choices.map(choiceOf)
   if (choices.some((choice, index) => choice !== raw.choices[index])) changes['choices'] = choices
   const usage = readUsage(raw.usage)
@@ -25,7 +28,7 @@ export function completionOf(raw: ChatCompletion, fallback: AnswerHead, renamed:
 function choiceOf(raw: Choice, position: number): Choice {
   const changes: Record<string, unknown> = {}
   if (raw.index === undefined) changes['index'] = position
-  const message = messageOf(raw.message ?? {})
+  const message = messageOf(requireRecord(raw.message ?? {}, 'message') as unknown as AssistantMessage)
   if (message !== raw.message) changes['message'] = message
   const finish = finishOf(raw.finish_reason) ?? (message.tool_calls?.length ? 'tool_calls' : 'stop')
   if (finish !== raw.finish_reason) changes['finish_reason'] = finish
@@ -41,21 +44,33 @@ function messageOf(raw: AssistantMessage): AssistantMessage {
     changes['content'] = content ?? null
     if (thinking) changes['reasoning_content'] = thinking
   } else if (raw.content === undefined) changes['content'] = null
+  else if (raw.content !== null && typeof raw.content !== 'string') throw noShape('content')
   if (raw.refusal === undefined || (raw.refusal as unknown) === '') changes['refusal'] = null
-  if (Array.isArray(raw.tool_calls) && raw.tool_calls.length > 0) {
-    const calls = raw.tool_calls.map(callOf)
-    if (calls.some((call, index) => call !== raw.tool_calls?.[index])) changes['tool_calls'] = calls
-  } else if (Array.isArray(raw.tool_calls)) changes['tool_calls'] = undefined
+  if (raw.tool_calls) {
+    const calls = callsOf(raw.tool_calls)
+    if (calls !== raw.tool_calls || calls.length === 0) changes['tool_calls'] = calls.length === 0 ? undefined : calls
+  }
   // Places that some vendors hold for what is not there.
   if (isObject(raw['function_call']) && !raw['function_call']['name']) changes['function_call'] = undefined
   if (isObject(raw['audio']) && !raw['audio']['id']) changes['audio'] = undefined
   return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
 }
 
-function callOf(raw: ToolCall): ToolCall {
+/** The same list where nothing had to change. */
+function callsOf(raw: unknown): readonly ToolCall[] {
+  if (!Array.isArray(raw)) throw noShape('tool_calls')
+  if (raw.length > mostToolCalls) throw tooMany('tool calls', mostToolCalls)
+  const taken = new Set<string>()
+  const calls = raw.map((call) => callOf(requireRecord(call, 'call') as unknown as ToolCall, taken))
+  return calls.some((call, index) => call !== raw[index]) ? calls : raw
+}
+
+function callOf(raw: ToolCall, taken: Set<string>): ToolCall {
   const changes: Record<string, unknown> = {}
-  if (!raw.id) changes['id'] = newCallId()
+  const id = ownId(callId(raw.id), taken)
+  if (id !== raw.id) changes['id'] = id
   if (!raw.type) changes['type'] = 'function'
+  if (raw.function) requireRecord(raw.function, 'function')
   if (raw.function?.name) {
     const text = argumentsOf(raw.function.arguments) || '{}'
     if (text !== raw.function.arguments) changes['function'] = { ...raw.function, arguments: text }
@@ -63,6 +78,15 @@ function callOf(raw: ToolCall): ToolCall {
   }
   if ('index' in raw) changes['index'] = undefined
   return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
+}
+
+function requireRecord(value: unknown, what: string): Record<string, unknown> {
+  if (isObject(value) && !Array.isArray(value)) return value
+  throw noShape(what)
+}
+
+function noShape(what: string) {
+  return retrySame(new Error(`the vendor answered with a ${what} that is none`))
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -9,7 +9,7 @@ import type { Exchange } from '../../http/exchange.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import type { Sizes } from '../../http/sizes.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
-import { check } from '../check.ts'
+import { check, verify } from '../check.ts'
 import { jsonOrder } from '../order.ts'
 import type { Order } from '../endpoint.ts'
 
@@ -35,7 +35,8 @@ const message = z
   .superRefine(({ role, content }, context) => {
     // What an assistant said may have been calls alone.
     if (role === 'assistant' || (content !== undefined && content !== null)) return
-    context.addIssue({ code: 'invalid_type', expected: 'string', input: undefined, path: ['content'] })
+    const message = 'a text, or a list of parts such as { "type": "text", "text": "…" }'
+    context.addIssue({ code: 'custom', message, params: { missing: true }, path: ['content'] })
   })
 
 const tool = z.looseObject({
@@ -69,11 +70,21 @@ const schema = z.looseObject({
   user: z.string().nullish(),
 })
 
+const madeSchema = schema.omit({ messages: true })
+
 export async function readChat(exchange: Exchange, sizes: Sizes): Promise<Order<ChatRequest>> {
   const body = await readJson(exchange, sizes)
-  check(schema, body)
+  check(schema, body, ['messages', 'tools'])
   checkTogether(body)
   return jsonOrder<ChatRequest>(body)
+}
+
+/**
+ * Throws 400 for a chat that was made of another endpoint's request, whose own check knows nothing of a chat's fields.
+ * The messages are not looked at: they are the gateway's own.
+ */
+export function checkMadeChat(request: ChatRequest): void {
+  verify(madeSchema, request)
 }
 
 /** Rules between fields. */

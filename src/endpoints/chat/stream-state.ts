@@ -1,5 +1,6 @@
 /** A chat answer while its pieces arrive: completes and orders the chunks, keeps usage back for the end. */
 import { readUsage } from '../../billing/usage.ts'
+import { mostChoices, tooMany } from '../../providers/answer-bounds.ts'
 import type { ChatChunk, ChunkChoice } from '../../wire/chat.ts'
 import type { Usage } from '../../wire/usage.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
@@ -7,13 +8,16 @@ import type { ChunkState } from '../chunk-stream.ts'
 import { ChoiceState } from './choice.ts'
 
 /** A chunk as clients get it. */
-export type FullChunk = ChatChunk & AnswerHead & { readonly object: 'chat.completion.chunk' }
+export type FullChunk = ChatChunk &
+  AnswerHead & { readonly object: 'chat.completion.chunk'; readonly system_fingerprint: unknown }
 
 export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
   readonly #fallback: AnswerHead
   readonly #renamed: boolean
   readonly #choices = new Map<number, ChoiceState>()
   #head: AnswerHead | undefined
+  /** Clients that validate want one in each chunk. */
+  #fingerprint: unknown = null
   usage: Usage | undefined
 
   /** `fallback` is used for whatever the vendor leaves out; with `renamed` its model name is used in any case. */
@@ -31,12 +35,14 @@ export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
     const usage = readUsage(chunk.usage)
     if (usage !== undefined) this.usage = usage
     const choices = chunk.choices ?? []
+    if (choices.length > 0 || chunk.id) this.#head ??= this.#headOf(chunk)
     if (choices.length === 0) return []
-    this.#head ??= this.#headOf(chunk)
+    if (choices.length > mostChoices) throw tooMany('pieces in one event', mostChoices)
+    this.#fingerprint = chunk['system_fingerprint'] ?? this.#fingerprint
     const { usage: _, choices: __, id: ___, created: ____, model: _____, ...rest } = chunk
     return choices
       .flatMap((choice) => this.#stateOf(choice.index ?? 0).accept(choice))
-      .map((choice) => ({ ...rest, ...this.head, object: 'chat.completion.chunk', choices: [choice] }))
+      .map((choice) => ({ ...rest, ...this.#chunk([choice]) }))
   }
 
   complete(): FullChunk[] {
@@ -51,8 +57,18 @@ export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
     return this.#chunk([])
   }
 
+  idle(): FullChunk {
+    return this.#chunk([{ index: 0, delta: {}, logprobs: null, finish_reason: null }])
+  }
+
+  open(): FullChunk {
+    this.#head = this.#fallback
+    return this.#chunk(this.#stateOf(0).open())
+  }
+
   #chunk(choices: ChunkChoice[]): FullChunk {
-    return { ...this.head, object: 'chat.completion.chunk', choices }
+    const { head } = this
+    return { ...head, object: 'chat.completion.chunk', system_fingerprint: this.#fingerprint, choices }
   }
 
   #headOf(chunk: ChatChunk): AnswerHead {
@@ -66,7 +82,10 @@ export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
 
   #stateOf(index: number): ChoiceState {
     let state = this.#choices.get(index)
-    if (state === undefined) this.#choices.set(index, (state = new ChoiceState(index)))
+    if (state === undefined) {
+      if (this.#choices.size === mostChoices) throw tooMany('choices', mostChoices)
+      this.#choices.set(index, (state = new ChoiceState(index)))
+    }
     return state
   }
 }

@@ -3,7 +3,9 @@
  * id, type and whole name in its first piece and only there, and arguments that are JSON text.
  */
 import { isJson } from '../../http/json.ts'
+import { JsonProgress } from '../../http/json-progress.ts'
 import { randomBytes } from 'node:crypto'
+import { mostToolCalls, tooMany } from '../../providers/answer-bounds.ts'
 import type { ToolCallDelta } from '../../wire/chat.ts'
 
 interface ToolCall {
@@ -11,8 +13,8 @@ interface ToolCall {
   id: string | undefined
   name: string
   /** All of the arguments so far. */
-  text: string
-  extra: Record<string, unknown>
+  readonly input: JsonProgress
+  readonly extra: Record<string, unknown>
   /** Its number; undefined while nothing of it was sent, because its name may still grow. */
   index: number | undefined
 }
@@ -29,6 +31,9 @@ export class ToolCalls {
   readonly #calls: ToolCall[] = []
   /** The call that goes on under each of the vendor's own numbers, which restart, skip and repeat. */
   readonly #current = new Map<string, ToolCall>()
+  /** Calls of which nothing was sent, in order. */
+  readonly #held = new Set<ToolCall>()
+  readonly #ids = new Set<string>()
   #sent = 0
 
   get any(): boolean {
@@ -42,9 +47,11 @@ export class ToolCalls {
       const key = String(raw.index ?? `at ${position}`)
       const open = this.#current.get(key)
       if (open !== undefined && !isAnother(open, piece)) return this.#continue(open, piece)
-      const call: ToolCall = { kind: piece.kind, id: undefined, name: '', text: '', extra: {}, index: undefined }
+      if (this.#calls.length === mostToolCalls) throw tooMany('tool calls', mostToolCalls)
+      const call = newCall(piece.kind)
       const waiting = this.#waiting().map((each) => this.#begin(each))
       this.#calls.push(call)
+      this.#held.add(call)
       this.#current.set(key, call)
       return [...waiting, ...this.#continue(call, piece)]
     })
@@ -55,16 +62,16 @@ export class ToolCalls {
     const waiting = new Set(this.#waiting())
     return this.#calls.flatMap((call) => {
       if (waiting.has(call)) {
-        if (call.kind === 'function') call.text = '{}'
+        if (call.kind === 'function') call.input.add('{}')
         return [this.#begin(call)]
       }
-      if (call.index === undefined || call.text !== '' || call.kind === 'custom') return []
+      if (call.index === undefined || call.input.text !== '' || call.kind === 'custom') return []
       return [{ index: call.index, function: { arguments: '{}' } }]
     })
   }
 
   #continue(call: ToolCall, { id, name, text, extra }: Piece): ToolCallDelta[] {
-    call.text += text
+    call.input.add(text)
     if (call.index !== undefined) {
       if (text === '' && Object.keys(extra).length === 0) return []
       return [{ index: call.index, [call.kind]: payload(call.kind, text), ...extra }]
@@ -72,23 +79,47 @@ export class ToolCalls {
     call.id ??= id
     // A name comes whole, in pieces, or again and again.
     if (name !== call.name) call.name += name
-    call.extra = { ...call.extra, ...extra }
-    return call.name !== '' && call.text !== '' ? [this.#begin(call)] : []
+    Object.assign(call.extra, extra)
+    return call.name !== '' && call.input.text !== '' ? [this.#begin(call)] : []
   }
 
   /** Calls with a name whose first piece was held back. */
   #waiting(): ToolCall[] {
-    return this.#calls.filter(({ index, name }) => index === undefined && name !== '')
+    return [...this.#held].filter(({ name }) => name !== '')
   }
 
   #begin(call: ToolCall): ToolCallDelta {
-    const { kind, id = newCallId(), name, text, extra } = call
+    const { kind, name, input, extra } = call
     call.index = this.#sent++
-    return { index: call.index, id, type: kind, [kind]: { name, ...payload(kind, text) }, ...extra }
+    this.#held.delete(call)
+    const id = ownId(call.id, this.#ids)
+    return { index: call.index, id, type: kind, [kind]: { name, ...payload(kind, input.text) }, ...extra }
   }
 }
 
-export function newCallId(): string {
+function newCall(kind: ToolCall['kind']): ToolCall {
+  // Without a prototype: a name such as `__proto__` is a name.
+  const extra = Object.create(null) as Record<string, unknown>
+  return { kind, id: undefined, name: '', input: new JsonProgress(), extra, index: undefined }
+}
+
+/**
+ * The id of one more call beside those in `taken`, to which it is added. A result names its call by the id: one that the
+ * vendor has given twice, or not at all, is replaced.
+ */
+export function ownId(given: string | undefined, taken: Set<string>): string {
+  const id = given === undefined || taken.has(given) ? newCallId() : given
+  taken.add(id)
+  return id
+}
+
+/** Ids are texts; some vendors count instead. Undefined for none. */
+export function callId(value: unknown): string | undefined {
+  if (typeof value === 'number') return String(value)
+  return typeof value === 'string' && value !== '' ? value : undefined
+}
+
+function newCallId(): string {
   return `call_${randomBytes(12).toString('hex')}`
 }
 
@@ -102,10 +133,10 @@ function read(raw: ToolCallDelta): Piece {
   const { id, index: _, type: __, function: called, custom, ...extra } = raw
   const { name, input } = (custom ?? {}) as { name?: string; input?: string }
   if (name || (input && called === undefined)) {
-    return { kind: 'custom', id: id || undefined, name: name ?? '', text: input ?? '', extra }
+    return { kind: 'custom', id: callId(id), name: name ?? '', text: input ?? '', extra }
   }
   const text = argumentsOf(called?.arguments)
-  return { kind: 'function', id: id || undefined, name: called?.name ?? '', text, extra }
+  return { kind: 'function', id: callId(id), name: called?.name ?? '', text, extra }
 }
 
 function payload(kind: ToolCall['kind'], text: string): { arguments: string } | { input: string } {
@@ -118,5 +149,5 @@ function isAnother(call: ToolCall, { id, name, text }: Piece): boolean {
   if (id !== undefined && call.id !== undefined) return id !== call.id
   // No ids to go by: a name is new, or it is repeated with arguments although those of the call are whole.
   if (call.index === undefined) return call.name !== '' && name !== call.name && isJson(text)
-  return name !== call.name || (text !== '' && isJson(call.text))
+  return name !== call.name || (text !== '' && call.input.whole)
 }

@@ -10,6 +10,7 @@ import type { ChatMessage, ChatRequest } from '../../wire/chat.ts'
 import type { CompletionRequest, TextChoice, TextChunk, TextCompletion } from '../../wire/completions.ts'
 import type { Usage } from '../../wire/usage.ts'
 import { askChat } from '../chat/ask.ts'
+import { checkMadeChat } from '../chat/request.ts'
 import type { AnswerVisit } from '../chunk-answer.ts'
 import { chunksOf } from '../chunk-stream.ts'
 import { replace } from '../order.ts'
@@ -17,6 +18,10 @@ import { merge, several } from '../several.ts'
 import { textFinishOf } from './stream-state.ts'
 
 const chatsAtOnce = 4
+/** Each prompt is a call of the vendor. */
+const mostPrompts = 128
+/** Characters that all choices together may give back of the prompts. */
+const mostEchoed = 1_000_000
 
 export async function completeByChat(
   provider: Provider,
@@ -26,7 +31,13 @@ export async function completeByChat(
   const { request } = call
   const prompts = promptsOf(request)
   refuseWhatNeedsTokens(request)
-  const chats = prompts.map((prompt, index) => new TextChat(provider, prompt, index, call, visit))
+  checkMadeChat(chatRequestOf(request, ''))
+  refuseTooMuch(request, prompts)
+  const bytes = prompts.reduce((sum, prompt) => sum + Buffer.byteLength(prompt), 0)
+  const chats = prompts.map((prompt, index) => {
+    const share = prompts.length === 1 ? 1 : Buffer.byteLength(prompt) / Math.max(1, bytes)
+    return new TextChat({ provider, prompt, index, share, call, visit })
+  })
   return call.stream ? streamed(chats, call.signal) : whole(chats, call.signal)
 }
 
@@ -52,21 +63,33 @@ async function* streamed(chats: readonly TextChat[], signal: AbortSignal): Async
   }
 }
 
+interface TextChatParts {
+  readonly provider: Provider
+  readonly prompt: string
+  readonly index: number
+  /** The part of the whole request that the prompt is. */
+  readonly share: number
+  readonly call: Call<CompletionRequest>
+  readonly visit: AnswerVisit
+}
+
 /** One prompt on its way through a chat. */
 class TextChat {
-  readonly tally: Tally = { usage: undefined, estimatedCompletionTokens: 0 }
+  readonly tally: Tally = { usage: undefined, textBytes: 0 }
   readonly #provider: Provider
   readonly #call: Call<CompletionRequest>
   readonly #prompt: string
+  readonly #share: number
   readonly #visit: AnswerVisit
   /** The index of the first answer to this prompt. */
   readonly #first: number
   readonly #echo: string
 
-  constructor(provider: Provider, prompt: string, index: number, call: Call<CompletionRequest>, visit: AnswerVisit) {
+  constructor({ provider, prompt, index, share, call, visit }: TextChatParts) {
     this.#provider = provider
     this.#call = call
     this.#prompt = prompt
+    this.#share = share
     this.#visit = { ...visit, meter: this.tally }
     this.#first = index * (call.request.n ?? 1)
     this.#echo = call.request.echo === true ? prompt : ''
@@ -101,7 +124,8 @@ class TextChat {
 
   #ask(signal: AbortSignal) {
     const request = chatRequestOf(this.#call.request, this.#prompt)
-    return askChat(this.#provider, replace(this.#call, request, signal), this.#visit)
+    const call = { ...replace(this.#call, request, signal), sent: () => this.#call.sent?.(this.#share) }
+    return askChat(this.#provider, call, this.#visit)
   }
 }
 
@@ -136,6 +160,15 @@ function refuseWhatNeedsTokens(request: CompletionRequest): void {
       message: 'This model answers with at least 1 token.',
     })
   }
+}
+
+function refuseTooMuch({ echo, n }: CompletionRequest, prompts: readonly string[]): void {
+  if (prompts.length > mostPrompts) {
+    throw invalid(`"prompt" may hold at most ${mostPrompts} prompts for this model.`, 'prompt')
+  }
+  const echoed = prompts.reduce((sum, { length }) => sum + length, 0) * (n ?? 1)
+  if (echo !== true || echoed <= mostEchoed) return
+  throw invalid(`"echo" may give back at most ${mostEchoed} characters in all choices of this model.`, 'echo')
 }
 
 /** The sum over all prompts; undefined as soon as one was not counted. */

@@ -1,11 +1,12 @@
 /** Whole text completions: gathered from chunks, brought into the one form, and taken apart again. */
 import type { Tally } from '../../billing/receipt.ts'
-import { estimateTokens, readUsage } from '../../billing/usage.ts'
+import { readUsage } from '../../billing/usage.ts'
 import { ContentFrames, type CompletionPiece } from '../../providers/contract.ts'
-import { unavailable } from '../../providers/failure.ts'
+import { retrySame } from '../../providers/failure.ts'
 import type { TextChoice, TextChunk, TextChunkChoice, TextCompletion } from '../../wire/completions.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
 import type { ChunkState } from '../chunk-stream.ts'
+import { readable } from '../readable.ts'
 import { textFinishOf, type FullTextChunk } from './stream-state.ts'
 
 export async function collectText(
@@ -20,14 +21,16 @@ export async function collectText(
   }
   for await (const piece of pieces) {
     if (piece instanceof ContentFrames) throw new TypeError('frames were given to a call that asked for no stream')
-    for (const chunk of state.accept(piece)) chunk.choices?.forEach(take)
+    readable(() => {
+      for (const chunk of state.accept(piece)) chunk.choices?.forEach(take)
+    })
     meter.usage = state.usage
   }
-  if (choices.size === 0) throw unavailable('same', new Error('the vendor ended the answer before its first word'))
+  if (choices.size === 0) throw retrySame(new Error('the vendor ended the answer before its first word'))
   for (const chunk of state.complete()) chunk.choices?.forEach(take)
 
   const whole = [...choices.values()].sort((left, right) => left.index - right.index)
-  meter.estimatedCompletionTokens = estimateTokens(whole.reduce((sum, { text }) => sum + text.length, 0))
+  meter.textBytes = whole.reduce((sum, { text }) => sum + Buffer.byteLength(text), 0)
   const { id, created, model } = state.last()
   const completion = { id, object: 'text_completion' as const, created, model, choices: whole }
   return state.usage === undefined ? completion : { ...completion, usage: state.usage }
@@ -57,7 +60,7 @@ function lengthened(sofar: unknown, piece: unknown): unknown {
 /** The same object is given back where nothing had to change. */
 export function textCompletionOf(raw: TextCompletion, head: AnswerHead, renamed: boolean): TextCompletion {
   if (!Array.isArray(raw.choices) || raw.choices.length === 0) {
-    throw unavailable('same', new Error('the vendor answered without a choice'))
+    throw retrySame(new Error('the vendor answered without a choice'))
   }
   const changes: Record<string, unknown> = {}
   if (!raw.id) changes['id'] = head.id

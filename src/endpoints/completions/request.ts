@@ -43,7 +43,7 @@ const schema = z.looseObject({
 
 export async function readCompletion(exchange: Exchange, sizes: Sizes): Promise<Order<CompletionRequest>> {
   const body = await readJson(exchange, sizes)
-  check(schema, body)
+  check(schema, body, ['prompt'])
   checkTogether(body)
   return jsonOrder<CompletionRequest>(body)
 }

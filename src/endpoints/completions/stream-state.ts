@@ -1,5 +1,6 @@
 /** A text completion while its chunks arrive: completes each chunk, and keeps usage back for the end. */
 import { readUsage } from '../../billing/usage.ts'
+import { mostChoices, tooMany } from '../../providers/answer-bounds.ts'
 import type { TextChunk, TextChunkChoice, TextFinishReason } from '../../wire/completions.ts'
 import type { Usage } from '../../wire/usage.ts'
 import { finishOf } from '../chat/choice.ts'
@@ -46,6 +47,15 @@ export class TextStreamState implements ChunkState<TextChunk, FullTextChunk> {
     return this.#chunk([])
   }
 
+  idle(): FullTextChunk {
+    return this.#chunk([{ text: '', index: 0, logprobs: null, finish_reason: null }])
+  }
+
+  open(): FullTextChunk {
+    this.#head = this.#fallback
+    return this.idle()
+  }
+
   #chunk(choices: TextChunkChoice[]): FullTextChunk {
     return { ...(this.#head ?? this.#fallback), object: 'text_completion', choices }
   }
@@ -54,6 +64,7 @@ export class TextStreamState implements ChunkState<TextChunk, FullTextChunk> {
   #accept(raw: TextChunkChoice): TextChunkChoice[] {
     const { index = 0, text, logprobs = null, finish_reason: reason, ...rest } = raw
     if (this.#finished.get(index) === true) return []
+    if (this.#finished.size >= mostChoices && !this.#finished.has(index)) throw tooMany('choices', mostChoices)
     const finish = textFinishOf(reason)
     this.#finished.set(index, finish !== null)
     if (!text && !logprobs && finish === null) return []

@@ -5,7 +5,8 @@ import { bytesReply, jsonReply } from '../../http/answers.ts'
 import { EmbeddingText, type Call, type Provider } from '../../providers/contract.ts'
 import type { EmbeddingRequest } from '../../wire/embeddings.ts'
 import type { CallEndpoint, Visit } from '../endpoint.ts'
-import { amend } from '../order.ts'
+import { amend, overlaid } from '../order.ts'
+import { readable } from '../readable.ts'
 import { several } from '../several.ts'
 import { encoded, vectorsOf, type Vectors } from './list.ts'
 import { inputsOf, readEmbedding } from './request.ts'
@@ -17,6 +18,7 @@ type Embed = NonNullable<Provider['embed']>
 
 export const embeddings: CallEndpoint<EmbeddingRequest, Answer> = {
   name: 'embeddings',
+  makes: 'vectors',
   read: readEmbedding,
   ask,
   whole(answer, { order }) {
@@ -30,9 +32,6 @@ export const embeddings: CallEndpoint<EmbeddingRequest, Answer> = {
       model,
       usage: { prompt_tokens: tokens, total_tokens: usage?.total_tokens ?? tokens },
     })
-  },
-  frames() {
-    throw new TypeError('embeddings are not streamed')
   },
 }
 
@@ -55,7 +54,11 @@ async function ask(
 
 async function inOne(embed: Embed, call: Call<EmbeddingRequest>, inputs: readonly unknown[]): Promise<Answer> {
   const answer = await embed(call)
-  return answer instanceof EmbeddingText ? answer : vectorsOf(answer, inputs.length, call)
+  return answer instanceof EmbeddingText ? answer : readable(() => vectorsOf(answer, inputs.length, call))
+}
+
+function partOf(call: Call<EmbeddingRequest>, input: readonly unknown[], share: number, signal: AbortSignal) {
+  return overlaid(amend(call, { input }, signal), { sent: () => call.sent?.(share) })
 }
 
 /** More inputs than the provider takes at once: several calls, joined in the order of the inputs. */
@@ -68,9 +71,10 @@ async function inBatches(
   const batches = Array.from({ length: Math.ceil(inputs.length / size) }, (_, index) =>
     inputs.slice(index * size, (index + 1) * size),
   )
-  const parts = await several(batches, batchesAtOnce, call.signal, async (input, _, signal) =>
-    vectorsOf(await embed(amend(call, { input }, signal)), input.length, call),
-  )
+  const parts = await several(batches, batchesAtOnce, call.signal, async (input, _, signal) => {
+    const answer = await embed(partOf(call, input, input.length / inputs.length, signal))
+    return readable(() => vectorsOf(answer, input.length, call))
+  })
   return parts.reduce((whole, part) => ({
     vectors: [...whole.vectors, ...part.vectors],
     usage: whole.usage && part.usage && sumOfUsage(whole.usage, part.usage),

@@ -1,7 +1,7 @@
 /** A list of vectors, from one answer or from several: complete, in order, in the encoding that was asked for. */
 import { readUsage } from '../../billing/usage.ts'
 import { EmbeddingText, type EmbeddingAnswer } from '../../providers/contract.ts'
-import { unavailable } from '../../providers/failure.ts'
+import { retrySame } from '../../providers/failure.ts'
 import type { Embedding, EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
 import type { Usage } from '../../wire/usage.ts'
 import { fromBase64, toBase64 } from './vectors.ts'
@@ -25,6 +25,7 @@ export function vectorsOf(
   for (const [position, { index = position, embedding }] of (list.data ?? []).entries()) {
     if (!(Number.isInteger(index) && index >= 0 && index < count) || vectors[index] !== undefined)
       throw broken(`a vector for input ${index} of ${count}`)
+    if (typeof embedding !== 'string' && !Array.isArray(embedding)) throw broken('a vector that is none')
     vectors[index] = embedding
   }
   // A list with holes has the length of a whole one.
@@ -52,5 +53,5 @@ function parse({ bytes }: EmbeddingText): EmbeddingList {
 }
 
 function broken(what: string) {
-  return unavailable('same', new Error(`the provider gave ${what}`))
+  return retrySame(new Error(`the provider gave ${what}`))
 }

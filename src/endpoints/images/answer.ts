@@ -33,9 +33,23 @@ function whole(raw: ImagesResponse, bytes: Uint8Array | undefined, { order, star
   if (images.length === 0) throw failed(new Error('the vendor made no image'))
   const format = order.field('response_format') as ImageRequest['response_format']
   const data = images.map((image) => asAsked(image, format, raw.output_format))
-  const untouched = raw.created !== undefined && data.every((image, index) => image === images[index])
+  const usage = usageOf(raw)
+  const untouched =
+    raw.created !== undefined && usage === raw.usage && data.every((image, index) => image === images[index])
   if (untouched) return { kind: 'whole', response: raw, ...(bytes && { bytes }) }
-  return { kind: 'whole', response: { ...raw, created: raw.created ?? Math.floor(startedAt / 1000), data } }
+  return {
+    kind: 'whole',
+    response: { ...raw, created: raw.created ?? Math.floor(startedAt / 1000), data, ...(usage && { usage }) },
+  }
+}
+
+/** The counts of a vendor that calls them as chats do, in OpenAI's names. */
+function usageOf({ usage: raw }: ImagesResponse): ImagesResponse['usage'] {
+  if (raw === undefined || raw.input_tokens !== undefined) return raw
+  const counts = readTokenUsage(raw)
+  if (counts === undefined) return raw
+  const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = counts
+  return { input_tokens: input, output_tokens: output, total_tokens: total }
 }
 
 async function collected(events: OpenEvents<ImageEvent>): Promise<ImagesResponse> {

@@ -1,5 +1,6 @@
 /** `POST /v1/images/generations` and `POST /v1/images/edits`. */
 import { GatewayError } from '../../errors.ts'
+import { eventFrame } from '../../http/sse.ts'
 import type { Model } from '../../models/contract.ts'
 import type { Call, ImageAnswer, Provider } from '../../providers/contract.ts'
 import type { ImageEditRequest, ImageRequest } from '../../wire/images.ts'
@@ -7,6 +8,7 @@ import { release } from '../chunk-stream.ts'
 import type { CallEndpoint, Order, Visit } from '../endpoint.ts'
 import { amend } from '../order.ts'
 import { requireAble, requireEdits } from './abilities.ts'
+import { imagesAsked, imageUnits } from './asked.ts'
 import { imageFrames, imagesReply, openImages, type OpenImages } from './answer.ts'
 import { readEdit } from './edit-request.ts'
 import { generationFailure } from './failure.ts'
@@ -15,6 +17,7 @@ import { readGeneration } from './request.ts'
 
 export const imageGenerations: CallEndpoint<ImageRequest, OpenImages> = {
   name: 'images.generations',
+  makes: 'images',
   read: readGeneration,
   fit: requireAble,
   ...answeredBy('image_generation', (provider, call) => provider.generateImages?.(call)),
@@ -22,6 +25,7 @@ export const imageGenerations: CallEndpoint<ImageRequest, OpenImages> = {
 
 export const imageEdits: CallEndpoint<ImageEditRequest, OpenImages> = {
   name: 'images.edits',
+  makes: 'images',
   read: readEdit,
   async fit(order: Order<ImageEditRequest>, model: Model) {
     requireEdits(model)
@@ -39,6 +43,8 @@ function answeredBy(
 ) {
   return {
     once: true,
+    choices: imagesAsked,
+    units: imageUnits,
     async ask(provider: Provider, call: Call<ImageRequest>, visit: Visit<ImageRequest>) {
       try {
         const answer = make(provider, takesFormat(visit) ? call : amend(call, { response_format: undefined }))
@@ -52,6 +58,8 @@ function answeredBy(
       if (answer.kind === 'events') release(answer.events.rest)
     },
     whole: imagesReply,
+    // The name is OpenAI's, which sends such events in its streams of responses.
+    idle: () => eventFrame('keepalive', { type: 'keepalive' }),
     frames: (answer: OpenImages, visit: Visit<ImageRequest>) => imageFrames(answer, visit, prefix),
   }
 }

@@ -1,4 +1,5 @@
 /** The answer to a request for a response: begun, told in events or as a whole, and kept. */
+import { textBytes } from '../../billing/estimate.ts'
 import type { Tally } from '../../billing/receipt.ts'
 import { estimateTokens } from '../../billing/usage.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
@@ -6,17 +7,18 @@ import type { Reply } from '../../http/exchange.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import { publishFailure } from '../../observe.ts'
 import { ContentFrames, Verbatim, type Call, type Provider, type ResponsePiece } from '../../providers/contract.ts'
-import { unavailable } from '../../providers/failure.ts'
+import { retrySame } from '../../providers/failure.ts'
 import type { InputItem, ResponseEvent, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
 import { nextOf, release } from '../chunk-stream.ts'
+import { makerOf } from '../envelope.ts'
 import { blankResponse, type ResponseVisit } from './blank.ts'
 import { respondByChat } from './by-chat/by-chat.ts'
 import { explodeResponse } from './explode.ts'
 import { completed } from './items.ts'
-import { shown } from './keep.ts'
 import { ResponseProgress } from './progress.ts'
 import type { ResponseOrder } from './request.ts'
+import { readable } from '../readable.ts'
 import { stateless } from './stateless.ts'
 import { chatUsage, responseUsage } from './usage.ts'
 
@@ -30,12 +32,13 @@ export async function openResponse(
   call: Call<ResponseRequest>,
   visit: ResponseVisit,
 ): Promise<OpenResponse> {
-  const progress = progressOf(visit, call.model !== call.publicModel)
+  const maker = makerOf(provider)
+  const progress = progressOf(visit, call.model !== call.publicModel, provider.respond && maker)
   visit.order.progress = progress
   const answer =
     provider.respond === undefined
       ? respondByChat(provider, call, visit)
-      : await provider.respond(stateless(call, visit.order))
+      : await provider.respond(stateless(call, visit.order, maker))
   if (Symbol.asyncIterator in answer) {
     if (call.stream) return begin(answer)
     return { kind: 'whole', response: await ended(await lastOf(answer, progress, visit.meter), visit) }
@@ -43,21 +46,17 @@ export async function openResponse(
   const raw = answer instanceof Verbatim ? answer.value : answer
   requireEnd(raw)
   if (call.stream) return begin(explodeResponse(raw))
-  const whole = progress.whole(raw)
-  if (!raw.usage) visit.meter.estimatedCompletionTokens = estimateTokens(JSON.stringify(raw.output).length)
+  const whole = readable(() => progress.whole(raw))
+  if (!raw.usage) visit.meter.textBytes = textBytes(raw.output)
   const response = await ended(whole, visit)
   const untouched = answer instanceof Verbatim && response === raw
   return { kind: 'whole', response, ...(untouched && { bytes: answer.bytes }) }
 }
 
-export function progressOf(visit: ResponseVisit, renamed: boolean): ResponseProgress {
-  return new ResponseProgress({ blank: blankResponse(visit), renamed, showsOpaque: showsOpaque(visit.order) })
-}
-
-/** Where nothing is stored, the client is the one that carries it. */
-function showsOpaque({ shelf, field }: ResponseOrder): boolean {
-  const include = field('include') as ResponseRequest['include']
-  return shelf === undefined || include?.includes('reasoning.encrypted_content') === true
+/** `maker` is the vendor whose items these are; undefined for items of the gateway's own. */
+export function progressOf(visit: ResponseVisit, renamed: boolean, maker?: string): ResponseProgress {
+  const { progress: earlier } = visit.order
+  return new ResponseProgress({ blank: blankResponse(visit), renamed, maker, earlier })
 }
 
 const openings = new Set(['response.created', 'response.in_progress', 'response.queued'])
@@ -70,7 +69,7 @@ async function begin(pieces: AsyncIterable<ResponsePiece>): Promise<OpenResponse
     seen.push(next.value)
     if (next.value instanceof ContentFrames || !openings.has(next.value.type)) return { kind: 'events', seen, rest }
   }
-  throw unavailable('same', new Error('the vendor ended the answer before its first word'))
+  throw retrySame(new Error('the vendor ended the answer before its first word'))
 }
 
 /** The response of the last event, for a client that waits for the whole. */
@@ -81,7 +80,7 @@ async function lastOf(
 ): Promise<ResponseObject> {
   for await (const piece of pieces) {
     if (piece instanceof ContentFrames) throw new TypeError('frames were given to a call that asked for no stream')
-    progress.accept(piece)
+    readable(() => progress.accept(piece))
     count(piece, meter)
     if (isEnd(piece)) return progress.response
   }
@@ -106,12 +105,12 @@ export async function* responseFrames(
       const piece = index < seen.length ? seen[index] : await nextOf(rest)
       if (piece === undefined) throw withoutEnd()
       if (piece instanceof ContentFrames) {
-        meter.estimatedCompletionTokens += piece.count
-        progress.passed(piece.bytes)
-        yield piece.bytes
+        meter.textBytes += piece.textBytes
+        yield progress.passed(piece.bytes)
         continue
       }
-      const event = progress.accept(piece)
+      if (progress.created && piece.type === 'response.created') continue
+      const event = readable(() => progress.accept(piece))
       count(event, meter)
       if (isEnd(event)) {
         yield eventFrame(event.type, { ...event, response: await ended(progress.response, visit) })
@@ -125,7 +124,7 @@ export async function* responseFrames(
 }
 
 function count({ delta }: ResponseEvent, meter: Tally): void {
-  if (typeof delta === 'string') meter.estimatedCompletionTokens += estimateTokens(delta.length)
+  if (typeof delta === 'string') meter.textBytes += Buffer.byteLength(delta)
 }
 
 /** The last event is the end of the answer. A failure is no answer. */
@@ -137,29 +136,29 @@ function isEnd({ type, response }: ResponseEvent): boolean {
 
 function requireEnd({ status }: ResponseObject): void {
   if (status === 'completed' || status === 'incomplete') return
-  throw unavailable('same', new Error(`the vendor ended the response as "${status}"`))
+  throw retrySame(new Error(`the vendor ended the response as "${status}"`))
 }
 
 /** The response as the client gets it: with usage, and kept before anybody can ask for it again. */
 async function ended(response: ResponseObject, { id, order, meter }: ResponseVisit): Promise<ResponseObject> {
   const counted = chatUsage(response.usage)
-  const usage = counted ?? usageOf(order.promptTokens, meter.estimatedCompletionTokens)
+  const usage = counted ?? usageOf(order.promptTokens, estimateTokens(meter.textBytes))
   if (counted !== undefined) meter.usage = counted
   const whole = counted === undefined ? { ...response, usage: responseUsage(usage) } : response
   const { shelf, conversation } = order
   if (shelf === undefined) return whole
-  const kept = { input: withIds(id, order), response: whole, showsOpaque: showsOpaque(order) }
+  const kept = { input: withIds(id, order), response: whole }
   try {
     await shelf.put(kept, kept.input.slice(conversation.earlier))
-    return shown(kept)
+    return whole
   } catch (error) {
     publishFailure({ id, error })
-    return { ...shown(kept), store: false }
+    return { ...whole, store: false }
   }
 }
 
 /** All items the model has seen, as `input_items` lists them. */
-function withIds(id: string, { conversation }: ResponseOrder): readonly InputItem[] {
+export function withIds(id: string, { conversation }: ResponseOrder): readonly InputItem[] {
   const { items, earlier } = conversation
   let count = 0
   const newId = (kind: string) => `${prefixes.get(kind) ?? 'item'}_${id.replace('req_', '')}i${(count++).toString(16)}`
@@ -176,5 +175,5 @@ const prefixes = new Map([
 ])
 
 function withoutEnd() {
-  return unavailable('same', new Error('the vendor ended the answer without its last event'))
+  return retrySame(new Error('the vendor ended the answer without its last event'))
 }

@@ -1,7 +1,16 @@
 /** A whole response → its events, for clients that stream from providers that do not. */
+import { unreadable } from '../readable.ts'
 import type { OutputItem, ResponseEvent, ResponseObject, ResponsePart } from '../../wire/responses.ts'
 
 export async function* explodeResponse(response: ResponseObject): AsyncGenerator<ResponseEvent, void, void> {
+  try {
+    yield* eventsOf(response)
+  } catch (error) {
+    throw unreadable(error)
+  }
+}
+
+function* eventsOf(response: ResponseObject): Generator<ResponseEvent> {
   const begun: ResponseObject = { ...response, status: 'in_progress', output: [], usage: null, completed_at: null }
   yield { type: 'response.created', response: begun }
   yield { type: 'response.in_progress', response: begun }

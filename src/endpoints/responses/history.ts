@@ -37,7 +37,9 @@ async function turnsBefore(id: string, shelf: Shelf): Promise<readonly InputItem
       message: `Previous response with id '${id.slice(0, 128)}' not found.`,
     })
   }
-  return [...kept.input, ...(kept.response.output as readonly InputItem[])]
+  const { object, output } = kept.response
+  // A compaction stands for what came before it.
+  return [...(object === 'response.compaction' ? [] : kept.input), ...(output as readonly InputItem[])]
 }
 
 async function resolved(sent: readonly InputItem[], shelf: Shelf, mostBytes: number): Promise<InputItem[]> {

@@ -1,16 +1,13 @@
 /** What is kept of a response, and how it is found again. Whose it is, is part of every question. */
 import { GatewayError } from '../../errors.ts'
 import type { ResponseRecord, ResponseStore } from '../../responses/contract.ts'
-import type { InputItem, OutputItem, ResponseObject } from '../../wire/responses.ts'
+import type { CompactionObject, InputItem, OutputItem, ResponseObject } from '../../wire/responses.ts'
 
 /** A response with everything the model had seen before it. */
 export interface Kept {
   /** Earlier turns included. All have ids. */
   readonly input: readonly InputItem[]
-  /** With all that can be carried to the next turn, whether or not its client was shown it. */
-  readonly response: ResponseObject
-  /** Whether the client asked to see `encrypted_content`. */
-  readonly showsOpaque: boolean
+  readonly response: ResponseObject | CompactionObject
 }
 
 export class Shelf {
@@ -63,25 +60,4 @@ function keptIn(record: ResponseRecord | undefined): Kept | undefined {
 
 function notFound(id: string): GatewayError {
   return new GatewayError('not_found', { message: `Response with id '${id.slice(0, 128)}' not found.` })
-}
-
-/** The response as its client may see it. */
-export function shown({ response, showsOpaque }: Kept): ResponseObject {
-  return showsOpaque ? response : { ...response, output: withoutOpaque(response.output) }
-}
-
-/** The same list where there is nothing to hide. */
-export function withoutOpaque(output: readonly OutputItem[]): readonly OutputItem[] {
-  return output.some(isOpaque) ? output.map(hidden) : output
-}
-
-/** An item without what only the gateway and the vendor can read. */
-export function hidden(item: OutputItem): OutputItem {
-  if (!isOpaque(item)) return item
-  const { encrypted_content: _, ...rest } = item
-  return rest
-}
-
-function isOpaque(item: OutputItem): boolean {
-  return item.type === 'reasoning' && 'encrypted_content' in item
 }

@@ -6,15 +6,17 @@
 import type { GatewayError } from '../../errors.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import type { OutputItem, ResponseEvent, ResponseObject } from '../../wire/responses.ts'
-import { hidden, withoutOpaque } from './keep.ts'
+import { sealed, sealedItem } from './sealing.ts'
 
 export interface ProgressOptions {
   /** The response before anything has come of it. */
   readonly blank: ResponseObject
   /** The name of the model is the gateway's in any case. */
   readonly renamed: boolean
-  /** The client has asked for `encrypted_content`. */
-  readonly showsOpaque: boolean
+  /** Who made the items, and alone can read what is encrypted in them; undefined where the gateway made them. */
+  readonly maker: string | undefined
+  /** What the client was told while another provider was asked. */
+  readonly earlier?: ResponseProgress | undefined
 }
 
 export class ResponseProgress {
@@ -27,33 +29,76 @@ export class ResponseProgress {
   /** What is known of each item, by `output_index`. */
   readonly #items = new Map<number, OutputItem>()
   readonly #done = new Set<number>()
+  /** Events of ours stand between those of the vendor, so that its numbers are not the client's. */
+  #renumbered = false
+  #created = false
 
   constructor(options: ProgressOptions) {
     this.#options = options
+    const { blank, earlier } = options
+    if (earlier?.created !== true) return
+    this.#number = earlier.#number
+    this.#head = blank
+    this.#renumbered = this.#created = true
   }
 
-  /** The response as it was told last, with everything that can be carried to the next turn. */
+  /** The client knows the response from an event of ours. */
+  get created(): boolean {
+    return this.#created
+  }
+
+  /** The response as it was told last. */
   get response(): ResponseObject {
     return this.#head ?? this.#options.blank
   }
 
-  /** These frames went to the client as they came. */
-  passed(frames: Uint8Array): void {
+  /** Frames of deltas as the client gets them: as they came, unless their numbers have to change. */
+  passed(frames: Uint8Array): Uint8Array | string {
+    if (this.#renumbered) return this.#anew(frames)
     this.#unread = frames
+    return frames
+  }
+
+  /** The first frames of a response of which nothing is known yet. */
+  open(): string {
+    this.#created = true
+    this.#head = this.#options.blank
+    return this.#going('response.created') + this.idle()
+  }
+
+  /** A frame for a client that has been told nothing for a while: the response goes on. */
+  idle(): string {
+    this.#renumbered = true
+    return this.#going('response.in_progress')
+  }
+
+  #going(type: string): string {
+    return eventFrame(type, { type, sequence_number: this.#next(), response: this.response })
+  }
+
+  #anew(frames: Uint8Array): string {
+    const datas = Buffer.from(frames)
+      .toString('utf8')
+      .matchAll(/^data: ?(.*)$/gm)
+    return Array.from(datas, ([, data = '']) => {
+      const event = this.accept(JSON.parse(data) as ResponseEvent)
+      return eventFrame(event.type, event)
+    }).join('')
   }
 
   /** The event as it is told to the client. */
   accept(event: ResponseEvent): ResponseEvent {
     const changes: Record<string, unknown> = {}
     const { output_index: index, item, item_id: itemId, response } = event
-    if (response !== undefined) changes['response'] = this.#shown(this.whole(response))
+    if (response !== undefined) changes['response'] = this.whole(response)
     if (typeof index === 'number') {
       const known = this.#items.get(index)
       if (item !== undefined) {
-        const same = known === undefined || known.id === item.id ? item : { ...item, id: known.id }
+        const own = sealedItem(item, this.#options.maker)
+        const same = known === undefined || known.id === own.id ? own : { ...own, id: known.id }
         this.#items.set(index, same)
         if (event.type === 'response.output_item.done') this.#done.add(index)
-        changes['item'] = this.#options.showsOpaque ? same : hidden(same)
+        changes['item'] = same
       } else if (itemId !== undefined && known !== undefined) changes['item_id'] = known.id
     }
     return { ...event, ...changes, sequence_number: this.#next(event.sequence_number) }
@@ -77,13 +122,6 @@ export class ResponseProgress {
     return isSame(whole, raw) ? raw : whole
   }
 
-  /** The response as the client has asked to see it. */
-  #shown(response: ResponseObject): ResponseObject {
-    if (this.#options.showsOpaque) return response
-    const output = withoutOpaque(response.output)
-    return output === response.output ? response : { ...response, output }
-  }
-
   /**
    * The frames that end a response which cannot be completed. Clients differ in which of the two events they know, and
    * in where they look for the code; the last frame says that no more will come.
@@ -96,7 +134,7 @@ export class ResponseProgress {
       ...this.response,
       status: 'failed',
       error: { code: failureCode(error), message },
-      output: withoutOpaque(output as OutputItem[]),
+      output,
       usage: null,
     }
     return [
@@ -109,7 +147,7 @@ export class ResponseProgress {
   /** Vendors that rotate ids, or leave the output of the last event empty, are held to what they said before. */
   #outputOf(raw: ResponseObject): readonly OutputItem[] {
     const { status } = raw
-    const output = Array.isArray(raw.output) ? (raw.output as readonly OutputItem[]) : []
+    const output = Array.isArray(raw.output) ? sealed(raw.output as readonly OutputItem[], this.#options.maker) : []
     if (output.length === 0 && status !== 'in_progress' && this.#done.size > 0) {
       return [...this.#done].sort((left, right) => left - right).map((index) => this.#items.get(index) as OutputItem)
     }

@@ -3,15 +3,13 @@ import { invalid } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { decodeSegment, queryOf } from '../../http/target.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
-import { Shelf, shown, withoutOpaque, type Kept } from './keep.ts'
-import type { OutputItem } from '../../wire/responses.ts'
+import { Shelf, type Kept } from './keep.ts'
 import { readResponse } from './request.ts'
 
 export const retrieveResponse: QueryEndpoint = {
   name: 'responses.retrieve',
   async answer(query) {
-    const kept = await keptFor(query)
-    return jsonReply(asksForOpaque(query) ? kept.response : shown(kept))
+    return jsonReply((await keptFor(query)).response)
   },
 }
 
@@ -35,14 +33,13 @@ export const cancelResponse: QueryEndpoint = {
 export const listInputItems: QueryEndpoint = {
   name: 'responses.input_items',
   async answer(query) {
-    const { input, showsOpaque } = await keptFor(query)
+    const { input } = await keptFor(query)
     const options = queryOf(query.exchange.target)
     const order = options.get('order') ?? 'desc'
     if (order !== 'asc' && order !== 'desc') throw invalid('"order" must be "asc" or "desc".', 'order')
     const limit = Number(options.get('limit') ?? 20)
     if (!Number.isInteger(limit) || limit < 1 || limit > 100) throw invalid('"limit" must be from 1 to 100.', 'limit')
-    const visible = showsOpaque || asksForOpaque(query) ? input : withoutOpaque(input as readonly OutputItem[])
-    const items = order === 'asc' ? visible : visible.toReversed()
+    const items = order === 'asc' ? input : input.toReversed()
     const after = options.get('after')
     const from = after === null ? 0 : items.findIndex(({ id }) => id === after) + 1
     if (after !== null && from === 0) throw invalid('"after" must be the id of an item of this list.', 'after')
@@ -72,10 +69,4 @@ function idOf({ rest }: Query): string {
 
 function keptFor(query: Query): Promise<Kept> {
   return shelfOf(query).get(idOf(query))
-}
-
-function asksForOpaque({ exchange }: Query): boolean {
-  const options = queryOf(exchange.target)
-  const include = [...options.getAll('include'), ...options.getAll('include[]')]
-  return include.includes('reasoning.encrypted_content')
 }

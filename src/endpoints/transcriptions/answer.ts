@@ -15,6 +15,7 @@ import type { Visit } from '../endpoint.ts'
 import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
 import { jsonOf, secondsOf, secondsToSay, textOf, textTypes } from './formats.ts'
 import { endOf } from './subtitles.ts'
+import { withUsage } from './usage.ts'
 
 export type OpenTranscript =
   | { readonly kind: 'events'; readonly events: OpenEvents<TranscriptEvent> }
@@ -30,9 +31,10 @@ export async function openTranscript(answer: TranscriptAnswer, { order }: Transc
     const events = await beginEvents(answer)
     return order.stream ? { kind: 'events', events } : { kind: 'whole', transcript: await collected(events) }
   }
-  return answer instanceof Verbatim
-    ? { kind: 'whole', transcript: answer.value, bytes: answer.bytes }
-    : { kind: 'whole', transcript: answer }
+  const raw = answer instanceof Verbatim ? answer.value : answer
+  const transcript = withUsage(raw)
+  const untouched = answer instanceof Verbatim && transcript === raw
+  return { kind: 'whole', transcript, ...(untouched && { bytes: answer.bytes }) }
 }
 
 /** Text stands for a transcript wherever the format has room for nothing else. */
@@ -51,7 +53,8 @@ async function collected(events: OpenEvents<TranscriptEvent>): Promise<Transcrip
     else text += event.delta ?? ''
   }
   const { type: _, text: whole = text, ...rest } = end ?? { type: '' }
-  return { ...rest, text: whole, ...(segments.length > 0 && { segments }) }
+  const transcript: Transcript = { ...rest, text: whole, ...(segments.length > 0 && { segments }) }
+  return withUsage(transcript)
 }
 
 export function transcriptReply(answer: OpenTranscript, visit: TranscriptVisit): Reply {
@@ -93,20 +96,24 @@ async function* eventFrames(
   /** Bytes of the text. */
   let size = 0
   let seconds: number | undefined
-  for await (const { event, bytes } of eventsOf(events)) {
+  for await (const { event: raw, bytes } of eventsOf(events)) {
+    const event = withUsage(raw)
     text += event.delta ?? ''
     size += sizeOf(event.delta ?? '')
     if (event.type === 'transcript.text.segment') seconds = (event as unknown as TranscriptSegment).end
     done ||= isDone(event)
     seconds = secondsOf({ text, ...event }) ?? seconds
     count(visit, size, seconds, event.usage)
-    yield bytes === undefined ? dataFrame(event) : Buffer.concat([Buffer.from('data: '), bytes, Buffer.from('\n\n')])
+    yield bytes === undefined || event !== raw
+      ? dataFrame(event)
+      : Buffer.concat([Buffer.from('data: '), bytes, Buffer.from('\n\n')])
   }
   if (!done) yield dataFrame({ type: 'transcript.text.done', text })
 }
 
 /** A second has its price also where the vendor does not tell how many there were. */
 function count({ meter }: TranscriptVisit, textBytes: number, seconds?: number, usage?: Transcript['usage']): void {
+  meter.textBytes = textBytes
   meter.units = { seconds: seconds ?? secondsToSay(textBytes) }
   meter.usage = usage?.type === 'tokens' ? readTokenUsage(usage) : meter.usage
 }

@@ -1,5 +1,6 @@
 /** `POST /v1/audio/transcriptions`. */
 import { GatewayError } from '../../errors.ts'
+import { dataFrame } from '../../http/sse.ts'
 import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
 import { release } from '../chunk-stream.ts'
 import type { CallEndpoint } from '../endpoint.ts'
@@ -8,6 +9,7 @@ import { readTranscription } from './request.ts'
 
 export const transcriptions: CallEndpoint<TranscriptionRequest, OpenTranscript> = {
   name: 'audio.transcriptions',
+  makes: 'transcripts',
   read: readTranscription,
   async fit(order, model) {
     // Which deployment answers in the end is not known while the form is passed on to the first of them.
@@ -23,4 +25,5 @@ export const transcriptions: CallEndpoint<TranscriptionRequest, OpenTranscript> 
   },
   whole: transcriptReply,
   frames: transcriptFrames,
+  idle: () => dataFrame({ type: 'transcript.text.delta', delta: '' }),
 }

@@ -1,5 +1,6 @@
 /** The video request, by the specification's shape or by OpenAI's. */
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
 import { GatewayError, invalid } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
@@ -9,10 +10,16 @@ import type { Sizes } from '../../http/sizes.ts'
 import { isForm } from '../../http/upload.ts'
 import { idempotencyKeyOf } from '../../idempotency/key.ts'
 import type { Model } from '../../models/contract.ts'
+import { fitCosts } from '../../models/cost-guard.ts'
+import { ratioOf } from '../../providers/videos/shape.ts'
+import { othersTurn } from '../../providers/turns.ts'
 import type { VideoLimits } from '../../providers/video.ts'
 import type { VideoRequest } from '../../wire/video.ts'
 import { check } from '../check.ts'
 import { readVideoForm } from './form.ts'
+
+/** Bytes that are hashed in one turn of the event loop. */
+const digestBytes = 4_194_304
 
 /** What the specification allows where a model says nothing else. Seconds. */
 const usualDurations: readonly number[] = [5, 10, 15, 20]
@@ -58,6 +65,9 @@ export async function readVideo(
   const body = isForm(exchange) ? await readVideoForm(exchange, sizes) : await readJson(exchange, sizes)
   check(shape === 'openai' ? openai : specification, body)
   const { model, duration, seconds, async: wait, ...fields } = body.value
+  await othersTurn({ large: body.isLarge })
+  const digest = await digestOf(body.bytes)
+  await othersTurn({ large: body.isLarge })
   const wanted = shape === 'openai' ? seconds : duration
   return {
     model: model as string,
@@ -65,13 +75,40 @@ export async function readVideo(
     duration: wanted === undefined || wanted === null ? undefined : Number(wanted),
     durationField: shape === 'openai' ? 'seconds' : 'duration',
     async: wait !== false,
-    digest: createHash('sha256').update(body.bytes).digest('hex'),
+    digest,
     idempotencyKey: idempotencyKeyOf(exchange),
   }
 }
 
+/** SHA-256, of a large body in several turns of the event loop. */
+async function digestOf(bytes: Buffer): Promise<string> {
+  const hash = createHash('sha256')
+  for (let at = 0; at < bytes.length; at += digestBytes) {
+    if (at > 0) await nextTurn()
+    hash.update(bytes.subarray(at, at + digestBytes))
+  }
+  return hash.digest('hex')
+}
+
 /** The request as providers get it. Throws 400 that names what the model allows. */
 export function videoRequest(order: VideoOrder, model: Model): VideoRequest {
+  return requestOf(fitted(order, model), model)
+}
+
+/** Without what the model does not leave to its callers, and with what it fixes. */
+function fitted(order: VideoOrder, model: Model): VideoOrder {
+  const { fields } = order
+  const field = (name: string) => {
+    const value = Object.hasOwn(fields, name) ? fields[name] : undefined
+    return name === 'size' ? sizeOf(fields, limitsOf(model)) : value
+  }
+  const changes = fitCosts('videos', { names: () => Object.keys(fields), field }, model)
+  if (changes === undefined) return order
+  const { duration = order.duration, seconds: _, ...changed } = changes
+  return { ...order, duration: duration as number | undefined, fields: { ...fields, ...changed } }
+}
+
+function requestOf(order: VideoOrder, model: Model): VideoRequest {
   const video = limitsOf(model)
   const durations = video.durations ?? usualDurations
   const duration = order.duration ?? Math.min(...durations)
@@ -81,8 +118,8 @@ export function videoRequest(order: VideoOrder, model: Model): VideoRequest {
       order.durationField,
     )
   }
-  const { prompt, size, ...extra } = order.fields
-  const chosen = (size ?? video.sizes?.[0]) as string | undefined
+  const { prompt, size: _, ...extra } = order.fields
+  const chosen = sizeOf(order.fields, video)
   if (chosen !== undefined && video.sizes !== undefined && !video.sizes.includes(chosen)) {
     throw invalid(`"size" must be one of ${video.sizes.join(', ')} for this model.`, 'size')
   }
@@ -93,6 +130,30 @@ export function videoRequest(order: VideoOrder, model: Model): VideoRequest {
     duration,
     ...(chosen !== undefined && { size: chosen }),
   }
+}
+
+/** What the client chose, or the first of the model's that is of the ratio and resolution asked for, or its first. */
+function sizeOf(fields: JsonObject, { sizes }: VideoLimits): string | undefined {
+  const { size: asked, resolution } = fields
+  if (asked !== undefined && asked !== null) return asked as string
+  // A resolution in pixels is a size by another name.
+  if (size.safeParse(resolution).success) return resolution as string
+  return sizes?.find((each) => isOf(each, fields)) ?? sizes?.[0]
+}
+
+function isOf(size: string, fields: JsonObject): boolean {
+  const ratio = fields['aspect_ratio'] ?? fields['aspectRatio'] ?? fields['ratio']
+  const pixels = resolutionPixels(fields['resolution'])
+  return (
+    (typeof ratio !== 'string' || ratioOf(size, [ratio]) !== undefined) &&
+    (pixels === undefined || pixels === Math.min(...size.split('x').map(Number)))
+  )
+}
+
+/** `720p` → 720. */
+function resolutionPixels(name: unknown): number | undefined {
+  if (typeof name !== 'string') return undefined
+  return name.toLowerCase() === '4k' ? 2160 : Number(/^(\d{3,4})p$/i.exec(name)?.[1] ?? 0) || undefined
 }
 
 /** What the host says of the model, or the first provider that makes videos of it. Throws 400 where none does. */

@@ -1,6 +1,7 @@
 /** A task as clients of the specification see it; `tasks/shape.ts` has it as OpenAI's clients do. */
 import type { Reply } from '../../http/exchange.ts'
 import { jsonReply } from '../../http/answers.ts'
+import { openaiShape } from '../../tasks/shape.ts'
 import { isFinal, type StoredTask } from '../../tasks/task.ts'
 import type { VideoTaskObject } from '../../wire/video.ts'
 
@@ -23,6 +24,7 @@ export function specificationShape(task: StoredTask, contentUrl: string): VideoT
   return {
     id: task.id,
     task_id: task.id,
+    request_id: task.id,
     object: 'video.generation',
     model: request.model,
     status: state === 'submitting' ? 'pending' : state,
@@ -32,6 +34,14 @@ export function specificationShape(task: StoredTask, contentUrl: string): VideoT
     ...(state === 'completed' && { video_url: url ?? contentUrl }),
     ...(state === 'failed' && { error: error?.message ?? 'The generation failed.' }),
   }
+}
+
+/** What xAI's clients poll at `/v1/videos/{id}`: OpenAI's shape with their word for the end, and where the video is. */
+export function xaiShape(task: StoredTask, contentUrl: string): object {
+  const { state, request, url, seconds: made = request.duration } = task.data
+  const status = state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'pending'
+  const video = { url: url ?? contentUrl, duration: made, respect_moderation: true }
+  return { ...openaiShape(task), request_id: task.id, status, ...(state === 'completed' && { video }) }
 }
 
 function seconds(ms: number): number {

@@ -4,13 +4,14 @@
  */
 import { GatewayError, invalid } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
+import { header } from '../../http/exchange.ts'
 import { decodeSegment, queryOf } from '../../http/target.ts'
 import { openaiShape } from '../../tasks/shape.ts'
 import { noSuchTask } from '../../tasks/video-tasks.ts'
 import type { StoredTask } from '../../tasks/task.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
 import { readVideo, videoRequest } from './request.ts'
-import { specificationShape, taskReply } from './shape.ts'
+import { specificationShape, taskReply, xaiShape } from './shape.ts'
 
 /** How long a client that asked for `async: false` is kept waiting before it gets the unfinished task. */
 const waitMs = 240_000
@@ -46,7 +47,9 @@ export const retrieveVideo: QueryEndpoint = {
   name: 'videos.retrieve',
   async answer(query) {
     const task = await query.parts.videos.find(query.caller.account, idIn(query))
-    return taskReply(task, openaiShape(task))
+    // xAI's clients poll at the same path, for another word.
+    const isXai = /\bai-sdk[-/]xai\//.test(header(query.exchange, 'user-agent') ?? '')
+    return taskReply(task, isXai ? xaiShape(task, contentUrl(query, task.id)) : openaiShape(task))
   },
 }
 

@@ -1,22 +1,35 @@
 /** Claude over Anthropic's Messages API, or over anything else that speaks it. */
-import { refuseUnknown, type Known } from '../../known-options.ts'
+import {
+  checkKnown,
+  elsewhere,
+  object,
+  oneOf,
+  secret,
+  text,
+  textByName,
+  texts,
+  type Known,
+} from '../../known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import { Client, clientOptions, isMediaType, type ClientOptions } from '../client.ts'
 import type { ChatPiece, Provider } from '../contract.ts'
 import { readValues } from '../events.ts'
-import { unavailable } from '../failure.ts'
+import { anthropicCosts } from '../costs/lists.ts'
+import { tryNext } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
+import { parsed, printed } from '../turns.ts'
 import { vendorError } from '../vendor-error.ts'
 import type { ModelObject } from '../../wire/model.ts'
+import { formatOf } from './arrangement.ts'
 import { readFault, statusOf } from './fault.ts'
 import { eventsOf, MessageReader, type ReaderOptions } from './reader.ts'
 import { requestFor, type RequestOptions } from './request.ts'
 
-export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseUrl'>>, RequestOptions {
+export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>>, RequestOptions {
   /** Sent as `x-api-key`. Leave it out where `headers` carry the credentials. */
   readonly apiKey?: string | undefined
   /** With or without `/v1` at its end. Default `https://api.anthropic.com`. */
-  readonly baseUrl?: string | undefined
+  readonly baseURL?: string | undefined
   /** The name in receipts. Default `anthropic`. */
   readonly name?: string
   /** Further headers of every request, such as `anthropic-beta`. */
@@ -24,43 +37,53 @@ export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' 
 }
 
 const known: Known<AnthropicOptions> = {
-  apiKey: true,
-  baseUrl: true,
-  name: true,
-  headers: true,
-  traits: true,
-  sampling: true,
-  ignore: true,
+  apiKey: secret,
+  baseURL: elsewhere,
+  name: text,
+  headers: textByName,
+  traits: object,
+  sampling: oneOf('fit', 'refuse'),
+  dropParams: texts,
   ...clientOptions,
 }
 
 export function anthropic(options: AnthropicOptions = {}): Provider {
-  refuseUnknown('anthropic', options, known)
-  const { name = 'anthropic', baseUrl = 'https://api.anthropic.com' } = options
+  checkKnown('anthropic', options, known)
+  const { name = 'anthropic', baseURL = 'https://api.anthropic.com' } = options
   const client = new Client({
     ...options,
-    baseUrl: baseUrl.replace(/(?:\/v1)?\/*$/, '/v1'),
+    baseURL: baseURL.replace(/(?:\/v1)?\/*$/, '/v1'),
     headers: headersOf(options),
   })
 
   return {
     name,
+    maker: 'anthropic',
+    reportsSent: true,
     async chat(call) {
+      await parsed(call)
       const { body, answerTool } = requestFor(call, options)
-      const bytes = Buffer.from(JSON.stringify(body))
-      const transfer = await client.send({ path: '/messages', body: bytes, headers: jsonBody, signal: call.signal })
+      const bytes = await printed(call, body)
+      const transfer = await client.send({
+        path: '/messages',
+        body: bytes,
+        headers: jsonBody,
+        signal: call.signal,
+        sent: () => call.sent?.(),
+      })
       await requireSuccess(transfer, call, readFault)
       const failure = (error: unknown) =>
         vendorError(readFault({ status: statusOf(error), error, openModel: call.openModel, sent: call.field }))
-      return piecesOf(transfer, client.answerBytes, { answerTool, failure })
+      return piecesOf(transfer, client.answerBytes, { answerTool, failure, format: formatOf(call.model) })
     },
     async models({ signal }) {
       const transfer = await client.send({ method: 'GET', path: '/models?limit=1000', signal })
       await requireSuccess(transfer, undefined, readFault)
       const list = (await readJsonObject(transfer, client.answerBytes)).value as { data?: unknown }
-      if (!Array.isArray(list.data)) throw unavailable('next', new Error('the vendor listed no models'))
+      if (!Array.isArray(list.data)) throw tryNext(new Error('the vendor listed no models'))
       return list.data.flatMap(modelObject)
     },
+    costs: anthropicCosts,
     close: () => client.close(),
   }
 }

@@ -4,14 +4,14 @@ import { CallIds } from '../reading/call-ids.ts'
 import type { AssistantTurn, Turn, UserTurn } from '../reading/messages.ts'
 import { isRecord, type MediaPart, type Part, type TextPart } from '../reading/parts.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
-import { withThinking, type Block } from './thinking.ts'
+import { arranged, formatOf, isThinking, type Block } from './arrangement.ts'
 
 export interface Message {
   readonly role: 'user' | 'assistant'
   readonly content: readonly Block[]
 }
 
-type Named = Pick<Call<unknown>, 'publicModel'>
+type Named = Pick<Call<unknown>, 'publicModel' | 'model'>
 
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
@@ -22,20 +22,26 @@ export interface Conversation {
 
 /**
  * All instructions become one, in front. Neighbours of one role become one message, in which the results of tools stand
- * first: the API insists on finding all results of parallel calls right behind them.
+ * first: the API insists on finding all results of parallel calls right behind them. Text without anything but white
+ * space and thinking at the end of a message are refused, so they are left out.
  */
 export function conversationOf(turns: readonly Turn[], call: Named): Conversation {
-  const system = turns.flatMap((turn) => (turn.role === 'system' ? turn.parts : []))
+  const system = turns
+    .flatMap((turn) => (turn.role === 'system' ? turn.parts : []))
+    .filter((part) => !isBlank(part.text))
   const others = turns.filter((turn) => turn.role !== 'system')
   const ids = new CallIds()
   const messages: { role: Message['role']; content: Block[] }[] = []
   others.forEach((turn, index) => {
     const role = turn.role === 'assistant' ? 'assistant' : 'user'
-    const blocks = blocksOf(turn, ids, call, index === others.length - 1)
+    const blocks = blocksOf(turn, ids, call, index === others.length - 1).filter((block) => !isBlank(block['text']))
+    if (blocks.length === 0) return
+    if (role === 'user') withoutLastThinking(messages)
     const before = messages.at(-1)
     if (before?.role === role) before.content.push(...blocks)
-    else if (blocks.length > 0) messages.push({ role, content: blocks })
+    else messages.push({ role, content: blocks })
   })
+  withoutLastThinking(messages)
   // Instructions alone are a question too.
   if (messages.length === 0 && system.length > 0)
     return { messages: [{ role: 'user', content: system.map(textBlock) }] }
@@ -48,6 +54,18 @@ function systemOf(parts: readonly TextPart[]): string | Block[] {
   return parts.map(({ text }) => text).join('\n\n')
 }
 
+/** Takes the thinking at the end of an answer away, and an answer that is nothing else. */
+function withoutLastThinking(messages: { role: Message['role']; content: Block[] }[]): void {
+  const last = messages.at(-1)
+  if (last?.role !== 'assistant') return
+  last.content.length = last.content.findLastIndex((block) => !isThinking(block)) + 1
+  if (last.content.length === 0) messages.pop()
+}
+
+function isBlank(text: unknown): boolean {
+  return typeof text === 'string' && text.trim() === ''
+}
+
 function resultsFirst(message: Message): Message {
   if (message.role === 'assistant') return message
   const results = message.content.filter(({ type }) => type === 'tool_result')
@@ -57,11 +75,12 @@ function resultsFirst(message: Message): Message {
 function blocksOf(turn: Turn, ids: CallIds, call: Named, last: boolean): Block[] {
   switch (turn.role) {
     case 'assistant':
-      return assistantBlocks(turn, ids, last)
+      return assistantBlocks(turn, ids, last, formatOf(call.model))
     case 'tool': {
-      const content = turn.parts.map((part) => blockOf(part, call))
-      const [only] = turn.parts
-      const plain = turn.parts.length === 1 && only?.kind === 'text' && only.raw['cache_control'] === undefined
+      const parts = turn.parts.filter((part) => part.kind !== 'text' || !isBlank(part.text))
+      const content = parts.map((part) => blockOf(part, call))
+      const [only] = parts
+      const plain = parts.length === 1 && only?.kind === 'text' && only.raw['cache_control'] === undefined
       return [{ type: 'tool_result', tool_use_id: ids.find(turn.callId), content: plain ? only.text : content }]
     }
     default:
@@ -70,15 +89,12 @@ function blocksOf(turn: Turn, ids: CallIds, call: Named, last: boolean): Block[]
 }
 
 /** An answer that ends the conversation is one the model shall continue; the API takes it without space at its end. */
-function assistantBlocks({ parts, calls, raw }: AssistantTurn, ids: CallIds, last: boolean): Block[] {
-  const texts = parts.map(textBlock)
-  const end = texts.at(-1)
-  if (last && calls.length === 0 && end !== undefined) {
-    const text = String(end['text']).trimEnd()
-    texts.splice(-1, 1, ...(text === '' ? [] : [{ ...end, text }]))
-  }
+function assistantBlocks({ parts, calls, raw }: AssistantTurn, ids: CallIds, last: boolean, format: string): Block[] {
   const uses = calls.map(({ id, name, input }) => ({ type: 'tool_use', id: ids.add(id), name, input }))
-  return withThinking([...texts, ...uses], raw['reasoning_details'])
+  const blocks = arranged(parts.map(textBlock), uses, raw['reasoning_details'], format)
+  const end = blocks.at(-1)
+  if (!last || end?.type !== 'text') return blocks
+  return [...blocks.slice(0, -1), { ...end, text: String(end['text']).trimEnd() }]
 }
 
 function blockOf(part: Part, call: Named): Block {

@@ -2,19 +2,20 @@
  * Events of the Messages API → chunks of a chat. A whole message is read as the stream it would have been. Source:
  * Anthropic's API reference, Streaming messages.
  */
-import { unavailable } from '../failure.ts'
+import { retrySame } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { ChatChunk, ChunkChoice, FinishReason } from '../../wire/chat.ts'
 import type { Usage } from '../../wire/usage.ts'
-import { detailOf, type ReasoningDetail } from './thinking.ts'
+import { Arrangement } from './arrangement.ts'
 
 type Fields = Record<string, unknown>
 
 /** A block that is under way. */
 type OpenBlock =
-  | { readonly kind: 'text' | 'answer' }
+  | { readonly kind: 'text' | 'answer'; readonly place: { length: number } }
+  | { readonly kind: 'unread' }
   | { readonly kind: 'call'; readonly index: number }
-  | { readonly kind: 'thinking'; readonly block: Fields; readonly after: number }
+  | { readonly kind: 'thinking'; readonly block: Fields }
 
 const finishes: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
@@ -27,6 +28,8 @@ const finishes: Readonly<Record<string, FinishReason>> = {
 }
 
 export interface ReaderOptions {
+  /** Who can read the thinking. */
+  readonly format: string
   /** The tool whose input is the answer itself. */
   readonly answerTool?: string | undefined
   /** An error of the vendor inside the stream → what to throw. */
@@ -44,11 +47,11 @@ export class MessageReader {
   #finished = false
   #calls = 0
   readonly #open = new Map<unknown, OpenBlock>()
-  readonly #details: ReasoningDetail[] = []
-  #hasText = false
+  readonly #arrangement: Arrangement
 
   constructor(options: ReaderOptions) {
     this.#options = options
+    this.#arrangement = new Arrangement(options.format)
   }
 
   /** One chunk for all that arrived together, and an error only behind what came before it. */
@@ -70,23 +73,26 @@ export class MessageReader {
 
   /** The connection is over. */
   end(): void {
-    if (!this.#finished) throw unavailable('same', new Error('the vendor broke off in the middle of its answer'))
+    if (!this.#finished) throw retrySame(new Error('the vendor broke off in the middle of its answer'))
   }
 
   #event(event: Fields, out: ChunkChoice[]): void {
-    switch (event['type']) {
+    const { type } = event
+    // Kinds of events may be added at any time; what has no kind is no event.
+    if (typeof type !== 'string') throw this.#options.failure(event['error'] ?? event)
+    switch (type) {
       case 'message_start':
         return this.#begin(fieldsOf(event['message']))
       case 'content_block_start':
         return this.#openBlock(event['index'], fieldsOf(event['content_block']), out)
       case 'content_block_delta':
-        return this.#delta(this.#open.get(event['index']), fieldsOf(event['delta']), out)
+        return this.#delta(event['index'], fieldsOf(event['delta']), out)
       case 'content_block_stop':
         return this.#closeBlock(event['index'])
       case 'message_delta':
         return this.#finish(fieldsOf(event['delta'])['stop_reason'], fieldsOf(event['usage']), out)
       case 'message_stop':
-        if (!this.#finished) throw unavailable('same', new Error('the vendor stopped without a reason'))
+        if (!this.#finished) throw retrySame(new Error('the vendor stopped without a reason'))
         this.done = true
         return
       case 'error':
@@ -98,7 +104,7 @@ export class MessageReader {
   #begin(message: Fields): void {
     const id = stringOf(message['id'])
     if (this.#begun && this.#id !== id) {
-      throw unavailable('same', new Error('the vendor began a second answer inside the first'))
+      throw retrySame(new Error('the vendor began a second answer inside the first'))
     }
     if (this.#begun) return
     this.#begun = true
@@ -109,40 +115,45 @@ export class MessageReader {
 
   #openBlock(at: unknown, block: Fields, out: ChunkChoice[]): void {
     switch (block['type']) {
-      case 'text':
-        this.#open.set(at, { kind: 'text' })
-        return this.#text(block['text'], out)
-      case 'thinking':
-      case 'redacted_thinking': {
-        // In the next turn all text stands in one block, in front of the calls.
-        const after = this.#calls + (this.#hasText ? 1 : 0)
-        this.#open.set(at, { kind: 'thinking', block: { thinking: '', signature: '', ...block }, after })
-        return this.#thought(block['thinking'], out)
+      case 'text': {
+        const place = this.#arrangement.text()
+        this.#open.set(at, { kind: 'text', place })
+        return this.#text(block['text'], place, out)
       }
+      case 'thinking':
+      case 'redacted_thinking':
+        this.#arrangement.thinking()
+        this.#open.set(at, { kind: 'thinking', block: { thinking: '', signature: '', ...block } })
+        return this.#thought(block['thinking'], out)
       case 'tool_use':
         return this.#openCall(at, block, out)
     }
-    // Anything else is the vendor's own work (searches, code, their results): neither text nor a call for the client.
+    // The vendor's own work (searches, code, their results): neither text nor a call for the client.
+    this.#open.set(at, { kind: 'unread' })
   }
 
   #openCall(at: unknown, { id, name, input }: Fields, out: ChunkChoice[]): void {
     const text = isRecord(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : ''
     if (name === this.#options.answerTool) {
-      this.#open.set(at, { kind: 'answer' })
-      return this.#text(text, out)
+      const place = this.#arrangement.text()
+      this.#open.set(at, { kind: 'answer', place })
+      return this.#text(text, place, out)
     }
+    this.#arrangement.call()
     const index = this.#calls++
     this.#open.set(at, { kind: 'call', index })
     const called = { name: stringOf(name), arguments: text }
     out.push({ delta: { tool_calls: [{ index, id: stringOf(id), type: 'function', function: called }] } })
   }
 
-  #delta(open: OpenBlock | undefined, delta: Fields, out: ChunkChoice[]): void {
+  #delta(at: unknown, delta: Fields, out: ChunkChoice[]): void {
+    if (!this.#open.has(at)) this.#openUnnamed(at, delta, out)
+    const open = this.#open.get(at)
     switch (open?.kind) {
       case 'text':
-        return this.#text(delta['text'], out)
+        return this.#text(delta['text'], open.place, out)
       case 'answer':
-        return this.#text(delta['partial_json'], out)
+        return this.#text(delta['partial_json'], open.place, out)
       case 'call': {
         const text = stringOf(delta['partial_json'])
         if (text !== '') out.push({ delta: { tool_calls: [{ index: open.index, function: { arguments: text } }] } })
@@ -155,9 +166,18 @@ export class MessageReader {
     }
   }
 
-  #text(text: unknown, out: ChunkChoice[]): void {
+  /** Proxies have been seen to leave out the beginning of a block. Its first delta tells what it is. */
+  #openUnnamed(at: unknown, { type, partial_json: input }: Fields, out: ChunkChoice[]): void {
+    if (type === 'text_delta') this.#openBlock(at, { type: 'text' }, out)
+    else if (type === 'thinking_delta') this.#openBlock(at, { type: 'thinking' }, out)
+    else if (type === 'input_json_delta' && input !== '') {
+      throw retrySame(new Error('the vendor sent a piece of a call that it had not begun'))
+    }
+  }
+
+  #text(text: unknown, place: { length: number }, out: ChunkChoice[]): void {
     if (typeof text !== 'string' || text === '') return
-    this.#hasText = true
+    place.length += text.length
     out.push({ delta: { content: text } })
   }
 
@@ -168,7 +188,7 @@ export class MessageReader {
   #closeBlock(at: unknown): void {
     const open = this.#open.get(at)
     this.#open.delete(at)
-    if (open?.kind === 'thinking') this.#details.push(detailOf(open.block, this.#details.length, open.after))
+    if (open?.kind === 'thinking') this.#arrangement.add(open.block)
   }
 
   #finish(reason: unknown, usage: Fields, out: ChunkChoice[]): void {
@@ -177,7 +197,8 @@ export class MessageReader {
     if (typeof reason !== 'string' || this.#finished) return
     this.#finished = true
     // All in one delta: readers that replace and readers that append come to the same.
-    if (this.#details.length > 0) out.push({ delta: { reasoning_details: this.#details } })
+    const details = this.#arrangement.details()
+    if (details.length > 0) out.push({ delta: { reasoning_details: details } })
     const finish = finishes[reason] ?? 'stop'
     out.push({ delta: {}, finish_reason: finish === 'tool_calls' && this.#calls === 0 ? 'stop' : finish })
   }

@@ -1,17 +1,21 @@
 /** A chat request → the body of `POST /v1/messages`. Source: Anthropic's API reference, version 2023-06-01. */
 import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
+import { anthropicExtras } from '../costs/lists.ts'
 import { readTurns } from '../reading/messages.ts'
 import { isRecord } from '../reading/parts.ts'
 import { jsonTurn, readEffort, readFormat, readLimit, readStops } from '../reading/settings.ts'
 import { isForced, readTools } from '../reading/tools.ts'
 import { refuseFields, unsupportedValue } from '../unsupported.ts'
+import { isThinking } from './arrangement.ts'
 import { conversationOf, type Message } from './messages.ts'
 import { traitsOf, type ClaudeTraits } from './models.ts'
 import { samplingFor, type SamplingManner } from './sampling.ts'
 import { strictSchema } from './schema.ts'
+import { StrictBudget } from './strictness.ts'
 import { thinkingFor, type ThinkingOrder } from './thinking.ts'
 import { toolFields, withAnswerTool } from './tools.ts'
+import { metadataFor } from './user-id.ts'
 
 export interface RequestOptions {
   /** What a model is like, by the vendor's name for it, where the built-in table is wrong or knows nothing. */
@@ -22,7 +26,7 @@ export interface RequestOptions {
    */
   readonly sampling?: SamplingManner
   /** Fields the vendor has no counterpart for that are left out instead of refused, such as `['seed']`. */
-  readonly ignore?: readonly string[]
+  readonly dropParams?: readonly string[]
 }
 
 export type ChatCall = Pick<Call<ChatRequest>, 'request' | 'model' | 'publicModel' | 'maxOutputTokens' | 'stream'>
@@ -52,7 +56,7 @@ const unknownToVendor = [
 
 export function requestFor(call: ChatCall, options: RequestOptions): MessagesRequest {
   const { request, model } = call
-  refuseFields(call, unknownToVendor, options.ignore)
+  refuseFields(call, unknownToVendor, options.dropParams)
   const traits = { ...traitsOf(model), ...options.traits?.[model] }
   const maxTokens = readLimit(request) ?? call.maxOutputTokens ?? traits.maxTokens
   const format = readFormat(call)
@@ -66,15 +70,15 @@ export function requestFor(call: ChatCall, options: RequestOptions): MessagesReq
   const { thinking, effort } = mindFor(call, traits, maxTokens, conversation.messages, forced)
   const thinks = thinking !== undefined && thinking['type'] !== 'disabled'
 
-  const held = format.kind === 'schema' && traits.schemas
+  const budget = traits.schemas ? new StrictBudget() : undefined
+  const held = format.kind === 'schema' && budget?.take(format.schema) === true
   const standIn =
-    format.kind === 'schema' && !held ? withAnswerTool(plan, format, traits, traits.forcedTools && !thinks) : undefined
-  const { tools, tool_choice: choice } = standIn ?? toolFields(plan, turns, traits)
+    format.kind === 'schema' && !held ? withAnswerTool(plan, format, budget, traits.forcedTools && !thinks) : undefined
+  const { tools, tool_choice: choice } = standIn ?? toolFields(plan, turns, budget)
   const outputConfig = {
     ...(effort !== undefined && { effort }),
     ...(held && { format: { type: 'json_schema', schema: strictSchema(format.schema) } }),
   }
-  const user = request['safety_identifier'] ?? request['user']
   const stops = stopsOf(call)
   return {
     answerTool: standIn?.name,
@@ -88,7 +92,8 @@ export function requestFor(call: ChatCall, options: RequestOptions): MessagesReq
       ...(thinking && { thinking }),
       ...(Object.keys(outputConfig).length > 0 && { output_config: outputConfig }),
       ...(stops.length > 0 && { stop_sequences: stops }),
-      ...(typeof user === 'string' && { metadata: { user_id: user } }),
+      ...metadataFor(request),
+      ...extrasOf(request),
       ...tierOf(call),
       ...(call.stream && { stream: true }),
     },
@@ -108,16 +113,17 @@ function mindFor(
   if (effort === undefined) return {}
   const order = thinkingFor(effort, traits, maxTokens)
   if (order === undefined) throw unsupportedValue(call, 'reasoning_effort', 'it does not think; leave it out.')
-  // Thinking and a forced call exclude each other. With a budget, a turn of calls must also begin with what was
-  // thought: where the client has lost that, the model cannot go on thinking.
-  const dropped = forced || (traits.thinking === 'budget' && lacksThinking(messages))
+  // Thinking excludes a forced call, and an answer that is only to be continued. With a budget, a turn of calls must also
+  // begin with what was thought: where the client has lost that, the model cannot go on thinking.
+  const continued = messages.at(-1)?.role === 'assistant'
+  const dropped = forced || continued || (traits.thinking === 'budget' && lacksThinking(messages))
   return dropped && effort !== 'none' ? { ...(order.effort !== undefined && { effort: order.effort }) } : order
 }
 
 function lacksThinking(messages: readonly Message[]): boolean {
   if (!messages.at(-1)?.content.some(({ type }) => type === 'tool_result')) return false
-  const first = messages.at(-2)?.content[0]?.type
-  return first !== 'thinking' && first !== 'redacted_thinking'
+  const first = messages.at(-2)?.content[0]
+  return first === undefined || !isThinking(first)
 }
 
 function stopsOf(call: ChatCall): string[] {
@@ -128,10 +134,16 @@ function stopsOf(call: ChatCall): string[] {
   return stops
 }
 
+/** Fields of the vendor's own: the gateway hands on only those that the host allows or fixes. */
+function extrasOf(request: ChatRequest): Readonly<Record<string, unknown>> {
+  const given = anthropicExtras.filter((name) => request[name] !== undefined && request[name] !== null)
+  return Object.fromEntries(given.map((name) => [name, request[name]]))
+}
+
 function tierOf(call: ChatCall): { service_tier?: string } {
   const tier = call.request['service_tier']
   if (tier === undefined || tier === null) return {}
   if (tier === 'auto') return { service_tier: 'auto' }
-  if (tier === 'default') return { service_tier: 'standard_only' }
+  if (tier === 'default' || tier === 'standard_only') return { service_tier: 'standard_only' }
   throw unsupportedValue(call, 'service_tier', 'it must be "auto" or "default".')
 }

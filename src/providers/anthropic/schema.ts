@@ -17,6 +17,13 @@ const told = [
   'minProperties',
   'maxProperties',
   'not',
+  'if',
+  'then',
+  'else',
+  'contains',
+  'propertyNames',
+  'dependentRequired',
+  'dependentSchemas',
 ] as const
 
 const kept = ['$schema', '$id', '$ref', 'title', 'description', 'default', 'const', 'enum', 'type', 'required'] as const

@@ -1,5 +1,4 @@
-/** How hard the model thinks, and how what it thought comes back to it on the next turn. */
-import { isRecord } from '../reading/parts.ts'
+/** How hard the model thinks. */
 import type { Effort } from '../reading/settings.ts'
 import type { ClaudeTraits } from './models.ts'
 
@@ -34,54 +33,4 @@ function effortOf(effort: Exclude<Effort, 'none'>, { efforts }: ClaudeTraits): s
   if (effort === 'xhigh') return efforts.includes('xhigh') ? 'xhigh' : (efforts[0] ?? 'high')
   if (effort === 'max') return efforts.includes('max') ? 'max' : 'high'
   return effort
-}
-
-/**
- * A thinking block on its way through the client, in the field `reasoning_details` of the assistant message. The shape
- * is OpenRouter's, which clients know to send back untouched. `after` counts the blocks of the answer in front of it.
- */
-export interface ReasoningDetail {
-  readonly type: 'reasoning.text' | 'reasoning.encrypted'
-  readonly text?: string
-  readonly signature?: string
-  readonly data?: string
-  readonly format: typeof format
-  readonly index: number
-  readonly after?: number
-}
-
-const format = 'anthropic-claude-v1'
-
-export function detailOf(block: Readonly<Record<string, unknown>>, index: number, after: number): ReasoningDetail {
-  const place = { format, index, ...(after > 0 && { after }) } as const
-  if (block['type'] === 'redacted_thinking') {
-    return { type: 'reasoning.encrypted', data: String(block['data']), ...place }
-  }
-  return { type: 'reasoning.text', text: String(block['thinking']), signature: String(block['signature']), ...place }
-}
-
-/** A content block of the Messages API. */
-export interface Block {
-  readonly type: string
-  readonly [field: string]: unknown
-}
-
-/** Blocks with the thinking put back between them. What another vendor's model thought is not ours to show. */
-export function withThinking(blocks: readonly Block[], details: unknown): Block[] {
-  if (!Array.isArray(details)) return [...blocks]
-  const thought = Map.groupBy(details.filter(isOurs), ({ after }) =>
-    typeof after === 'number' ? Math.min(after, blocks.length) : 0,
-  )
-  const before = (at: number) => (thought.get(at) ?? []).flatMap(thinkingBlock)
-  return [...blocks.flatMap((block, at) => [...before(at), block]), ...before(blocks.length)]
-}
-
-function isOurs(detail: unknown): detail is Record<string, unknown> {
-  return isRecord(detail) && detail['format'] === format
-}
-
-function thinkingBlock({ type, text, signature, data }: Record<string, unknown>): Block[] {
-  if (type === 'reasoning.encrypted' && typeof data === 'string') return [{ type: 'redacted_thinking', data }]
-  if (type !== 'reasoning.text' || typeof signature !== 'string' || signature === '') return []
-  return [{ type: 'thinking', thinking: typeof text === 'string' ? text : '', signature }]
 }

@@ -3,17 +3,19 @@ import type { Turn } from '../reading/messages.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { Format } from '../reading/settings.ts'
 import { answerToolName, type FunctionTool, type ToolPlan } from '../reading/tools.ts'
-import type { ClaudeTraits } from './models.ts'
+import { withoutChoice } from './choice.ts'
 import { strictSchema } from './schema.ts'
+import type { StrictBudget } from './strictness.ts'
 
 export interface ToolFields {
   readonly tools?: readonly object[]
   readonly tool_choice?: Readonly<Record<string, unknown>>
 }
 
-export function toolFields(plan: ToolPlan, turns: readonly Turn[], traits: ClaudeTraits): ToolFields {
+/** `budget` is undefined where the model cannot be held to the schema of a tool. */
+export function toolFields(plan: ToolPlan, turns: readonly Turn[], budget: StrictBudget | undefined): ToolFields {
   if (plan.tools.length === 0) return pastTools(turns)
-  const tools = plan.tools.map((tool) => toolOf(tool, traits))
+  const tools = plan.tools.map((tool) => toolOf(tool, budget))
   const choice = choiceOf(plan)
   return choice === undefined ? { tools } : { tools, tool_choice: choice }
 }
@@ -22,13 +24,13 @@ export function toolFields(plan: ToolPlan, turns: readonly Turn[], traits: Claud
 export function withAnswerTool(
   plan: ToolPlan,
   format: Extract<Format, { kind: 'schema' }>,
-  traits: ClaudeTraits,
+  budget: StrictBudget | undefined,
   free: boolean,
 ): ToolFields & { readonly name: string } {
   const name = answerToolName(plan, format.name)
   const description = format.description ?? 'Gives the final answer. Always answer by calling this tool.'
   const tools = [
-    ...plan.tools.map((tool) => toolOf(tool, traits)),
+    ...plan.tools.map((tool) => toolOf(tool, budget)),
     { name, description, input_schema: objectSchema(format.schema) },
   ]
   const alone = plan.tools.length === 0 || plan.use?.mode === 'none'
@@ -47,20 +49,24 @@ function choiceOf({ use, single }: ToolPlan): Record<string, unknown> | undefine
   return { type: use.mode === 'required' ? 'any' : 'auto', ...one }
 }
 
-function toolOf({ name, description, schema, strict, raw }: FunctionTool, traits: ClaudeTraits) {
-  const held = strict === true && traits.schemas
+function toolOf({ name, description, schema, strict, raw }: FunctionTool, budget: StrictBudget | undefined) {
+  const given = schema ?? noParameters
+  const held = strict === true && budget?.takeTool(given) === true
   return {
     name,
     ...(description !== undefined && { description }),
-    input_schema: objectSchema(held && schema !== undefined ? strictSchema(schema) : schema),
+    input_schema: objectSchema(held ? strictSchema(given) : schema),
     ...(held && { strict: true }),
     ...(isRecord(raw['cache_control']) && { cache_control: raw['cache_control'] }),
   }
 }
 
+const noParameters = { type: 'object', properties: {} }
+
 /** The schema as it is, but always that of an object. */
 function objectSchema(schema: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
-  return schema['type'] === 'object' ? schema : { ...schema, type: 'object' }
+  const plain = withoutChoice(schema)
+  return plain['type'] === 'object' ? plain : { ...plain, type: 'object' }
 }
 
 /** The API wants every tool of the conversation declared, also when none may be called any more. */

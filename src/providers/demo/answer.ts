@@ -4,7 +4,18 @@ import { factsAskedFor, factsIn } from './facts.ts'
 
 type Rule = (conversation: Conversation) => string | undefined
 
-const rules: readonly Rule[] = [repeatResults, sayExactly, count, writeAtLength, recall, describe, takeNote, greet]
+const rules: readonly Rule[] = [
+  obey,
+  sayValue,
+  repeatResults,
+  sayExactly,
+  count,
+  writeAtLength,
+  recall,
+  describe,
+  takeNote,
+  greet,
+]
 
 export function answerTo(conversation: Conversation): string {
   for (const rule of rules) {
@@ -16,28 +27,72 @@ export function answerTo(conversation: Conversation): string {
   return `You said: "${said}" I am the demo model and answer by a few plain rules.`
 }
 
-/** After tools have been called: what they gave. */
-function repeatResults({ results }: Conversation): string | undefined {
-  return results.length === 0 ? undefined : results.map(({ tool, text }) => `${tool} says: ${text}`).join('\n')
+/** `Reply with exactly: pong`, in the instructions. */
+function obey({ instructions }: Conversation): string | undefined {
+  const what = instructed.exec(instructions)?.groups?.['what']
+  return what === undefined || /^(?:one|two|three|four|five|an?|\d+) [\w-]+\W*$/i.test(what) ? undefined : plain(what)
+}
+
+/** `Reply with just the number.` The value of that name that was told last, by a tool or by the user. */
+function sayValue({ question, earlier, instructions, results }: Conversation): string | undefined {
+  const found = valueOnly.exec(question)
+  if (found === null) return undefined
+  const name = (found.groups?.['name'] ?? found.groups?.['named'] ?? '').toLowerCase()
+  const rest = question.slice(0, found.index) + question.slice(found.index + found[0].length)
+  const told = [instructions, ...earlier, rest, ...results.map(({ text }) => text)]
+  const fact = factsIn(told).get(name)
+  if (fact !== undefined || !numeric.test(name)) return fact
+  for (const text of told.toReversed()) {
+    const number = text.match(/-?\d+(?:[.,]\d+)*/g)?.at(-1)
+    if (number !== undefined) return number
+  }
+  return undefined
+}
+
+/** After tools have been called: what is to be said then, else what they gave. */
+function repeatResults({ question, results }: Conversation): string | undefined {
+  if (results.length === 0) return undefined
+  const what = finallySaid.exec(question)?.groups?.['what']
+  return plain(what) ?? results.map(({ tool, text }) => `${tool} says: ${text}`).join('\n')
 }
 
 const speaking = '\\b(?:reply|respond|answer|say|repeat|output|return|print)\\b(?: back)?(?: to me)?'
 const strictly = `${speaking}(?: with)?(?: exactly| only| just|(?= the (?:single )?word))(?: with)?`
+const filler = '(?: (?:the|this|one|single|word|words|text|phrase|number))*'
 const quoted = new RegExp(`${speaking}[^"“\\n{[]{0,40}["“](?<what>[^"”]{1,2000})["”]`, 'i')
 const exactly = new RegExp(
-  `(?:${strictly}|\\b(?:repeat after me|echo)\\b)(?: (?:the|this|one|single|word|words|text|phrase|number))*` +
-    '[:,]? ?\\n?(?<what>[^\\n]{1,2000})',
+  `(?:${strictly}|\\b(?:repeat after me|echo)\\b)${filler}[:,]? ?\\n?(?<what>[^\\n]{1,2000})`,
   'i',
 )
+const answering = '(?:reply|respond|answer|say)(?: back)?'
+/** At the beginning of a sentence: one that begins otherwise may speak of some questions only. */
+const instructed = new RegExp(
+  `(?:^|[.!?\\n]\\s*)(?:please |always |only |you must )*${answering}(?: with exactly| exactly with| exactly(?=:| ["“'\`]))` +
+    `(?: the (?:single )?(?:word|text|phrase))?[:,]? ?\\n?(?<what>[^\\n]{1,2000})`,
+  'i',
+)
+const finallySaid = new RegExp(`\\b${answering} with (?:exactly|only|just)${filler}[:,]? ?(?<what>[^\\n]{1,2000})`, 'i')
+const telling =
+  '\\b(?:reply|respond|answer|say|repeat|output|return|print|give|tell|write)(?: back)?(?: to me| me)?(?: with)?'
+const valueOnly = new RegExp(
+  `${telling}(?: (?:only|just|exactly)(?: with)? (?:the|that|this|its|my) (?<name>[a-z][\\w -]{0,40}?)(?:,? and nothing else)?` +
+    `| (?:the|that|this|its|my) (?<named>[a-z][\\w -]{0,40}?)(?: only| alone|,? and nothing else))(?=[.!?]?\\s*$|[.!?] )`,
+  'i',
+)
+const numeric = /\b(?:number|numeral|digits?|value|result|sum|total|amount|count|answer|temperature|price)$/i
 
 /** `Reply with exactly: pong`, `say only "OK"`, `Repeat "one two"`. */
 function sayExactly({ question }: Conversation): string | undefined {
-  const inQuotes = quoted.exec(question)?.groups?.['what']
-  if (inQuotes !== undefined) return inQuotes
-  const what = exactly.exec(question)?.groups?.['what']?.trim()
-  const unquoted = what?.replace(/^['‘`](.*?)['’`].*$/, '$1')
-  if (unquoted !== what) return unquoted
-  return what?.replace(/[,.]? (?:and )?nothing else\b.*$/i, '').replace(/[.!?](?:\s.*)?$/, '')
+  return quoted.exec(question)?.groups?.['what'] ?? plain(exactly.exec(question)?.groups?.['what'])
+}
+
+/** What is to be said, without its quotes and what follows it. Undefined where that is nothing. */
+function plain(said: string | undefined): string | undefined {
+  const what = said?.trim()
+  const unquoted = what?.replace(/^['‘"“`](.*?)['’"”`].*$/, '$1')
+  if (unquoted !== what) return unquoted || undefined
+  const alone = what?.replace(/[,.]? (?:and )?nothing else\b.*$/i, '').replace(/[.!?](?:\s.*)?$/, '')
+  return alone || undefined
 }
 
 /** `Count from 1 to 5`. */
@@ -67,11 +122,13 @@ function writeAtLength({ question }: Conversation): string | undefined {
   return words.join(' ').replace(/ ([.,])/g, '$1')
 }
 
-/** `What is my name?`, after it was told. */
-function recall({ question, earlier, instructions }: Conversation): string | undefined {
+/** `What is my name?`, after it was told; `What did the tool say?`, after it said something. */
+function recall({ question, earlier, instructions, earlierResults }: Conversation): string | undefined {
   if (!/\?|\b(?:what|which|who|recall|remember|remind|repeat|tell me)\b/i.test(question)) return undefined
   const asked = factsAskedFor(question, factsIn([instructions, ...earlier, question]))
-  return asked.length === 0 ? undefined : asked.map(([name, value]) => `You told me: ${name} is ${value}.`).join(' ')
+  if (asked.length > 0) return asked.map(([name, value]) => `You told me: ${name} is ${value}.`).join(' ')
+  if (earlierResults.length === 0 || !/\b(?:tools?|functions?|results?|outputs?)\b/i.test(question)) return undefined
+  return earlierResults.map(({ tool, text }) => `${tool} said: ${text}`).join('\n')
 }
 
 const kinds: Readonly<Record<string, string>> = { image_url: 'an image', input_audio: 'a sound', file: 'a file' }
@@ -79,12 +136,12 @@ const kinds: Readonly<Record<string, string>> = { image_url: 'an image', input_a
 /** What came with the question: kinds and types, for the model does not see. */
 function describe({ attachments }: Conversation): string | undefined {
   if (attachments.length === 0) return undefined
-  const parts = attachments.map((part) => {
+  const parts = attachments.slice(0, 20).map((part) => {
     const url = part.image_url?.url ?? ''
     const type = /^data:([\w.+-]+\/[\w.+-]+)/.exec(url.slice(0, 100))?.[1]
     return `${kinds[part.type] ?? `a part of type ${part.type.slice(0, 40)}`}${type === undefined ? '' : ` (${type})`}`
   })
-  return `I received ${parts.slice(0, 20).join(', ')} with your message. I am the demo model and cannot look inside.`
+  return `I received ${parts.join(', ')} with your message. I am the demo model and cannot look inside.`
 }
 
 /** `My name is Ada.` */

@@ -2,20 +2,30 @@
 import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises'
 import type { Call } from '../contract.ts'
 import { finish } from '../pieces.ts'
+import { othersTurn } from '../turns.ts'
 import type { ChatChunk, ChatRequest } from '../../wire/chat.ts'
 import { usageOf } from '../../wire/usage.ts'
 import { checkRequest } from './check.ts'
 import { planOf } from './plan.ts'
 import { promptTokens } from './tokens.ts'
 
+/** So many pieces are given at once, before others have their turn. */
+const piecesATurn = 256
+
 export async function* chat(call: Call<ChatRequest>, paceMs: number): AsyncGenerator<ChatChunk, void, void> {
   const { request, signal } = call
+  await othersTurn(call)
   checkRequest(request)
   const { steps, reason } = planOf(request)
+  let given = 0
   const choices = Array.from({ length: request.n ?? 1 }, (_, index) => index)
   for (const [at, { delta }] of steps.entries()) {
     if (at > 0 && paceMs > 0) await pause(paceMs, undefined, { signal, ref: false })
-    else if (at % 64 === 63) await breathe()
+    else if (given >= piecesATurn) {
+      given = 0
+      await breathe()
+    }
+    given += choices.length
     signal.throwIfAborted()
     const logprobs = request.logprobs === true && delta.content ? { logprobs: certain(delta.content, request) } : {}
     for (const index of choices) yield { choices: [{ index, delta, ...logprobs }] }

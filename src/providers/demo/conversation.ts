@@ -1,10 +1,11 @@
 /** What the demo model takes note of in the messages. */
 import type { ChatMessage, ContentPart } from '../../wire/chat.ts'
+import { budget } from './budget.ts'
 
 export interface Conversation {
   /** What the user said last. */
   readonly question: string
-  /** What the user said before, oldest first. */
+  /** What users and tools said before, oldest first. */
   readonly earlier: readonly string[]
   /** What the system and developer messages say. */
   readonly instructions: string
@@ -12,6 +13,8 @@ export interface Conversation {
   readonly attachments: readonly ContentPart[]
   /** What tools have answered since the question. */
   readonly results: readonly ToolResult[]
+  /** What tools had answered before it, the last ones. */
+  readonly earlierResults: readonly ToolResult[]
   /** The names of the tools called since the question. */
   readonly called: ReadonlySet<string>
 }
@@ -21,50 +24,62 @@ export interface ToolResult {
   readonly text: string
 }
 
-/** The model reads no further into a message, and no more messages, so that no text can keep it busy for long. */
-const readLength = 8_000
-const remembered = 100
-
 export function conversationOf(messages: readonly ChatMessage[]): Conversation {
   const asked = messages.findLastIndex(({ role }) => role === 'user')
   const question = messages[asked]?.content
+  const before = messages.slice(0, Math.max(asked, 0)).slice(-budget.messages)
   const since = messages.slice(asked + 1)
-  const names = new Map(since.flatMap(callsOf))
   return {
     question: textOf(question),
-    earlier: textsOf(messages.slice(0, Math.max(asked, 0)).filter(isUser)),
-    instructions: textsOf(messages.filter(isInstruction)).join('\n'),
+    earlier: textsOf(
+      before.filter((message) => message.role === 'user' || isResult(message)),
+      budget.earlierLength,
+    ),
+    instructions: textsOf(messages.filter(isInstruction), budget.instructionsLength).join('\n'),
     attachments: Array.isArray(question) ? question.filter(({ type }) => type !== 'text') : [],
-    results: since.filter(isResult).map((message) => ({
-      tool: names.get(message.tool_call_id ?? '') ?? message.name ?? 'The tool',
-      text: textOf(message.content),
-    })),
-    called: new Set(names.values()),
+    results: resultsIn(since),
+    earlierResults: resultsIn(before),
+    called: new Set(since.flatMap(callsOf).map(([, name]) => name)),
   }
 }
 
-function textsOf(messages: readonly ChatMessage[]): string[] {
-  return messages.slice(-remembered).map(({ content }) => textOf(content))
+/** The texts of the last messages, as many of them as the length has room for. */
+function textsOf(messages: readonly ChatMessage[], length: number): string[] {
+  let room = length
+  const texts = messages.slice(-budget.messages).map(({ content }) => textOf(content))
+  return texts
+    .toReversed()
+    .filter((text) => (room -= text.length) >= 0)
+    .toReversed()
 }
 
 function textOf(content: ChatMessage['content']): string {
-  if (typeof content === 'string') return content.slice(0, readLength)
-  const texts = (content ?? []).map(({ text }) => (typeof text === 'string' ? text.slice(0, readLength) : ''))
-  return texts
-    .filter((text) => text !== '')
-    .join('\n')
-    .slice(0, readLength)
+  if (typeof content === 'string') return content.slice(0, budget.messageLength)
+  let text = ''
+  for (const part of content ?? []) {
+    if (!part.text) continue
+    text += `${text === '' ? '' : '\n'}${part.text.slice(0, budget.messageLength)}`
+    if (text.length >= budget.messageLength) break
+  }
+  return text.slice(0, budget.messageLength)
 }
 
-function callsOf({ tool_calls: calls }: ChatMessage): [id: string, name: string][] {
-  return (calls ?? []).map((call) => {
+function resultsIn(messages: readonly ChatMessage[]): ToolResult[] {
+  const names = new Map(messages.flatMap(callsOf))
+  const results = messages.filter(isResult).slice(-budget.messages)
+  return results.map((message) => ({
+    tool: names.get(message.tool_call_id ?? '') ?? message.name ?? 'The tool',
+    text: textOf(message.content),
+  }))
+}
+
+function callsOf({ tool_calls: calls, function_call: legacy }: ChatMessage): [id: string, name: string][] {
+  const named = (calls ?? []).map((call): [string, string] => {
     const custom = call['custom'] as { name?: string } | undefined
     return [call.id, call.function?.name ?? custom?.name ?? 'The tool']
   })
-}
-
-function isUser({ role }: ChatMessage): boolean {
-  return role === 'user'
+  const called = legacy as { readonly name: string } | null | undefined
+  return called ? [...named, ['', called.name]] : named
 }
 
 function isInstruction({ role }: ChatMessage): boolean {

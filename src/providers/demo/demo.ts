@@ -6,13 +6,15 @@ import type { Call, ChatPiece, ImageAnswer, Provider, TranscriptAnswer } from '.
 import type { ChatRequest } from '../../wire/chat.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
 import type { ImageEditRequest, ImageRequest } from '../../wire/images.ts'
+import type { ModerationList, ModerationRequest } from '../../wire/moderations.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
-import { refuseUnknown } from '../../known-options.ts'
+import { checkKnown, amount, delay, text } from '../../known-options.ts'
 import { chat } from './chat.ts'
 import { editImages } from './edits.ts'
 import { embed } from './embed.ts'
 import { generateImages } from './images.ts'
+import { moderate } from './moderate.ts'
 import { transcribe } from './transcribe.ts'
 import { demoVideo } from './video.ts'
 
@@ -27,10 +29,12 @@ export interface DemoOptions {
 
 export interface DemoProvider extends Provider {
   chat(call: Call<ChatRequest>): AsyncIterable<ChatPiece>
-  embed(call: Call<EmbeddingRequest>): EmbeddingList
+  embed(call: Call<EmbeddingRequest>): Promise<EmbeddingList>
+  /** By words alone. */
+  moderate(call: Call<ModerationRequest>): Promise<ModerationList>
   /** PNGs, as base64; a client that asks for addresses gets them as `data:` URLs. */
   generateImages(call: Call<ImageRequest>): ImageAnswer | Promise<ImageAnswer>
-  /** Takes PNGs. */
+  /** Takes PNGs of 8 bits a sample. */
   editImages(call: Call<ImageEditRequest>): Promise<ImageAnswer>
   /** Takes WAVs. */
   transcribe(call: Call<TranscriptionRequest>): Promise<TranscriptAnswer>
@@ -40,6 +44,7 @@ export interface DemoProvider extends Provider {
 const models: readonly ModelObject[] = [
   'demo',
   'demo-embedding',
+  'demo-moderation',
   'demo-image',
   'demo-transcription',
   'demo-video-portrait',
@@ -52,12 +57,13 @@ const models: readonly ModelObject[] = [
 }))
 
 export function demo(options: DemoOptions = {}): DemoProvider {
-  refuseUnknown('demo', options, { paceMs: true, videoSeconds: true, name: true })
+  checkKnown('demo', options, { paceMs: delay, videoSeconds: amount, name: text })
   const { paceMs = 10, videoSeconds = 4, name = 'demo' } = options
   return {
     name,
     chat: (call) => chat(call, call.stream ? paceMs : 0),
     embed: ({ request }) => embed(request),
+    moderate: ({ request }) => moderate(request),
     generateImages,
     editImages,
     transcribe: (call) => transcribe(call, paceMs),

@@ -25,9 +25,9 @@ export async function editImages(call: Call<ImageEditRequest>): Promise<ImageAns
   }
   const inRegion = regionOf(picture, mask)
   const size = sizeOf(call.request) ?? picture
-  return answerWith(call, 'image_edit', (nth, grain) => {
+  return answerWith(call, 'image_edit', async (nth, grain) => {
     // Unfinished images show the original still.
-    const edited = grain === 1 ? repaint(picture, prompt, nth, inRegion) : picture
+    const edited = grain === 1 ? await repaint(picture, prompt, nth, inRegion) : picture
     return size.width === picture.width && size.height === picture.height
       ? edited
       : resize(edited, size.width, size.height)

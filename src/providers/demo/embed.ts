@@ -2,26 +2,44 @@
  * The demo model's embeddings: hashed words and pieces of words, so that equal texts have equal vectors, texts that
  * share words lie close together, and all others are about at right angles. It knows nothing of meaning.
  */
+import { setImmediate as breathe } from 'node:timers/promises'
 import { invalid } from '../../errors.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
+import { budget } from './budget.ts'
 import { countTokens } from './tokens.ts'
 
 const defaultDimensions = 256
 const mostDimensions = 4096
 
+/** Characters and numbers that are worked on before others have their turn. */
+const lengthATurn = 32_000
+
 /** What a whole word counts, beside its pieces of three characters. */
 const wordWeight = 2
 
-export function embed({ input, dimensions }: EmbeddingRequest): EmbeddingList {
+export async function embed({ input, dimensions }: EmbeddingRequest): Promise<EmbeddingList> {
   const size = dimensions ?? defaultDimensions
   if (size > mostDimensions) throw invalid(`"dimensions" must be at most ${mostDimensions}.`, 'dimensions')
   const single = typeof input === 'string' || typeof input[0] === 'number'
   const texts = (single ? [input] : input) as readonly (string | readonly number[])[]
+  if (texts.length * size > budget.vectorNumbers) {
+    const most = Math.floor(budget.vectorNumbers / size)
+    throw invalid(`"input" must have at most ${most} texts of ${size} dimensions for this model.`, 'input')
+  }
+  const data: EmbeddingList['data'][number][] = []
   let tokens = 0
-  const data = texts.map((text, index) => {
-    tokens += typeof text === 'string' ? countTokens(text) : text.length
-    return { object: 'embedding' as const, index, embedding: vectorOf(featuresOf(text), size) }
-  })
+  let read = 0
+  for (const [index, text] of texts.entries()) {
+    if (read > lengthATurn) {
+      read = 0
+      await breathe()
+    }
+    const known = text.slice(0, budget.messageLength)
+    read += known.length + size
+    tokens +=
+      typeof known === 'string' ? Math.ceil((countTokens(known) * text.length) / (known.length || 1)) : text.length
+    data.push({ object: 'embedding', index, embedding: vectorOf(featuresOf(known), size) })
+  }
   return { object: 'list', data, usage: { prompt_tokens: tokens, total_tokens: tokens } }
 }
 

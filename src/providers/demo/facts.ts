@@ -1,9 +1,10 @@
-/** Facts that are told in plain sentences: `my name is Ada`, `the code is 417`, `code=417`. */
+/** Facts that are told in plain sentences: `my name is Ada`, `the code is 417`, `code=417`, `"code": 417`. */
 
 /** Bounded everywhere: the text is a stranger's. */
 const forms = [
   /\b(?:my|the) (?<name>[a-z][\w -]{0,40}?) (?:is|are|was) (?:now )?(?<value>[^.,;!?\n]{1,100})/gi,
   /\b(?<name>[a-z][\w-]{0,40}) ?= ?(?<value>"[^"\n]{1,100}"|[^\s,;!?"]{1,100})/gi,
+  /"(?<name>[a-z][\w -]{0,40})" ?: ?(?<value>"[^"\n]{1,100}"|[\w.+-]{1,100})/gi,
   /\b(?:call me|I am|I'm|I’m) (?<value>\p{Lu}[\p{L}'’-]{0,40})/gu,
 ]
 

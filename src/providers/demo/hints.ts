@@ -1,16 +1,15 @@
 /** What a question says about the values it asks for: `city=Paris`, `Service name: Foo`, the numbers in it, a place. */
+import { budget } from './budget.ts'
 
 /** Bounded everywhere: the text is a stranger's. */
 const number = /(?<![\p{L}\p{N}_.])-?\d{1,15}(?:\.\d{1,10})?(?![\p{L}\p{N}_])/gu
 const place = /\b(?:in|at|near|for|of|to)\s(\p{Lu}[\p{L}'’-]{0,40}(?:\s\p{Lu}[\p{L}'’-]{0,40}){0,3})/u
 const expression = /-?\d{1,15}(?:\.\d{1,10})?(?:\s?[-+*/]\s?-?\d{1,15}(?:\.\d{1,10})?){1,20}/
 
-/** The question is searched for no more names than this: a schema may hold thousands. */
-const mostNames = 200
-
 export class Hints {
   readonly question: string
-  readonly #numbers: number[]
+  readonly #numbers: readonly number[]
+  #numbersUsed = 0
   #words: Set<string> | undefined
   #names = 0
 
@@ -21,8 +20,10 @@ export class Hints {
 
   /** What the question gives under a name, `serviceName` being the same as `service name`. */
   named(name: string): string | undefined {
+    if (this.#names >= budget.names) return undefined
     const words = name.slice(0, 60).match(/\p{Lu}?\p{Ll}+|\p{Lu}+|\p{N}+/gu)
-    if (words === null || ++this.#names > mostNames) return undefined
+    if (words === null) return undefined
+    this.#names++
     const value = `(?: ?= ?(?<word>[^\\s,;!?"']{1,200})| ?[=:] ?["'](?<quoted>[^"'\\n]{1,200})["']|(?:: ?| is )(?<rest>[^\\n,;!?]{1,200}))`
     const found = new RegExp(`(?<![\\p{L}\\p{N}])${words.join('[ _-]?')}${value}`, 'iu').exec(this.question)?.groups
     return (
@@ -34,7 +35,12 @@ export class Hints {
 
   /** The next number of the question that has not been used. */
   nextNumber(): number | undefined {
-    return this.#numbers.shift()
+    return this.#numbers[this.#numbersUsed++]
+  }
+
+  /** All numbers of the question are new again: for the next tool. */
+  restart(): void {
+    this.#numbersUsed = 0
   }
 
   /** Whether a word stands in the question, in this very spelling. */

@@ -9,53 +9,55 @@ import { countTokens } from './tokens.ts'
 
 const defaultSide = 1024
 
+/** Paints one of several images, for a stream first in coarse squares of `grain` pixels. */
+type Paint = (nth: number, grain: number) => Promise<Picture>
+
 export function generateImages(call: Call<ImageRequest>): ImageAnswer | Promise<ImageAnswer> {
   const { prompt } = call.request
   const { width, height } = sizeOf(call.request) ?? { width: defaultSide, height: defaultSide }
-  const paint = (nth: number, grain: number) => draw(prompt, width, height, nth, grain)
-  return answerWith(call, 'image_generation', paint)
+  return answerWith(call, 'image_generation', (nth, grain) => draw(prompt, width, height, nth, grain))
 }
 
-/** Makes the answer of pictures: `paint` gives the nth of them, for a stream first in coarse squares of `grain` pixels. */
 export function answerWith(
   call: Call<ImageRequest>,
   prefix: 'image_generation' | 'image_edit',
-  paint: (nth: number, grain: number) => Picture,
+  paint: Paint,
 ): ImageAnswer | Promise<ImageAnswer> {
   const { output_format: type } = call.request
   if (type && type !== 'png') throw invalid('"output_format" must be "png" for this model.', 'output_format')
-  return call.stream ? events(call, prefix, paint) : whole(call, paint)
+  return call.stream ? events(call, prefix, paint) : whole(events(call, prefix, paint))
 }
 
-async function whole(
-  { request }: Call<ImageRequest>,
-  paint: (nth: number, grain: number) => Picture,
-): Promise<ImagesResponse> {
-  const count = request.n ?? 1
+/** The finished images of a stream at once: none is unfinished where no stream was asked for. */
+async function whole(events: AsyncIterable<ImageEvent>): Promise<ImagesResponse> {
   const data: { b64_json: string }[] = []
-  let last: Picture | undefined
-  for (let nth = 0; nth < count; nth++) {
-    last = paint(nth, 1)
-    data.push({ b64_json: (await writePng(last)).toString('base64') })
+  let said = {}
+  for await (const { type: _, b64_json, ...more } of events) {
+    if (b64_json !== undefined) data.push({ b64_json })
+    said = more
   }
-  return { data, ...said(last as Picture), usage: usageOf(request, last as Picture, count) }
+  return { data, ...said }
 }
 
 async function* events(
-  { request }: Call<ImageRequest>,
+  { request, stream }: Call<ImageRequest>,
   prefix: string,
-  paint: (nth: number, grain: number) => Picture,
+  paint: Paint,
 ): AsyncGenerator<ImageEvent> {
-  const unfinished = request.partial_images ?? 0
+  const unfinished = (stream && request.partial_images) || 0
   for (let nth = 0; nth < (request.n ?? 1); nth++) {
-    for (let index = 0; index < unfinished; index++) {
-      const picture = paint(nth, 64 >> index)
-      const base64 = (await writePng(picture)).toString('base64')
-      yield { type: `${prefix}.partial_image`, b64_json: base64, partial_image_index: index, ...said(picture) }
+    for (let index = 0; index <= unfinished; index++) {
+      const picture = await paint(nth, index < unfinished ? 64 >> index : 1)
+      const { width, height } = picture
+      const shared = {
+        b64_json: (await writePng(picture)).toString('base64'),
+        size: `${width}x${height}`,
+        background: 'opaque',
+        output_format: 'png',
+      }
+      if (index < unfinished) yield { type: `${prefix}.partial_image`, partial_image_index: index, ...shared }
+      else yield { type: `${prefix}.completed`, ...shared, usage: usageOf(request, picture, nth + 1) }
     }
-    const picture = paint(nth, 1)
-    const base64 = (await writePng(picture)).toString('base64')
-    yield { type: `${prefix}.completed`, b64_json: base64, ...said(picture), usage: usageOf(request, picture, nth + 1) }
   }
 }
 
@@ -65,10 +67,6 @@ export function sizeOf({ size }: ImageRequest): { width: number; height: number 
   const [width = 0, height = 0] = size.split('x').map(Number)
   if (width * height > mostPixels) throw invalid(`"size" may have at most ${mostPixels} pixels for this model.`, 'size')
   return { width, height }
-}
-
-function said({ width, height }: Picture): Pick<ImagesResponse, 'size' | 'background' | 'output_format'> {
-  return { size: `${width}x${height}`, background: 'opaque', output_format: 'png' }
 }
 
 /** One token for each 1024 pixels. */

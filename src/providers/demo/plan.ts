@@ -1,9 +1,11 @@
 /** What the demo model is going to say or call, in steps of about a token each. */
 import type { ChatRequest, Delta, FinishReason, ResponseFormat } from '../../wire/chat.ts'
 import { answerTo } from './answer.ts'
+import { budget, Spending } from './budget.ts'
 import { conversationOf } from './conversation.ts'
 import { Hints } from './hints.ts'
-import { sample, type Schema } from './sample.ts'
+import { sample } from './sample.ts'
+import type { Schema } from './schema.ts'
 import { countTokens, tokensOf } from './tokens.ts'
 import { callsFor, type PlannedCall } from './tools.ts'
 
@@ -18,14 +20,19 @@ export interface Step {
 }
 
 export function planOf(request: ChatRequest): Plan {
-  const limit = request.max_completion_tokens ?? request.max_tokens ?? Infinity
+  const most = Math.max(Math.floor(budget.answerTokens / (request.n ?? 1)), 1)
+  const limit = Math.min(request.max_completion_tokens ?? request.max_tokens ?? most, most)
   const conversation = conversationOf(request.messages)
   const calls = callsFor(request, conversation)
-  if (calls.length > 0) return limited(calls.flatMap(stepsOfCall), 'tool_calls', limit)
-  const answer = answerTo(conversation)
+  if (calls.length > 0) {
+    const reason = calls[0]?.kind === 'legacy' ? 'function_call' : 'tool_calls'
+    return limited(calls.flatMap(stepsOfCall), reason, limit)
+  }
+  const answer = answerTo(conversation).slice(0, budget.answerLength)
   const text = cutAtStop(inFormat(answer, request.response_format, conversation.question), request.stop)
   return limited(
-    tokensOf(text).map((content) => ({ delta: { content }, tokens: 1 })),
+    // A token has at most nine characters.
+    tokensOf(text.slice(0, (limit + 1) * 9)).map((content) => ({ delta: { content }, tokens: 1 })),
     'stop',
     limit,
   )
@@ -41,12 +48,11 @@ function limited(steps: readonly Step[], reason: FinishReason, limit: number): P
 
 function stepsOfCall({ kind, name, input }: PlannedCall, index: number): Step[] {
   const piece = (text: string) => (kind === 'custom' ? { input: text } : { arguments: text })
-  const first = { index, type: kind, [kind]: { name, ...piece('') } }
-  const rest = tokensOf(input).map((text) => ({ index, [kind]: piece(text) }))
-  return [first, ...rest].map((call, at) => ({
-    delta: { tool_calls: [call] },
-    tokens: at === 0 ? countTokens(name) : 1,
-  }))
+  // The one call of a request that offers `functions`, as they were before there were tools, is not in a list.
+  const delta = (type: object, call: object): Delta =>
+    kind === 'legacy' ? { function_call: call } : { tool_calls: [{ index, ...type, [kind]: call }] }
+  const rest = tokensOf(input).map((text) => ({ delta: delta({}, piece(text)), tokens: 1 }))
+  return [{ delta: delta({ type: kind }, { name, ...piece('') }), tokens: countTokens(name) }, ...rest]
 }
 
 function cutAtStop(text: string, stop: ChatRequest['stop']): string {
@@ -58,7 +64,7 @@ function cutAtStop(text: string, stop: ChatRequest['stop']): string {
 function inFormat(answer: string, format: ResponseFormat | null | undefined, question: string): string {
   if (format?.type === 'json_schema') {
     const schema: Schema = format.json_schema?.schema ?? {}
-    return JSON.stringify(sample(schema, new Hints(question)))
+    return JSON.stringify(sample(schema, new Hints(question), new Spending()))
   }
   return format?.type === 'json_object' && !isObject(answer) ? JSON.stringify({ answer }) : answer
 }

@@ -1,6 +1,6 @@
 /** A text that conforms to its schema: format, pattern, length; else what the question says about it, else a phrase. */
 import type { Hints } from './hints.ts'
-import type { SchemaObject } from './sample.ts'
+import type { SchemaObject } from './schema.ts'
 import { samplePattern } from './sample-pattern.ts'
 
 /** A text for each format of JSON Schema, and for those that zod adds. */
@@ -10,17 +10,13 @@ const formats: Readonly<Record<string, string>> = {
   time: '03:04:05Z',
   duration: 'P3DT4H5M6S',
   email: 'ada@example.com',
-  'idn-email': 'ada@example.com',
   hostname: 'example.com',
-  'idn-hostname': 'example.com',
   ipv4: '192.0.2.1',
   ipv6: '2001:db8::1',
   cidrv4: '192.0.2.0/24',
   cidrv6: '2001:db8::/32',
   uri: 'https://example.com/',
   'uri-reference': '/example',
-  iri: 'https://example.com/',
-  'iri-reference': '/example',
   url: 'https://example.com/',
   'uri-template': 'https://example.com/{id}',
   uuid: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
@@ -37,11 +33,14 @@ const formats: Readonly<Record<string, string>> = {
 const longest = 2_000
 
 export function sampleString(schema: SchemaObject, hints: Hints, name: string, nth: number): string {
-  const { format, pattern } = schema
+  const { pattern } = schema
+  const format =
+    typeof schema['format'] === 'string' ? schema['format'].replace(/^idn-/, '').replace(/^iri/, 'uri') : ''
   const least = Math.min(lengthIn(schema, 'minLength') ?? 0, longest)
   const most = Math.min(lengthIn(schema, 'maxLength') ?? longest, longest)
-  if (typeof format === 'string' && Object.hasOwn(formats, format)) return formats[format] as string
-  if (typeof pattern === 'string') return samplePattern(pattern, least)
+  if (Object.hasOwn(formats, format)) return formats[format] as string
+  const matching = typeof pattern === 'string' ? samplePattern(pattern, least) : undefined
+  if (matching !== undefined) return matching
   const hint = hints.named(name) ?? hints.meant(name)
   const text = hint !== undefined && nth === 0 ? hint : phrase(name, hints.question, nth)
   return text.padEnd(least, '.').slice(0, most)

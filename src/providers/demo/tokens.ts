@@ -1,5 +1,6 @@
 /** The demo model's tokens: short pieces of words. Joined they are the text again, so counting and cutting agree. */
 import type { ChatRequest } from '../../wire/chat.ts'
+import { budget } from './budget.ts'
 
 /** A word or number with the blank before it, up to a length; one other character; a run of white space. */
 const token = / ?(?:\p{Ideographic}|[[\p{L}\p{M}]--\p{Ideographic}]{1,8}|\p{N}{1,3}|[^\s\p{L}\p{M}\p{N}])|\s{1,8}/gv
@@ -8,12 +9,28 @@ export function tokensOf(text: string): string[] {
   return text.match(token) ?? []
 }
 
-/** Text beyond this many characters is not looked into for counting: it is taken to be like the beginning. */
-const countedLength = 200_000
+/** Counts the tokens of several texts, and splits no more of them all than the budget allows. */
+export class TokenCounter {
+  #split = 0
+  #rest = 0
+  #tokens = 0
+
+  add(text: string): void {
+    const read = text.slice(0, Math.max(budget.countedLength - this.#split, 0))
+    if (read !== '') this.#tokens += tokensOf(read).length
+    this.#split += read.length
+    this.#rest += text.length - read.length
+  }
+
+  get tokens(): number {
+    return this.#tokens + (this.#rest === 0 ? 0 : Math.ceil((this.#tokens / this.#split) * this.#rest))
+  }
+}
 
 export function countTokens(text: string): number {
-  if (text.length <= countedLength) return tokensOf(text).length
-  return Math.ceil((tokensOf(text.slice(0, countedLength)).length * text.length) / countedLength)
+  const counter = new TokenCounter()
+  counter.add(text)
+  return counter.tokens
 }
 
 /** What frames a message, and what opens the answer. */
@@ -22,16 +39,28 @@ const answerTokens = 3
 /** Whatever the size of an image, a sound or a file. */
 const attachmentTokens = 85
 
-/** Tokens of a whole question: messages, attachments and the tools offered. */
-export function promptTokens({ messages, tools, response_format: format }: ChatRequest): number {
-  let count = answerTokens
+/** Tokens of a whole question: messages, attachments and the tools offered, which are known to be small. */
+export function promptTokens(request: ChatRequest): number {
+  const { messages, tools, functions, response_format: format } = request
+  const counter = new TokenCounter()
+  let frames = answerTokens
   for (const { content, tool_calls: calls } of messages) {
-    count += messageTokens
-    if (typeof content === 'string') count += countTokens(content)
-    else for (const part of content ?? []) count += part.text === undefined ? attachmentTokens : countTokens(part.text)
-    if (calls?.length) count += countTokens(JSON.stringify(calls))
+    frames += messageTokens
+    if (typeof content === 'string') counter.add(content)
+    else {
+      for (const { text } of content ?? []) {
+        if (text === undefined) frames += attachmentTokens
+        else counter.add(text)
+      }
+    }
+    for (const call of calls ?? []) {
+      frames += messageTokens
+      counter.add(call.function?.name ?? '')
+      counter.add(call.function?.arguments ?? '')
+    }
   }
-  if (tools?.length) count += countTokens(JSON.stringify(tools))
-  if (format?.json_schema !== undefined) count += countTokens(JSON.stringify(format.json_schema))
-  return count
+  for (const offer of [tools, functions, format?.json_schema]) {
+    if (offer && (!Array.isArray(offer) || offer.length > 0)) counter.add(JSON.stringify(offer))
+  }
+  return frames + counter.tokens
 }

@@ -1,12 +1,15 @@
 /** Which of the tools offered the demo model calls, and with what. */
 import { invalid } from '../../errors.ts'
 import type { ChatRequest, Tool } from '../../wire/chat.ts'
+import { budget, Spending } from './budget.ts'
 import type { Conversation } from './conversation.ts'
 import { Hints } from './hints.ts'
-import { sample, type Schema } from './sample.ts'
+import { sample } from './sample.ts'
+import type { Schema } from './schema.ts'
 
 export interface PlannedCall {
-  readonly kind: 'function' | 'custom'
+  /** `legacy`: one of `functions`. */
+  readonly kind: 'function' | 'custom' | 'legacy'
   readonly name: string
   /** JSON text for a function, any text for a custom tool. */
   readonly input: string
@@ -15,35 +18,47 @@ export interface PlannedCall {
 interface Offer {
   readonly tools: readonly Tool[]
   readonly mode: 'none' | 'auto' | 'required'
+  /** Offered as `functions`. */
+  readonly legacy: boolean
+  /** At most one call is wanted. */
+  readonly single: boolean
 }
+
+type Choice = Offer['mode'] | { readonly allowed_tools?: { readonly mode?: string; readonly tools?: readonly Tool[] } }
 
 /** None, when it answers itself. */
 export function callsFor(request: ChatRequest, conversation: Conversation): readonly PlannedCall[] {
-  const { tools, mode } = offerOf(request)
+  const { tools, mode, legacy, single } = offerOf(request)
   if (mode === 'none' || tools.length === 0) return []
   const wanted = wantedOf(tools, conversation)
   let calls = wanted.filter((tool) => !conversation.called.has(nameOf(tool)))
   if (mode === 'required' && calls.length === 0) calls = [wanted[0] ?? (tools[0] as Tool)]
-  if (request.parallel_tool_calls === false) calls = calls.slice(0, 1)
-  return calls.map((tool) => callOf(tool, conversation.question))
+  const hints = new Hints(conversation.question)
+  const spending = new Spending()
+  return calls.slice(0, single ? 1 : budget.calls).map((tool) => {
+    hints.restart()
+    return callOf(tool, legacy, hints, spending)
+  })
 }
 
-/** `tool_choice`, in each of its forms. */
-function offerOf({ tools, tool_choice: choice }: ChatRequest): Offer {
-  const offered = tools ?? []
-  if (offered.length === 0) {
-    if (choice && choice !== 'none' && choice !== 'auto') {
-      throw invalid('"tool_choice" is only allowed when "tools" are given.', 'tool_choice')
-    }
-    return { tools: [], mode: 'none' }
+/** What is offered, and `tool_choice` in each of its forms, or `functions` and `function_call`, which they have replaced. */
+function offerOf(request: ChatRequest): Offer {
+  const { tools: given = [], tool_choice: choice, parallel_tool_calls: parallel } = request
+  const legacy = !given?.length
+  if (legacy && choice && choice !== 'none' && choice !== 'auto') {
+    throw invalid('"tool_choice" is only allowed when "tools" are given.', 'tool_choice')
   }
-  if (typeof choice === 'string') return { tools: offered, mode: choice }
-  if (!choice) return { tools: offered, mode: 'auto' }
-  const { allowed_tools: allowed } = choice as { allowed_tools?: { mode?: string; tools?: readonly Tool[] } }
-  const names = (allowed?.tools ?? [choice]).map(nameOf)
-  const chosen = offered.filter((tool) => names.includes(nameOf(tool)))
-  if (chosen.length === 0) throw invalid('"tool_choice" names a tool that is not in "tools".', 'tool_choice')
-  return { tools: chosen, mode: allowed?.mode === 'auto' ? 'auto' : 'required' }
+  const functions = (request['functions'] ?? []) as readonly NonNullable<Tool['function']>[]
+  const tools = legacy ? functions.map((each): Tool => ({ type: 'function', function: each })) : given
+  const offer = { tools, legacy, single: legacy || parallel === false }
+  const wanted = (legacy ? request['function_call'] : choice) as Choice | null | undefined
+  if (typeof wanted !== 'object' || wanted === null) return { ...offer, mode: wanted ?? 'auto' }
+  const { allowed_tools: allowed } = wanted
+  const names = new Set((allowed?.tools ?? [wanted]).map(nameOf))
+  const chosen = tools.filter((tool) => names.has(nameOf(tool)))
+  if (chosen.length > 0) return { ...offer, tools: chosen, mode: allowed?.mode === 'auto' ? 'auto' : 'required' }
+  if (legacy) throw invalid('"function_call" names a function that is not in "functions".', 'function_call')
+  throw invalid('"tool_choice" names a tool that is not in "tools".', 'tool_choice')
 }
 
 /** Those the user names; else those the question is about; else, when a tool is asked for, the first. */
@@ -59,8 +74,14 @@ function wantedOf(tools: readonly Tool[], { question, instructions }: Conversati
   return ordered.length > 0 || tools.length > 1 ? ordered.slice(0, 1) : tools
 }
 
+/** Whether a name stands in a text, in any case of letters, and not inside of a word. */
 function names(text: string, name: string): boolean {
-  return new RegExp(`(?<!\\w)${name.replace(/\W/g, '\\$&')}(?!\\w)`, 'i').test(text)
+  if (name === '') return false
+  const [place, wanted] = [text.toLowerCase(), name.toLowerCase()]
+  for (let at = place.indexOf(wanted); at >= 0; at = place.indexOf(wanted, at + wanted.length)) {
+    if (!/\w/.test(place[at - 1] ?? '') && !/\w/.test(place[at + wanted.length] ?? '')) return true
+  }
+  return false
 }
 
 const empty = new Set(['tool', 'call', 'function', 'current', 'with', 'from', 'this', 'that', 'what'])
@@ -75,14 +96,20 @@ function wordsOf(text: string): string[] {
   return words.map((word) => word.replace(/s$/, '')).filter((word) => !empty.has(word))
 }
 
-function callOf(tool: Tool, question: string): PlannedCall {
+function callOf(tool: Tool, legacy: boolean, hints: Hints, spending: Spending): PlannedCall {
   const name = nameOf(tool)
-  if (tool.function === undefined) return { kind: 'custom', name, input: question }
+  if (tool.function === undefined) return { kind: 'custom', name, input: hints.question }
   const schema = (tool.function.parameters ?? { type: 'object', properties: {} }) as Schema
-  return { kind: 'function', name, input: JSON.stringify(sample(schema, new Hints(question))) }
+  const input = JSON.stringify(sample(schema, hints, spending))
+  return { kind: legacy ? 'legacy' : 'function', name, input }
 }
 
+interface Named {
+  readonly name?: string
+}
+
+/** The name of a tool, or of what chooses one. */
 function nameOf(tool: object): string {
-  const { function: called, custom } = tool as { function?: { name?: string }; custom?: { name?: string } }
-  return called?.name ?? custom?.name ?? ''
+  const { function: called, custom, name } = tool as { function?: Named; custom?: Named } & Named
+  return called?.name ?? custom?.name ?? name ?? ''
 }

@@ -32,21 +32,15 @@ function soundIn(head: Buffer, size: number): Sound {
   if (head.toString('latin1', 0, 4) !== 'RIFF' || head.toString('latin1', 8, 12) !== 'WAVE') {
     throw invalid('"file" must be a WAV for this model.', 'file')
   }
-  let format: { channels: number; rate: number; bits: number; frame: number } | undefined
+  let format: Buffer | undefined
   for (let at = 12; at + 8 <= head.length;) {
     const name = head.toString('latin1', at, at + 4)
     const length = head.readUInt32LE(at + 4)
     const start = at + 8
-    if (name === 'fmt ' && start + 16 <= head.length) {
-      format = {
-        channels: head.readUInt16LE(start + 2),
-        rate: head.readUInt32LE(start + 4),
-        frame: head.readUInt16LE(start + 12),
-        bits: head.readUInt16LE(start + 14),
-      }
-    }
+    if (name === 'fmt ' && start + 16 <= head.length) format = head.subarray(start)
     if (name === 'data' && format !== undefined) {
-      const { channels, rate, bits, frame } = format
+      const [channels, rate] = [format.readUInt16LE(2), format.readUInt32LE(4)]
+      const [frame, bits] = [format.readUInt16LE(12), format.readUInt16LE(14)]
       if (channels === 0 || rate === 0 || frame === 0) break
       // A recorder that did not know the length in advance has written none, or too much.
       const bytes = Math.min(length === 0 ? Infinity : length, size - start)

@@ -1,9 +1,10 @@
 /** One candidate of an answer while its parts arrive → pieces of one choice. */
-import { unavailable } from '../failure.ts'
+import { retrySame } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
 import { extraContent } from './carried.ts'
 import type { ContentPart } from './contents.ts'
+import type { FunctionNames } from './names.ts'
 import { PartialArguments } from './partial-args.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -13,6 +14,8 @@ export interface CandidateOptions {
   readonly answerTool?: string | undefined
   /** Only the first call is handed on. */
   readonly single?: boolean
+  /** The client's names for the functions. */
+  readonly names?: FunctionNames
 }
 
 /** Reasons for an end that stand for a broken answer. */
@@ -50,7 +53,7 @@ export class Candidate {
     const { content, finishReason: reason, logprobsResult: logprobs } = candidate
     if (typeof reason === 'string' && reason !== '') {
       // Before anything of it is handed on: what comes with such an end is not to be trusted.
-      if (broken.has(reason)) throw unavailable('same', new Error(`the vendor ended the answer with ${reason}`))
+      if (broken.has(reason)) throw retrySame(new Error(`the vendor ended the answer with ${reason}`))
       this.#reason = reason
     }
     const parts = isRecord(content) ? content['parts'] : undefined
@@ -110,21 +113,22 @@ export class Candidate {
     if (willContinue !== true) this.#closeCall(out)
   }
 
-  #openCall(name: string, id: unknown, text: string, signature: string | undefined, out: ChunkChoice[]) {
+  #openCall(called: string, id: unknown, text: string, signature: string | undefined, out: ChunkChoice[]) {
+    const name = this.#options.names?.back(called) ?? called
     if (name === this.#options.answerTool) {
       if (text !== '') this.#push({ content: text }, out)
       return 'answer'
     }
     if (this.#options.single === true && this.#calls > 0) return 'dropped'
     const index = this.#calls++
-    const called = {
+    const told = {
       index,
       ...(typeof id === 'string' && { id }),
       type: 'function',
       function: { name, arguments: text },
       ...extraContent(signature),
     }
-    this.#push({ tool_calls: [called] }, out)
+    this.#push({ tool_calls: [told] }, out)
     return index
   }
 

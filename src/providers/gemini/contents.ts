@@ -1,10 +1,12 @@
 /** Turns → `systemInstruction` and `contents` of generateContent. */
+import { objectIn } from '../../http/json.ts'
 import type { Call } from '../contract.ts'
 import type { AssistantTurn, ToolTurn, Turn, UserTurn } from '../reading/messages.ts'
-import { isRecord, type MediaPart, type Part } from '../reading/parts.ts'
+import type { MediaPart, Part } from '../reading/parts.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
 import { carriedBy, signatureOf } from './carried.ts'
 import type { GeminiTraits } from './models.ts'
+import type { FunctionNames } from './names.ts'
 
 export type ContentPart = Readonly<Record<string, unknown>>
 
@@ -27,7 +29,12 @@ const noSignature = 'skip_thought_signature_validator'
  * All instructions come in front. Neighbours of one role become one turn, in which the results of tools stand first:
  * there must be one behind each call.
  */
-export function conversationOf(turns: readonly Turn[], call: Named, traits: GeminiTraits): Conversation {
+export function conversationOf(
+  turns: readonly Turn[],
+  call: Named,
+  traits: GeminiTraits,
+  names: FunctionNames,
+): Conversation {
   const system = turns.flatMap((turn) => (turn.role === 'system' ? turn.parts.map(({ text }) => ({ text })) : []))
   const contents: { role: Content['role']; parts: ContentPart[] }[] = []
   const add = (role: Content['role'], parts: readonly ContentPart[]) => {
@@ -37,8 +44,8 @@ export function conversationOf(turns: readonly Turn[], call: Named, traits: Gemi
   }
   if (!traits.instructions) add('user', system)
   for (const turn of turns) {
-    if (turn.role === 'assistant') add('model', modelParts(turn, traits))
-    else if (turn.role === 'tool') add('user', resultParts(turn, call, traits))
+    if (turn.role === 'assistant') add('model', modelParts(turn, traits, names))
+    else if (turn.role === 'tool') add('user', resultParts(turn, call, traits, names))
     else if (turn.role === 'user') add('user', userParts(turn, call))
   }
   // Instructions alone are a question too.
@@ -61,14 +68,14 @@ function userParts({ parts }: UserTurn, call: Named): ContentPart[] {
   return parts.map((part) => partOf(part, call))
 }
 
-function modelParts({ parts, calls, raw }: AssistantTurn, traits: GeminiTraits): ContentPart[] {
+function modelParts({ parts, calls, raw }: AssistantTurn, traits: GeminiTraits, names: FunctionNames): ContentPart[] {
   const { signature, own } = carriedBy(raw)
   const text = parts.map((part) => part.text).join('')
   const said = text === '' && signature === undefined ? [] : [{ text, ...signed(signature) }]
   const unsigned = calls.every((each) => signatureOf(each.raw) === undefined)
   const called = calls.map((each, index) => {
     const missing = traits.wantsSignatures && unsigned && index === 0 ? noSignature : undefined
-    const functionCall = { id: each.id, name: each.name, args: each.input }
+    const functionCall = { id: each.id, name: names.there(each.name), args: each.input }
     return { functionCall, ...signed(signatureOf(each.raw) ?? missing) }
   })
   return [...own, ...said, ...called]
@@ -78,7 +85,13 @@ function signed(thoughtSignature: string | undefined): { thoughtSignature?: stri
   return thoughtSignature === undefined ? {} : { thoughtSignature }
 }
 
-function resultParts({ callId, name, parts }: ToolTurn, call: Named, traits: GeminiTraits): ContentPart[] {
+function resultParts(
+  { callId, name: called, parts }: ToolTurn,
+  call: Named,
+  traits: GeminiTraits,
+  names: FunctionNames,
+): ContentPart[] {
+  const name = names.there(called)
   const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
   const media = parts.filter((part) => part.kind !== 'text').map((part) => partOf(part, call))
   const inside = traits.richResults && media.length > 0
@@ -88,13 +101,8 @@ function resultParts({ callId, name, parts }: ToolTurn, call: Named, traits: Gem
 
 /** The API wants an object. A `$ref` in one would mean a part of the message. */
 function responseOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text)
-    if (isRecord(value) && !text.includes('"$ref"')) return value
-  } catch {
-    // Text is text.
-  }
-  return { output: text }
+  const value = text.includes('"$ref"') ? undefined : objectIn(text)
+  return value ?? { output: text }
 }
 
 function partOf(part: Part, call: Named): ContentPart {

@@ -1,7 +1,7 @@
 /** Embeddings over batchEmbedContents. */
 import { readJsonObject } from '../answer.ts'
 import type { Call, EmbeddingAnswer } from '../contract.ts'
-import { unavailable } from '../failure.ts'
+import { retrySame } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import { unsupportedValue } from '../unsupported.ts'
 import type { EmbeddingRequest } from '../../wire/embeddings.ts'
@@ -15,10 +15,13 @@ export async function embed(vendor: Vendor, call: Call<EmbeddingRequest>): Promi
   const transfer = await vendor.post(call, 'batchEmbedContents', { requests })
   const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
   const { embeddings, usageMetadata } = value as { embeddings?: unknown; usageMetadata?: unknown }
-  if (!Array.isArray(embeddings)) throw unavailable('same', new Error('the vendor gave no vectors'))
+  if (!Array.isArray(embeddings)) throw retrySame(new Error('the vendor gave no vectors'))
   const tokens = isRecord(usageMetadata) ? usageMetadata['promptTokenCount'] : undefined
   return {
-    data: embeddings.map((each: { values: number[] }, index) => ({ index, embedding: each.values })),
+    data: embeddings.map((each: { values: number[] } | null, index) => ({
+      index,
+      embedding: each?.values as number[],
+    })),
     ...(typeof tokens === 'number' && { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
   }
 }

@@ -1,12 +1,14 @@
 /** Gemini over Google's own API, on the Gemini API or on Vertex AI. */
-import { refuseUnknown, type Known } from '../../known-options.ts'
+import { checkKnown, elsewhere, object, secret, text, textByName, texts, type Known } from '../../known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import { clientOptions, isMediaType, type ClientOptions } from '../client.ts'
 import type { ChatPiece, Provider } from '../contract.ts'
 import { readValues } from '../events.ts'
-import { unavailable } from '../failure.ts'
+import { geminiCosts } from '../costs/lists.ts'
+import { tryNext } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { Transfer } from '../transfer.ts'
+import { parsed } from '../turns.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { embed } from './embed.ts'
 import { editImages, generateImages } from './images.ts'
@@ -15,14 +17,14 @@ import { requestFor, type RequestOptions } from './request.ts'
 import { Vendor } from './vendor.ts'
 import { videosOf } from './videos/videos.ts'
 
-export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseUrl'>>, RequestOptions {
+export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>>, RequestOptions {
   /** Sent as `x-goog-api-key`. Leave it out where `headers` carry the credentials, as on Vertex AI. */
   readonly apiKey?: string | undefined
   /**
    * With or without a version such as `/v1beta` in it. Default `https://generativelanguage.googleapis.com`. On Vertex
    * AI: `https://…/v1/projects/…/locations/…/publishers/google`.
    */
-  readonly baseUrl?: string | undefined
+  readonly baseURL?: string | undefined
   /** The name in receipts. Default `gemini`. */
   readonly name?: string
   /** Further headers of every request. */
@@ -30,31 +32,35 @@ export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | '
 }
 
 const known: Known<GeminiOptions> = {
-  apiKey: true,
-  baseUrl: true,
-  name: true,
-  headers: true,
-  traits: true,
-  ignore: true,
+  apiKey: secret,
+  baseURL: elsewhere,
+  name: text,
+  headers: textByName,
+  traits: object,
+  dropParams: texts,
   ...clientOptions,
 }
 
 export function gemini(options: GeminiOptions = {}): Provider {
-  refuseUnknown('gemini', options, known)
+  checkKnown('gemini', options, known)
   const vendor = new Vendor(options)
   return {
     name: options.name ?? 'gemini',
+    maker: 'google',
+    reportsSent: true,
     async chat(call) {
-      const { body, answerTool, single } = requestFor(call, options)
+      await parsed(call)
+      const { body, ...reading } = requestFor(call, options)
       const transfer = await vendor.post(call, call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent', body)
-      return piecesOf(transfer, vendor.client.answerBytes, { answerTool, single, failure: vendor.failure(call) })
+      return piecesOf(transfer, vendor.client.answerBytes, { ...reading, failure: vendor.failure(call) })
     },
     embed: (call) => embed(vendor, call),
     embeddingBatch: 100,
     generateImages: (call) => generateImages(vendor, call),
     editImages: (call) => editImages(vendor, call),
-    video: videosOf(vendor, options.ignore),
+    video: videosOf(vendor, options.dropParams),
     models: ({ signal }) => listModels(vendor, signal),
+    costs: geminiCosts,
     close: () => vendor.close(),
   }
 }
@@ -75,7 +81,7 @@ async function listModels({ client }: Vendor, signal: AbortSignal): Promise<Mode
   const transfer = await client.send({ method: 'GET', path: '/models?pageSize=1000', signal })
   await requireSuccess(transfer)
   const list = (await readJsonObject(transfer, client.answerBytes)).value as { models?: unknown }
-  if (!Array.isArray(list.models)) throw unavailable('next', new Error('the vendor listed no models'))
+  if (!Array.isArray(list.models)) throw tryNext(new Error('the vendor listed no models'))
   return list.models.filter(isRecord).flatMap(({ name }) => {
     if (typeof name !== 'string') return []
     return [{ id: name.replace(/^models\//, ''), object: 'model' as const, created: 0, owned_by: 'google' }]

@@ -5,13 +5,14 @@ import { isFile, type Form } from '../../http/form.ts'
 import { readJsonObject } from '../answer.ts'
 import type { Call } from '../contract.ts'
 import { readDataUrl } from '../data-url.ts'
-import { unavailable } from '../failure.ts'
+import { retrySame } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import { refuseUnless, unsupported, unsupportedValue } from '../unsupported.ts'
 import type { Image, ImageEditRequest, ImageReference, ImageRequest, ImagesResponse } from '../../wire/images.ts'
 import type { TokenUsage } from '../../wire/token-usage.ts'
 import type { ContentPart } from './contents.ts'
 import { usageOf } from './usage.ts'
+import { printed } from '../turns.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Width to height. Source: the Gemini API reference, ImageConfig. */
@@ -32,13 +33,13 @@ async function draw(vendor: Vendor, call: Call<ImageRequest>, shown: readonly Co
   refuseUnless(call, 'background', ['auto', 'opaque'], 'it must be opaque.')
   refuseUnless(call, 'output_format', ['png'], 'it must be "png".')
   const ratio = size === undefined || size === null || size === 'auto' ? undefined : ratioOf(call, size)
-  const body = {
+  const body = await printed(call, {
     contents: [{ role: 'user', parts: [{ text: prompt }, ...shown] }],
     generationConfig: {
       responseModalities: ['IMAGE'],
       ...(ratio !== undefined && { imageConfig: { aspectRatio: ratio } }),
     },
-  }
+  })
   const own = new AbortController()
   const signal = AbortSignal.any([call.signal, own.signal])
   try {
@@ -51,7 +52,7 @@ async function draw(vendor: Vendor, call: Call<ImageRequest>, shown: readonly Co
   }
 }
 
-async function drawOne(vendor: Vendor, call: Call<ImageRequest>, body: object, signal: AbortSignal) {
+async function drawOne(vendor: Vendor, call: Call<ImageRequest>, body: Buffer, signal: AbortSignal) {
   const transfer = await vendor.post(call, 'generateContent', body, signal)
   const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
   const { candidates, promptFeedback, usageMetadata, error } = value as Readonly<Record<string, unknown>>
@@ -64,7 +65,7 @@ async function drawOne(vendor: Vendor, call: Call<ImageRequest>, body: object, s
   const reason = candidate?.['finishReason']
   const refused = isRecord(promptFeedback) || (typeof reason === 'string' && reason !== 'STOP')
   if (refused) throw new GatewayError('content_policy_violation')
-  throw unavailable('same', new Error('the vendor drew nothing'))
+  throw retrySame(new Error('the vendor drew nothing'))
 }
 
 function imageIn({ inlineData, thought }: Record<string, unknown>): Image[] {

@@ -1,10 +1,14 @@
 /** Arguments that come in pieces, each with the place it belongs to: `{ jsonPath: '$.items[0].name', stringValue }`. */
+import { tooMany } from '../answer-bounds.ts'
 import { isRecord } from '../reading/parts.ts'
 
 type Container = Record<string, unknown> | unknown[]
 
 /** An item of a list comes behind the one before it: a larger step would be a list of holes. */
 const longestList = 10_000
+
+/** Steps of a path: nothing that is nested deeper could be printed again. */
+const deepest = 128
 
 export class PartialArguments {
   readonly #root: Record<string, unknown> = newObject()
@@ -54,6 +58,7 @@ function valueOf(piece: Record<string, unknown>, now: unknown): unknown {
 function stepsOf(path: string): (string | number)[] {
   const steps: (string | number)[] = []
   for (const [, name, index, quoted] of path.matchAll(/\.?([^.[\]]+)|\[(\d+)\]|\[['"]([^'"]*)['"]\]/g)) {
+    if (steps.length > deepest) throw tooMany('levels', deepest)
     if (index !== undefined) steps.push(Number(index))
     else if ((quoted ?? name) !== undefined && (quoted ?? name) !== '$') steps.push((quoted ?? name) as string)
   }

@@ -2,7 +2,7 @@
  * Responses of generateContent → chunks of a chat. Each event of a stream is a whole response that holds what is new.
  * Source: the Gemini API reference, GenerateContentResponse.
  */
-import { unavailable } from '../failure.ts'
+import { retrySame } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { ChatChunk, ChunkChoice } from '../../wire/chat.ts'
 import type { Usage } from '../../wire/usage.ts'
@@ -10,6 +10,17 @@ import { Candidate, type CandidateOptions } from './candidate.ts'
 import { usageOf } from './usage.ts'
 
 type Fields = Readonly<Record<string, unknown>>
+
+/** Those of a response. What has none of them is none. */
+const fields = [
+  'candidates',
+  'usageMetadata',
+  'promptFeedback',
+  'responseId',
+  'modelVersion',
+  'createTime',
+  'modelStatus',
+]
 
 export interface ReaderOptions extends CandidateOptions {
   /** An error of the vendor inside the stream → what to throw. */
@@ -51,7 +62,7 @@ export class ResponseReader {
     const candidates = [...this.#candidates.values()]
     if (candidates.length === 0 && this.#blocked) new Candidate(0, this.#options).refuse(choices)
     else if (candidates.length === 0 || candidates.some((candidate) => !candidate.ended)) {
-      throw unavailable('same', new Error('the vendor broke off in the middle of its answer'))
+      throw retrySame(new Error('the vendor broke off in the middle of its answer'))
     }
     for (const candidate of candidates) candidate.finish(choices)
     yield this.#chunk(choices)
@@ -59,7 +70,7 @@ export class ResponseReader {
 
   #response(response: Fields, out: ChunkChoice[]): void {
     const { error, responseId: id, modelVersion: model, usageMetadata, promptFeedback, candidates } = response
-    if (error) throw this.#options.failure(error)
+    if (error || !fields.some((name) => name in response)) throw this.#options.failure(error ?? response)
     if (typeof id === 'string') this.#id ||= id
     if (typeof model === 'string') this.#model ||= model
     this.#usage = usageOf(usageMetadata) ?? this.#usage

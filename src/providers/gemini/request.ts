@@ -1,20 +1,21 @@
 /** A chat request → the body of generateContent. Source: the Gemini API reference, v1beta. */
 import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
-import { readTurns } from '../reading/messages.ts'
+import { readTurns, type PastCall, type Turn } from '../reading/messages.ts'
 import { jsonTurn, readEffort, readFormat, readLimit, readStops, type Format } from '../reading/settings.ts'
 import { answerToolName, isForced, readTools, type FunctionTool, type ToolPlan } from '../reading/tools.ts'
 import { refuseFields, unsupportedValue } from '../unsupported.ts'
 import { conversationOf } from './contents.ts'
 import { traitsOf, type GeminiTraits } from './models.ts'
-import { answerSchema } from './schema.ts'
+import { FunctionNames } from './names.ts'
+import { answerSchema, parametersSchema } from './schema.ts'
 import { thinkingFor } from './thinking.ts'
 
 export interface RequestOptions {
   /** What a model is like, by the vendor's name for it, where the built-in table is wrong or knows nothing. */
   readonly traits?: Readonly<Record<string, Partial<GeminiTraits>>>
   /** Fields the vendor has no counterpart for that are left out instead of refused, such as `['logit_bias']`. */
-  readonly ignore?: readonly string[]
+  readonly dropParams?: readonly string[]
 }
 
 export type ChatCall = Pick<Call<ChatRequest>, 'request' | 'model' | 'publicModel' | 'maxOutputTokens'>
@@ -25,13 +26,13 @@ export interface GenerateRequest {
   readonly answerTool: string | undefined
   /** Only the first call of an answer is handed on. */
   readonly single: boolean
+  readonly names: FunctionNames
 }
 
 const unknownToVendor = [
   'logit_bias',
   'audio',
   'verbosity',
-  'service_tier',
   'web_search_options',
   'moderation',
   'functions',
@@ -40,7 +41,7 @@ const unknownToVendor = [
 
 export function requestFor(call: ChatCall, options: RequestOptions): GenerateRequest {
   const { request, model } = call
-  refuseFields(call, unknownToVendor, options.ignore)
+  refuseFields(call, unknownToVendor, options.dropParams)
   const traits = { ...traitsOf(model), ...options.traits?.[model] }
   const format = readFormat(call)
   const plan = readTools(call)
@@ -50,24 +51,35 @@ export function requestFor(call: ChatCall, options: RequestOptions): GenerateReq
   const standIn = apart && format.kind === 'schema' ? answerTool(plan, format) : undefined
   if (apart && format.kind === 'json') turns.push(jsonTurn)
   const { tools, mode } = standIn ?? { tools: plan.tools, mode: modeOf(plan) }
+  const names = new FunctionNames([...tools, ...turns.flatMap(callsIn)].map(({ name }) => name))
   const config = {
     ...samplingOf(request),
     ...limitsOf(call),
     ...(!apart && formOf(format)),
-    ...modalitiesOf(call, options.ignore),
+    ...modalitiesOf(call, options.dropParams),
     ...mindFor(call, traits),
   }
   return {
     answerTool: standIn?.name,
     single: plan.single,
+    names,
     body: {
-      ...conversationOf(turns, call, traits),
-      ...(tools.length > 0 && { tools: [{ functionDeclarations: tools.map(declarationOf) }] }),
-      ...(mode !== undefined && { toolConfig: { functionCallingConfig: mode } }),
+      ...conversationOf(turns, call, traits, names),
+      ...(tools.length > 0 && { tools: [{ functionDeclarations: tools.map((tool) => declarationOf(tool, names)) }] }),
+      ...(mode !== undefined && { toolConfig: { functionCallingConfig: named(mode, names) } }),
       ...(Object.keys(config).length > 0 && { generationConfig: config }),
       ...(Array.isArray(request['safety_settings']) && { safetySettings: request['safety_settings'] }),
+      ...tierOf(call),
     },
   }
+}
+
+/** Tiers have the same names there. */
+function tierOf(call: ChatCall): { serviceTier?: string } {
+  const tier = call.request['service_tier'] ?? call.request['serviceTier']
+  if (tier === undefined || tier === null || tier === 'auto' || tier === 'default') return {}
+  if (tier === 'flex' || tier === 'priority' || tier === 'standard') return { serviceTier: tier }
+  throw unsupportedValue(call, 'service_tier', 'it must be "auto", "default", "standard", "flex" or "priority".')
 }
 
 function answerTool(plan: ToolPlan, format: Extract<Format, { kind: 'schema' }>) {
@@ -82,15 +94,30 @@ function answerTool(plan: ToolPlan, format: Extract<Format, { kind: 'schema' }>)
   }
 }
 
-function declarationOf({ name, description, schema }: FunctionTool) {
+function callsIn(turn: Turn): readonly PastCall[] {
+  return turn.role === 'assistant' ? turn.calls : []
+}
+
+function declarationOf({ name, description, schema }: FunctionTool, names: FunctionNames) {
+  const parameters = schema && parametersSchema(schema)
   return {
-    name,
+    name: names.there(name),
     ...(description !== undefined && { description }),
-    ...(schema !== undefined && { parametersJsonSchema: schema }),
+    ...(parameters !== undefined && { parametersJsonSchema: parameters }),
   }
 }
 
-function modeOf({ tools, use }: ToolPlan): Readonly<Record<string, unknown>> | undefined {
+interface CallingMode {
+  readonly mode: string
+  readonly allowedFunctionNames?: readonly string[]
+}
+
+function named(mode: CallingMode, names: FunctionNames): CallingMode {
+  const { allowedFunctionNames: only } = mode
+  return only === undefined ? mode : { ...mode, allowedFunctionNames: only.map((name) => names.there(name)) }
+}
+
+function modeOf({ tools, use }: ToolPlan): CallingMode | undefined {
   if (use?.mode === 'none') return { mode: 'NONE' }
   if (use?.mode === 'required') return { mode: 'ANY' }
   if (use?.mode === 'named') return { mode: 'ANY', allowedFunctionNames: [use.name] }

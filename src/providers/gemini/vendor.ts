@@ -3,6 +3,7 @@ import { requireSuccess } from '../answer.ts'
 import { Client, parseBaseUrl } from '../client.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'
+import { printed } from '../turns.ts'
 import { vendorError } from '../vendor-error.ts'
 import { strangersClient } from '../videos/download.ts'
 import { readFault, statusOf } from './fault.ts'
@@ -18,15 +19,15 @@ export class Vendor {
 
   constructor(options: GeminiOptions) {
     this.#options = options
-    this.base = versioned(options.baseUrl ?? 'https://generativelanguage.googleapis.com')
-    this.client = new Client({ ...options, baseUrl: this.base, headers: headersOf(options) })
+    this.base = versioned(options.baseURL ?? 'https://generativelanguage.googleapis.com')
+    this.client = new Client({ ...options, baseURL: this.base, headers: headersOf(options) })
   }
 
   /** A client for a file that the vendor names, to be closed after it. Our credentials go to the vendor itself only. */
   clientAt(url: URL): Client {
     const base = new URL(this.base)
     if (url.origin === base.origin) {
-      return new Client({ ...this.#options, baseUrl: url.origin + base.search, headers: headersOf(this.#options) })
+      return new Client({ ...this.#options, baseURL: url.origin + base.search, headers: headersOf(this.#options) })
     }
     return strangersClient(url, base.protocol === 'http:', this.#options)
   }
@@ -35,11 +36,11 @@ export class Vendor {
     return this.client.close()
   }
 
-  /** Asks a method of the model of a call. Throws for an answer that is none. */
+  /** Asks a method of the model of a call; `body` may be printed already. Throws for an answer that is none. */
   async post(call: Call<unknown>, method: string, body: object, signal: AbortSignal = call.signal): Promise<Transfer> {
-    const bytes = Buffer.from(JSON.stringify(body))
+    const bytes = body instanceof Uint8Array ? body : await printed(call, body)
     const path = `/${collectionOf(call.model)}:${method}`
-    const transfer = await this.client.send({ path, body: bytes, headers: jsonBody, signal })
+    const transfer = await this.client.send({ path, body: bytes, headers: jsonBody, signal, sent: () => call.sent?.() })
     await requireSuccess(transfer, call, readFault)
     return transfer
   }
@@ -59,7 +60,7 @@ function headersOf({ apiKey, headers }: GeminiOptions): Record<string, string> {
   return { ...(apiKey !== undefined && { 'x-goog-api-key': apiKey }), ...headers }
 }
 
-function versioned(baseUrl: string): string {
-  const bare = baseUrl.replace(/\/+$/, '')
+function versioned(baseURL: string): string {
+  const bare = baseURL.replace(/\/+$/, '')
   return /\/v\d+[a-z]*\d*(?:\/|$)/.test(parseBaseUrl(bare).pathname) ? bare : `${bare}/v1beta`
 }

@@ -42,8 +42,8 @@ function fieldsRenamed({ field }: Call<unknown>, { rename }: OpenAIOptions): Cha
 /** Asked for in earnest: the vendor is to refuse them, not our silence. */
 const specialTiers: readonly unknown[] = ['flex', 'priority', 'scale']
 
-function fieldsLeftOut({ field }: Call<unknown>, { leaveOut = [] }: OpenAIOptions): Changes {
-  const idle = leaveOut.filter((name) => {
+function fieldsLeftOut({ field }: Call<unknown>, { dropParams = [] }: OpenAIOptions): Changes {
+  const idle = dropParams.filter((name) => {
     const value = field(name)
     return value !== undefined && (name !== 'service_tier' || !specialTiers.includes(value))
   })

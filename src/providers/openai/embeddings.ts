@@ -2,7 +2,7 @@
  * Embeddings. A list of vectors is large, and nothing in it has to be looked at: what stands around the vectors is read,
  * they themselves are passed on as they came.
  */
-import { readObject } from '../answer.ts'
+import { readObject, readVectors } from '../answer.ts'
 import { EmbeddingText, type Call, type EmbeddingAnswer } from '../contract.ts'
 import { readUsage } from '../../billing/usage.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
@@ -17,7 +17,7 @@ export async function embed(
   const asked = call.field('encoding_format')
   const changes = embeddingFormat === false && asked !== undefined ? { encoding_format: undefined } : {}
   const { transfer, rename, failure } = await vendor.post('/embeddings', call, changes)
-  const bytes = await transfer.bytes(vendor.client.answerBytes)
+  const bytes = await readVectors(transfer, vendor.client.answerBytes)
   const untouched = untouchedIn(bytes, asked === 'base64' ? '"' : '[', rename)
   if (untouched !== undefined) return untouched
   const list = readObject(bytes) as EmbeddingList
@@ -44,8 +44,11 @@ function untouchedIn(bytes: Buffer, form: string, rename: string | undefined): E
   const shell = shellOf(`${before}[]${behind}`)
   const usage = readUsage(shell?.['usage'])
   if (shell === undefined || usage === undefined || !isEmptyList(shell['data'])) return undefined
-  if (rename === undefined) return new EmbeddingText(bytes, usage)
-  const list = JSON.stringify({ ...shell, model: rename })
+  const { prompt_tokens: named } = Object(shell['usage']) as { prompt_tokens?: unknown }
+  const counts =
+    named === undefined ? { usage: { prompt_tokens: usage.prompt_tokens, total_tokens: usage.total_tokens } } : {}
+  if (rename === undefined && named !== undefined) return new EmbeddingText(bytes, usage)
+  const list = JSON.stringify({ ...shell, ...counts, ...(rename !== undefined && { model: rename }) })
   const place = list.indexOf('"data":[]') + '"data":['.length
   const vectors = bytes.subarray(from + 1, to - 1)
   const whole = Buffer.concat([Buffer.from(list.slice(0, place)), vectors, Buffer.from(list.slice(place))])

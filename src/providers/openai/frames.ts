@@ -5,11 +5,11 @@
  */
 import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ChatPiece } from '../contract.ts'
-import { unavailable } from '../failure.ts'
+import { EventReader } from '../event-reader.ts'
+import { retrySame } from '../failure.ts'
 import { eventIn, Framer, type VendorEvent } from '../framing.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
-import { estimatePieces } from '../../wire/usage.ts'
-import { parseChunk } from './chunk.ts'
+import { faultIn, parseChunk, saysNothing } from './chunk.ts'
 import { FrameTemplate, Slab } from './template.ts'
 
 export interface FrameOptions {
@@ -42,7 +42,7 @@ interface Run {
   start: number
   end: number
   frames: number
-  tokens: number
+  textBytes: number
   /** For each frame the byte after the name of the model, where it is to be replaced. */
   readonly nameEnds: number[]
 }
@@ -54,6 +54,7 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
   readonly #options: FrameOptions
   readonly #rename: Buffer | undefined
   readonly #framer = new Framer()
+  readonly #events = new EventReader()
   /** Pieces that were read together; those before `#given` have been given out. */
   #pieces: ChatPiece[] = []
   #given = 0
@@ -118,7 +119,7 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
     const event = eventIn(this.#framer.rest())
     if (event !== undefined && (isDone(event.data) || isJson(event.data))) this.#event(event)
     const whole = this.#finished.size > 0 && this.#finished.size === this.#begun.size
-    if (!this.#done && !whole) throw unavailable('same', new Error('the vendor broke off in the middle of its answer'))
+    if (!this.#done && !whole) throw retrySame(new Error('the vendor broke off in the middle of its answer'))
     this.#done = true
   }
 
@@ -126,14 +127,14 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
     const bytes = this.#framer.push(read)
     if (bytes === undefined) return
     const slab = new Slab(bytes)
-    const run: Run = { start: 0, end: 0, frames: 0, tokens: 0, nameEnds: [] }
+    const run: Run = { start: 0, end: 0, frames: 0, textBytes: 0, nameEnds: [] }
     while (run.end < bytes.length && !this.#done) {
       if (this.#continues(run, slab)) continue
       this.#text(bytes, run)
       const blank = bytes.indexOf(blankLine, run.end)
       const frame = bytes.subarray(run.end, blank < 0 ? bytes.length : blank + 2)
       run.start = run.end += frame.length
-      const event = eventIn(frame.toString('utf8'))
+      const event = this.#events.read(frame.toString('utf8'))
       if (event !== undefined) this.#event(event, frame)
     }
     this.#text(bytes, run)
@@ -145,7 +146,7 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
     if (template === undefined || this.#finished.size > 0) return false
     const end = template.endOf(slab, run.end, this.#rename && run.nameEnds)
     if (end < 0) return false
-    run.tokens += estimatePieces(1, end - run.end - template.overhead)
+    run.textBytes += template.textBytes
     run.end = end
     run.frames++
     return true
@@ -153,8 +154,8 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
 
   /** Gives out a run of frames of text, and leaves an empty one. */
   #text(bytes: Buffer, run: Run): void {
-    if (run.frames > 0) this.#pieces.push(new ContentFrames(this.#renamed(bytes, run), run.tokens))
-    run.frames = run.tokens = run.nameEnds.length = 0
+    if (run.frames > 0) this.#pieces.push(new ContentFrames(this.#renamed(bytes, run), run.textBytes))
+    run.frames = run.textBytes = run.nameEnds.length = 0
   }
 
   #renamed(bytes: Buffer, { start, end, frames, nameEnds }: Run): Buffer {
@@ -174,11 +175,13 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
     if (data === '') return
     if (isDone(data)) return void (this.#done = true)
     const chunk = parseChunk(data)
-    if (chunk['error'] || name === 'error') {
+    const fault = faultIn(chunk, name)
+    if (fault !== undefined) {
       // What the vendor counted is owed, whatever became of the answer.
       if (chunk.usage) this.#pieces.push({ usage: chunk.usage })
-      throw this.#options.failure(chunk['error'] || chunk)
+      throw this.#options.failure(fault)
     }
+    if (saysNothing(chunk)) return
     if (frame !== undefined && this.#options.parsed !== true) this.#learn(chunk, frame)
     for (const { index, finish_reason: reason } of chunk.choices ?? []) {
       this.#begun.add(index ?? 0)

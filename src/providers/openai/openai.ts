@@ -1,19 +1,33 @@
 /** Any vendor that speaks OpenAI's format over HTTP. */
-import { refuseUnknown, type Known } from '../../known-options.ts'
+import { createHash } from 'node:crypto'
+import {
+  checkKnown,
+  count,
+  elsewhere,
+  flag,
+  oneOf,
+  secret,
+  text,
+  textByName,
+  texts,
+  type Known,
+} from '../../known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import { clientOptions, type ClientOptions } from '../client.ts'
 import type { Provider } from '../contract.ts'
-import { unavailable } from '../failure.ts'
+import { tryNext } from '../failure.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { embed } from './embeddings.ts'
 import { editImages, generateImages } from './images.ts'
-import { withPreset, type PresetName } from './presets.ts'
-import { respond } from './responses.ts'
+import { moderate } from './moderations.ts'
+import { costsOf, withPreset, type PresetName } from './presets.ts'
+import { compact, respond } from './responses.ts'
 import { chat, complete } from './text.ts'
 import { transcribe } from './transcriptions.ts'
 import { Vendor } from './vendor.ts'
+import { videosOf } from './videos.ts'
 
-export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseUrl'>> {
+export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
   /** A vendor whose address and ways are known. Whatever else is given here goes before them. */
   readonly preset?: PresetName
   /** Sent as `Authorization: Bearer`. Leave it out for a vendor that takes none, or takes it in `headers`. */
@@ -21,7 +35,7 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
   /** The header for the key alone, such as `api-key`. Default: `Authorization: Bearer`. */
   readonly keyHeader?: string
   /** Default: that of the preset, without one `https://api.openai.com/v1`. */
-  readonly baseUrl?: string | undefined
+  readonly baseURL?: string | undefined
   /** The name in receipts. Default: that of the preset, or `openai`. */
   readonly name?: string
   /** Sent as `OpenAI-Organization`. */
@@ -42,7 +56,7 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
   /** Fields that have another name there, such as `{ seed: 'random_seed' }`. */
   readonly rename?: Readonly<Record<string, string>>
   /** Fields that the vendor refuses and that ask for nothing in the answer, such as `['user', 'store']`. */
-  readonly leaveOut?: readonly string[]
+  readonly dropParams?: readonly string[]
   /**
    * The fields beside OpenAI's own (`reasoning_content`, `reasoning_details`, `extra_content` …) that the vendor takes
    * in assistant messages of the past; the others are taken out. Default: messages are passed on as they are.
@@ -67,56 +81,76 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
 }
 
 const known: Known<OpenAIOptions> = {
-  preset: true,
-  apiKey: true,
-  keyHeader: true,
-  baseUrl: true,
-  name: true,
-  organization: true,
-  project: true,
-  headers: true,
-  modelNames: true,
-  tokenLimit: true,
-  usageInStreams: true,
-  rename: true,
-  leaveOut: true,
-  pastFields: true,
-  messageNames: true,
-  wantsReasoning: true,
-  embeddingBatch: true,
-  embeddingFormat: true,
-  responses: true,
+  preset: elsewhere,
+  apiKey: secret,
+  keyHeader: text,
+  baseURL: elsewhere,
+  name: text,
+  organization: text,
+  project: text,
+  headers: textByName,
+  modelNames: textByName,
+  tokenLimit: oneOf('max_tokens', 'max_completion_tokens'),
+  usageInStreams: flag,
+  rename: textByName,
+  dropParams: texts,
+  pastFields: texts,
+  messageNames: flag,
+  wantsReasoning: flag,
+  embeddingBatch: count,
+  embeddingFormat: flag,
+  responses: flag,
   ...clientOptions,
 }
 
 export function openai(given: OpenAIOptions = {}): Provider {
-  refuseUnknown('openai', given, known)
+  checkKnown('openai', given, known)
   const options = withPreset(given)
   const vendor = new Vendor(options)
+  const video = videosOf(vendor, given)
   return {
     name: options.name ?? 'openai',
+    maker: makerOf(options),
+    reportsSent: true,
     chat: (call) => chat(vendor, call, options),
     complete: (call) => complete(vendor, call, options),
     embed: (call) => embed(vendor, call, options),
     embeddingBatch: options.embeddingBatch,
+    moderate: (call) => moderate(vendor, call),
     generateImages: (call) => generateImages(vendor, call),
     editImages: (call) => editImages(vendor, call),
     transcribe: (call) => transcribe(vendor, call),
-    ...(hasResponses(options) && { respond: (call) => respond(vendor, call) }),
+    ...(hasResponses(options) && {
+      respond: (call) => respond(vendor, call),
+      compact: (call) => compact(vendor, call),
+    }),
     models: ({ signal }) => listModels(vendor, signal),
+    ...(video && { video }),
+    costs: costsOf(given, hasResponses(options)),
     close: () => vendor.close(),
   }
 }
 
-function hasResponses({ responses, baseUrl }: OpenAIOptions): boolean {
-  return responses ?? (baseUrl === undefined || URL.parse(baseUrl)?.hostname === 'api.openai.com')
+/**
+ * What an organisation's models encrypt can be read by no other one: the name holds a mark of the account, too short to
+ * tell anything of the key.
+ */
+function makerOf(options: OpenAIOptions): string {
+  const { preset, name = 'openai', baseURL, organization, project, apiKey, headers } = options
+  if (!hasResponses(options)) return preset ?? name
+  const account = JSON.stringify([baseURL, project, organization ?? [apiKey, headers]])
+  return `${preset ?? name}-${createHash('sha256').update(account).digest('base64url').slice(0, 3)}`
+}
+
+function hasResponses({ responses, baseURL }: OpenAIOptions): boolean {
+  return responses ?? (baseURL === undefined || URL.parse(baseURL)?.hostname === 'api.openai.com')
 }
 
 async function listModels({ client }: Vendor, signal: AbortSignal): Promise<ModelObject[]> {
   const transfer = await client.send({ method: 'GET', path: '/models', signal })
   await requireSuccess(transfer)
   const list = (await readJsonObject(transfer, client.answerBytes)).value as { data?: unknown }
-  if (!Array.isArray(list.data)) throw unavailable('next', new Error('the vendor listed no models'))
+  if (!Array.isArray(list.data)) throw tryNext(new Error('the vendor listed no models'))
   return list.data.filter(isModel).map(modelObject)
 }
 

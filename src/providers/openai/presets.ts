@@ -1,13 +1,15 @@
 /**
  * Vendors that speak OpenAI's format, and what each does otherwise: data, no code. Sources: the vendors' API references;
- * the fields that Mistral and Groq refuse in messages of the past, and that DeepSeek is content with an empty thought,
- * were seen in reports of their users.
+ * the fields that Mistral and Groq refuse in messages of the past, and that DeepSeek and Moonshot are content with an
+ * empty thought, were seen in reports of their users.
  */
+import type { CostsOf } from '../costs/contract.ts'
+import { openaiCosts, type KnownVendor } from '../costs/lists.ts'
 import type { OpenAIOptions } from './openai.ts'
 
 export type Preset = Pick<
   OpenAIOptions,
-  | 'baseUrl'
+  | 'baseURL'
   | 'keyHeader'
   | 'tokenLimit'
   | 'usageInStreams'
@@ -15,7 +17,7 @@ export type Preset = Pick<
   | 'messageNames'
   | 'wantsReasoning'
   | 'rename'
-  | 'leaveOut'
+  | 'dropParams'
   | 'embeddingBatch'
 >
 
@@ -39,52 +41,74 @@ export type PresetName =
   | 'xai'
   | 'zhipu'
 
+/** Whose fields are known to choose model, price or amount. Vendors that are not named here have none of their own. */
+const costs: Readonly<Partial<Record<PresetName, KnownVendor>>> = {
+  openai: 'openai',
+  azure: 'azure',
+  groq: 'groq',
+  llamacpp: 'local',
+  lmstudio: 'local',
+  ollama: 'local',
+  openrouter: 'openrouter',
+  qwen: 'qwen',
+  together: 'together',
+  vllm: 'local',
+  xai: 'xai',
+}
+
+/** Without a preset nothing is known of the vendor, and all that is known of any is looked for. */
+export function costsOf({ preset, baseURL }: OpenAIOptions, hasResponses: boolean): CostsOf {
+  if (preset === undefined) return openaiCosts(baseURL === undefined ? 'openai' : 'everything', hasResponses)
+  return openaiCosts(costs[preset] ?? 'hosted', hasResponses)
+}
+
 export const presets: Readonly<Record<PresetName, Preset>> = {
-  openai: { baseUrl: 'https://api.openai.com/v1', pastFields: [] },
-  /** `baseUrl` is `https://<resource>.openai.azure.com/openai/v1`, the model is the name of the deployment. */
+  openai: { baseURL: 'https://api.openai.com/v1', pastFields: [] },
+  /** `baseURL` is `https://<resource>.openai.azure.com/openai/v1`, the model is the name of the deployment. */
   azure: { keyHeader: 'api-key', pastFields: [] },
   deepseek: {
-    baseUrl: 'https://api.deepseek.com',
+    baseURL: 'https://api.deepseek.com',
     tokenLimit: 'max_tokens',
     pastFields: ['reasoning_content'],
     wantsReasoning: true,
   },
-  groq: { baseUrl: 'https://api.groq.com/openai/v1', pastFields: [], messageNames: false },
-  llamacpp: { baseUrl: 'http://localhost:8080/v1' },
-  lmstudio: { baseUrl: 'http://localhost:1234/v1', tokenLimit: 'max_tokens' },
+  groq: { baseURL: 'https://api.groq.com/openai/v1', pastFields: [], messageNames: false },
+  llamacpp: { baseURL: 'http://localhost:8080/v1' },
+  lmstudio: { baseURL: 'http://localhost:1234/v1', tokenLimit: 'max_tokens' },
   mistral: {
-    baseUrl: 'https://api.mistral.ai/v1',
+    baseURL: 'https://api.mistral.ai/v1',
     tokenLimit: 'max_tokens',
     // It sends usage unasked.
     usageInStreams: false,
     pastFields: [],
     rename: { seed: 'random_seed' },
-    leaveOut: hints,
+    dropParams: hints,
   },
-  /** Elsewhere than in China; there with the `baseUrl` `https://api.moonshot.cn/v1`. */
+  /** Elsewhere than in China; there with the `baseURL` `https://api.moonshot.cn/v1`. */
   moonshot: {
-    baseUrl: 'https://api.moonshot.ai/v1',
+    baseURL: 'https://api.moonshot.ai/v1',
     tokenLimit: 'max_tokens',
     pastFields: ['reasoning_content'],
+    wantsReasoning: true,
   },
-  ollama: { baseUrl: 'http://localhost:11434/v1', tokenLimit: 'max_tokens' },
+  ollama: { baseURL: 'http://localhost:11434/v1', tokenLimit: 'max_tokens' },
   openrouter: {
-    baseUrl: 'https://openrouter.ai/api/v1',
+    baseURL: 'https://openrouter.ai/api/v1',
     pastFields: ['reasoning', 'reasoning_content', 'reasoning_details'],
   },
-  /** Singapore; other regions and workspaces have a `baseUrl` of their own. */
+  /** Singapore; other regions and workspaces have a `baseURL` of their own. */
   qwen: {
-    baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
+    baseURL: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     tokenLimit: 'max_tokens',
     pastFields: ['reasoning_content'],
     embeddingBatch: 10,
   },
-  together: { baseUrl: 'https://api.together.ai/v1', tokenLimit: 'max_tokens', pastFields: [] },
-  vllm: { baseUrl: 'http://localhost:8000/v1' },
-  xai: { baseUrl: 'https://api.x.ai/v1', pastFields: [] },
-  /** China; elsewhere with the `baseUrl` `https://api.z.ai/api/paas/v4`. */
+  together: { baseURL: 'https://api.together.ai/v1', tokenLimit: 'max_tokens', pastFields: [] },
+  vllm: { baseURL: 'http://localhost:8000/v1' },
+  xai: { baseURL: 'https://api.x.ai/v1', pastFields: [] },
+  /** China; elsewhere with the `baseURL` `https://api.z.ai/api/paas/v4`. */
   zhipu: {
-    baseUrl: 'https://open.bigmodel.cn/api/paas/v4',
+    baseURL: 'https://open.bigmodel.cn/api/paas/v4',
     tokenLimit: 'max_tokens',
     pastFields: ['reasoning_content'],
   },
@@ -92,13 +116,13 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
 
 /** The options with what is known of the vendor behind them. Throws a `TypeError` where an address is missing. */
 export function withPreset(options: OpenAIOptions): OpenAIOptions {
-  const name = options.preset ?? (options.baseUrl === undefined ? 'openai' : undefined)
+  const name = options.preset ?? (options.baseURL === undefined ? 'openai' : undefined)
   if (name === undefined) return options
   if (!Object.hasOwn(presets, name)) {
-    throw new TypeError(`openai: there is no preset "${name}". Known are ${Object.keys(presets).join(', ')}.`)
+    throw new TypeError(`openai: unknown preset "${name}". Valid presets: ${Object.keys(presets).join(', ')}.`)
   }
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const settings: OpenAIOptions = { name, ...presets[name], ...given }
-  if (settings.baseUrl === undefined) throw new TypeError(`openai: the preset "${name}" needs a "baseUrl".`)
+  if (settings.baseURL === undefined) throw new TypeError(`openai: the preset "${name}" needs a "baseURL".`)
   return settings
 }

@@ -5,7 +5,8 @@
  */
 import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ResponsePiece } from '../contract.ts'
-import { unavailable } from '../failure.ts'
+import { EventReader } from '../event-reader.ts'
+import { retrySame } from '../failure.ts'
 import { eventIn, Framer, type VendorEvent } from '../framing.ts'
 import type { ResponseEvent } from '../../wire/responses.ts'
 import type { FrameSource } from './frames.ts'
@@ -38,6 +39,7 @@ class ResponseReader {
   done = false
   readonly #options: ResponseEventOptions
   readonly #framer = new Framer()
+  readonly #events = new EventReader()
   /** What a delta of the item begun last contains. */
   #mark: string | undefined
 
@@ -49,36 +51,37 @@ class ResponseReader {
     const slab = this.#framer.push(bytes)
     if (slab === undefined) return
     let plain = 0
-    let tokens = 0
+    let textBytes = 0
     for (let at = 0; at < slab.length;) {
       const next = slab.indexOf('\n\n', at)
       const end = next < 0 ? slab.length : next + 2
       const text = slab.toString('utf8', at, end)
       const delta = this.#mark === undefined ? undefined : deltaIn(text, this.#mark)
-      if (delta !== undefined) tokens += Math.max(1, Math.ceil(delta.length / 4))
+      if (delta !== undefined) textBytes += Buffer.byteLength(delta)
       else {
-        if (plain < at) yield new ContentFrames(slab.subarray(plain, at), tokens)
+        if (plain < at) yield new ContentFrames(slab.subarray(plain, at), textBytes)
         plain = end
-        tokens = 0
-        const event = eventIn(text)
+        textBytes = 0
+        const event = this.#events.read(text)
         if (event !== undefined) yield* this.#event(event)
         if (this.done) return
       }
       at = end
     }
-    if (plain < slab.length) yield new ContentFrames(slab.subarray(plain), tokens)
+    if (plain < slab.length) yield new ContentFrames(slab.subarray(plain), textBytes)
   }
 
   /** The connection is over: what came without its last blank line may still be the end that was meant. */
   *end(): Generator<ResponsePiece> {
     const event = eventIn(this.#framer.rest())
     if (event !== undefined && isJson(event.data)) yield* this.#event(event)
-    if (!this.done) throw unavailable('same', new Error('the vendor broke off in the middle of its answer'))
+    if (!this.done) throw retrySame(new Error('the vendor broke off in the middle of its answer'))
   }
 
   *#event({ name, data }: VendorEvent): Generator<ResponsePiece> {
     if (data === '' || data.trim() === '[DONE]') return
     const event = parseEvent(data, name)
+    if (event.type === 'message') throw this.#options.failure(event['error'] ?? event)
     const { type, response, item } = event
     const error =
       type === 'error' ? (event['error'] ?? event) : type === 'response.failed' ? response?.error : event['error']
@@ -106,7 +109,17 @@ function deltaIn(frame: string, mark: string): string | undefined {
   if (frame.indexOf('\n', line + 1) !== frame.length - 2) return undefined
   if (!frame.includes(mark) && !frame.includes(mark.replace(':', ': '))) return undefined
   if (!frame.includes(`"type":"${name}"`) && !frame.includes(`"type": "${name}"`)) return undefined
-  return numbered.test(frame) ? deltaField.exec(frame)?.[1] : undefined
+  const delta = numbered.test(frame) ? deltaField.exec(frame)?.[1] : undefined
+  return delta?.includes('\\') === true ? unescaped(delta) : delta
+}
+
+/** Undefined for what is no string of JSON. */
+function unescaped(text: string): string | undefined {
+  try {
+    return JSON.parse(`"${text}"`) as string
+  } catch {
+    return undefined
+  }
 }
 
 function parseEvent(data: string, name: string): ResponseEvent {
@@ -114,13 +127,13 @@ function parseEvent(data: string, name: string): ResponseEvent {
   try {
     value = JSON.parse(data)
   } catch {
-    throw unavailable('same', new Error('the vendor sent an event that is not JSON'))
+    throw retrySame(new Error('the vendor sent an event that is not JSON'))
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw unavailable('same', new Error('the vendor sent an event that is no object'))
+    throw retrySame(new Error('the vendor sent an event that is no object'))
   }
   const { type, response, item } = value as Record<string, unknown>
-  if (isWrong(response) || isWrong(item)) throw unavailable('same', new Error('the vendor sent a broken event'))
+  if (isWrong(response) || isWrong(item)) throw retrySame(new Error('the vendor sent a broken event'))
   return typeof type === 'string' ? (value as ResponseEvent) : { ...value, type: name }
 }
 

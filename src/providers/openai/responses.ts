@@ -1,22 +1,88 @@
 /** Responses, for vendors that have the endpoint: events or a whole, passed on as they are wherever nothing must change. */
-import { readJsonObject } from '../answer.ts'
+import { readError, readJsonObject, requireSuccess } from '../answer.ts'
 import { isMediaType } from '../client.ts'
 import { Verbatim, type Call, type ResponseAnswer } from '../contract.ts'
-import { unavailable } from '../failure.ts'
-import type { ResponseObject, ResponseRequest } from '../../wire/responses.ts'
+import { retrySame } from '../failure.ts'
+import type { Transfer } from '../transfer.ts'
+import { vendorError } from '../vendor-error.ts'
+import type { CompactionObject, InputItem, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { readResponseEvents } from './response-events.ts'
 import type { Vendor } from './vendor.ts'
 
 export async function respond(vendor: Vendor, call: Call<ResponseRequest>): Promise<ResponseAnswer> {
-  const { transfer, rename, failure } = await vendor.post('/responses', call)
+  const { transfer, rename, failure } = vendor.begun(await asked(vendor, '/responses', call), call)
+  await requireSuccess(transfer, call)
   if (isMediaType(transfer.contentType, 'text/event-stream')) {
     return readResponseEvents(transfer, { rename, parsed: !call.stream, failure })
   }
   if (call.stream && !isMediaType(transfer.contentType, 'application/json')) {
-    throw transfer.fail(unavailable('same', new Error('the vendor answered with something else than events')))
+    throw transfer.fail(retrySame(new Error('the vendor answered with something else than events')))
   }
   const { value, bytes } = await readJsonObject(transfer, vendor.client.answerBytes)
   const response = value as ResponseObject
   if (response.error) throw failure(response.error)
   return rename === undefined ? new Verbatim(response, bytes) : { ...response, model: rename }
+}
+
+/** Undefined where the vendor, or this model of it, has no such endpoint. */
+export async function compact(vendor: Vendor, call: Call<ResponseRequest>): Promise<CompactionObject | undefined> {
+  const model = vendor.modelOf(call)
+  if (vendor.neverCompacts.has(model)) return undefined
+  const transfer = await asked(vendor, '/responses/compact', call)
+  if (transfer.status === 404 || transfer.status === 405) {
+    const error = await readError(transfer)
+    if ((Object(error) as { code?: unknown }).code === 'model_not_found')
+      throw vendor.begun(transfer, call).failure(error)
+    vendor.neverCompacts.add(model)
+    return undefined
+  }
+  await requireSuccess(transfer, call)
+  return (await readJsonObject(transfer, vendor.client.answerBytes)).value as CompactionObject
+}
+
+/**
+ * Any answer but a refusal of what is encrypted. Models that do not reason refuse to encrypt what they thought, and a vendor whose keys have changed refuses what it
+ * has encrypted before: neither is the client's affair, so the request is sent again without.
+ */
+async function asked(vendor: Vendor, path: string, call: Call<ResponseRequest>): Promise<Transfer> {
+  const model = vendor.modelOf(call)
+  const changes = vendor.plainReasoning.has(model) ? withoutInclude(call) : {}
+  const transfer = await vendor.send(path, call, changes)
+  if (transfer.status !== 400) return transfer
+  const error = await readError(transfer)
+  const { code, param, message } = Object(error) as { code?: unknown; param?: unknown; message?: unknown }
+  if (code === 'invalid_encrypted_content') {
+    const readable = withoutReasoning(call)
+    if (readable !== undefined) return vendor.send(path, call, { ...changes, ...readable })
+  } else if (isAbout(param, message) && asksForReasoning(call) && !vendor.plainReasoning.has(model)) {
+    vendor.plainReasoning.add(model)
+    return vendor.send(path, call, withoutInclude(call))
+  }
+  throw vendorError({ status: 400, error, openModel: call.openModel, sent: call.field })
+}
+
+const encrypted = 'reasoning.encrypted_content'
+
+function isAbout(param: unknown, message: unknown): boolean {
+  if (typeof param === 'string' && /^include\b/.test(param)) return true
+  return typeof message === 'string' && /encrypted.content is not supported/i.test(message)
+}
+
+function asksForReasoning({ field }: Call<unknown>): boolean {
+  const include = field('include')
+  return Array.isArray(include) && include.includes(encrypted)
+}
+
+function withoutInclude({ field }: Call<unknown>): Record<string, unknown> {
+  const include = field('include')
+  const others = Array.isArray(include) ? include.filter((each) => each !== encrypted) : []
+  return { include: others.length > 0 ? others : undefined }
+}
+
+/** Undefined where there is none. */
+function withoutReasoning({ field }: Call<unknown>): Record<string, unknown> | undefined {
+  const input = field('input')
+  if (!Array.isArray(input)) return undefined
+  const others = (input as InputItem[]).filter(({ type }) => type !== 'reasoning')
+  return others.length < input.length ? { input: others } : undefined
 }

@@ -16,6 +16,7 @@ const tellingKeys = new Set(['id', 'object', 'model', 'index', 'finish_reason'])
 const lineFeed = 0x0a
 const quote = 0x22
 const backslash = 0x5c
+const letterU = 0x75
 
 /** A string or a number in the JSON of a frame. */
 interface Value {
@@ -29,16 +30,14 @@ interface Value {
 export class FrameTemplate {
   /** Bytes of the name of the model with its quotes; 0 when it is printed otherwise than once. */
   readonly nameBytes: number
-  /** Bytes of a frame that are not text of the answer. */
-  readonly overhead: number
+  /** Of the frame that was found last: bytes of the answer's text in UTF-8, without escapes. */
+  textBytes = 0
   readonly #values: readonly Value[]
   readonly #parts: readonly Part[]
 
   private constructor(frame: Buffer, values: readonly Value[]) {
     const names = values.filter(({ key }) => key === 'model')
     this.nameBytes = names.length === 1 ? (names[0] as Value).text.length : 0
-    const texts = values.filter(({ key, text }) => textKeys.has(key) && text.startsWith('"'))
-    this.overhead = texts.reduce((size, { text }) => size - text.length + 2, frame.length)
     this.#values = values
     const parts: Part[] = []
     let start = 0
@@ -50,7 +49,8 @@ export class FrameTemplate {
         cut(value.end, 'name')
         start = value.end
       } else if (value.open) {
-        cut(value.end - value.text.length + (isText ? 1 : 0), isText ? 'text' : 'number')
+        const gap = !isText ? 'number' : textKeys.has(value.key) ? 'text' : 'label'
+        cut(value.end - value.text.length + (isText ? 1 : 0), gap)
         start = value.end - (isText ? 1 : 0)
       }
     }
@@ -80,13 +80,19 @@ export class FrameTemplate {
   /** The end of the frame that begins at `at`; -1 when it is not one of these. Ends of names are noted in `nameEnds`. */
   endOf(slab: Slab, at: number, nameEnds?: number[]): number {
     let end = at
+    let textBytes = 0
     for (const part of this.#parts) {
       end = part.endOf(slab, end)
       if (end < 0) return -1
-      if (part.gap === 'text') end = endOfText(slab.bytes, end)
+      if (part.gap === 'text') {
+        const start = end
+        end = endOfText(slab.bytes, start)
+        textBytes += end - start - escapeBytes(slab.bytes, start, end)
+      } else if (part.gap === 'label') end = endOfText(slab.bytes, end)
       else if (part.gap === 'number') end = endOfNumber(slab.bytes, end)
       else if (part.gap === 'name') nameEnds?.push(end)
     }
+    this.textBytes = textBytes
     return end
   }
 }
@@ -105,7 +111,7 @@ export class Slab {
 /** Fixed bytes, and what follows them. */
 class Part {
   /** What follows. */
-  readonly gap: 'text' | 'number' | 'name' | 'end'
+  readonly gap: 'text' | 'label' | 'number' | 'name' | 'end'
   readonly #size: number
   /**
    * The bytes in words of eight: what is no number as a floating-point value never occurs in UTF-8, and would only be
@@ -146,6 +152,25 @@ function endOfText(bytes: Buffer, from: number): number {
     at += byte === backslash ? 2 : 1
   }
   return at
+}
+
+/** Bytes by which the text of a string is longer in JSON than in UTF-8. */
+function escapeBytes(bytes: Buffer, from: number, to: number): number {
+  let saved = 0
+  let at = from
+  while (at < to) {
+    if (bytes[at] !== backslash) at++
+    else if (bytes[at + 1] === letterU) {
+      const unit = parseInt(bytes.toString('latin1', at + 2, at + 6), 16)
+      // Half of a pair takes two of the pair's four bytes.
+      saved += unit < 0x80 ? 5 : unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 4 : 3
+      at += 6
+    } else {
+      saved++
+      at += 2
+    }
+  }
+  return saved
 }
 
 function endOfNumber(bytes: Buffer, from: number): number {

@@ -2,7 +2,7 @@
 import { readError, readJsonObject, requireSuccess } from '../answer.ts'
 import { isMediaType } from '../client.ts'
 import { Verbatim, type Call, type ChatAnswer, type ChatPiece, type CompletionAnswer } from '../contract.ts'
-import { unavailable } from '../failure.ts'
+import { retrySame } from '../failure.ts'
 import type { ChatCompletion, ChatRequest } from '../../wire/chat.ts'
 import type { CompletionRequest, TextCompletion } from '../../wire/completions.ts'
 import { adapted } from './adapt.ts'
@@ -23,7 +23,7 @@ export async function complete(
 ): Promise<CompletionAnswer | undefined> {
   const model = vendor.modelOf(call)
   if (vendor.onlyChats.has(model)) return undefined
-  const transfer = await vendor.send('/completions', call, adapted(call, options))
+  const transfer = await vendor.send('/completions', call, adapted(call, olderLimit(options)))
   const begun = vendor.begun(transfer, call)
   if (transfer.status === 404 || transfer.status === 405) {
     const error = await readError(transfer)
@@ -35,6 +35,11 @@ export async function complete(
   return eventsIn(begun, call) ?? (await wholeIn<TextCompletion>(begun, vendor.client.answerBytes))
 }
 
+/** The legacy endpoint knows one name only, whatever the vendor's chats take. */
+function olderLimit(options: OpenAIOptions): OpenAIOptions {
+  return options.tokenLimit === undefined ? options : { ...options, tokenLimit: 'max_tokens' }
+}
+
 /** Vendors may answer a call for events with a whole, and the other way round: what came decides. */
 function eventsIn(
   { transfer, rename, failure }: Begun,
@@ -44,10 +49,11 @@ function eventsIn(
     return readFrames(transfer, { rename, parsed: !stream, failure })
   }
   if (!stream || isMediaType(transfer.contentType, 'application/json')) return undefined
-  throw transfer.fail(unavailable('same', new Error('the vendor answered with something else than events')))
+  throw transfer.fail(retrySame(new Error('the vendor answered with something else than events')))
 }
 
-async function wholeIn<T extends object>(
+/** An answer that is no stream: as its bytes, unless the name of the model must change. */
+export async function wholeIn<T extends object>(
   { transfer, rename, failure }: Begun,
   maxBytes: number,
 ): Promise<T | Verbatim<T>> {

@@ -1,7 +1,8 @@
 /** Streams of events that name their own type, as images and transcriptions have them. */
 import { Verbatim } from '../contract.ts'
-import { unavailable } from '../failure.ts'
-import { eventIn, Framer } from '../framing.ts'
+import { EventReader } from '../event-reader.ts'
+import { retrySame } from '../failure.ts'
+import { Framer } from '../framing.ts'
 import type { Begun } from './vendor.ts'
 
 interface Typed {
@@ -18,10 +19,11 @@ export async function* readTyped<Event extends Typed>(
   isLast: (event: Event) => boolean,
 ): AsyncGenerator<Verbatim<Event>, void, void> {
   const framer = new Framer(maxBytes)
+  const events = new EventReader()
   let complete = false
   const read = function* (frames: string[]): Generator<Verbatim<Event>, boolean> {
     for (const frame of frames) {
-      const data = eventIn(frame)?.data ?? ''
+      const data = events.read(frame)?.data ?? ''
       if (data === '[DONE]') return true
       if (data === '') continue
       const event = parse(data, failure) as Verbatim<Event>
@@ -36,7 +38,7 @@ export async function* readTyped<Event extends Typed>(
   }
   // The connection may close without the last blank line.
   if (!complete) yield* read([framer.rest()])
-  if (!complete) throw unavailable('same', new Error('the vendor broke off in the middle of its answer'))
+  if (!complete) throw retrySame(new Error('the vendor broke off in the middle of its answer'))
 }
 
 function parse(data: string, failure: Begun['failure']): Verbatim<Typed> {
@@ -44,10 +46,10 @@ function parse(data: string, failure: Begun['failure']): Verbatim<Typed> {
   try {
     value = Object(JSON.parse(data)) as Typed
   } catch {
-    throw unavailable('same', new Error('the vendor sent an event that is not JSON'))
+    throw retrySame(new Error('the vendor sent an event that is not JSON'))
   }
   if (value.error || value.type === 'error') throw failure(value.error ?? value)
-  if (typeof value.type !== 'string') throw unavailable('same', new Error('the vendor sent an event without a type'))
+  if (typeof value.type !== 'string') throw retrySame(new Error('the vendor sent an event without a type'))
   // Data may stand on several lines: what is passed on stands on one.
   return new Verbatim(value as Typed, Buffer.from(data.includes('\n') ? JSON.stringify(value) : data))
 }

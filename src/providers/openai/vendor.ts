@@ -22,14 +22,18 @@ export interface Begun {
 export class Vendor {
   /** Models seen to have no endpoint for text completions. */
   readonly onlyChats: BoundedSet = new BoundedSet()
+  /** Models seen to have no endpoint for compactions. */
+  readonly neverCompacts: BoundedSet = new BoundedSet()
+  /** Models seen to refuse encrypting what they thought. */
+  readonly plainReasoning: BoundedSet = new BoundedSet()
   readonly client: Client
   readonly #options: OpenAIOptions
 
   /** Throws a `TypeError` for a base URL that is none. */
   constructor(options: OpenAIOptions) {
-    const { baseUrl = 'https://api.openai.com/v1' } = options
+    const { baseURL = 'https://api.openai.com/v1' } = options
     this.#options = options
-    this.client = new Client({ ...options, baseUrl, headers: headersOf(options) })
+    this.client = new Client({ ...options, baseURL, headers: headersOf(options) })
   }
 
   close(): Promise<void> {
@@ -37,7 +41,7 @@ export class Vendor {
   }
 
   /** The vendor's name for the model of a call. */
-  modelOf({ model }: Call<unknown>): string {
+  modelOf({ model }: Pick<Call<unknown>, 'model'>): string {
     const { modelNames = {} } = this.#options
     return Object.hasOwn(modelNames, model) ? (modelNames[model] as string) : model
   }
@@ -53,14 +57,20 @@ export class Vendor {
   send(path: string, call: Call<unknown>, changes: Record<string, unknown> = {}): Promise<Transfer> {
     const model = this.modelOf(call)
     const body = call.json(model === call.publicModel ? changes : { ...changes, model })
-    return this.client.send({ path, body, headers: jsonBody, signal: call.signal })
+    return this.client.send({ path, body, headers: jsonBody, signal: call.signal, sent: () => call.sent?.() })
   }
 
   /** Sends a form, while it is read, with the vendor's name for the model. Throws for an answer that is none. */
   async postForm(path: string, call: Call<unknown>, form: Form): Promise<Begun> {
     const { contentType, length, bytes } = await formBody(amendForm(form, changesTo({ model: this.modelOf(call) })))
     const headers = { 'content-type': contentType, ...(length !== undefined && { 'content-length': String(length) }) }
-    const transfer = await this.client.send({ path, body: bytes, headers, signal: call.signal })
+    const transfer = await this.client.send({
+      path,
+      body: bytes,
+      headers,
+      signal: call.signal,
+      sent: () => call.sent?.(),
+    })
     await requireSuccess(transfer, call)
     return this.begun(transfer, call)
   }

@@ -1,7 +1,8 @@
 /** The messages of a chat as turns, for vendors that do not speak OpenAI's format. Everything in them is checked. */
+import { objectIn } from '../../http/json.ts'
 import { invalid } from '../../errors.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
-import { isRecord, readContent, readText, recordOf, stringIn, type Part, type TextPart } from './parts.ts'
+import { isRecord, listOf, readContent, readText, recordOf, stringIn, type Part, type TextPart } from './parts.ts'
 
 export type Turn = SystemTurn | UserTurn | AssistantTurn | ToolTurn
 
@@ -70,9 +71,7 @@ export function readTurns(messages: ChatRequest['messages']): Turn[] {
 }
 
 function readCalls(raw: unknown, param: string): PastCall[] {
-  if (raw === undefined || raw === null) return []
-  if (!Array.isArray(raw)) throw invalid(`"${param}" must be a list.`, param)
-  return raw.map((each, index) => {
+  return listOf(raw, param).map((each, index) => {
     const where = `${param}[${index}]`
     const call = recordOf(each, where)
     const called = recordOf(call['function'], `${where}.function`)
@@ -88,10 +87,5 @@ function readCalls(raw: unknown, param: string): PastCall[] {
 function inputOf(text: unknown): Record<string, unknown> {
   if (isRecord(text)) return text
   if (typeof text !== 'string' || text.trim() === '') return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : { invalid_arguments: text }
-  } catch {
-    return { invalid_arguments: text }
-  }
+  return objectIn(text) ?? { invalid_arguments: text }
 }

@@ -83,7 +83,8 @@ function filePart(raw: Record<string, unknown>, param: string): MediaPart {
   }
   const data = stringIn(file, 'file_data', param)
   const where = `${param}.file_data`
-  const bare = /^[A-Za-z0-9+/=_\s-]+$/.test(data)
+  // A URL would begin otherwise.
+  const bare = /^[A-Za-z0-9+/=_\s-]+$/.test(data.slice(0, 1_000))
   const source = bare ? { mediaType: typeByName(filename), base64: plainBase64(data) } : sourceOf(data, where)
   const image = 'mediaType' in source && source.mediaType.startsWith('image/')
   return { kind: image ? 'image' : 'file', source, param: where, raw, ...named }
@@ -109,6 +110,13 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 
 export function recordOf(value: unknown, param: string): Record<string, unknown> {
   if (!isRecord(value)) throw invalid(`"${param}" must be an object.`, param)
+  return value
+}
+
+/** Empty where there is none. */
+export function listOf(value: unknown, param: string): readonly unknown[] {
+  if (value === undefined || value === null) return []
+  if (!Array.isArray(value)) throw invalid(`"${param}" must be a list.`, param)
   return value
 }
 

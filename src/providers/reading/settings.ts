@@ -4,7 +4,7 @@ import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import { unsupportedValue } from '../unsupported.ts'
 import type { SystemTurn } from './messages.ts'
-import { recordOf } from './parts.ts'
+import { listOf, recordOf } from './parts.ts'
 
 /** The form the answer must have. */
 export type Format =
@@ -53,10 +53,12 @@ export function readFormat(call: Pick<Call<ChatRequest>, 'request' | 'publicMode
 }
 
 /** Texts that end the answer. */
-export function readStops(request: ChatRequest): string[] {
-  const { stop } = request
-  if (stop === undefined || stop === null) return []
-  return typeof stop === 'string' ? [stop] : [...stop]
+export function readStops({ stop }: ChatRequest): string[] {
+  if (typeof stop === 'string') return [stop]
+  return listOf(stop, 'stop').map((each, index) => {
+    if (typeof each === 'string') return each
+    throw invalid('"stop" must be a text or a list of texts.', `stop[${index}]`)
+  })
 }
 
 /** Tokens of the answer at most, as far as the client said. */

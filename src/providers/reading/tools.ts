@@ -3,7 +3,7 @@ import { invalid } from '../../errors.ts'
 import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import { unsupportedValue } from '../unsupported.ts'
-import { isRecord, recordOf, stringIn } from './parts.ts'
+import { isRecord, listOf, recordOf, stringIn } from './parts.ts'
 
 export interface FunctionTool {
   readonly name: string
@@ -29,7 +29,7 @@ export interface ToolPlan {
 
 export function readTools(call: Pick<Call<ChatRequest>, 'request' | 'publicModel'>): ToolPlan {
   const { tools: raw, tool_choice: choice, parallel_tool_calls: parallel } = call.request
-  const tools = (raw ?? []).map((tool: unknown, index) => readTool(call, tool, `tools[${index}]`))
+  const tools = listOf(raw, 'tools').map((tool: unknown, index) => readTool(call, tool, `tools[${index}]`))
   const single = parallel === false
   if (tools.length === 0 && choice !== undefined && choice !== null && choice !== 'none' && choice !== 'auto') {
     throw invalid('"tool_choice" is only allowed when "tools" are given.', 'tool_choice')

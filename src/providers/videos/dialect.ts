@@ -23,6 +23,8 @@ export interface VideoDialect {
   readonly content?: (id: string) => Ask
   /** The vendor's errors in OpenAI's words. Default: they are such. */
   readonly fault?: FaultReader
+  /** A resolution is held against the size, and refused where they differ. Default false. */
+  readonly sized?: boolean
   /** An answer may hold the video itself. Default false: 1 MiB is enough. */
   readonly large?: boolean
 }

@@ -4,7 +4,9 @@
  */
 import type { VideoRequest } from '../../wire/video.ts'
 import type { VideoStatus } from '../video.ts'
+import { unsupportedValue } from '../unsupported.ts'
 import type { Answer, VideoDialect } from './dialect.ts'
+import { shapeOf, type Shape, type ShapeRules } from './shape.ts'
 import { failedStatus, progressOf, stateOf, textOf } from './states.ts'
 
 /** OpenAI's `/v1/videos`: the result is fetched through the API, with its key. */
@@ -40,11 +42,14 @@ export const gatewayVideos: VideoDialect = {
 /** xAI: the same path for the submission, another one for the poll, which answers 202 while there is no video. */
 export const xaiVideos: VideoDialect = {
   submit: 'none',
+  sized: true,
   start: ({ request, model }) => {
-    const { input_reference: _, ...rest } = request
+    const { input_reference: _, size: __, ...rest } = request
     const url = pictureOf(request)
     const picture = url === undefined ? {} : { image: { url } }
-    return { path: '/videos/generations', body: { ...picture, ...rest, model } }
+    const { aspectRatio, resolution } = agreed(request, 'aspect_ratio', xaiShapes)
+    const shape = { ...(aspectRatio && { aspect_ratio: aspectRatio }), ...(resolution && { resolution }) }
+    return { path: '/videos/generations', body: { ...picture, ...rest, ...shape, model } }
   },
   idOf: ({ request_id: id }) => textOf(id),
   check: (id) => ({ method: 'GET', path: `/videos/${id}` }),
@@ -60,13 +65,17 @@ export const xaiVideos: VideoDialect = {
 /** Seedance, of Volcengine and BytePlus: the prompt is a list of parts, the job a task. */
 export const seedanceVideos: VideoDialect = {
   submit: 'none',
+  sized: true,
   start: ({ request, model }) => {
-    const { prompt, model: _, image_url: image = pictureOf(request), input_reference: __, size, ...rest } = request
+    const { prompt, model: _, image_url: image = pictureOf(request), input_reference: __, size: ___, ...rest } = request
+    refuseCommands(request)
+    const { aspectRatio: ratio, resolution } = agreed(request, 'ratio', seedanceShapes)
+    const shape = { ...(ratio && { ratio }), ...(resolution && { resolution }) }
     const parts = [
       { type: 'text', text: prompt },
       ...(image === undefined ? [] : [{ type: 'image_url', image_url: { url: image } }]),
     ]
-    return { path: '/contents/generations/tasks', body: { ...rest, model, content: parts, ...ratioOf(size) } }
+    return { path: '/contents/generations/tasks', body: { ...rest, model, content: parts, ...shape } }
   },
   idOf: ({ id }) => textOf(id),
   check: (id) => ({ method: 'GET', path: `/contents/generations/tasks/${id}` }),
@@ -89,9 +98,45 @@ function ended(state: ReturnType<typeof stateOf>, url: unknown, error: unknown, 
   return found === undefined ? failedStatus('no video') : { state, url: found }
 }
 
-/** `1280x720` → `16:9`: Seedance takes ratios. */
-function ratioOf(size: string | undefined): { ratio?: string } {
-  const [width, height] = (size ?? '').split('x').map(Number)
-  if (!width || !height) return {}
-  return { ratio: width > height ? '16:9' : width < height ? '9:16' : '1:1' }
+const usualResolutions = new Map([
+  [480, '480p'],
+  [720, '720p'],
+  [1080, '1080p'],
+])
+
+const xaiShapes: ShapeRules = {
+  ratios: ['1:1', '16:9', '9:16', '4:3', '3:4', '3:2', '2:3'],
+  resolutions: usualResolutions,
+}
+
+const seedanceShapes: ShapeRules = {
+  ratios: ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9'],
+  resolutions: usualResolutions,
+}
+
+/** The shape of the size. Throws 400 where the client has asked for another ratio or resolution beside it. */
+function agreed(request: VideoRequest, ratioField: string, rules: ShapeRules): Partial<Shape> {
+  const shape = shapeOf(request, rules)
+  if (shape === undefined) return {}
+  for (const [field, told] of [
+    [ratioField, shape.aspectRatio],
+    ['resolution', shape.resolution],
+  ] as const) {
+    const asked = request[field] ?? told
+    // A resolution in pixels is where the size came from.
+    if (asked === told || asked === request.size) continue
+    throw unsupportedValue({ publicModel: request.model }, field, `the size ${request.size} says ${told}.`)
+  }
+  return shape
+}
+
+/** Settings that the vendor reads out of the prompt, some of which cost more than was asked for. */
+const command =
+  /(?:^|\s)--(?:rs|resolution|rt|ratio|dur|duration|frames|fps|framespersecond|seed|cf|camerafixed|wm|watermark)(?=[\s=]|$)/i
+
+function refuseCommands({ model, prompt }: VideoRequest): void {
+  const [found] = command.exec(prompt) ?? []
+  if (found === undefined) return
+  const why = `remove "${found.trim()}" and send settings as fields of their own.`
+  throw unsupportedValue({ publicModel: model }, 'prompt', why)
 }

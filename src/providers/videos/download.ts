@@ -2,7 +2,7 @@
 import { publicLookup, publicUrl } from '../../http/public-address.ts'
 import { GatewayError } from '../../errors.ts'
 import { Client, type ClientOptions } from '../client.ts'
-import { unavailable } from '../failure.ts'
+import { tryNext } from '../failure.ts'
 import type { VideoContent, VideoContext } from '../video.ts'
 import { contentOf } from './content.ts'
 
@@ -30,18 +30,18 @@ export async function download(
     await client.close()
     url = URL.parse(location, url.href)
   }
-  throw unavailable('next', new Error('the vendor does not say where the file is'))
+  throw tryNext(new Error('the vendor does not say where the file is'))
 }
 
 /** A client without credentials of ours. `inside`: only a vendor of our own network may send us to places in it. */
 export function strangersClient(
   url: URL,
   inside: boolean,
-  options: Partial<Omit<ClientOptions, 'baseUrl'>> = {},
+  options: Partial<Omit<ClientOptions, 'baseURL'>> = {},
 ): Client {
   const allowed = inside ? /^https?:$/.test(url.protocol) : url.protocol === 'https:' && publicUrl(url.href)
-  if (!allowed) throw unavailable('next', new Error('the vendor keeps a file where we do not go'))
-  return new Client({ ...options, baseUrl: url.origin, headers: {} }, inside ? undefined : publicLookup())
+  if (!allowed) throw tryNext(new Error('the vendor keeps a file where we do not go'))
+  return new Client({ ...options, baseURL: url.origin, headers: {} }, inside ? undefined : publicLookup())
 }
 
 async function* closing(body: AsyncIterable<Uint8Array>, client: Client): AsyncGenerator<Uint8Array> {

@@ -3,11 +3,12 @@ import { GatewayError } from '../../errors.ts'
 import type { Json } from '../../wire/json.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import type { Client } from '../client.ts'
-import { unavailable } from '../failure.ts'
+import { tryNext } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
 import type { VideoContext, VideoProvider } from '../video.ts'
 import { contentOf, requireFound } from './content.ts'
 import type { Answer, Ask, VideoDialect } from './dialect.ts'
+import { download, strangersClient } from './download.ts'
 
 /** Of an answer that tells how a job stands. */
 const usualBytes = 1024 * 1024
@@ -24,7 +25,7 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
       if (transfer.status !== 202) await requireSuccess(transfer, asked, fault)
       const { value } = await readJsonObject(transfer, large ? client.answerBytes : usualBytes)
       const id = dialect.idOf(value as Answer)
-      if (id === undefined || id === '') throw unavailable('next', new Error('the vendor gave the job no id'))
+      if (id === undefined || id === '') throw tryNext(new Error('the vendor gave the job no id'))
       return { id }
     },
     async check(operation, { signal }) {
@@ -45,7 +46,15 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
     ...(content && {
       async content(operation: Json, { signal, range }: VideoContext & { range?: string }) {
         const { headers, ...ask } = content(idOf(operation, dialect))
-        return contentOf(await askVendor(client, { ...ask, headers: { ...headers, ...(range && { range }) } }, signal))
+        const asked = { ...ask, headers: { ...headers, ...(range && { range }) } }
+        const transfer = await askVendor(client, asked, signal)
+        const location = transfer.header('location')
+        if (transfer.status < 300 || transfer.status >= 400 || location === undefined) return contentOf(transfer)
+        transfer.fail(new Error('the answer only says where the file is'))
+        // Our key stays with the vendor.
+        const inside = client.origin.startsWith('http:')
+        const context = { signal, ...(range !== undefined && { range }) }
+        return download(URL.parse(location, client.origin), context, (url) => strangersClient(url, inside))
       },
     }),
   }
@@ -63,6 +72,7 @@ export async function askVendor(
   { body, headers, ...rest }: Ask,
   signal: AbortSignal,
 ): Promise<Transfer> {
+  // The first picture may be megabytes.
   const sent = body && {
     body: Buffer.from(JSON.stringify(body)),
     headers: { 'content-type': 'application/json', ...headers },

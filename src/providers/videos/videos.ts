@@ -1,16 +1,17 @@
 /** Vendors that only make videos. */
-import { refuseUnknown, type Known } from '../../known-options.ts'
+import { checkKnown, elsewhere, oneOf, secret, text, textByName, type Known } from '../../known-options.ts'
 import { Client, clientOptions, type ClientOptions } from '../client.ts'
 import type { Provider } from '../contract.ts'
+import { videoCosts } from '../costs/lists.ts'
 import type { VideoDialect } from './dialect.ts'
 import { gatewayVideos, openaiVideos, seedanceVideos, xaiVideos } from './dialects.ts'
 import { httpVideo } from './http-video.ts'
 
-export interface VideoVendorOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseUrl'>> {
+export interface VideoVendorOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
   /** Sent as `Authorization: Bearer`. */
   readonly apiKey?: string | undefined
   /** Default: the vendor's own. */
-  readonly baseUrl?: string | undefined
+  readonly baseURL?: string | undefined
   /** The name in receipts and tasks. Tasks find their provider again by it: do not change it while tasks are open. */
   readonly name?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -19,11 +20,11 @@ export interface VideoVendorOptions extends Partial<Omit<ClientOptions, 'headers
 }
 
 const known: Known<VideoVendorOptions> = {
-  apiKey: true,
-  baseUrl: true,
-  name: true,
-  headers: true,
-  submit: true,
+  apiKey: secret,
+  baseURL: elsewhere,
+  name: text,
+  headers: textByName,
+  submit: oneOf('token', 'lookup', 'none'),
   ...clientOptions,
 }
 
@@ -32,9 +33,9 @@ export function openaiVideo(options: VideoVendorOptions = {}): Provider {
   return vendor('openai', 'https://api.openai.com/v1', openaiVideos, options)
 }
 
-/** Another gateway of this kind: `baseUrl` is what its clients use, `/v1` included. */
-export function gatewayVideo(options: VideoVendorOptions & { readonly baseUrl: string }): Provider {
-  return vendor('gateway', options.baseUrl, gatewayVideos, options)
+/** Another gateway of this kind: `baseURL` is what its clients use, `/v1` included. */
+export function gatewayVideo(options: VideoVendorOptions & { readonly baseURL: string }): Provider {
+  return vendor('gateway', options.baseURL, gatewayVideos, options)
 }
 
 /** xAI's Grok video models. */
@@ -47,15 +48,16 @@ export function seedanceVideo(options: VideoVendorOptions = {}): Provider {
   return vendor('seedance', 'https://ark.cn-beijing.volces.com/api/v3', seedanceVideos, options)
 }
 
-function vendor(name: string, baseUrl: string, dialect: VideoDialect, options: VideoVendorOptions): Provider {
-  refuseUnknown(`${name}Video`, options, known)
+function vendor(name: string, baseURL: string, dialect: VideoDialect, options: VideoVendorOptions): Provider {
+  checkKnown(`${name}Video`, options, known)
   const headers = {
     ...(options.apiKey !== undefined && { authorization: `Bearer ${options.apiKey}` }),
     ...options.headers,
   }
-  const client = new Client({ ...options, baseUrl: options.baseUrl ?? baseUrl, headers })
+  const client = new Client({ ...options, baseURL: options.baseURL ?? baseURL, headers })
   return {
     name: options.name ?? name,
+    costs: videoCosts(dialect.sized === true),
     video: httpVideo(client, { ...dialect, submit: options.submit ?? dialect.submit }),
     close: () => client.close(),
   }

@@ -7,7 +7,7 @@ import { speaking } from '../speaking.ts'
 import { scriptedVendor, type ScriptedVendor, type VendorReply } from '../vendor.ts'
 import { question } from './scripts.ts'
 
-export type Make = (baseUrl: string) => Provider
+export type Make = (baseURL: string) => Provider
 
 export class Kit {
   readonly provider: Provider
@@ -21,14 +21,14 @@ export class Kit {
     this.#vendor = vendor
     this.#gateway = createGateway({
       keys: { 'sk-kit': {} },
-      models: { model: { provider, as: dialect.model } },
-      retry: { tries: 1 },
+      models: { model: { provider, providerModel: dialect.model } },
+      retry: { maxAttempts: 1 },
     })
   }
 
   static async open(make: Make, dialect: Dialect): Promise<Kit> {
     const vendor = await scriptedVendor((_, response) => void response.destroy())
-    return new Kit(vendor, make(vendor.baseUrl), dialect)
+    return new Kit(vendor, make(vendor.baseURL), dialect)
   }
 
   /** A question that the model answers by the script. */

@@ -222,7 +222,7 @@ describe('what the model cannot do', () => {
   test('is refused by the name of the field, if the client asked for it', async () => {
     expect((await tell(warned(), { top_p: 0.5 })).error).toEqual({ status: 400, code: 'unsupported_parameter' })
     expect(await tell(warned())).toMatchObject({ finish: 'stop' })
-    expect(await tell(warned(), { top_p: 0.5 }, { ignore: ['top_p'] })).toMatchObject({ finish: 'stop' })
+    expect(await tell(warned(), { top_p: 0.5 }, { dropParams: ['top_p'] })).toMatchObject({ finish: 'stop' })
   })
 
   test.each(['n', 'logprobs', 'logit_bias'])('%s is refused before anybody is asked', async (field) => {
@@ -302,12 +302,12 @@ describe('what a model wants to see again', () => {
   const calls = [{ id: 'call_1', name: 'now', input: {} }]
 
   async function secondRequest(
-    make: (baseUrl: string) => ReturnType<typeof fromAiSdk>,
+    make: (baseURL: string) => ReturnType<typeof fromAiSdk>,
     dialect: typeof anthropicDialect,
   ) {
     const voice = speaking(dialect, () => ({ reasoning: 'Hm.', calls }))
     const vendor = await vendorFor(voice.reply)
-    const { client } = await served({ model: { provider: make(vendor.baseUrl), as: dialect.model } })
+    const { client } = await served({ model: { provider: make(vendor.baseURL), providerModel: dialect.model } })
     const ask = { model: 'model', tools: [{ type: 'function' as const, function: { name: 'now' } }] }
     const messages = [{ role: 'user' as const, content: 'Hi' }]
     const { choices } = await client.chat.completions.create({ ...ask, messages })
@@ -325,8 +325,8 @@ describe('what a model wants to see again', () => {
   })
 
   test('comes back to Gemini: the signature of its call', async () => {
-    const make = (baseUrl: string) =>
-      fromAiSdk(createGoogleGenerativeAI({ baseURL: baseUrl.replace('/v1', '/v1beta'), apiKey: 'k' }))
+    const make = (baseURL: string) =>
+      fromAiSdk(createGoogleGenerativeAI({ baseURL: baseURL.replace('/v1', '/v1beta'), apiKey: 'k' }))
     const { contents } = await secondRequest(make, geminiDialect)
     expect(contents[1].parts.at(-1)).toMatchObject({ functionCall: { name: 'now' }, thoughtSignature: 'c2lnbmVk' })
   })

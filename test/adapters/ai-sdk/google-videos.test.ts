@@ -11,10 +11,10 @@ const veo = 'veo-3.1-generate-preview'
 async function google(script: VideoScript = {}) {
   const fake = googleVideos(key, () => ({ files: origin, ...script }))
   const vendor = await vendorFor(fake.reply)
-  const origin = vendor.baseUrl.slice(0, -3)
+  const origin = vendor.baseURL.slice(0, -3)
   const provider = createGoogleGenerativeAI({ apiKey: key, baseURL: `${origin}/v1beta` })
   const shared = world()
-  const process = () => shared.process(provider.video(veo), { anywhere: true })
+  const process = () => shared.process(provider.video(veo), { allowPrivateNetwork: true })
   return { ...fake, ...shared, vendor, process }
 }
 

@@ -14,7 +14,7 @@ describe('@ai-sdk/anthropic', () => {
 })
 
 describe('@ai-sdk/google, the whole provider', () => {
-  const make = (baseUrl: string) =>
-    fromAiSdk(createGoogleGenerativeAI({ baseURL: baseUrl.replace('/v1', '/v1beta'), apiKey: 'k' }))
+  const make = (baseURL: string) =>
+    fromAiSdk(createGoogleGenerativeAI({ baseURL: baseURL.replace('/v1', '/v1beta'), apiKey: 'k' }))
   testProvider(once, make, geminiDialect)
 })

@@ -43,7 +43,13 @@ export function world(): World {
       const gateway = createGateway({
         keys: { 'sk-test': { account: 'a' } },
         models: {
-          film: { provider, as: 'maker', video: { durations: [4, 8] }, price: { second: '0.000001' } },
+          film: {
+            provider,
+            providerModel: 'maker',
+            video: { durations: [4, 8] },
+            price: { second: '0.000001' },
+            allow: ['fps', 'generate_audio'],
+          },
           'sdk/*': { provider, video: { durations: [4, 8] }, price: { second: '0.000001' } },
         },
         clock,

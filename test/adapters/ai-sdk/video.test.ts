@@ -98,8 +98,8 @@ describe('what a client asks', () => {
     [{ size: '854x480' }, { resolution: '854x480', aspectRatio: '16:9' }],
     [{ size: '1000x300' }, { resolution: '1000x300' }],
     [
-      { aspect_ratio: '9:16', resolution: '1280x720' },
-      { resolution: '1280x720', aspectRatio: '9:16' },
+      { aspect_ratio: '9:16', resolution: '720x1280' },
+      { resolution: '720x1280', aspectRatio: '9:16' },
     ],
     [{ aspectRatio: 'adaptive' }, { aspectRatio: 'adaptive' }],
     [
@@ -118,7 +118,7 @@ describe('what a client asks', () => {
 
   test('goes with the host’s own settings, and without what the host lets fall', async () => {
     const providerOptions = { mock: { speed: 'high' } }
-    const options = await sent({ negative_prompt: 'rain' }, { providerOptions, ignore: ['negative_prompt'] })
+    const options = await sent({ negative_prompt: 'rain' }, { providerOptions, dropParams: ['negative_prompt'] })
     expect(options).toEqual({ ...plain, providerOptions })
   })
 
@@ -150,7 +150,7 @@ describe('what a client asks', () => {
     const refused = await refusal(await world().process(model), fields)
     expect(refused).toMatchObject({ status: 400, code: 'unsupported_parameter', param })
     expect(JSON.stringify(refused)).not.toContain('secret')
-    const { ask } = await world().process(model, { ignore: [param] })
+    const { ask } = await world().process(model, { dropParams: [param] })
     const taken = await ask('/v1/videos/generations', { model: 'film', prompt: 'x', duration: 4, ...fields })
     expect(taken.status).toBe(200)
   })
@@ -197,9 +197,11 @@ describe('a model that tells of its jobs', () => {
 
   test('has the key of the vendor in no answer and in no store, where its address of the video has', async () => {
     const vendor = await vendorFor((_, reply) => void reply.writeHead(200).end('from there'))
-    const video = { type: 'url', url: `${vendor.baseUrl}/a.mp4?key=secret`, mediaType: 'video/mp4' } as const
+    const video = { type: 'url', url: `${vendor.baseURL}/a.mp4?key=secret`, mediaType: 'video/mp4' } as const
     const { process, events, store } = world()
-    const { submit, next, ask, client } = await process(telling(() => completed([video])).model, { anywhere: true })
+    const { submit, next, ask, client } = await process(telling(() => completed([video])).model, {
+      allowPrivateNetwork: true,
+    })
     const id = await submit()
     await next(id)
     const told = await (await ask(`/v1/videos/generations/${id}`)).text()
@@ -213,7 +215,7 @@ describe('a model that tells of its jobs', () => {
     'does not send us to %s',
     async (place) => {
       const vendor = await vendorFor((_, reply) => void reply.writeHead(200).end('secret'))
-      const url = `${place}:${new URL(vendor.baseUrl).port}/a`
+      const url = `${place}:${new URL(vendor.baseURL).port}/a`
       const { submit, next, ask } = await world().process(
         telling(() => completed([{ type: 'url', url, mediaType: 'video/mp4' }])).model,
       )

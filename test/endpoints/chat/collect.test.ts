@@ -10,7 +10,7 @@ import { chunk, whole } from './through.ts'
 const head = { id: 'made', created: 8, model: 'm' }
 
 function collected(pieces: AsyncIterable<ChatChunk>): Promise<ChatCompletion> {
-  return collect(pieces, new ChatStreamState(head, false), { usage: undefined, estimatedCompletionTokens: 0 })
+  return collect(pieces, new ChatStreamState(head, false), { usage: undefined, textBytes: 0 })
 }
 
 /** The answer in deltas of the given length. */
@@ -79,7 +79,7 @@ const completion = fc
   .record({
     choices: fc.array(choice, { minLength: 1, maxLength: 3 }),
     usage: fc.option(fc.tuple(fc.nat(), fc.nat()), { nil: undefined }),
-    fingerprint: fc.option(text, { nil: undefined }),
+    fingerprint: fc.option(text),
   })
   .map(({ choices, usage, fingerprint }) => ({
     id: 'x',
@@ -87,7 +87,7 @@ const completion = fc
     created: 7,
     model: 'm',
     choices: choices.map((each, index) => ({ index, ...each })),
-    ...(fingerprint && { system_fingerprint: fingerprint }),
+    system_fingerprint: fingerprint,
     ...(usage && {
       usage: { prompt_tokens: usage[0], completion_tokens: usage[1], total_tokens: usage[0] + usage[1] },
     }),

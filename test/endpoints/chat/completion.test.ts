@@ -11,6 +11,7 @@ const complete = {
   object: 'chat.completion',
   created: 7,
   model: 'm',
+  system_fingerprint: 'fp_1',
   choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
   usage,
 }
@@ -34,6 +35,7 @@ test('what an answer lacks is filled in', async () => {
     object: 'chat.completion',
     created: 1_700_000_000,
     model: 'm',
+    system_fingerprint: null,
     choices: [{ index: 0, message, logprobs: null, finish_reason: 'stop' }],
     usage: expect.objectContaining({ completion_tokens: 2 }) as object,
   })

@@ -14,7 +14,7 @@ const user = (...content: unknown[]) => message({ content })
 
 test.each<[object, string, string]>([
   [{ messages: undefined }, 'messages', 'Missing required parameter'],
-  [message({}), 'messages[0].content', 'Missing required parameter'],
+  [message({}), 'messages[0].content', 'Missing required parameter: "messages[0].content", a text, or a list of parts'],
   [message({ content: null }), 'messages[0].content', 'Missing required parameter'],
   [message({ role: 'system' }), 'messages[0].content', 'Missing required parameter'],
   [message({ content: 5 }), 'messages[0].content', 'must be a text or a list of parts'],

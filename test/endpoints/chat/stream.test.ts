@@ -231,3 +231,14 @@ test('no text of a model can end a frame early', async () => {
     'stop',
   ])
 })
+
+test('every chunk has a fingerprint: the one the vendor gave, else null', async () => {
+  const said = [
+    { choices: [{ delta: { content: 'a' } }] },
+    { choices: [{ delta: { content: 'b' }, finish_reason: 'stop' }] },
+  ]
+  const fingerprints = async (more: object) =>
+    (await streamed(said.map((each) => ({ ...each, ...more })))).map((each) => each['system_fingerprint'])
+  expect(new Set(await fingerprints({}))).toEqual(new Set([null]))
+  expect(new Set(await fingerprints({ system_fingerprint: 'fp_1' }))).toEqual(new Set(['fp_1']))
+})

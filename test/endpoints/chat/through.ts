@@ -62,7 +62,7 @@ export async function hear(said: Said, body: object = {}): Promise<Heard> {
   const gateway = createGateway({
     models: { m: defineProvider({ name: 'spoken', chat: () => speak(said) }) },
     keys: { 'sk-test': {} },
-    retry: { tries: 1 },
+    retry: { maxAttempts: 1 },
     clock: () => 1_700_000_000_000,
     hooks: { receipt: (receipt) => told.resolve(receipt) },
   })

@@ -185,7 +185,7 @@ test('a vendor whose model only chats is asked to chat, and not for completions 
         '{"choices":[{"message":{"role":"assistant","content":"Hi"}}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}',
       )
   })
-  const { url } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+  const { url } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
   const client = clientOf(url)
   for (const _ of [1, 2]) {
     expect((await client.completions.create({ model: 'm', prompt: 'x' })).choices[0]?.text).toBe('Hi')

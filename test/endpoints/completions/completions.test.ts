@@ -11,8 +11,8 @@ const events = { 'content-type': 'text/event-stream' }
 async function gatewayOver(reply: VendorReply, options: Parameters<typeof openai>[0] = {}) {
   const vendor = await vendorFor(reply)
   const hosted = await hostedWith({
-    models: { m: openai({ baseUrl: vendor.baseUrl, ...options }) },
-    retry: { tries: 1 },
+    models: { m: openai({ baseURL: vendor.baseURL, ...options }) },
+    retry: { maxAttempts: 1 },
   })
   return { ...hosted, vendor, client: clientOf(hosted.url) }
 }
@@ -183,7 +183,7 @@ test.each([
   ['stream_options', { prompt: 'x', stream_options: { include_usage: true } }],
   ['model', { model: '', prompt: 'x' }],
 ])('a wrong "%s" is refused by name: %j', async (param, body) => {
-  const { url } = await hostedWith({ models: { m: openai({ baseUrl: 'http://127.0.0.1:9/v1' }) } })
+  const { url } = await hostedWith({ models: { m: openai({ baseURL: 'http://127.0.0.1:9/v1' }) } })
   const answer = await post(url, '/completions', { model: 'm', ...body })
   expect([answer.status, errorOf(answer).param]).toEqual([400, param])
 })

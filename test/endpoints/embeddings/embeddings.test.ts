@@ -11,8 +11,8 @@ import { clientOf, errorOf, post } from '../ask.ts'
 async function gatewayOver(reply: VendorReply, options: Parameters<typeof openai>[0] = {}) {
   const vendor = await vendorFor(reply)
   const hosted = await hostedWith({
-    models: { m: openai({ baseUrl: vendor.baseUrl, ...options }) },
-    retry: { tries: 1 },
+    models: { m: openai({ baseURL: vendor.baseURL, ...options }) },
+    retry: { maxAttempts: 1 },
   })
   return { ...hosted, vendor, client: clientOf(hosted.url) }
 }
@@ -131,7 +131,7 @@ const embedAsText = ({ request }: Call<EmbeddingRequest>) => {
 }
 
 const answering = (list: object) =>
-  hostedWith({ models: { m: defineProvider({ name: 'p', embed: () => list as never }) }, retry: { tries: 1 } })
+  hostedWith({ models: { m: defineProvider({ name: 'p', embed: () => list as never }) }, retry: { maxAttempts: 1 } })
 
 describe('what a provider gives', () => {
   test('is put in the order of the inputs', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineProvider, unavailable } from '../../../src/providers/index.ts'
+import { defineProvider, tryNext } from '../../../src/providers/index.ts'
 import type { ImageEditRequest } from '../../../src/wire/images.ts'
 import { hostedWith } from '../../hosted.ts'
 import { errorOf, formOf, read, send, type Entry } from '../forms.ts'
@@ -125,7 +125,7 @@ describe('edits of uploaded images', () => {
       name: 'unreachable',
       async editImages(call) {
         await read(call.form)
-        throw unavailable('next', new Error('refused'), { begun: false })
+        throw tryNext(new Error('refused'), { begun: false })
       },
     })
     const route = [{ provider: unreachable }, { provider: editor(seen) }]

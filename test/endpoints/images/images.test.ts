@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { imageModels } from '../../../src/index.ts'
-import { defineProvider, ProviderError, unavailable, type ImageAnswer } from '../../../src/providers/index.ts'
+import { defineProvider, ProviderError, type ImageAnswer, retrySame } from '../../../src/providers/index.ts'
 import { hostedWith } from '../../hosted.ts'
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
@@ -14,7 +14,7 @@ function breakingOff(after: number) {
     for (let index = 0; index < after; index++) {
       yield { type: 'image_generation.partial_image', b64_json: 'AAAA', partial_image_index: index }
     }
-    throw unavailable('same', new Error('cut'))
+    throw retrySame(new Error('cut'))
   })
 }
 
@@ -185,7 +185,7 @@ describe('a generation that fails', () => {
   })
 
   it('after the vendor may have begun is not tried elsewhere, nor by the client', async () => {
-    const cut = painter(() => Promise.reject(unavailable('same', new Error('cut'))))
+    const cut = painter(() => Promise.reject(retrySame(new Error('cut'))))
     const { url } = await hostedWith({ models: { m: { route: [{ provider: cut }, { provider: painter() }] } } })
     const response = await ask(url)
     expect(response.headers.get('x-should-retry')).toBe('false')
@@ -194,14 +194,14 @@ describe('a generation that fails', () => {
 
   it('by taking too long is not to be repeated either', async () => {
     const stuck = painter(() => new Promise<never>(() => undefined))
-    const { url } = await hostedWith({ models: { m: stuck }, timeouts: { firstByteMs: 20 } })
+    const { url } = await hostedWith({ models: { m: stuck }, timeouts: { firstContentMs: 20 } })
     const response = await ask(url)
     expect(response.status).toBe(503)
     expect(response.headers.get('x-should-retry')).toBe('false')
   })
 
   it.each([
-    ['never got the request', unavailable('same', new Error('refused'), { begun: false })],
+    ['never got the request', retrySame(new Error('refused'), { begun: false })],
     [
       'refused it for its rate',
       new ProviderError('rate_limit_exceeded', { retry: 'same', vendorWaitMs: 1, begun: false }),

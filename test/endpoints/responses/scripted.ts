@@ -30,7 +30,7 @@ export async function scripted(
       return chat(call)
     },
   })
-  const hosted = await hostedWith({ models: { m: provider }, retry: { tries: 1 }, ...options })
+  const hosted = await hostedWith({ models: { m: provider }, retry: { maxAttempts: 1 }, ...options })
   const create = (body: object, key?: string) => post(hosted.url, '/responses', { model: 'm', ...body }, key)
   return {
     ...hosted,

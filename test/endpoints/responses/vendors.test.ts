@@ -15,7 +15,7 @@ describe.skipIf(!hasShared)('the second turn after a recorded first one', () => 
   test.each([true, false])("gives Anthropic's thinking back, signature and all (stored: %s)", async (store) => {
     const path = 'recordings/anthropic/thinking-text-tool-no-args.json'
     const vendor = await vendorFor((_, response) => void response.end(sharedBytes(path)))
-    const second = await secondTurn(anthropic({ apiKey: 'k', baseUrl: vendor.baseUrl }), store)
+    const second = await secondTurn(anthropic({ apiKey: 'k', baseURL: vendor.baseURL }), store)
     expect(second.status).toBe(200)
     const { messages } = Object(vendor.requests[1]?.json) as { messages: { content: { type: string }[] }[] }
     const { content } = sharedJson(path) as { content: object[] }
@@ -29,15 +29,36 @@ describe.skipIf(!hasShared)('the second turn after a recorded first one', () => 
     const vendor = await vendorFor((_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' }).end(events)
     })
-    await secondTurn(gemini({ apiKey: 'k', baseUrl: vendor.baseUrl }), store, true)
+    await secondTurn(gemini({ apiKey: 'k', baseURL: vendor.baseURL }), store, true)
     const signature = /"thoughtSignature": ?"([^"]+)"/.exec(events.toString())?.[1] ?? 'none'
     expect(vendor.requests).toHaveLength(2)
     expect(vendor.requests[1]?.body.toString()).toContain(signature)
   })
 })
 
+test.each<[string, object, string]>([
+  ['claude-sonnet-5', { top_logprobs: 2 }, 'top_logprobs'],
+  ['claude-sonnet-5', { include: ['message.output_text.logprobs'] }, 'include'],
+  ['claude-sonnet-5', { text: { verbosity: 'low' } }, 'text.verbosity'],
+  ['claude-3-haiku-20240307', { reasoning: { effort: 'low' } }, 'reasoning.effort'],
+  ['claude-sonnet-5', { reasoning: { effort: 'huge' } }, 'reasoning.effort'],
+  ['claude-opus-5-5', { tools, tool_choice: 'required' }, 'tool_choice'],
+  ['claude-sonnet-5', { max_output_tokens: 999_999_999 }, 'max_output_tokens'],
+  ['claude-sonnet-5', { input: 'too long' }, 'input'],
+])('%s refuses %j by the name of the field of a response', async (model, body, param) => {
+  const message = 'input' in body ? 'messages.0.content: too long' : 'max_tokens: too many'
+  const refusal = JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } })
+  const vendor = await vendorFor((_, response) => void response.writeHead(400).end(refusal))
+  const provider = anthropic({ apiKey: 'k', baseURL: vendor.baseURL })
+  const { url } = await hostedWith({ models: { m: { provider, providerModel: model } } })
+  const { status, json } = await post(url, '/responses', { model: 'm', input: 'Hi', ...body })
+  const { error } = json as { error: { param: string; message: string } }
+  expect([status, error.param]).toEqual([400, param])
+  expect(error.message).toContain(`"${param}"`)
+})
+
 async function secondTurn(provider: ReturnType<typeof anthropic>, store: boolean, stream = false) {
-  const { url } = await hostedWith({ models: { m: provider }, retry: { tries: 1 } })
+  const { url } = await hostedWith({ models: { m: provider }, retry: { maxAttempts: 1 } })
   const ask = async (body: object) =>
     post(url, '/responses', { model: 'm', tools, store, include: ['reasoning.encrypted_content'], ...body })
   const question = { role: 'user', content: 'Go.' }

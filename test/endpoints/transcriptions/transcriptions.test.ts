@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { memoryLedger } from '../../../src/index.ts'
-import { defineProvider, unavailable, type TranscriptAnswer } from '../../../src/providers/index.ts'
+import { defineProvider, type TranscriptAnswer, retrySame, tryNext } from '../../../src/providers/index.ts'
 import type { Call } from '../../../src/providers/contract.ts'
 import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../../../src/wire/transcriptions.ts'
 import { hostedWith } from '../../hosted.ts'
@@ -306,7 +306,7 @@ describe('a stream of a transcript', () => {
     const nothing: TranscriptEvent[] = []
     const provider = listener(async function* () {
       yield* nothing
-      throw unavailable('next', new Error('cut'))
+      throw tryNext(new Error('cut'))
     })
     const { url } = await hostedWith({ models: { m: provider } })
     expect((await send(url, '/audio/transcriptions', formOf(model, sound, stream))).status).toBe(503)
@@ -340,7 +340,7 @@ describe('a large upload that is passed on while it comes', () => {
     const provider = listener(async (call) => {
       tried++
       await read(call.form)
-      throw unavailable('same', new Error('cut'))
+      throw retrySame(new Error('cut'))
     })
     const { url } = await hostedWith({ models: { m: provider }, sizes })
     const response = await send(url, '/audio/transcriptions', formOf(model, large))
@@ -351,7 +351,7 @@ describe('a large upload that is passed on while it comes', () => {
   it('is kept for the next deployment where there is one', async () => {
     const failing = listener(async (call) => {
       await read(call.form)
-      throw unavailable('next', new Error('cut'))
+      throw tryNext(new Error('cut'))
     })
     const good = listener(async (call) => ({ text: String((await read(call.form))[1]?.[1]).slice(0, 3) }))
     const { url } = await hostedWith({ models: { m: { route: [{ provider: failing }, { provider: good }] } }, sizes })
@@ -362,7 +362,7 @@ describe('a large upload that is passed on while it comes', () => {
   it('is tried again while none of it is gone, and when it was kept', async () => {
     let tried = 0
     const provider = listener(async (call) => {
-      if (tried++ % 2 === 0) throw unavailable('same', new Error('refused'))
+      if (tried++ % 2 === 0) throw retrySame(new Error('refused'))
       await read(call.form)
       return spoken
     })

@@ -23,7 +23,11 @@ function tell(line: object): void {
 }
 
 async function start(host: Host, options: GatewayOptions): Promise<RunningHost> {
-  const gateway = createGateway({ retry: { tries: 1 }, ...options, timeouts: { ...patience, ...options.timeouts } })
+  const gateway = createGateway({
+    retry: { maxAttempts: 1 },
+    ...options,
+    timeouts: { ...patience, ...options.timeouts },
+  })
   gateways.push(gateway)
   const started = await host.start(gateway)
   running.push(started)
@@ -84,7 +88,7 @@ async function inLanes<T>(items: readonly T[], lanes: number, act: (item: T, ind
 }
 
 const vendor = await scriptedVendor(helpfulVendor)
-const provider = openai({ baseUrl: vendor.baseUrl, apiKey: 'sk-vendor' })
+const provider = openai({ baseURL: vendor.baseURL, apiKey: 'sk-vendor' })
 const good: GatewayOptions = { keys: { [key]: {} }, models: { small: provider } }
 const witnesses = await Promise.all(hosts.map((host) => start(host, good)))
 for (const witness of witnesses) await answerOf(witness, '/v1/chat/completions')

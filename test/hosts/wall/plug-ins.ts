@@ -198,7 +198,7 @@ const providers: Misbehaviour[] = Object.entries(answers).map(([name, chat]) => 
   endless: name === 'falls silent after the first words',
   options: {
     models: { small: { name: 'evil', chat: () => chat() as never } },
-    ...(/never|silent/.test(name) && { timeouts: { firstByteMs: 200 } }),
+    ...(/never|silent/.test(name) && { timeouts: { firstContentMs: 200 } }),
   },
   fine: [200, 500, 503],
 }))

@@ -9,8 +9,8 @@ const question = { messages: [{ role: 'user', content: 'Hello' }] }
 
 async function answered(reply: VendorReply, model = 'claude-sonnet-5', options: AnthropicOptions = {}) {
   const vendor = await vendorFor(reply)
-  const provider = anthropic({ baseUrl: vendor.baseUrl, apiKey: 'sk-ant-secret', ...options })
-  const gateway = await served({ claude: { provider, as: model }, 'all/*': provider })
+  const provider = anthropic({ baseURL: vendor.baseURL, apiKey: 'sk-ant-secret', ...options })
+  const gateway = await served({ claude: { provider, providerModel: model }, 'all/*': provider })
   const tell = (stream: boolean, request: object = {}) =>
     toldByClient(gateway.client, { model: 'claude', ...question, ...request }, stream)
   return { vendor, tell, ...gateway }
@@ -36,6 +36,59 @@ const message = (fields: object) => ({
   stop_reason: 'end_turn',
   usage: { input_tokens: 3, output_tokens: 4 },
   ...fields,
+})
+
+const frames =
+  (...events: object[]): VendorReply =>
+  (_, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(events.map((event) => `event: x\ndata: ${JSON.stringify(event)}\n\n`).join(''))
+  }
+
+const delta = (index: number, fields: object) => ({ type: 'content_block_delta', index, delta: fields })
+const ending = [{ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: {} }, { type: 'message_stop' }]
+
+describe.each([false, true])('a stream without the beginnings of its blocks, streamed on: %s', (stream) => {
+  test('loses nothing of what was said or thought', async () => {
+    const thought = delta(0, { type: 'thinking_delta', thinking: 'Hm.' })
+    const said = ['Hello', '!'].map((text) => delta(1, { type: 'text_delta', text }))
+    const { tell } = await answered(
+      frames({ type: 'message_start', message: message({}) }, thought, ...said, ...ending),
+    )
+    expect(await tell(stream)).toMatchObject({ content: 'Hello!', reasoning: 'Hm.', finish: 'stop' })
+  })
+
+  test('is broken where the name of a call is lost', async () => {
+    const call = delta(0, { type: 'input_json_delta', partial_json: '{}' })
+    const { tell } = await answered(frames({ type: 'message_start', message: message({}) }, call, ...ending))
+    await expect(tell(stream)).resolves.toMatchObject({ error: { status: 503 } })
+  })
+
+  test('shows nothing of the work of the vendor', async () => {
+    const block = {
+      type: 'content_block_start',
+      index: 0,
+      content_block: { type: 'server_tool_use', name: 'web_search' },
+    }
+    const input = delta(0, { type: 'input_json_delta', partial_json: '{"query":"x"}' })
+    const { tell } = await answered(
+      frames(
+        { type: 'message_start', message: message({}) },
+        block,
+        input,
+        delta(1, { type: 'text_delta', text: 'Found.' }),
+        ...ending,
+      ),
+    )
+    expect(await tell(stream)).toMatchObject({ content: 'Found.', calls: [] })
+  })
+
+  test('that speaks of a failure in a form that is no event is broken', async () => {
+    const { tell } = await answered(
+      frames({ type: 'message_start', message: message({}) }, { detail: 'no' }, ...ending),
+    )
+    await expect(tell(stream)).resolves.toMatchObject({ error: { status: 503 } })
+  })
 })
 
 describe.each([false, true])('streamed: %s', (stream) => {

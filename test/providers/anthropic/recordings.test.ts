@@ -16,10 +16,10 @@ const recordings = recordingsOf('anthropic')
 
 testReplays({
   vendor: 'anthropic',
-  make: (baseUrl) => anthropic({ baseUrl, apiKey: 'sk-ant' }),
+  make: (baseURL) => anthropic({ baseURL, apiKey: 'sk-ant' }),
   endMark: '"stop_reason":"',
   async *read(source) {
-    const reader = new MessageReader({ failure })
+    const reader = new MessageReader({ failure, format: 'anthropic-claude-v1' })
     for await (const events of readValues(source)) {
       yield* reader.push(events)
       if (reader.done) return
@@ -39,7 +39,7 @@ describe.skipIf(!hasShared)('what the model thought', () => {
     'goes back to it untouched: $file, streamed to the client: $wants',
     async (recording) => {
       const vendor = await vendorFor(replay(recording))
-      const { client } = await served({ claude: anthropic({ baseUrl: vendor.baseUrl }) })
+      const { client } = await served({ claude: anthropic({ baseURL: vendor.baseURL }) })
       const told = await toldByClient(client, question, recording.wants)
       const calls = told.calls.map(({ id, name, arguments: text }) => {
         return { id, type: 'function', function: { name, arguments: text } }
@@ -62,7 +62,7 @@ describe.skipIf(!hasShared)('what the model thought', () => {
 test.skipIf(!hasShared)('four results of parallel calls become one user turn, as in the recorded request', async () => {
   const { body } = sharedJson('recordings/anthropic/parallel-tool-results.request.json') as { body: Recorded }
   const vendor = await vendorFor((_, response) => void response.writeHead(500).end())
-  const { client } = await served({ claude: anthropic({ baseUrl: vendor.baseUrl }) })
+  const { client } = await served({ claude: anthropic({ baseURL: vendor.baseURL }) })
   const [asked, called, answered] = body.messages
   const calls = called?.content.filter(({ type }) => type === 'tool_use') ?? []
   const messages = [

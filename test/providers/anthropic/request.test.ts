@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { asking } from '../asking.ts'
 
 const of = (model: string, options: AnthropicOptions = {}) =>
-  asking((baseUrl) => anthropic({ baseUrl, apiKey: 'sk-ant', ...options }), model)
+  asking((baseURL) => anthropic({ baseURL, apiKey: 'sk-ant', ...options }), model)
 
 const lookup = {
   type: 'function',
@@ -427,6 +427,7 @@ describe('thinking', () => {
   test('thoughts come back in the order they had; those of other vendors stay out', async () => {
     const { sent } = await of('claude-sonnet-5')
     const format = 'anthropic-claude-v1'
+    const order = ['thinking', 11, 'thinking', 'thinking', 'call']
     const body = await sent({
       tools: [lookup],
       messages: [
@@ -436,8 +437,8 @@ describe('thinking', () => {
           content: 'Let me see.',
           tool_calls: [called('a', '{}')],
           reasoning_details: [
-            { type: 'reasoning.text', text: 'One', signature: 's1', format, index: 0 },
-            { type: 'reasoning.encrypted', data: 'd2', format, index: 1, after: 1 },
+            { type: 'reasoning.text', text: 'One', signature: 's1', format, index: 0, order },
+            { type: 'reasoning.encrypted', data: 'd2', format, index: 1 },
             { type: 'reasoning.text', text: 'Foreign', signature: 's3', format: 'google-gemini-v1', index: 2 },
             { type: 'reasoning.text', text: 'Unsigned', format, index: 3 },
           ],
@@ -452,6 +453,52 @@ describe('thinking', () => {
       { type: 'tool_use', id: 'a', name: 'lookup', input: {} },
     ])
   })
+})
+
+test.each([
+  ['another text', { content: 'Let me.' }],
+  ['no call', { tool_calls: [] }],
+  ['an order of something else', { order: [3, 'thinking', 'call'] }],
+  ['an order of nonsense', { order: ['thinking', -11, 22, 'call'] }],
+  ['no list', { order: 'thinking' }],
+])('an answer that the client has changed has its thoughts in front: %s', async (_, changed) => {
+  const { order = [11, 'thinking', 'call'], ...changes } = changed as { order?: unknown }
+  const { sent } = await of('claude-sonnet-5')
+  const thought = { type: 'reasoning.text', text: 'Hm', signature: 's', format: 'anthropic-claude-v1', order }
+  const said = { content: 'Let me see.', tool_calls: [called('a', '{}')], reasoning_details: [thought], ...changes }
+  const { messages } = await sent({
+    tools: [lookup],
+    messages: [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', ...said },
+      ...said.tool_calls.map(() => ({ role: 'tool', tool_call_id: 'a', content: 'one' })),
+    ],
+  })
+  expect(messages[1].content.slice(0, 2)).toMatchObject([{ type: 'thinking', signature: 's' }, { type: 'text' }])
+})
+
+test('text of nothing but white space is left out wherever it stands', async () => {
+  const { sent } = await of('claude-sonnet-5')
+  const blank = [
+    { type: 'text', text: ' \n' },
+    { type: 'text', text: 'x' },
+  ]
+  const body = await sent({
+    tools: [lookup],
+    messages: [
+      { role: 'system', content: '\n' },
+      { role: 'user', content: blank },
+      { role: 'assistant', content: '\n\n', tool_calls: [called('a', '{}')] },
+      { role: 'tool', tool_call_id: 'a', content: blank },
+      { role: 'user', content: '\t' },
+    ],
+  })
+  expect(body).not.toHaveProperty('system')
+  expect(body.messages).toEqual([
+    { role: 'user', content: [{ type: 'text', text: 'x' }] },
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'a', name: 'lookup', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x' }] },
+  ])
 })
 
 describe('settings', () => {
@@ -504,6 +551,30 @@ describe('settings', () => {
     expect(await refused({ service_tier: 'flex' })).toMatchObject({ status: 400, param: 'service_tier' })
   })
 
+  test('a user goes there only as a word that identifies nobody', async () => {
+    const { sent } = await of('claude-sonnet-5')
+    const id = async (fields: object) => ((await sent(fields)) as { metadata?: { user_id?: string } }).metadata?.user_id
+    for (const opaque of ['user-1', '550e8400-e29b-41d4-a716-446655440000', 'a'.repeat(256), '123456']) {
+      expect(await id({ user: opaque })).toBe(opaque)
+    }
+    const personal = [
+      'ada@example.com',
+      'Ada Lovelace',
+      '+49 30 1234567',
+      '0301234567',
+      '030-123-4567',
+      'a'.repeat(257),
+    ]
+    const hashes: (string | undefined)[] = []
+    for (const user of personal) hashes.push(await id({ user }))
+    for (const hash of hashes) expect(hash).toMatch(/^[0-9a-f]{64}$/)
+    expect(new Set(hashes).size).toBe(personal.length)
+    expect(await id({ user: 'ada@example.com' })).toBe(hashes[0])
+    expect(await id({ user: '' })).toBeUndefined()
+    expect(await id({ user: 'u', safety_identifier: 's' })).toBe('s')
+    expect(await id({ user: 'u', safety_identifier: null })).toBe('u')
+  })
+
   test('what the model cannot do is refused by the name of the field and of the model', async () => {
     const { refused, sent } = await of('claude-sonnet-5')
     for (const [field, value] of Object.entries({
@@ -529,14 +600,14 @@ describe('settings', () => {
   })
 
   test('unless the host chose to let it fall', async () => {
-    const { sent } = await of('claude-sonnet-5', { ignore: ['seed'] })
+    const { sent } = await of('claude-sonnet-5', { dropParams: ['seed'] })
     expect(await sent({ seed: 1 })).not.toHaveProperty('seed')
   })
 
   test('the address is the same with and without /v1', async () => {
     for (const strip of [false, true]) {
       const { sent, url } = await asking(
-        (baseUrl) => anthropic({ baseUrl: strip ? baseUrl.slice(0, -3) : baseUrl }),
+        (baseURL) => anthropic({ baseURL: strip ? baseURL.slice(0, -3) : baseURL }),
         'claude-sonnet-5',
       )
       await sent({})

@@ -1,5 +1,14 @@
+import type { ChatCompletionMessageParam } from 'openai/resources/chat/completions'
 import { describe, expect, test } from 'vitest'
 import { ask, messageTo, say } from './ask.ts'
+
+function resultOf(name: string, content: string): ChatCompletionMessageParam[] {
+  const call = { id: 'call_1', type: 'function', function: { name, arguments: '{}' } } as const
+  return [
+    { role: 'assistant', content: null, tool_calls: [call] },
+    { role: 'tool', tool_call_id: 'call_1', content },
+  ]
+}
 
 describe('what the demo model says', () => {
   test.each([
@@ -60,6 +69,55 @@ describe('what the demo model says', () => {
     })
     expect(asked).toContain('plugh')
     expect(asked).not.toContain('xyzzy')
+  })
+
+  test.each([
+    ['The number is 417. Repeat only the number.', '417'],
+    ['I have 12 apples. Reply with just the number.', '12'],
+    ['My name is Ada. Say my name only.', 'Ada'],
+    ['Reply with just the number.', /^You said: "Reply with just the number."/],
+  ])('%s → %s', async (question, answer) => {
+    expect(await say(question)).toEqual(answer instanceof RegExp ? expect.stringMatching(answer) : answer)
+  })
+
+  test('a value alone may have been told before, or by a tool', async () => {
+    const question = { role: 'user', content: 'Which number did I say? Reply with just the number.' } as const
+    const told = { role: 'user', content: 'Remember 5 and 417, please.' } as const
+    expect(await say('', { messages: [told, { role: 'assistant', content: 'Yes.' }, question] })).toBe('417')
+    expect(await say('', { messages: [question, ...resultOf('add', '{"sum": 36}')] })).toBe('36')
+  })
+
+  test.each(['system', 'developer'] as const)(
+    'a %s message is obeyed, unless it speaks of some questions',
+    async (role) => {
+      const saying = (content: string) =>
+        say('', {
+          messages: [
+            { role, content },
+            { role: 'user', content: 'Hi there' },
+          ],
+        })
+      expect(await saying('You are a test. Reply with exactly: pong')).toBe('pong')
+      expect(await saying('Always answer with exactly "it is done" and stop.')).toBe('it is done')
+      expect(await saying('Respond only in English. Answer with exactly one sentence.')).toContain('Hello!')
+      expect(await saying('When the user is rude, reply with exactly: bye')).toContain('Hello!')
+    },
+  )
+
+  test('what is to be said when the tools have answered, and what they said before the question', async () => {
+    const asked = { role: 'user', content: 'Look up the weather, then reply with exactly DONE.' } as const
+    expect(await say('', { messages: [asked, ...resultOf('weather', 'rain')] })).toBe('DONE')
+    const later = (content: string) =>
+      say('', {
+        messages: [
+          { role: 'user', content: 'The weather?' },
+          ...resultOf('weather', '{"sky": "grey", "wind": 3}'),
+          { role: 'assistant', content: 'It is grey.' },
+          { role: 'user', content },
+        ],
+      })
+    expect(await later('What did the tool say?')).toBe('weather said: {"sky": "grey", "wind": 3}')
+    expect(await later('And what about the wind?')).toContain('wind is 3')
   })
 
   test('images, sounds and files are named with their type', async () => {

@@ -2,51 +2,49 @@ import { demo } from 'modelhatch/providers'
 import { expect, test } from 'vitest'
 import type { EmbeddingRequest } from '../../../src/wire/embeddings.ts'
 
-const embed = (input: EmbeddingRequest['input'], rest: Partial<EmbeddingRequest> = {}) => {
+const embed = async (input: EmbeddingRequest['input'], rest: Partial<EmbeddingRequest> = {}) => {
   const request = { model: 'demo-embedding', input, ...rest }
-  const vectors = demo()
-    .embed({ request } as never)
-    .data.map(({ embedding }) => embedding as number[])
-  return vectors
+  const { data } = await demo().embed({ request } as never)
+  return data.map(({ embedding }) => embedding as number[])
 }
 
 const cosine = (left: number[], right: number[]) => left.reduce((sum, value, at) => sum + value * (right[at] ?? 0), 0)
-const alike = (left: string, right: string) => {
-  const [a = [], b = []] = embed([left, right])
+const alike = async (left: string, right: string) => {
+  const [a = [], b = []] = await embed([left, right])
   return cosine(a, b)
 }
 
-test('the same text has the same vector, alone and in a list', () => {
-  const [alone] = embed('The cat sat on the mat.')
-  expect(embed(['Something else.', 'The cat sat on the mat.'])[1]).toEqual(alone)
+test('the same text has the same vector, alone and in a list', async () => {
+  const [alone] = await embed('The cat sat on the mat.')
+  expect((await embed(['Something else.', 'The cat sat on the mat.']))[1]).toEqual(alone)
 })
 
-test('a vector has length one, whatever its text and size', () => {
+test('a vector has length one, whatever its text and size', async () => {
   for (const text of ['', ' ', 'a', 'The cat', '猫が座った', 'a '.repeat(5_000)]) {
     for (const dimensions of [1, 64, 256, 3072]) {
-      const [vector = []] = embed(text, { dimensions })
+      const [vector = []] = await embed(text, { dimensions })
       expect(vector).toHaveLength(dimensions)
       expect(Math.hypot(...vector)).toBeCloseTo(1, 5)
     }
   }
 })
 
-test('texts that say nearly the same in the same words are close; others are not', () => {
-  expect(alike('The cat sat on the mat.', 'the cat sat on THE MAT')).toBeCloseTo(1, 5)
-  expect(alike('The cat sat on the mat.', 'A cat is sitting on the mat.')).toBeGreaterThan(0.6)
-  expect(alike('refund for a broken lamp', 'how do I get a refund for my lamps?')).toBeGreaterThan(0.4)
-  expect(alike('The cat sat on the mat.', 'Quarterly revenue grew by nine percent.')).toBeLessThan(0.25)
+test('texts that say nearly the same in the same words are close; others are not', async () => {
+  expect(await alike('The cat sat on the mat.', 'the cat sat on THE MAT')).toBeCloseTo(1, 5)
+  expect(await alike('The cat sat on the mat.', 'A cat is sitting on the mat.')).toBeGreaterThan(0.6)
+  expect(await alike('refund for a broken lamp', 'how do I get a refund for my lamps?')).toBeGreaterThan(0.4)
+  expect(await alike('The cat sat on the mat.', 'Quarterly revenue grew by nine percent.')).toBeLessThan(0.25)
 })
 
-test('tokens are embedded like texts', () => {
-  const [first, second] = embed([
+test('tokens are embedded like texts', async () => {
+  const [first, second] = await embed([
     [1, 2, 3],
     [1, 2, 3],
   ])
   expect(first).toEqual(second)
-  expect(embed([7, 8])).toHaveLength(1)
+  expect(await embed([7, 8])).toHaveLength(1)
 })
 
-test('more dimensions than there are is refused by name', () => {
-  expect(() => embed('x', { dimensions: 4097 })).toThrow(expect.objectContaining({ param: 'dimensions', status: 400 }))
+test('more dimensions than there are is refused by name', async () => {
+  await expect(embed('x', { dimensions: 4097 })).rejects.toMatchObject({ param: 'dimensions', status: 400 })
 })

@@ -1,6 +1,6 @@
 import type { ChatCompletionAllowedToolChoice } from 'openai/resources/chat/completions'
 import { describe, expect, test } from 'vitest'
-import { ask, callsFor, messageTo, say, tool } from './ask.ts'
+import { all, ask, callsFor, client, messageTo, say, tool } from './ask.ts'
 
 const weather = tool('get_weather', { location: { type: 'string' } })
 const time = tool('get_time', { location: { type: 'string' } })
@@ -104,6 +104,60 @@ describe('which tools the demo model calls', () => {
       ],
     })
     expect(answer).toBe('get_time says: 12:02\nget_weather says: hail')
+  })
+
+  describe('functions, as they were offered before there were tools', () => {
+    const functions = [
+      { name: 'get_time', parameters: { properties: {} } },
+      { name: 'get_weather', parameters: { properties: { city: { type: 'string' } }, required: ['city'] } },
+    ]
+    const call = { name: 'get_weather', arguments: '{"city":"Oslo"}' }
+
+    test('one is called, whole and in a stream', async () => {
+      const { choices } = await ask('The weather in Oslo?', { functions })
+      expect(choices[0]).toMatchObject({
+        finish_reason: 'function_call',
+        message: { content: null, function_call: call },
+      })
+      expect(choices[0]?.message.tool_calls).toBeUndefined()
+      const stream = await client.chat.completions.create({
+        model: 'demo',
+        messages: [{ role: 'user', content: 'The weather in Oslo?' }],
+        functions,
+        stream: true,
+      })
+      const said = { name: '', arguments: '' }
+      let reason: string | null | undefined
+      for (const {
+        choices: [choice],
+      } of await all(stream)) {
+        said.name += choice?.delta.function_call?.name ?? ''
+        said.arguments += choice?.delta.function_call?.arguments ?? ''
+        reason = choice?.finish_reason
+      }
+      expect(said).toEqual(call)
+      expect(reason).toBe('function_call')
+    })
+
+    test('function_call is obeyed', async () => {
+      const asking = (choice: 'none' | 'auto' | { name: string }) =>
+        messageTo('The weather in Oslo?', { functions, function_call: choice })
+      expect((await asking('none')).function_call).toBeUndefined()
+      expect((await asking({ name: 'get_time' })).function_call).toEqual({ name: 'get_time', arguments: '{}' })
+      await expect(asking({ name: 'nobody' })).rejects.toMatchObject({ status: 400, param: 'function_call' })
+    })
+
+    test('after the function has answered it says what it said', async () => {
+      const answer = await say('', {
+        functions,
+        messages: [
+          { role: 'user', content: 'The weather in Oslo?' },
+          { role: 'assistant', content: null, function_call: call },
+          { role: 'function', name: 'get_weather', content: 'hail' },
+        ],
+      })
+      expect(answer).toBe('get_weather says: hail')
+    })
   })
 
   test('a custom tool gets the question as its input', async () => {

@@ -26,29 +26,29 @@ describe.each([
     const server = createServer()
     const port = await portOf(server)
     await new Promise((resolve) => server.close(resolve))
-    await refused(never, { baseUrl: `http://127.0.0.1:${port}/v1` })
+    await refused(never, { baseURL: `http://127.0.0.1:${port}/v1` })
   })
 
   test('the name is unknown', async () => {
-    await refused(never, { baseUrl: 'https://vendor.canary.invalid/v1' })
+    await refused(never, { baseURL: 'https://vendor.canary.invalid/v1' })
   })
 
   test('the other side speaks no TLS', async () => {
     const server = createServer((socket) =>
       socket.once('data', () => socket.end(`HTTP/1.1 400 ${canary.text}\r\n\r\n`)),
     )
-    await refused(never, { baseUrl: `https://127.0.0.1:${await portOf(server)}/v1` })
+    await refused(never, { baseURL: `https://127.0.0.1:${await portOf(server)}/v1` })
   })
 
   test('the other side says nothing at all', async () => {
     const server = createServer((socket) => socket.resume())
-    await refused(never, { baseUrl: `https://127.0.0.1:${await portOf(server)}/v1`, connectMs: 50 })
+    await refused(never, { baseURL: `https://127.0.0.1:${await portOf(server)}/v1`, connectMs: 50 })
   })
 
   test('the certificate is nobody’s', async () => {
     const server = createTlsServer(certificate)
     server.on('tlsClientError', () => undefined)
-    const { failures } = await refused(never, { baseUrl: `https://localhost:${await portOf(server)}/v1` })
+    const { failures } = await refused(never, { baseURL: `https://localhost:${await portOf(server)}/v1` })
     expect(causesOf(failures)).toMatch(/the connection to the vendor failed: [A-Z_]*CERT[A-Z_]*/)
   })
 
@@ -88,7 +88,7 @@ describe.each([
 
   test('the vendor closes a kept connection just as we send on it', async () => {
     const vendor = await rawVendor((line, asked) => (line.nth > 1 ? line.reset() : well(line, asked)))
-    const provider = openai({ baseUrl: vendor.baseUrl })
+    const provider = openai({ baseURL: vendor.baseURL })
     const { url, receipt } = await hostedWith({ models: { m: provider }, retry: { backoffMs: 1 } })
     for (const attempts of [1, 2]) {
       const response = await askChat(url, { stream })
@@ -104,8 +104,8 @@ describe.each([
       well(line, asked)
       line.end()
     })
-    const provider = openai({ baseUrl: vendor.baseUrl })
-    const { url, receipt } = await hostedWith({ models: { m: provider }, retry: { tries: 1 } })
+    const provider = openai({ baseURL: vendor.baseURL })
+    const { url, receipt } = await hostedWith({ models: { m: provider }, retry: { maxAttempts: 1 } })
     for (let asked = 1; asked <= 2; asked++) {
       const response = await askChat(url, { stream })
       expect(await response.text()).toContain('!')
@@ -116,7 +116,7 @@ describe.each([
 
   test('many come one after the other: they share one connection', async () => {
     const vendor = await rawVendor(well)
-    const { url, receipt } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+    const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
     for (let asked = 1; asked <= 5; asked++) {
       await (await askChat(url, { stream })).text()
       await receipt()
@@ -140,7 +140,7 @@ async function portOf(server: Server): Promise<number> {
 test('a connection is kept although the end of its body comes a moment after the end mark', async () => {
   let line: Line | undefined
   const vendor = await rawVendor((each) => (line = each.events().chunk(events.join(''))))
-  const { url, receipt } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+  const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
   for (let asked = 1; asked <= 3; asked++) {
     expect(await (await askChat(url, { stream: true })).text()).toContain('[DONE]')
     await receipt()

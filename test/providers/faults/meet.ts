@@ -37,11 +37,11 @@ export async function meet(fault: Fault, stream: boolean): Promise<Met> {
   const release = Promise.withResolvers<void>()
   const vendor = await rawVendor(fault.vendor, release.promise)
   const { vendorKey: apiKey, organization, project } = canary
-  const provider = openai({ baseUrl: vendor.baseUrl, apiKey, organization, project, ...fault.provider })
+  const provider = openai({ baseURL: vendor.baseURL, apiKey, organization, project, ...fault.provider })
   const { url, receipts, receipt } = await hostedWith({
     models: fault.models?.(provider) ?? { m: provider },
     keys: { [canary.clientKey]: { account: 'payer' } },
-    retry: { tries: 1 },
+    retry: { maxAttempts: 1 },
     ...fault.gateway,
   })
 

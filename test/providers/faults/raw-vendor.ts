@@ -7,7 +7,7 @@ import { canary, vendorHeaders } from './canary.ts'
 export type Script = (line: Line, stream: boolean) => unknown
 
 export interface RawVendor {
-  readonly baseUrl: string
+  readonly baseURL: string
   /** Heads of the requests so far. */
   readonly requests: string[]
   /** The connections so far, with the requests that came on each. */
@@ -112,7 +112,7 @@ export async function rawVendor(script: Script, released: Promise<unknown> = Pro
     return new Promise<void>((resolve) => server.close(() => resolve()))
   })
   return {
-    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     requests,
     connections,
     async quiet() {

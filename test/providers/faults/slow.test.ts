@@ -23,7 +23,7 @@ describe.each([
   })
 
   test('says nothing, and the gateway has less patience than the provider', async () => {
-    const met = await meet({ vendor: () => undefined, gateway: { timeouts: { firstByteMs: soon } } }, stream)
+    const met = await meet({ vendor: () => undefined, gateway: { timeouts: { firstContentMs: soon } } }, stream)
     expectRefused(met, unavailable)
     await met.vendor.quiet()
   })

@@ -16,6 +16,8 @@ const tooLarge: Refusal = {
   message: 'The request is larger than the model accepts.',
 }
 
+const twice = { retry: { maxAttempts: 2, backoffMs: 1 } }
+
 describe.each([
   { client: 'a client that waits', stream: false },
   { client: 'a client that streams', stream: true },
@@ -137,6 +139,30 @@ describe.each([
     }
     expectRefused(await meet({ vendor }, stream), unavailable)
     expect(followed).toBe(1)
+  })
+
+  test.each([
+    ['an OpenAI error', 500, { error: { message: 'canary: logprobs is not supported by this model', code: null } }],
+    ['a detail', 501, { detail: 'canary is not implemented yet' }],
+    ['a text', 500, { error: 'canary: unsupported operation' }],
+  ])('is told not to try again where every answer was that this is not supported: %s', async (_, status, body) => {
+    const met = await meet({ vendor: refuse(status, JSON.stringify(body)), gateway: twice }, stream)
+    expect(met.vendor.requests).toHaveLength(2)
+    expect(met).toMatchObject({ status: 503, headers: { 'x-should-retry': 'false' } })
+    expect(met.headers).not.toHaveProperty('retry-after')
+  })
+
+  test.each([
+    ['a 500 of any other kind', [refuse(500), refuse(500)]],
+    ['another failure between', [refuse(500, '{"detail":"not supported"}'), refuse(503)]],
+    ['a busy vendor', [refuse(503, '{"detail":"not supported"}'), refuse(503, '{"detail":"not supported"}')]],
+  ])('may try again after %s', async (_, [first, second]) => {
+    let asked = 0
+    const vendor: Script = (line, streamed) => (asked++ === 0 ? first : second)?.(line, streamed)
+    const met = await meet({ vendor, gateway: twice }, stream)
+    expect(met.status).toBe(503)
+    expect(met.headers).not.toHaveProperty('x-should-retry')
+    expect(met.headers).toHaveProperty('retry-after')
   })
 
   test.each([202, 204, 205, 206])('takes a %i for no answer', async (status) => {

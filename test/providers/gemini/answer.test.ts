@@ -10,8 +10,8 @@ const lookup = { type: 'function', function: { name: 'lookup' } }
 
 async function answered(reply: VendorReply, model = 'gemini-2.5-flash') {
   const vendor = await vendorFor(reply)
-  const provider = gemini({ baseUrl: vendor.baseUrl, apiKey: 'secret' })
-  const gateway = await served({ gemini: { provider, as: model }, 'all/*': provider })
+  const provider = gemini({ baseURL: vendor.baseURL, apiKey: 'secret' })
+  const gateway = await served({ gemini: { provider, providerModel: model }, 'all/*': provider })
   const tell = (stream: boolean, request: object = {}) =>
     toldByClient(gateway.client, { model: 'gemini', ...question, ...request }, stream)
   return { vendor, tell, ...gateway }
@@ -58,6 +58,12 @@ describe.each([false, true])('streamed: %s', (stream) => {
     expect(told).toMatchObject({ content: 'Let me see.', finish: 'tool_calls' })
     expect(told.calls.map(({ arguments: text }) => text)).toEqual(['{"q":1}', '{"q":2}'])
     expect(told.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 })
+  })
+
+  test('a function has the name of the client, though it has another one there', async () => {
+    const { tell } = await answered(responses(end('STOP', { functionCall: { name: '_3d_model', args: {} } })))
+    const told = await tell(stream, { tools: [{ type: 'function', function: { name: '3d_model' } }] })
+    expect(told.calls).toMatchObject([{ name: '3d_model' }])
   })
 
   test('where only one call is wanted, only the first is handed on', async () => {

@@ -10,9 +10,11 @@ import type { Sent } from '../asking.ts'
 import { recordingsOf, replay } from '../recordings.ts'
 import { served } from '../served.ts'
 
-async function against(reply: VendorReply, as = 'gemini-x') {
+async function against(reply: VendorReply, providerModel = 'gemini-x') {
   const vendor = await vendorFor(reply)
-  const { client } = await served({ model: { provider: gemini({ baseUrl: vendor.baseUrl.slice(0, -3) }), as } })
+  const { client } = await served({
+    model: { provider: gemini({ baseURL: vendor.baseURL.slice(0, -3) }), providerModel },
+  })
   return { vendor, client, sent: (): Sent => vendor.requests.at(-1)?.json }
 }
 

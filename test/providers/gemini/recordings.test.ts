@@ -16,7 +16,7 @@ const question = { model: 'gemini', messages: [{ role: 'user', content: 'Hello' 
 
 testReplays({
   vendor: 'gemini',
-  make: (baseUrl) => gemini({ baseUrl, apiKey: 'key' }),
+  make: (baseURL) => gemini({ baseURL, apiKey: 'key' }),
   endMark: '"finishReason":',
   async *read(source) {
     const reader = new ResponseReader({ failure })
@@ -37,7 +37,7 @@ describe.skipIf(!hasShared)('signatures', () => {
     async (recording) => {
       const vendor = await vendorFor(replay(recording))
       const { client } = await served({
-        gemini: { provider: gemini({ baseUrl: vendor.baseUrl }), as: 'gemini-2.5-pro' },
+        gemini: { provider: gemini({ baseURL: vendor.baseURL }), providerModel: 'gemini-2.5-pro' },
       })
       const told = await toldByClient(client, question, recording.wants)
       const calls = told.calls.map(({ id, name, arguments: text, extra }) => {
@@ -70,7 +70,7 @@ test.skipIf(!hasShared)(
     const { body } = sharedJson('recordings/gemini/tool-result-turn.request.json') as { body: Sent }
     const vendor = await vendorFor((_, response) => void response.writeHead(500).end())
     const { client } = await served({
-      gemini: { provider: gemini({ baseUrl: vendor.baseUrl }), as: 'gemini-3-flash-preview' },
+      gemini: { provider: gemini({ baseURL: vendor.baseURL }), providerModel: 'gemini-3-flash-preview' },
     })
     const [asked, called, answered] = body.contents
     const { functionCall: past, thoughtSignature: signature } = called.parts[0]

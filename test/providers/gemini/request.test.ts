@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { asking, type Sent } from '../asking.ts'
 
 const of = (model: string, options: GeminiOptions = {}) =>
-  asking((baseUrl) => gemini({ baseUrl: baseUrl.slice(0, -3), apiKey: 'key', ...options }), model)
+  asking((baseURL) => gemini({ baseURL: baseURL.slice(0, -3), apiKey: 'key', ...options }), model)
 
 const lookup = {
   type: 'function',
@@ -199,6 +199,60 @@ describe('tools', () => {
     expect(body.toolConfig).toEqual({ functionCallingConfig: expected })
   })
 
+  test.each<[string, object, unknown]>([
+    ['that says nothing is left out', {}, undefined],
+    [
+      'that may be nothing is that of an object',
+      { type: ['object', 'null'], properties: { q: { type: ['string', 'null'] } } },
+      { type: 'object', properties: { q: { type: ['string', 'null'] } } },
+    ],
+    ['of no type is that of an object', { properties: { q: {} } }, { type: 'object', properties: { q: {} } }],
+    [
+      'by reference is what it refers to',
+      { $ref: '#/$defs/A', $defs: { A: { type: 'object', properties: { a: { $ref: '#/$defs/A' } } } } },
+      {
+        type: 'object',
+        properties: { a: { $ref: '#/$defs/A' } },
+        $defs: { A: { type: 'object', properties: { a: { $ref: '#/$defs/A' } } } },
+      },
+    ],
+    [
+      'has nothing beside its references',
+      {
+        type: 'object',
+        properties: { $ref: { type: 'string' }, a: { $ref: '#/$defs/A', description: 'An A' } },
+        $defs: { A: { type: 'array', items: { $ref: '#/$defs/A', nullable: true } } },
+      },
+      {
+        type: 'object',
+        properties: { $ref: { type: 'string' }, a: { anyOf: [{ $ref: '#/$defs/A' }], description: 'An A' } },
+        $defs: { A: { type: 'array', items: { anyOf: [{ $ref: '#/$defs/A' }], nullable: true } } },
+      },
+    ],
+  ])('a schema %s', async (_, parameters, expected) => {
+    const { sent } = await of('gemini-3-flash')
+    const before = JSON.stringify(parameters)
+    const body = await sent({ tools: [{ type: 'function', function: { name: 'f', parameters } }] })
+    expect(body.tools[0].functionDeclarations[0].parametersJsonSchema).toEqual(expected)
+    expect(JSON.stringify(parameters)).toBe(before)
+  })
+
+  test('a name the vendor does not take is another one there, in all places', async () => {
+    const { sent } = await of('gemini-3-flash')
+    const tool = (name: string) => ({ type: 'function', function: { name } })
+    const past = { id: 'a', type: 'function', function: { name: '3d_model', arguments: '{}' } }
+    const body = await sent({
+      tools: ['3d_model', '_3d_model', '-x', 'a b'].map(tool),
+      tool_choice: tool('3d_model'),
+      messages: [asked, { role: 'assistant', tool_calls: [past] }, { role: 'tool', tool_call_id: 'a', content: '1' }],
+    })
+    const names = body.tools[0].functionDeclarations.map(({ name }: Sent) => name)
+    expect(names).toEqual(['_3d_model_2', '_3d_model', '_-x', 'a_b'])
+    expect(body.toolConfig.functionCallingConfig.allowedFunctionNames).toEqual(['_3d_model_2'])
+    expect(body.contents[1].parts[0].functionCall.name).toBe('_3d_model_2')
+    expect(body.contents[2].parts[0].functionResponse.name).toBe('_3d_model_2')
+  })
+
   test('strict arguments are validated', async () => {
     const { sent } = await of('gemini-2.5-flash')
     const strict = { type: 'function', function: { ...lookup.function, strict: true } }
@@ -328,7 +382,7 @@ test.each([
 test('a version in the address is kept', async () => {
   const place = '/v1/projects/p/locations/l/publishers/google'
   const { sent, url } = await asking(
-    (baseUrl) => gemini({ baseUrl: baseUrl.replace('/v1', place), headers: { authorization: 'Bearer t' } }),
+    (baseURL) => gemini({ baseURL: baseURL.replace('/v1', place), headers: { authorization: 'Bearer t' } }),
     'gemini-x',
   )
   await sent({})

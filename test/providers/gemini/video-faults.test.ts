@@ -137,7 +137,7 @@ describe('a file', () => {
     const { ended, ask, vendor } = await world()
     const elsewhere = await vendorFor((_, response) => void response.writeHead(200).end('from elsewhere'))
     const { id } = await ended(veo)
-    vendor.reply = (_, response) => void response.writeHead(302, { location: `${elsewhere.baseUrl}/a?sig=1` }).end()
+    vendor.reply = (_, response) => void response.writeHead(302, { location: `${elsewhere.baseURL}/a?sig=1` }).end()
     expect(await (await ask(`/v1/videos/${id}/content`)).text()).toBe('from elsewhere')
     expect(vendor.requests.at(-1)?.headers['x-goog-api-key']).toBe(key)
     expect(JSON.stringify(elsewhere.requests[0])).not.toContain(key)
@@ -171,7 +171,7 @@ describe('a file', () => {
     'https://169.254.169.254/latest',
     'ftp://files.example/a',
   ])('at %s is not fetched for a vendor on the internet', (place) => {
-    const vendor = new Vendor({ baseUrl: 'https://vendor.example', apiKey: key })
+    const vendor = new Vendor({ baseURL: 'https://vendor.example', apiKey: key })
     expect(() => vendor.clientAt(new URL(place))).toThrow('unavailable')
   })
 })

@@ -24,12 +24,12 @@ export interface World extends GoogleVideos {
 export async function world(script: VideoScript = {}, on: 'gemini' | 'vertex' = 'gemini'): Promise<World> {
   const google = googleVideos(key, () => script)
   const vendor = await vendorFor(google.reply)
-  const origin = vendor.baseUrl.slice(0, -3)
+  const origin = vendor.baseURL.slice(0, -3)
   const provider =
     on === 'gemini'
-      ? gemini({ baseUrl: origin, apiKey: key })
+      ? gemini({ baseURL: origin, apiKey: key })
       : gemini({
-          baseUrl: `${origin}/v1/projects/p/locations/l/publishers/google`,
+          baseURL: `${origin}/v1/projects/p/locations/l/publishers/google`,
           headers: { authorization: `Bearer ${key}` },
         })
   const events: TaskEvent[] = []

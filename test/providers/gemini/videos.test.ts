@@ -112,7 +112,15 @@ describe('what a client sets', () => {
       { sampleCount: 1, aspectRatio: '9:16', negativePrompt: 'rain', personGeneration: 'allow_adult', seed: 7 },
     ],
     [
-      { aspectRatio: '9:16', resolution: '720p', sampleCount: 1, user: 'ada', metadata: { a: 'b' }, seed: null },
+      {
+        aspectRatio: '9:16',
+        size: '720x1280',
+        resolution: '720p',
+        sampleCount: 1,
+        user: 'ada',
+        metadata: { a: 'b' },
+        seed: null,
+      },
       { sampleCount: 1, aspectRatio: '9:16', resolution: '720p' },
     ],
   ])('Veo is told of %o', async (fields, told) => {

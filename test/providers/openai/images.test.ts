@@ -14,15 +14,15 @@ function generate(url: string, body: object = {}): Promise<Response> {
   return send(url, '/images/generations', JSON.stringify({ model: 'm', prompt: 'a cat', ...body }), json)
 }
 
-function to({ baseUrl }: { baseUrl: string }) {
-  return { provider: openai({ baseUrl }) }
+function to({ baseURL }: { baseURL: string }) {
+  return { provider: openai({ baseURL }) }
 }
 
 describe('images of an OpenAI-style vendor', () => {
   it('are asked for with the bytes the client sent, but for the name of the model', async () => {
     const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end('{"data":[{"url":"u"}]}'))
-    const provider = openai({ baseUrl: vendor.baseUrl, apiKey: 'sk-vendor' })
-    const { url } = await hostedWith({ models: { m: { provider, as: 'dall-e-9' }, same: provider } })
+    const provider = openai({ baseURL: vendor.baseURL, apiKey: 'sk-vendor' })
+    const { url } = await hostedWith({ models: { m: { provider, providerModel: 'dall-e-9' }, same: provider } })
     const body = '{"model":"same","prompt":"a cat","n":1.0,"new_field":{"b":12345678901234567890}}'
     await send(url, '/images/generations', body, json)
     await send(url, '/images/generations', body.replace('same', 'm'), json)
@@ -37,7 +37,7 @@ describe('images of an OpenAI-style vendor', () => {
   it.skipIf(!hasShared)('come back as the bytes the vendor sent', async () => {
     const recorded = sharedBytes('recordings/openai/image-generation.json')
     const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end(recorded))
-    const { url, receipt } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+    const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
     const response = await generate(url, { n: 2, size: '1024x1024', response_format: 'b64_json' })
     expect(Buffer.from(await response.arrayBuffer())).toEqual(recorded)
     expect(await receipt()).toMatchObject({ units: { images: 2, size: '1024x1024' }, outcome: 'completed' })
@@ -47,7 +47,7 @@ describe('images of an OpenAI-style vendor', () => {
     const vendor = await vendorFor(
       (_, response) => void response.writeHead(200, json).end('{"data":[{"b64_json":"/9j/"}]}'),
     )
-    const provider = openai({ baseUrl: vendor.baseUrl })
+    const provider = openai({ baseURL: vendor.baseURL })
     const { url } = await hostedWith({ models: { m: { provider, image: imageModels.gptImage1 } } })
     const { data } = (await (await generate(url, { response_format: 'url' })).json()) as { data: unknown }
     expect(data).toEqual([{ url: 'data:image/jpeg;base64,/9j/' }])
@@ -63,7 +63,7 @@ describe('images of an OpenAI-style vendor', () => {
     const text = (event: object) => JSON.stringify({ ...common, ...event }).replace(':5,', ':5.0,')
     const frames = [partial, completed].map((event) => `event: ${event.type}\ndata: ${text(event)}\n\n`)
     const vendor = await vendorFor((_, response) => void response.writeHead(200, sse).end(frames.join('')))
-    const { url, receipt } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+    const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
     const answer = await (await generate(url, { stream: true, partial_images: 1 })).text()
     expect(answer === `${frames.join('')}data: [DONE]\n\n`).toBe(true)
     expect(await receipt()).toMatchObject({ usage: { total_tokens: 3 }, units: { images: 1, size: '1024x1024' } })
@@ -74,7 +74,7 @@ describe('images of an OpenAI-style vendor', () => {
     const vendor = await vendorFor((_, response) => {
       response.writeHead(200, sse).end(`data: ${JSON.stringify(event)}\n\n`)
     })
-    const { url } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+    const { url } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
     const frames = (await (await generate(url, { stream: true })).text()).trim().split('\n\n')
     expect(frames).toHaveLength(2)
     expect(frames[1]).toContain('"code":"service_unavailable"')
@@ -98,8 +98,8 @@ describe('images of an OpenAI-style vendor', () => {
     [400, '{"error":{"param":"prompt","message":"secret"}}', 400, 'invalid_request_error', null],
   ])('refused with %d %s: the client gets %d %s', async (status, body, told, code, shouldRetry) => {
     const vendor = await vendorFor((_, response) => void response.writeHead(status, json).end(body))
-    const provider = openai({ baseUrl: vendor.baseUrl })
-    const { url } = await hostedWith({ models: { m: provider }, retry: { tries: 1 } })
+    const provider = openai({ baseURL: vendor.baseURL })
+    const { url } = await hostedWith({ models: { m: provider }, retry: { maxAttempts: 1 } })
     const response = await generate(url)
     expect(response.status).toBe(told)
     expect(response.headers.get('x-should-retry')).toBe(shouldRetry)
@@ -129,7 +129,7 @@ describe('images of an OpenAI-style vendor', () => {
     const vendor = await vendorFor((_, response) => {
       response.writeHead(200, sse).end(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
     })
-    const { url } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) } })
+    const { url } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
     const response = await generate(url, { stream: true })
     expect(response.status).toBe(400)
     expect(await response.json()).toMatchObject({ error: { code: 'content_policy_violation' } })
@@ -139,8 +139,8 @@ describe('images of an OpenAI-style vendor', () => {
 describe('edits by an OpenAI-style vendor', () => {
   it('get the form in the order the client wrote it, with the length told and the model renamed', async () => {
     const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end('{"data":[{"url":"u"}]}'))
-    const provider = openai({ baseUrl: vendor.baseUrl, modelNames: { inner: 'gpt-image-9' } })
-    const { url } = await hostedWith({ models: { m: { provider, as: 'inner' } } })
+    const provider = openai({ baseURL: vendor.baseURL, modelNames: { inner: 'gpt-image-9' } })
+    const { url } = await hostedWith({ models: { m: { provider, providerModel: 'inner' } } })
     const entries: Entry[] = [
       image,
       ['model', 'm'],
@@ -169,7 +169,9 @@ describe('edits by an OpenAI-style vendor', () => {
 
   it('get references as JSON', async () => {
     const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end('{"data":[{"url":"u"}]}'))
-    const { url } = await hostedWith({ models: { m: { provider: openai({ baseUrl: vendor.baseUrl }), as: 'other' } } })
+    const { url } = await hostedWith({
+      models: { m: { provider: openai({ baseURL: vendor.baseURL }), providerModel: 'other' } },
+    })
     const body = { model: 'm', prompt: 'a hat', images: [{ file_id: 'f' }] }
     await send(url, '/images/edits', JSON.stringify(body), json)
     expect(vendor.requests[0]?.json).toEqual({ ...body, model: 'other' })

@@ -11,18 +11,18 @@ async function read(pieces: readonly Buffer[]) {
   })()
   const events: unknown[] = []
   let unread = 0
-  let tokens = 0
+  let textBytes = 0
   const options = { rename: undefined, parsed: false, failure: () => new Error('failed') }
   for await (const piece of readResponseEvents(source, options)) {
     if (!(piece instanceof ContentFrames)) events.push(piece)
     else {
       const frames = Buffer.from(piece.bytes).toString().split('\n\n').slice(0, -1)
       unread += frames.length
-      tokens += piece.count
+      textBytes += piece.textBytes
       for (const frame of frames) events.push(JSON.parse(frame.split('\ndata: ')[1] ?? ''))
     }
   }
-  return { events, unread, tokens }
+  return { events, unread, textBytes }
 }
 
 /** Bytes between two cuts. */

@@ -15,8 +15,11 @@ function ask(url: string, ...fields: Entry[]): Promise<Response> {
 
 async function answering(type: string, body: string | Buffer, status = 200) {
   const vendor = await vendorFor((_, response) => void response.writeHead(status, { 'content-type': type }).end(body))
-  const provider = openai({ baseUrl: vendor.baseUrl })
-  return { vendor, ...(await hostedWith({ models: { m: { provider, as: 'whisper-9' } }, retry: { tries: 1 } })) }
+  const provider = openai({ baseURL: vendor.baseURL })
+  return {
+    vendor,
+    ...(await hostedWith({ models: { m: { provider, providerModel: 'whisper-9' } }, retry: { maxAttempts: 1 } })),
+  }
 }
 
 describe('transcripts of an OpenAI-style vendor', () => {
@@ -100,7 +103,7 @@ describe('transcripts of an OpenAI-style vendor', () => {
       const good = tried++ > 0
       response.writeHead(good ? 200 : 500, json).end(good ? '{"text":"Hello"}' : '{}')
     })
-    const { url } = await hostedWith({ models: { m: openai({ baseUrl: vendor.baseUrl }) }, retry: { backoffMs: 1 } })
+    const { url } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) }, retry: { backoffMs: 1 } })
     expect(await (await ask(url)).json()).toEqual({ text: 'Hello' })
     const [first, second] = vendor.requests.map(({ body }) =>
       body.toString().replaceAll(/modelhatch-[\w-]+/g, 'boundary'),

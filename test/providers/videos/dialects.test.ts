@@ -17,14 +17,14 @@ const signal = new AbortController().signal
 const request = { model: 'public', prompt: 'a hatch', duration: 5, size: '1280x720' }
 
 async function talkTo(
-  make: (options: { baseUrl: string; apiKey: string }) => Provider,
+  make: (options: { baseURL: string; apiKey: string }) => Provider,
   ...answers: [number, unknown][]
 ) {
   const vendor: ScriptedVendor = await vendorFor((_, response) => {
     const [status, body] = answers.shift() ?? [500, {}]
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
   })
-  const provider = make({ baseUrl: vendor.baseUrl, apiKey: 'sk-vendor' })
+  const provider = make({ baseURL: vendor.baseURL, apiKey: 'sk-vendor' })
   return {
     vendor,
     video: provider.video as NonNullable<Provider['video']>,
@@ -171,13 +171,13 @@ test('one gateway stands behind another, and a repeated submission is one job th
   const clock = () => Date.now() + passed
   const back = createGateway({ keys: { 'sk-back': {} }, models: { film: demo({ videoSeconds: 0 }) }, clock })
   const backUrl = await hosted(back)
-  const provider = gatewayVideo({ baseUrl: `${backUrl}/v1`, apiKey: 'sk-back' })
+  const provider = gatewayVideo({ baseURL: `${backUrl}/v1`, apiKey: 'sk-back' })
   const submit = () => provider.video?.start({ request, model: 'film', openModel: false, token: 'video_token', signal })
   expect(await submit()).toEqual(await submit())
 
   const front = createGateway({
     keys: { 'sk-front': {} },
-    models: { movie: { provider, as: 'film' } },
+    models: { movie: { provider, providerModel: 'film' } },
     clock,
     publicUrl: 'https://front.example/ai',
   })

@@ -4,11 +4,15 @@ import type { Call, Provider } from '../../../providers/contract.ts'
 import type { ChatRequest, ResponseFormat } from '../../../wire/chat.ts'
 import type { ResponseEvent, ResponseRequest, TextFormat } from '../../../wire/responses.ts'
 import { askChat } from '../../chat/ask.ts'
+import { checkMadeChat } from '../../chat/request.ts'
+import type { AnswerVisit } from '../../chunk-answer.ts'
 import { chunksOf } from '../../chunk-stream.ts'
+import { makerOf } from '../../envelope.ts'
 import { replace } from '../../order.ts'
 import { blankResponse, type ResponseVisit } from '../blank.ts'
 import type { ResponseOrder } from '../request.ts'
 import { responseUsage } from '../usage.ts'
+import { withOwnNames } from './field-names.ts'
 import { messagesOf } from './messages.ts'
 import { ToolBook } from './tools.ts'
 import { ResponseWriter } from './writer.ts'
@@ -21,27 +25,37 @@ export async function* respondByChat(
 ): AsyncGenerator<ResponseEvent, void, void> {
   const { order } = visit
   const meter = reportingTo(visit.meter)
-  const { tools, reasoning, include } = call.request
+  const { tools, reasoning } = call.request
+  const maker = makerOf(provider)
   const book = new ToolBook(tools ?? [])
   const writer = new ResponseWriter({
     blank: blankResponse(visit),
     book,
     summary: Boolean(reasoning?.summary),
-    carry: order.shelf !== undefined || include?.includes('reasoning.encrypted_content') === true,
+    maker,
     now: order.now,
   })
-  const chat = replace(call, chatRequestOf(call, order, book))
-  const answer = await askChat(provider, chat, { ...visit, meter }, true)
+  const request = chatRequestOf(call, order, book, maker)
+  const answer = await asked(provider, call, request, { ...visit, meter })
   if (answer.kind === 'whole') throw new TypeError('an answer that was wanted in chunks came whole')
   yield* writer.begin()
   for await (const chunk of chunksOf(answer.stream, meter)) yield* writer.accept(chunk)
   yield* writer.end(meter.usage === undefined ? null : responseUsage(meter.usage))
 }
 
+async function asked(provider: Provider, call: Call<ResponseRequest>, request: ChatRequest, visit: AnswerVisit) {
+  try {
+    checkMadeChat(request)
+    return await askChat(provider, replace(call, request), visit, true)
+  } catch (thrown) {
+    throw withOwnNames(thrown, call.request)
+  }
+}
+
 /** What the vendor counts is told at once; what is estimated is estimated by whoever reads the events. */
 function reportingTo(meter: Tally): Tally {
   return {
-    estimatedCompletionTokens: 0,
+    textBytes: 0,
     get usage() {
       return meter.usage
     },
@@ -55,13 +69,18 @@ function reportingTo(meter: Tally): Tally {
  * The request for the chat. What is a matter of the gateway (`store`, `metadata`), of a vendor's own tools or of its
  * caches has no place in it: vendors have been seen to refuse fields they do not know.
  */
-function chatRequestOf({ request, stream }: Call<ResponseRequest>, order: ResponseOrder, book: ToolBook): ChatRequest {
+function chatRequestOf(
+  { request, stream }: Call<ResponseRequest>,
+  order: ResponseOrder,
+  book: ToolBook,
+  maker: string,
+): ChatRequest {
   const { tools, choice } = book.choose(request.tool_choice)
   const { text, reasoning } = request
   const logprobs = request.include?.includes('message.output_text.logprobs') === true || Boolean(request.top_logprobs)
   return given({
     model: order.model,
-    messages: messagesOf(order.conversation, request.instructions),
+    messages: messagesOf(order.conversation, request.instructions, maker),
     stream: stream || undefined,
     temperature: request.temperature,
     top_p: request.top_p,
@@ -73,10 +92,15 @@ function chatRequestOf({ request, stream }: Call<ResponseRequest>, order: Respon
     reasoning_effort: reasoning?.effort,
     logprobs: logprobs || undefined,
     top_logprobs: logprobs ? (request.top_logprobs ?? undefined) : undefined,
-    user: request['user'],
+    // Chats have known `user` for longer, and some vendors refuse its successor.
+    user: request['safety_identifier'] ?? request['user'],
+    service_tier: usualTiers.includes(request['service_tier']) ? undefined : request['service_tier'],
     ...(tools.length > 0 && { tools, tool_choice: choice, parallel_tool_calls: request.parallel_tool_calls }),
   })
 }
+
+/** They ask for nothing, and not every vendor knows them. */
+const usualTiers: readonly unknown[] = ['auto', 'default']
 
 function formatOf(format: TextFormat | null | undefined): ResponseFormat | undefined {
   if (format?.type === 'json_object') return { type: 'json_object' }

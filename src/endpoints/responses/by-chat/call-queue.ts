@@ -2,32 +2,35 @@
  * The tool calls of an answer while the model writes them. It may write several at once; they are told one after the
  * other, and those behind wait until the first is a whole JSON text.
  */
+import { JsonProgress } from '../../../http/json-progress.ts'
 import type { ToolCallDelta } from '../../../wire/chat.ts'
 
 export interface QueuedCall {
   readonly id: string
   readonly name: string
   /** All of its arguments so far. */
-  text: string
+  readonly input: JsonProgress
   /** Arguments that were not told yet. */
   untold: string
-  state: 'waiting' | 'open' | 'closed'
 }
 
 export class CallQueue {
   /** By the number of the call. */
   readonly #calls = new Map<number, QueuedCall>()
+  /** Those whose turn has not come, in order. */
+  readonly #waiting = new Set<QueuedCall>()
   #open: QueuedCall | undefined
 
   /** The call this piece belongs to. */
   add({ index = 0, id, function: called }: ToolCallDelta): QueuedCall {
     let call = this.#calls.get(index)
     if (call === undefined) {
-      call = { id: id ?? '', name: called?.name ?? '', text: '', untold: '', state: 'waiting' }
+      call = { id: id ?? '', name: called?.name ?? '', input: new JsonProgress(), untold: '' }
       this.#calls.set(index, call)
+      this.#waiting.add(call)
     }
     const text = typeof called?.arguments === 'string' ? called.arguments : ''
-    call.text += text
+    call.input.add(text)
     call.untold += text
     return call
   }
@@ -41,19 +44,18 @@ export class CallQueue {
 
   /** The call to be told now, if it is the turn of another one. `anyway`: whether or not the open one is whole. */
   next(anyway: boolean): QueuedCall | undefined {
-    const waiting = [...this.#calls.values()].find(({ state }) => state === 'waiting')
+    const [waiting] = this.#waiting
     if (waiting === undefined) return undefined
-    return this.#open === undefined || anyway || parsed(this.#open.text) !== undefined ? waiting : undefined
+    return this.#open === undefined || anyway || this.#open.input.whole ? waiting : undefined
   }
 
   open(call: QueuedCall): void {
-    call.state = 'open'
+    this.#waiting.delete(call)
     this.#open = call
   }
 
   /** What still comes of it is dropped. */
   close(): void {
-    if (this.#open !== undefined) this.#open.state = 'closed'
     this.#open = undefined
   }
 }

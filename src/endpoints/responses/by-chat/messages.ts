@@ -1,15 +1,18 @@
 /** A conversation of items → the messages of a chat. */
-import { GatewayError, invalid } from '../../../errors.ts'
+import { invalid } from '../../../errors.ts'
 import type { ChatMessage, ContentPart, ToolCall } from '../../../wire/chat.ts'
 import type { InputItem, ResponsePart } from '../../../wire/responses.ts'
+import { isSealed } from '../../envelope.ts'
 import type { Conversation } from '../history.ts'
 import { kindOf } from '../items.ts'
+import { recalled, unreadableSummary } from '../summary.ts'
 import { continued, unpack } from './opaque.ts'
 import { chatPart } from './parts.ts'
 import { chatNameOf, customField } from './tools.ts'
 
-export function messagesOf(conversation: Conversation, instructions: unknown): ChatMessage[] {
-  const writer = new MessageWriter()
+/** `maker` is the vendor that will read them: it alone gets back what it made. */
+export function messagesOf(conversation: Conversation, instructions: unknown, maker: string): ChatMessage[] {
+  const writer = new MessageWriter(maker)
   if (typeof instructions === 'string' && instructions !== '') writer.say('system', instructions)
   for (const [index, item] of conversation.items.entries()) {
     // What is kept was checked when it came in; a place in it means nothing to the client.
@@ -25,15 +28,26 @@ interface Turn {
   readonly calls: Map<string, ToolCall>
   /** What the model needs to see again. */
   readonly carried: Record<string, unknown>
+  /** Fields of calls, which may come before them, by the id of the call. */
+  readonly callFields: Map<string, object>
+  /** The model thought since the last text: the next text is of the same message. */
+  thought: boolean
+  /** The model said all of it. */
+  ended: boolean
 }
 
 class MessageWriter {
+  readonly #maker: string
   readonly #messages: ChatMessage[] = []
   #turn: Turn | undefined
   /** Calls whose output has not come yet. */
   readonly #unanswered = new Set<string>()
   /** Images and files that tools gave: a chat takes them from the user only. */
   #shown: ContentPart[] = []
+
+  constructor(maker: string) {
+    this.#maker = maker
+  }
 
   add(item: InputItem, place: string): void {
     switch (kindOf(item)) {
@@ -49,10 +63,7 @@ class MessageWriter {
       case 'custom_tool_call_output':
         return this.#output(item, place)
       case 'compaction':
-        throw new GatewayError('unsupported_value', {
-          param: place,
-          message: 'This model cannot read a compacted conversation.',
-        })
+        return this.#recall(item, place)
       // What tools did that ran at a vendor, and kinds nobody here knows: this model has no part in them.
     }
   }
@@ -73,20 +84,32 @@ class MessageWriter {
         ? [{ type: 'text', text: content }]
         : (content ?? []).map((part, index) => chatPart(part, `${place}.content[${index}]`))
     if (role !== 'assistant') return this.say(role === 'user' ? 'user' : 'system', contentOf(parts))
-    // Text after a call belongs to the same turn; text after text was a message of its own.
-    if (this.#turn !== undefined && this.#turn.calls.size === 0 && this.#turn.text !== '') this.#close()
-    this.#open().text += textIn(parts)
+    // Text after a call, or after a thought, belongs to the same turn; text after text was a message of its own.
+    const { text = '', calls, thought = false, ended = false } = this.#turn ?? {}
+    if (calls?.size === 0 && text !== '' && (ended || !thought)) this.#close()
+    const turn = this.#open()
+    turn.text += textIn(parts)
+    turn.thought = false
+  }
+
+  #recall(item: InputItem, place: string): void {
+    const text = recalled(item)
+    if (text === undefined) throw unreadableSummary(place)
+    this.say('user', text)
   }
 
   #reasoning({ encrypted_content: opaque, content }: InputItem): void {
-    const { carried, calls } = this.#open()
-    const { message, calls: callFields } = unpack(opaque)
-    if (message !== undefined) continued(carried, message)
-    else if (Array.isArray(content)) continued(carried, { reasoning_content: textIn(content as ContentPart[]) })
-    for (const [id, fields] of Object.entries(callFields ?? {})) {
-      const call = calls.get(id)
-      if (call !== undefined) calls.set(id, { ...call, ...fields })
+    if (this.#turn?.ended === true && this.#turn.calls.size === 0) this.#close()
+    const turn = this.#open()
+    const own = unpack(opaque, this.#maker)
+    if (own === undefined) {
+      if (isSealed(opaque) || !Array.isArray(content)) return
+      return continued(turn.carried, { reasoning_content: textIn(content as ContentPart[]) })
     }
+    continued(turn.carried, own.message ?? {})
+    for (const [id, fields] of Object.entries(own.calls ?? {})) turn.callFields.set(id, fields)
+    turn.thought = true
+    turn.ended = own.last === true
   }
 
   #call({ call_id: id = '', name = '', namespace }: InputItem, text: string): void {
@@ -112,7 +135,7 @@ class MessageWriter {
   #open(): Turn {
     if (this.#turn === undefined) {
       this.#closeOutputs()
-      this.#turn = { text: '', calls: new Map(), carried: {} }
+      this.#turn = { text: '', calls: new Map(), carried: {}, callFields: new Map(), thought: false, ended: false }
     }
     return this.#turn
   }
@@ -126,14 +149,14 @@ class MessageWriter {
     const turn = this.#turn
     this.#turn = undefined
     if (turn === undefined) return
-    const { text, calls, carried } = turn
+    const { text, calls, carried, callFields } = turn
     if (text === '' && calls.size === 0) return
     for (const id of calls.keys()) this.#unanswered.add(id)
     this.#messages.push({
       role: 'assistant',
       content: text === '' ? null : text,
       ...fieldsFor(carried, calls.size > 0),
-      ...(calls.size > 0 && { tool_calls: [...calls.values()] }),
+      ...(calls.size > 0 && { tool_calls: [...calls].map(([id, call]) => ({ ...call, ...callFields.get(id) })) }),
     })
   }
 

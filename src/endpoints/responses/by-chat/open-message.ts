@@ -18,7 +18,7 @@ export class OpenMessage implements OpenItem {
   text(delta: string, logprobs: readonly unknown[]): ResponseEvent[] {
     const events = this.#begin('text')
     this.#text += delta
-    this.#logprobs.push(...logprobs)
+    for (const each of logprobs) this.#logprobs.push(each)
     return [...events, { type: 'response.output_text.delta', ...this.#at, delta, logprobs }]
   }
 

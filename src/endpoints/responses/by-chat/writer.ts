@@ -18,8 +18,8 @@ export interface WriterOptions {
   readonly book: ToolBook
   /** Show what the model thinks as a summary. */
   readonly summary: boolean
-  /** Keep what the model needs to see again: it will be stored, or the client asked for it. */
-  readonly carry: boolean
+  /** Who can read what the model needs to see again. */
+  readonly maker: string
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }
@@ -168,18 +168,18 @@ export class ResponseWriter {
   }
 
   #carryIn(reasoning: OpenReasoning): void {
-    if (this.#options.carry && Object.keys(this.#message).length > 0) reasoning.carry(pack({ message: this.#message }))
+    const message = this.#message
+    if (Object.keys(message).length > 0) reasoning.carry(pack(this.#options.maker, { message }))
     this.#message = {}
   }
 
   /** What came behind the reasoning, such as the signature of a call, goes into an item of its own. */
   #leftOver(): ResponseEvent[] {
-    const none = Object.keys(this.#message).length === 0 && this.#callFields.size === 0
-    if (none || !this.#options.carry) return []
+    if (Object.keys(this.#message).length === 0 && this.#callFields.size === 0) return []
     const { events, item } = this.#begun('reasoning', prefixes.reasoning, (place) => new OpenReasoning(place, true))
     const message = this.#message
     this.#message = {}
-    item.carry(pack({ message, calls: Object.fromEntries(this.#callFields) }))
+    item.carry(pack(this.#options.maker, { message, calls: Object.fromEntries(this.#callFields), last: true }))
     return [...events, ...this.#close('completed')]
   }
 }

@@ -1,6 +1,6 @@
 /** What becomes of a call whose client leaves before the end: rules differ, so this is an option and no constant. */
 
-export interface CancelPolicy {
+export interface DisconnectPolicy {
   /**
    * What the vendor is told. `abort` (the default): to stop, at once. `drain`: nothing; the answer is read to its end,
    * so that the vendor's own count is known, but no longer than `drainMs`.
@@ -12,8 +12,18 @@ export interface CancelPolicy {
    * `none`: nothing.
    */
   readonly charge?: 'delivered' | 'reported' | 'none'
+  /**
+   * What a client pays that leaves before anything was answered. `prompt` (the default): the question, estimated, and the
+   * images it asked for, once the vendor has been sent the whole request. `none`: nothing.
+   */
+  readonly unanswered?: 'prompt' | 'none'
   /** Milliseconds for which an answer nobody reads is read on. Default 60,000. */
   readonly drainMs?: number
 }
 
-export const cancelDefaults: Required<CancelPolicy> = { vendor: 'abort', charge: 'delivered', drainMs: 60_000 }
+export const disconnectDefaults: Required<DisconnectPolicy> = {
+  vendor: 'abort',
+  charge: 'delivered',
+  unanswered: 'prompt',
+  drainMs: 60_000,
+}

@@ -1,5 +1,6 @@
 /** What a video costs, through the ledger: held at submission, settled when it is finished, released when it has failed. */
 import type { Admission } from '../admission/admission.ts'
+import { requireChargedCall } from '../admission/demand.ts'
 import type { Ledger } from '../billing/contract.ts'
 import { formatMoney } from '../billing/money.ts'
 import type { Price } from '../billing/price.ts'
@@ -7,12 +8,13 @@ import type { Receipt } from '../billing/receipt.ts'
 import { GatewayError, type ErrorCode } from '../errors.ts'
 import type { Catalogue } from '../models/access.ts'
 import type { Guard } from '../storage/guard.ts'
+import type { Model } from '../models/contract.ts'
 import { usageOf } from '../wire/usage.ts'
 import { recordOf } from '../usage/record.ts'
-import type { Purse } from './parts.ts'
+import type { VideoBilling } from './parts.ts'
 import type { StoredTask } from './task.ts'
 
-export interface TaskPurseOptions {
+export interface TaskBillingOptions {
   /** Absent: nobody pays, but what was made is told. */
   readonly ledger: Ledger | undefined
   readonly guard: Guard
@@ -23,24 +25,32 @@ export interface TaskPurseOptions {
   readonly deliver: (receipt: Receipt) => void
 }
 
-export class TaskPurse implements Purse {
-  readonly #options: TaskPurseOptions
+export class TaskBilling implements VideoBilling {
+  readonly #options: TaskBillingOptions
 
-  constructor(options: TaskPurseOptions) {
+  constructor(options: TaskBillingOptions) {
     this.#options = options
   }
 
   /** Gives what is held, in micro-units, to be kept with the task: prices may change while the video is made. */
-  async hold(task: StoredTask): Promise<string> {
-    const { ledger, guard, admission, slackMs } = this.#options
-    const amount = ledger === undefined ? 0n : await this.#price(task, task.data.request.duration)
+  async hold(task: StoredTask, leaseMs: number): Promise<string> {
+    const { ledger, guard, admission } = this.#options
+    const agreed = task.data.held === undefined ? undefined : BigInt(task.data.held)
+    const amount = ledger === undefined ? 0n : (agreed ?? (await this.#price(task, task.data.request.duration)))
     if (ledger === undefined || amount === 0n) return '0'
-    if (admission.overflowing) throw new GatewayError('service_unavailable', { retryAfterMs: 1_000 })
-    const leaseMs = task.data.deadlineAt - task.createdAt + slackMs
-    const hold = { id: holdId(task), account: task.tenant, amount, leaseMs }
+    if (admission.isOverflowing(true)) throw new GatewayError('service_unavailable', { retryAfterMs: 1_000 })
+    const hold = { id: holdId(task), account: task.account, amount, leaseMs }
     const { outcome } = await guard.call(() => ledger.hold(hold))
     if (outcome === 'insufficient') throw new GatewayError('insufficient_quota')
     return String(amount)
+  }
+
+  async keep(task: StoredTask): Promise<void> {
+    const { ledger, guard, slackMs } = this.#options
+    const { held = '0', deadlineAt } = task.data
+    if (ledger === undefined || held === '0') return
+    const hold = { id: holdId(task), account: task.account }
+    await guard.call(() => ledger.renew([hold], deadlineAt - task.createdAt + slackMs))
   }
 
   async end(task: StoredTask): Promise<void> {
@@ -51,7 +61,7 @@ export class TaskPurse implements Purse {
     const amount = made ? await this.#final(task, seconds, BigInt(held)) : 0n
     let overage = 0n
     if (ledger !== undefined && held !== '0') {
-      const settlement = { id: holdId(task), account: task.tenant, amount }
+      const settlement = { id: holdId(task), account: task.account, amount }
       if (made) ({ overage } = await guard.call(() => ledger.settle(settlement)))
       else await guard.call(() => ledger.release(settlement))
     }
@@ -78,8 +88,11 @@ export class TaskPurse implements Purse {
       (each) => each.provider.name === provider && each.model === providerModel,
     )
     const price: Price | undefined = model?.price ?? deployment?.price
+    const ratio = admission.ratioOf(group)
+    if (price === undefined || ratio === 0n) return 0n
+    requireChargedCall(model as Model, price, 'videos')
     const size = request.size === undefined ? {} : { size: request.size }
-    return price?.bound(0, 0, { seconds, ...size }, admission.ratioOf(group)) ?? 0n
+    return price.bound(0, 0, { seconds, ...size }, ratio)
   }
 }
 
@@ -95,7 +108,7 @@ function receiptOf(task: StoredTask, seconds: number): Receipt {
     endpoint: 'videos',
     outcome: state === 'completed' ? 'completed' : error?.code === 'cancelled' ? 'cancelled' : 'failed',
     ...(state === 'failed' && { code: 'server_error' satisfies ErrorCode }),
-    account: task.tenant,
+    account: task.account,
     group,
     ...(key !== undefined && { key }),
     model: request.model,

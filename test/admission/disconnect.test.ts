@@ -1,12 +1,13 @@
 import { describe, expect, test } from 'vitest'
 import type { ServerResponse } from 'node:http'
-import { memoryLedger, type CancelPolicy, type Ledger } from '../../src/index.ts'
+import { defineProvider, finish, text } from '../../src/providers/index.ts'
+import { memoryLedger, type DisconnectPolicy, type Ledger } from '../../src/index.ts'
 import type { VendorReply } from '../../src/testing/vendor.ts'
 import { mount } from '../../adapters/fetch.ts'
 import { askChat } from '../hosted.ts'
 import { scene, streamEvents, whole, type Scene } from './scene.ts'
 
-const text = ['one', 'two', 'three', 'four', 'five']
+const words = ['one', 'two', 'three', 'four', 'five']
 
 interface Held {
   readonly reply: VendorReply
@@ -39,8 +40,8 @@ async function funded(): Promise<Ledger> {
   return ledger
 }
 
-async function sceneWith(reply: VendorReply, cancelled: CancelPolicy): Promise<Scene> {
-  return scene(reply, { billing: { cancelled }, storage: { ledger: await funded() } })
+async function sceneWith(reply: VendorReply, onDisconnect: DisconnectPolicy): Promise<Scene> {
+  return scene(reply, { billing: { onDisconnect }, storage: { ledger: await funded() } })
 }
 
 /** Reads so many words of a stream and goes. */
@@ -52,11 +53,11 @@ async function readAndLeave({ url }: Scene, words: number): Promise<void> {
 }
 
 /** Leaves the body behind when the words have come. */
-async function readWords({ body }: Response, words: number): Promise<void> {
+async function readWords({ body }: Response, count: number): Promise<void> {
   let seen = ''
   for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
     seen += Buffer.from(piece).toString()
-    if (text.slice(0, words).every((word) => seen.includes(word))) return
+    if (words.slice(0, count).every((word) => seen.includes(word))) return
   }
 }
 
@@ -110,17 +111,129 @@ describe('a client that leaves a stream', () => {
     await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'reported', cost: 30n })
   })
 
-  test('before the first word pays nothing', async () => {
+  test.each([
+    [{}, { basis: 'sent', cost: question }],
+    [{ unanswered: 'none' as const }, { basis: 'none', cost: 0n }],
+    [{ charge: 'reported' as const }, { basis: 'none', cost: 0n }],
+  ])('before the first word pays for the question that the vendor has read, policy %o', async (policy, charged) => {
     const vendor = heldAfter(0)
-    const stage = await sceneWith(vendor.reply, {})
+    const stage = await sceneWith(vendor.reply, policy)
     const leaving = new AbortController()
     const asking = askChat(stage.url, { stream: true }, { signal: leaving.signal })
     await vendor.begun
     leaving.abort()
     await expect(asking).rejects.toThrow()
-    await stage.receipt()
-    await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'none', cost: 0n })
+    expect(await stage.receipt()).toMatchObject({ unanswered: true })
+    await expectSettledOnce(stage, { outcome: 'cancelled', ...charged })
     await vendor.aborted
+  })
+
+  test.each([
+    [0, { basis: 'none', cost: 0n }],
+    [0.5, { basis: 'sent', cost: (question - 2n) / 2n }],
+    [1, { basis: 'sent', cost: question - 3n }],
+  ])('pays for the part of its question that the provider has sent: %d', async (share, charged) => {
+    const begun = Promise.withResolvers<void>()
+    const provider = defineProvider({
+      name: 'slow',
+      reportsSent: true,
+      chat: ({ sent, signal }) => {
+        if (share > 0) sent?.(share)
+        begun.resolve()
+        return new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error))
+        })
+      },
+    })
+    const stage = await scene(() => undefined, {
+      billing: {},
+      models: () => ({ m: { provider, price: { input: '1', output: '0' } } }),
+      storage: { ledger: await funded() },
+    })
+    const leaving = new AbortController()
+    const answer = inProcess(stage, {}, leaving.signal)
+    await begun.promise
+    leaving.abort()
+    await answer
+    await stage.receipt()
+    await expectSettledOnce(stage, { outcome: 'cancelled', ...charged })
+  })
+
+  test('before the images come pays for all that it asked for', async () => {
+    const asked = Promise.withResolvers<void>()
+    const stage = await scene(() => asked.resolve(), {
+      billing: {},
+      model: { price: { image: '0.001' } },
+      storage: { ledger: await funded() },
+    })
+    const leaving = new AbortController()
+    const answer = mount(stage.gateway)(
+      new Request('http://gateway/v1/images/generations', {
+        method: 'POST',
+        headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'm', prompt: 'a cat', n: 3 }),
+        signal: leaving.signal,
+      }),
+    )
+    await asked.promise
+    leaving.abort()
+    await answer
+    await stage.receipt()
+    await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'sent', images: 3, cost: 3_000n })
+  })
+
+  test('keeps its place until the provider has ended', async () => {
+    const going = Promise.withResolvers<void>()
+    const begun = Promise.withResolvers<void>()
+    const deaf = defineProvider({
+      name: 'deaf',
+      async *chat() {
+        begun.resolve()
+        await going.promise
+        yield text('late')
+        yield finish('stop')
+      },
+    })
+    const stage = await scene(() => undefined, {
+      groups: { default: { models: '*', rate: { concurrent: 1 } } },
+      models: () => ({ m: deaf }),
+    })
+    const leaving = new AbortController()
+    const first = inProcess(stage, {}, leaving.signal)
+    await begun.promise
+    leaving.abort()
+    expect((await first).status).toBe(499)
+    expect((await askChat(stage.url)).status).toBe(429)
+    going.resolve()
+    await expect.poll(async () => (await askChat(stage.url)).status).toBe(200)
+  })
+
+  test.each(['moderate', 'compact'] as const)('keeps it whatever the provider is asked for: %s', async (method) => {
+    const going = Promise.withResolvers<undefined>()
+    const begun = Promise.withResolvers<void>()
+    const provider = { name: 'deaf', [method]: () => (begun.resolve(), going.promise as Promise<never>) }
+    const stage = await scene(() => undefined, {
+      groups: { default: { models: '*', rate: { concurrent: 1 } } },
+      models: () => ({ m: provider }),
+    })
+    const path = method === 'compact' ? 'responses/compact' : 'moderations'
+    const ask = (signal: AbortSignal | null = null) =>
+      mount(stage.gateway)(
+        new Request(`http://gateway/v1/${path}`, {
+          method: 'POST',
+          headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+          body: JSON.stringify({ model: 'm', input: 'Hi' }),
+          signal,
+        }),
+      )
+    const leaving = new AbortController()
+    const first = ask(leaving.signal)
+    await begun.promise
+    leaving.abort()
+    await first
+    expect((await ask()).status).toBe(429)
+    going.resolve(undefined)
+    await expect.poll(async () => (await ask()).status).toBe(400)
   })
 
   test('pays nothing where only counts of the vendor are charged', async () => {
@@ -203,7 +316,7 @@ describe('where answers are drained', () => {
     const vendors = [heldAfter(1), heldAfter(1), heldAfter(1)]
     let asked = 0
     const stage = await scene((request, response) => vendors[asked++]?.reply(request, response), {
-      billing: { cancelled: { vendor: 'drain' }, drains: 1 },
+      billing: { onDisconnect: { vendor: 'drain' }, maxDrains: 1 },
       storage: { ledger: await funded() },
     })
     await readAndLeaveAtOnce(stage, 1)
@@ -230,8 +343,8 @@ describe('where answers are drained', () => {
   test('the rule of a model goes before that of the gateway', async () => {
     const vendor = heldAfter(2)
     const stage = await scene(vendor.reply, {
-      billing: { cancelled: { vendor: 'drain' } },
-      model: { cancelled: { vendor: 'abort', charge: 'none' } },
+      billing: { onDisconnect: { vendor: 'drain' } },
+      model: { onDisconnect: { vendor: 'abort', charge: 'none' } },
       storage: { ledger: await funded() },
     })
     await readAndLeaveAtOnce(stage, 2)

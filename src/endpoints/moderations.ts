@@ -1,0 +1,118 @@
+/** `POST /v1/moderations`. Source of the fields: OpenAI's CreateModerationRequest. */
+import * as z from 'zod'
+import { bytesPerToken, estimateTokens, readTokenUsage } from '../billing/usage.ts'
+import { GatewayError, invalid } from '../errors.ts'
+import { bytesReply, jsonReply } from '../http/answers.ts'
+import { readJson } from '../http/body.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { Sizes } from '../http/sizes.ts'
+import { Verbatim, type Call } from '../providers/contract.ts'
+import { retrySame } from '../providers/failure.ts'
+import {
+  moderationCategories,
+  type ModerationInput,
+  type ModerationList,
+  type ModerationPart,
+  type ModerationRequest,
+  type ModerationResult,
+} from '../wire/moderations.ts'
+import { check } from './check.ts'
+import type { CallEndpoint, Order } from './endpoint.ts'
+import { jsonOrder, overlaid } from './order.ts'
+import { readable } from './readable.ts'
+
+const defaultModel = 'omni-moderation-latest'
+
+/** Tokens that a picture counts as, in place of its base64: its size in bytes says nothing of the work. */
+const pictureTokens = 1_000
+
+const schema = z.looseObject({ model: z.string().min(1) })
+
+export const moderations: CallEndpoint<ModerationRequest, ModerationList | Verbatim<ModerationList>> = {
+  name: 'moderations',
+  // Vendors take nothing for it.
+  makes: undefined,
+  read: readModeration,
+  async ask(provider, call, { id, meter }) {
+    const answer = await provider.moderate?.(call)
+    if (answer === undefined) {
+      throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not moderate.' })
+    }
+    const verbatim = answer instanceof Verbatim
+    const list = verbatim ? answer.value : answer
+    const full = readable(() => completed(list, call, id))
+    meter.usage = readTokenUsage(list.usage)
+    return verbatim ? answer : full
+  },
+  whole: (answer) => (answer instanceof Verbatim ? bytesReply(answer.bytes) : jsonReply(answer)),
+}
+
+async function readModeration(exchange: Exchange, sizes: Sizes): Promise<Order<ModerationRequest>> {
+  const body = await readJson(exchange, sizes, { model: defaultModel })
+  check(schema, body)
+  const input = body.get('input')
+  checkInput(input)
+  const order = jsonOrder<ModerationRequest>(body, false)
+  const pictures = picturesIn(input)
+  if (pictures.length === 0) return order
+  const text = body.bytes.length - pictures.reduce((size, { length }) => size + length, 0)
+  return overlaid(order, { promptTokens: estimateTokens(text + pictures.length * pictureTokens * bytesPerToken) })
+}
+
+/** Checked by hand: there may be very much of it. */
+function checkInput(input: unknown): asserts input is ModerationInput {
+  if (input === undefined || input === null) throw invalid('Missing required parameter: "input".', 'input')
+  if (typeof input === 'string') return
+  if (!Array.isArray(input) || input.length === 0) throw wrong('input')
+  const fits = typeof input[0] === 'string' ? (each: unknown) => typeof each === 'string' : isPart
+  const wrongAt = input.findIndex((each) => !fits(each))
+  if (wrongAt >= 0) throw wrong(`input[${wrongAt}]`)
+}
+
+function isPart(value: unknown): value is ModerationPart {
+  const { type, text, image_url: image } = Object(value) as Readonly<Record<string, unknown>>
+  if (type === 'text') return typeof text === 'string'
+  return type === 'image_url' && typeof (Object(image) as { url?: unknown }).url === 'string'
+}
+
+function wrong(param: string) {
+  const what = 'must be a text, a list of texts, or a list of parts of the type "text" or "image_url"'
+  return invalid(`Invalid value for "${param}": ${what}.`, param)
+}
+
+/** The pictures that stand in the request itself. */
+function picturesIn(input: ModerationInput): readonly string[] {
+  if (typeof input === 'string') return []
+  return input.flatMap((part) => {
+    const url = typeof part === 'object' && part.type === 'image_url' ? part.image_url.url : ''
+    return url.startsWith('data:') ? [url] : []
+  })
+}
+
+/** The answer with all that OpenAI's has. Throws where there is not one result for each text. */
+function completed(list: ModerationList, call: Call<ModerationRequest>, id: string): ModerationList {
+  const { model, publicModel } = call
+  const input = call.field('input') as ModerationInput
+  const count = Array.isArray(input) && typeof input[0] === 'string' ? input.length : 1
+  const results = list.results.map(completedResult)
+  if (results.length !== count) {
+    throw retrySame(new Error(`the provider gave ${results.length} results for ${count} inputs`))
+  }
+  const named = model === publicModel ? list.model : undefined
+  return { ...list, id: list.id ?? id.replace('req_', 'modr-'), model: named ?? publicModel, results }
+}
+
+function completedResult(result: ModerationResult): ModerationResult {
+  const { categories, category_scores: scores, category_applied_input_types: types } = result
+  return {
+    ...result,
+    flagged: result.flagged ?? Object.values(categories).includes(true),
+    categories: { ...each(false), ...categories },
+    category_scores: { ...each(0), ...scores },
+    category_applied_input_types: { ...each([]), ...types },
+  }
+}
+
+function each<Value>(value: Value): Record<(typeof moderationCategories)[number], Value> {
+  return Object.fromEntries(moderationCategories.map((name) => [name, value])) as ReturnType<typeof each<Value>>
+}

@@ -1,0 +1,219 @@
+/**
+ * Fields that choose what the host pays. A vendor names those it knows (`Provider.costs`); they are refused with 400
+ * unless the model allows them (`allow`) or fixes them (`set`). All other unknown fields pass.
+ */
+import { GatewayError } from '../errors.ts'
+import type { CostRules, Harmless } from '../providers/costs/contract.ts'
+import type { Deployment, Model } from './contract.ts'
+
+/** The fields of a request, read one by one. */
+export interface Asked {
+  /** The names of the top-level fields, as the client wrote them. */
+  readonly names: () => Iterable<string>
+  readonly field: (name: string) => unknown
+  /** Whether an object inside a field has a name twice, of which parsers take one or the other. */
+  readonly repeatsWithin?: ((name: string) => boolean) | undefined
+}
+
+/** What becomes of the request: fields with other values, or (undefined) left out. */
+export type Changes = Readonly<Record<string, unknown>>
+
+/**
+ * Fields that the gateway reads itself. A second spelling of one would be a field of its own here and the same field to
+ * a vendor whose parser ignores case.
+ */
+const readHere = [
+  'model',
+  'n',
+  'best_of',
+  'max_tokens',
+  'max_completion_tokens',
+  'max_output_tokens',
+  'size',
+  'quality',
+  'duration',
+  'seconds',
+  'tools',
+]
+
+/** Objects whose members some vendors and proxies take for fields of the request. */
+const containers = ['extra_body', 'extra_json']
+
+const namesOf = new WeakMap<CostRules, KnownNames>()
+
+/** Throws 400 that names the first field which the model does not leave to its callers. */
+export function fitCosts(endpoint: string, asked: Asked, model: Model): Changes | undefined {
+  let changes: Record<string, unknown> | undefined = model.set && { ...model.set }
+  for (const deployment of model.deployments) {
+    const rules = deployment.provider.costs?.(endpoint)
+    if (rules === undefined) continue
+    const made = new Check(rules, asked, model, deployment).run()
+    if (made !== undefined) changes = { ...made, ...changes }
+  }
+  return changes
+}
+
+/**
+ * For a form that is passed on while it comes: its later fields are not known when `fitCosts` looks at it. False for a
+ * field to be left out. Throws as `fitCosts` does.
+ */
+export function passesLate(endpoint: string, name: string, value: string, model: Model): boolean {
+  const field = (other: string) => (other === name ? value : undefined)
+  return model.deployments.every((deployment) => {
+    const rules = deployment.provider.costs?.(endpoint)
+    if (rules === undefined) return true
+    const changes = new Check(rules, { names: () => [name], field }, model, deployment).run()
+    return changes === undefined || !Object.hasOwn(changes, name) || changes[name] !== undefined
+  })
+}
+
+class Check {
+  readonly #rules: CostRules
+  readonly #known: KnownNames
+  readonly #asked: Asked
+  readonly #model: Model
+  readonly #allow: readonly string[]
+  readonly #set: Changes
+
+  constructor(rules: CostRules, asked: Asked, model: Model, deployment: Deployment) {
+    this.#rules = rules
+    this.#known = knownNames(rules)
+    this.#asked = asked
+    this.#model = model
+    this.#allow = model.allow ?? deployment.allow ?? []
+    this.#set = { ...deployment.set, ...model.set }
+  }
+
+  run(): Record<string, unknown> | undefined {
+    let changes: Record<string, unknown> | undefined
+    for (const name of this.#asked.names()) {
+      const base = this.#known.baseOf(name)
+      if (base === undefined) continue
+      const change = this.#fit(name, base)
+      if (change !== undefined) changes = { ...changes, ...change }
+    }
+    return changes
+  }
+
+  /** `base`: the name without the `[part]` of a form. */
+  #fit(name: string, base: string): Changes | undefined {
+    if (name === 'tools') return this.#tools(name)
+    if (readHere.includes(name) && !Object.hasOwn(this.#rules.fields, name)) return undefined
+    const value = this.#asked.field(name)
+    const container = containers.find((each) => isNamed(base, each))
+    if (container !== undefined) return this.#container(name, value)
+    // What the host fixes is not refused: its value goes out, under its name alone.
+    const fixed = Object.keys(this.#set).find((each) => isNamed(base, each))
+    if (fixed !== undefined) return name === fixed ? undefined : { [name]: undefined }
+    if (!this.#mayPass(base, value)) throw this.#refusal(name)
+    return undefined
+  }
+
+  #container(name: string, given: unknown): Changes | undefined {
+    const value = parsed(given)
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+    for (const inner of Object.keys(value)) {
+      const base = this.#known.baseOf(inner)
+      if (base === undefined) continue
+      const member = (value as Changes)[inner]
+      // The gateway has read none of these.
+      if (readHere.some((each) => isNamed(base, each)) || containers.some((each) => isNamed(base, each))) {
+        if (member !== null) throw this.#refusal(`${name}.${inner}`)
+      } else if (!this.#mayPass(base, member, true)) throw this.#refusal(`${name}.${inner}`)
+    }
+    return this.#asked.repeatsWithin?.(name) === true ? { [name]: value } : undefined
+  }
+
+  #mayPass(base: string, value: unknown, inside = false): boolean {
+    if (value === undefined || value === null) return true
+    if (this.#allow.some((each) => isNamed(base, each))) return true
+    const [name, harmless]: readonly [string, Harmless] = Object.entries(this.#rules.fields).find(([each]) =>
+      isNamed(base, each),
+    ) ?? ['', []]
+    if (typeof harmless !== 'function') return harmless.includes(value)
+    // Such a rule relies on what the provider makes of the field by its own name.
+    return !inside && base === name && harmless(value, this.#asked.field)
+  }
+
+  #tools(name: string): Changes | undefined {
+    const { clientTools } = this.#rules
+    const tools = parsed(this.#asked.field(name))
+    if (clientTools === undefined || !Array.isArray(tools)) return undefined
+    if (this.#allow.includes('tools')) return undefined
+    const kept = tools.filter((tool, index) => this.#keeps(tool, `tools[${index}]`))
+    if (kept.length < tools.length) return { [name]: kept.length === 0 ? undefined : kept }
+    return this.#asked.repeatsWithin?.(name) === true ? { [name]: kept } : undefined
+  }
+
+  /** False for a tool to be left out. Groups hold tools of their own. */
+  #keeps(tool: unknown, place: string): boolean {
+    const { type, tools, environment } = Object(tool) as { type?: unknown; tools?: unknown; environment?: unknown }
+    if (typeof type !== 'string' || this.#allow.includes(type)) return true
+    const { clientTools = [], offeredTools = [] } = this.#rules
+    if (offeredTools.some((each) => type.startsWith(each)) && !place.includes('.')) return false
+    if (!clientTools.includes(type)) throw this.#refusal(`${place}.type`, type)
+    const { type: where = 'local' } = Object(environment) as { type?: unknown }
+    if (where !== 'local') throw this.#refusal(`${place}.environment`)
+    if (Array.isArray(tools)) tools.forEach((inner, index) => this.#keeps(inner, `${place}.tools[${index}]`))
+    return true
+  }
+
+  #refusal(param: string, type?: string): GatewayError {
+    const what = type === undefined ? `"${param}"` : `tools of the type "${type}"`
+    return new GatewayError('unsupported_parameter', {
+      param,
+      message: `The model "${this.#model.id}" does not take ${what} from its callers, because of what it costs. Leave it out.`,
+    })
+  }
+}
+
+/** The names of the rules in whatever spelling. What was looked up is kept, for requests are much alike. */
+class KnownNames {
+  readonly #pattern: RegExp
+  readonly #seen = new Map<string, string | undefined>()
+
+  constructor(rules: CostRules) {
+    const names = [...readHere, ...containers, ...Object.keys(rules.fields)].map(spellings)
+    // In a form a field may also be written `name[part]` or `name.part`.
+    this.#pattern = new RegExp(`^(${names.join('|')})(?:[[.].*)?$`, 'isu')
+  }
+
+  /** The known name as it is written; undefined for a name that is not known. */
+  baseOf(name: string): string | undefined {
+    if (this.#seen.has(name)) return this.#seen.get(name)
+    const base = this.#pattern.exec(name)?.[1]
+    if (this.#seen.size >= 1_000) this.#seen.clear()
+    if (name.length <= 100) this.#seen.set(name, base)
+    return base
+  }
+}
+
+function knownNames(rules: CostRules): KnownNames {
+  let names = namesOf.get(rules)
+  if (names === undefined) namesOf.set(rules, (names = new KnownNames(rules)))
+  return names
+}
+
+function spellings(name: string): string {
+  return name.split('_').join('[_-]?')
+}
+
+/** `Service-Tier` and `serviceTier` are `service_tier`. Unicode's folding of case makes `ſ` an `s`. */
+function isNamed(written: string, name: string): boolean {
+  return written === name || new RegExp(`^${spellings(plain(name))}$`, 'iu').test(written)
+}
+
+/** A host may write `serviceTier`. */
+function plain(name: string): string {
+  return name.replaceAll(/([a-z])([A-Z])/g, '$1_$2').replaceAll('-', '_')
+}
+
+/** Forms carry objects as text. */
+function parsed(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
+  try {
+    return JSON.parse(value)
+  } catch {
+    return value
+  }
+}

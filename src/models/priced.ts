@@ -1,0 +1,34 @@
+/** The models of a registry with their prices read: a registry may give them as plain texts, as options do. */
+import { Price, type PriceOptions } from '../billing/price.ts'
+import type { Model, RegistryModel } from './contract.ts'
+
+const read = new WeakMap<RegistryModel, Model>()
+
+/** The same object where there is nothing to read. Throws a `TypeError` that names the model and the field at fault. */
+export function priced(model: RegistryModel): Model {
+  const { price, deployments } = model
+  if (isRead(price) && deployments.every((each) => isRead(each.price))) return model as Model
+  let known = read.get(model)
+  if (known === undefined) {
+    known = {
+      ...model,
+      ...(price && { price: priceOf(model, price) }),
+      deployments: deployments.map((each) => ({ ...each, ...(each.price && { price: priceOf(model, each.price) }) })),
+    } as Model
+    read.set(model, known)
+  }
+  return known
+}
+
+function isRead(price: Price | PriceOptions | undefined): price is Price | undefined {
+  return price === undefined || price instanceof Price
+}
+
+function priceOf({ id }: RegistryModel, price: Price | PriceOptions): Price {
+  if (price instanceof Price) return price
+  try {
+    return new Price(price)
+  } catch (error) {
+    throw new TypeError(`the model "${id}" of the registry: ${(error as Error).message}`, { cause: error })
+  }
+}

@@ -1,0 +1,91 @@
+/** The schema of a tool whose top is a choice, which the API refuses: as one object, with the choice in words. */
+import { definitionIn } from '../reading/definitions.ts'
+import { isRecord } from '../reading/parts.ts'
+import { hasChoice } from './strictness.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+const deepest = 4
+/** In all; further ones only stand in the words. */
+const mostBranches = 200
+/** Characters of the choice that the model is told. */
+const longestNote = 8_000
+
+/** The same schema where there is no choice. */
+export function withoutChoice(schema: Schema): Schema {
+  if (!hasChoice(schema)) return schema
+  const { anyOf, oneOf, allOf, description, ...rest } = schema
+  const choices = { anyOf, oneOf, allOf }
+  const words = { anyOf: 'at least one', oneOf: 'exactly one', allOf: 'all' } as const
+  const notes = (Object.keys(words) as (keyof typeof words)[])
+    .filter((name) => Array.isArray(choices[name]))
+    .map((name) => `The input must fit ${words[name]} of these schemas: ${JSON.stringify(choices[name])}`)
+    .filter((note) => note.length <= longestNote)
+  const { properties, required } = new Joiner(schema).join(schema, 0)
+  return {
+    ...rest,
+    properties: Object.fromEntries(properties),
+    required: [...required],
+    description: [...(typeof description === 'string' ? [description] : []), ...notes].join('\n'),
+  }
+}
+
+interface Shape {
+  readonly properties: ReadonlyMap<string, unknown>
+  readonly required: ReadonlySet<unknown>
+}
+
+/** Every property that the schema or one of its branches names; required where each of them requires it. */
+class Joiner {
+  readonly #root: Schema
+  #left = mostBranches
+
+  constructor(root: Schema) {
+    this.#root = root
+  }
+
+  join(schema: Schema, depth: number): Shape {
+    const { properties, required, anyOf, oneOf, allOf } = schema
+    const own: Shape = {
+      properties: new Map(Object.entries(isRecord(properties) ? properties : {})),
+      required: new Set(Array.isArray(required) ? required : []),
+    }
+    const all = [own, ...this.#branches(allOf, depth)]
+    const either = [this.#branches(anyOf, depth), this.#branches(oneOf, depth)]
+    return {
+      properties: merged([...all, ...either.flat()]),
+      required: new Set([...all.flatMap((part) => [...part.required]), ...either.flatMap(inEach)]),
+    }
+  }
+
+  #branches(list: unknown, depth: number): Shape[] {
+    if (!Array.isArray(list) || depth === deepest) return []
+    const branches: Shape[] = []
+    for (const each of list)
+      if (isRecord(each) && this.#left-- > 0) branches.push(this.join(this.#resolved(each), depth + 1))
+    return branches
+  }
+
+  #resolved(schema: Schema): Schema {
+    const target = typeof schema['$ref'] === 'string' ? definitionIn(this.#root, schema['$ref']) : undefined
+    return isRecord(target) ? target : schema
+  }
+}
+
+function inEach([first, ...others]: readonly Shape[]): unknown[] {
+  return [...(first?.required ?? [])].filter((name) => others.every(({ required }) => required.has(name)))
+}
+
+function merged(parts: readonly Shape[]): ReadonlyMap<string, unknown> {
+  const byName = new Map<string, Set<unknown>>()
+  for (const { properties } of parts) {
+    for (const [name, schema] of properties) byName.set(name, (byName.get(name) ?? new Set()).add(schema))
+  }
+  return new Map([...byName].map(([name, schemas]) => [name, eitherOf([...schemas])]))
+}
+
+function eitherOf(schemas: readonly unknown[]): unknown {
+  if (schemas.length === 1) return schemas[0]
+  const different = [...new Map(schemas.map((schema) => [JSON.stringify(schema), schema])).values()]
+  return different.length === 1 ? different[0] : { anyOf: different }
+}

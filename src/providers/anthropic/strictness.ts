@@ -1,0 +1,89 @@
+/**
+ * What the vendor can hold its model to without changing what a schema means. Source of the limits of a request:
+ * Anthropic's documentation, Structured outputs.
+ */
+import { definitionIn } from '../reading/definitions.ts'
+import { isRecord } from '../reading/parts.ts'
+
+type Schema = Readonly<Record<string, unknown>>
+
+/** What is left of the limits of one request. What does not fit in any more is told to the model, not enforced. */
+export class StrictBudget {
+  #tools = 20
+  #optional = 24
+  #unions = 16
+
+  /** Takes what the schema of the answer needs; false, and nothing is taken, where it does not fit. */
+  take(schema: Schema): boolean {
+    const needs = needsOf(schema)
+    if (needs === undefined || needs.optional > this.#optional || needs.unions > this.#unions) return false
+    this.#optional -= needs.optional
+    this.#unions -= needs.unions
+    return true
+  }
+
+  /** The same for the input of a tool. */
+  takeTool(schema: Schema): boolean {
+    if (this.#tools === 0 || hasChoice(schema) || !this.take(schema)) return false
+    this.#tools--
+    return true
+  }
+}
+
+/** A choice at the top of a schema, which the API refuses for tools. */
+export function hasChoice({ anyOf, oneOf, allOf }: Schema): boolean {
+  return [anyOf, oneOf, allOf].some(Array.isArray)
+}
+
+interface Needs {
+  /** Properties that are not required. */
+  optional: number
+  /** Schemas that allow several types. */
+  unions: number
+}
+
+const deepest = 50
+const mostSchemas = 2_000
+
+/** Undefined where the model cannot be held to the schema, or only to something else. */
+function needsOf(root: Schema): Needs | undefined {
+  const needs: Needs = { optional: 0, unions: 0 }
+  const refs = new Map<string, 'open' | 'closed'>()
+  let count = 0
+  const fits = (schema: unknown, depth: number): boolean => {
+    if (!isRecord(schema)) return true
+    if (++count > mostSchemas || depth > deepest || isOpen(schema)) return false
+    const { type, properties, required, $ref: ref, items, prefixItems, anyOf, oneOf, allOf } = schema
+    if (Array.isArray(type) || Array.isArray(anyOf) || Array.isArray(oneOf)) needs.unions++
+    if (isRecord(properties)) {
+      const names = new Set(Array.isArray(required) ? required : [])
+      needs.optional += Object.keys(properties).filter((name) => !names.has(name)).length
+    }
+    if (Array.isArray(allOf) && allOf.some((each) => isRecord(each) && each['$ref'] !== undefined)) return false
+    const inner = [properties, anyOf, oneOf, allOf, prefixItems].flatMap((each) =>
+      Object.values(Object(each) as object),
+    )
+    return (
+      (typeof ref !== 'string' || refers(ref, depth)) && [...inner, items].flat().every((each) => fits(each, depth + 1))
+    )
+  }
+  const refers = (ref: string, depth: number): boolean => {
+    if (refs.get(ref) === 'closed') return true
+    const target = definitionIn(root, ref)
+    if (refs.has(ref) || target === undefined) return false
+    refs.set(ref, 'open')
+    const fitting = fits(target, depth + 1)
+    refs.set(ref, 'closed')
+    return fitting
+  }
+  return fits(root, 0) ? needs : undefined
+}
+
+/** Whether an object may have properties that are not named: the API takes closed ones only. */
+function isOpen({ type, properties, additionalProperties: others, patternProperties }: Schema): boolean {
+  if (isRecord(patternProperties) && Object.keys(patternProperties).length > 0) return true
+  if (others !== undefined) return others !== false
+  const object = type === 'object' || (Array.isArray(type) && type.includes('object'))
+  // Where properties are named, most authors mean no others.
+  return object && !isRecord(properties)
+}

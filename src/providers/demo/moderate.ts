@@ -1,0 +1,94 @@
+/**
+ * The demo model's moderations: it looks for a few English words of each category, and knows nothing of meaning. "I hate
+ * mondays" is hate to it, and it sees no pictures. Good for trying a client, not for protecting people.
+ */
+import { setImmediate as breathe } from 'node:timers/promises'
+import { invalid } from '../../errors.ts'
+import {
+  moderationCategories,
+  type ModerationCategory,
+  type ModerationList,
+  type ModerationRequest,
+  type ModerationResult,
+} from '../../wire/moderations.ts'
+import { budget } from './budget.ts'
+
+/** Characters that are looked at before others have their turn. */
+const lengthATurn = 32_000
+
+/** Words of a category; of a narrower one, words that must stand beside one of the wider. */
+const words: Readonly<Record<ModerationCategory, readonly string[]>> = {
+  hate: ['hate', 'hateful', 'inferior', 'subhuman', 'vermin'],
+  'hate/threatening': ['deserve', 'destroy', 'die', 'exterminate', 'kill'],
+  harassment: ['disgusting', 'idiot', 'loser', 'moron', 'pathetic', 'stupid', 'worthless'],
+  'harassment/threatening': ['beat', 'die', 'hurt', 'kill', 'regret'],
+  illicit: ['cocaine', 'counterfeit', 'forge', 'launder', 'shoplift', 'smuggle', 'steal'],
+  'illicit/violent': ['bomb', 'explosive', 'gun', 'knife', 'poison', 'weapon'],
+  'self-harm': ['anorexia', 'overdose', 'selfharm', 'suicidal', 'suicide'],
+  'self-harm/intent': ['going', 'i', 'me', 'my', 'want'],
+  'self-harm/instructions': ['how', 'method', 'steps', 'way', 'ways'],
+  sexual: ['erotic', 'explicit', 'naked', 'nude', 'porn', 'sex', 'sexual'],
+  'sexual/minors': ['child', 'children', 'kid', 'minor', 'teenager', 'underage'],
+  violence: ['attack', 'beat', 'kill', 'murder', 'shoot', 'stab', 'torture'],
+  'violence/graphic': ['blood', 'bloody', 'corpse', 'dismember', 'gore', 'intestines'],
+}
+
+const lists = moderationCategories.map((name) => ({ name, wider: widerOf(name), words: words[name] }))
+
+export async function moderate({ input }: ModerationRequest): Promise<ModerationList> {
+  const texts = textsOf(input)
+  if (texts.length > budget.moderatedTexts) {
+    throw invalid(`"input" must have at most ${budget.moderatedTexts} texts for this model.`, 'input')
+  }
+  const results: ModerationResult[] = []
+  let read = 0
+  for (const text of texts) {
+    if (read > lengthATurn) {
+      read = 0
+      await breathe()
+    }
+    const known = text?.slice(0, budget.messageLength)
+    read += (known?.length ?? 0) + moderationCategories.length
+    results.push(resultOf(known))
+  }
+  return { results }
+}
+
+/** Undefined for parts among which there is no text. */
+function textsOf(input: ModerationRequest['input']): readonly (string | undefined)[] {
+  if (typeof input === 'string') return [input]
+  const parts = input.filter((each) => typeof each !== 'string')
+  if (parts.length === 0) return input as readonly string[]
+  const texts = parts.flatMap((part) => (part.type === 'text' ? [part.text] : []))
+  return [texts.length === 0 ? undefined : texts.join('\n')]
+}
+
+function resultOf(text: string | undefined): ModerationResult {
+  const said = new Set((text ?? '').toLowerCase().match(/\p{L}+/gu))
+  const scores = new Map<ModerationCategory, number>()
+  for (const { name, wider, words } of lists) {
+    const found = words.filter((word) => said.has(word)).length
+    // A narrower category is never likelier than the wider one.
+    scores.set(name, Math.min(scoreOf(found), wider === undefined ? 1 : (scores.get(wider) ?? 0)))
+  }
+  const categories = [...scores].map(([name, score]) => [name, score >= 0.5] as const)
+  return {
+    flagged: categories.some(([, flagged]) => flagged),
+    categories: Object.fromEntries(categories),
+    category_scores: Object.fromEntries(scores),
+    ...(text !== undefined && {
+      category_applied_input_types: Object.fromEntries(moderationCategories.map((name) => [name, ['text']])),
+    }),
+  }
+}
+
+/** The more words, the nearer to 1. */
+function scoreOf(found: number): number {
+  return found === 0 ? 0 : 1 - 0.5 ** (found + 1)
+}
+
+/** `hate` of `hate/threatening`. */
+function widerOf(name: ModerationCategory): ModerationCategory | undefined {
+  const [wider, narrower] = name.split('/')
+  return narrower === undefined ? undefined : (wider as ModerationCategory)
+}

@@ -1,0 +1,43 @@
+/** The frames of one stream → its events, within bounds. What is no event at all is a vendor that has failed. */
+import { mostEvents, mostLines, requireBounded, tooMany } from './answer-bounds.ts'
+import { retrySame } from './failure.ts'
+import { eventIn, type VendorEvent } from './framing.ts'
+
+export class EventReader {
+  #events = 0
+
+  /**
+   * Undefined for a comment, or for nothing. Throws for text that is not in the form of events: servers and proxies that
+   * fail in the middle of a stream write a page, or a line of their own, and may end the stream regularly.
+   */
+  read(frame: string): VendorEvent | undefined {
+    if (++this.#events > mostEvents) throw tooMany('events', mostEvents)
+    requireFewLines(frame)
+    const event = eventIn(frame)
+    if (event === undefined ? isStray(frame) : hasErrorField(frame)) {
+      throw retrySame(new Error('the vendor sent a text that is no event'))
+    }
+    if (event !== undefined) requireBounded(event.data)
+    return event
+  }
+}
+
+function requireFewLines(frame: string): void {
+  if (frame.length <= mostLines) return
+  let at = -1
+  for (let lines = 0; (at = frame.indexOf('\n', at + 1)) >= 0; lines++) {
+    if (lines === mostLines) throw tooMany('lines in one event', mostLines)
+  }
+}
+
+const known = /^\s*(?:(?:data|event|id|retry)(?::|$)|:|$)/
+
+/** Whether a frame without data holds a line that is neither a comment nor a field of the standard. */
+function isStray(frame: string): boolean {
+  return frame !== '' && !frame.split('\n').every((line) => known.test(line))
+}
+
+/** Some servers write `error: {…}` where the standard has `event: error`. */
+function hasErrorField(frame: string): boolean {
+  return frame.startsWith('error:') || frame.includes('\nerror:')
+}

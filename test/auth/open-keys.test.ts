@@ -1,0 +1,73 @@
+/** Calls under way whose key expires or is revoked. */
+import { expect, test } from 'vitest'
+import { memoryKeyStore, memoryLedger, type GatewayOptions } from '../../src/index.ts'
+import { defineProvider, finish, text } from '../../src/providers/index.ts'
+import { askChat, hostedWith } from '../hosted.ts'
+
+/** A model that says one word and then waits for the test. */
+async function stage(options: Partial<GatewayOptions>) {
+  const goOn = Promise.withResolvers<void>()
+  const provider = defineProvider({
+    name: 'slow',
+    async *chat() {
+      yield text('word')
+      await goOn.promise
+      yield text(' end')
+      yield finish('stop')
+    },
+  })
+  const ledger = memoryLedger()
+  await ledger.open({ id: 'acme', unlimited: true })
+  const hosted = await hostedWith({
+    models: { m: { provider, price: { output: '1' } } },
+    billing: {},
+    keys: memoryKeyStore(),
+    storage: { ledger },
+    ...options,
+  })
+  return { ...hosted, goOn: goOn.resolve }
+}
+
+async function begun(url: string, key: string) {
+  const answer = await askChat(
+    url,
+    { stream: true },
+    { headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' } },
+  )
+  const reader = (answer.body as ReadableStream<Uint8Array>).getReader()
+  let seen = ''
+  const until = async (part?: string) => {
+    for (;;) {
+      if (part !== undefined && seen.includes(part)) return seen
+      const { done, value } = await reader.read()
+      if (done) return seen
+      seen += Buffer.from(value).toString()
+    }
+  }
+  await until('word')
+  return until
+}
+
+test.each([
+  ['revoked', 'end'],
+  ['revoked', 'finish'],
+  ['expired', 'end'],
+] as const)('a stream whose key is %s is to %s', async (how, whenKeyEnds) => {
+  const { url, gateway, goOn, receipt } = await stage({ whenKeyEnds, keyCache: { ageMs: 50 } })
+  const expiresAt = how === 'expired' ? { expiresAt: Date.now() + 1_500 } : {}
+  const { key, record } = await gateway.admin.keys.create({ account: 'acme', group: 'default', ...expiresAt })
+  const rest = await begun(url, key)
+  if (how === 'revoked') await gateway.admin.keys.revoke('acme', record.id)
+  if (whenKeyEnds === 'finish') goOn()
+  const told = await rest()
+  const { outcome, charge } = await receipt()
+  if (whenKeyEnds === 'finish') {
+    expect(told).toContain('[DONE]')
+    expect(outcome).toBe('completed')
+  } else {
+    expect(told).toContain('invalid_api_key')
+    expect(told).not.toContain('[DONE]')
+    expect([outcome, charge?.basis, charge?.cost]).toEqual(['cancelled', 'delivered', '0.000001'])
+    goOn()
+  }
+})

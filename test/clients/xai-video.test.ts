@@ -1,0 +1,118 @@
+/** xAI's video model of the AI SDK, and OpenAI's client, on the same tasks. */
+import { createXai } from '@ai-sdk/xai'
+import { demo, defineProvider, gatewayVideo, openai, type Provider } from 'modelhatch/providers'
+import { describe, expect, test } from 'vitest'
+import { createGateway } from '../../src/index.ts'
+import { ask, clientOf, errorOf } from '../endpoints/ask.ts'
+import { hosted } from '../hosted.ts'
+
+async function served(provider: Provider) {
+  let passed = 0
+  const gateway = createGateway({
+    keys: { 'sk-test': {} },
+    models: { film: { provider, video: { sizes: ['1280x720', '720x1280'] } } },
+    clock: () => Date.now() + passed,
+    publicUrl: 'https://front.example/ai',
+    tasks: { sweepMs: 3_600_000 },
+  })
+  const url = await hosted(gateway)
+  const model = createXai({ baseURL: `${url}/v1`, apiKey: 'sk-test' }).video('film')
+  const options = { prompt: 'A hatch', n: 1, duration: 5, resolution: '1280x720', aspectRatio: '16:9' }
+  const more = { fps: undefined, seed: undefined, image: undefined, providerOptions: {} }
+  const start = async () => {
+    const started = await model.doStart?.({ ...options, ...more } as never)
+    return started?.operation as { requestId: string }
+  }
+  const status = async (operation: object) => {
+    passed += 6_000
+    return model.doStatus?.({ operation } as never)
+  }
+  return { url, start, status }
+}
+
+function ending(end: object): Provider {
+  return defineProvider({
+    name: 'ending',
+    video: { submit: 'none', start: async () => ({ id: 'up' }), check: async () => end as never },
+  })
+}
+
+describe('the video model of xAI', () => {
+  test('follows a task to its video', async () => {
+    const url = 'https://videos.example/1.mp4'
+    const { start, status } = await served(ending({ state: 'completed', url, seconds: 4 }))
+    const operation = await start()
+    expect(await status(operation)).toMatchObject({
+      status: 'completed',
+      videos: [{ type: 'url', url }],
+      providerMetadata: { xai: { requestId: operation.requestId, duration: 4 } },
+    })
+  })
+
+  test('waits for a task that has not ended, and gets where only the gateway has the video', async () => {
+    const waiting = await served(ending({ state: 'processing', progress: 40 }))
+    expect(await waiting.status(await waiting.start())).toMatchObject({ status: 'pending' })
+    const { start, status } = await served(demo({ videoSeconds: 0 }))
+    const operation = await start()
+    const url = `https://front.example/ai/v1/videos/${operation.requestId}/content`
+    expect(await status(operation)).toMatchObject({ status: 'completed', videos: [{ url }] })
+  })
+
+  test('is told of a failure, and of a task that there is not', async () => {
+    const { start, status } = await served(ending({ state: 'failed', error: 'No.' }))
+    expect(await status(await start())).toMatchObject({ status: 'error' })
+    await expect(status({ requestId: 'video_of_another' })).rejects.toMatchObject({ statusCode: 404 })
+  })
+
+  test('sees the same task as OpenAI’s client and those of the specification', async () => {
+    const { url, start, status } = await served(demo({ videoSeconds: 0 }))
+    const { requestId } = await start()
+    expect(await status({ requestId })).toMatchObject({ status: 'completed' })
+    expect(await clientOf(url).videos.retrieve(requestId)).toMatchObject({ id: requestId, status: 'completed' })
+    const { json } = await ask(url, 'GET', `/videos/generations/${requestId}`)
+    expect(json).toMatchObject({ id: requestId, task_id: requestId, request_id: requestId, status: 'completed' })
+  })
+})
+
+describe('`openai()`', () => {
+  test.each([
+    ['gives out itself', demo({ videoSeconds: 0 }), 200],
+    ['finds elsewhere', undefined, 200],
+  ] as const)('serves the videos that a gateway behind it %s', async (_, own, status) => {
+    let passed = 0
+    const clock = () => Date.now() + passed
+    const keys = { 'sk-test': {} }
+    const tasks = { sweepMs: 3_600_000 }
+    const far = await hosted(createGateway({ keys, clock, tasks, models: { film: demo({ videoSeconds: 0 }) } }))
+    const provider = own ?? gatewayVideo({ baseURL: `${far}/v1`, apiKey: 'sk-test' })
+    const back = await hosted(createGateway({ keys, clock, tasks, models: { film: provider } }))
+    const front = openai({ baseURL: `${back}/v1`, apiKey: 'sk-test' })
+    const url = await hosted(createGateway({ keys, clock, tasks, models: { 'openai/*': front } }))
+    const client = clientOf(url)
+    const { id } = await client.videos.create({
+      model: 'openai/film',
+      prompt: 'A hatch',
+      seconds: '5' as never,
+    })
+    for (let poll = 0; poll < 4; poll++) {
+      passed += 6_000
+      await client.videos.retrieve(id)
+    }
+    expect(await client.videos.retrieve(id)).toMatchObject({ status: 'completed', model: 'openai/film' })
+    if (own === undefined) return
+    const content = await client.videos.downloadContent(id)
+    expect([content.status, (await content.arrayBuffer()).byteLength > 1_000]).toEqual([status, true])
+  })
+
+  test('says that OpenAI itself makes no videos any more', async () => {
+    for (const provider of [openai({ apiKey: 'k' }), openai({ baseURL: 'https://api.openai.com/v1', apiKey: 'k' })]) {
+      const url = await hosted(createGateway({ keys: { 'sk-test': {} }, models: { sora: provider } }))
+      const refused = await ask(url, 'POST', '/videos', { model: 'sora', prompt: 'A hatch', seconds: '5' })
+      expect([refused.status, errorOf(refused).message]).toEqual([400, expect.stringContaining('2026-09-24')])
+    }
+    const groq = openai({ preset: 'groq', apiKey: 'k' })
+    const url = await hosted(createGateway({ keys: { 'sk-test': {} }, models: { m: groq } }))
+    const refused = await ask(url, 'POST', '/videos', { model: 'm', prompt: 'x', seconds: '5' })
+    expect(errorOf(refused).message).toBe('This model does not make videos.')
+  })
+})

@@ -1,0 +1,104 @@
+/** Fields of a request that hold something else than they should: refused by name, whoever reads them, never a 500. */
+import { onTestFinished, describe, expect, test } from 'vitest'
+import { mount } from '../../adapters/fetch.ts'
+import { createGateway } from '../../src/index.ts'
+import { anthropic, demo, gemini, openai } from '../../src/providers/index.ts'
+import { vendorFor } from '../hosted.ts'
+import { onlyChats } from './ask.ts'
+import { long } from '../long.ts'
+
+const fields = `
+  messages tools tool_choice parallel_tool_calls functions function_call response_format stop n max_tokens
+  max_completion_tokens max_output_tokens temperature top_p top_k seed logprobs top_logprobs logit_bias presence_penalty
+  frequency_penalty modalities audio thinking reasoning_effort reasoning verbosity service_tier web_search_options
+  safety_settings stream_options metadata user safety_identifier moderation prediction prompt suffix echo best_of input
+  instructions text include max_tool_calls truncation store
+`
+  .trim()
+  .split(/\s+/)
+
+const tool = { type: 'function', name: 'look', function: { name: 'look' } }
+const junk: readonly unknown[] = [
+  -1,
+  0.5,
+  1e300,
+  '',
+  'x',
+  true,
+  [],
+  [null],
+  [-1],
+  ['x'],
+  [[]],
+  [{}],
+  {},
+  { type: -1 },
+  { type: 'function' },
+  { type: 'json_schema' },
+  { type: 'json_schema', json_schema: { name: 5, schema: [-1] } },
+  { format: -1 },
+  { format: { type: 'json_schema', name: 5, schema: -1 } },
+  { effort: -1 },
+  { type: 'allowed_tools' },
+  [tool, null],
+  [{ ...tool, function: { name: 'look', parameters: -1 } }],
+  [{ type: 'text', text: 5 }],
+]
+/** Larger than what is looked into before a provider reads it. */
+const large: readonly unknown[] = [null, -1, {}, []].map((each) => Array.from({ length: 9_000 }, () => each))
+
+const bodies: Readonly<Record<string, object>> = {
+  'chat/completions': { messages: [{ role: 'user', content: 'Hi' }] },
+  completions: { prompt: 'Hi' },
+  responses: { input: 'Hi' },
+}
+
+async function gateway() {
+  const { baseURL } = await vendorFor((_, response) => void response.writeHead(200, { 'content-type': 'x/y' }).end())
+  const made = createGateway({
+    keys: { 'sk-test': {} },
+    retry: { maxAttempts: 1 },
+    breaker: { failures: 1e9 },
+    models: {
+      openai: openai({ baseURL }),
+      'openai-chat-only': { provider: onlyChats(baseURL) },
+      claude: { provider: anthropic({ apiKey: 'x', baseURL }), providerModel: 'claude-sonnet-4-5' },
+      gemini: { provider: gemini({ apiKey: 'x', baseURL }), providerModel: 'gemini-2.5-flash' },
+      demo: demo(),
+    },
+  })
+  onTestFinished(() => made.close({ graceMs: 0 }))
+  return mount(made)
+}
+
+const models = ['openai-chat-only', 'claude', 'gemini', 'demo']
+
+describe.each(Object.keys(bodies))('%s', (path) => {
+  test.each(models)('answers junk in any field with a refusal, model %s', async (model) => {
+    const handle = await gateway()
+    const failed: string[] = []
+    for (const [index, field] of fields.entries()) {
+      const some = [...junk, ...large].filter((_, at) => long || at === 0 || (at + index) % 40 === 0)
+      for (const value of some) {
+        const body = JSON.stringify({ ...bodies[path], model, tools: [tool], [field]: value })
+        const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
+        const answer = await handle(new Request(`http://host/v1/${path}`, { method: 'POST', headers, body }))
+        const text = await answer.text()
+        if (answer.status === 500) failed.push(`${field}: ${JSON.stringify(value).slice(0, 80)}: ${text.slice(0, 100)}`)
+      }
+    }
+    expect(failed).toEqual([])
+  })
+})
+
+test.each([
+  ['completions', { tools: -1 }, 'tools'],
+  ['completions', { tool_choice: 'any' }, 'tool_choice'],
+  ['chat/completions', { stop: Array.from({ length: 9_000 }, () => -1) }, 'stop'],
+])('%s names the field at fault: %o', async (path, fault, param) => {
+  const handle = await gateway()
+  const body = JSON.stringify({ ...bodies[path], model: 'claude', ...fault })
+  const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
+  const answer = await handle(new Request(`http://host/v1/${path}`, { method: 'POST', headers, body }))
+  expect([answer.status, ((await answer.json()) as { error: { param: string } }).error.param]).toEqual([400, param])
+})

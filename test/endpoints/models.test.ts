@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest'
+import { createGateway } from 'modelhatch'
+import { demo } from 'modelhatch/providers'
+import { hosted } from '../hosted.ts'
+
+const url = () => hosted(createGateway({ keys: { 'sk-test': {} }, models: { a: demo(), b: demo(), c: demo() } }))
+
+interface Body {
+  readonly data?: readonly { readonly id: string }[]
+  readonly has_more?: boolean
+  readonly error?: { readonly message: string; readonly param: string | null; readonly code: string }
+}
+
+async function get(base: string, path: string, method: string = 'GET'): Promise<Body & { status: number }> {
+  const answer = await fetch(base + path, { method, headers: { authorization: 'Bearer sk-test' } })
+  return { ...((await answer.json()) as Body), status: answer.status }
+}
+
+describe('the list of models', () => {
+  test('is whole for those who ask for no page', async () => {
+    const answer = await get(await url(), '/v1/models')
+    expect(answer.data?.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
+    expect(Object.keys(answer).sort()).toEqual(['data', 'object', 'status'])
+  })
+
+  test('comes in pages', async () => {
+    const base = await url()
+    const seen: string[] = []
+    for (let after = '', more = true; more;) {
+      const { data = [], has_more: further = false } = await get(base, `/v1/models?limit=2${after}`)
+      expect(data.length).toBeLessThanOrEqual(2)
+      seen.push(...data.map(({ id }) => id))
+      after = `&after=${seen.at(-1)}`
+      more = further
+    }
+    expect(seen).toEqual(['a', 'b', 'c'])
+    expect((await get(base, '/v1/models?after=c')).data).toEqual([])
+  })
+
+  test.each([
+    ['limit=0', 'limit'],
+    ['limit=x', 'limit'],
+    ['limit=1.5', 'limit'],
+    ['limit=', 'limit'],
+    ['after=nothing', 'after'],
+  ])('%s is refused by name', async (query, param) => {
+    expect(await get(await url(), `/v1/models?${query}`)).toMatchObject({ status: 400, error: { param } })
+  })
+})
+
+test.each([
+  ['/v1/modles?api_key=secret', 'GET /v1/modles. Check the path'],
+  ['//v1/models', 'GET //v1/models. Did you mean "/v1/models"?'],
+  ['/V1/models', 'GET /V1/models. Did you mean "/v1/models"?'],
+  ['/v1//models', 'GET /v1//models. Did you mean "/v1/models"?'],
+])('the refusal of %s names the path', async (path, message) => {
+  const answer = await get(await url(), path)
+  expect(answer).toMatchObject({ status: 404, error: { code: 'unknown_url' } })
+  expect(answer.error?.message).toContain(message)
+  expect(answer.error?.message).not.toContain('secret')
+})
+
+test('a path is named in no more than two hundred characters', async () => {
+  expect((await get(await url(), `/v1/${'x'.repeat(5_000)}`)).error?.message.length).toBeLessThan(300)
+})

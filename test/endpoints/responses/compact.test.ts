@@ -1,0 +1,186 @@
+/** Compactions: a few items that stand for a conversation, whatever model makes them, and whatever model goes on. */
+import { demo, finish, openai, text } from 'modelhatch/providers'
+import type { VendorReply } from 'modelhatch/testing'
+import { describe, expect, test } from 'vitest'
+import type { CompactionObject, ResponseObject } from '../../../src/wire/responses.ts'
+import { usageOf } from '../../../src/wire/usage.ts'
+import { hostedWith, vendorFor } from '../../hosted.ts'
+import { ask, clientOf, errorOf, post } from '../ask.ts'
+import { scripted } from './scripted.ts'
+
+const conversation = [
+  { role: 'developer', content: 'Speak like a pirate.' },
+  { role: 'user', content: 'Count the ships.' },
+  { type: 'function_call', call_id: 'a', name: 'count', arguments: '{}' },
+  { type: 'function_call_output', call_id: 'a', output: '42' },
+  { role: 'assistant', content: 'Forty-two, arr.' },
+]
+const more = { role: 'user', content: 'And boats?' }
+const summary = 'There are 42 ships. (é)'
+
+describe('by a model that only chats', () => {
+  const made = [text(summary), finish('stop', usageOf(20, 5))]
+
+  test('is its summary; rules stay as they are, and the conversation goes on from there', async () => {
+    const { url, create, asked, receipt } = await scripted(made)
+    const { status, json } = await post(url, '/responses/compact', { model: 'm', input: conversation, tools: [] })
+    expect(status).toBe(200)
+    const compaction = json as CompactionObject
+    expect(compaction).toMatchObject({
+      id: expect.stringMatching(/^resp_/),
+      object: 'response.compaction',
+      created_at: expect.any(Number),
+      output: [
+        { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Speak like a pirate.' }] },
+        { type: 'compaction', id: expect.stringMatching(/^cmp_/), encrypted_content: expect.any(String) },
+      ],
+      usage: { input_tokens: 20, output_tokens: 5, total_tokens: 25 },
+    })
+    expect(asked[0]?.messages.map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'tool',
+      'assistant',
+      'user',
+    ])
+    expect(asked[0]).not.toHaveProperty('tools')
+    expect(await receipt()).toMatchObject({ endpoint: 'responses.compact', usage: { total_tokens: 25 } })
+
+    await create({ input: [...compaction.output, more] })
+    await create({ previous_response_id: compaction.id, input: [more] })
+    for (const { messages } of asked.slice(1)) {
+      expect(messages).toEqual([
+        { role: 'system', content: 'Speak like a pirate.' },
+        { role: 'user', content: expect.stringContaining(summary) },
+        { role: 'user', content: 'And boats?' },
+      ])
+    }
+  })
+
+  test('is made of a stored conversation, and kept as responses are', async () => {
+    const { url, create, asked } = await scripted(made)
+    const { id } = (await create({ input: 'Hi' })).json as ResponseObject
+    const { json } = await post(url, '/responses/compact', {
+      model: 'm',
+      previous_response_id: id,
+      instructions: 'Short.',
+    })
+    expect(asked[1]?.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
+    const compaction = json as CompactionObject
+    expect((await ask(url, 'GET', `/responses/${compaction.id}`)).json).toEqual(compaction)
+    const items = (await ask(url, 'GET', `/responses/${compaction.id}/input_items?order=asc`)).json
+    expect(items).toMatchObject({ data: [{ role: 'user' }, { role: 'assistant' }] })
+    expect((await ask(url, 'DELETE', `/responses/${compaction.id}`)).status).toBe(200)
+    expect((await create({ previous_response_id: compaction.id, input: 'x' })).status).toBe(404)
+    // Made again of what it was: the summary is read like all else.
+    await post(url, '/responses/compact', { model: 'm', input: compaction.output, store: false })
+    expect(asked.at(-1)?.messages[0]?.content).toContain(summary)
+  })
+
+  test('that was not counted is billed by estimate', async () => {
+    const { url, receipt } = await scripted([text('12345678'), finish('stop')])
+    const { json } = await post(url, '/responses/compact', { model: 'm', input: 'Hi' })
+    expect(await receipt()).toMatchObject({ usageSource: 'estimated', usage: { completion_tokens: 2 } })
+    expect(json).toMatchObject({ usage: { output_tokens: 2 } })
+  })
+
+  test('is refused where nothing comes of it, or as a stream', async () => {
+    const { url } = await scripted([text(' '), finish('stop', usageOf(1, 1))])
+    expect((await post(url, '/responses/compact', { model: 'm', input: 'Hi' })).status).toBe(503)
+    const streamed = await post(url, '/responses/compact', { model: 'm', input: 'Hi', stream: true })
+    expect([streamed.status, errorOf(streamed).param]).toEqual([400, 'stream'])
+    const empty = await post(url, '/responses/compact', { model: 'm' })
+    expect([empty.status, errorOf(empty).param]).toEqual([400, 'input'])
+  })
+
+  test('costs what its tokens cost, and needs the money for it', async () => {
+    const price = { input: '1000', output: '1000' }
+    const { url, gateway, receipt } = await hostedWith({
+      models: { demo: { provider: demo(), price } },
+      keys: { 'sk-test': { account: 'ada' }, 'sk-poor': { account: 'bob' } },
+      billing: {},
+    })
+    await gateway.admin.accounts.topUp({ account: 'ada', amount: '10', reference: 'r' })
+    const { status } = await post(url, '/responses/compact', { model: 'demo', input: conversation })
+    expect(status).toBe(200)
+    const { usage, charge } = await receipt()
+    expect(usage.total_tokens).toBeGreaterThan(0)
+    expect(Number(charge?.cost)).toBeCloseTo(usage.total_tokens / 1000, 6)
+    expect((await post(url, '/responses/compact', { model: 'demo', input: 'Hi' }, 'sk-poor')).status).toBe(429)
+  })
+
+  test('is made by the demo for the official client', async () => {
+    const { url } = await hostedWith({ models: { demo: demo() } })
+    const client = clientOf(url)
+    const compaction = await client.responses.compact({ model: 'demo', input: 'Count from 1 to 5' })
+    expect(compaction.output.at(-1)?.type).toBe('compaction')
+    const { output_text: said } = await client.responses.create({
+      model: 'demo',
+      input: [...(compaction.output as []), { role: 'user', content: 'Count from 1 to 3' }],
+    })
+    expect(said).toContain('3')
+  })
+})
+
+describe('by a vendor that has the endpoint', () => {
+  const jsonBody = { 'content-type': 'application/json' }
+  const usage = { input_tokens: 30, output_tokens: 3, total_tokens: 33 }
+  const item = { type: 'compaction', id: 'cmp_theirs', encrypted_content: 'gAAAA' }
+  const said = { type: 'message', id: 'msg_1', role: 'assistant', content: [{ type: 'output_text', text: summary }] }
+  const response = { id: 'resp_1', object: 'response', status: 'completed', output: [said], usage, created_at: 1 }
+  const vendor: VendorReply = ({ url, json }, reply) => {
+    const { model } = json as { model: string }
+    if (!url.endsWith('/compact'))
+      return void reply.writeHead(200, jsonBody).end(JSON.stringify({ ...response, model }))
+    if (model === 'older') return void reply.writeHead(404, jsonBody).end('{"error":{"message":"Invalid URL"}}')
+    const made = { id: 'resp_cmp', object: 'response.compaction', created_at: 7, output: [item], usage }
+    return void reply.writeHead(200, jsonBody).end(JSON.stringify(made))
+  }
+
+  async function over() {
+    const one = await vendorFor(vendor)
+    const provider = openai({ baseURL: one.baseURL, responses: true })
+    const chats = { name: 'chats', chat: () => ({ choices: [] }) as never }
+    const models = { m: provider, older: provider, chats }
+    const hosted = await hostedWith({ models, retry: { maxAttempts: 1 } })
+    const compact = (body: object) => post(hosted.url, '/responses/compact', { model: 'm', input: [more], ...body })
+    const create = (body: object) => post(hosted.url, '/responses', { model: 'm', ...body })
+    const asked = () => one.requests.map(({ url, json }) => [url.replace('/v1', ''), json as object] as const)
+    return { ...hosted, compact, create, asked }
+  }
+
+  test('is that of the vendor, and read by it alone', async () => {
+    const { compact, create, asked, receipt } = await over()
+    const { json } = await compact({ prompt_cache_key: 'k', input: [{ ...more, id: 'msg_mine' }] })
+    expect(asked()).toEqual([['/responses/compact', { model: 'm', prompt_cache_key: 'k', input: [more] }]])
+    const { id, output } = json as CompactionObject
+    expect(json).toMatchObject({ id: 'resp_cmp', object: 'response.compaction', created_at: 7, usage })
+    expect(output).toMatchObject([{ type: 'compaction', id: 'cmp_theirs' }])
+    expect(output[0]?.['encrypted_content']).not.toBe('gAAAA')
+    expect(await receipt()).toMatchObject({ endpoint: 'responses.compact', usage: { total_tokens: 33 } })
+
+    const theirs = { type: 'compaction', encrypted_content: 'gAAAA' }
+    await create({ input: [...output, more] })
+    await create({ previous_response_id: id, input: [more] })
+    for (const [, body] of asked().slice(1)) expect(body).toMatchObject({ input: [theirs, more] })
+
+    const refused = await create({ model: 'chats', input: [...output, more] })
+    expect([refused.status, errorOf(refused).param]).toEqual([400, 'input[0]'])
+  })
+
+  test('is a summary where the model has none, and it is asked for one but once', async () => {
+    const { compact, create, asked } = await over()
+    const { json } = await compact({ model: 'older' })
+    await compact({ model: 'older' })
+    expect(asked().map(([url]) => url)).toEqual(['/responses/compact', '/responses', '/responses'])
+    await create({ input: [...(json as CompactionObject).output, more] })
+    expect(JSON.stringify(asked().at(-1))).toContain(summary)
+  })
+
+  test('is a summary where its length is bounded', async () => {
+    const { compact, asked } = await over()
+    expect((await compact({ max_output_tokens: 9 })).status).toBe(200)
+    expect(asked()).toMatchObject([['/responses', { max_output_tokens: 9, store: false }]])
+  })
+})

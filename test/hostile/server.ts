@@ -1,0 +1,115 @@
+/**
+ * The gateways under attack, in a process of their own: one that is open, and one where every word is paid. Each is served
+ * by several hosts. The parent asks over the channel what the attacks have cost.
+ */
+import { setTimeout as pause } from 'node:timers/promises'
+import { createGateway, memoryLedger, memoryUsageStore, type Gateway, type GatewayOptions } from 'modelhatch'
+import { anthropic, defineProvider, demo, finish, gemini, openai, openaiVideo, text } from 'modelhatch/providers'
+import { plainHosts, type Host } from '../hosts/hosts.ts'
+import { longestTurn } from './measured.ts'
+import { hostNames, keyOf, type Places } from './places.ts'
+import { watchTurns } from './turns.ts'
+
+const { good, hostile, recording, vendorKey: apiKey } = JSON.parse(process.argv[2] as string) as Places
+const turns = watchTurns(longestTurn, () => process.send?.({ slow: true }))
+
+/** Says back what it was asked last, so that an answer shows whose it is. */
+const echo = defineProvider({
+  name: 'echo',
+  async *chat({ request }) {
+    const { content } = request.messages.at(-1) ?? {}
+    yield text(typeof content === 'string' ? content : 'Hello')
+    yield finish('stop', { prompt_tokens: 10, completion_tokens: 10, total_tokens: 20 })
+  },
+})
+
+/** Tells a long tale, a word at a time, to whoever listens. */
+const tale = defineProvider({
+  name: 'tale',
+  async *chat({ signal }) {
+    for (let word = 0; word < 2_000 && !signal.aborted; word++) {
+      yield text(`word${word} `)
+      await pause(5)
+    }
+    yield finish('stop')
+  },
+})
+
+/** Writes as much as it is allowed to. */
+const writer = defineProvider({
+  name: 'writer',
+  async *chat({ request }) {
+    const tokens = Math.min(request.max_completion_tokens ?? request.max_tokens ?? 100_000, 100_000)
+    yield text('x'.repeat(50))
+    yield finish('length', { prompt_tokens: 1, completion_tokens: tokens, total_tokens: tokens + 1 })
+  },
+})
+
+/** Has heard the question, and never says a word. */
+const silent = defineProvider({
+  name: 'silent',
+  async *chat({ signal }) {
+    process.send?.({ heard: 'silent' })
+    while (!signal.aborted) await pause(5)
+    yield text('late')
+  },
+})
+
+const vendors = (baseURL: string) => ({
+  openai: openai({ baseURL, apiKey }),
+  responses: openai({ baseURL, apiKey, responses: true }),
+  claude: { provider: anthropic({ baseURL, apiKey }), providerModel: 'claude-sonnet-4-20250514' },
+  gemini: { provider: gemini({ baseURL, apiKey }), providerModel: 'gemini-2.5-flash' },
+})
+
+const named = (prefix: string, models: object) =>
+  Object.fromEntries(Object.entries(models).map(([name, model]) => [`${prefix}${name}`, model as never]))
+
+const demoModel = demo({ paceMs: 0, videoSeconds: 0 })
+const tenants = { [keyOf('a')]: { account: 'a' }, [keyOf('b')]: { account: 'b' } }
+const common: Partial<GatewayOptions> = { retry: { maxAttempts: 1 } }
+
+const open = createGateway({
+  ...common,
+  keys: tenants,
+  models: {
+    demo: demoModel,
+    echo,
+    ...vendors(good),
+    ...named('hostile-', vendors(hostile)),
+    routed: openai({ preset: 'openrouter', baseURL: recording, apiKey }),
+    recorded: openai({ baseURL: recording, apiKey, responses: true }),
+    film: openaiVideo({ baseURL: recording, apiKey }),
+  },
+})
+
+const ledger = memoryLedger()
+const price = { input: '1000', output: '1000' }
+const paid = createGateway({
+  ...common,
+  keys: Object.fromEntries(['rich', 'poor'].map((account) => [keyOf(account), { account }])),
+  models: Object.fromEntries(
+    Object.entries({ echo, tale, writer, silent }).map(([name, provider]) => [name, { provider, price }]),
+  ),
+  billing: { defaults: { outputTokens: 100, enforce: true } },
+  storage: { ledger, usage: memoryUsageStore() },
+  hooks: { receipt: (receipt) => void process.send?.({ receipt }) },
+})
+await ledger.credit({ account: 'rich', amount: 1_000_000_000_000n, reference: 'rich' })
+await ledger.credit({ account: 'poor', amount: 1_000_000n, reference: 'poor' })
+
+async function served(gateway: Gateway): Promise<Record<string, object>> {
+  const hosts = hostNames.map((wanted) => plainHosts.find(({ name }) => name === wanted) as Host)
+  const running = await Promise.all(hosts.map((host) => host.start(gateway)))
+  return Object.fromEntries(running.map(({ name, port, path }) => [name, { port, path }]))
+}
+
+process.on('message', ({ id, ask, account = '' }: { id: number; ask: 'turns' | 'account'; account?: string }) => {
+  void (async () => {
+    if (ask === 'turns') return turns()
+    const { balance = 0n, held = 0n } = (await ledger.account(account)) ?? {}
+    return { balance: String(balance), held: String(held) }
+  })().then((answer) => process.send?.({ id, answer }))
+})
+process.on('disconnect', () => process.exit())
+process.send?.({ ports: { open: await served(open), paid: await served(paid) } })

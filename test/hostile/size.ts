@@ -1,0 +1,27 @@
+/** How much is attacked: a little with every run of the suite, more by `npm run test:hostile`, all of it in its long form. */
+import { long } from '../long.ts'
+
+const gate = Boolean(process.env['MODELHATCH_HOSTILE'])
+
+export interface Size {
+  readonly mutants: number
+  /** Milliseconds for them at most. On a machine that is busy fewer are sent. */
+  readonly mutantMs: number
+  /** Of the worst inputs one in so many is sent; none where it is 0. */
+  readonly worstOneIn: number
+  readonly worstMs: number
+  readonly spenders: number
+  readonly kills: number
+  readonly videos: number
+}
+
+export const size: Size = long
+  ? { mutants: 100_000, mutantMs: 600_000, worstOneIn: 1, worstMs: 900_000, spenders: 2_000, kills: 100, videos: 500 }
+  : gate
+    ? { mutants: 6_000, mutantMs: 10_000, worstOneIn: 6, worstMs: 10_000, spenders: 300, kills: 3, videos: 20 }
+    : { mutants: 600, mutantMs: 2_500, worstOneIn: 0, worstMs: 0, spenders: 60, kills: 0, videos: 0 }
+
+/** One figure for each kind of attack, where somebody has asked for them. */
+export function tell(figure: string): void {
+  if (gate || long) process.stdout.write(`${figure}\n`)
+}

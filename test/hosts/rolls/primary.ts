@@ -1,0 +1,36 @@
+/** Two workers behind one port. Told to roll, it replaces one after the other, as a deploy does. */
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
+
+cluster.setupPrimary({
+  exec: fileURLToPath(new URL('worker.ts', import.meta.url)),
+  execArgv: ['--conditions=modelhatch-source'],
+})
+
+async function start(): Promise<Worker> {
+  const worker = cluster.fork()
+  await once(worker, 'listening')
+  return worker
+}
+
+let workers = await Promise.all([start(), start()])
+
+process.on('message', (message) => {
+  if (message === 'roll') void roll()
+})
+
+async function roll(): Promise<void> {
+  const codes: unknown[] = []
+  const next = await Promise.all([start(), start()])
+  for (const old of workers) {
+    const ended = once(old, 'exit')
+    old.process.kill('SIGTERM')
+    codes.push((await ended)[0])
+  }
+  workers = next
+  process.send?.({ rolled: codes })
+}
+
+process.once('disconnect', () => process.exit())
+process.send?.('ready')

@@ -1,0 +1,122 @@
+import { request } from 'node:http'
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { describe, expect, test } from 'vitest'
+import { createGateway, type GatewayOptions } from 'modelhatch'
+import { demo } from 'modelhatch/providers'
+import { hosted } from '../hosted.ts'
+import { wav } from '../sound.ts'
+
+const json = JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'Reply with exactly: pong' }] })
+const compressions: [string, (text: string | Uint8Array) => Buffer][] = [
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+  ['zstd', zstdCompressSync],
+]
+
+function served(options: Partial<GatewayOptions> = {}): Promise<string> {
+  const models = { demo: demo(), 'demo-transcription': demo() }
+  return hosted(createGateway({ keys: { 'sk-test': {} }, models, ...options }))
+}
+
+async function send(url: string, body: Uint8Array, encoding: string, more: Record<string, string> = {}) {
+  const headers = {
+    authorization: 'Bearer sk-test',
+    'content-type': 'application/json',
+    'content-encoding': encoding,
+    ...more,
+  }
+  const answer = await fetch(url, { method: 'POST', headers, body: body as never })
+  return { status: answer.status, json: (await answer.json()) as { error?: { message: string; code: string } } }
+}
+
+const chatOf = (url: string) => `${url}/v1/chat/completions`
+
+/** A chat whose text is so many times the same letter. */
+function repeated(length: number): string {
+  return JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'a'.repeat(length) }] })
+}
+
+describe('a compressed body', () => {
+  const otherNames: typeof compressions = [
+    ['x-gzip', gzipSync],
+    ['GZIP', gzipSync],
+  ]
+  test.each([...compressions, ...otherNames])('%s is read', async (encoding, compress) => {
+    expect(await send(chatOf(await served()), compress(json), encoding)).toMatchObject({
+      status: 200,
+      json: { choices: [{ message: { content: 'pong' } }] },
+    })
+  })
+
+  test.each(compressions)('%s may be a form', async (encoding, compress) => {
+    const form = new FormData()
+    form.set('model', 'demo-transcription')
+    form.set('file', new File([wav({ seconds: 1 })], 'sound.wav'))
+    const whole = new Response(form)
+    const body = compress(new Uint8Array(await whole.arrayBuffer()))
+    const type = { 'content-type': whole.headers.get('content-type') as string }
+    expect(await send(`${await served()}/v1/audio/transcriptions`, body, encoding, type)).toMatchObject({
+      status: 200,
+      json: { text: expect.stringContaining('1 second') as string },
+    })
+  })
+
+  test('may have the size that a body may have, of what comes out', async () => {
+    const url = chatOf(await served({ sizes: { jsonBytes: 10_000 } }))
+    expect((await send(url, gzipSync(repeated(9_000)), 'gzip')).status).toBe(200)
+    expect(await send(url, gzipSync(repeated(11_000)), 'gzip')).toMatchObject({
+      status: 413,
+      json: { error: { code: 'request_too_large' } },
+    })
+  })
+
+  test.each(compressions)('%s that grows out of proportion is refused', async (encoding, compress) => {
+    const url = chatOf(await served())
+    const { status, json: told } = await send(url, compress(repeated(15_000_000)), encoding)
+    expect([status, told.error?.message]).toEqual([413, expect.stringContaining('more than 100 times')])
+    // A mebibyte may come of next to nothing.
+    expect((await send(url, compress(repeated(1_000_000)), encoding)).status).toBe(200)
+  })
+
+  test('may be allowed to grow more', async () => {
+    const url = chatOf(await served({ sizes: { inflateRatio: 10_000 } }))
+    expect((await send(url, gzipSync(repeated(5_000_000)), 'gzip')).status).toBe(200)
+  })
+
+  test.each(compressions)('%s that is broken, cut off or none at all is refused', async (encoding, compress) => {
+    const url = chatOf(await served())
+    const whole = compress(json)
+    for (const body of [Buffer.from(json), whole.subarray(0, -8), Buffer.alloc(40, 255)]) {
+      const { status, json: told } = await send(url, body, encoding)
+      expect([status, told.error?.code]).toEqual([400, 'invalid_request_error'])
+    }
+  })
+
+  test.each(['gzip, br', 'klingon', 'constructor', 'gzip;q=1'])('%j is no encoding that is known', async (encoding) => {
+    const { status, json: told } = await send(chatOf(await served()), gzipSync(json), encoding)
+    expect([status, told.error?.message]).toEqual([415, expect.stringContaining('gzip')])
+  })
+
+  test('of a stranger is not looked at', async () => {
+    const url = chatOf(await served())
+    expect((await send(url, gzipSync(json), 'gzip', { authorization: 'Bearer sk-other' })).status).toBe(401)
+  })
+
+  test('whose client leaves in the middle of it does no harm', async () => {
+    const url = await served()
+    const asked = request(chatOf(url), {
+      method: 'POST',
+      headers: {
+        authorization: 'Bearer sk-test',
+        'content-type': 'application/json',
+        'content-encoding': 'gzip',
+        'content-length': 1_000,
+      },
+    })
+    asked.on('error', () => undefined)
+    await new Promise<void>((resolve) => asked.write(gzipSync(json).subarray(0, 20), () => resolve()))
+    asked.destroy()
+    expect((await send(chatOf(url), gzipSync(json), 'gzip')).status).toBe(200)
+  })
+})

@@ -1,0 +1,124 @@
+/** Prices that would leave what a model makes free by mistake. */
+import { subscribe, unsubscribe } from 'node:diagnostics_channel'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  createGateway,
+  memoryLedger,
+  memoryTaskStore,
+  type GatewayOptions,
+  type PriceOptions,
+} from '../../src/index.ts'
+import { demo, openai, text, type Provider } from '../../src/providers/index.ts'
+import { ask } from '../endpoints/ask.ts'
+import { hosted } from '../hosted.ts'
+
+async function* write() {
+  yield text('hello')
+}
+const writer: Provider = { name: 'writer', chat: write }
+const embedder: Provider = { name: 'embedder', embed: () => ({ data: [] }) }
+const listener: Provider = { name: 'listener', transcribe: () => '' }
+const painter: Provider = { name: 'painter', generateImages: () => ({ data: [] }) as never }
+const filmer: Provider = {
+  name: 'filmer',
+  video: { submit: 'token', start: async () => ({}), check: async () => ({ state: 'pending' }) },
+}
+
+const create = (provider: Provider, price: PriceOptions) =>
+  createGateway({ models: { m: { provider, price } }, billing: {} })
+
+describe('when the gateway is created', () => {
+  test.each<[Provider, PriceOptions, string]>([
+    [writer, { input: '1' }, 'output'],
+    [writer, { input: '1', request: '1' }, 'output'],
+    [writer, { second: '1' }, 'output'],
+    [writer, { image: '1' }, 'output'],
+    [filmer, { input: '1', output: '2' }, 'second'],
+    [filmer, { image: '1' }, 'second'],
+    [painter, { input: '1' }, 'image'],
+    [painter, { second: '1' }, 'image'],
+    [listener, { image: '1' }, 'second'],
+    [embedder, { output: '1' }, 'input'],
+  ])('%o at %o lacks a price of %s', (provider, price, part) => {
+    expect(() => create(provider, price)).toThrow(
+      new RegExp(
+        `^models\\["m"\\]\\.price charges nothing for .*: add "${part}", or ${part}: '0' if that is to be free`,
+      ),
+    )
+  })
+
+  test.each<[Provider, PriceOptions]>([
+    [writer, { input: '1', output: '0' }],
+    [writer, { output: '1' }],
+    [writer, { request: '1' }],
+    [writer, { input: '0' }],
+    [filmer, { request: '1' }],
+    [filmer, { second: '0', input: '1' }],
+    [painter, { input: '1', output: '2' }],
+    [listener, { input: '1' }],
+    [embedder, { input: '1' }],
+    [openai({ apiKey: 'x' }), { input: '1' }],
+  ])('%o may have the price %o', (provider, price) => {
+    expect(() => create(provider, price)).not.toThrow()
+  })
+
+  test('a way of a route is looked at with the price that it has itself', () => {
+    const models = { a: { route: ['b'] }, b: { provider: writer, price: { second: '1' } } }
+    expect(() => createGateway({ models })).toThrow(/models\["a"\]\.price charges nothing/)
+  })
+})
+
+describe('a provider that can make several things', () => {
+  async function asked(models: GatewayOptions['models'], path: string, body: object) {
+    const ledger = memoryLedger()
+    await ledger.credit({ account: 'a', amount: 1_000_000_000n, reference: 'start' })
+    const gateway = createGateway({
+      keys: { 'sk-test': { account: 'a' } },
+      models,
+      billing: {},
+      storage: { ledger, tasks: memoryTaskStore() },
+    })
+    const url = await hosted(gateway)
+    const failures: string[] = []
+    const watch = (message: unknown) => failures.push(String((message as { error: Error }).error.cause))
+    subscribe('modelhatch:failure', watch)
+    onTestFinished(() => void unsubscribe('modelhatch:failure', watch))
+    const { status } = await ask(url, 'POST', path, { model: 'm', ...body })
+    return { status, failures, ...(await ledger.account('a')) }
+  }
+  const chat = { messages: [{ role: 'user', content: 'hi' }] }
+  const video = { prompt: 'x', duration: 5 }
+
+  test.each<[string, PriceOptions, object, string]>([
+    ['/chat/completions', { input: '1' }, chat, 'output'],
+    ['/chat/completions', { second: '1' }, chat, 'output'],
+    ['/responses', { image: '1' }, { input: 'hi' }, 'output'],
+    ['/videos/generations', { input: '1', output: '1' }, video, 'second'],
+    ['/images/generations', { second: '1' }, { prompt: 'x' }, 'image'],
+  ])('%s is not served at %o, and the host learns why', async (path, price, body, part) => {
+    const { status, failures, balance, held } = await asked({ m: { provider: demo(), price } }, path, body)
+    expect(status).toBe(503)
+    expect(failures).toEqual([expect.stringContaining(`add "${part}"`)])
+    expect({ balance, held }).toEqual({ balance: 1_000_000_000n, held: 0n })
+  })
+
+  test.each<[string, PriceOptions, object]>([
+    ['/embeddings', { input: '1' }, { input: 'hi' }],
+    ['/chat/completions', { input: '1', output: '0' }, chat],
+    ['/videos/generations', { second: '1' }, video],
+  ])('%s is served at %o', async (path, price, body) => {
+    expect(await asked({ m: { provider: demo(), price } }, path, body)).toMatchObject({ status: 200, failures: [] })
+  })
+
+  test('is not served by a registry with such a price either', async () => {
+    const model = {
+      id: 'm',
+      created: 1,
+      ownedBy: 'us',
+      price: { input: '1' },
+      deployments: [{ provider: writer, model: 'm', order: 0, weight: 1 }],
+    }
+    const { status, failures } = await asked({ find: () => model, list: () => [model] }, '/chat/completions', chat)
+    expect([status, failures]).toEqual([503, [expect.stringContaining('add "output"')]])
+  })
+})

@@ -1,0 +1,153 @@
+import { describe, expect, test } from 'vitest'
+import { turnsOf } from '../../worst/turns.ts'
+import { ask, client, messageTo, say, tool } from './ask.ts'
+
+/** Of CPU. What these requests took before they were bounded was seconds, or all memory. */
+const mostMs = 1_000
+
+async function valueOf(schema: object): Promise<unknown> {
+  const format = { name: 'value', schema: schema as Record<string, unknown> }
+  return JSON.parse((await say('Go.', { response_format: { type: 'json_schema', json_schema: format } })) ?? '')
+}
+
+async function expectCheap(work: () => Promise<unknown>, outcome: 'answered' | 'refused'): Promise<void> {
+  const { result, total } = await turnsOf(() =>
+    work().then(
+      () => 'answered',
+      (error: { status?: number }) => (error.status === 400 ? 'refused' : error),
+    ),
+  )
+  expect(result).toBe(outcome)
+  expect(total).toBeLessThan(mostMs)
+}
+
+function times<T>(count: number, make: (at: number) => T): T[] {
+  return Array.from({ length: count }, (_, at) => make(at))
+}
+
+const names = times(9_900, (at) => `n${at}`)
+
+describe('a small request costs little', () => {
+  test.each<[string, 'answered' | 'refused', object]>([
+    [
+      'a list of large constants',
+      'refused',
+      { type: 'array', minItems: 990, items: { const: [times(9_900, Number), times(9_900, Number)] } },
+    ],
+    ['a list of long constants', 'refused', { type: 'array', minItems: 990, items: { const: 'x'.repeat(400_000) } }],
+    ['a list of large choices', 'refused', { type: 'array', minItems: 990, items: { enum: [names, names] } }],
+    ['a list of choices among many', 'answered', { type: 'array', minItems: 990, items: { enum: names } }],
+    [
+      'one reference many times over, to very many names',
+      'refused',
+      { allOf: times(480, () => ({ $ref: '#/$defs/a' })), $defs: { a: { type: 'object', required: names } } },
+    ],
+    [
+      'one long reference many times over',
+      'refused',
+      { allOf: times(20, () => ({ $ref: `#${'/a'.repeat(20_000)}` })) },
+    ],
+    ['a schema of 14 MB', 'refused', { allOf: times(480, (at) => ({ $ref: `#${'/a'.repeat(14_000)}${at}` })) }],
+    ['a reference to itself', 'refused', { $ref: '#' }],
+    [
+      'references that double at each step',
+      'refused',
+      {
+        $ref: '#/$defs/a0',
+        $defs: Object.fromEntries(
+          times(90, (at) => [
+            `a${at}`,
+            { allOf: [{ $ref: `#/$defs/a${at + 1}` }, { $ref: `#/$defs/a${at + 1}` }], type: 'object' },
+          ]),
+        ),
+      },
+    ],
+    ['long names', 'refused', { type: 'object', required: times(20, (at) => `${at}${'x'.repeat(20_000)}`) }],
+    ['very many members', 'refused', { type: 'object', minProperties: 1e9 }],
+    [
+      'long texts',
+      'refused',
+      { type: 'array', minItems: 900, items: { type: 'string', minLength: 1e9, maxLength: 1e9 } },
+    ],
+    [
+      'long patterns',
+      'refused',
+      {
+        type: 'array',
+        prefixItems: times(200, (at) => ({ type: 'string', pattern: `${at}${'(a|b){9}'.repeat(249)}` })),
+      },
+    ],
+    [
+      'patterns of very many different classes',
+      'answered',
+      {
+        type: 'array',
+        prefixItems: times(24, (at) => ({
+          type: 'string',
+          pattern: times(490, (nth) => `[${String.fromCharCode(300 + at, 1_000 + nth)}]`).join(''),
+        })),
+      },
+    ],
+    [
+      'patterns of classes without an end',
+      'answered',
+      { type: 'array', prefixItems: times(24, (at) => ({ type: 'string', pattern: `${at}${'['.repeat(2_000)}` })) },
+    ],
+  ])('a schema with %s is %s', async (_, outcome, schema) => {
+    await expectCheap(() => valueOf(schema), outcome)
+  })
+
+  test('long counts in many choices end early, and say so', async () => {
+    const more = { n: 128, logprobs: true, top_logprobs: 1 }
+    const { result, total } = await turnsOf(() => ask('Count from 1 to 9999', more))
+    expect(result.choices).toHaveLength(128)
+    expect(result.choices.map(({ finish_reason: reason }) => reason)).toEqual(times(128, () => 'length'))
+    expect(JSON.stringify(result).length).toBeLessThan(10_000_000)
+    expect(total).toBeLessThan(2 * mostMs)
+  })
+
+  test('a single answer may be long', async () => {
+    expect(await say('Count from 1 to 5000')).toMatch(/, 4999, 5000$/)
+  })
+
+  test('the name of a tool is as long as a name', async () => {
+    const long = tool('x'.repeat(100_000))
+    await expect(messageTo('Use a tool', { tools: [long] })).rejects.toMatchObject({ status: 400 })
+    await expect(messageTo('Hi', { functions: [{ name: 'x'.repeat(100_000) }] })).rejects.toMatchObject({ status: 400 })
+  })
+
+  test('very many tools are called by dozens, and searched for in one go', async () => {
+    const tools = times(2_000, (at) => tool(`weather_${at}`, { city: { type: 'string' } }))
+    await expectCheap(async () => {
+      const { tool_calls: calls } = await messageTo(`What is the weather? ${'weather '.repeat(900)}`, { tools })
+      expect(calls).toHaveLength(32)
+    }, 'answered')
+  })
+
+  test.each<[string, object]>([
+    ['no objects', { allowed_tools: { mode: 'auto', tools: [null] } }],
+    ['no list', { allowed_tools: { mode: 'auto', tools: 'x' } }],
+  ])('allowed tools that are %s are refused', async (_, choice) => {
+    const request = { tools: [tool('a')], tool_choice: { type: 'allowed_tools', ...choice } as never }
+    await expect(messageTo('Hi', request)).rejects.toMatchObject({ status: 400 })
+  })
+
+  test.each<[string, () => string | string[]]>([
+    ['of characters that become many when they are normalised', () => '\ufdfa'.repeat(2_000_000)],
+    ['of one word', () => 'x'.repeat(6_000_000)],
+    ['of very many words', () => times(500_000, (at) => `w${at}`).join(' ')],
+  ])('an embedding of a text %s', async (_, input) => {
+    await expectCheap(() => client.embeddings.create({ model: 'demo', input: input() }), 'answered')
+  })
+
+  test('embeddings of more numbers than there is room for are refused', async () => {
+    const input = times(2_000, String)
+    await expectCheap(() => client.embeddings.create({ model: 'demo', input, dimensions: 4_096 }), 'refused')
+  })
+
+  test('prompts of text completions are so many, and are given back in few choices', async () => {
+    const asking = (more: object) => client.completions.create({ model: 'demo', prompt: 'Hi', max_tokens: 1, ...more })
+    await expectCheap(() => asking({ prompt: times(1_000, () => 'Count from 1 to 9999') }), 'refused')
+    await expectCheap(() => asking({ prompt: 'x'.repeat(5_000_000), echo: true, n: 128 }), 'refused')
+  })
+})

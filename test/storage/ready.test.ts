@@ -1,0 +1,106 @@
+/** `gateway.ready()`: a store that cannot be used is known before the first caller comes. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Pool } from 'pg'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { postgres } from '../../adapters/postgres.ts'
+import { redis } from '../../adapters/redis.ts'
+import { sqlite } from '../../adapters/sqlite.ts'
+import { createGateway, type GatewayError, type StorageBundle } from '../../src/index.ts'
+import { demo } from '../../src/providers/index.ts'
+import { hasPostgres, ownName, postgresPool, postgresUrl } from '../servers.ts'
+
+const price = { input: '1', output: '1' }
+
+function serving(storage?: StorageBundle) {
+  const gateway = createGateway({
+    models: { m: { provider: demo(), price } },
+    billing: {},
+    ...(storage && { storage }),
+  })
+  onTestFinished(() => gateway.close({ graceMs: 0 }))
+  return gateway
+}
+
+async function refusal(storage: StorageBundle): Promise<{ message: string; cause: string }> {
+  const error = await serving(storage)
+    .ready()
+    .then(() => undefined)
+    .catch((thrown: GatewayError) => thrown)
+  return { message: String(error?.message), cause: String(error?.cause) }
+}
+
+function file(content?: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const path = join(folder, 'gateway.db')
+  if (content !== undefined) writeFileSync(path, content)
+  return path
+}
+
+const everyStore =
+  /from the key store, the limit store, the ledger, the usage store, the store of responses, the task store, the idempotency store\./
+
+test('stores in memory and in a new file are ready, and nothing is left in them', async () => {
+  await expect(serving().ready()).resolves.toBeUndefined()
+  const storage = sqlite(file())
+  const gateway = serving(storage)
+  await gateway.ready()
+  await gateway.ready()
+  expect(await storage.ledger.accounts?.({})).toEqual({ items: [] })
+  expect(await storage.usage.list({})).toEqual({ items: [] })
+})
+
+test('a file that is no database', async () => {
+  const { message, cause } = await refusal(sqlite(file('This is a letter and not a database.'.repeat(100))))
+  expect(message).toMatch(everyStore)
+  expect(cause).toMatch(/file is not a database/)
+})
+
+test('one store of several that fails is named', async () => {
+  const bundle = sqlite(file())
+  const ledger = { ...bundle.ledger, account: () => Promise.reject(new Error('permission denied for table account')) }
+  expect(await refusal({ ...bundle, ledger })).toEqual({
+    message: expect.stringContaining('came from the ledger. The cause'),
+    cause: 'Error: permission denied for table account',
+  })
+})
+
+test('a Redis that refuses the password', async () => {
+  const { message, cause } = await refusal(redis(async () => Promise.reject(new Error('WRONGPASS invalid username'))))
+  expect(message).toMatch(
+    /the key store, the limit store, the ledger, the store of responses, the task store, the idem/,
+  )
+  expect(cause).toMatch(/WRONGPASS/)
+})
+
+describe.skipIf(!hasPostgres)('Postgres', () => {
+  const refused = async (options: object) => {
+    const pool = new Pool({ connectionString: postgresUrl, max: 2, ...options })
+    pool.on('error', () => undefined)
+    onTestFinished(() => pool.end())
+    return refusal(postgres(pool, { schema: ownName() }))
+  }
+
+  test('with a database that does not exist', async () => {
+    const url = new URL(postgresUrl)
+    url.pathname = '/no_such_database'
+    const { message, cause } = await refused({ connectionString: url.href })
+    expect(message).toMatch(everyStore)
+    expect(cause).toMatch(/database "no_such_database" does not exist/)
+  })
+
+  test('with a role that may make no tables', async () => {
+    const role = ownName()
+    const owner = postgresPool(1)
+    onTestFinished(async () => {
+      await owner.query(`DROP ROLE ${role}`)
+      await owner.end()
+    })
+    await owner.query(`CREATE ROLE ${role}`)
+    const { message, cause } = await refused({ options: `-c role=${role}` })
+    expect(message).toMatch(everyStore)
+    expect(cause).toMatch(/permission denied/)
+  })
+})

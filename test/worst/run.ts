@@ -1,0 +1,29 @@
+/**
+ * `npm run bench:turns`: how long each of the worst inputs keeps the event loop from everyone else. Words behind the
+ * command choose by path, name or model.
+ */
+import { vendorModels, worstGateway } from './gateway.ts'
+import { worstInputs } from './inputs.ts'
+import { turnsOf } from './turns.ts'
+
+/** Milliseconds of CPU. */
+const allowed = Number(process.env['TURN_MS'] ?? 100)
+const words = process.argv.slice(2)
+
+let tooLong = 0
+for (const { name, path, contentType, body } of worstInputs) {
+  for (const model of ['demo', ...(vendorModels[path] ?? [])]) {
+    if (!words.every((word) => `${path} ${name} ${model}`.includes(word))) continue
+    const gateway = await worstGateway()
+    const bytes = body(model)
+    globalThis.gc?.()
+    const { result, longestTurn, total } = await turnsOf(() => gateway.send(path, contentType, bytes).catch(() => 0))
+    await gateway.close()
+    const wrong = longestTurn > allowed || result >= 500 || result === 0
+    if (wrong) tooLong++
+    const figures = [longestTurn, total].map((each) => each.toFixed(0).padStart(6)).join('')
+    process.stdout.write(`${figures} ${result} ${wrong ? '!' : ' '} ${model.padEnd(10)} ${path}: ${name}\n`)
+  }
+}
+process.stdout.write(`${tooLong} over ${allowed} ms of CPU in one turn\n`)
+process.exitCode = tooLong > 0 ? 1 : 0
