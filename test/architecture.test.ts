@@ -126,7 +126,7 @@ describe('files', () => {
   })
 
   test('of SQLite name or count the places of their statements: Node 22.19 cannot bind those with a number', () => {
-    const sqlite = published.filter(({ path }) => path.startsWith('adapters/sqlite/'))
+    const sqlite = published.filter(({ path }) => path.startsWith('adapters/stores/sqlite/'))
     expect(sqlite.length).toBeGreaterThan(5)
     expect(sqlite.filter(({ text }) => /[ (,]\?\d/.test(text)).map(({ path }) => path)).toEqual([])
   })

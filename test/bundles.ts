@@ -1,7 +1,7 @@
 /** The stores that several processes can share, opened by name: the tests and their child processes use the same. */
-import { postgres } from '../adapters/postgres.ts'
-import { redis } from '../adapters/redis.ts'
-import { sqlite } from '../adapters/sqlite.ts'
+import { postgres } from '../adapters/stores/postgres/postgres.ts'
+import { redis } from '../adapters/stores/redis/redis.ts'
+import { sqlite } from '../adapters/stores/sqlite/sqlite.ts'
 import type { StorageBundle } from '../src/index.ts'
 import { postgresPool, redisConnection } from './servers.ts'
 

@@ -2,7 +2,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
-import { mount } from '../adapters/node.ts'
+import { mount } from '../adapters/hosts/node.ts'
 import { createGateway, type Gateway, type GatewayOptions, type Receipt } from '../src/index.ts'
 import { scriptedVendor, type ScriptedVendor, type VendorReply } from '../src/testing/vendor.ts'
 

@@ -3,10 +3,10 @@
  * mistake that is accepted would show as a limit that does not hold or as money that is not charged.
  */
 import { describe, expect, test } from 'vitest'
-import { fromAiSdk } from '../adapters/ai-sdk.ts'
-import { postgres } from '../adapters/postgres.ts'
-import { redis } from '../adapters/redis.ts'
-import { sqlite } from '../adapters/sqlite.ts'
+import { fromAiSdk } from '../adapters/bridges/ai-sdk/ai-sdk.ts'
+import { postgres } from '../adapters/stores/postgres/postgres.ts'
+import { redis } from '../adapters/stores/redis/redis.ts'
+import { sqlite } from '../adapters/stores/sqlite/sqlite.ts'
 import { createGateway, mintKey, Price } from '../src/index.ts'
 import * as memory from '../src/index.ts'
 import {

@@ -2,10 +2,10 @@
 import { expect, test } from 'vitest'
 import { createGateway } from '../src/index.ts'
 import { anthropic, demo, gemini, openai, openaiVideo } from '../src/providers/index.ts'
-import { fromAiSdk } from '../adapters/ai-sdk.ts'
-import { postgres } from '../adapters/postgres.ts'
-import { redis } from '../adapters/redis.ts'
-import { sqlite } from '../adapters/sqlite.ts'
+import { fromAiSdk } from '../adapters/bridges/ai-sdk/ai-sdk.ts'
+import { postgres } from '../adapters/stores/postgres/postgres.ts'
+import { redis } from '../adapters/stores/redis/redis.ts'
+import { sqlite } from '../adapters/stores/sqlite/sqlite.ts'
 
 const models = { demo: demo(), 'open/*': demo() }
 const given = (options: object) => () => createGateway({ models, ...options })

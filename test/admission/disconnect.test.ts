@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { defineProvider, finish, text } from '../../src/providers/index.ts'
 import { memoryLedger, type DisconnectPolicy, type Ledger } from '../../src/index.ts'
 import type { VendorReply } from '../../src/testing/vendor.ts'
-import { mount } from '../../adapters/fetch.ts'
+import { mount } from '../../adapters/hosts/fetch.ts'
 import { askChat } from '../hosted.ts'
 import { scene, streamEvents, whole, type Scene } from './scene.ts'
 

@@ -7,8 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Pool } from 'pg'
-import { postgres } from '../../adapters/postgres.ts'
-import { sqlite } from '../../adapters/sqlite.ts'
+import { postgres } from '../../adapters/stores/postgres/postgres.ts'
+import { sqlite } from '../../adapters/stores/sqlite/sqlite.ts'
 import type { StorageBundle, UsageRecord } from '../../src/index.ts'
 
 const rows = Number(process.argv[2] ?? 1_000_000)

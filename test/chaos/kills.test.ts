@@ -3,7 +3,7 @@
  * under their idempotency keys. In the short form here; `npm run test:long` plays the long one.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { taskSchema } from '../../adapters/postgres/tasks.ts'
+import { taskSchema } from '../../adapters/stores/postgres/tasks.ts'
 import type { VideoProvider } from '../../src/providers/index.ts'
 import { long } from '../long.ts'
 import { hasPostgres, hasRedis, ownName, postgresPool, postgresUrl, redisConnection, redisUrl } from '../servers.ts'

@@ -1,6 +1,6 @@
 /** Fields of a request that hold something else than they should: refused by name, whoever reads them, never a 500. */
 import { onTestFinished, describe, expect, test } from 'vitest'
-import { mount } from '../../adapters/fetch.ts'
+import { mount } from '../../adapters/hosts/fetch.ts'
 import { createGateway } from '../../src/index.ts'
 import { anthropic, demo, gemini, openai } from '../../src/providers/index.ts'
 import { vendorFor } from '../hosted.ts'

@@ -5,7 +5,7 @@
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { canary } from '../providers/faults/canary.ts'
-import { helpfulVendor } from '../hosts/gateway.ts'
+import { helpfulVendor } from '../adapters/hosts/gateway.ts'
 import { scriptedVendor, type ScriptedVendor } from 'modelhatch/testing'
 import { hasPostgres } from '../servers.ts'
 import { Attacked } from './attacked.ts'

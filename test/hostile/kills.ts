@@ -1,5 +1,5 @@
 /** Gateways that are killed again and again while videos are made, and what became of the videos. */
-import { taskSchema } from '../../adapters/postgres/tasks.ts'
+import { taskSchema } from '../../adapters/stores/postgres/tasks.ts'
 import { play } from '../chaos/world.ts'
 import { ownName, postgresPool, postgresUrl } from '../servers.ts'
 

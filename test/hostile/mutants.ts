@@ -1,5 +1,5 @@
 /** Mutants in a few lanes at once, to each host by turns, every tenth of them in pieces over a socket. */
-import { RawConnection } from '../hosts/raw.ts'
+import { RawConnection } from '../adapters/hosts/raw.ts'
 import { inPieces, randomFrom } from '../uploads/mutants.ts'
 import { faultIn, markOf, send, type Answer } from './asking.ts'
 import type { Attacked } from './attacked.ts'

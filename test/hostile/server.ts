@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createGateway, memoryLedger, memoryUsageStore, type Gateway, type GatewayOptions } from 'modelhatch'
 import { anthropic, defineProvider, demo, finish, gemini, openai, openaiVideo, text } from 'modelhatch/providers'
-import { plainHosts, type Host } from '../hosts/hosts.ts'
+import { plainHosts, type Host } from '../adapters/hosts/hosts.ts'
 import { longestTurn } from './measured.ts'
 import { hostNames, keyOf, type Places } from './places.ts'
 import { watchTurns } from './turns.ts'

@@ -1,7 +1,7 @@
 /** A gateway in a process of its own, so that it can be killed. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { mount } from '../../adapters/node.ts'
+import { mount } from '../../adapters/hosts/node.ts'
 import { openBundle, type Place } from '../bundles.ts'
 import { createGateway } from '../../src/index.ts'
 import { optionsOf, type Sharing } from './sharing.ts'

@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { mount } from '../../adapters/fetch.ts'
+import { mount } from '../../adapters/hosts/fetch.ts'
 import {
   createGateway,
   memoryIdempotencyStore,

@@ -43,7 +43,7 @@ describe('the packed package', () => {
 
   test('exports every adapter that is no part of another one, and of src three doors', () => {
     const exported = entries.map(({ targets }) => targets['modelhatch-source']?.replace('./', '') ?? '')
-    const adapters = [...consumer.files].filter((file) => /^adapters\/[^/]+\.ts$/.test(file))
+    const adapters = [...consumer.files].filter((file) => /^adapters\/[^/]+\/(?:([^/]+)\/\1|[^/]+)\.ts$/.test(file))
     const inside = [...consumer.files].filter((file) => /^adapters\/.+\.ts$/.test(file))
     const texts = inside.map((file) => readFileSync(join(consumer.installed, file), 'utf8'))
     const isPart = (file: string) => texts.some((text) => new RegExp(`'\\.{1,2}/${basename(file)}'`).test(text))

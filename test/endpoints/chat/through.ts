@@ -1,5 +1,5 @@
 /** A chat through a whole gateway in this process: what a provider says, and what its client gets. */
-import { mount } from '../../../adapters/fetch.ts'
+import { mount } from '../../../adapters/hosts/fetch.ts'
 import { createGateway, type Receipt } from '../../../src/index.ts'
 import { defineProvider } from '../../../src/providers/index.ts'
 import type { ChatChunk, ChatCompletion, Delta } from '../../../src/wire/chat.ts'

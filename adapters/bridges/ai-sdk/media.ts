@@ -1,0 +1,172 @@
+/** Vectors, pictures and transcripts by models of the AI SDK. */
+import { buffer } from 'node:stream/consumers'
+import { invalid } from '../../../src/errors.ts'
+import { isFile, type Form } from '../../../src/http/form.ts'
+import type { Call, EmbeddingAnswer, ImageAnswer, TranscriptAnswer } from '../../../src/providers/contract.ts'
+import { readDataUrl } from '../../../src/providers/data-url.ts'
+import { isRecord } from '../../../src/providers/reading/parts.ts'
+import { unsupportedValue } from '../../../src/providers/unsupported.ts'
+import type { EmbeddingRequest } from '../../../src/wire/embeddings.ts'
+import type { ImageEditRequest, ImageReference } from '../../../src/wire/images.ts'
+import type { TokenUsage } from '../../../src/wire/token-usage.ts'
+import type { TranscriptionRequest } from '../../../src/wire/transcriptions.ts'
+import type { ChatSettings } from './chat.ts'
+import { failureOf, refuseUnheeded } from './failure.ts'
+import type { AiSdkEmbeddingModel, AiSdkImageModel, AiSdkSpan, AiSdkTranscriptionModel } from './models.ts'
+
+export async function embed(
+  model: AiSdkEmbeddingModel,
+  call: Call<EmbeddingRequest>,
+  settings: ChatSettings,
+): Promise<EmbeddingAnswer> {
+  const { input, dimensions } = call.request
+  const texts = typeof input === 'string' ? [input] : [...input]
+  if (!texts.every((text) => typeof text === 'string')) {
+    throw unsupportedValue(call, 'input', 'it takes texts, not tokens.')
+  }
+  const atOnce = (await model.maxEmbeddingsPerCall) ?? texts.length
+  const vectors: (readonly number[])[] = []
+  let tokens: number | undefined = 0
+  for (let from = 0; from < texts.length; from += atOnce) {
+    const values = texts.slice(from, from + atOnce)
+    const asked = { values, ...(typeof dimensions === 'number' && { dimensions }) }
+    const { embeddings, usage, warnings } = await attempt(call, settings, asked, (options) => model.doEmbed(options))
+    refuseUnheeded(warnings, call, settings.dropParams)
+    vectors.push(...embeddings)
+    tokens = usage === undefined || tokens === undefined ? undefined : tokens + usage.tokens
+  }
+  return {
+    data: vectors.map((embedding, index) => ({ index, embedding })),
+    ...(tokens !== undefined && { usage: { prompt_tokens: tokens, total_tokens: tokens } }),
+  }
+}
+
+export async function draw(
+  model: AiSdkImageModel,
+  call: Call<ImageEditRequest>,
+  settings: ChatSettings,
+): Promise<ImageAnswer> {
+  const { prompt, n, size } = call.request
+  const { files, mask } = await shownIn(call)
+  const wanted = n ?? 1
+  const most = await mostAtOnce(model)
+  const images: { b64_json: string }[] = []
+  let usage: TokenUsage | undefined
+  while (images.length < wanted) {
+    const asked = {
+      prompt,
+      n: Math.min(wanted - images.length, most),
+      size: size === 'auto' ? undefined : (size ?? undefined),
+      providerOptions: {},
+      ...(files.length > 0 && { files }),
+      ...(mask !== undefined && { mask }),
+    }
+    const drawn = await attempt(call, settings, asked, (options) => model.doGenerate(options))
+    refuseUnheeded(drawn.warnings, call, settings.dropParams)
+    if (drawn.images.length === 0) break
+    for (const image of drawn.images) {
+      images.push({ b64_json: typeof image === 'string' ? image : Buffer.from(image).toString('base64') })
+    }
+    usage = added(usage, drawn.usage)
+  }
+  return { data: images, ...(usage && { usage }) }
+}
+
+export async function transcribe(
+  model: AiSdkTranscriptionModel,
+  call: Call<TranscriptionRequest>,
+  settings: ChatSettings,
+): Promise<TranscriptAnswer> {
+  const file = await fileIn(call.form)
+  // Only now is all of the form known.
+  const { language, prompt, temperature, timestamp_granularities: granularities } = call.request
+  for (const [field, value] of Object.entries({ language, prompt, temperature })) {
+    const unheard = value !== undefined && !settings.dropParams.includes(field)
+    if (unheard) throw unsupportedValue(call, field, 'leave it out.')
+  }
+  const asked = {
+    audio: file.bytes,
+    mediaType: file.type,
+    ...(granularities && { timestampGranularities: granularities }),
+  }
+  const told = await attempt(call, settings, asked, (options) => model.doGenerate(options))
+  refuseUnheeded(told.warnings, call, settings.dropParams)
+  const { text, language: heard, durationInSeconds: duration, segments, words } = told
+  return {
+    text,
+    ...(heard !== undefined && { language: heard }),
+    ...(duration !== undefined && { duration, usage: { type: 'duration', seconds: duration } }),
+    ...(segments && { segments: segments.map(spanOf) }),
+    ...(words && { words: words.map(({ text: word, startSecond: start, endSecond: end }) => ({ word, start, end })) }),
+  }
+}
+
+/** What every call of a model has in common. */
+async function attempt<T>(
+  call: Call<unknown>,
+  { providerOptions }: ChatSettings,
+  asked: object,
+  run: (options: never) => PromiseLike<T>,
+): Promise<T> {
+  try {
+    const options = { ...asked, ...(providerOptions && { providerOptions }), abortSignal: call.signal }
+    return await run(options as never)
+  } catch (thrown) {
+    throw failureOf(thrown, call)
+  }
+}
+
+async function mostAtOnce({ maxImagesPerCall: most, modelId }: AiSdkImageModel): Promise<number> {
+  const told: unknown = typeof most === 'function' ? await (most as (of: object) => unknown)({ modelId }) : most
+  return typeof told === 'number' && told > 0 ? told : 1
+}
+
+/** Pictures of an edit: files of a form, or references. */
+async function shownIn(call: Call<ImageEditRequest>): Promise<{ files: object[]; mask?: object }> {
+  if (call.form === undefined) {
+    const { images, mask } = call.request
+    const files = (images ?? []).map((each, index) => referred(each, `images[${index}].image_url`, call))
+    return mask === undefined || mask === null ? { files } : { files, mask: referred(mask, 'mask.image_url', call) }
+  }
+  const files: object[] = []
+  let mask: object | undefined
+  for await (const part of call.form.parts()) {
+    if (!isFile(part)) continue
+    const file = { type: 'file', mediaType: part.type, data: await buffer(part.bytes) }
+    if (part.name === 'mask') mask = file
+    else files.push(file)
+  }
+  return mask === undefined ? { files } : { files, mask }
+}
+
+/** A picture at an address that the vendor fetches itself, or in the request. */
+export function referred(
+  { image_url: url = '' }: ImageReference,
+  param: string,
+  call: Pick<Call<unknown>, 'publicModel'>,
+): object {
+  const inline = readDataUrl(url)
+  if (inline !== undefined) return { type: 'file', mediaType: inline.mediaType, data: inline.base64 }
+  if (/^https?:\/\//.test(url)) return { type: 'url', url }
+  throw unsupportedValue(call, param, 'it must be an http(s) URL or a data URL.')
+}
+
+async function fileIn(form: Form | undefined): Promise<{ bytes: Uint8Array; type: string }> {
+  let file: { bytes: Uint8Array; type: string } | undefined
+  for await (const part of form?.parts() ?? []) {
+    if (isFile(part) && part.name === 'file') file = { bytes: await buffer(part.bytes), type: part.type }
+  }
+  if (file === undefined) throw invalid('Missing required parameter: "file".', 'file')
+  return file
+}
+
+function added(sofar: TokenUsage | undefined, more: unknown): TokenUsage | undefined {
+  if (!isRecord(more)) return sofar
+  const input = Number(more['inputTokens'] ?? 0) + (sofar?.input_tokens ?? 0)
+  const output = Number(more['outputTokens'] ?? 0) + (sofar?.output_tokens ?? 0)
+  return { input_tokens: input, output_tokens: output, total_tokens: input + output }
+}
+
+function spanOf({ text, startSecond: start, endSecond: end }: AiSdkSpan, id: number) {
+  return { id, start, end, text }
+}

@@ -1,0 +1,203 @@
+/** Parts of a stream of the AI SDK → chunks of a chat. */
+import { retrySame } from '../../../src/providers/failure.ts'
+import { isRecord } from '../../../src/providers/reading/parts.ts'
+import type { ChatChunk, Delta, FinishReason } from '../../../src/wire/chat.ts'
+import type { Usage } from '../../../src/wire/usage.ts'
+import { extraContent, type Carried } from './prompt.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+interface Thought {
+  text: string
+  metadata: Fields
+}
+
+const finishes: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  length: 'length',
+  'content-filter': 'content_filter',
+  'tool-calls': 'tool_calls',
+}
+
+export interface ReaderOptions {
+  /** Only the first call is handed on. */
+  readonly single: boolean
+  /** Called with what the model will not heed, before it says anything. */
+  readonly warned: (warnings: unknown) => void
+}
+
+export class PartReader {
+  /** The answer has come to its end. */
+  done = false
+  readonly #options: ReaderOptions
+  #head: Partial<ChatChunk> = {}
+  readonly #calls = new Map<unknown, { readonly index: number; sent: boolean }>()
+  readonly #thoughts = new Map<unknown, Thought>()
+  #textMetadata: Fields | undefined
+  readonly #images: object[] = []
+
+  constructor(options: ReaderOptions) {
+    this.#options = options
+  }
+
+  /** The chunks of one part. Throws what it tells of an error. */
+  read(part: Fields): ChatChunk[] {
+    switch (part['type']) {
+      case 'stream-start':
+        this.#options.warned(part['warnings'])
+        return []
+      case 'response-metadata':
+        return this.#identify(part)
+      case 'text-start':
+      case 'text-end':
+        this.#keepText(part)
+        return []
+      case 'text-delta':
+        this.#keepText(part)
+        return this.#say({ content: textOf(part['delta']) })
+      case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
+        return this.#think(part)
+      case 'tool-input-start':
+        return part['providerExecuted'] === true ? [] : this.#openCall(part['id'], part['toolName'], '')
+      case 'tool-input-delta':
+        return this.#continueCall(part['id'], textOf(part['delta']))
+      case 'tool-call':
+        return part['providerExecuted'] === true ? [] : this.#wholeCall(part)
+      case 'file':
+        this.#keepFile(part)
+        return []
+      case 'finish':
+        return this.#finish(part)
+      case 'error':
+        throw part['error']
+      default:
+        // Sources, results of the vendor's own tools, pings, raw chunks.
+        return []
+    }
+  }
+
+  #identify({ id, modelId, timestamp }: Fields): ChatChunk[] {
+    this.#head = {
+      ...(typeof id === 'string' && { id }),
+      ...(typeof modelId === 'string' && { model: modelId }),
+      ...(timestamp instanceof Date && { created: Math.floor(timestamp.getTime() / 1000) }),
+    }
+    return []
+  }
+
+  #keepText({ providerMetadata: metadata }: Fields): void {
+    if (isRecord(metadata)) this.#textMetadata = merged(this.#textMetadata, metadata)
+  }
+
+  #think({ id, delta, providerMetadata: metadata }: Fields): ChatChunk[] {
+    let thought = this.#thoughts.get(id)
+    if (thought === undefined) this.#thoughts.set(id, (thought = { text: '', metadata: {} }))
+    if (isRecord(metadata)) thought.metadata = merged(thought.metadata, metadata)
+    const text = textOf(delta)
+    thought.text += text
+    return this.#say({ reasoning_content: text })
+  }
+
+  #openCall(id: unknown, name: unknown, text: string): ChatChunk[] {
+    const index = this.#calls.size
+    this.#calls.set(id, { index, sent: text !== '' })
+    if (this.#options.single && index > 0) return []
+    const called = { name: textOf(name), arguments: text }
+    return [this.#chunk({ tool_calls: [{ index, id: textOf(id), type: 'function', function: called }] })]
+  }
+
+  #continueCall(id: unknown, text: string): ChatChunk[] {
+    const call = this.#calls.get(id)
+    if (call === undefined || text === '' || (this.#options.single && call.index > 0)) return []
+    call.sent = true
+    return [this.#chunk({ tool_calls: [{ index: call.index, function: { arguments: text } }] })]
+  }
+
+  /** The call as a whole, behind its pieces or in their place. */
+  #wholeCall({ toolCallId: id, toolName, input, providerMetadata: metadata }: Fields): ChatChunk[] {
+    const text = typeof input === 'string' ? input : JSON.stringify(input ?? {})
+    const opened = this.#calls.has(id) ? [] : this.#openCall(id, toolName, '')
+    const call = this.#calls.get(id) as { index: number; sent: boolean }
+    const rest = call.sent || text === '{}' ? [] : this.#continueCall(id, text)
+    if (!isRecord(metadata) || (this.#options.single && call.index > 0)) return [...opened, ...rest]
+    const marked = { index: call.index, function: { arguments: '' }, ...extraContent({ metadata }) }
+    return [...opened, ...rest, this.#chunk({ tool_calls: [marked] })]
+  }
+
+  /** A picture in the answer of a chat, in the form that clients of other gateways know. */
+  #keepFile({ mediaType, data }: Fields): void {
+    const inner = isRecord(data) && 'data' in data ? data['data'] : data
+    const base64 = inner instanceof Uint8Array ? Buffer.from(inner).toString('base64') : inner
+    if (typeof base64 !== 'string' || !textOf(mediaType).startsWith('image/')) return
+    this.#images.push({ type: 'image_url', image_url: { url: `data:${textOf(mediaType)};base64,${base64}` } })
+  }
+
+  #finish({ finishReason, usage }: Fields): ChatChunk[] {
+    const { unified, raw } = isRecord(finishReason) ? finishReason : { unified: finishReason, raw: finishReason }
+    if (unified === 'error') throw retrySame(new Error('the model ended its answer with an error'))
+    // What the SDK says when the vendor's stream ended without an end.
+    if (finishes[textOf(unified)] === undefined && raw === undefined) {
+      throw retrySame(new Error('the vendor broke off in the middle of its answer'))
+    }
+    this.done = true
+    const reasoning = [...this.#thoughts.values()].filter(({ metadata }) => Object.keys(metadata).length > 0)
+    const carried: Carried = {
+      ...(reasoning.length > 0 && { reasoning }),
+      ...(this.#textMetadata !== undefined && { metadata: this.#textMetadata }),
+    }
+    // In one delta: readers that replace and readers that append come to the same.
+    const delta = { ...(this.#images.length > 0 && { images: this.#images }), ...extraContent(carried) }
+    const finish = finishes[textOf(unified)] ?? (this.#calls.size > 0 ? 'tool_calls' : 'stop')
+    const end = { ...this.#head, choices: [{ delta: {}, finish_reason: finish }], ...usageIn(usage) }
+    return Object.keys(delta).length > 0 ? [this.#chunk(delta), end] : [end]
+  }
+
+  #say(delta: Delta): ChatChunk[] {
+    return Object.values(delta)[0] === '' ? [] : [this.#chunk(delta)]
+  }
+
+  #chunk(delta: Delta): ChatChunk {
+    return { ...this.#head, choices: [{ delta }] }
+  }
+}
+
+/** The newer form tells the parts of both counts, the older ones stand side by side. */
+function usageIn(usage: unknown): { usage?: Usage } {
+  if (!isRecord(usage)) return {}
+  const { inputTokens: input, outputTokens: output } = usage
+  const prompt = countOf(isRecord(input) ? input['total'] : input)
+  const completion = countOf(isRecord(output) ? output['total'] : output)
+  if (prompt === undefined || completion === undefined) return {}
+  const cached = countOf(isRecord(input) ? input['cacheRead'] : usage['cachedInputTokens']) ?? 0
+  const written = countOf(isRecord(input) ? input['cacheWrite'] : undefined) ?? 0
+  const reasoning = countOf(isRecord(output) ? output['reasoning'] : usage['reasoningTokens']) ?? 0
+  return {
+    usage: {
+      prompt_tokens: prompt,
+      completion_tokens: completion,
+      total_tokens: prompt + completion,
+      prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+      completion_tokens_details: { reasoning_tokens: reasoning },
+    },
+  }
+}
+
+function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}
+
+/** Vendor by vendor, field by field: later parts add to earlier ones. */
+function merged(sofar: Fields | undefined, more: Fields): Fields {
+  const whole: Record<string, unknown> = { ...sofar }
+  for (const [vendor, fields] of Object.entries(more)) {
+    const known = whole[vendor]
+    whole[vendor] = isRecord(known) && isRecord(fields) ? { ...known, ...fields } : fields
+  }
+  return whole
+}
+
+function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}

@@ -1,0 +1,49 @@
+/** A video request → the options of a video model of the AI SDK. */
+import { invalid } from '../../../src/errors.ts'
+import { ratioOf } from '../../../src/providers/videos/shape.ts'
+import { fieldFor, readWishes, withShape } from '../../../src/providers/videos/wishes.ts'
+import type { VideoRequest } from '../../../src/wire/video.ts'
+import type { ChatSettings } from './chat.ts'
+import { referred } from './media.ts'
+
+/** What the SDK knows, by its own names. */
+const kinds = {
+  aspectRatio: 'string',
+  resolution: 'string',
+  fps: 'number',
+  seed: 'number',
+  generateAudio: 'boolean',
+} as const
+
+const forms: readonly (readonly [keyof typeof kinds, RegExp, string])[] = [
+  ['aspectRatio', /^(?:\d{1,4}:\d{1,4}|adaptive)$/, '"<width>:<height>", or be "adaptive"'],
+  ['resolution', /^\d{2,5}x\d{2,5}$/, '"<width>x<height>"'],
+]
+
+export function videoOptions(request: VideoRequest, { dropParams, providerOptions }: ChatSettings): object {
+  const { settings, picture } = readWishes(request, kinds, dropParams)
+  for (const [name, form, told] of forms) {
+    const value = settings[name]
+    if (value === undefined || form.test(String(value))) continue
+    const field = fieldFor(name, request)
+    throw invalid(`"${field}" must have the form ${told}.`, field)
+  }
+  const { model, prompt, duration } = request
+  return {
+    prompt,
+    n: 1,
+    duration,
+    ...withShape(request, settings, shapeOf(request)),
+    ...(picture && { image: referred({ image_url: picture.url }, picture.field, { publicModel: model }) }),
+    providerOptions: providerOptions ?? {},
+  }
+}
+
+/** Some vendors take the one, some the other, some both. */
+function shapeOf({ size }: VideoRequest): { resolution?: string; aspectRatio?: string } {
+  if (size === undefined) return {}
+  const aspectRatio = ratioOf(size, ratios)
+  return { resolution: size, ...(aspectRatio !== undefined && { aspectRatio }) }
+}
+
+const ratios = ['16:9', '9:16', '1:1', '4:3', '3:4', '3:2', '2:3', '21:9', '9:21']

@@ -1,0 +1,40 @@
+/** What a video model of the AI SDK gives for a video: the bytes, or where they are. */
+import { GatewayError } from '../../../src/errors.ts'
+import { readDataUrl } from '../../../src/providers/data-url.ts'
+import type { VideoContent, VideoContext } from '../../../src/providers/video.ts'
+import { ranged } from '../../../src/providers/videos/content.ts'
+import { download, strangersClient } from '../../../src/providers/videos/download.ts'
+import type { AiSdkVideo } from './models.ts'
+
+export type MadeVideo = { readonly bytes: Buffer; readonly type: string } | { readonly url: string }
+
+/** A task is one video: the first that is here, or can be fetched. */
+export function madeIn(videos: readonly AiSdkVideo[] | undefined): MadeVideo | undefined {
+  return videos?.map(madeOf).find((made) => made !== undefined)
+}
+
+function madeOf({ type, url, data, mediaType }: AiSdkVideo): MadeVideo | undefined {
+  if (type === 'url' && url !== undefined) {
+    const inline = readDataUrl(url)
+    if (inline === undefined) return { url }
+    return { bytes: Buffer.from(inline.base64, 'base64'), type: typeOf(inline.mediaType) }
+  }
+  if (data === undefined) return undefined
+  const bytes = typeof data === 'string' ? Buffer.from(data, 'base64') : Buffer.from(data)
+  return { bytes, type: typeOf(mediaType) }
+}
+
+function typeOf(mediaType: string): string {
+  return /^video\/[\w.+-]+$/.test(mediaType) ? mediaType : 'video/mp4'
+}
+
+/** An address is followed here and never given out: some packages write the vendor's key into it. */
+export async function contentOf(
+  made: MadeVideo | undefined,
+  context: VideoContext & { readonly range?: string },
+  allowPrivateNetwork: boolean,
+): Promise<VideoContent> {
+  if (made === undefined) throw new GatewayError('not_found')
+  if ('bytes' in made) return ranged(made.bytes, context.range, made.type)
+  return download(URL.parse(made.url), context, (url) => strangersClient(url, allowPrivateNetwork))
+}

@@ -1,0 +1,235 @@
+/**
+ * `node:http` on one side, `Exchange` and `Reply` on the other. Every trap of hosting lives here and in `linger.ts`,
+ * once: the other adapters add only what their framework does differently. The types of requests and responses are
+ * structural, so any version of any framework fits.
+ */
+import type { Readable } from 'node:stream'
+import type { Exchange, Gateway, Reply, RequestBody, Sink, StreamBody } from '../../src/index.ts'
+import { linger } from './linger.ts'
+
+export { prepareShutdown, type ShutdownOptions } from './shutdown.ts'
+
+/** The part of `http.IncomingMessage`, or of its HTTP/2 twin, that is used. */
+export interface NodeRequest extends Readable {
+  readonly method?: string | undefined
+  readonly url?: string | undefined
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly httpVersionMajor: number
+  readonly complete: boolean
+  readonly socket: { readonly remoteAddress?: string | undefined }
+  /** What a body parser of the host left. */
+  readonly body?: unknown
+  readonly rawBody?: unknown
+}
+
+/** The part of `http.ServerResponse`, or of its HTTP/2 twin, that is used. */
+export interface NodeResponse {
+  statusCode: number
+  readonly headersSent: boolean
+  readonly writableFinished: boolean
+  readonly writableEnded: boolean
+  /** HTTP/1 only. */
+  readonly closed?: boolean
+  /** HTTP/2 only. */
+  readonly stream?: { readonly destroyed: boolean; close(code: number): void } | undefined
+  setHeader(name: string, value: string): unknown
+  write(piece: string | Uint8Array): boolean
+  end(piece?: string | Uint8Array): unknown
+  destroy(): unknown
+  once(event: 'drain' | 'close', listener: () => void): unknown
+  off(event: 'drain' | 'close', listener: () => void): unknown
+  on(event: 'error', listener: () => void): unknown
+  /** Added by compression middleware: hands on what it holds back. */
+  flush?: () => void
+}
+
+/** Throws a `TypeError` that says how to mount, where something else than a gateway was given. */
+export function requireGateway(given: unknown, form: string): asserts given is Gateway {
+  if (typeof (given as Partial<Gateway> | null | undefined)?.handle === 'function') return
+  throw new TypeError(`mount: expected ${form}, where gateway is what createGateway() returned`)
+}
+
+/** Serves a gateway on a bare `http.createServer`. What is not the gateway's gets its 404. */
+export function mount(gateway: Gateway): (request: NodeRequest, response: NodeResponse) => void {
+  requireGateway(gateway, 'createServer(mount(gateway))')
+  return (request, response) => void answer(gateway, request, response, request.url ?? '/')
+}
+
+/** Answers one request. `target` is the request target below the mount path. Never rejects. */
+export async function answer(
+  gateway: Gateway,
+  request: NodeRequest,
+  response: NodeResponse,
+  target: string,
+  body: RequestBody = bodyOf(request),
+): Promise<void> {
+  const exchange = new NodeExchange({ request, response, target, body, host: request })
+  const reply = linger(request, await gateway.handle(exchange))
+  try {
+    if (isClosed(response) || response.headersSent) return abandon(reply.body)
+    response.statusCode = reply.status
+    for (const name in reply.headers) response.setHeader(name, reply.headers[name] as string)
+    if (isStream(reply.body)) return reply.body.start(new ResponseSink(response))
+    response.setHeader('content-length', String(Buffer.byteLength(reply.body)))
+    response.end(request.method === 'HEAD' ? undefined : reply.body)
+  } catch {
+    // Only a response that the host has tampered with throws. A cut connection is the one honest answer left.
+    cut(response)
+    abandon(reply.body)
+  }
+}
+
+export interface NodeExchangeParts {
+  readonly request: NodeRequest
+  readonly response: NodeResponse
+  readonly target: string
+  readonly body: RequestBody
+  /** Whatever `authenticate` gets to see; a framework's own `ip` on it respects the proxies that the host trusts. */
+  readonly host: object & { readonly ip?: string | undefined; readonly originalUrl?: string }
+}
+
+/** One request and its response as the core sees them. */
+export class NodeExchange implements Exchange {
+  readonly method: string
+  readonly target: string
+  readonly headers: NodeRequest['headers']
+  readonly body: RequestBody
+  readonly host: NodeExchangeParts['host']
+  readonly #request: NodeRequest
+  readonly #response: NodeResponse
+  #client: AbortController | undefined
+
+  constructor({ request, response, target, body, host }: NodeExchangeParts) {
+    this.method = request.method ?? 'GET'
+    this.target = target
+    this.headers = request.headers
+    this.body = body
+    this.host = host
+    this.#request = request
+    this.#response = response
+    request.on('error', ignore)
+    response.on('error', ignore)
+  }
+
+  /** What the host has taken off in front of the target; its routers may also have put something in its place. */
+  get base(): string | undefined {
+    const { originalUrl } = this.host
+    if (originalUrl?.startsWith('/') !== true || !originalUrl.endsWith(this.target)) return undefined
+    return originalUrl.slice(0, originalUrl.length - this.target.length)
+  }
+
+  get ip(): string | undefined {
+    return this.host.ip ?? this.#request.socket?.remoteAddress
+  }
+
+  /**
+   * Told by the response alone: the request is closed as soon as its body is read. Over HTTP/2 a response that the
+   * client has cancelled counts as finished, over HTTP/1 one that is still being sent counts as ended.
+   */
+  get signal(): AbortSignal {
+    if (this.#client !== undefined) return this.#client.signal
+    const response = this.#response
+    const client = (this.#client = new AbortController())
+    if (isClosed(response)) client.abort()
+    else {
+      response.once('close', () => {
+        if (!response.writableEnded || !response.writableFinished) client.abort()
+      })
+    }
+    return client.signal
+  }
+}
+
+/**
+ * What is left of the body. Decided by whether the stream was read, never by the presence of `body`: parsers set that
+ * on requests which they did not read.
+ */
+export function bodyOf(
+  request: NodeRequest,
+  parsed: unknown = request.body,
+  raw: unknown = request.rawBody,
+): RequestBody {
+  if (!request.readableDidRead && !request.readableEnded) {
+    // Somebody listens already, to log or to sign: the stream stands still until we listen too.
+    if (request.readableFlowing === true) request.pause()
+    return { state: 'unread', stream: request }
+  }
+  if (typeof raw === 'string' || raw instanceof Uint8Array) return { state: 'text', text: raw }
+  if (typeof parsed === 'string' || parsed instanceof Uint8Array) return { state: 'text', text: parsed }
+  if (typeof parsed === 'object' && parsed !== null) return { state: 'parsed', value: parsed }
+  return { state: 'lost' }
+}
+
+class ResponseSink implements Sink {
+  readonly #response: NodeResponse
+
+  constructor(response: NodeResponse) {
+    this.#response = response
+  }
+
+  get closed(): boolean {
+    return this.#response.writableEnded || isClosed(this.#response)
+  }
+
+  write(piece: string | Uint8Array): boolean {
+    if (this.closed) return true
+    const room = this.#response.write(piece)
+    this.#response.flush?.()
+    return room
+  }
+
+  drained(): Promise<void> {
+    const response = this.#response
+    if (this.closed) return Promise.resolve()
+    return new Promise((resolve) => {
+      const done = () => {
+        response.off('drain', done)
+        response.off('close', done)
+        resolve()
+      }
+      response.once('drain', done)
+      response.once('close', done)
+    })
+  }
+
+  end(): void {
+    if (!this.#response.writableEnded) this.#response.end()
+  }
+
+  destroy(): void {
+    cut(this.#response)
+  }
+}
+
+/** A sink for a stream that has nowhere to go: it is started all the same, so that it can end. */
+const nowhere: Sink = {
+  closed: true,
+  write: () => true,
+  drained: () => Promise.resolve(),
+  end: ignore,
+  destroy: ignore,
+}
+
+/** Ends a body that will not be sent. */
+export function abandon(body: Reply['body']): void {
+  if (isStream(body)) body.start(nowhere)
+}
+
+export function isStream(body: Reply['body']): body is StreamBody {
+  return typeof body === 'object' && 'start' in body
+}
+
+/** `INTERNAL_ERROR` of RFC 9113. */
+const internalError = 2
+
+/** Ends a response so that nobody takes it for a whole one: over HTTP/2, a stream that is only destroyed looks ended. */
+export function cut(response: NodeResponse): void {
+  if (response.stream === undefined) response.destroy()
+  else response.stream.close(internalError)
+}
+
+function isClosed(response: NodeResponse): boolean {
+  return response.closed ?? response.stream?.destroyed ?? false
+}
+
+export function ignore(): void {}

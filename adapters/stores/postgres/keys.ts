@@ -1,0 +1,84 @@
+/** Keys, by hash. Who watches asks what has changed: that needs no connection of its own, and none can go deaf. */
+import type { KeyRecord, KeyStore } from '../../../src/index.ts'
+import { watching } from '../watching.ts'
+import type { Database } from './database.ts'
+import type { Part } from './migration.ts'
+
+export const keysPart: Part = {
+  name: 'keys',
+  versions: [
+    `
+    CREATE TABLE @.keys (
+      id text COLLATE "C" PRIMARY KEY,
+      hash text COLLATE "C" NOT NULL UNIQUE,
+      account text COLLATE "C" NOT NULL,
+      created_at float8 NOT NULL,
+      version bigint NOT NULL,
+      record jsonb NOT NULL,
+      changed timestamptz NOT NULL DEFAULT clock_timestamp()
+    );
+    CREATE INDEX ON @.keys (account, created_at);
+    CREATE INDEX ON @.keys (changed);
+    `,
+  ],
+}
+
+interface Row {
+  readonly hash: string
+  readonly record: string
+}
+
+export function postgresKeys(database: Database): KeyStore {
+  return {
+    async find(hash) {
+      const [row] = await database.rows<Row>('SELECT hash, record::text FROM @.keys WHERE hash = $1', [hash])
+      return row && recordOf(row)
+    },
+    async insert(record) {
+      const { id, hash, account, createdAt, version } = record
+      const rows = await database.rows(
+        `INSERT INTO @.keys (id, hash, account, created_at, version, record) VALUES ($1, $2, $3, $4, $5, $6)
+        ON CONFLICT DO NOTHING RETURNING id`,
+        [id, hash, account, createdAt, version, jsonOf(record)],
+      )
+      return rows.length > 0
+    },
+    async update(record) {
+      const { id, account, createdAt, version } = record
+      const rows = await database.rows(
+        `UPDATE @.keys SET account = $2, created_at = $3, version = $4::bigint, record = $5, changed = clock_timestamp()
+        WHERE id = $1 AND version = $4::bigint - 1 RETURNING id`,
+        [id, account, createdAt, version, jsonOf(record)],
+      )
+      return rows.length > 0
+    },
+    async list(account) {
+      const rows = await database.rows<Row>(
+        'SELECT hash, record::text FROM @.keys WHERE account = $1 ORDER BY created_at DESC, id DESC',
+        [account],
+      )
+      return rows.map(recordOf)
+    },
+    watch: (changed) =>
+      watching(changed, async (since) => {
+        // A change is stamped before it is seen: those of the last seconds are asked for again.
+        const rows = await database.rows<{ now: string; hash: string | null; at: string }>(
+          // A clock that stands still during the statement lets it use the index.
+          `SELECT clock_timestamp()::text AS now, hash, changed::text AS at FROM (SELECT) one
+          LEFT JOIN @.keys ON changed > coalesce($1::timestamptz, statement_timestamp()) - interval '5 seconds'`,
+          [since ?? null],
+        )
+        const changes = rows.flatMap(({ hash, at }) => (hash === null ? [] : [{ hash, at }]))
+        return { now: rows[0]?.now ?? '', changes }
+      }),
+  }
+}
+
+/** The hash never changes, so it is not part of what is replaced. */
+function jsonOf(record: KeyRecord): string {
+  return JSON.stringify({ ...record, hash: undefined })
+}
+
+function recordOf({ hash, record }: Row): KeyRecord {
+  return { ...(JSON.parse(record) as Omit<KeyRecord, 'hash'>), hash }
+}

@@ -1,0 +1,17 @@
+/** Sweeping a table, in steps that any number of processes may take at once. */
+import { Sweep } from '../sql/sweep.ts'
+import type { Database } from './database.ts'
+
+/** Rows of one step at most. */
+const batch = 100
+
+/** Takes away the rows whose `ends` lies at least `backMs` milliseconds back. */
+export function sweepOf(database: Database, table: string, backMs = 0): Sweep {
+  // By their places, and by a clock that stands still: whatever the planner believes of the table, it reads no more of it.
+  const sql = `
+    DELETE FROM @.${table} WHERE ctid = ANY (ARRAY(
+      SELECT ctid FROM @.${table} WHERE ends <= statement_timestamp() - $1 * interval '1 millisecond'
+      ORDER BY ends LIMIT ${batch} FOR UPDATE SKIP LOCKED
+    )) RETURNING 1`
+  return new Sweep(async () => (await database.manyRows(sql, [backMs])).length === batch)
+}

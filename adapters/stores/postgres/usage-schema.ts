@@ -1,0 +1,194 @@
+/** The tables and functions of usage. */
+import { sums } from '../sql/usage-columns.ts'
+import type { Part } from './migration.ts'
+
+/** Null where nothing was counted. */
+const counts = Object.values(sums)
+
+/** Adds the calls of `new` to the sums of a table, in periods of `ms` milliseconds and for these labels. */
+function addingTo(table: string, ms: number, labels: string): string {
+  const added = counts.map((name) => `${name} = coalesce(s.${name} + excluded.${name}, s.${name}, excluded.${name})`)
+  return `INSERT INTO @.${table} AS s
+    SELECT of.label, floor(started_at / ${ms})::int AS number, count(*), count(outcome),
+      ${counts.map((name) => `sum(${name})`).join(', ')}, sum(cost)
+    FROM new CROSS JOIN LATERAL (${labels}) of (label) GROUP BY 1, 2 ORDER BY 1, 2
+    ON CONFLICT (label, number) DO UPDATE SET
+      requests = s.requests + excluded.requests, incomplete = s.incomplete + excluded.incomplete,
+      ${added.join(', ')}, cost = s.cost + excluded.cost`
+}
+
+/**
+ * What the calls of one account, key and model have in common is kept once, as their label; a call is a narrow row of
+ * `calls`. With each append the sums of its quarter of an hour are kept: for its label, and for the label without account
+ * and key (`within`), from which statistics over all accounts are read. Those of its label are also kept by day (UTC), so that statistics of many accounts read few rows.
+ *
+ * What differs from a common value is stored, and anything that has no column goes to `rest`.
+ */
+const tables = `
+  CREATE TABLE @.usage_labels (
+    label int GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    digest bytea NOT NULL UNIQUE,
+    within int REFERENCES @.usage_labels,
+    account text COLLATE "C",
+    key text COLLATE "C",
+    "group" text COLLATE "C" NOT NULL,
+    endpoint text COLLATE "C" NOT NULL,
+    model text COLLATE "C" NOT NULL,
+    provider text,
+    provider_model text
+  );
+  CREATE INDEX usage_labels_account ON @.usage_labels (account) WHERE within IS NOT NULL;
+  CREATE INDEX usage_labels_key ON @.usage_labels (key) WHERE within IS NOT NULL;
+
+  CREATE TABLE @.calls (
+    started_at float8 NOT NULL,
+    total_ms float8 NOT NULL,
+    cost bigint NOT NULL,
+    label int NOT NULL,
+    stream bool NOT NULL,
+    id text COLLATE "C" PRIMARY KEY,
+    prompt_tokens numeric,
+    completion_tokens numeric,
+    cached_tokens numeric,
+    reasoning_tokens numeric,
+    images numeric,
+    seconds numeric,
+    first_byte_ms numeric,
+    overage numeric,
+    outcome text,
+    code text,
+    basis text,
+    rest jsonb
+  );
+  CREATE INDEX calls_label ON @.calls (label, started_at);
+  CREATE INDEX calls_started_at ON @.calls (started_at);
+
+  CREATE TABLE @.usage_quarters (
+    label int NOT NULL,
+    number int NOT NULL,
+    requests int NOT NULL,
+    incomplete int NOT NULL,
+    ${counts.map((name) => `${name} numeric`).join(', ')},
+    cost numeric NOT NULL,
+    PRIMARY KEY (label, number)
+  ) WITH (fillfactor = 85);
+  CREATE TABLE @.usage_days (LIKE @.usage_quarters INCLUDING ALL) WITH (fillfactor = 85);
+
+  ALTER TABLE @.usage RENAME TO usage_1;
+
+  CREATE FUNCTION @.usage_record(c @.calls, l @.usage_labels) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $f$
+    SELECT jsonb_strip_nulls(jsonb_build_object(
+      'id', c.id, 'account', l.account, 'key', nullif(l.key, ''), 'group', l."group", 'endpoint', l.endpoint,
+      'model', l.model, 'provider', l.provider, 'providerModel', l.provider_model,
+      'outcome', coalesce(c.outcome, 'completed'), 'code', c.code, 'stream', c.stream,
+      'promptTokens', coalesce(c.prompt_tokens, 0), 'cachedTokens', coalesce(c.cached_tokens, 0),
+      'completionTokens', coalesce(c.completion_tokens, 0), 'reasoningTokens', coalesce(c.reasoning_tokens, 0),
+      'images', coalesce(c.images, 0), 'seconds', coalesce(c.seconds, 0),
+      'cost', c.cost::text, 'overage', coalesce(c.overage, 0)::text, 'basis', coalesce(c.basis, 'reported'),
+      'startedAt', c.started_at, 'firstByteMs', c.first_byte_ms, 'totalMs', c.total_ms
+    )) || coalesce(c.rest, '{}')
+  $f$;
+
+  CREATE VIEW @.usage AS
+    SELECT c.id, l.account, l."group", l.key, l.model, l.endpoint, c.started_at, c.cost, @.usage_record(c, l) AS record
+    FROM @.calls c JOIN @.usage_labels l ON l.label = c.label
+    UNION ALL
+    SELECT id, account, "group", key, model, endpoint, started_at, cost, record FROM @.usage_1;
+
+  CREATE FUNCTION @.usage_digest(r jsonb, whole bool) RETURNS bytea LANGUAGE sql IMMUTABLE AS $f$
+    SELECT sha256(convert_to(CASE WHEN whole
+      THEN jsonb_build_array(r->'group', r->'endpoint', r->'model')
+      ELSE jsonb_build_array(r->'group', r->'endpoint', r->'model', r->'account', coalesce(r->>'key', ''),
+        r->'provider', r->'providerModel')
+    END::text, 'UTF8'))
+  $f$;
+
+  CREATE OR REPLACE FUNCTION @.append_usage(records jsonb) RETURNS void LANGUAGE plpgsql AS $f$
+  DECLARE
+    given jsonb[];
+    own bytea[];
+    whole bytea[];
+  BEGIN
+    -- Subqueries for single values: of a join the planner may think that it pays to read all labels.
+    SELECT array_agg(r), array_agg(@.usage_digest(r, false)), array_agg(@.usage_digest(r, true)) INTO given, own, whole
+    FROM (SELECT r FROM jsonb_array_elements(records) r ORDER BY r->>'id' COLLATE "C") one;
+
+    INSERT INTO @.usage_labels (digest, "group", endpoint, model)
+    SELECT DISTINCT ON (digest) digest, r->>'group', r->>'endpoint', r->>'model'
+    FROM unnest(given, whole) g (r, digest)
+    WHERE (SELECT l.label FROM @.usage_labels l WHERE l.digest = g.digest) IS NULL
+    ORDER BY digest ON CONFLICT DO NOTHING;
+
+    INSERT INTO @.usage_labels (digest, within, account, key, "group", endpoint, model, provider, provider_model)
+    SELECT DISTINCT ON (digest) digest, (SELECT l.label FROM @.usage_labels l WHERE l.digest = g.of_all),
+      r->>'account', coalesce(r->>'key', ''), r->>'group', r->>'endpoint', r->>'model', r->>'provider', r->>'providerModel'
+    FROM unnest(given, own, whole) g (r, digest, of_all)
+    WHERE (SELECT l.label FROM @.usage_labels l WHERE l.digest = g.digest) IS NULL
+    ORDER BY digest ON CONFLICT DO NOTHING;
+
+    WITH new AS (
+      INSERT INTO @.calls (id, label, started_at, total_ms, cost, stream, prompt_tokens, completion_tokens, cached_tokens,
+        reasoning_tokens, images, seconds, first_byte_ms, overage, outcome, code, basis, rest)
+      SELECT r->>'id', (SELECT l.label FROM @.usage_labels l WHERE l.digest = g.digest),
+        (r->>'startedAt')::float8, (r->>'totalMs')::float8, (r->>'cost')::bigint, (r->>'stream')::bool,
+        nullif((r->>'promptTokens')::numeric, 0), nullif((r->>'completionTokens')::numeric, 0),
+        nullif((r->>'cachedTokens')::numeric, 0), nullif((r->>'reasoningTokens')::numeric, 0),
+        nullif((r->>'images')::numeric, 0), nullif((r->>'seconds')::numeric, 0),
+        (r->>'firstByteMs')::numeric, nullif((r->>'overage')::numeric, 0),
+        nullif(r->>'outcome', 'completed'), r->>'code', nullif(r->>'basis', 'reported'),
+        nullif(r - ARRAY['id', 'account', 'key', 'group', 'endpoint', 'model', 'provider', 'providerModel', 'outcome', 'code',
+          'stream', 'promptTokens', 'cachedTokens', 'completionTokens', 'reasoningTokens', 'images', 'seconds', 'cost',
+          'overage', 'basis', 'startedAt', 'firstByteMs', 'totalMs'], '{}')
+      FROM unnest(given, own) g (r, digest)
+      WHERE (SELECT old.id FROM @.usage_1 old WHERE old.id = r->>'id') IS NULL
+      ON CONFLICT DO NOTHING RETURNING *
+    ), days AS (${addingTo('usage_days', 86_400_000, 'VALUES (new.label)')})
+    ${addingTo('usage_quarters', 900_000, 'VALUES (new.label), ((SELECT l.within FROM @.usage_labels l WHERE l.label = new.label))')};
+  END
+  $f$;
+
+  CREATE FUNCTION @.move_usage(most int) RETURNS bool LANGUAGE plpgsql AS $f$
+  DECLARE
+    moved jsonb;
+  BEGIN
+    WITH gone AS (
+      DELETE FROM @.usage_1 WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM @.usage_1 ORDER BY started_at DESC LIMIT most FOR UPDATE SKIP LOCKED
+      )) RETURNING record
+    )
+    SELECT jsonb_agg(record) INTO moved FROM gone;
+    IF moved IS NULL THEN
+      RETURN false;
+    END IF;
+    PERFORM @.append_usage(moved);
+    RETURN true;
+  END
+  $f$
+`
+
+export const usagePart: Part = {
+  name: 'usage',
+  versions: [
+    `
+    CREATE TABLE @.usage (
+      id text COLLATE "C" PRIMARY KEY,
+      account text COLLATE "C" NOT NULL,
+      "group" text COLLATE "C" NOT NULL,
+      key text COLLATE "C" NOT NULL,
+      model text COLLATE "C" NOT NULL,
+      endpoint text COLLATE "C" NOT NULL,
+      started_at float8 NOT NULL,
+      cost bigint NOT NULL,
+      record jsonb NOT NULL
+    );
+    CREATE INDEX ON @.usage (account, started_at, id);
+    CREATE INDEX ON @.usage (started_at, id);
+    `,
+    [{ run: tables }],
+    // What was recorded before. The rows that have gone leave their space to nothing else.
+    [
+      { repeat: 'SELECT 1 FROM (SELECT @.move_usage(500) AS moved) step WHERE moved' },
+      { run: 'LOCK TABLE @.usage_1; SELECT @.move_usage(1000000); TRUNCATE @.usage_1' },
+    ],
+  ],
+}

@@ -1,0 +1,97 @@
+/** Keys, by hash. */
+import type { KeyRecord, KeyStore } from '../../../src/index.ts'
+import { watching } from '../watching.ts'
+import { lua, type Scripts } from './scripts.ts'
+
+/** A change is noted for an hour; who watches asks several times a second. */
+const changedText = `
+local function changed(hash)
+  redis.call('ZADD', key('key changes'), real(now), hash)
+  redis.call('ZREMRANGEBYSCORE', key('key changes'), '-inf', real(now - 3600000))
+end
+`
+
+const find = lua(`return redis.call('GET', key('key', ARGV[2]))`)
+
+const insert = lua(
+  changedText,
+  `
+local id, hash, account, created, record = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+if redis.call('EXISTS', key('key', hash)) == 1 or redis.call('HEXISTS', key('key ids'), id) == 1 then return 0 end
+redis.call('SET', key('key', hash), record)
+redis.call('HSET', key('key ids'), id, hash)
+redis.call('ZADD', key('keys of', account), created, id)
+changed(hash)
+return 1
+`,
+)
+
+const update = lua(
+  changedText,
+  `
+local id, version, account, created, record = ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5], ARGV[6]
+local hash = redis.call('HGET', key('key ids'), id)
+local current = hash and redis.call('GET', key('key', hash))
+if not current then return 0 end
+local before = cjson.decode(current)
+if before.version ~= version - 1 then return 0 end
+redis.call('ZREM', key('keys of', before.account), id)
+redis.call('ZADD', key('keys of', account), created, id)
+redis.call('SET', key('key', hash), record)
+changed(hash)
+return 1
+`,
+)
+
+const list = lua(`
+local found = {}
+for i, id in ipairs(redis.call('ZREVRANGE', key('keys of', ARGV[2]), 0, -1)) do
+  local hash = redis.call('HGET', key('key ids'), id)
+  found[i] = { hash, redis.call('GET', key('key', hash)) }
+end
+return found
+`)
+
+/** A change is stamped before it is seen: those of the last seconds are asked for again. */
+const changes = lua(`
+local since = tonumber(ARGV[2]) or now
+return { real(now), redis.call('ZRANGEBYSCORE', key('key changes'), real(since - 5000), '+inf', 'WITHSCORES') }
+`)
+
+export function redisKeys(scripts: Scripts): KeyStore {
+  return {
+    async find(hash) {
+      const record = await scripts.run<string | null>(find, hash)
+      return record === null ? undefined : recordOf(hash, record)
+    },
+    async insert(record) {
+      const { id, hash, account, createdAt } = record
+      return (await scripts.run<number>(insert, id, hash, account, createdAt, jsonOf(record))) === 1
+    },
+    async update(record) {
+      const { id, version, account, createdAt } = record
+      return (await scripts.run<number>(update, id, version, account, createdAt, jsonOf(record))) === 1
+    },
+    async list(account) {
+      const found = await scripts.run<[string, string][]>(list, account)
+      return found.map(([hash, record]) => recordOf(hash, record))
+    },
+    watch: (changed) =>
+      watching(changed, async (since) => {
+        const [now, flat] = await scripts.run<[string, unknown[]]>(changes, since ?? 'never')
+        // RESP2 gives names and scores in turn, RESP3 in pairs.
+        const words = flat.flat().map(String)
+        const seen = words.flatMap((hash, index) => (index % 2 === 0 ? [{ hash, at: words[index + 1] ?? '' }] : []))
+        return { now, changes: seen }
+      }),
+  }
+}
+
+/** The hash never changes, so it is not part of what is replaced. */
+function jsonOf(record: KeyRecord): string {
+  return JSON.stringify({ ...record, hash: undefined })
+}
+
+function recordOf(hash: string, record: string): KeyRecord {
+  return { ...(JSON.parse(record) as Omit<KeyRecord, 'hash'>), hash }
+}

@@ -1,0 +1,70 @@
+/** Responses: a hash for each, and for each item a sorted set of the responses it stands in, by the end of their time. */
+import type { ResponseStore } from '../../../src/index.ts'
+import { lua, type Scripts } from './scripts.ts'
+
+/** `owner` says whose a response or an item is; `remove` takes away a response and tells whether there was one. */
+const responseText = `
+local owner = #ARGV[2] .. ':' .. ARGV[2] .. ':'
+local function response(id) return key('response', owner .. id) end
+local function holders(item) return key('responses with', owner .. item) end
+local function remove(id)
+  local items = redis.call('HGET', response(id), 'items')
+  if not items then return 0 end
+  for _, item in ipairs(cjson.decode(items)) do redis.call('ZREM', holders(item), id) end
+  return redis.call('DEL', response(id))
+end
+`
+
+const put = lua(
+  responseText,
+  `
+local id, items, body, age = ARGV[3], ARGV[4], ARGV[5], tonumber(ARGV[6])
+remove(id)
+redis.call('HSET', response(id), 'items', items, 'body', body)
+redis.call('PEXPIRE', response(id), whole(age))
+for _, item in ipairs(cjson.decode(items)) do
+  local name = holders(item)
+  redis.call('ZREMRANGEBYSCORE', name, '-inf', real(now))
+  redis.call('ZADD', name, real(now + age), id)
+  redis.call('PEXPIRE', name, whole(math.max(age, redis.call('PTTL', name))))
+end
+`,
+)
+
+const get = lua(
+  responseText,
+  `
+local found = redis.call('HMGET', response(ARGV[3]), 'items', 'body')
+return found[1] and { ARGV[3], found[1], found[2] }
+`,
+)
+
+const holding = lua(
+  responseText,
+  `
+for _, id in ipairs(redis.call('ZREVRANGEBYSCORE', holders(ARGV[3]), '+inf', real(now), 'LIMIT', '0', '9')) do
+  local found = redis.call('HMGET', response(id), 'items', 'body')
+  if found[1] then return { id, found[1], found[2] } end
+end
+`,
+)
+
+const remove = lua(responseText, `return remove(ARGV[3])`)
+
+/** `ageMs`: milliseconds for which a response is kept. */
+export function redisResponses(scripts: Scripts, ageMs: number): ResponseStore {
+  const find = async (script: string, account: string, id: string) => {
+    const told = await scripts.run<readonly [string, string, string] | null>(script, account, id)
+    return told === null ? undefined : { account, id: told[0], items: JSON.parse(told[1]) as string[], body: told[2] }
+  }
+  return {
+    async put({ account, id, items, body }) {
+      await scripts.run(put, account, id, JSON.stringify(items), body, ageMs)
+    },
+    get: (account, id) => find(get, account, id),
+    holding: (account, itemId) => find(holding, account, itemId),
+    async delete(account, id) {
+      return (await scripts.run<number>(remove, account, id)) === 1
+    },
+  }
+}

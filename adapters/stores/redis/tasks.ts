@@ -1,0 +1,151 @@
+/**
+ * Video tasks in Redis. A task is a hash; sorted sets say which are due, which have ended, and which an account has. All keys
+ * share one hash tag, because one script must reach all of them: in a cluster the tasks live on one node.
+ */
+import type { Json, TaskRecord, TaskStore } from '../../../src/index.ts'
+import type { Send } from './clients.ts'
+import { script } from './script.ts'
+
+/** Writes a task and its places in the sorted sets; `old` tells what it was before. */
+const put = `
+local function put(due, over, key, list, id, version, created, expires, dueAt, leased, data)
+  redis.call('HSET', key, 'version', version, 'created', created, 'expires', expires, 'due', dueAt, 'leased', leased,
+    'data', data, 'list', list, 'id', id)
+  redis.call('ZADD', list, created, id)
+  if dueAt == '' then
+    redis.call('ZREM', due, key)
+    redis.call('ZADD', over, expires, key)
+  else
+    redis.call('ZREM', over, key)
+    redis.call('ZADD', due, math.max(tonumber(dueAt), tonumber(leased)), key)
+  end
+end
+local function fields(key)
+  return redis.call('HMGET', key, 'version', 'created', 'expires', 'due', 'leased', 'data')
+end
+`
+
+const insertLua = `${put}
+local old = fields(KEYS[3])
+if old[1] and not (old[4] == '' and tonumber(old[3]) <= tonumber(ARGV[3])) then return old end
+put(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7])
+return false
+`
+
+const replaceLua = `${put}
+if redis.call('HGET', KEYS[3], 'version') ~= ARGV[8] then return 0 end
+put(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7])
+return 1
+`
+
+const claimLua = `
+for _, key in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[1], 'LIMIT', 0, 200)) do
+  local list, id = unpack(redis.call('HMGET', key, 'list', 'id'))
+  if list then redis.call('ZREM', list, id) end
+  redis.call('DEL', key)
+  redis.call('ZREM', KEYS[2], key)
+end
+local claimed = {}
+for _, key in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])) do
+  redis.call('HINCRBY', key, 'version', 1)
+  redis.call('HSET', key, 'leased', ARGV[2])
+  redis.call('ZADD', KEYS[1], ARGV[2], key)
+  local task = redis.call('HMGET', key, 'version', 'created', 'expires', 'due', 'leased', 'data')
+  task[7] = key
+  claimed[#claimed + 1] = task
+end
+return claimed
+`
+
+const listLua = `
+local ids = redis.call(ARGV[1] == 'asc' and 'ZRANGE' or 'ZREVRANGE', KEYS[1], 0, -1)
+local listed = {}
+local begun = ARGV[2] == ''
+for _, id in ipairs(ids) do
+  if begun then
+    local task = redis.call('HMGET', ARGV[5] .. id, 'version', 'created', 'expires', 'due', 'leased', 'data')
+    if task[1] and tonumber(task[3]) > tonumber(ARGV[3]) then
+      task[7] = id
+      listed[#listed + 1] = task
+      if #listed >= tonumber(ARGV[4]) then break end
+    end
+  elseif id == ARGV[2] then
+    begun = true
+  end
+end
+return listed
+`
+
+const findLua = `return redis.call('HMGET', KEYS[1], 'version', 'created', 'expires', 'due', 'leased', 'data')`
+
+type Fields = readonly (string | null)[]
+
+/** `prefix` holds a hash tag, such as `modelhatch:{tasks}:`. */
+export function taskStore(send: Send, prefix: string): TaskStore {
+  const find = script(send, findLua)
+  const insert = script(send, insertLua)
+  const replace = script(send, replaceLua)
+  const claim = script(send, claimLua)
+  const list = script(send, listLua)
+  const accountKey = (account: string) => `${prefix}task:${nameOf(account)}:`
+  const keysOf = ({ account, id }: Pick<TaskRecord, 'account' | 'id'>) => [
+    `${prefix}due`,
+    `${prefix}over`,
+    accountKey(account) + id,
+    `${prefix}list:${nameOf(account)}`,
+  ]
+
+  return {
+    async insert(task) {
+      const present = (await insert(keysOf(task), ...valuesOf(task))) as Fields | null
+      return present === null ? task : recordOf(task.account, task.id, present)
+    },
+    async find(account, id, now) {
+      const fields = (await find([accountKey(account) + id])) as Fields
+      if (fields[0] === null || Number(fields[2]) <= now) return undefined
+      return recordOf(account, id, fields)
+    },
+    async replace(task) {
+      return (await replace(keysOf(task), ...valuesOf(task), task.version - 1)) === 1
+    },
+    async claim({ now, leaseMs, limit }) {
+      const claimed = (await claim([`${prefix}due`, `${prefix}over`], now, now + leaseMs, limit)) as Fields[]
+      const records = claimed.map((fields) => {
+        const [account = '', id = ''] = String(fields[6]).slice(`${prefix}task:`.length).split(':')
+        return recordOf(Buffer.from(account, 'base64url').toString(), id, fields)
+      })
+      return records.sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
+    },
+    async list(account, { now, limit, after, order }) {
+      const keys = [`${prefix}list:${nameOf(account)}`]
+      const listed = (await list(keys, order, after ?? '', now, limit, accountKey(account))) as Fields[]
+      return listed.map((fields) => recordOf(account, String(fields[6]), fields))
+    },
+    async now() {
+      const [seconds, micros] = (await send('TIME')) as [string, string]
+      return Number(seconds) * 1000 + Number(micros) / 1000
+    },
+  }
+}
+
+/** An account as part of a key: whatever it is called, it cannot end its part of the name. */
+function nameOf(account: string): string {
+  return Buffer.from(account).toString('base64url')
+}
+
+function valuesOf({ id, version, createdAt, expiresAt, dueAt, leasedUntil, data }: TaskRecord): (string | number)[] {
+  return [id, version, createdAt, expiresAt, dueAt ?? '', leasedUntil, JSON.stringify(data)]
+}
+
+function recordOf(account: string, id: string, [version, created, expires, due, leased, data]: Fields): TaskRecord {
+  return {
+    account,
+    id,
+    version: Number(version),
+    createdAt: Number(created),
+    expiresAt: Number(expires),
+    dueAt: due === '' || due === null || due === undefined ? null : Number(due),
+    leasedUntil: Number(leased),
+    data: JSON.parse(data ?? 'null') as Json,
+  }
+}

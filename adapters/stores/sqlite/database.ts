@@ -1,0 +1,193 @@
+/** The file, opened with the first use, and never waited for in a way that blocks the host. */
+import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
+import { requireServed } from '../sql/code-version.ts'
+
+/** One part of the schema. Its versions are run in order, each once; one that was released is never changed. */
+export interface Part {
+  readonly name: string
+  readonly versions: readonly string[]
+}
+
+export type Row = Record<string, number | bigint | string | null>
+
+/** Milliseconds for which a call tries to get at a file that others write to. */
+const longestWaitMs = 2_000
+/** SQLite's result code for "somebody else is writing". */
+const busy = 5
+/** SQLite's result code for a statement that does not fit the tables: another process may have changed them. */
+const misfit = 1
+
+export class Database {
+  readonly #file: string | DatabaseSync
+  readonly #durability: 'process' | 'full'
+  readonly #parts: readonly Part[]
+  readonly #statements = new Map<string, StatementSync>()
+  #open: DatabaseSync | undefined
+  #ready = false
+  #depth = 0
+
+  constructor(file: string | DatabaseSync, durability: 'process' | 'full', parts: readonly Part[]) {
+    if (typeof file !== 'string' && typeof (file as Partial<DatabaseSync> | undefined)?.prepare !== 'function') {
+      throw new TypeError('sqlite: needs the path of a file, or a DatabaseSync of node:sqlite')
+    }
+    this.#file = file
+    this.#durability = durability
+    this.#parts = parts
+  }
+
+  /**
+   * Runs `act` as one transaction: at once where nobody else is writing, otherwise as soon as they are done. Inside of
+   * another transaction it is part of that.
+   */
+  transaction<T>(act: () => T): T | Promise<T> {
+    return this.#whenFree(() => this.#inTransaction(act))
+  }
+
+  /** Runs `act`, which only reads. */
+  read<T>(act: () => T): T | Promise<T> {
+    return this.#whenFree(act)
+  }
+
+  /** Runs `act`, of which every step is a statement of its own, again until nobody else is writing. */
+  async patiently<T>(act: (raw: DatabaseSync) => Promise<T>): Promise<T> {
+    const end = performance.now() + longestWaitMs
+    for (;;) {
+      try {
+        this.#prepare()
+        return await act(this.#database())
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > end) throw error
+        await aMoment()
+      }
+    }
+  }
+
+  /** All rows of a statement. Integers come as bigint. */
+  all(sql: string, ...values: SQLInputValue[]): Row[] {
+    return this.#prepared(sql).all(...values) as Row[]
+  }
+
+  get(sql: string, ...values: SQLInputValue[]): Row | undefined {
+    return this.#prepared(sql).get(...values) as Row | undefined
+  }
+
+  /** The number of rows changed. */
+  run(sql: string, ...values: SQLInputValue[]): number {
+    return Number(this.#prepared(sql).run(...values).changes)
+  }
+
+  /** Milliseconds since the epoch, by the clock that all processes of the file share. */
+  now(): number {
+    return Number(this.get(`SELECT unixepoch('subsec') * 1000.0 AS now`)?.['now'])
+  }
+
+  close(): void {
+    this.#statements.clear()
+    if (typeof this.#file === 'string') this.#open?.close()
+    this.#open = undefined
+    this.#ready = false
+  }
+
+  #whenFree<T>(act: () => T): T | Promise<T> {
+    try {
+      this.#prepare()
+      return act()
+    } catch (error) {
+      if (codeOf(error) === misfit) this.#ready = false
+      if (!isBusy(error)) throw error
+      return this.#later(act, performance.now() + longestWaitMs)
+    }
+  }
+
+  async #later<T>(act: () => T, end: number): Promise<T> {
+    for (;;) {
+      await aMoment()
+      try {
+        this.#prepare()
+        return act()
+      } catch (error) {
+        if (!isBusy(error) || performance.now() > end) throw error
+      }
+    }
+  }
+
+  #inTransaction<T>(act: () => T): T {
+    if (this.#depth > 0) return act()
+    const database = this.#database()
+    database.exec('BEGIN IMMEDIATE')
+    this.#depth++
+    try {
+      const result = act()
+      database.exec('COMMIT')
+      return result
+    } catch (error) {
+      if (database.isTransaction) database.exec('ROLLBACK')
+      throw error
+    } finally {
+      this.#depth--
+    }
+  }
+
+  #prepare(): void {
+    if (this.#ready) return
+    this.#inTransaction(() => this.#migrate())
+    this.#ready = true
+  }
+
+  #migrate(): void {
+    const database = this.#database()
+    database.exec(`CREATE TABLE IF NOT EXISTS modelhatch_migrations (
+      part TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (part, version)
+    ) STRICT, WITHOUT ROWID`)
+    // Version 1 writes to the table above without naming its columns.
+    database.exec('CREATE TABLE IF NOT EXISTS modelhatch_serves (oldest INTEGER NOT NULL) STRICT')
+    const serves = this.get('SELECT coalesce(max(oldest), 1) AS oldest FROM modelhatch_serves')
+    requireServed('the database', Number(serves?.['oldest']))
+    for (const { name, versions } of this.#parts) {
+      versions.forEach((sql, index) => {
+        const done = this.run('INSERT OR IGNORE INTO modelhatch_migrations VALUES (?, ?)', name, index + 1) === 0
+        if (!done) database.exec(sql)
+      })
+    }
+  }
+
+  #database(): DatabaseSync {
+    if (this.#open !== undefined) return this.#open
+    if (typeof this.#file !== 'string') return (this.#open = this.#file)
+    const { DatabaseSync } = process.getBuiltinModule('node:sqlite')
+    const database = new DatabaseSync(this.#file, { timeout: 0 })
+    try {
+      database.exec(
+        `PRAGMA journal_mode = WAL; PRAGMA synchronous = ${this.#durability === 'full' ? 'FULL' : 'NORMAL'}`,
+      )
+    } catch (error) {
+      database.close()
+      throw error
+    }
+    return (this.#open = database)
+  }
+
+  #prepared(sql: string): StatementSync {
+    let statement = this.#statements.get(sql)
+    if (statement === undefined) {
+      statement = this.#database().prepare(sql)
+      statement.setReadBigInts(true)
+      this.#statements.set(sql, statement)
+    }
+    return statement
+  }
+}
+
+/** Not all of those who wait come back at the same time. */
+function aMoment(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 4))
+}
+
+function isBusy(error: unknown): boolean {
+  return codeOf(error) === busy
+}
+
+function codeOf(error: unknown): number | undefined {
+  const { errcode } = Object(error) as { errcode?: unknown }
+  return typeof errcode === 'number' ? errcode & 0xff : undefined
+}

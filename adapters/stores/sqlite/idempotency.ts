@@ -1,0 +1,77 @@
+/** Requests with an `Idempotency-Key`: one row for each, from its first attempt to the end of its answer's time. */
+import type { IdempotencyStore, IdempotencyVerdict } from '../../../src/index.ts'
+import type { Database, Part, Row } from './database.ts'
+import { lapsedMs } from '../lapsed.ts'
+import { sweepOf } from './sweep.ts'
+
+/**
+ * A row is free for others when its time has come, but it stays for `lapsedMs`. The body stands last, so that the rest is
+ * read without it.
+ */
+export const idempotencyPart: Part = {
+  name: 'idempotency',
+  versions: [
+    `
+    CREATE TABLE modelhatch_idempotency (
+      account TEXT NOT NULL,
+      route TEXT NOT NULL,
+      key TEXT NOT NULL,
+      attempt TEXT NOT NULL,
+      digest TEXT NOT NULL,
+      ends REAL NOT NULL,
+      ended INTEGER NOT NULL DEFAULT 0,
+      status INTEGER,
+      headers TEXT,
+      body BLOB,
+      PRIMARY KEY (account, route, key)
+    ) STRICT;
+    CREATE INDEX modelhatch_idempotency_ends ON modelhatch_idempotency (ends);
+    `,
+  ],
+}
+
+const beginSql = `
+  INSERT INTO modelhatch_idempotency (account, route, key, attempt, digest, ends) VALUES (?, ?, ?, ?, ?, ?)
+  ON CONFLICT DO UPDATE SET attempt = excluded.attempt, digest = excluded.digest, ends = excluded.ends, ended = 0,
+    status = NULL, headers = NULL, body = NULL
+  WHERE ends <= ? OR (attempt = excluded.attempt AND NOT ended)`
+
+const held = 'account = ? AND route = ? AND key = ? AND attempt = ? AND NOT ended'
+
+export function sqliteIdempotency(database: Database): Required<IdempotencyStore> {
+  const sweep = sweepOf(database, 'modelhatch_idempotency', lapsedMs)
+  return {
+    begin({ account, route, key, attempt, digest, leaseMs }) {
+      sweep.use()
+      return database.transaction((): IdempotencyVerdict => {
+        const now = database.now()
+        const begun = database.run(beginSql, account, route, key, attempt, digest, now + leaseMs, now) > 0
+        if (begun) return { outcome: 'begun' }
+        const sql = 'SELECT * FROM modelhatch_idempotency WHERE account = ? AND route = ? AND key = ?'
+        return verdictOf(database.get(sql, account, route, key) as Row)
+      })
+    },
+    finish({ account, route, key, attempt, answer, keepMs }) {
+      const { status = null, headers = {}, body = null } = answer ?? {}
+      return database.transaction(() => {
+        const sql = `UPDATE modelhatch_idempotency SET ended = 1, ends = ?, status = ?, headers = ?, body = ? WHERE ${held}`
+        const ends = database.now() + keepMs
+        database.run(sql, ends, status, JSON.stringify(headers), body, account, route, key, attempt)
+      })
+    },
+    forget: ({ account, route, key, attempt }) =>
+      database.transaction(() => {
+        database.run(`DELETE FROM modelhatch_idempotency WHERE ${held}`, account, route, key, attempt)
+      }),
+    close: () => sweep.close(),
+  }
+}
+
+function verdictOf(row: Row): IdempotencyVerdict {
+  const digest = row['digest'] as string
+  if (Number(row['ended']) === 0) return { outcome: 'running', digest }
+  if (row['status'] === null) return { outcome: 'ended', digest }
+  const headers = JSON.parse(row['headers'] as string) as Record<string, string>
+  const body = row['body'] as unknown as Uint8Array
+  return { outcome: 'ended', digest, answer: { status: Number(row['status']), headers, body } }
+}

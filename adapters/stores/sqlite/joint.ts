@@ -1,0 +1,29 @@
+/** Limits and ledger of a call in one transaction. */
+import { drawn } from '../../../src/limits/drawn.ts'
+import type { JointVerdict, JointStore, Ledger, LimitStore } from '../../../src/index.ts'
+import type { Database } from './database.ts'
+import { endHold, hold } from './ledger.ts'
+import { check, draw, giveBack } from './limits.ts'
+
+export function sqliteJoint(database: Database, limits: LimitStore, ledger: Ledger): JointStore {
+  return {
+    limits,
+    ledger,
+    admit: (claim, wanted) =>
+      database.transaction((): JointVerdict => {
+        const verdict = check(database, claim)
+        if (!verdict.admitted) return { limits: verdict }
+        const held = hold(database, wanted)
+        if (held.outcome !== 'held') return { limits: verdict, hold: held }
+        draw(database, claim)
+        return { limits: drawn(claim, verdict), hold: held }
+      }),
+    finish: (endings) =>
+      database.transaction(() => {
+        for (const { returned, end } of endings) {
+          if (returned !== undefined) giveBack(database, returned)
+          if (end !== undefined) endHold(database, end)
+        }
+      }),
+  }
+}

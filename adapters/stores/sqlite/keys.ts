@@ -1,0 +1,71 @@
+/** Keys, by hash. */
+import type { KeyRecord, KeyStore } from '../../../src/index.ts'
+import { watching } from '../watching.ts'
+import type { Database, Part, Row } from './database.ts'
+
+export const keysPart: Part = {
+  name: 'keys',
+  versions: [
+    `
+    CREATE TABLE modelhatch_keys (
+      id TEXT PRIMARY KEY,
+      hash TEXT NOT NULL UNIQUE,
+      account TEXT NOT NULL,
+      created_at REAL NOT NULL,
+      version INTEGER NOT NULL,
+      record TEXT NOT NULL,
+      changed REAL NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX modelhatch_keys_of ON modelhatch_keys (account, created_at);
+    CREATE INDEX modelhatch_keys_changed ON modelhatch_keys (changed);
+    `,
+  ],
+}
+
+export function sqliteKeys(database: Database): KeyStore {
+  return {
+    find: (hash) =>
+      database.read(() => {
+        const row = database.get('SELECT hash, record FROM modelhatch_keys WHERE hash = ?', hash)
+        return row && recordOf(row)
+      }),
+    insert: async (record) =>
+      database.transaction(() => {
+        const { id, hash, account, createdAt, version } = record
+        const sql = 'INSERT OR IGNORE INTO modelhatch_keys VALUES (?, ?, ?, ?, ?, ?, ?)'
+        return database.run(sql, id, hash, account, createdAt, version, jsonOf(record), database.now()) > 0
+      }),
+    update: async (record) =>
+      database.transaction(() => {
+        const { id, account, createdAt, version } = record
+        const sql = `UPDATE modelhatch_keys SET account = ?, created_at = ?, version = ?, record = ?, changed = ?
+          WHERE id = ? AND version = ?`
+        return database.run(sql, account, createdAt, version, jsonOf(record), database.now(), id, version - 1) > 0
+      }),
+    list: async (account) =>
+      database.read(() => {
+        const sql = 'SELECT hash, record FROM modelhatch_keys WHERE account = ? ORDER BY created_at DESC, id DESC'
+        return database.all(sql, account).map(recordOf)
+      }),
+    watch: (changed) =>
+      watching(changed, (since) =>
+        database.read(() => {
+          const now = database.now()
+          // A change is stamped before it is seen: those of the last seconds are asked for again.
+          const sql = 'SELECT hash, changed FROM modelhatch_keys WHERE changed > ?'
+          const rows = database.all(sql, Number(since ?? now) - 5_000)
+          const changes = rows.map((row) => ({ hash: row['hash'] as string, at: String(row['changed']) }))
+          return { now: String(now), changes }
+        }),
+      ),
+  }
+}
+
+/** The hash never changes, so it is not part of what is replaced. */
+function jsonOf(record: KeyRecord): string {
+  return JSON.stringify({ ...record, hash: undefined })
+}
+
+function recordOf(row: Row): KeyRecord {
+  return { ...(JSON.parse(row['record'] as string) as Omit<KeyRecord, 'hash'>), hash: row['hash'] as string }
+}

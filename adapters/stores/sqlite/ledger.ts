@@ -1,0 +1,259 @@
+/** The ledger: accounts, open holds, and the books. */
+import { pageOf, readNumber } from '../../../src/billing/page.ts'
+import type {
+  LedgerAccount,
+  LedgerAudit,
+  Credit,
+  CreditVerdict,
+  LedgerEntry,
+  Hold,
+  HoldVerdict,
+  Ledger,
+  Settlement,
+  SettleVerdict,
+} from '../../../src/index.ts'
+import type { Database, Part, Row } from './database.ts'
+
+/**
+ * A hold that was ended is gone from the holds; the entry that ended it, of which there can be only one, is what is left
+ * of it.
+ */
+export const ledgerPart: Part = {
+  name: 'ledger',
+  versions: [
+    `
+    CREATE TABLE modelhatch_accounts (
+      id TEXT PRIMARY KEY,
+      balance INTEGER NOT NULL DEFAULT 0,
+      unlimited INTEGER NOT NULL DEFAULT 0,
+      name TEXT,
+      created_at REAL NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TABLE modelhatch_holds (
+      id TEXT PRIMARY KEY,
+      account TEXT NOT NULL REFERENCES modelhatch_accounts,
+      amount INTEGER NOT NULL,
+      ends REAL NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX modelhatch_holds_of ON modelhatch_holds (account, ends);
+    CREATE TABLE modelhatch_entries (
+      number INTEGER PRIMARY KEY AUTOINCREMENT,
+      account TEXT NOT NULL REFERENCES modelhatch_accounts,
+      kind TEXT NOT NULL,
+      reference TEXT NOT NULL,
+      amount INTEGER NOT NULL,
+      overage INTEGER NOT NULL DEFAULT 0,
+      note TEXT,
+      at REAL NOT NULL
+    ) STRICT;
+    CREATE UNIQUE INDEX modelhatch_entries_by ON modelhatch_entries (kind = 'credit', reference);
+    CREATE INDEX modelhatch_entries_of ON modelhatch_entries (account, number);
+    `,
+  ],
+}
+
+export function sqliteLedger(database: Database): Ledger {
+  return {
+    hold: (wanted) => database.transaction(() => hold(database, wanted)),
+    settle: (settlement) => database.transaction(() => endHold(database, settlement)),
+    release: ({ id, account }) =>
+      database.transaction(() => {
+        endHold(database, { id, account })
+      }),
+    renew: (holds, leaseMs) =>
+      database.transaction(() => {
+        const now = database.now()
+        for (const { id, account } of holds) {
+          const sql = 'UPDATE modelhatch_holds SET ends = ? WHERE id = ? AND account = ? AND ends > ?'
+          database.run(sql, now + leaseMs, id, account, now)
+        }
+      }),
+    credit: (given) => database.transaction(() => credit(database, given)),
+    open: ({ id, name, unlimited }) =>
+      database.transaction(() => {
+        ensure(database, id)
+        const sql =
+          'UPDATE modelhatch_accounts SET name = coalesce(?, name), unlimited = coalesce(?, unlimited) WHERE id = ?'
+        database.run(sql, name ?? null, unlimited === undefined ? null : Number(unlimited), id)
+        return accountOf(database, database.get('SELECT * FROM modelhatch_accounts WHERE id = ?', id) as Row)
+      }),
+    account: (id) =>
+      database.read(() => {
+        const row = database.get('SELECT * FROM modelhatch_accounts WHERE id = ?', id)
+        return row && accountOf(database, row)
+      }),
+    accounts: ({ limit = 100, after = '' }) =>
+      database.read(() => {
+        const sql = 'SELECT * FROM modelhatch_accounts WHERE id > ? ORDER BY id LIMIT ?'
+        const accounts = database.all(sql, after, limit + 1).map((row) => accountOf(database, row))
+        return pageOf(accounts, limit, (last) => last.id)
+      }),
+    entries: (account, { limit = 100, after = '9223372036854775807' }) =>
+      database.read(() => {
+        const sql = 'SELECT * FROM modelhatch_entries WHERE account = ? AND number < ? ORDER BY number DESC LIMIT ?'
+        const entries = database.all(sql, account, readNumber(after), limit + 1).map(entryOf)
+        return pageOf(entries, limit, (last) => String(last.number))
+      }),
+    audit: () => database.transaction(() => audit(database)),
+  }
+}
+
+/** Inside of a transaction, as everything below. */
+export function hold(database: Database, { id, account, amount, leaseMs }: Hold): HoldVerdict {
+  let row = database.get('SELECT balance, unlimited FROM modelhatch_accounts WHERE id = ?', account)
+  if (endOf(database, id) !== undefined) return { outcome: 'ended', balance: bigintOf(row?.['balance']) }
+  if (row === undefined) return { outcome: 'insufficient', balance: 0n }
+  const now = database.now()
+  let known = database.get('SELECT ends FROM modelhatch_holds WHERE id = ?', id)
+  if (bigintOf(row['balance']) < amount || (known !== undefined && Number(known['ends']) <= now)) {
+    returnExpired(database, account, now)
+    row = database.get('SELECT balance, unlimited FROM modelhatch_accounts WHERE id = ?', account) as Row
+    known = database.get('SELECT ends FROM modelhatch_holds WHERE id = ?', id)
+  }
+  const balance = bigintOf(row['balance'])
+  if (known !== undefined) return { outcome: 'held', balance }
+  if (balance < amount && row['unlimited'] === 0n) return { outcome: 'insufficient', balance }
+  database.run('INSERT INTO modelhatch_holds VALUES (?, ?, ?, ?)', id, account, amount, now + leaseMs)
+  change(database, account, -amount)
+  return { outcome: 'held', balance: balance - amount }
+}
+
+/** Settles, or without an amount releases. */
+export function endHold(
+  database: Database,
+  { id, account, amount }: Pick<Hold, 'id' | 'account'> & Partial<Settlement>,
+): SettleVerdict {
+  const ended = endOf(database, id)
+  if (ended !== undefined) {
+    const outcome = ended['kind'] === 'settle' ? 'already' : 'released'
+    return { outcome, charged: -bigintOf(ended['amount']), overage: bigintOf(ended['overage']) }
+  }
+  ensure(database, account)
+  returnExpired(database, account, database.now())
+  const row = database.get('DELETE FROM modelhatch_holds WHERE id = ? AND account = ? RETURNING amount', id, account)
+  const held = bigintOf(row?.['amount'])
+  const charged = amount ?? 0n
+  const overage = charged > held ? charged - held : 0n
+  write(database, {
+    account,
+    kind: amount === undefined ? 'release' : 'settle',
+    reference: id,
+    amount: -charged,
+    overage,
+  })
+  change(database, account, held - charged)
+  return { outcome: 'settled', charged, overage }
+}
+
+function credit(database: Database, { account, amount, reference, note }: Credit): CreditVerdict {
+  const sql = `SELECT account, amount FROM modelhatch_entries WHERE (kind = 'credit') = 1 AND reference = ?`
+  const made = database.get(sql, reference)
+  const balance = () =>
+    bigintOf(database.get('SELECT balance FROM modelhatch_accounts WHERE id = ?', account)?.['balance'])
+  if (made !== undefined) {
+    const same = made['account'] === account && made['amount'] === amount
+    return { outcome: same ? 'already' : 'conflict', balance: balance() }
+  }
+  ensure(database, account)
+  change(database, account, amount)
+  write(database, { account, kind: 'credit', reference, amount, overage: 0n, ...(note !== undefined && { note }) })
+  return { outcome: 'credited', balance: balance() }
+}
+
+function audit(database: Database): LedgerAudit {
+  // Each table is read once, from beginning to end: by an index on accounts every line would be looked up on its own.
+  const rows = database.all(`
+    WITH books AS (
+      SELECT account, coalesce(sum(amount) FILTER (WHERE kind = 'credit'), 0) AS credits,
+        -coalesce(sum(amount) FILTER (WHERE kind = 'settle'), 0) AS settlements
+      FROM modelhatch_entries GROUP BY +account
+    ), open AS (
+      SELECT account, coalesce(sum(amount) FILTER (WHERE ends > unixepoch('subsec') * 1000.0), 0) AS held,
+        coalesce(sum(amount) FILTER (WHERE ends <= unixepoch('subsec') * 1000.0), 0) AS expired
+      FROM modelhatch_holds GROUP BY account
+    )
+    SELECT id, balance, coalesce(credits, 0) AS credits, coalesce(settlements, 0) AS settlements,
+      coalesce(held, 0) AS held, coalesce(expired, 0) AS expired
+    FROM modelhatch_accounts a LEFT JOIN books b ON b.account = a.id LEFT JOIN open o ON o.account = a.id`)
+  let [credits, balances, holds, settlements] = [0n, 0n, 0n, 0n]
+  const faults: { account: string; balance: bigint; expected: bigint }[] = []
+  for (const row of rows) {
+    const balance = bigintOf(row['balance']) + bigintOf(row['expired'])
+    const expected = bigintOf(row['credits']) - bigintOf(row['settlements']) - bigintOf(row['held'])
+    if (balance !== expected) faults.push({ account: row['id'] as string, balance, expected })
+    credits += bigintOf(row['credits'])
+    settlements += bigintOf(row['settlements'])
+    balances += balance
+    holds += bigintOf(row['held'])
+  }
+  return { accounts: rows.length, credits, balances, holds, settlements, faults }
+}
+
+/** The entry that ended a hold. */
+function endOf(database: Database, id: string): Row | undefined {
+  const sql = `SELECT kind, amount, overage FROM modelhatch_entries WHERE (kind = 'credit') = 0 AND reference = ?`
+  return database.get(sql, id)
+}
+
+function ensure(database: Database, account: string): void {
+  const sql = 'INSERT OR IGNORE INTO modelhatch_accounts (id, created_at) VALUES (?, ?)'
+  database.run(sql, account, database.now())
+}
+
+function change(database: Database, account: string, by: bigint): void {
+  database.run('UPDATE modelhatch_accounts SET balance = balance + ? WHERE id = ?', by, account)
+}
+
+function returnExpired(database: Database, account: string, now: number): void {
+  const sql = 'DELETE FROM modelhatch_holds WHERE account = ? AND ends <= ? RETURNING amount'
+  const gone = database.all(sql, account, now)
+  if (gone.length > 0)
+    change(
+      database,
+      account,
+      gone.reduce((sum, row) => sum + bigintOf(row['amount']), 0n),
+    )
+}
+
+function write(database: Database, line: Omit<LedgerEntry, 'number' | 'at'>): void {
+  const { account, kind, reference, amount, overage, note = null } = line
+  const sql = `INSERT INTO modelhatch_entries (account, kind, reference, amount, overage, note, at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`
+  database.run(sql, account, kind, reference, amount, overage, note, database.now())
+}
+
+function accountOf(database: Database, row: Row): LedgerAccount {
+  const now = database.now()
+  const id = row['id'] as string
+  const holds = database.all('SELECT amount, ends FROM modelhatch_holds WHERE account = ?', id)
+  const sum = (wanted: boolean) =>
+    holds.reduce(
+      (total, each) => (Number(each['ends']) > now === wanted ? total + bigintOf(each['amount']) : total),
+      0n,
+    )
+  return {
+    id,
+    balance: bigintOf(row['balance']) + sum(false),
+    held: sum(true),
+    unlimited: row['unlimited'] === 1n,
+    ...(row['name'] !== null && { name: row['name'] as string }),
+    createdAt: Math.floor(Number(row['created_at'])),
+  }
+}
+
+function entryOf(row: Row): LedgerEntry {
+  return {
+    number: Number(row['number']),
+    account: row['account'] as string,
+    kind: row['kind'] as LedgerEntry['kind'],
+    reference: row['reference'] as string,
+    amount: bigintOf(row['amount']),
+    overage: bigintOf(row['overage']),
+    ...(row['note'] !== null && { note: row['note'] as string }),
+    at: Math.floor(Number(row['at'])),
+  }
+}
+
+function bigintOf(value: Row[string] | undefined): bigint {
+  return typeof value === 'bigint' ? value : BigInt(value ?? 0)
+}

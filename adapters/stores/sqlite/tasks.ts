@@ -1,0 +1,104 @@
+/** Video tasks in SQLite: one table, every method one statement. */
+import type { DatabaseSync } from 'node:sqlite'
+import type { Json, TaskRecord, TaskStore } from '../../../src/index.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Of version 1; safe to run again. */
+export const taskSchema: readonly string[] = [
+  `CREATE TABLE IF NOT EXISTS modelhatch_tasks (
+    tenant TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL, due_at INTEGER, leased_until INTEGER NOT NULL, data TEXT NOT NULL,
+    PRIMARY KEY (tenant, id)
+  ) STRICT, WITHOUT ROWID`,
+  'CREATE INDEX IF NOT EXISTS modelhatch_tasks_due ON modelhatch_tasks (due_at) WHERE due_at IS NOT NULL',
+  'CREATE INDEX IF NOT EXISTS modelhatch_tasks_list ON modelhatch_tasks (tenant, created_at, id)',
+]
+
+/** What version 2 adds: what has expired is found without reading all tasks. */
+export const taskSchema2: string =
+  'CREATE INDEX IF NOT EXISTS modelhatch_tasks_over ON modelhatch_tasks (expires_at) WHERE due_at IS NULL'
+
+/** After a task in the order of a list. */
+function beyond(sign: '>' | '<'): string {
+  return `AND (created_at, id) ${sign} (SELECT created_at, id FROM modelhatch_tasks WHERE tenant = :tenant AND id = :after)`
+}
+
+/** The table must be there. */
+export function taskStore(database: DatabaseSync): TaskStore {
+  const insert = database.prepare(
+    `INSERT INTO modelhatch_tasks
+     VALUES (:tenant, :id, :version, :createdAt, :expiresAt, :dueAt, :leasedUntil, :data)
+     ON CONFLICT DO UPDATE SET version = excluded.version, created_at = excluded.created_at,
+       expires_at = excluded.expires_at, due_at = excluded.due_at, leased_until = excluded.leased_until, data = excluded.data
+     WHERE expires_at <= excluded.created_at AND due_at IS NULL RETURNING 1`,
+  )
+  const present = database.prepare('SELECT * FROM modelhatch_tasks WHERE tenant = ? AND id = ?')
+  const find = database.prepare('SELECT * FROM modelhatch_tasks WHERE tenant = ? AND id = ? AND expires_at > ?')
+  const replace = database.prepare(
+    `UPDATE modelhatch_tasks SET version = :version, created_at = :createdAt, expires_at = :expiresAt, due_at = :dueAt,
+       leased_until = :leasedUntil, data = :data
+     WHERE tenant = :tenant AND id = :id AND version = :version - 1 RETURNING 1`,
+  )
+  // A few with each claim: a million at once would keep the host from its work.
+  const purge = database.prepare(
+    `DELETE FROM modelhatch_tasks WHERE (tenant, id) IN (
+       SELECT tenant, id FROM modelhatch_tasks WHERE due_at IS NULL AND expires_at <= ? ORDER BY expires_at LIMIT 100
+     )`,
+  )
+  const claim = database.prepare(
+    `UPDATE modelhatch_tasks SET version = version + 1, leased_until = :until WHERE (tenant, id) IN (
+       SELECT tenant, id FROM modelhatch_tasks WHERE due_at <= :now AND leased_until <= :now ORDER BY due_at LIMIT :limit
+     ) RETURNING *`,
+  )
+  const list = (order: 'ASC' | 'DESC', after: string) =>
+    database.prepare(
+      `SELECT * FROM modelhatch_tasks WHERE tenant = :tenant AND expires_at > :now ${after}
+       ORDER BY created_at ${order}, id ${order} LIMIT :limit`,
+    )
+  const firsts = { asc: list('ASC', ''), desc: list('DESC', '') }
+  const laters = { asc: list('ASC', beyond('>')), desc: list('DESC', beyond('<')) }
+
+  return {
+    async insert(task) {
+      if (insert.get(valuesOf(task)) !== undefined) return task
+      return recordOf(present.get(task.account, task.id) as Row)
+    },
+    async find(tenant, id, now) {
+      const row = find.get(tenant, id, now)
+      return row && recordOf(row)
+    },
+    async replace(task) {
+      return replace.get(valuesOf(task)) !== undefined
+    },
+    async claim({ now, leaseMs, limit }) {
+      purge.run(now)
+      const claimed = claim.all({ now, until: now + leaseMs, limit }).map(recordOf)
+      return claimed.sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
+    },
+    async list(tenant, { now, limit, after, order }) {
+      const rows =
+        after === undefined
+          ? firsts[order].all({ tenant, now, limit })
+          : laters[order].all({ tenant, now, limit, after })
+      return rows.map(recordOf)
+    },
+  }
+}
+
+function valuesOf({ account, id, version, createdAt, expiresAt, dueAt, leasedUntil, data }: TaskRecord) {
+  return { tenant: account, id, version, createdAt, expiresAt, dueAt, leasedUntil, data: JSON.stringify(data) }
+}
+
+function recordOf(row: Row): TaskRecord {
+  return {
+    account: row['tenant'] as string,
+    id: row['id'] as string,
+    version: row['version'] as number,
+    createdAt: row['created_at'] as number,
+    expiresAt: row['expires_at'] as number,
+    dueAt: row['due_at'] as number | null,
+    leasedUntil: row['leased_until'] as number,
+    data: JSON.parse(row['data'] as string) as Json,
+  }
+}

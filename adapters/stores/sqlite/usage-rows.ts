@@ -1,0 +1,84 @@
+/** A record of usage as the rows of its tables, and back. */
+import type { UsageRecord } from '../../../src/index.ts'
+import type { Database, Row } from './database.ts'
+
+const ofAll = 'account IS NULL AND key IS NULL AND model = ? AND "group" = ? AND endpoint = ?'
+const ofOne =
+  'account = ? AND key = ? AND model = ? AND "group" = ? AND endpoint = ? AND provider IS ? AND provider_model IS ?'
+
+const insertSql = `
+  INSERT INTO modelhatch_calls (id, label, started_at, total_ms, first_byte_ms, cost, overage, stream, prompt_tokens,
+    cached_tokens, completion_tokens, reasoning_tokens, images, seconds, outcome, code, basis)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+
+/** Adds a call that is not known. Inside of a transaction. */
+export function insertCall(database: Database, record: UsageRecord): void {
+  const { id, startedAt, totalMs, firstByteMs = null, cost, overage, stream, outcome, code = null, basis } = record
+  if (database.get('SELECT 1 FROM modelhatch_usage_1 WHERE id = ?', id) !== undefined) return
+  const { promptTokens, cachedTokens, completionTokens, reasoningTokens, images, seconds } = record
+  const counts = [promptTokens, cachedTokens, completionTokens, reasoningTokens, images, seconds]
+  const unusual = [outcome === 'completed' ? null : outcome, code, basis === 'reported' ? null : basis]
+  const times = [startedAt, totalMs, firstByteMs]
+  database.run(insertSql, id, labelOf(database, record), ...times, cost, overage, Number(stream), ...counts, ...unusual)
+}
+
+/** What the record has in common with others, which is noted with the first of them. */
+function labelOf(database: Database, record: UsageRecord): bigint {
+  const { account, group, key = '', endpoint, provider = null, providerModel = null } = record
+  // Names of models may come from clients: half characters would come back as others.
+  const model = record.model.toWellFormed()
+  const own = [account, key, model, group, endpoint, provider, providerModel]
+  const find = (condition: string, values: readonly (string | null)[]) =>
+    database.get(`SELECT label FROM modelhatch_usage_labels WHERE ${condition}`, ...values)?.['label']
+  const known = find(ofOne, own)
+  if (known !== undefined) return known as bigint
+  const all = [model, group, endpoint]
+  if (find(ofAll, all) === undefined) {
+    database.run('INSERT INTO modelhatch_usage_labels (model, "group", endpoint) VALUES (?, ?, ?)', ...all)
+  }
+  const sql = `INSERT INTO modelhatch_usage_labels (within, account, key, model, "group", endpoint, provider, provider_model)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+  database.run(sql, find(ofAll, all) as bigint, ...own)
+  return find(ofOne, own) as bigint
+}
+
+/** A row of a call, beside its label. */
+export function callOf(row: Row): UsageRecord {
+  const text = (name: string) => row[name] as string
+  return {
+    id: text('id'),
+    account: text('account'),
+    ...given('key', text('key') || null),
+    group: text('group'),
+    endpoint: text('endpoint'),
+    model: text('model'),
+    ...given('provider', row['provider']),
+    ...given('providerModel', row['provider_model']),
+    outcome: (row['outcome'] ?? 'completed') as UsageRecord['outcome'],
+    ...given('code', row['code']),
+    stream: row['stream'] === 1n,
+    promptTokens: Number(row['prompt_tokens']),
+    cachedTokens: Number(row['cached_tokens']),
+    completionTokens: Number(row['completion_tokens']),
+    reasoningTokens: Number(row['reasoning_tokens']),
+    images: Number(row['images']),
+    seconds: Number(row['seconds']),
+    cost: row['cost'] as bigint,
+    overage: row['overage'] as bigint,
+    basis: (row['basis'] ?? 'reported') as UsageRecord['basis'],
+    startedAt: Number(row['started_at']),
+    ...given('firstByteMs', row['first_byte_ms']),
+    totalMs: Number(row['total_ms']),
+  }
+}
+
+/** A field that is absent where the column is empty. */
+function given<T>(name: string, value: T | null): Readonly<Record<string, T>> {
+  return value === null ? {} : { [name]: value }
+}
+
+/** A record as version 1 kept it. */
+export function recordOf(row: Row): UsageRecord {
+  const record = JSON.parse(row['record'] as string) as UsageRecord & { cost: string; overage: string }
+  return { ...record, cost: BigInt(record.cost), overage: BigInt(record.overage) }
+}

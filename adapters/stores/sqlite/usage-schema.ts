@@ -1,0 +1,113 @@
+/** The tables of usage. */
+import { sums } from '../sql/usage-columns.ts'
+import type { Part } from './database.ts'
+
+const columns = Object.values(sums)
+const quarter = `(CAST(new.started_at / 900000 AS INTEGER) - (new.started_at < CAST(new.started_at / 900000 AS INTEGER) * 900000))`
+
+/**
+ * What the calls of one account, key and model have in common is kept once, as their label; a call is a narrow row. With
+ * each call the sums of its quarter of an hour are kept: for its label, and for the one without account and key
+ * (`within`), from which statistics over all accounts are read. A cost is summed up in two parts, of which neither comes
+ * near to the largest integer.
+ *
+ * Processes of version 1 go on reading and writing by the view; what they write, and what was there before, stands in
+ * `modelhatch_usage_1` until it is moved.
+ */
+const tables = `
+  ALTER TABLE modelhatch_usage RENAME TO modelhatch_usage_1;
+  CREATE TABLE modelhatch_usage_labels (
+    label INTEGER PRIMARY KEY,
+    within INTEGER,
+    account TEXT,
+    key TEXT,
+    "group" TEXT NOT NULL,
+    endpoint TEXT NOT NULL,
+    model TEXT NOT NULL,
+    provider TEXT,
+    provider_model TEXT
+  ) STRICT;
+  CREATE INDEX modelhatch_usage_labels_of ON modelhatch_usage_labels (account, key, model);
+  CREATE INDEX modelhatch_usage_labels_by ON modelhatch_usage_labels (key, model);
+  CREATE TABLE modelhatch_calls (
+    number INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    label INTEGER NOT NULL,
+    started_at REAL NOT NULL,
+    total_ms REAL NOT NULL,
+    first_byte_ms REAL,
+    cost INTEGER NOT NULL,
+    overage INTEGER NOT NULL,
+    stream INTEGER NOT NULL,
+    ${columns.map((name) => `${name} REAL NOT NULL`).join(', ')},
+    outcome TEXT,
+    code TEXT,
+    basis TEXT
+  ) STRICT;
+  CREATE INDEX modelhatch_calls_of ON modelhatch_calls (label, started_at);
+  CREATE INDEX modelhatch_calls_at ON modelhatch_calls (started_at);
+  CREATE TABLE modelhatch_usage_sums (
+    label INTEGER NOT NULL,
+    quarter INTEGER NOT NULL,
+    requests INTEGER NOT NULL DEFAULT 0,
+    incomplete INTEGER NOT NULL DEFAULT 0,
+    ${columns.map((name) => `${name} REAL NOT NULL DEFAULT 0`).join(', ')},
+    cost_high INTEGER NOT NULL DEFAULT 0,
+    cost_low INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (label, quarter)
+  ) STRICT, WITHOUT ROWID;
+  CREATE TRIGGER modelhatch_calls_summed AFTER INSERT ON modelhatch_calls BEGIN
+    INSERT INTO modelhatch_usage_sums (label, quarter)
+    SELECT label, ${quarter} FROM (
+      SELECT new.label AS label UNION ALL SELECT within FROM modelhatch_usage_labels WHERE label = new.label
+    ) each WHERE NOT EXISTS (
+      SELECT 1 FROM modelhatch_usage_sums s WHERE s.label = each.label AND s.quarter = ${quarter}
+    );
+    UPDATE modelhatch_usage_sums SET
+      requests = requests + 1, incomplete = incomplete + (new.outcome IS NOT NULL),
+      ${columns.map((name) => `${name} = ${name} + new.${name}`).join(', ')},
+      cost_high = cost_high + (new.cost >> 32), cost_low = cost_low + (new.cost & 4294967295)
+    WHERE quarter = ${quarter}
+      AND label IN (new.label, (SELECT within FROM modelhatch_usage_labels WHERE label = new.label));
+  END;
+  CREATE VIEW modelhatch_usage AS
+    SELECT id, account, "group", key, model, endpoint, started_at, cost, json_patch('{}', json_object(
+      'id', id, 'account', account, 'key', nullif(key, ''), 'group', "group", 'endpoint', endpoint, 'model', model,
+      'provider', provider, 'providerModel', provider_model, 'outcome', coalesce(outcome, 'completed'), 'code', code,
+      'stream', json(iif(stream, 'true', 'false')),
+      ${Object.entries(sums)
+        .map(([name, column]) => `'${name}', ${column}`)
+        .join(', ')},
+      'cost', CAST(cost AS TEXT), 'overage', CAST(overage AS TEXT), 'basis', coalesce(basis, 'reported'),
+      'startedAt', started_at, 'firstByteMs', first_byte_ms, 'totalMs', total_ms)) AS record
+    FROM modelhatch_calls c JOIN modelhatch_usage_labels l ON l.label = c.label
+    UNION ALL
+    SELECT id, account, "group", key, model, endpoint, started_at, cost, record FROM modelhatch_usage_1;
+  CREATE TRIGGER modelhatch_usage_told INSTEAD OF INSERT ON modelhatch_usage BEGIN
+    INSERT INTO modelhatch_usage_1
+    SELECT new.id, new.account, new."group", new.key, new.model, new.endpoint, new.started_at, new.cost, new.record
+    WHERE NOT EXISTS (SELECT 1 FROM modelhatch_calls WHERE id = new.id);
+  END;
+`
+
+export const usagePart: Part = {
+  name: 'usage',
+  versions: [
+    `
+    CREATE TABLE modelhatch_usage (
+      id TEXT PRIMARY KEY,
+      account TEXT NOT NULL,
+      "group" TEXT NOT NULL,
+      key TEXT NOT NULL,
+      model TEXT NOT NULL,
+      endpoint TEXT NOT NULL,
+      started_at REAL NOT NULL,
+      cost INTEGER NOT NULL,
+      record TEXT NOT NULL
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX modelhatch_usage_of ON modelhatch_usage (account, started_at, id);
+    CREATE INDEX modelhatch_usage_at ON modelhatch_usage (started_at, id);
+    `,
+    tables,
+  ],
+}

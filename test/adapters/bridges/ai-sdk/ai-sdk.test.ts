@@ -1,0 +1,431 @@
+/** What the AI SDK's own mock models are told, and what clients are told of them. */
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createGoogleGenerativeAI } from '@ai-sdk/google'
+import { APICallError, type LanguageModelV4, type LanguageModelV4StreamPart } from '@ai-sdk/provider'
+import { simulateReadableStream } from 'ai'
+import {
+  MockEmbeddingModelV4,
+  MockImageModelV4,
+  MockLanguageModelV4,
+  MockProviderV4,
+  MockTranscriptionModelV4,
+} from 'ai/test'
+import { fromAiSdk, type AiSdkOptions } from 'modelhatch/ai-sdk'
+import { anthropicDialect, geminiDialect, speaking } from 'modelhatch/testing'
+import { toFile } from 'openai'
+import { describe, expect, test } from 'vitest'
+import { vendorFor } from '../../../hosted.ts'
+import type { Sent } from '../../../providers/asking.ts'
+import { served } from '../../../providers/served.ts'
+import { toldByClient, type Told } from '../../../providers/told.ts'
+
+const usage = {
+  inputTokens: { total: 10, noCache: 6, cacheRead: 4, cacheWrite: 0 },
+  outputTokens: { total: 5, text: 3, reasoning: 2 },
+}
+const stop = { type: 'finish', finishReason: { unified: 'stop', raw: 'stop' }, usage } as const
+
+function saying(...chunks: LanguageModelV4StreamPart[]): MockLanguageModelV4 {
+  const doStream: LanguageModelV4['doStream'] = async () => ({ stream: simulateReadableStream({ chunks }) })
+  return new MockLanguageModelV4({ doStream, supportedUrls: { 'image/*': [/^https:\/\/pictures\.test\//] } })
+}
+
+async function tell(model: MockLanguageModelV4, request: object = {}, options: AiSdkOptions = {}): Promise<Told> {
+  const { client } = await served({ model: fromAiSdk(model, options) })
+  return toldByClient(client, { model: 'model', messages: [{ role: 'user', content: 'Hi' }], ...request }, true)
+}
+
+describe('a chat', () => {
+  test('settings, tools and the conversation reach the model in the words of the SDK', async () => {
+    const model = saying(stop)
+    const parameters = { type: 'object', properties: { q: { type: 'string' } } }
+    await tell(
+      model,
+      {
+        temperature: 0.5,
+        top_p: 0.9,
+        max_tokens: 7,
+        stop: ['x'],
+        seed: 3,
+        presence_penalty: 0.1,
+        frequency_penalty: 0.2,
+        reasoning_effort: 'low',
+        tools: [{ type: 'function', function: { name: 'f', description: 'F', parameters, strict: true } }],
+        tool_choice: { type: 'function', function: { name: 'f' } },
+        response_format: { type: 'json_schema', json_schema: { name: 'thing', schema: parameters } },
+        messages: [
+          { role: 'system', content: 'Be kind.' },
+          {
+            role: 'user',
+            content: [
+              { type: 'text', text: 'Look' },
+              { type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } },
+              { type: 'image_url', image_url: { url: 'https://pictures.test/cat.png' } },
+              { type: 'file', file: { filename: 'a.pdf', file_data: 'data:application/pdf;base64,AAEC' } },
+            ],
+          },
+          {
+            role: 'assistant',
+            content: 'So',
+            tool_calls: [
+              { id: 'a', type: 'function', function: { name: 'f', arguments: '{"q":"x"}' } },
+              { id: 'b', type: 'function', function: { name: 'f', arguments: '' } },
+            ],
+          },
+          { role: 'tool', tool_call_id: 'a', content: 'done' },
+          { role: 'tool', tool_call_id: 'b', content: 'too' },
+        ],
+      },
+      { providerOptions: { mock: { speed: 'high' } } },
+    )
+    const { abortSignal, ...options } = model.doStreamCalls[0] as Sent
+    expect(abortSignal).toBeInstanceOf(AbortSignal)
+    expect(options).toEqual({
+      temperature: 0.5,
+      topP: 0.9,
+      maxOutputTokens: 7,
+      stopSequences: ['x'],
+      seed: 3,
+      presencePenalty: 0.1,
+      frequencyPenalty: 0.2,
+      reasoning: 'low',
+      tools: [{ type: 'function', name: 'f', description: 'F', inputSchema: parameters, strict: true }],
+      toolChoice: { type: 'tool', toolName: 'f' },
+      responseFormat: { type: 'json', name: 'thing', schema: parameters },
+      providerOptions: { mock: { speed: 'high' } },
+      prompt: [
+        { role: 'system', content: 'Be kind.' },
+        {
+          role: 'user',
+          content: [
+            { type: 'text', text: 'Look' },
+            { type: 'file', mediaType: 'image/png', data: { type: 'data', data: 'AAEC' } },
+            {
+              type: 'file',
+              mediaType: 'image/*',
+              data: { type: 'url', url: new URL('https://pictures.test/cat.png') },
+            },
+            { type: 'file', mediaType: 'application/pdf', filename: 'a.pdf', data: { type: 'data', data: 'AAEC' } },
+          ],
+        },
+        {
+          role: 'assistant',
+          content: [
+            { type: 'text', text: 'So' },
+            { type: 'tool-call', toolCallId: 'a', toolName: 'f', input: { q: 'x' } },
+            { type: 'tool-call', toolCallId: 'b', toolName: 'f', input: {} },
+          ],
+        },
+        {
+          role: 'tool',
+          content: [
+            { type: 'tool-result', toolCallId: 'a', toolName: 'f', output: { type: 'text', value: 'done' } },
+            { type: 'tool-result', toolCallId: 'b', toolName: 'f', output: { type: 'text', value: 'too' } },
+          ],
+        },
+      ],
+    })
+  })
+
+  test('every kind of part is told as clients know it', async () => {
+    const told = await tell(
+      saying(
+        { type: 'stream-start', warnings: [] },
+        { type: 'response-metadata', id: 'r1', modelId: 'mock', timestamp: new Date(1_000) },
+        { type: 'reasoning-start', id: 'r', providerMetadata: { mock: { kind: 'k' } } },
+        { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
+        { type: 'reasoning-end', id: 'r', providerMetadata: { mock: { signature: 's' } } },
+        { type: 'text-start', id: 't' },
+        { type: 'text-delta', id: 't', delta: 'Yes' },
+        { type: 'text-end', id: 't' },
+        { type: 'tool-input-start', id: 'own', toolName: 'search', providerExecuted: true },
+        { type: 'tool-call', toolCallId: 'own', toolName: 'search', input: '{}', providerExecuted: true },
+        { type: 'tool-input-start', id: 'a', toolName: 'f' },
+        { type: 'tool-input-delta', id: 'a', delta: '{"q":' },
+        { type: 'tool-input-delta', id: 'a', delta: '1}' },
+        { type: 'tool-input-end', id: 'a' },
+        { type: 'tool-call', toolCallId: 'a', toolName: 'f', input: '{"q":1}' },
+        {
+          type: 'tool-call',
+          toolCallId: 'b',
+          toolName: 'g',
+          input: '{"z":2}',
+          providerMetadata: { mock: { mark: 'm' } },
+        },
+        { type: 'file', mediaType: 'image/png', data: { type: 'data', data: new Uint8Array([0, 1, 2]) } },
+        { type: 'finish', finishReason: { unified: 'tool-calls', raw: 'x' }, usage },
+      ),
+      { tools: [{ type: 'function', function: { name: 'f' } }] },
+    )
+    expect(told).toEqual({
+      content: 'Yes',
+      reasoning: 'Hm.',
+      calls: [
+        { id: 'a', name: 'f', arguments: '{"q":1}', extra: {} },
+        {
+          id: 'b',
+          name: 'g',
+          arguments: '{"z":2}',
+          extra: { extra_content: { ai_sdk: { metadata: { mock: { mark: 'm' } } } } },
+        },
+      ],
+      finish: 'tool_calls',
+      logprobs: [],
+      repeats: [],
+      extra: {
+        images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } }],
+        extra_content: { ai_sdk: { reasoning: [{ text: 'Hm.', metadata: { mock: { kind: 'k', signature: 's' } } }] } },
+      },
+      usage: {
+        prompt_tokens: 10,
+        completion_tokens: 5,
+        total_tokens: 15,
+        prompt_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 },
+        completion_tokens_details: { reasoning_tokens: 2 },
+      },
+    })
+  })
+
+  test('a model of an older version of the SDK is understood', async () => {
+    const asked: Sent[] = []
+    const model = {
+      specificationVersion: 'v2',
+      provider: 'old',
+      modelId: 'old',
+      supportedUrls: {},
+      doStream: async (options: Sent) => {
+        asked.push(options)
+        const finish = { type: 'finish', finishReason: 'length', usage: { inputTokens: 3, outputTokens: 4 } }
+        return { stream: simulateReadableStream({ chunks: [{ type: 'text-delta', id: 't', delta: 'Old' }, finish] }) }
+      },
+    }
+    const { client } = await served({ model: fromAiSdk(model) })
+    const content = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } }]
+    const told = await toldByClient(client, { model: 'model', messages: [{ role: 'user', content }] }, false)
+    expect(told).toMatchObject({ content: 'Old', finish: 'length', usage: { prompt_tokens: 3, completion_tokens: 4 } })
+    expect(asked[0].prompt[0].content[0].data).toBe('AAEC')
+  })
+
+  test('where only one call is wanted, only the first is handed on', async () => {
+    const call = (id: string) => ({ type: 'tool-call', toolCallId: id, toolName: 'f', input: '{}' }) as const
+    const model = saying(call('a'), call('b'), { ...stop, finishReason: { unified: 'tool-calls', raw: 'x' } })
+    const tools = [{ type: 'function', function: { name: 'f' } }]
+    const told = await tell(model, { tools, parallel_tool_calls: false })
+    expect(told.calls.map(({ id }) => id)).toEqual(['a'])
+  })
+})
+
+describe('what the model cannot do', () => {
+  const warned = () =>
+    saying({ type: 'stream-start', warnings: [{ type: 'unsupported', feature: 'topP', details: 'secret' }] }, stop)
+
+  test('is refused by the name of the field, if the client asked for it', async () => {
+    expect((await tell(warned(), { top_p: 0.5 })).error).toEqual({ status: 400, code: 'unsupported_parameter' })
+    expect(await tell(warned())).toMatchObject({ finish: 'stop' })
+    expect(await tell(warned(), { top_p: 0.5 }, { dropParams: ['top_p'] })).toMatchObject({ finish: 'stop' })
+  })
+
+  test.each(['n', 'logprobs', 'logit_bias'])('%s is refused before anybody is asked', async (field) => {
+    const model = saying(stop)
+    const told = await tell(model, { [field]: { n: 2, logprobs: true, logit_bias: { 1: 1 } }[field] })
+    expect(told.error).toEqual({ status: 400, code: 'unsupported_parameter' })
+    expect(model.doStreamCalls).toEqual([])
+  })
+
+  test('an address that the vendor does not fetch is not fetched here', async () => {
+    const model = saying(stop)
+    const content = [{ type: 'image_url', image_url: { url: 'https://elsewhere.test/cat.png' } }]
+    const told = await tell(model, { messages: [{ role: 'user', content }] })
+    expect(told.error).toEqual({ status: 400, code: 'unsupported_value' })
+    expect(model.doStreamCalls).toEqual([])
+  })
+})
+
+describe('a failure', () => {
+  const failing = (error: unknown) =>
+    new MockLanguageModelV4({
+      doStream: async () => {
+        throw error
+      },
+    })
+  const answered = (statusCode: number | undefined, body: object = {}) =>
+    new APICallError({
+      message: 'secret',
+      url: 'https://secret.test',
+      requestBodyValues: {},
+      ...(statusCode !== undefined && { statusCode }),
+      responseBody: JSON.stringify({ error: body }),
+    })
+
+  test.each<[unknown, number, string]>([
+    [answered(400, { type: 'invalid_request_error', message: 'max_tokens: secret' }), 400, 'invalid_request_error'],
+    [
+      answered(400, { type: 'invalid_request_error', message: 'prompt is too long: 9' }),
+      400,
+      'context_length_exceeded',
+    ],
+    [
+      answered(400, { status: 'INVALID_ARGUMENT', details: [{ reason: 'API_KEY_INVALID' }] }),
+      503,
+      'service_unavailable',
+    ],
+    [answered(401), 503, 'service_unavailable'],
+    [answered(429, { code: 'insufficient_quota' }), 503, 'service_unavailable'],
+    [answered(429), 429, 'rate_limit_exceeded'],
+    [answered(undefined), 503, 'service_unavailable'],
+    [answered(200), 503, 'service_unavailable'],
+    [new TypeError('fetch failed: secret'), 503, 'service_unavailable'],
+    ['secret', 503, 'service_unavailable'],
+    [undefined, 503, 'service_unavailable'],
+  ])('%s becomes %i %s', async (failed, status, code) => {
+    const { client } = await served({ model: fromAiSdk(failing(failed)) })
+    const asked = client.chat.completions.create({ model: 'model', messages: [{ role: 'user', content: 'Hi' }] })
+    const [{ reason: thrown }] = (await Promise.allSettled([asked])) as [PromiseRejectedResult]
+    expect(thrown).toMatchObject({ status, code })
+    expect(JSON.stringify(thrown)).not.toContain('secret')
+  })
+
+  test('inside a stream ends it as an error', async () => {
+    const told = await tell(
+      saying({ type: 'text-delta', id: 't', delta: 'Hi' }, { type: 'error', error: answered(500) }),
+    )
+    expect(told).toMatchObject({ content: 'Hi', finish: null, error: { code: 'service_unavailable' } })
+  })
+
+  test('a stream without an end is broken', async () => {
+    const told = await tell(saying({ type: 'text-delta', id: 't', delta: 'Hi' }))
+    expect(told).toMatchObject({ content: 'Hi', finish: null, error: { code: 'service_unavailable' } })
+  })
+})
+
+describe('what a model wants to see again', () => {
+  const calls = [{ id: 'call_1', name: 'now', input: {} }]
+
+  async function secondRequest(
+    make: (baseURL: string) => ReturnType<typeof fromAiSdk>,
+    dialect: typeof anthropicDialect,
+  ) {
+    const voice = speaking(dialect, () => ({ reasoning: 'Hm.', calls }))
+    const vendor = await vendorFor(voice.reply)
+    const { client } = await served({ model: { provider: make(vendor.baseURL), providerModel: dialect.model } })
+    const ask = { model: 'model', tools: [{ type: 'function' as const, function: { name: 'now' } }] }
+    const messages = [{ role: 'user' as const, content: 'Hi' }]
+    const { choices } = await client.chat.completions.create({ ...ask, messages })
+    const answer = choices[0]?.message
+    if (answer === undefined) throw new Error('no answer')
+    const result = { role: 'tool' as const, tool_call_id: 'call_1', content: 'noon' }
+    await client.chat.completions.create({ ...ask, messages: [...messages, answer, result] })
+    return vendor.requests[1]?.json as Sent
+  }
+
+  test('comes back to Claude: what it thought, signed', async () => {
+    const make = (baseURL: string) => fromAiSdk(createAnthropic({ baseURL, apiKey: 'k' })(anthropicDialect.model))
+    const { messages } = await secondRequest(make, anthropicDialect)
+    expect(messages[1].content[0]).toEqual({ type: 'thinking', thinking: 'Hm.', signature: 'signed' })
+  })
+
+  test('comes back to Gemini: the signature of its call', async () => {
+    const make = (baseURL: string) =>
+      fromAiSdk(createGoogleGenerativeAI({ baseURL: baseURL.replace('/v1', '/v1beta'), apiKey: 'k' }))
+    const { contents } = await secondRequest(make, geminiDialect)
+    expect(contents[1].parts.at(-1)).toMatchObject({ functionCall: { name: 'now' }, thoughtSignature: 'c2lnbmVk' })
+  })
+})
+
+test('a provider of the SDK serves its models by their own names, and says which it has not', async () => {
+  const provider = new MockProviderV4({
+    languageModels: { talker: saying({ type: 'text-delta', id: 't', delta: 'Hi' }, stop) },
+    embeddingModels: { counter: new MockEmbeddingModelV4({ doEmbed: { embeddings: [[1]], warnings: [] } }) },
+  })
+  const { client } = await served({ 'sdk/*': fromAiSdk(provider, { name: 'sdk' }) })
+  const ask = (model: string) => toldByClient(client, { model, messages: [{ role: 'user', content: 'Hi' }] }, false)
+  expect(await ask('sdk/talker')).toMatchObject({ content: 'Hi' })
+  expect((await ask('sdk/nobody')).error).toEqual({ status: 404, code: 'model_not_found' })
+  expect((await client.embeddings.create({ model: 'sdk/counter', input: 'x' })).data[0]?.embedding).toEqual([1])
+})
+
+test('what is no model is told at once', () => {
+  expect(() => fromAiSdk({ provider: 'x', modelId: 'y', specificationVersion: 'v4' } as never)).toThrow(
+    /neither a model/,
+  )
+})
+
+test('vectors come in the batches the model takes', async () => {
+  const model = new MockEmbeddingModelV4({
+    maxEmbeddingsPerCall: 2,
+    doEmbed: async ({ values }) => ({
+      embeddings: values.map((value) => [Number(value)]),
+      usage: { tokens: values.length },
+      warnings: [],
+    }),
+  })
+  const { client } = await served({ model: fromAiSdk(model) })
+  const { data, usage: counted } = await client.embeddings.create({
+    model: 'model',
+    input: ['1', '2', '3'],
+    dimensions: 1,
+  })
+  expect(data.map(({ embedding }) => embedding)).toEqual([[1], [2], [3]])
+  expect(counted).toEqual({ prompt_tokens: 3, total_tokens: 3 })
+  expect(model.doEmbedCalls.map(({ values, dimensions }) => [values, dimensions])).toEqual([
+    [['1', '2'], 1],
+    [['3'], 1],
+  ])
+  const refused = client.embeddings.create({ model: 'model', input: [1] })
+  await expect(refused).rejects.toMatchObject({ status: 400, param: 'input' })
+})
+
+test('pictures: as many calls as it takes, and edits with their files', async () => {
+  const asked: Sent[] = []
+  const model = new MockImageModelV4({
+    maxImagesPerCall: 2,
+    doGenerate: async (options) => {
+      asked.push(options)
+      return {
+        images: Array.from({ length: options.n }, () => new Uint8Array([0, 1, 2])),
+        warnings: options.size === '9x9' ? [{ type: 'unsupported', feature: 'size' }] : [],
+        response: { timestamp: new Date(0), modelId: 'mock', headers: undefined },
+        usage: { inputTokens: 1, outputTokens: 2, totalTokens: 3 },
+      }
+    },
+  })
+  const { client } = await served({ model: fromAiSdk(model) })
+  const answer = await client.images.generate({ model: 'model', prompt: 'A cat', n: 3, size: '512x512' })
+  expect(answer).toMatchObject({ data: [{ b64_json: 'AAEC' }, { b64_json: 'AAEC' }, { b64_json: 'AAEC' }] })
+  expect(answer.usage).toMatchObject({ input_tokens: 2, output_tokens: 4, total_tokens: 6 })
+  expect(asked.map(({ prompt, n, size }) => [prompt, n, size])).toEqual([
+    ['A cat', 2, '512x512'],
+    ['A cat', 1, '512x512'],
+  ])
+  const file = await toFile(Buffer.from([7]), 'a.png', { type: 'image/png' })
+  await client.images.edit({ model: 'model', prompt: 'Bluer', image: file, mask: file })
+  const shown = { type: 'file', mediaType: 'image/png', data: Buffer.from([7]) }
+  expect([asked.at(-1)?.files, asked.at(-1)?.mask]).toEqual([[shown], shown])
+  const wrong = client.images.generate({ model: 'model', prompt: 'A cat', size: '9x9' })
+  await expect(wrong).rejects.toMatchObject({ status: 400, param: 'size' })
+})
+
+test('a transcript in any format', async () => {
+  const asked: Sent[] = []
+  const model = new MockTranscriptionModelV4({
+    doGenerate: async (options) => {
+      asked.push(options)
+      return {
+        text: 'Hello.',
+        segments: [{ text: 'Hello.', startSecond: 0, endSecond: 1.5 }],
+        language: 'en',
+        durationInSeconds: 1.5,
+        warnings: [],
+        response: { timestamp: new Date(0), modelId: 'mock' },
+      }
+    },
+  })
+  const { client } = await served({ model: fromAiSdk(model) })
+  const file = await toFile(Buffer.from([1, 2, 3]), 'a.wav', { type: 'audio/wav' })
+  expect((await client.audio.transcriptions.create({ model: 'model', file })).text).toBe('Hello.')
+  expect(asked[0]).toMatchObject({ audio: Buffer.from([1, 2, 3]), mediaType: 'audio/wav' })
+  const srt: unknown = await client.audio.transcriptions.create({ model: 'model', file, response_format: 'srt' })
+  expect(srt).toContain('00:00:01,500')
+  const refused = client.audio.transcriptions.create({ model: 'model', file, language: 'en' })
+  await expect(refused).rejects.toMatchObject({ status: 400, param: 'language' })
+})

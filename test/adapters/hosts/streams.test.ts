@@ -1,0 +1,143 @@
+import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { VendorRequest } from '../../../src/testing/vendor.ts'
+import { open } from './client.ts'
+import { firstFrame, frame, helpfulVendor, hostedGateway, jsonHeaders, lastFrames, question } from './gateway.ts'
+import { everyHost, plainHosts, type RunningHost } from './hosts.ts'
+
+const { gateway, vendor, close } = await hostedGateway()
+const patient = await hostedGateway({ timeouts: { keepAliveMs: 20 } })
+const strict = await hostedGateway({ timeouts: { stallMs: 80 } })
+afterAll(close)
+afterAll(patient.close)
+afterAll(strict.close)
+
+const streamed = {
+  method: 'POST',
+  target: '/v1/chat/completions',
+  headers: jsonHeaders,
+  body: JSON.stringify({ ...question, stream: true }),
+}
+
+/** Milliseconds within which a vendor must have been told that nobody listens any more. */
+const soon = 100
+/** A busy machine may take longer now and then, but not each time. */
+const busy = { retry: 2 }
+
+/** The vendor's side of the next call: answered by the test itself. */
+function nextCall(scripted: typeof vendor): Promise<{ request: VendorRequest; response: ServerResponse }> {
+  return new Promise((resolve) => {
+    scripted.reply = (request, response) => resolve({ request, response })
+  })
+}
+
+function begin(response: ServerResponse): void {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  response.write(firstFrame)
+}
+
+/** A stream whose first word has come to the client. */
+async function begun(host: RunningHost, scripted: typeof vendor) {
+  const called = nextCall(scripted)
+  const opening = open(host, streamed)
+  const { request, response } = await called
+  begin(response)
+  const answer = await opening
+  await answer.until('"content":"Hello"')
+  return { request, response, answer }
+}
+
+/** Milliseconds until the vendor sees that it is not wanted any more. */
+async function timeToAbort(request: VendorRequest): Promise<number> {
+  const from = performance.now()
+  if (!request.signal.aborted) await once(request.signal, 'abort')
+  return performance.now() - from
+}
+
+describe.each(everyHost)('a stream behind $name', (host) => {
+  let running: RunningHost
+  let slowly: RunningHost
+  beforeAll(async () => {
+    running = await host.start(gateway)
+    slowly = await host.start(patient.gateway)
+  })
+  afterEach(() => {
+    vendor.reply = patient.vendor.reply = helpfulVendor
+  })
+  afterAll(async () => {
+    await running.close()
+    await slowly.close()
+  })
+
+  it('gives each frame to the client before the vendor sends the next', async () => {
+    const { response, answer } = await begun(running, vendor)
+    for (let count = 0; count < 4; count++) {
+      response.write(frame(` ${count}`))
+      await answer.until(`"content":" ${count}"`)
+    }
+    response.end(lastFrames)
+    const text = await answer.rest()
+    expect(text.match(/"content":"[^"]*"/g)).toEqual(
+      ['Hello', ' 0', ' 1', ' 2', ' 3'].map((part) => `"content":"${part}"`),
+    )
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+  })
+
+  it('is ended at the vendor as soon as the client leaves in the middle of it', busy, async () => {
+    const { request, answer } = await begun(running, vendor)
+    answer.leave()
+    expect(await timeToAbort(request)).toBeLessThan(soon)
+  })
+
+  it(
+    'holds a client whose vendor thinks for long, and is ended when it leaves before the first word',
+    busy,
+    async () => {
+      const called = nextCall(patient.vendor)
+      const answer = await open(slowly, streamed)
+      const { request } = await called
+      expect(answer.status).toBe(200)
+      expect(await answer.until('\n\n')).toMatch(/"delta":\{"role":"assistant","content":""\}.*\n\n$/)
+      answer.leave()
+      expect(await timeToAbort(request)).toBeLessThan(soon)
+    },
+  )
+
+  if (!plainHosts.includes(host) && !/[35] behind (?:koa-compress|compression)$/.test(host.name)) return
+  it('is pulled from the vendor no faster than the client reads', async () => {
+    const { response, answer } = await begun(running, vendor)
+    answer.pause()
+    const large = frame('x'.repeat(256 * 1024))
+    let written = 0
+    const drained = () =>
+      new Promise<boolean>((resolve) => {
+        const timer = setTimeout(() => resolve(false), 60)
+        response.once('drain', () => {
+          clearTimeout(timer)
+          resolve(true)
+        })
+      })
+    // Until nothing is taken any more: the buffers of two sockets, and what the gateway may hold.
+    while (written < 128 && (response.write(large) || (await drained()))) written++
+    expect(written * large.length).toBeLessThan(20 * 1024 * 1024)
+    answer.resume()
+    response.end(lastFrames)
+    const text = await answer.rest()
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
+    expect(text.split('"content":"xxx').length - 1).toBe(written + 1)
+  })
+
+  it('is cut off when the client reads nothing for too long, and does not look complete', async () => {
+    const severe = await host.start(strict.gateway)
+    const { request, response, answer } = await begun(severe, strict.vendor)
+    answer.pause()
+    const large = frame('x'.repeat(256 * 1024))
+    while (!request.signal.aborted) {
+      if (!response.write(large)) await Promise.race([once(response, 'drain'), once(request.signal, 'abort')])
+    }
+    answer.resume()
+    await expect(answer.rest()).rejects.toThrow()
+    await severe.close()
+  })
+})

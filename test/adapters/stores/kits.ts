@@ -1,0 +1,24 @@
+/** The contracts that a bundle keeps, each by its kit. Those of video tasks are run with stores of their own. */
+import type { StorageBundle } from '../../../src/index.ts'
+import {
+  testIdempotencyStore,
+  testKeyStore,
+  testLedger,
+  testLimitStore,
+  testResponseStore,
+  testUsageStore,
+  type TestFunction,
+} from '../../../src/testing/index.ts'
+
+type Bundle = StorageBundle & Required<Pick<StorageBundle, 'keys' | 'limits' | 'ledger' | 'idempotency' | 'responses'>>
+
+/** `other`: the same data as another process would have it. */
+export function testStores(test: TestFunction, storage: Bundle, other: Bundle): void {
+  testKeyStore(test, () => storage.keys, { reopen: () => other.keys })
+  testLimitStore(test, () => storage.limits, { reopen: () => other.limits })
+  testLedger(test, () => storage.ledger, { reopen: () => other.ledger })
+  testIdempotencyStore(test, () => storage.idempotency, { reopen: () => other.idempotency })
+  testResponseStore(test, () => storage.responses, { reopen: () => other.responses })
+  const { usage } = storage
+  if (usage !== undefined) testUsageStore(test, () => usage, { reopen: () => other.usage ?? usage })
+}

@@ -1,0 +1,136 @@
+/** Every method of every store of a bundle, with what a gateway gives it, so that each of its statements is run. */
+import { randomUUID } from 'node:crypto'
+import type { KeyRecord, StorageBundle, TaskRecord } from '../../../../src/index.ts'
+import { usageRecord } from '../../../usage/record.ts'
+
+export type Bundle = Required<StorageBundle>
+
+/** Those whose time grows with what they add up. */
+const pages = new Set(['audit', 'summarise', 'close'])
+
+const leaseMs = 60_000
+const fresh = (kind: string) => `${kind} ${randomUUID()}`
+
+/**
+ * The bundle, and a function that names the methods that were not called through it. A method that is new is missed
+ * until it is exercised here.
+ */
+export function watched(bundle: Bundle): { bundle: Bundle; missed: () => string[] } {
+  const called = new Set<string>()
+  const stores = Object.entries(bundle).filter(([, store]) => typeof store === 'object')
+  const proxies = stores.map(([name, store]) => {
+    const get = (target: object, method: string) => {
+      called.add(`${name}.${method}`)
+      return Reflect.get(target, method) as unknown
+    }
+    return [name, new Proxy(store, { get: get as never })]
+  })
+  const missed = () =>
+    stores.flatMap(([name, store]) =>
+      Object.keys(store as object)
+        .filter((method) => typeof Reflect.get(store as object, method) === 'function' && !pages.has(method))
+        .map((method) => `${name}.${method}`)
+        .filter((method) => !called.has(method)),
+    )
+  return { bundle: { ...bundle, ...Object.fromEntries(proxies) } as Bundle, missed }
+}
+
+/** One round of everything that calls, tasks, sweeps and pages of one account do. */
+export async function operate(bundle: Bundle, account: string): Promise<void> {
+  await money(bundle, account)
+  await keys(bundle, account)
+  await tasks(bundle, account)
+  await answers(bundle, account)
+  const { usage } = bundle
+  const startedAt = Date.now()
+  const records = ['a', 'b'].map((model) => usageRecord({ id: fresh('req'), account, model, key: 'key 7', startedAt }))
+  await usage.append(records)
+  await usage.find?.(records[0]?.id ?? '')
+  const { next } = await usage.list({ account, limit: 1 })
+  await usage.list({
+    account,
+    key: 'key 7',
+    model: 'a',
+    from: startedAt - 1,
+    to: startedAt + 1,
+    limit: 5,
+    after: next as string,
+  })
+  await usage.list({ limit: 5 })
+}
+
+async function money({ joint, ledger, limits }: Bundle, account: string): Promise<void> {
+  const claimOf = () => {
+    const rates = [{ bucket: `rate ${account}`, cost: 0.001, limit: 1_000, periodMs: 1_000, burst: 1_000 }]
+    return { id: fresh('call'), rates, places: [{ bucket: `places ${account}`, places: 1_000 }], leaseMs }
+  }
+  const credit = { account, amount: 1_000_000n, reference: fresh('payment') }
+  await ledger.credit(credit)
+  await ledger.credit(credit)
+  await ledger.open({ id: account, name: 'n' })
+  await ledger.account(account)
+  await ledger.accounts?.({ limit: 3, after: account })
+  const { next } = (await ledger.entries?.(account, { limit: 1 })) ?? {}
+  await ledger.entries?.(account, { limit: 2, ...(next !== undefined && { after: next }) })
+  for (const amount of [5n, undefined]) {
+    const claim = claimOf()
+    const hold = { id: claim.id, account, amount: 10n, leaseMs }
+    await joint.admit(claim, hold)
+    await joint.admit(claim, hold)
+    await ledger.renew([hold, { id: fresh('none'), account }], leaseMs)
+    await limits.renew([{ id: claim.id, places: [`places ${account}`] }], leaseMs)
+    const returned = { id: claim.id, places: [`places ${account}`], corrections: claim.rates }
+    await joint.finish([{ returned, end: { id: claim.id, account, ...(amount !== undefined && { amount }) } }])
+  }
+  const claim = claimOf()
+  await limits.take(claim)
+  await limits.give({ id: claim.id, places: [`places ${account}`], corrections: claim.rates })
+  const hold = { id: fresh('hold'), account, amount: 10n, leaseMs }
+  await ledger.hold(hold)
+  // More than there is: what has expired is looked for first.
+  await ledger.hold({ ...hold, id: fresh('hold'), amount: 9_000_000_000_000n })
+  await ledger.settle(hold)
+  await ledger.settle(hold)
+  await ledger.release({ id: fresh('hold'), account })
+}
+
+async function keys({ keys: store }: Bundle, account: string): Promise<void> {
+  const hash = randomUUID().padEnd(64, '0')
+  const record: KeyRecord = { id: fresh('key'), hash, prefix: 'sk', account, group: 'g', createdAt: 1, version: 1 }
+  await store.insert?.(record)
+  await store.find(hash)
+  await store.update?.({ ...record, version: 2 })
+  await store.list?.(account)
+}
+
+async function tasks({ tasks: store }: Bundle, account: string): Promise<void> {
+  const now = Date.now()
+  const times = { createdAt: now, expiresAt: now + leaseMs, dueAt: now, leasedUntil: 0 }
+  const task: TaskRecord = { account, id: randomUUID(), version: 1, ...times, data: {} }
+  await store.insert(task)
+  await store.insert(task)
+  await store.find(account, task.id, now)
+  await store.replace({ ...task, version: 2 })
+  await store.claim({ now, leaseMs, limit: 20 })
+  for (const order of ['asc', 'desc'] as const) {
+    await store.list?.(account, { now, limit: 3, order })
+    await store.list?.(account, { now, limit: 3, order, after: task.id })
+  }
+  await store.now?.()
+}
+
+async function answers({ idempotency, responses }: Bundle, account: string): Promise<void> {
+  const place = { account, route: 'r', key: fresh('k'), attempt: fresh('a'), digest: 'd', leaseMs }
+  await idempotency.begin(place)
+  await idempotency.begin({ ...place, attempt: 'other' })
+  await idempotency.finish({ ...place, keepMs: leaseMs, answer: { status: 200, headers: {}, body: Buffer.from('{}') } })
+  const second = { ...place, key: fresh('k') }
+  await idempotency.begin(second)
+  await idempotency.forget(second)
+  const record = { account, id: fresh('resp'), items: [fresh('item'), fresh('item')], body: '{}' }
+  await responses.put(record)
+  await responses.put(record)
+  await responses.get(account, record.id)
+  await responses.holding(account, record.items[0] as string)
+  await responses.delete(account, record.id)
+}

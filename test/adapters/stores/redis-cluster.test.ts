@@ -1,0 +1,86 @@
+/** A real cluster, of three masters with a replica each, and the clients that hosts have for one, as they are. */
+import { createCluster } from '@redis/client'
+import { Cluster } from 'ioredis'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { redis, type RedisClient } from '../../../adapters/stores/redis/redis.ts'
+import { testTaskStore } from '../../../src/testing/index.ts'
+import { scene, whole } from '../../admission/scene.ts'
+import { askChat } from '../../hosted.ts'
+import { long } from '../../long.ts'
+import { hasRedisServer, redisCluster, type RedisCluster } from '../../redis-cluster.ts'
+import { testStores } from './kits.ts'
+
+interface Connected {
+  readonly client: RedisClient
+  readonly end: () => void
+}
+
+const clients: [string, (cluster: RedisCluster) => Promise<Connected>][] = [
+  [
+    'node-redis',
+    async ({ ports }) => {
+      const client = createCluster({ rootNodes: ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) })
+      client.on('error', () => undefined)
+      await client.connect()
+      return { client, end: () => client.destroy() }
+    },
+  ],
+  [
+    'ioredis',
+    async ({ ports }) => {
+      const client = new Cluster(
+        ports.map((port) => ({ host: '127.0.0.1', port })),
+        { lazyConnect: true },
+      )
+      client.on('error', () => undefined)
+      await client.connect()
+      return { client, end: () => client.disconnect() }
+    },
+  ],
+]
+
+describe.skipIf(!hasRedisServer)('A Redis cluster keeps the contract of', async () => {
+  if (!hasRedisServer) return
+  const cluster = await redisCluster(15_000)
+  const [first, second] = await Promise.all(clients.map(async ([, connect]) => connect(cluster)))
+  if (first === undefined || second === undefined) throw new Error('two clients are needed')
+  afterAll(async () => {
+    first.end()
+    second.end()
+    await cluster.close()
+  })
+  testStores(test, redis(first.client), redis(second.client))
+  let made = 0
+  testTaskStore(test, () => redis(first.client, { prefix: `tasks${made++}` }).tasks)
+})
+
+describe.skipIf(!hasRedisServer || !long)('while a replica takes over from the master that holds everything,', () => {
+  test.each(clients)('with %s, paid calls fail for no longer than the cluster needs', async (_, connect) => {
+    const cluster = await redisCluster(1_000)
+    onTestFinished(() => cluster.close())
+    const { client, end } = await connect(cluster)
+    onTestFinished(end)
+    const storage = redis(client)
+    await storage.ledger.credit({ account: 'acme', amount: 1_000_000n, reference: 'start' })
+    const { url } = await scene(whole, {
+      billing: {},
+      groups: { default: { models: '*', rate: { requests: '100000/min', concurrent: 1_000 } } },
+      storage,
+    })
+    const calls: Promise<number>[] = []
+    let killed: Promise<void> | undefined
+    for (let asked = 0; asked < 300; asked++) {
+      if (asked === 60) killed = cluster.killMasterOf('{modelhatch}:')
+      calls.push(askChat(url).then(async (answer) => (await answer.body?.cancel(), answer.status)))
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+    await killed
+    const statuses = await Promise.all(calls)
+    const failed = statuses.filter((status) => status !== 200)
+    expect(new Set(failed)).toEqual(new Set(failed.length === 0 ? [] : [503]))
+    expect(failed.length).toBeLessThanOrEqual(33)
+    expect(statuses.slice(-100)).toEqual(Array.from({ length: 100 }, () => 200))
+    const { faults } = await storage.ledger.audit()
+    expect(faults).toEqual([])
+  })
+})

@@ -1,0 +1,22 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, test } from 'vitest'
+import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
+import { testStores } from './kits.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
+const file = join(folder, 'gateway.db')
+
+const storage = sqlite(file)
+/** As another process would have it. */
+const other = sqlite(file)
+afterAll(async () => {
+  await storage.close()
+  await other.close()
+  rmSync(folder, { recursive: true })
+})
+
+describe('SQLite keeps the contract of', () => {
+  testStores(test, storage, other)
+})
