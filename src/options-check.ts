@@ -18,9 +18,8 @@ import {
   timed,
   verify,
 } from './option-rules.ts'
-import { isKeyStore, isRegistry, isResponseStore, type GatewayOptions } from './options.ts'
-import type { ResponseStore } from './responses/contract.ts'
-import { storageRule, storeRule } from './storage/check.ts'
+import { isRegistry, type GatewayOptions } from './options.ts'
+import { storageRule } from './storage/check.ts'
 
 const schema = strict({
   models: z.unknown().optional(),
@@ -79,12 +78,6 @@ const schema = strict({
   keyCache: strict({ size: z.int().min(1), ageMs: positive, unknownAgeMs: positive })
     .partial()
     .optional(),
-  responses: z
-    .union([
-      z.custom<ResponseStore>((value) => isResponseStore(Object(value) as ResponseStore)),
-      strict({ count: z.int().min(1), bytes: positive, ageMs: positive }).partial(),
-    ])
-    .optional(),
   storage: storageRule.optional(),
   billing: strict({
     currency: z.string().min(1),
@@ -104,13 +97,9 @@ const schema = strict({
     .partial()
     .optional(),
   idempotency: z
-    .union([
-      z.literal(false),
-      strict({ store: storeRule('idempotency'), keepMs: positive, maxBytes: positive, leaseMs: timed }).partial(),
-    ])
+    .union([z.literal(false), strict({ keepMs: positive, maxBytes: positive, leaseMs: timed }).partial()])
     .optional(),
   tasks: strict({
-    store: storeRule('tasks'),
     deadlineMs: positive,
     sweepMs: timed,
     webhooks: strict({ endpoint: anyFunction, allowPrivateNetwork: z.boolean().optional() }),
@@ -139,9 +128,11 @@ export function checkOptions(options: GatewayOptions): void {
     checkModels(models, groups)
     checkDefault(options.defaultModel, models)
   }
-  if (keys === undefined || isKeyStore(keys)) return
-  const form = "must map each key to what is said of it, such as { 'sk-…': {} }"
-  if (typeof keys !== 'object' || keys === null || Array.isArray(keys)) throw mistake('keys', form)
+  if (keys === undefined) return
+  const form =
+    "must map each key to its options, such as { 'sk-…': {} }. A key store belongs into storage: { keys: store }"
+  if (typeof keys !== 'object' || keys === null || Array.isArray(keys) || typeof keys['find'] === 'function')
+    throw mistake('keys', form)
   for (const [key, entry] of Object.entries(keys)) {
     // Keys are secrets: messages never name one.
     verify(keyRule, entry, 'keys[…]')

@@ -1,7 +1,6 @@
 /** What a gateway is made of. */
 import type { Authenticate } from './auth/authenticate.ts'
 import type { KeyCacheOptions } from './auth/cache.ts'
-import type { KeyStore } from './auth/contract.ts'
 import type { BillingOptions } from './billing/options.ts'
 import type { Receipt } from './billing/receipt.ts'
 import type { Sizes } from './http/sizes.ts'
@@ -12,12 +11,9 @@ import type { Group } from './models/access.ts'
 import type { ModelRegistry } from './models/contract.ts'
 import type { ModelEntry } from './models/registry.ts'
 import type { BreakerOptions } from './routing/breaker.ts'
-import type { ResponseStore } from './responses/contract.ts'
-import type { ResponseMemoryOptions } from './responses/memory.ts'
 import type { RetryOptions } from './routing/perform.ts'
 import type { StorageBundle } from './storage/contract.ts'
 import type { UsageOptions } from './usage/options.ts'
-import type { TaskStore } from './tasks/contract.ts'
 import type { TaskEvent } from './tasks/parts.ts'
 import type { WebhookOptions } from './tasks/webhook.ts'
 
@@ -25,16 +21,13 @@ export interface GatewayOptions {
   /** The models served, by the name clients use, or a registry of one's own. A name may end in `*`. */
   readonly models: Readonly<Record<string, ModelEntry>> | ModelRegistry
   /**
-   * Where all that outlives a call is kept: keys, counters, balances, usage, video tasks, responses, and the answers to
-   * requests with an `Idempotency-Key`. Such as `postgres(pool)`. What the bundle lacks is kept in memory of this process.
-   * Each store in it can be replaced alone: `{ ...postgres(pool), limits: redis(client).limits }`.
+   * The stores: keys, limits, ledger, usage, video tasks, responses, and idempotency. A bundle such as `postgres(pool)`, or
+   * single stores: `{ ...postgres(pool), limits: redis(client).limits }`, `{ responses: memoryResponseStore({ count: 100 }) }`.
+   * Default: a memory store of this process for each that is missing.
    */
   readonly storage?: StorageBundle
-  /**
-   * The API keys let in, by the key itself, beside those of the `storage`; or a store of one's own instead. Only hashes
-   * of them are kept.
-   */
-  readonly keys?: Readonly<Record<string, KeyOptions>> | KeyStore
+  /** The accepted API keys, by the key itself, in addition to those of `storage.keys`. Only their hashes are kept. */
+  readonly keys?: Readonly<Record<string, KeyOptions>>
   /** The host's own source of callers, asked before the keys. */
   readonly authenticate?: Authenticate
   /** The model groups. Default: `{ default: { models: '*' } }`. */
@@ -62,16 +55,11 @@ export interface GatewayOptions {
    * new call, an expiry at its time.
    */
   readonly whenKeyEnds?: 'finish' | 'end'
-  /**
-   * A store of one's own for responses, or how many are kept in memory and for how long. Default: the store of the
-   * `storage`, else 10,000 in memory for a day.
-   */
-  readonly responses?: Omit<ResponseMemoryOptions, 'clock'> | ResponseStore
   /** Accounts with a balance, from which calls are paid at the prices of the models. Default: nobody pays anything. */
   readonly billing?: BillingOptions
   /** How the limits of groups, keys and models (`rate`) are kept. */
   readonly limits?: LimitOptions
-  /** How usage is recorded. Default: with `storage` or `billing` every call is recorded, without them none. */
+  /** How usage is recorded. Default: every call with `storage` or `billing`, else none. */
   readonly usage?: UsageOptions
   /** How requests that are repeated with their `Idempotency-Key` are answered; false: the header means nothing. */
   readonly idempotency?: IdempotencyOptions | false
@@ -119,8 +107,6 @@ export interface Timeouts {
 }
 
 export interface TaskOptions {
-  /** Default: in this process. Another one lets tasks survive a restart and be shared by several processes. */
-  readonly store?: TaskStore
   /** Milliseconds from creation to automatic cancellation. Default 7,200,000. */
   readonly deadlineMs?: number
   /** Milliseconds between two looks for tasks that nobody asks about. Default 1,000. */
@@ -139,12 +125,4 @@ export interface Hooks {
 export function isRegistry(models: GatewayOptions['models']): models is ModelRegistry {
   // Lists have a `find` of their own.
   return typeof (models as Partial<ModelRegistry> | undefined)?.find === 'function' && !Array.isArray(models)
-}
-
-export function isKeyStore(keys: NonNullable<GatewayOptions['keys']>): keys is KeyStore {
-  return typeof (keys as Partial<KeyStore>).find === 'function' && !Array.isArray(keys)
-}
-
-export function isResponseStore(responses: NonNullable<GatewayOptions['responses']>): responses is ResponseStore {
-  return typeof (responses as Partial<ResponseStore>).holding === 'function'
 }

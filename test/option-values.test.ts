@@ -7,7 +7,7 @@ import { fromAiSdk } from '../adapters/bridges/ai-sdk/ai-sdk.ts'
 import { postgres } from '../adapters/stores/postgres/postgres.ts'
 import { redis } from '../adapters/stores/redis/redis.ts'
 import { sqlite } from '../adapters/stores/sqlite/sqlite.ts'
-import { createGateway, mintKey, Price } from '../src/index.ts'
+import { createGateway, memoryKeyStore, mintKey, Price } from '../src/index.ts'
 import * as memory from '../src/index.ts'
 import {
   anthropic,
@@ -182,7 +182,6 @@ const gateway: Values = {
   ...forEach('retry', { maxAttempts: count, backoffMs: number, maxWaitMs: number }),
   ...forEach('breaker', { failures: count, coolDownMs: number }),
   ...forEach('keyCache', { size: count, ageMs: number, unknownAgeMs: number }),
-  ...forEach('responses', { count, bytes: number, ageMs: number }),
   ...forEach('billing', {
     currency: [...text, ''],
     unpriced: ['no', null, true],
@@ -195,9 +194,8 @@ const gateway: Values = {
   ...forEach('limits', { whenDown: ['allow', true, null], leaseMs: number, outputTokens: number }),
   ...forEach('usage', { record: flag, queue: count, whenFull: ['wait', true, null] }),
   idempotency: [true, null, 'x', []],
-  ...forEach('idempotency', { store: ['x', 5, null, {}], keepMs: number, maxBytes: number, leaseMs: number }),
+  ...forEach('idempotency', { keepMs: number, maxBytes: number, leaseMs: number }),
   ...forEach('tasks', {
-    store: ['x', 5, null, {}],
     deadlineMs: number,
     sweepMs: number,
     webhooks: ['x', null, {}, { endpoint: 'https://a.b' }, { endpoint: () => undefined, allowPrivateNetwork: 'yes' }],
@@ -206,6 +204,7 @@ const gateway: Values = {
   ...forEach('hooks', { receipt: callback, task: callback }),
   clock: callback,
   random: callback,
+  keys: [memoryKeyStore(), { find: () => undefined }, ['sk-a'], null, 'sk-a'],
   'keys.sk-a': ['default', 5, null, [], { grup: 'x' }],
   ...forEach('keys.sk-a', {
     group: text,

@@ -1,6 +1,12 @@
 /** Mistakes in the options are rejected at once, with a message that says what to change. */
 import { expect, test } from 'vitest'
-import { createGateway } from '../src/index.ts'
+import {
+  createGateway,
+  memoryIdempotencyStore,
+  memoryKeyStore,
+  memoryResponseStore,
+  memoryTaskStore,
+} from '../src/index.ts'
 import { anthropic, demo, gemini, openai, openaiVideo } from '../src/providers/index.ts'
 import { fromAiSdk } from '../adapters/bridges/ai-sdk/ai-sdk.ts'
 import { postgres } from '../adapters/stores/postgres/postgres.ts'
@@ -41,6 +47,8 @@ test.each([
 
 const asName = "must map names to models, such as { 'gpt-5': openai({ apiKey }) }"
 const asProvider = 'must be a provider, such as openai({ apiKey }), or { provider, … }'
+const asKeys =
+  "must map each key to its options, such as { 'sk-…': {} }. A key store belongs into storage: { keys: store }"
 const asStorage = "must hold stores, such as sqlite('gateway.db') or postgres(pool)"
 
 test.each([
@@ -54,7 +62,11 @@ test.each([
     { models: { a: demo(), b: { provider: demo(), aliases: ['a'] } } },
     'another model already',
   ],
-  ['a list of keys', { keys: ['sk-a'] }, "keys: must map each key to what is said of it, such as { 'sk-…': {} }"],
+  ['a list of keys', { keys: ['sk-a'] }, `keys: ${asKeys}`],
+  ['a store of keys as the keys', { keys: memoryKeyStore() }, `keys: ${asKeys}`],
+  ['a store of responses by its own name', { responses: memoryResponseStore() }, 'unknown option "responses"'],
+  ['a store in the options of tasks', { tasks: { store: memoryTaskStore() } }, 'unknown option "store"'],
+  ['a store in those of idempotency', { idempotency: { store: memoryIdempotencyStore() } }, 'unknown option "store"'],
   ['a pool as storage', { storage: { query: () => undefined, options: {} } }, `storage: ${asStorage}`],
   ['a path as storage', { storage: 'gateway.db' }, `storage: ${asStorage}`],
   [
@@ -62,7 +74,7 @@ test.each([
     { storage: { limits: { take: () => undefined } } },
     'storage.limits: must be a store with take, give',
   ],
-  ['half a task store', { tasks: { store: {} } }, 'tasks.store: must be a store with insert, find, replace, claim'],
+  ['half a task store', { storage: { tasks: {} } }, 'storage.tasks: must be a store with insert, find, replace, claim'],
 ])('%s', (_, options, message) => expect(given(options)).toThrow(message))
 
 test('the key that an unset variable makes lets nobody in', () => {

@@ -8,9 +8,9 @@ import { memoryIdempotencyStore } from './memory.ts'
 export function createIdempotency(options: GatewayOptions): Idempotency | undefined {
   const { idempotency = {}, storage, timeouts, clock: now = () => performance.now() } = options
   if (idempotency === false) return undefined
-  const { store, keepMs = 86_400_000, maxBytes = 4 * 1024 * 1024, leaseMs = 30_000 } = idempotency
+  const { keepMs = 86_400_000, maxBytes = 4 * 1024 * 1024, leaseMs = 30_000 } = idempotency
   return new Idempotency({
-    store: store ?? storage?.idempotency ?? memoryIdempotencyStore({ now }),
+    store: storage?.idempotency ?? memoryIdempotencyStore({ now }),
     guard: new Guard({ name: 'the idempotency store', timeoutMs: timeouts?.storeMs ?? 2_000, now }),
     keepMs,
     maxBytes,

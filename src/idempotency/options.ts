@@ -1,9 +1,6 @@
 /** How repetitions of a request are answered. */
-import type { IdempotencyStore } from './contract.ts'
 
 export interface IdempotencyOptions {
-  /** Default: that of the `storage`, else one in this process of 10,000 answers and 64 MiB. */
-  readonly store?: IdempotencyStore
   /** Milliseconds for which an answer is given again. Default 86,400,000: a day. */
   readonly keepMs?: number
   /** Bytes of an answer that is kept at most; a larger one is given once. Default 4 MiB. */

@@ -1,4 +1,4 @@
-/** Which store serves what: those of the options, those of the bundle, and memory for the rest. */
+/** The stores of a gateway: those of `storage`, and memory stores for the rest. */
 import type { KeyStore } from '../auth/contract.ts'
 import { recordOf } from '../auth/key.ts'
 import { memoryKeyStore } from '../auth/memory.ts'
@@ -7,7 +7,7 @@ import type { Ledger } from '../billing/contract.ts'
 import { memoryLedger } from '../billing/memory.ts'
 import type { LimitStore } from '../limits/contract.ts'
 import { memoryLimitStore } from '../limits/memory.ts'
-import { isKeyStore, isResponseStore, type GatewayOptions, type KeyOptions } from '../options.ts'
+import type { GatewayOptions, KeyOptions } from '../options.ts'
 import type { ResponseStore } from '../responses/contract.ts'
 import { memoryResponseStore } from '../responses/memory.ts'
 import type { UsageStore } from '../usage/contract.ts'
@@ -31,20 +31,14 @@ export function assemble(options: GatewayOptions, now: () => number): Stores {
     limits: storage?.limits ?? memoryLimitStore(options.clock && { now: options.clock }),
     ledger: billing && (storage?.ledger ?? memoryLedger({ now })),
     usage: record ? (storage?.usage ?? memoryUsageStore()) : undefined,
-    responses: responsesOf(options, now),
+    responses: storage?.responses ?? memoryResponseStore({ clock: now }),
   }
 }
 
-function responsesOf({ responses, storage }: GatewayOptions, clock: () => number): ResponseStore {
-  if (responses === undefined) return storage?.responses ?? memoryResponseStore({ clock })
-  return isResponseStore(responses) ? responses : memoryResponseStore({ clock, ...responses })
-}
-
-function keysOf({ keys, storage }: GatewayOptions, now: number): KeyStore {
-  if (keys !== undefined && isKeyStore(keys)) return keys
+function keysOf({ keys = {}, storage }: GatewayOptions, now: number): KeyStore {
   const kept = storage?.keys
-  if (keys === undefined) return kept ?? memoryKeyStore()
   const given = memoryKeyStore(recordsOf(keys, now))
+  if (kept !== undefined && Object.keys(keys).length === 0) return kept
   return kept === undefined ? given : eitherKeyStore(given, kept)
 }
 

@@ -14,9 +14,9 @@ const methods: Readonly<Record<Exclude<keyof StorageBundle, 'close'>, readonly s
   joint: ['admit', 'finish'],
 }
 
-export type StoreName = keyof typeof methods
+type StoreName = keyof typeof methods
 
-export function storeRule(name: StoreName): z.ZodType {
+function storeRule(name: StoreName): z.ZodType {
   const required = methods[name]
   return z.custom(
     (value) => required.every((method) => typeof Object(value)[method] === 'function'),

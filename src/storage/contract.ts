@@ -1,8 +1,7 @@
 /**
  * Several stores in one place: what `postgres(pool)` and its like return, and what `createGateway({ storage })` takes.
  * Each store can be replaced alone: `storage: { ...postgres(pool), limits: redis(client).limits }`. What a bundle lacks is
- * kept in the memory of the process. A store that another option names (`responses`, `idempotency.store`, `tasks.store`, a
- * `KeyStore` as `keys`) wins over the bundle's.
+ * kept in the memory of the process.
  */
 import type { KeyStore } from '../auth/contract.ts'
 import type { Hold, HoldVerdict, Ledger, Settlement } from '../billing/contract.ts'

@@ -34,9 +34,8 @@ async function answer(ask: () => unknown): Promise<unknown> {
 }
 
 function questions(options: GatewayOptions, { keys, limits, ledger, usage, responses }: Stores): Question[] {
-  const tasks = options.tasks?.store ?? options.storage?.tasks
-  const idempotency =
-    options.idempotency === false ? undefined : (options.idempotency?.store ?? options.storage?.idempotency)
+  const { tasks, idempotency: replays } = options.storage ?? {}
+  const idempotency = options.idempotency === false ? undefined : replays
   const rates = [{ bucket: name, cost: 0, limit: 1, periodMs: 1_000, burst: 1 }]
   const claim = { account: name, route: name, key: randomUUID(), attempt: randomUUID() }
   const all: (Question | undefined)[] = [

@@ -24,7 +24,7 @@ export interface TaskSurroundings {
 
 export function videoTasks({ options, catalogue, admission, ledger, clock, random }: TaskSurroundings): VideoTasks {
   const { deadlineMs = defaultTiming.deadlineMs, sweepMs = 1_000, webhooks } = options.tasks ?? {}
-  const given = options.tasks?.store ?? options.storage?.tasks
+  const given = options.storage?.tasks
   const { storeMs: timeoutMs = 2_000 } = options.timeouts ?? {}
   const guard = (name: string) => new Guard({ name, timeoutMs, now: () => performance.now() })
   const store = given === undefined ? memoryTaskStore() : guarded(given, guard('the task store'))

@@ -1,7 +1,7 @@
 /** How usage is recorded. */
 
 export interface UsageOptions {
-  /** Default: true where there is `storage` or `billing`. */
+  /** Default: true with `storage` or `billing`. */
   readonly record?: boolean
   /** Records that wait for a slow store at most. Default 10,000. */
   readonly queue?: number

@@ -64,7 +64,7 @@ describe('keys', () => {
   })
 
   test('that are revoked are refused by the next call, where their store tells nobody of changes', async () => {
-    const { admin, chat } = await service({ keys: { ...memoryKeyStore(), watch: () => () => undefined } })
+    const { admin, chat } = await service({ storage: { keys: { ...memoryKeyStore(), watch: () => () => undefined } } })
     await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
     const { key, record } = await admin.keys.create({ account: 'acme', group: 'free' })
     expect((await chat(key)).status).toBe(200)

@@ -21,8 +21,8 @@ async function stage(options: Partial<GatewayOptions>) {
   const hosted = await hostedWith({
     models: { m: { provider, price: { output: '1' } } },
     billing: {},
-    keys: memoryKeyStore(),
-    storage: { ledger },
+    keys: {},
+    storage: { ledger, keys: memoryKeyStore() },
     ...options,
   })
   return { ...hosted, goOn: goOn.resolve }

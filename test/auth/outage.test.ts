@@ -9,7 +9,8 @@ const known = memoryKeyStore([recordOf('sk-test', { group: 'default', account: '
 /** A gateway whose keys are looked up anew for every request, as `find` tells. */
 async function gatewayOver(find: KeyStore['find']) {
   const { url } = await hostedWith({
-    keys: { find },
+    keys: {},
+    storage: { keys: { find } },
     models: { m: demo() },
     keyCache: { ageMs: 1 },
     timeouts: { authMs: 50 },

@@ -74,7 +74,8 @@ function vendorProvider({ vendor, kind }: Settings): Provider {
 const gateway = createGateway({
   keys: { 'sk-chaos': { account: 'chaos' } },
   models: { film: vendorProvider(settings) },
-  tasks: { store: await openStore(), sweepMs: 100 },
+  storage: { tasks: await openStore() },
+  tasks: { sweepMs: 100 },
   hooks: {
     task(event) {
       if (event.type === 'reconcile') process.send?.({ orphan: event.task.id })

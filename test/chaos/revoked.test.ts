@@ -33,8 +33,7 @@ const bundles: [string, boolean, () => StorageBundle][] = [
 
 /** A gateway whose only keys are those of the storage. */
 async function instance(options: GatewayOptions, storage: StorageBundle): Promise<Hosted> {
-  const keys = storage.keys as NonNullable<StorageBundle['keys']>
-  return hostedWith({ ...options, storage, keys })
+  return hostedWith({ ...options, storage, keys: {} })
 }
 
 describe('a key in the cache of another instance', () => {

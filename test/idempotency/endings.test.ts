@@ -220,8 +220,11 @@ describe('over one store, another gateway', () => {
   ) {
     const good = memoryIdempotencyStore({ now })
     const begin: IdempotencyStore['begin'] = (start) => (begins(), good.begin(start))
-    const idempotency = { store: { ...good, begin, close: () => undefined }, leaseMs }
-    return { here: await scene(reply, { idempotency }), there: await scene(whole, { idempotency }) }
+    const shared = {
+      storage: { idempotency: { ...good, begin, close: () => undefined } },
+      idempotency: { leaseMs },
+    }
+    return { here: await scene(reply, shared), there: await scene(whole, shared) }
   }
 
   test('advises to try again while the first is under way, and then gives its answer', async () => {
@@ -270,8 +273,8 @@ describe('over one store, another gateway', () => {
         await good.finish(end)
       },
     }
-    const idempotency = { store, leaseMs: 30 }
-    const [here, there] = [await scene(whole, { idempotency }), await scene(whole, { idempotency })]
+    const shared = { storage: { idempotency: store }, idempotency: { leaseMs: 30 } }
+    const [here, there] = [await scene(whole, shared), await scene(whole, shared)]
     const first = ask(here.url)
     await keeping.promise
     await signs.promise
@@ -284,7 +287,7 @@ describe('over one store, another gateway', () => {
   test('takes over the keys of one that died', async () => {
     let now = 0
     const store = memoryIdempotencyStore({ now: () => now })
-    const stage = await scene(whole, { idempotency: { store } })
+    const stage = await scene(whole, { storage: { idempotency: store } })
     const place = { account: 'acme', route: 'chat.completions', key: 'k' }
     await store.begin({ ...place, attempt: 'of the dead', digest: digest(question), leaseMs: 30_000 })
     expect((await ask(stage.url)).status).toBe(409)
@@ -297,7 +300,7 @@ describe('a store', () => {
   const broken = () => Promise.reject(new Error('the store is down'))
 
   async function withStore(change: Partial<IdempotencyStore>, reply = whole) {
-    return scene(reply, { idempotency: { store: { ...memoryIdempotencyStore(), ...change } } })
+    return scene(reply, { storage: { idempotency: { ...memoryIdempotencyStore(), ...change } } })
   }
 
   test('that cannot be asked makes requests with a key wait, and no others', async () => {
@@ -344,7 +347,8 @@ describe('a store', () => {
 
   test('that is none is refused when the gateway is created', () => {
     const create = (idempotency: object) => () => createGateway({ models: {}, idempotency })
-    expect(create({ store: { begin: whole } })).toThrow(TypeError)
+    const storage = { idempotency: { begin: whole } as never }
+    expect(() => createGateway({ models: {}, storage })).toThrow(TypeError)
     expect(create({ keepMs: 0 })).toThrow('idempotency')
     expect(create({ unknown: 1 })).toThrow(TypeError)
   })

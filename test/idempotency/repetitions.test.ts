@@ -185,7 +185,10 @@ describe('a repetition', () => {
       finish: () => void asked.push('finish'),
       forget: () => undefined,
     }
-    const [on, off] = [await scene(whole, { idempotency: { store } }), await scene(whole, { idempotency: false })]
+    const [on, off] = [
+      await scene(whole, { storage: { idempotency: store } }),
+      await scene(whole, { idempotency: false }),
+    ]
     for (const [{ url }, key] of [
       [on, undefined],
       [off, 'k'],

@@ -34,7 +34,7 @@ describe('a stored response', () => {
       await new Promise((resolve) => setTimeout(resolve, 20))
       await slow.put(...input)
     }
-    const { url, stream } = await gateway({ responses: { ...slow, put } })
+    const { url, stream } = await gateway({ storage: { responses: { ...slow, put } } })
     const { id } = requireGood(await stream())
     expect((await ask(url, 'GET', `/responses/${id}`)).status).toBe(200)
   })
@@ -199,7 +199,7 @@ describe('references to items', () => {
       read++
       return store.holding(...question)
     }
-    const { url, whole, asked } = await gateway({ responses: { ...store, holding } })
+    const { url, whole, asked } = await gateway({ storage: { responses: { ...store, holding } } })
     const { id } = await whole({ input: Array.from({ length: 50 }, (_, n) => ({ role: 'user', content: `${n}` })) })
     const { data } = await list(url, id, '?limit=100&order=asc')
     await whole({ input: referring(data.map((item) => item.id)) })
@@ -290,7 +290,7 @@ describe('a store of one’s own', () => {
     const causes: unknown[] = []
     const note = (message: unknown) => void causes.push((message as { error: { cause: Error } }).error.cause.message)
     subscribe('modelhatch:failure', note)
-    const { url, whole, stream } = await gateway({ responses: failing({ put }) })
+    const { url, whole, stream } = await gateway({ storage: { responses: failing({ put }) } })
     for (const response of [await whole(), (await stream()).at(-1)?.response as ResponseObject]) {
       expect(response).toMatchObject({ status: 'completed', store: false })
       expect((await ask(url, 'GET', `/responses/${response.id}`)).status).toBe(404)
@@ -300,7 +300,7 @@ describe('a store of one’s own', () => {
   })
 
   test('that cannot be read is a 503, never a 404', async () => {
-    const { url, create } = await gateway({ responses: failing({ get }) })
+    const { url, create } = await gateway({ storage: { responses: failing({ get }) } })
     for (const refusal of [
       await ask(url, 'GET', '/responses/resp_1'),
       await create({ input: 'x', previous_response_id: 'resp_1' }),
@@ -313,7 +313,9 @@ describe('a store of one’s own', () => {
   test('is not asked for an id that none has to keep: it is unknown', async () => {
     const unknown = ['a b', 'é', 'a\0', 'x'.repeat(1_025)]
     const fail = () => Promise.reject(new Error('cannot be kept'))
-    const { url, create, whole } = await gateway({ responses: failing({ get: fail, holding: fail, delete: fail }) })
+    const { url, create, whole } = await gateway({
+      storage: { responses: failing({ get: fail, holding: fail, delete: fail }) },
+    })
     for (const id of unknown) {
       const path = `/responses/${encodeURIComponent(id)}`
       expect((await ask(url, 'GET', path)).status).toBe(404)
@@ -325,22 +327,16 @@ describe('a store of one’s own', () => {
     expect(await whole({ input })).toMatchObject({ store: true })
   })
 
-  test('of the bundle is used, unless the options name another one or say how memory is used', async () => {
-    const where = async (options: Partial<GatewayOptions>) => {
-      const { whole } = await gateway(options)
-      const { id } = await whole()
-      return (await Promise.all([bundled, named].map(async (store) => store.get('ada', id)))).map(Boolean)
-    }
-    const [bundled, named] = [memoryResponseStore(), memoryResponseStore()]
-    const storage = { responses: bundled }
-    expect(await where({ storage })).toEqual([true, false])
-    expect(await where({ storage, responses: named })).toEqual([false, true])
-    expect(await where({ storage, responses: { count: 10 } })).toEqual([false, false])
+  test('is used in place of the memory of the process', async () => {
+    const store = memoryResponseStore()
+    const { whole } = await gateway({ storage: { responses: store } })
+    const { id } = await whole()
+    expect(await store.get('ada', id)).toMatchObject({ id })
   })
 
   test('is closed with the gateway', async () => {
     let closed = 0
-    const { gateway: made } = await gateway({ responses: failing({ close: () => void closed++ }) })
+    const { gateway: made } = await gateway({ storage: { responses: failing({ close: () => void closed++ }) } })
     await made.close({ graceMs: 0 })
     expect(closed).toBe(1)
   })

@@ -54,9 +54,9 @@ export function world(): World {
         },
         clock,
         billing: {},
-        storage: { ledger },
+        storage: { ledger, tasks: store },
         // Tests say when a task is asked about.
-        tasks: { store, sweepMs: 3_600_000 },
+        tasks: { sweepMs: 3_600_000 },
         hooks: { task: (event) => events.push(event) },
       })
       const url = await hosted(gateway)

@@ -76,15 +76,15 @@ function table(part: string, fine: readonly number[], optionsFor: (answer: () =>
 const goodKey = { id: 'k', prefix: '', account: 'a', group: 'default', createdAt: 0, version: 1 }
 
 const keyStores: Misbehaviour[] = [
-  ...table('a key store', [401, 503], (answer) => ({ keys: { find: () => answer() as never } })),
+  ...table('a key store', [401, 503], (answer) => ({ keys: {}, storage: { keys: { find: () => answer() as never } } })),
   {
     name: 'a key store gives the record of another key',
-    options: { keys: { find: () => ({ ...goodKey, hash: '0'.repeat(64) }) } },
+    options: { keys: {}, storage: { keys: { find: () => ({ ...goodKey, hash: '0'.repeat(64) }) } } },
     fine: [401, 503],
   },
   {
     name: 'a key store gives a record without account and group',
-    options: { keys: { find: (hash: string) => ({ hash }) as never } },
+    options: { keys: {}, storage: { keys: { find: (hash: string) => ({ hash }) as never } } },
     fine: [401, 503],
   },
 ]
