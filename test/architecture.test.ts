@@ -85,10 +85,8 @@ describe('imports', () => {
 
   test('of providers: what goes over the wire, never who asked or what becomes of it', () => {
     const providers = src.filter(({ path }) => path.startsWith('src/providers/'))
-    // Of billing only how counts are read, which is a matter of the wire; of options only that they have names.
-    const known = below('src/providers', 'src/wire', 'src/http', 'src/errors.ts')
-    const single = below('src/billing/usage.ts', 'src/known-options.ts')
-    const allowed = (imported: string) => known(imported) || single(imported) || node(imported) || dependency(imported)
+    const known = below('src/providers', 'src/wire', 'src/http', 'src/errors.ts', 'src/validation/known-options.ts')
+    const allowed = (imported: string) => known(imported) || node(imported) || dependency(imported)
     expect(offences(providers, allowed)).toEqual([])
   })
 

@@ -45,13 +45,13 @@ test('the table of errors has every code, with its status', () => {
 })
 
 test.each([
-  ['Options', 'src/options.ts', 'GatewayOptions', ''],
-  ['Options', 'src/options.ts', 'Hooks', 'hooks'],
+  ['Options', 'src/options/options.ts', 'GatewayOptions', ''],
+  ['Options', 'src/options/options.ts', 'Hooks', 'hooks'],
   ['Options', 'src/routing/perform.ts', 'RetryOptions', 'retry'],
   ['Options', 'src/routing/breaker.ts', 'BreakerOptions', 'breaker'],
   ['Options', 'src/auth/cache.ts', 'KeyCacheOptions', 'keyCache'],
   ['Sizes and times', 'src/http/sizes.ts', 'Sizes', 'sizes'],
-  ['Sizes and times', 'src/options.ts', 'Timeouts', 'timeouts'],
+  ['Sizes and times', 'src/options/options.ts', 'Timeouts', 'timeouts'],
 ])('the section %s has every option of %s %s', (title, path, name, prefix) => {
   const told = rows(section(title)).flatMap(([option]) => inCode(option))
   const whole = told.map((option) => option.replace(/^\./, `${prefix}.`))

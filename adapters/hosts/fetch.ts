@@ -1,7 +1,7 @@
 /** `(Request) => Promise<Response>`, for Hono, Next, Bun, and for calling a gateway in the same process. */
 import { Readable } from 'node:stream'
 import type { Exchange, Gateway, RequestBody, Sink, StreamBody } from '../../src/index.ts'
-import { checkKnown, elsewhere } from '../../src/known-options.ts'
+import { checkKnown, elsewhere } from '../../src/validation/known-options.ts'
 import { mountPath } from './mount-path.ts'
 import { ignore, isStream, requireGateway } from './node.ts'
 

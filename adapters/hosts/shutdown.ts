@@ -6,7 +6,7 @@ import { Server as HttpServer } from 'node:http'
 import { Server as HttpsServer } from 'node:https'
 import type { Server, Socket } from 'node:net'
 import type { Gateway } from '../../src/index.ts'
-import { checkKnown, delay } from '../../src/known-options.ts'
+import { checkKnown, delay } from '../../src/validation/known-options.ts'
 
 export interface ShutdownOptions {
   /**

@@ -2,7 +2,7 @@
 import type { LedgerAccount, LedgerAudit, LedgerEntry, Ledger, Page, PageRequest } from '../billing/contract.ts'
 import { formatMoney, parseMoney } from '../billing/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
-import type { Guard } from '../storage/guard.ts'
+import type { Guard } from '../store-access/guard.ts'
 import type { AdminParts } from './admin.ts'
 import { requireValid, rules } from './check.ts'
 

@@ -2,7 +2,7 @@
 import type { Page, PageRequest } from '../billing/contract.ts'
 import { formatMoney } from '../billing/money.ts'
 import { invalid } from '../errors.ts'
-import type { Guard } from '../storage/guard.ts'
+import type { Guard } from '../store-access/guard.ts'
 import type { UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from '../usage/contract.ts'
 import { offering, paged } from './accounts.ts'
 import type { AdminParts } from './admin.ts'

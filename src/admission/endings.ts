@@ -5,9 +5,9 @@
 import type { Settlement } from '../billing/contract.ts'
 import type { LimitReturn } from '../limits/contract.ts'
 import { publishFailure } from '../observe.ts'
-import type { Counters } from '../storage/apart.ts'
-import type { CallEnd } from '../storage/contract.ts'
-import { Queue } from '../storage/queue.ts'
+import type { Counters } from './counters.ts'
+import type { CallEnd } from '../options/storage.ts'
+import { Queue } from '../store-access/queue.ts'
 
 /** Endings that wait for a ledger that is down at most, before further calls that cost something are refused. */
 const mostEndings = 10_000

@@ -1,6 +1,6 @@
 /** What a request may come to at most, as far as it says so itself. */
 import type { Units } from '../billing/receipt.ts'
-import { bytesPerToken } from '../billing/usage.ts'
+import { bytesPerToken } from '../wire/counts.ts'
 import type { CallEndpoint, Order } from '../endpoints/endpoint.ts'
 import type { Model } from '../models/contract.ts'
 import { choicesIn } from './choices.ts'

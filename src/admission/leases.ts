@@ -1,7 +1,7 @@
 /** The places and holds of calls under way, renewed while this process lives: when it dies, they come back by themselves. */
 import type { Hold, Ledger } from '../billing/contract.ts'
 import type { LimitStore } from '../limits/contract.ts'
-import { Guard } from '../storage/guard.ts'
+import { Guard } from '../store-access/guard.ts'
 
 /** What a call under way holds. */
 export interface Lease {

@@ -1,11 +1,11 @@
 /** What an admitted call holds, and what becomes of it at the call's one end. */
-import { charge, type Charged } from '../billing/charge.ts'
+import { charge, type Charged } from './charge.ts'
 import { formatMoney } from '../billing/money.ts'
 import type { Receipt } from '../billing/receipt.ts'
 import type { LimitReturn } from '../limits/contract.ts'
 import type { Model } from '../models/contract.ts'
 import type { Work } from '../routing/work.ts'
-import type { CallEnd } from '../storage/contract.ts'
+import type { CallEnd } from '../options/storage.ts'
 import { recordOf } from '../usage/record.ts'
 import { publishFailure } from '../observe.ts'
 import type { Admission } from './admission.ts'

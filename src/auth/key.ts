@@ -2,7 +2,7 @@
 import crypto, { randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import type { Rate } from '../limits/rate.ts'
-import { anyText, instant, rate, strict, verify } from '../option-rules.ts'
+import { anyText, instant, rate, strict, verify } from '../validation/rules.ts'
 import type { KeyRecord } from './contract.ts'
 
 /** SHA-256 of a key, 64 hex digits. All that is ever stored, cached or compared of it. */

@@ -1,5 +1,5 @@
 /** The embedded ledger: books in this process, which end with it. */
-import { callback, checkKnown, count } from '../known-options.ts'
+import { callback, checkKnown, count } from '../validation/known-options.ts'
 import type {
   LedgerAccount,
   LedgerAudit,

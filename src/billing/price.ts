@@ -1,6 +1,6 @@
 /** What a call of a model costs: decimal strings in the options, exact integers from there on. */
 import type { Usage } from '../wire/usage.ts'
-import { checkKnown, elsewhere, type Known } from '../known-options.ts'
+import { checkKnown, elsewhere, type Known } from '../validation/known-options.ts'
 import { mostMicros, parseDecimal } from './money.ts'
 import type { Units } from './receipt.ts'
 

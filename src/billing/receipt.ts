@@ -5,7 +5,7 @@ import type { Provider } from '../providers/contract.ts'
 import type { ChargeBasis } from '../usage/contract.ts'
 import type { Usage } from '../wire/usage.ts'
 import { usageOf } from '../wire/usage.ts'
-import { estimateTokens } from './usage.ts'
+import { estimateTokens } from '../wire/counts.ts'
 
 export interface Receipt {
   /** The request id, as in `x-request-id`. One receipt for each id. */

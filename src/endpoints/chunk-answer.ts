@@ -1,7 +1,7 @@
 /** The answer of a provider to a chat or a text completion: begun, whole or in chunks, in the form that was asked for. */
 import { textInAnswer } from '../billing/estimate.ts'
 import type { Tally } from '../billing/receipt.ts'
-import { estimateTokens } from '../billing/usage.ts'
+import { estimateTokens } from '../wire/counts.ts'
 import { bytesReply, jsonReply } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
 import { ContentFrames, Verbatim, type Call } from '../providers/contract.ts'

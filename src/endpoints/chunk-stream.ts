@@ -2,7 +2,7 @@
 import { dataFrame, doneFrame } from '../http/sse.ts'
 import { textInChunks } from '../billing/estimate.ts'
 import type { Tally } from '../billing/receipt.ts'
-import { estimateTokens } from '../billing/usage.ts'
+import { estimateTokens } from '../wire/counts.ts'
 import { ContentFrames } from '../providers/contract.ts'
 import { retrySame } from '../providers/failure.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'

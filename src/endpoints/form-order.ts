@@ -1,5 +1,5 @@
 /** An order made of a multipart form: everything in it is text, and lists have several spellings. */
-import { estimateTokens } from '../billing/usage.ts'
+import { estimateTokens } from '../wire/counts.ts'
 import { invalid } from '../errors.ts'
 import type { JsonObject } from '../http/json-body.ts'
 import type { UploadedForm } from '../http/uploaded-form.ts'

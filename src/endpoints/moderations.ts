@@ -1,6 +1,6 @@
 /** `POST /v1/moderations`. Source of the fields: OpenAI's CreateModerationRequest. */
 import * as z from 'zod'
-import { bytesPerToken, estimateTokens, readTokenUsage } from '../billing/usage.ts'
+import { bytesPerToken, estimateTokens, readTokenUsage } from '../wire/counts.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import { bytesReply, jsonReply } from '../http/answers.ts'
 import { readJson } from '../http/body.ts'

@@ -1,5 +1,5 @@
 /** Orders and calls made of a JSON body, of a request the gateway wrote itself, and of another call. */
-import { estimateTokens } from '../billing/usage.ts'
+import { estimateTokens } from '../wire/counts.ts'
 import { amendForm, changesTo } from '../http/form.ts'
 import type { JsonBody, JsonObject } from '../http/json-body.ts'
 import type { Call } from '../providers/contract.ts'

@@ -8,7 +8,7 @@ import { GatewayError } from '../errors.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import { again, Attempt, type AttemptParts, type Ending } from './attempt.ts'
 import { digestOf } from './digest.ts'
-import { idempotencyKeyOf } from './key.ts'
+import { idempotencyKeyOf } from '../http/idempotency-key.ts'
 import { anotherRequest, notKept, underWay } from './refusals.ts'
 
 export interface IdempotencyParts extends AttemptParts {

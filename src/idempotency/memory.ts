@@ -1,5 +1,5 @@
 /** The embedded store: the answers used last, as far as they fit. Lost with the process. */
-import { callback, checkKnown, count as atLeastOne } from '../known-options.ts'
+import { callback, checkKnown, count as atLeastOne } from '../validation/known-options.ts'
 import { LRUCache } from 'lru-cache'
 import { lazily } from '../lazily.ts'
 import type { IdempotencyClaim, IdempotencyStore, IdempotentAnswer } from './contract.ts'

@@ -1,5 +1,5 @@
 /** The embedded limit store: counters in this process. */
-import { callback, checkKnown } from '../known-options.ts'
+import { callback, checkKnown } from '../validation/known-options.ts'
 import type { LimitClaim, LimitStore, RateRule, LimitReturn, LimitVerdict } from './contract.ts'
 import { drawn } from './drawn.ts'
 

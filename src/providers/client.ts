@@ -6,7 +6,7 @@
 import type { LookupFunction } from 'node:net'
 // Not from 'undici': its index sets the dispatcher of the process, and with it changes the host's own `fetch`.
 import Pool from 'undici/lib/dispatcher/pool.js'
-import { count, timer, type Known } from '../known-options.ts'
+import { count, timer, type Known } from '../validation/known-options.ts'
 import { longestTimerMs } from '../http/deadline.ts'
 import { parseMediaType } from '../http/media-type.ts'
 import { tryNext } from './failure.ts'

@@ -1,5 +1,5 @@
 /** The embedded store: the responses used last, as far as they fit. Lost with the process. */
-import { age, callback, checkKnown, count as atLeastOne } from '../known-options.ts'
+import { age, callback, checkKnown, count as atLeastOne } from '../validation/known-options.ts'
 import { LRUCache } from 'lru-cache'
 import { lazily } from '../lazily.ts'
 import type { ResponseRecord, ResponseStore } from './contract.ts'

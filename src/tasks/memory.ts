@@ -1,5 +1,5 @@
 /** The embedded task store: in this process, bounded, and lost with it. */
-import { checkKnown, count } from '../known-options.ts'
+import { checkKnown, count } from '../validation/known-options.ts'
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../errors.ts'
 import { lazily } from '../lazily.ts'

@@ -1,5 +1,5 @@
 /** The embedded usage store: the latest records, in this process. */
-import { checkKnown, count } from '../known-options.ts'
+import { checkKnown, count } from '../validation/known-options.ts'
 import type { Page, PageRequest } from '../billing/contract.ts'
 import { cursorOf, pageOf, readCursor } from '../billing/page.ts'
 import type { UsageDimension, UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from './contract.ts'

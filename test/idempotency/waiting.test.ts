@@ -12,7 +12,7 @@ import {
 } from '../../src/index.ts'
 import { Idempotency } from '../../src/idempotency/idempotency.ts'
 import { demo } from '../../src/providers/index.ts'
-import { Guard } from '../../src/storage/guard.ts'
+import { Guard } from '../../src/store-access/guard.ts'
 import { scene, whole, type SceneOptions } from '../admission/scene.ts'
 import { ask, gated, question } from './keyed.ts'
 

@@ -1,5 +1,5 @@
 /** Any model of the AI SDK as a provider: dozens of vendors without code of ours. The SDK itself is the host's to install. */
-import { checkKnown, count, flag, object, text, texts } from '../../../src/known-options.ts'
+import { checkKnown, count, flag, object, text, texts } from '../../../src/validation/known-options.ts'
 import type { Provider } from '../../../src/providers/contract.ts'
 import { aiSdkCosts } from '../../../src/providers/costs/lists.ts'
 import { chat, type ChatSettings } from './chat.ts'

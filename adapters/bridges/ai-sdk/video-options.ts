@@ -1,7 +1,7 @@
 /** A video request → the options of a video model of the AI SDK. */
 import { invalid } from '../../../src/errors.ts'
 import { ratioOf } from '../../../src/providers/videos/shape.ts'
-import { fieldFor, readWishes, withShape } from '../../../src/providers/videos/wishes.ts'
+import { fieldFor, readWishes, withShape } from '../../../src/providers/videos/video-options.ts'
 import type { VideoRequest } from '../../../src/wire/video.ts'
 import type { ChatSettings } from './chat.ts'
 import { referred } from './media.ts'

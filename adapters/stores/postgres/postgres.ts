@@ -11,7 +11,7 @@
  * nothing keeps the pool's places for ever. Its idle connections may die: the pool's errors are listened to here.
  */
 import type { StorageBundle } from '../../../src/index.ts'
-import { age, checkKnown, text } from '../../../src/known-options.ts'
+import { age, checkKnown, text } from '../../../src/validation/known-options.ts'
 import { Database, type Queryable } from './database.ts'
 import { idempotencyPart, postgresIdempotency } from './idempotency.ts'
 import { jointPart, postgresJoint } from './joint.ts'

@@ -17,7 +17,7 @@
  */
 import type { StorageBundle } from '../../../src/index.ts'
 import { redisIdempotency } from './idempotency.ts'
-import { age, checkKnown, count, text } from '../../../src/known-options.ts'
+import { age, checkKnown, count, text } from '../../../src/validation/known-options.ts'
 import { redisJoint } from './joint.ts'
 import { redisKeys } from './keys.ts'
 import { redisLedger } from './ledger.ts'

@@ -1,5 +1,5 @@
 /** A vendor's whole completion, brought into the one form; the same object is given back where nothing had to change. */
-import { readUsage } from '../../billing/usage.ts'
+import { readUsage } from '../../wire/counts.ts'
 import { mostChoices, mostToolCalls, tooMany } from '../../providers/answer-bounds.ts'
 import { retrySame } from '../../providers/failure.ts'
 import type { AssistantMessage, ChatCompletion, Choice, ToolCall } from '../../wire/chat.ts'

@@ -1,5 +1,5 @@
 /** A chat answer while its pieces arrive: completes and orders the chunks, keeps usage back for the end. */
-import { readUsage } from '../../billing/usage.ts'
+import { readUsage } from '../../wire/counts.ts'
 import { mostChoices, tooMany } from '../../providers/answer-bounds.ts'
 import type { ChatChunk, ChunkChoice } from '../../wire/chat.ts'
 import type { Usage } from '../../wire/usage.ts'

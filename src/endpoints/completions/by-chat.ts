@@ -3,7 +3,7 @@
  * prompts become several calls. The prompt is given back where `echo` asks for it. What a chat cannot do is refused.
  */
 import type { Tally } from '../../billing/receipt.ts'
-import { sumOfUsage } from '../../billing/usage.ts'
+import { sumOfUsage } from '../../wire/counts.ts'
 import { GatewayError, invalid } from '../../errors.ts'
 import type { Call, CompletionAnswer, Provider } from '../../providers/contract.ts'
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts'

@@ -1,6 +1,6 @@
 /** Whole text completions: gathered from chunks, brought into the one form, and taken apart again. */
 import type { Tally } from '../../billing/receipt.ts'
-import { readUsage } from '../../billing/usage.ts'
+import { readUsage } from '../../wire/counts.ts'
 import { ContentFrames, type CompletionPiece } from '../../providers/contract.ts'
 import { retrySame } from '../../providers/failure.ts'
 import type { TextChoice, TextChunk, TextChunkChoice, TextCompletion } from '../../wire/completions.ts'

@@ -1,5 +1,5 @@
 /** A text completion while its chunks arrive: completes each chunk, and keeps usage back for the end. */
-import { readUsage } from '../../billing/usage.ts'
+import { readUsage } from '../../wire/counts.ts'
 import { mostChoices, tooMany } from '../../providers/answer-bounds.ts'
 import type { TextChunk, TextChunkChoice, TextFinishReason } from '../../wire/completions.ts'
 import type { Usage } from '../../wire/usage.ts'

@@ -1,5 +1,5 @@
 /** `POST /v1/embeddings`. */
-import { sumOfUsage } from '../../billing/usage.ts'
+import { sumOfUsage } from '../../wire/counts.ts'
 import { GatewayError } from '../../errors.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import { EmbeddingText, type Call, type Provider } from '../../providers/contract.ts'

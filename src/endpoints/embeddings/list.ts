@@ -1,5 +1,5 @@
 /** A list of vectors, from one answer or from several: complete, in order, in the encoding that was asked for. */
-import { readUsage } from '../../billing/usage.ts'
+import { readUsage } from '../../wire/counts.ts'
 import { EmbeddingText, type EmbeddingAnswer } from '../../providers/contract.ts'
 import { retrySame } from '../../providers/failure.ts'
 import type { Embedding, EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'

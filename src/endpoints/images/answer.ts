@@ -1,5 +1,5 @@
 /** The answer of a provider that makes images: begun, whole or in events, in the form that was asked for. */
-import { readTokenUsage } from '../../billing/usage.ts'
+import { readTokenUsage } from '../../wire/counts.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'

@@ -1,7 +1,7 @@
 /** The answer to a request for a response: begun, told in events or as a whole, and kept. */
 import { textBytes } from '../../billing/estimate.ts'
 import type { Tally } from '../../billing/receipt.ts'
-import { estimateTokens } from '../../billing/usage.ts'
+import { estimateTokens } from '../../wire/counts.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'

@@ -3,7 +3,7 @@
  * only they can read; for all others the model is asked for a summary.
  */
 import { textBytes } from '../../billing/estimate.ts'
-import { estimateTokens } from '../../billing/usage.ts'
+import { estimateTokens } from '../../wire/counts.ts'
 import { GatewayError } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { publishFailure } from '../../observe.ts'

@@ -3,7 +3,7 @@
  * CreateResponse.
  */
 import * as z from 'zod'
-import { estimateTokens } from '../../billing/usage.ts'
+import { estimateTokens } from '../../wire/counts.ts'
 import { GatewayError, invalid } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'

@@ -1,5 +1,5 @@
 /** The answer of a provider that transcribes: begun, whole or in events, in the format that was asked for. */
-import { readTokenUsage } from '../../billing/usage.ts'
+import { readTokenUsage } from '../../wire/counts.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
 import { dataFrame, doneFrame } from '../../http/sse.ts'

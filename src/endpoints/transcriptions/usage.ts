@@ -1,5 +1,5 @@
 /** The usage of a transcript in OpenAI's form, whatever the vendor calls its counts. */
-import { readTokenUsage } from '../../billing/usage.ts'
+import { readTokenUsage } from '../../wire/counts.ts'
 import type { Transcript, TranscriptUsage } from '../../wire/transcriptions.ts'
 
 interface Counted {

@@ -9,7 +9,7 @@ import {
   textByName,
   texts,
   type Known,
-} from '../../known-options.ts'
+} from '../../validation/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import { Client, clientOptions, isMediaType, type ClientOptions } from '../client.ts'
 import type { ChatPiece, Provider } from '../contract.ts'

@@ -1,5 +1,14 @@
 /** Gemini over Google's own API, on the Gemini API or on Vertex AI. */
-import { checkKnown, elsewhere, object, secret, text, textByName, texts, type Known } from '../../known-options.ts'
+import {
+  checkKnown,
+  elsewhere,
+  object,
+  secret,
+  text,
+  textByName,
+  texts,
+  type Known,
+} from '../../validation/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import { clientOptions, isMediaType, type ClientOptions } from '../client.ts'
 import type { ChatPiece, Provider } from '../contract.ts'

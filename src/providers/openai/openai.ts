@@ -11,7 +11,7 @@ import {
   textByName,
   texts,
   type Known,
-} from '../../known-options.ts'
+} from '../../validation/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import { clientOptions, type ClientOptions } from '../client.ts'
 import type { Provider } from '../contract.ts'

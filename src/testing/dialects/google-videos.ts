@@ -3,7 +3,7 @@
  * vendor it gives a file out to nobody without the key, and not before having sent them to another place.
  */
 import type { ServerResponse } from 'node:http'
-import { sendJson } from '../speaking.ts'
+import { sendJson } from '../scripted-vendor.ts'
 import type { VendorReply, VendorRequest } from '../vendor.ts'
 
 /** How a job goes. */

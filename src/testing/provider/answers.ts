@@ -1,6 +1,6 @@
 /** What a provider must make of answers, and of conversations on their way to the vendor. */
 import assert from 'node:assert/strict'
-import { speaking } from '../speaking.ts'
+import { speaking } from '../scripted-vendor.ts'
 import type { Told } from '../told.ts'
 import type { Register } from './kit.ts'
 import { calls, conversation, understood, world } from './scripts.ts'

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { RefusalKind } from '../dialects/dialect.ts'
 import type { Answer } from '../in-process.ts'
-import { beginFrames, sendApart, sendFrames, sendJson } from '../speaking.ts'
+import { beginFrames, sendApart, sendFrames, sendJson } from '../scripted-vendor.ts'
 import type { Register } from './kit.ts'
 import { calls, secret } from './scripts.ts'
 

@@ -3,7 +3,7 @@ import { createGateway, type Gateway } from '../../index.ts'
 import type { Provider } from '../../providers/contract.ts'
 import type { Dialect, Script } from '../dialects/dialect.ts'
 import { askInProcess, type Answer, type AskOptions } from '../in-process.ts'
-import { speaking } from '../speaking.ts'
+import { speaking } from '../scripted-vendor.ts'
 import { scriptedVendor, type ScriptedVendor, type VendorReply } from '../vendor.ts'
 import { question } from './scripts.ts'
 

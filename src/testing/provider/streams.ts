@@ -1,6 +1,6 @@
 /** What a provider must make of streams, however they arrive, and of clients that leave. */
 import assert from 'node:assert/strict'
-import { beginFrames, sendApart } from '../speaking.ts'
+import { beginFrames, sendApart } from '../scripted-vendor.ts'
 import { assertCalls } from './answers.ts'
 import type { Register } from './kit.ts'
 import { everything, little } from './scripts.ts'

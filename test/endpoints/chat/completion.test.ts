@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { completionOf } from '../../../src/endpoints/chat/completion.ts'
-import { readUsage } from '../../../src/billing/usage.ts'
+import { readUsage } from '../../../src/wire/counts.ts'
 import type { ChatCompletion } from '../../../src/wire/chat.ts'
 import { hear, whole } from './through.ts'
 

@@ -5,7 +5,7 @@ import type { Answer } from '../../videos/dialect.ts'
 import { failedStatus, refusedStatus, stateOf, textOf } from '../../videos/states.ts'
 import { readVideoFault } from './fault.ts'
 import type { FoundVideo, GoogleVideoDialect } from './dialect.ts'
-import { wishesIn } from './wishes.ts'
+import { wishesIn } from './video-options.ts'
 
 const taken = ['aspectRatio', 'resolution', 'seed'] as const
 

@@ -9,7 +9,7 @@ import type { Answer } from '../../videos/dialect.ts'
 import { failedStatus, refusedStatus, textOf } from '../../videos/states.ts'
 import { collectionOf } from '../vendor.ts'
 import { readVideoFault } from './fault.ts'
-import { wishesIn } from './wishes.ts'
+import { wishesIn } from './video-options.ts'
 import type { FoundVideo, GoogleVideoDialect } from './dialect.ts'
 
 const taken = ['aspectRatio', 'resolution', 'negativePrompt', 'personGeneration', 'seed', 'generateAudio'] as const

@@ -1,8 +1,8 @@
 /** The room for repetitions, from the options of a gateway. */
-import type { GatewayOptions } from '../options.ts'
-import { Guard } from '../storage/guard.ts'
-import { Idempotency } from './idempotency.ts'
-import { memoryIdempotencyStore } from './memory.ts'
+import type { GatewayOptions } from '../options/options.ts'
+import { Guard } from '../store-access/guard.ts'
+import { Idempotency } from '../idempotency/idempotency.ts'
+import { memoryIdempotencyStore } from '../idempotency/memory.ts'
 
 /** Undefined where the host wants none. */
 export function createIdempotency(options: GatewayOptions): Idempotency | undefined {

@@ -1,6 +1,6 @@
 /** What a store must have, told when the gateway is created: later it would be told to a caller, as a 503. */
 import * as z from 'zod'
-import type { StorageBundle } from './contract.ts'
+import type { StorageBundle } from './storage.ts'
 
 /** The required methods of each contract. */
 const methods: Readonly<Record<Exclude<keyof StorageBundle, 'close'>, readonly string[]>> = {

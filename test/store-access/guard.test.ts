@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
-import { Guard } from '../../src/storage/guard.ts'
+import { Guard } from '../../src/store-access/guard.ts'
 
 function guardAt(clock: { now: number }, timeoutMs = 20): Guard {
   return new Guard({ name: 'the store', timeoutMs, now: () => clock.now })

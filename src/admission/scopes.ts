@@ -2,7 +2,7 @@
 import type { Caller } from '../auth/contract.ts'
 import type { Groups } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
-import { parseFrequency, type Rate, type Refill, type ScopedRate } from './rate.ts'
+import { parseFrequency, type Rate, type Refill, type ScopedRate } from '../limits/rate.ts'
 
 /** One set of limits, and whose counters they are. */
 export interface Scope {

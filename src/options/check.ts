@@ -1,10 +1,10 @@
 /** The check of the options, which names the one at fault. */
 import * as z from 'zod'
-import { longestTimerMs } from './http/deadline.ts'
-import { parseMoney } from './billing/money.ts'
-import { parseRatio } from './billing/price.ts'
-import { checkModels } from './models/check.ts'
-import type { ModelEntry } from './models/registry.ts'
+import { longestTimerMs } from '../http/deadline.ts'
+import { parseMoney } from '../billing/money.ts'
+import { parseRatio } from '../billing/price.ts'
+import { checkModels } from './check-models.ts'
+import type { ModelEntry } from '../models/registry.ts'
 import {
   anyFunction,
   instant,
@@ -17,9 +17,9 @@ import {
   strict,
   timed,
   verify,
-} from './option-rules.ts'
+} from '../validation/rules.ts'
 import { isRegistry, type GatewayOptions } from './options.ts'
-import { storageRule } from './storage/check.ts'
+import { storageRule } from './check-storage.ts'
 
 const schema = strict({
   models: z.unknown().optional(),

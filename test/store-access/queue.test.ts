@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { Queue } from '../../src/storage/queue.ts'
+import { Queue } from '../../src/store-access/queue.ts'
 
 function queueTo(send: (batch: readonly string[]) => Promise<void> | void, most = 1_000) {
   const dropped: string[] = []

@@ -1,5 +1,5 @@
 /** What a vendor says it counted, made to obey one rule: prompt + completion = total. */
-import type { Usage } from '../wire/usage.ts'
+import type { Usage } from './usage.ts'
 
 type Counts = Record<string, unknown>
 

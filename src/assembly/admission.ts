@@ -1,8 +1,8 @@
 /** The admission of a gateway, from its options and stores. */
 import type { Groups } from '../models/access.ts'
-import { isRegistry, type GatewayOptions } from '../options.ts'
-import type { Stores } from '../storage/assemble.ts'
-import { Admission } from './admission.ts'
+import { isRegistry, type GatewayOptions } from '../options/options.ts'
+import type { Stores } from './stores.ts'
+import { Admission } from '../admission/admission.ts'
 
 export function createAdmission(options: GatewayOptions, stores: Stores, groups: Groups): Admission {
   const { models, billing = {}, limits: limitOptions = {}, usage: usageOptions = {}, storage, timeouts } = options

@@ -1,6 +1,6 @@
 /** The `Idempotency-Key` header. */
 import { invalid } from '../errors.ts'
-import { header, type Exchange } from '../http/exchange.ts'
+import { header, type Exchange } from './exchange.ts'
 
 export function isKeyed({ headers }: Pick<Exchange, 'headers'>): boolean {
   return headers['idempotency-key'] !== undefined

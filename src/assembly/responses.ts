@@ -1,7 +1,7 @@
 /** A store of responses behind a guard: it answers in time, or its caller gets 503. */
-import type { Guard } from '../storage/guard.ts'
-import { isStorable } from '../storage/text.ts'
-import type { ResponseStore } from './contract.ts'
+import type { Guard } from '../store-access/guard.ts'
+import { isStorable } from '../store-access/text.ts'
+import type { ResponseStore } from '../responses/contract.ts'
 
 /** Ids come from clients and vendors: one that no store could keep is unknown without asking. */
 export function guardedResponses(store: ResponseStore, guard: Guard): ResponseStore {

@@ -1,5 +1,5 @@
 /** Options by name and value: a mistake is reported where it is made, so that no default silently replaces what was meant. */
-import { longestTimerMs } from './http/deadline.ts'
+import { longestTimerMs } from '../http/deadline.ts'
 
 /** What the value of an option must be. */
 export interface Rule {

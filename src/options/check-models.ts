@@ -1,9 +1,9 @@
 /** The check of the models, and of the groups that name them. */
 import * as z from 'zod'
-import { noneOf } from '../known-options.ts'
-import { onDisconnect, mistake, scopedRate, strict, verify } from '../option-rules.ts'
-import type { Group } from './access.ts'
-import type { ModelEntry } from './registry.ts'
+import { noneOf } from '../validation/known-options.ts'
+import { onDisconnect, mistake, scopedRate, strict, verify } from '../validation/rules.ts'
+import type { Group } from '../models/access.ts'
+import type { ModelEntry } from '../models/registry.ts'
 
 const provider = z.custom<object>(
   (value) => typeof value === 'object' && value !== null && typeof (value as { name?: unknown }).name === 'string',

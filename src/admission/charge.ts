@@ -1,9 +1,9 @@
 /** Receipt → what the caller pays for it, and on what ground. */
 import type { Model } from '../models/contract.ts'
 import type { ChargeBasis } from '../usage/contract.ts'
-import { disconnectDefaults, type DisconnectPolicy } from './disconnect.ts'
-import type { Price } from './price.ts'
-import type { Receipt } from './receipt.ts'
+import { disconnectDefaults, type DisconnectPolicy } from '../billing/disconnect.ts'
+import type { Price } from '../billing/price.ts'
+import type { Receipt } from '../billing/receipt.ts'
 
 export interface Charged {
   readonly cost: bigint

@@ -6,12 +6,12 @@ import {
   memoryKeyStore,
   memoryResponseStore,
   memoryTaskStore,
-} from '../src/index.ts'
-import { anthropic, demo, gemini, openai, openaiVideo } from '../src/providers/index.ts'
-import { fromAiSdk } from '../adapters/bridges/ai-sdk/ai-sdk.ts'
-import { postgres } from '../adapters/stores/postgres/postgres.ts'
-import { redis } from '../adapters/stores/redis/redis.ts'
-import { sqlite } from '../adapters/stores/sqlite/sqlite.ts'
+} from '../../src/index.ts'
+import { anthropic, demo, gemini, openai, openaiVideo } from '../../src/providers/index.ts'
+import { fromAiSdk } from '../../adapters/bridges/ai-sdk/ai-sdk.ts'
+import { postgres } from '../../adapters/stores/postgres/postgres.ts'
+import { redis } from '../../adapters/stores/redis/redis.ts'
+import { sqlite } from '../../adapters/stores/sqlite/sqlite.ts'
 
 const models = { demo: demo(), 'open/*': demo() }
 const given = (options: object) => () => createGateway({ models, ...options })

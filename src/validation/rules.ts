@@ -1,8 +1,8 @@
 /** The rules that options are checked by, and how a breach of them is told. */
 import * as z from 'zod'
-import { longestTimerMs } from './http/deadline.ts'
+import { longestTimerMs } from '../http/deadline.ts'
 import { noneOf } from './known-options.ts'
-import { parseFrequency } from './limits/rate.ts'
+import { parseFrequency } from '../limits/rate.ts'
 
 /** An object of these options and no others. */
 export function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {

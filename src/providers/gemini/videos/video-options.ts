@@ -3,7 +3,7 @@ import type { VideoRequest } from '../../../wire/video.ts'
 import { readDataUrl, type InlineData } from '../../data-url.ts'
 import { unsupportedValue } from '../../unsupported.ts'
 import { shapeOf, type ShapeRules } from '../../videos/shape.ts'
-import { readWishes, withShape, type Picture, type Settings } from '../../videos/wishes.ts'
+import { readWishes, withShape, type Picture, type Settings } from '../../videos/video-options.ts'
 
 /** Google's own names for what a client may set, and what each takes. */
 const kinds = {

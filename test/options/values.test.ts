@@ -3,12 +3,12 @@
  * mistake that is accepted would show as a limit that does not hold or as money that is not charged.
  */
 import { describe, expect, test } from 'vitest'
-import { fromAiSdk } from '../adapters/bridges/ai-sdk/ai-sdk.ts'
-import { postgres } from '../adapters/stores/postgres/postgres.ts'
-import { redis } from '../adapters/stores/redis/redis.ts'
-import { sqlite } from '../adapters/stores/sqlite/sqlite.ts'
-import { createGateway, memoryKeyStore, mintKey, Price } from '../src/index.ts'
-import * as memory from '../src/index.ts'
+import { fromAiSdk } from '../../adapters/bridges/ai-sdk/ai-sdk.ts'
+import { postgres } from '../../adapters/stores/postgres/postgres.ts'
+import { redis } from '../../adapters/stores/redis/redis.ts'
+import { sqlite } from '../../adapters/stores/sqlite/sqlite.ts'
+import { createGateway, memoryKeyStore, mintKey, Price } from '../../src/index.ts'
+import * as memory from '../../src/index.ts'
 import {
   anthropic,
   demo,
@@ -18,7 +18,7 @@ import {
   openaiVideo,
   seedanceVideo,
   xaiVideo,
-} from '../src/providers/index.ts'
+} from '../../src/providers/index.ts'
 
 const text = [5, true, null, {}, ['x']]
 const flag = ['true', 'false', 0, 1, null, {}]

@@ -2,8 +2,8 @@
 import type { Hold, HoldVerdict, Ledger } from '../billing/contract.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitClaim, LimitStore, LimitVerdict } from '../limits/contract.ts'
-import type { JointVerdict, CallEnd, JointStore } from './contract.ts'
-import { Guard, type GuardOptions } from './guard.ts'
+import type { JointVerdict, CallEnd, JointStore } from '../options/storage.ts'
+import { Guard, type GuardOptions } from '../store-access/guard.ts'
 
 type Answer<T> = Promise<T> | T
 

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
 import { within } from '../http/deadline.ts'
-import type { GatewayOptions } from '../options.ts'
-import type { Stores } from './assemble.ts'
+import type { GatewayOptions } from '../options/options.ts'
+import type { Stores } from './stores.ts'
 
 /** Nothing has this name, and nothing is kept under it. */
 const name = 'modelhatch.ready'

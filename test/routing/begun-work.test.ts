@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
 import { retrySame } from '../../src/providers/failure.ts'
 import { vendorError } from '../../src/providers/vendor-error.ts'
-import { mayHaveBegun, notAgain } from '../../src/routing/once.ts'
+import { mayHaveBegun, notAgain } from '../../src/routing/begun-work.ts'
 
 function afterwards(thrown: unknown): GatewayError {
   try {

@@ -1,6 +1,6 @@
 /** The end of a gateway. */
-import { GatewayError } from './errors.ts'
-import { within } from './http/deadline.ts'
+import { GatewayError } from '../errors.ts'
+import { within } from '../http/deadline.ts'
 
 /** Whatever may hold something back. */
 export interface Closing {
