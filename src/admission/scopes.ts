@@ -1,12 +1,11 @@
-/** Which limits a call must pass: those of its key, its group and its model. */
 import type { Caller } from '../auth/contract.ts'
 import type { Groups } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
 import { parseFrequency, type Rate, type Refill, type ScopedRate } from '../limits/rate.ts'
 
-/** One set of limits, and whose counters they are. */
+/** One set of limits that a request must pass: those of its key, its group or its model. */
 export interface Scope {
-  /** What the counters' names begin with. */
+  /** Prefix of the counters' names. */
   readonly name: string
   readonly limits: ParsedRate
 }
@@ -21,7 +20,7 @@ const parsed = new WeakMap<Rate, ParsedRate>()
 
 const none: readonly Scope[] = []
 
-/** The scopes that are known before the model is. Throws a `TypeError` for limits of a key that make no sense. */
+/** The scopes of key and group, known before the body is read. Throws a `TypeError` for invalid limits of a key. */
 export function callerScopes(caller: Caller, groups: Groups): readonly Scope[] {
   const rate = Object.hasOwn(groups, caller.group) ? groups[caller.group]?.rate : undefined
   if (caller.rate === undefined && rate === undefined) return none
@@ -48,12 +47,12 @@ function scopeOf(name: string, rate: ScopedRate, per: NonNullable<ScopedRate['pe
   }
 }
 
-/** A caller whom the host let in without a key is known by the account. */
+/** A caller that `authenticate` admitted without a key is identified by its account. */
 function ownerOf({ key, account }: Caller): string {
   return key === undefined ? `keyless ${quoted(account)}` : `key ${quoted(key)}`
 }
 
-/** Quoted, no name can be taken for two. */
+/** Quoted, so that joined names cannot collide. */
 function quoted(name: string): string {
   return JSON.stringify(name)
 }

@@ -1,4 +1,3 @@
-/** Authorization header → Caller. One refusal for every reason, so that an answer tells nothing about keys. */
 import { GatewayError } from '../errors.ts'
 import { header, type Exchange } from '../http/exchange.ts'
 import { within } from '../http/deadline.ts'
@@ -10,8 +9,14 @@ import { hashKey, sameHash } from './key.ts'
 import { OpenKeys } from './open-keys.ts'
 
 /**
- * The host's own source of callers, for sessions, JWTs and the like. Undefined: not known here, try the bearer key.
- * A rejection is answered with 503 unless it is a `GatewayError`.
+ * The host's own authentication, for sessions, JWTs and the like. Returns the caller, or undefined to fall back to the
+ * bearer key. A rejection becomes a 503 unless it is a `GatewayError`.
+ *
+ * @example
+ * const authenticate: Authenticate = async (exchange) => {
+ *   const user = await userOfSession(header(exchange, 'cookie'))
+ *   return user && { account: user.id, group: 'default' }
+ * }
  */
 export type Authenticate = (exchange: Exchange) => Promise<Caller | undefined> | Caller | undefined
 
@@ -19,19 +24,20 @@ export interface AuthOptions {
   readonly store: KeyStore
   readonly authenticate?: Authenticate | undefined
   readonly cache?: KeyCacheOptions | undefined
-  /** Calls under way end with their key. */
+  /** Whether open requests end when their key expires or is revoked. */
   readonly endsCalls?: boolean
-  /** Milliseconds to wait for the store or the host. Default 3,000. */
+  /** Milliseconds to wait for the key store or for `authenticate`. Default 3,000. */
   readonly timeoutMs?: number | undefined
   readonly now: () => number
 }
 
+/** Resolves the caller of a request. Every rejection is the same 401, so that a response reveals nothing about a key. */
 export class Authenticator {
   readonly #cache: KeyCache
   readonly #options: AuthOptions
   readonly #timeoutMs: number
   readonly #open: OpenKeys | undefined
-  /** Of callers with a key, where calls end with it. */
+  /** The key of each caller, if open requests end with their key. */
   readonly #records = new WeakMap<Caller, KeyRecord>()
 
   constructor(options: AuthOptions) {
@@ -48,23 +54,23 @@ export class Authenticator {
     })
   }
 
-  /** Throws 401 `invalid_api_key`, or 503 while the source of callers does not answer. */
+  /** Throws 401 `invalid_api_key`, or 503 while the key store or `authenticate` fails. */
   async authenticate(exchange: Exchange): Promise<Caller> {
     const { authenticate } = this.#options
     if (authenticate !== undefined) {
-      const asked = async () => requireCaller(await authenticate(exchange))
-      const caller = await told(within(this.#timeoutMs, asked(), 'authenticate()'))
+      const validated = async () => requireCaller(await authenticate(exchange))
+      const caller = await orUnavailable(within(this.#timeoutMs, validated(), 'authenticate()'))
       if (caller !== undefined) return caller
     }
     const key = keyIn(exchange)
     if (key === undefined) throw new GatewayError('invalid_api_key')
     const hash = hashKey(key)
     const cached = this.#cache.find(hash)
-    const record = cached instanceof Promise ? await told(cached) : cached
+    const record = cached instanceof Promise ? await orUnavailable(cached) : cached
     return this.#admit(record, hash)
   }
 
-  /** What is cached of a key is looked up again, by its hash. */
+  /** Drops a key from the cache, by its hash. */
   forget(hash: string): void {
     this.#cache.forget(hash)
   }
@@ -74,7 +80,7 @@ export class Authenticator {
     this.#cache.close()
   }
 
-  /** Calls `end` when the caller's key ends, if calls do. Returns what is to be called at the end of the call. */
+  /** Calls `end` when the caller's key expires or is revoked, if that option is on. Returns the function that stops this. */
   follow(caller: Caller, end: (reason: GatewayError) => void): (() => void) | undefined {
     const record = this.#records.get(caller)
     return record && this.#open?.open(record.hash, record.expiresAt, end)
@@ -98,17 +104,17 @@ export class Authenticator {
   }
 }
 
-/** Whatever goes wrong at the source of callers, a client's key is not to blame for it. */
-async function told<T>(answer: Promise<T>): Promise<T> {
+/** A failed look-up is a 503, never a 401: the client's key may be valid. */
+async function orUnavailable<T>(lookUp: Promise<T>): Promise<T> {
   try {
-    return await answer
+    return await lookUp
   } catch (error) {
     if (GatewayError.is(error)) throw error
     throw new GatewayError('service_unavailable', { cause: error, retryAfterMs: 1_000 })
   }
 }
 
-/** A look-up that is never answered must end, or everybody with that key would wait for it. */
+/** Limits each look-up in time: all requests with one key share a look-up, so one that hangs would block them all. */
 function guarded(store: KeyStore, timeoutMs: number): KeyStore {
   const guard = new Guard({ name: 'the key store', timeoutMs, now: () => performance.now() })
   const watch = store.watch?.bind(store)
@@ -118,7 +124,7 @@ function guarded(store: KeyStore, timeoutMs: number): KeyStore {
 const longestAccount = 256
 const bearerForm = /^bearer +([\x21-\x7e]{1,1024}) *$/i
 
-/** Clients of Azure and of Anthropic have headers of their own for the key. */
+/** Azure clients send the key as `api-key`, Anthropic clients as `x-api-key`. */
 function keyIn(exchange: Exchange): string | undefined {
   const authorization = header(exchange, 'authorization')
   if (authorization !== undefined) return bearer(authorization)
@@ -135,6 +141,6 @@ function requireCaller(value: Caller | undefined): Caller | undefined {
   const { account, group } = value
   if (account !== '' && isStorable(account, longestAccount) && isStorable(group)) return value
   throw new TypeError(
-    `authenticate() must give a caller { account: string, group: string } or undefined; no account is longer than ${longestAccount} characters`,
+    `authenticate() must return { account: string, group: string } or undefined; an account has at most ${longestAccount} characters`,
   )
 }

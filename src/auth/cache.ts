@@ -1,26 +1,27 @@
-/**
- * What was found of a key, kept for a short while. Unknown keys are remembered apart, so that a flood of junk cannot
- * push good keys out; one look-up serves everybody who asks for the same key meanwhile.
- */
 import { LRUCache } from 'lru-cache'
 import { lazily } from '../lazily.ts'
 import type { KeyRecord, KeyStore } from './contract.ts'
 
+/** How long and how many API keys are cached. */
 export interface KeyCacheOptions {
-  /** Known keys held at most. Default 10,000. */
+  /** Maximum number of known keys in the cache. Default 10,000. */
   readonly size?: number
-  /** Milliseconds for which a known key is not looked up again: the longest life of a revoked key. Default 10,000. */
+  /** Milliseconds until a known key is looked up again, and so the longest time a revoked key still works. Default 10,000. */
   readonly ageMs?: number
-  /** Milliseconds for which an unknown key is refused without a look-up. Default 2,000. */
+  /** Milliseconds for which an unknown key is rejected without a look-up. Default 2,000. */
   readonly unknownAgeMs?: number
 }
 
 interface Flight {
   readonly record: Promise<KeyRecord | undefined>
-  /** Set when the record changed while it was on its way: what arrives may be older than the change. */
+  /** The record changed during the look-up, so its result may be outdated. */
   stale: boolean
 }
 
+/**
+ * Caches look-ups of keys. Unknown keys have a cache of their own, so that a flood of invalid keys cannot evict valid
+ * ones. Concurrent look-ups of one key share one query.
+ */
 export class KeyCache {
   readonly #store: KeyStore
   readonly #known: () => LRUCache<string, KeyRecord>
@@ -28,7 +29,7 @@ export class KeyCache {
   readonly #flights = new Map<string, Flight>()
   readonly #unwatch: (() => void) | undefined
 
-  /** `changed`: called after a notice of the store. */
+  /** `changed` is called with the hash of a key that the store reports as changed. */
   constructor(store: KeyStore, options: KeyCacheOptions = {}, changed?: (hash: string) => void) {
     const { size = 10_000, ageMs = 10_000, unknownAgeMs = 2_000 } = options
     this.#store = store
@@ -40,7 +41,7 @@ export class KeyCache {
     })
   }
 
-  /** The record for a hash, from here or from the store. Rejects when the store does. */
+  /** The record for a hash, from the cache or the store. Rejects when the store does. */
   find(hash: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
     const known = this.#known().get(hash)
     if (known !== undefined) return known
@@ -49,7 +50,7 @@ export class KeyCache {
     return flight === undefined || flight.stale ? this.#lookUp(hash) : flight.record
   }
 
-  /** Drops what is known of a hash; a look-up that is under way will not be remembered. */
+  /** Drops a hash from the cache. The result of a look-up in progress is not cached either. */
   forget(hash: string): void {
     this.#known().delete(hash)
     this.#unknown().delete(hash)
@@ -83,10 +84,10 @@ export class KeyCache {
   }
 }
 
-/** Nothing that a store gives instead of a record may let anybody in, or look like a client's mistake. */
+/** Rejects invalid results of a store, which must neither authenticate a request nor look like the client's mistake. */
 function requireRecord(value: unknown): KeyRecord | undefined {
   if (value === undefined || value === null) return undefined
   const { id, hash, account, group } = value as Partial<KeyRecord>
   if ([id, hash, account, group].every((field) => typeof field === 'string' && field !== '')) return value as KeyRecord
-  throw new TypeError('find() of the key store must give a KeyRecord or undefined')
+  throw new TypeError('find() of the key store must return a KeyRecord or undefined')
 }

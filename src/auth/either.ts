@@ -1,7 +1,6 @@
-/** The keys of the options beside those of a store. */
 import type { KeyStore } from './contract.ts'
 
-/** Finds in both, the first one first; writes to the second. */
+/** Combines the keys of the options with a key store: reads the first store, then the second; writes to the second. */
 export function eitherKeyStore(first: KeyStore, second: KeyStore): KeyStore {
   return {
     async find(hash) {

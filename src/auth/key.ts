@@ -1,36 +1,40 @@
-/** Making keys and hashing them. */
 import crypto, { randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import type { Rate } from '../limits/rate.ts'
 import { anyText, instant, rate, strict, verify } from '../validation/rules.ts'
 import type { KeyRecord } from './contract.ts'
 
-/** SHA-256 of a key, 64 hex digits. All that is ever stored, cached or compared of it. */
+/** SHA-256 of a key as 64 hex digits: the only form in which a key is stored, cached or compared. */
 export function hashKey(key: string): string {
   return crypto.hash('sha256', key, 'hex')
 }
 
-/** Compares two hashes without telling by the time it takes how many digits agree. */
+/** Compares two hashes in constant time. */
 export function sameHash(left: string, right: string): boolean {
   return left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right))
 }
 
+/** What a new key is for. */
 export interface MintOptions {
+  /** The account that pays, and that owns what the key creates. */
   readonly account: string
+  /** The model group the key belongs to. */
   readonly group: string
+  /** A label chosen by the owner. */
   readonly name?: string
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. Default: never. */
   readonly expiresAt?: number
-  /** Limits of this key alone, beside those of its group. */
+  /** Limits of this key, in addition to those of its group. */
   readonly rate?: Rate
-  /** What every key begins with. Default `sk-`. */
+  /** Prefix of the key. Default `sk-`. */
   readonly prefix?: string
 }
 
+/** A new key and its record. */
 export interface MintedKey {
-  /** The key itself. Show it to its owner once: it cannot be recovered. */
+  /** The secret key. Show it to its owner once: it cannot be recovered. */
   readonly key: string
-  /** What to put into a `KeyStore`. */
+  /** The record to insert into a `KeyStore`. */
   readonly record: KeyRecord
 }
 
@@ -42,11 +46,11 @@ const mintRule = strict({
   rate: rate.optional(),
   prefix: z
     .string()
-    .regex(/^[\x21-\x7e]*$/, 'must be of visible ASCII characters')
+    .regex(/^[\x21-\x7e]*$/, 'must consist of visible ASCII characters')
     .optional(),
 })
 
-/** A new key of 256 random bits, and the record that lets it in once it is stored. */
+/** Creates a key of 256 random bits and its record. The key works once the record is in the key store. */
 export function mintKey(options: MintOptions, now: number = Date.now()): MintedKey {
   verify(mintRule, options, '', 'mintKey')
   const { prefix = 'sk-', ...rest } = options
@@ -54,10 +58,10 @@ export function mintKey(options: MintOptions, now: number = Date.now()): MintedK
   return { key, record: { ...recordOf(key, rest, now), id: `key_${randomBytes(12).toString('base64url')}` } }
 }
 
-/** The record of a key that the host has chosen itself. Its id follows from the key, so that it is stable. */
+/** The record of a key that the host has chosen. Its id is derived from the key, so that it is stable. */
 export function recordOf(key: string, owner: Omit<MintOptions, 'prefix'>, now: number): KeyRecord {
   const hash = hashKey(key)
-  // A quarter of the key at most is kept in the clear, however short the key is.
+  // Even of a short key, at most a quarter is stored in plain text.
   const shown = key.slice(0, Math.min(8, Math.floor(key.length / 4)))
   return { ...owner, id: `key_${hash.slice(0, 16)}`, hash, prefix: shown, createdAt: now, version: 1 }
 }

@@ -1,6 +1,6 @@
-/** The embedded key store: the keys of the options, in this process. */
 import type { KeyRecord, KeyStore } from './contract.ts'
 
+/** A key store in the memory of this process. Holds the keys of the options; what is added is lost on restart. */
 export function memoryKeyStore(records: Iterable<KeyRecord> = []): KeyStore {
   const byHash = new Map<string, KeyRecord>()
   const hashOf = new Map<string, string>()

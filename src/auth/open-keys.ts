@@ -1,18 +1,17 @@
-/** The keys of calls under way, looked at again while they are: a key that has ended ends its calls. */
 import { GatewayError } from '../errors.ts'
 import { longestTimerMs } from '../http/deadline.ts'
 import type { KeyRecord } from './contract.ts'
 
 export interface OpenKeysOptions {
-  /** The record of a key as it is now. May reject while its store is down: the calls then go on. */
+  /** The current record of a key. May reject while the store is down; requests then continue. */
   readonly find: (hash: string) => Promise<KeyRecord | undefined> | KeyRecord | undefined
   readonly isValid: (record: KeyRecord | undefined, hash: string) => boolean
-  /** Milliseconds after which a key is looked at again, where nothing tells of a change. */
+  /** Milliseconds between checks of a key, unless the store reports a change earlier. */
   readonly everyMs: number
   readonly now: () => number
 }
 
-/** Ends one call. */
+/** Ends one request. */
 type End = (reason: GatewayError) => void
 
 interface OpenKey {
@@ -20,7 +19,10 @@ interface OpenKey {
   expiresAt: number
 }
 
-/** One timer for all keys, and none while there is no call. */
+/**
+ * Ends the open requests of a key once it expires or is revoked. Uses one timer for all keys, and none while no request
+ * is open.
+ */
 export class OpenKeys {
   readonly #options: OpenKeysOptions
   readonly #keys = new Map<string, OpenKey>()
@@ -31,7 +33,7 @@ export class OpenKeys {
     this.#options = options
   }
 
-  /** A call has begun. Returns what is to be called when it has ended. */
+  /** Registers an open request. Returns the function to call when it has ended. */
   open(hash: string, expiresAt: number | undefined, end: End): () => void {
     let key = this.#keys.get(hash)
     if (key === undefined) this.#keys.set(hash, (key = { calls: new Set(), expiresAt: expiresAt ?? Infinity }))
@@ -44,7 +46,7 @@ export class OpenKeys {
     }
   }
 
-  /** The key may have changed. */
+  /** Checks a key that may have changed. */
   check(hash: string): void {
     if (this.#keys.has(hash)) void this.#check(hash)
   }
@@ -85,7 +87,7 @@ export class OpenKeys {
       const message = 'The API key has expired or was revoked.'
       for (const end of key.calls) end(new GatewayError('invalid_api_key', { message }))
     } catch {
-      // A store that is down says nothing of the key.
+      // The store is down, so the key's state is unknown: requests continue.
     }
   }
 }

@@ -1,82 +1,84 @@
-/**
- * Where the counters behind rate limits are kept: how much was drawn from a bucket, and who holds a place. The embedded
- * store (`memory.ts`) counts for one process; a store that several processes share makes the limits hold for all of
- * them together.
- *
- * Two kinds of rules. A *rate* is a bucket of `burst` units that is refilled evenly, `limit` units in `periodMs` (the
- * generic cell rate algorithm): in any span of time T, as fine as the store's clock counts, at most
- * `burst + limit × T / periodMs` units are drawn. A *place*
- * is one of `places` that may be held at once; it is held under a lease, so that a process that dies gives it back.
- *
- * For every method:
- * - Required. All time is the store's own: processes whose clocks differ by minutes must see one and the same limit.
- * - Required. A call is one atomic step among all calls of all processes.
- * - Required. Rejects (or throws) when the store cannot tell; nothing may be drawn twice by a rejected call.
- * - Recommended. At most one round trip a call.
- * - An answer may be given at once or as a promise.
- */
-
+/** One rate limit that a request must pass: a token bucket and the number of units to draw from it. */
 export interface RateRule {
-  /** Names the counter: at most 512 printable characters. Rules of several calls with one bucket draw from the same. */
+  /** Name of the bucket, at most 512 printable characters. Rules with the same name draw from the same bucket. */
   readonly bucket: string
-  /** Units to draw, not negative. */
+  /** Units to draw. Not negative in a claim. */
   readonly cost: number
-  /** Units that come back in each `periodMs`. */
+  /** Units refilled in each `periodMs`. */
   readonly limit: number
+  /** Milliseconds. */
   readonly periodMs: number
-  /** Units that may be drawn at once after a long rest. */
+  /** Capacity of the bucket: the units that can be drawn at once when it is full. */
   readonly burst: number
 }
 
+/** One concurrency limit that a request must pass. A *place* is one of its slots. */
 export interface PlaceRule {
+  /** Name of the limit, at most 512 printable characters. */
   readonly bucket: string
-  /** Places that may be held at once. */
+  /** Number of places that can be held at the same time. */
   readonly places: number
 }
 
-/** All the rules one call must pass. */
+/** All limits that one request must pass. */
 export interface LimitClaim {
-  /** Names the call, and with it the places it holds: one that comes twice holds each place once. */
+  /** Id of the request, which holds the places. A second claim with the same id does not take a second place. */
   readonly id: string
   /** Each bucket at most once. */
   readonly rates: readonly RateRule[]
   readonly places: readonly PlaceRule[]
-  /** Milliseconds after which the places are free again, unless they are renewed. */
+  /** Milliseconds after which the places are released unless the lease is renewed. */
   readonly leaseMs: number
 }
 
+/** The result of a claim. */
 export interface LimitVerdict {
+  /** Whether everything was drawn. If false, nothing was. */
   readonly admitted: boolean
-  /** Units left in the bucket of each rate, in the order of the claim: after the draw, or as they stand if refused. */
+  /** Units left in each bucket, in the order of the claim's rates: after the draw, or unchanged if rejected. */
   readonly left: readonly number[]
-  /** Places left of each place rule, in the order of the claim: after the call, or as they stand if refused. */
+  /** Free places of each rule, in the order of the claim's places: after the draw, or unchanged if rejected. */
   readonly free: readonly number[]
 }
 
-/** What becomes known when a call is over. */
+/** What a request gives back, or draws in addition, when it ends. */
 export interface LimitReturn {
   /** The `id` of the claim. */
   readonly id: string
-  /** Buckets in which the call holds a place. */
+  /** Names of the limits of which the request holds a place. */
   readonly places: readonly string[]
-  /** Rates of which more (`cost` above 0) or less (below 0) was used than was drawn. */
+  /** Rates of which the request used more (`cost` above 0) or less (below 0) than it drew. */
   readonly corrections: readonly RateRule[]
 }
 
+/**
+ * Where rate and concurrency limits are counted. The memory store counts for one process; with a store that several
+ * processes share, the limits hold for all of them together.
+ *
+ * A rate is a token bucket of `burst` units, refilled evenly with `limit` units in `periodMs` (the generic cell rate
+ * algorithm): within any time T, at the resolution of the store's clock, at most `burst + limit × T / periodMs` units
+ * are drawn. A place is held under a lease, so that the places of a process that dies become free again.
+ *
+ * For every method:
+ * - Required. All times are the store's own: processes whose clocks differ by minutes must see the same limit.
+ * - Required. A call is atomic with respect to all calls of all processes.
+ * - Required. Rejects or throws when the result is unknown. A rejected call must not draw twice.
+ * - Recommended. At most one round trip per call.
+ * - Optional. Returns its result synchronously instead of as a promise.
+ */
 export interface LimitStore {
   /**
-   * Required. All or nothing: if every rate has `cost` units left and every place rule a free place, all of it is drawn;
-   * otherwise nothing is. Must observe every `take` and `give` that was answered before.
+   * Required. All or nothing: if every rate has `cost` units left and every place rule has a free place, draws all of
+   * them; otherwise draws nothing. Must observe every `take` and `give` that resolved before.
    */
   take(claim: LimitClaim): Promise<LimitVerdict> | LimitVerdict
   /**
-   * Required. Frees the places and applies the corrections. Never refuses: a bucket may be overdrawn by it, and then
-   * admits nothing until it is refilled; giving back never fills a bucket above its burst. Places that are not held do
-   * no harm.
+   * Required. Frees the places and applies the corrections. Always succeeds: a correction may overdraw a bucket, which
+   * then admits nothing until it is refilled, and never fills a bucket above its burst. Ignores places that are not held.
    */
   give(returned: LimitReturn): Promise<void> | void
-  /** Required. The places of these claims, as far as they are still held, last `leaseMs` from now. */
+  /** Required. Extends the leases of the places that these claims still hold to `leaseMs` from now. */
   renew(holders: readonly Pick<LimitReturn, 'id' | 'places'>[], leaseMs: number): Promise<void> | void
-  /** Optional. Gives back what the store holds. Called once by `gateway.close()`. */
+  /** Optional. Releases the store's resources. Called once by `gateway.close()`. */
   close?(): Promise<void>
 }

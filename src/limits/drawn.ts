@@ -1,12 +1,11 @@
-/** What is left of the rates and places of a claim once it is granted. */
 import type { LimitClaim, LimitVerdict } from './contract.ts'
 
-/** `found` tells how things stood before. */
-export function drawn({ rates }: LimitClaim, found: LimitVerdict): LimitVerdict {
-  if (!found.admitted) return found
+/** The verdict of an admitted claim after its draw, given the state `before` it. */
+export function drawn({ rates }: LimitClaim, before: LimitVerdict): LimitVerdict {
+  if (!before.admitted) return before
   return {
     admitted: true,
-    left: found.left.map((room, index) => room - (rates[index]?.cost ?? 0)),
-    free: found.free.map((places) => places - 1),
+    left: before.left.map((units, index) => units - (rates[index]?.cost ?? 0)),
+    free: before.free.map((places) => places - 1),
   }
 }

@@ -1,15 +1,14 @@
-/** How limits stand, as OpenAI's clients read it: `x-ratelimit-*`. */
 import type { RateRule, LimitVerdict } from './contract.ts'
 
 export type Measure = 'requests' | 'tokens'
 
-/** A rate with what it counts. */
+/** A rate and the unit it counts. */
 export interface Measured {
   readonly measure: Measure
   readonly rule: RateRule
 }
 
-/** For each measure the rule that has least left, for its part. */
+/** OpenAI's `x-ratelimit-*` headers. For each measure, they describe the rule with the smallest fraction left. */
 export function limitHeaders(rates: readonly Measured[], verdict: LimitVerdict): Record<string, string> {
   const headers: Record<string, string> = {}
   for (const measure of ['requests', 'tokens'] as const) {
@@ -30,12 +29,12 @@ export function limitHeaders(rates: readonly Measured[], verdict: LimitVerdict):
   return headers
 }
 
-/** Milliseconds until so many units have come back. */
+/** Milliseconds until `units` are refilled. */
 export function refillMs(rule: RateRule, units: number): number {
   return Math.max(0, (units * rule.periodMs) / rule.limit)
 }
 
-/** `1m30.5s`, `250ms`, as OpenAI writes spans of time. */
+/** A duration in OpenAI's format, such as `1m30.5s` or `250ms`. */
 export function spanOf(milliseconds: number): string {
   const ms = Math.ceil(milliseconds)
   if (ms < 1_000) return `${ms}ms`

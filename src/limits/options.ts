@@ -1,13 +1,12 @@
-/** How the limits of groups, keys and models are kept. */
-
+/** How the limits of groups, keys and models are enforced. */
 export interface LimitOptions {
   /**
-   * While the limit store is down: `refuse` (the default) calls that have limits with 503, or let each process keep the
-   * limits by itself, `local`: several processes then let through as many times more. Money is not concerned: calls are
-   * paid from the ledger as ever. Where one database keeps both, paid calls are refused.
+   * What happens while the limit store is down. `refuse` (the default) rejects requests that have limits with 503.
+   * `local` lets each process count alone, so N processes together admit up to N times the limit. The ledger still
+   * charges every request; if the same database holds both, paid requests are rejected.
    */
   readonly whenDown?: 'refuse' | 'local'
-  /** Milliseconds after which the places of a process that died are free again. Default 60,000. */
+  /** Milliseconds after which the concurrency slots of a process that died become free. Default 60,000. */
   readonly leaseMs?: number
   /** Tokens of output drawn beforehand where a request states no limit; corrected after the call. Default 1,024. */
   readonly outputTokens?: number

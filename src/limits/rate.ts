@@ -1,23 +1,22 @@
-/** Limits as they are written in the options: `{ requests: '60/min', tokens: '100000/min', concurrent: 4 }`. */
-
+/** Limits as written in the options, such as `{ requests: '60/min', tokens: '100000/min', concurrent: 4 }`. */
 export interface Rate {
-  /** Calls, such as `'60/min'`. */
+  /** Requests per period, such as `'60/min'`. */
   readonly requests?: Frequency
-  /** Tokens of question and answer. Drawn by estimate before a call and corrected after it. */
+  /** Prompt and completion tokens per period. An estimate is drawn before the request and corrected after it. */
   readonly tokens?: Frequency
-  /** Calls under way at once. */
+  /** Maximum number of concurrent requests. */
   readonly concurrent?: number
 }
 
-/** A rate whose counting can be chosen. */
+/** Limits together with the scope they are counted in. */
 export interface ScopedRate extends Rate {
-  /** For whom it counts: each account or each key for itself, or everybody together. */
+  /** Counts per account, per key, or for all callers together. Default: `account` for a group, `all` for a model. */
   readonly per?: 'account' | 'key' | 'all'
 }
 
 /**
- * `'<limit>/<period>'`, the period one of `s`, `min`, `h`, `d`; or in full. The limit is refilled evenly over the
- * period. `burst`: how much may be used at once after a rest; default: the whole limit.
+ * `'<limit>/<period>'`, where the period is `s`, `min`, `h` or `d`, or an object. The limit is refilled evenly over the
+ * period. `burst` is the number of units that can be used at once; default: the whole limit.
  */
 export type Frequency =
   | `${number}/${'s' | 'sec' | 'second' | 'min' | 'minute' | 'h' | 'hour' | 'd' | 'day'}`
@@ -41,7 +40,7 @@ const periods: Readonly<Record<string, number>> = {
   day: 86_400_000,
 }
 
-/** Throws a `TypeError` that says what would be right. */
+/** Throws a `TypeError` that describes the valid forms. */
 export function parseFrequency(value: Frequency): Refill {
   if (typeof value === 'string') {
     const [, digits, period = ''] = /^(\d{1,12})\/([a-z]+)$/.exec(value) ?? []

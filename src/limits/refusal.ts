@@ -1,12 +1,11 @@
-/** 429 for a limit: what was reached, and when to come again. */
 import { GatewayError } from '../errors.ts'
 import type { LimitClaim, LimitVerdict } from './contract.ts'
 import { limitHeaders, refillMs, spanOf, type Measured } from './headers.ts'
 
-/** The longest wait after which a client's own retry makes sense; the official clients wait no longer. */
+/** The official clients retry by themselves after at most this wait. */
 const longestRetryMs = 60_000
 
-/** Milliseconds after which a place may be free: nobody knows. */
+/** When a place becomes free is unknown, so this is a guess. */
 const placeWaitMs = 1_000
 
 export function tooManyRequests(waitMs: number, headers: Record<string, string> = {}): GatewayError {
@@ -17,7 +16,7 @@ export function tooManyAtOnce(places: number): GatewayError {
   return limited(`At most ${places} requests may run at the same time. Wait until one has ended.`, placeWaitMs)
 }
 
-/** The refusal of a claim: the rule that takes longest to pass is the one told. */
+/** The 429 of a rejected claim. It describes the rule with the longest wait. */
 export function refusalOf(claim: LimitClaim, rates: readonly Measured[], verdict: LimitVerdict): GatewayError {
   const headers = limitHeaders(rates, verdict)
   let longest: { waitMs: number; rate: Measured } | undefined
@@ -43,7 +42,7 @@ export function refusalOf(claim: LimitClaim, rates: readonly Measured[], verdict
   )
 }
 
-/** No wait helps. */
+/** Waiting does not help: the request needs more units than the bucket can hold. */
 function tooLargeAtOnce({ rule }: Measured, headers: Record<string, string>): GatewayError {
   return new GatewayError('rate_limit_exceeded', {
     message: `This request asks for about ${rule.cost} tokens, the limit is ${rule.burst} at once. Shorten it, or lower the limit of output tokens.`,

@@ -1,22 +1,14 @@
-/**
- * Where usage is recorded: one record for each call of a model, for the pages on which accounts see what they used.
- * Charging does not depend on it; the ledger (`billing/contract.ts`) is the truth about money.
- *
- * - Required. What was appended before a promise resolved is seen by every later call.
- * - Required. A record whose id is there already is left as it is: appending may be repeated after a failure.
- * - An answer may be given at once or as a promise.
- */
 import type { Page, PageRequest } from '../billing/contract.ts'
 import type { ErrorCode } from '../errors.ts'
 
 /**
- * What a charge rests on: tokens `reported` by the vendor; `estimated` by the gateway for a complete answer; `delivered`,
- * estimated for what a client got before it left; `sent`, estimated for the question of a client that left before it got
- * anything; or `none`, nothing was charged.
+ * What a charge is based on: tokens `reported` by the vendor; `estimated` by the gateway for a complete response;
+ * `delivered`: estimated for what a client received before it disconnected; `sent`: estimated for the prompt of a client
+ * that disconnected before it received anything; `none`: nothing was charged.
  */
 export type ChargeBasis = 'reported' | 'estimated' | 'delivered' | 'sent' | 'none'
 
-/** One call of a model. Flat, and JSON but for the amounts, which are micro-units. */
+/** The usage of one request. Flat; JSON values except the amounts, which are bigints in micro-units of the currency. */
 export interface UsageRecord {
   /** The request id, as in `x-request-id`. */
   readonly id: string
@@ -24,9 +16,9 @@ export interface UsageRecord {
   readonly group: string
   /** Public id of the key. */
   readonly key?: string
-  /** Such as `chat.completions`. */
+  /** Name of the endpoint, such as `chat.completions`. */
   readonly endpoint: string
-  /** The name the client used. */
+  /** Model name in the request. */
   readonly model: string
   readonly provider?: string
   readonly providerModel?: string
@@ -34,47 +26,52 @@ export interface UsageRecord {
   readonly code?: ErrorCode
   readonly stream: boolean
   readonly promptTokens: number
-  /** The part of the prompt tokens that was read from a cache. */
+  /** Prompt tokens read from the vendor's cache, included in `promptTokens`. */
   readonly cachedTokens: number
   readonly completionTokens: number
-  /** The part of the completion tokens that was spent on reasoning. */
+  /** Completion tokens spent on reasoning, included in `completionTokens`. */
   readonly reasoningTokens: number
   readonly images: number
   /** Seconds of video or audio. */
   readonly seconds: number
+  /** Micro-units charged. */
   readonly cost: bigint
-  /** The part of the cost that was not held beforehand. */
+  /** The part of `cost` that exceeded the hold. */
   readonly overage: bigint
   readonly basis: ChargeBasis
   /** Milliseconds since the epoch, by the gateway's clock. */
   readonly startedAt: number
+  /** Milliseconds until the first content. */
   readonly firstByteMs?: number
+  /** Milliseconds until the end of the response. */
   readonly totalMs: number
 }
 
-/** Which records; what is absent does not restrict. */
+/** Selects records. An absent field matches every record. */
 export interface UsageFilter {
   readonly account?: string
   readonly key?: string
   readonly model?: string
-  /** `startedAt` at least. */
+  /** Earliest `startedAt`, inclusive. Milliseconds since the epoch. */
   readonly from?: number
-  /** `startedAt` less than. */
+  /** Latest `startedAt`, exclusive. Milliseconds since the epoch. */
   readonly to?: number
 }
 
+/** A field by which sums of usage can be grouped. */
 export type UsageDimension = 'day' | 'account' | 'group' | 'key' | 'model' | 'endpoint'
 
+/** A query for sums of usage. */
 export interface UsageQuestion extends UsageFilter {
-  /** One row for each combination of these that occurs; none: one row for all. */
+  /** One row for each combination of these that occurs. Empty: one row in total. */
   readonly by: readonly UsageDimension[]
-  /** Minutes by which days begin before those of UTC, such as 480 for Beijing. Default 0. */
+  /** Time zone of the days, as minutes ahead of UTC, such as 480 for Beijing. Default 0. */
   readonly offsetMinutes?: number
 }
 
-/** Sums over records. */
+/** One row of sums over records. */
 export interface UsageSummary {
-  /** Only the dimensions asked for; `day` as `YYYY-MM-DD`, `key` empty for calls without one. */
+  /** Only the requested dimensions are present. `day` is `YYYY-MM-DD`; `key` is empty for requests without a key. */
   readonly day?: string
   readonly account?: string
   readonly group?: string
@@ -82,7 +79,7 @@ export interface UsageSummary {
   readonly model?: string
   readonly endpoint?: string
   readonly requests: number
-  /** Those that failed or were cancelled. */
+  /** Requests that failed or were cancelled. */
   readonly incomplete: number
   readonly promptTokens: number
   readonly cachedTokens: number
@@ -93,15 +90,23 @@ export interface UsageSummary {
   readonly cost: bigint
 }
 
+/**
+ * Where usage is recorded: one record per request, for the pages on which accounts see their usage. Charges do not
+ * depend on it; the `Ledger` holds the money.
+ *
+ * - Required. Every later call observes what was appended before a promise resolved.
+ * - Required. Appending a record whose id exists changes nothing, so that an append can be retried.
+ * - Optional. Returns its result synchronously instead of as a promise.
+ */
 export interface UsageStore {
-  /** Required. Adds records; all of them or, on a rejection, any part. */
+  /** Required. Adds records. If it rejects, any part of them may have been added. */
   append(records: readonly UsageRecord[]): Promise<void> | void
-  /** Required. Records, newest first; of equal times the greater id first. */
+  /** Required. Records by `startedAt`, newest first; records with equal times by id, descending. */
   list(question: UsageFilter & PageRequest): Promise<Page<UsageRecord>> | Page<UsageRecord>
-  /** Recommended. The record with this id, whoever's it is. */
+  /** Recommended. The record with this id, of any account. */
   find?(id: string): Promise<UsageRecord | undefined> | UsageRecord | undefined
-  /** Required. Sums, ordered by the dimensions as they were asked for. */
+  /** Required. Sums, ordered by the requested dimensions. */
   summarise(question: UsageQuestion): Promise<UsageSummary[]> | UsageSummary[]
-  /** Optional. Gives back what the store holds. Called once by `gateway.close()`. */
+  /** Optional. Releases the store's resources. Called once by `gateway.close()`. */
   close?(): Promise<void>
 }

@@ -1,14 +1,15 @@
-/** The embedded usage store: the latest records, in this process. */
 import { checkKnown, count } from '../validation/known-options.ts'
 import type { Page, PageRequest } from '../billing/contract.ts'
 import { cursorOf, pageOf, readCursor } from '../billing/page.ts'
 import type { UsageDimension, UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from './contract.ts'
 
+/** Options of `memoryUsageStore`. */
 export interface MemoryUsageOptions {
-  /** Records kept at most; the oldest are dropped. Default 10,000. */
+  /** Maximum number of records; the oldest are dropped. Default 10,000. */
   readonly records?: number
 }
 
+/** A usage store in the memory of this process. Keeps the latest records only; all are lost on restart. */
 export function memoryUsageStore(options: MemoryUsageOptions = {}): UsageStore {
   checkKnown('memoryUsageStore', options, { records: count })
   return new MemoryUsage(options.records ?? 10_000)
@@ -17,7 +18,7 @@ export function memoryUsageStore(options: MemoryUsageOptions = {}): UsageStore {
 class MemoryUsage implements UsageStore {
   readonly #most: number
   readonly #records = new Map<string, UsageRecord>()
-  /** Kept: a new iterator of a map passes by all places that have become empty at its beginning. */
+  /** One iterator for all deletions: a new iterator of a Map steps over every deleted entry at its beginning. */
   #oldest: Iterator<string, undefined> | undefined
 
   constructor(most: number) {
@@ -81,7 +82,7 @@ class MemoryUsage implements UsageStore {
   }
 }
 
-/** Orders as time and id do, as text. */
+/** A string that sorts by time, then by id. */
 function placeOf({ startedAt, id }: Pick<UsageRecord, 'startedAt' | 'id'>): string {
   return `${String(Math.trunc(startedAt)).padStart(16, '0')}:${id}`
 }

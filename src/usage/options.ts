@@ -1,13 +1,12 @@
 /** How usage is recorded. */
-
 export interface UsageOptions {
-  /** Default: true with `storage` or `billing`. */
+  /** Whether usage is recorded. Default: true if `storage` or `billing` is set. */
   readonly record?: boolean
-  /** Records that wait for a slow store at most. Default 10,000. */
+  /** Maximum number of records that wait for a slow store. Default 10,000. */
   readonly queue?: number
   /**
-   * When as many wait: `drop` (the default) further records and count them, or `refuse` further calls with 503 until
-   * there is room, so that no record is lost.
+   * What happens when the queue is full. `drop` (the default) drops further records and counts them; `refuse` rejects
+   * further requests with 503 until the queue has capacity, so that no record is lost.
    */
   readonly whenFull?: 'drop' | 'refuse'
 }

@@ -1,7 +1,7 @@
-/** Receipt → the record that is kept of it. */
 import type { Receipt } from '../billing/receipt.ts'
 import type { UsageRecord } from './contract.ts'
 
+/** The usage record of a receipt. */
 export function recordOf(receipt: Receipt, charged: Pick<UsageRecord, 'cost' | 'overage' | 'basis'>): UsageRecord {
   const { usage, units, usageSource: _, attempts: __, delivered: ___, ...rest } = receipt
   return {
