@@ -1,4 +1,3 @@
-/** What a video costs, through the ledger: held at submission, settled when it is finished, released when it has failed. */
 import type { Admission } from '../admission/admission.ts'
 import { requireChargedCall } from '../admission/demand.ts'
 import type { Ledger } from '../billing/contract.ts'
@@ -15,16 +14,17 @@ import type { VideoBilling } from './parts.ts'
 import type { StoredTask } from './task.ts'
 
 export interface TaskBillingOptions {
-  /** Absent: nobody pays, but what was made is told. */
+  /** If absent, nothing is charged, but receipts are still delivered. */
   readonly ledger: Ledger | undefined
   readonly guard: Guard
   readonly admission: Admission
   readonly catalogue: Catalogue
-  /** Milliseconds for which a hold outlives the last moment at which its task can end. */
+  /** Milliseconds by which a hold outlasts the deadline of its task. */
   readonly slackMs: number
   readonly deliver: (receipt: Receipt) => void
 }
 
+/** Charges videos through the ledger: holds at submission, settles a completed task, releases a failed one. */
 export class TaskBilling implements VideoBilling {
   readonly #options: TaskBillingOptions
 
@@ -32,7 +32,7 @@ export class TaskBilling implements VideoBilling {
     this.#options = options
   }
 
-  /** Gives what is held, in micro-units, to be kept with the task: prices may change while the video is made. */
+  /** Returns the amount held, in micro-units. It is stored with the task because prices may change before its end. */
   async hold(task: StoredTask, leaseMs: number): Promise<string> {
     const { ledger, guard, admission } = this.#options
     const agreed = task.data.held === undefined ? undefined : BigInt(task.data.held)
@@ -73,7 +73,7 @@ export class TaskBilling implements VideoBilling {
     deliver(ledger === undefined ? receipt : { ...receipt, charge })
   }
 
-  /** A video that turned out shorter costs less; one that turned out longer costs what was agreed. */
+  /** A video shorter than requested costs less; a longer one costs what was held. */
   async #final(task: StoredTask, seconds: number, held: bigint): Promise<bigint> {
     if (held === 0n || seconds >= task.data.request.duration) return held
     const cost = await this.#price(task, seconds).catch(() => held)
@@ -96,7 +96,7 @@ export class TaskBilling implements VideoBilling {
   }
 }
 
-/** One hold for each time a task was made: an id that comes again after its 24 hours is paid again. */
+/** Includes the submission's `attempt`: an id that is used again after its 24 hours is charged again. */
 function holdId(task: StoredTask): string {
   return `${task.id}.${task.data.attempt}`
 }

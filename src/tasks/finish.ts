@@ -1,7 +1,3 @@
-/**
- * The end of a task: one change of state that only one can make; then the money and the news, which may be told twice
- * but never not at all, because the task stays due until they were.
- */
 import type { Json } from '../wire/json.ts'
 import { save, type TaskEvent, type TaskParts } from './parts.ts'
 import { changed, withoutPictures, type StoredTask, type VideoTask } from './task.ts'
@@ -9,7 +5,10 @@ import { nextTryMs } from './webhook.ts'
 
 type Ending = Pick<VideoTask, 'state'> & Partial<VideoTask>
 
-/** Makes the task final and settles it. Gives the stored task, whoever has ended it. */
+/**
+ * Makes the task final, which exactly one process can do, and settles it. Returns the stored task, even if another
+ * process ended it. Settlement and notification are at-least-once: the task stays due until both have succeeded.
+ */
 export async function finish(parts: TaskParts, task: StoredTask, ending: Ending): Promise<StoredTask> {
   const now = await parts.now()
   const record = { dueAt: now, leasedUntil: now + parts.timing.leaseMs }
@@ -22,7 +21,7 @@ export function fail(parts: TaskParts, task: StoredTask, code: string, message: 
   return finish(parts, task, { state: 'failed', error: { code, message } })
 }
 
-/** Tells ledger and host how a final task ended. Under the lease; tried again later if the ledger does not answer. */
+/** Settles a final task and notifies the host. Requires the lease. Rescheduled if the ledger fails. */
 export async function settle(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
   try {
     await parts.billing.end(task)
@@ -35,26 +34,27 @@ export async function settle(parts: TaskParts, task: StoredTask): Promise<Stored
   if (parts.push === undefined) {
     return (await save(parts, changed(task, { settled: true }, { dueAt: null, leasedUntil: 0 }))).task
   }
-  // Whoever sweeps next tells the webhook: it must not hold up the client that has just asked.
+  // Left to the next sweep: a slow webhook must not delay the request that found the task finished.
   const due = { dueAt: await parts.now(), leasedUntil: 0 }
-  return (await save(parts, changed(task, { settled: true, untold: 0 }, due))).task
+  return (await save(parts, changed(task, { settled: true, pushFailures: 0 }, due))).task
 }
 
-/** Tells the webhook of a settled task. Under the lease. */
+/** Sends the webhook of a settled task. Requires the lease. */
 export async function push(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
-  const { untold: failed = 0, ...told } = task.data
-  const over: StoredTask = { ...task, version: task.version + 1, dueAt: null, leasedUntil: 0, data: told }
+  const { pushFailures: failed = 0, ...data } = task.data
+  const done: StoredTask = { ...task, version: task.version + 1, dueAt: null, leasedUntil: 0, data }
   try {
     await parts.push?.(task)
-    return (await save(parts, over)).task
+    return (await save(parts, done)).task
   } catch {
     const waitMs = nextTryMs(failed + 1)
-    if (waitMs === undefined) return (await save(parts, over)).task
+    if (waitMs === undefined) return (await save(parts, done)).task
     const dueAt = (await parts.now()) + waitMs
-    return (await save(parts, changed(task, { untold: failed + 1 }, { dueAt, leasedUntil: 0 }))).task
+    return (await save(parts, changed(task, { pushFailures: failed + 1 }, { dueAt, leasedUntil: 0 }))).task
   }
 }
 
+/** Reports to the host that the vendor's state and the task's may differ. */
 export function reconcile(
   parts: TaskParts,
   task: StoredTask,

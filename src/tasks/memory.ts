@@ -1,4 +1,3 @@
-/** The embedded task store: in this process, bounded, and lost with it. */
 import { checkKnown, count } from '../validation/known-options.ts'
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../errors.ts'
@@ -6,15 +5,17 @@ import { lazily } from '../lazily.ts'
 import { copyJson } from '../wire/json.ts'
 import type { TaskRecord, TaskStore } from './contract.ts'
 
+/** Options of `memoryTaskStore`. */
 export interface MemoryTaskStoreOptions {
-  /** Tasks at most; beyond them new ones are refused with 503. Default 10,000. */
+  /** Maximum number of tasks; further submissions are rejected with 503. Default 10,000. */
   readonly size?: number
 }
 
+/** A task store in the memory of this process. Tasks are lost on restart. */
 export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore {
   checkKnown('memoryTaskStore', options, { size: count })
   const { size = 10_000 } = options
-  // The cache never evicts on its own: room is made only of tasks that nobody can ask for any more.
+  // The cache never evicts by itself because it never exceeds `size`: only expired tasks are deleted.
   const tasks = lazily(() => new LRUCache<string, TaskRecord>({ max: size }))
 
   const forgetExpired = (now: number) => {
@@ -28,7 +29,7 @@ export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore
       if (present !== undefined && !isOver(present, task.createdAt)) return copy(present)
       if (present === undefined && tasks().size >= size) forgetExpired(task.createdAt)
       if (present === undefined && tasks().size >= size) {
-        const message = 'Too many tasks are under way. Try again when some have finished.'
+        const message = 'Too many video tasks are in progress. Try again later.'
         throw new GatewayError('service_unavailable', { message, retryAfterMs: 60_000 })
       }
       tasks().set(key, copy(task))

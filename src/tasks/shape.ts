@@ -1,7 +1,6 @@
-/** A video task in OpenAI's shape, for its clients and for webhooks. */
 import type { StoredTask } from './task.ts'
 
-/** OpenAI's `Video` object. */
+/** A task as OpenAI's `Video` object, for its clients and for webhooks. */
 export function openaiShape(task: StoredTask): Record<string, unknown> {
   const { state, request, progress = 0, error, finishedAt } = task.data
   const status = {

@@ -1,9 +1,9 @@
-/** The time by which tasks are stamped: the store's own clock where it has one, so that machines agree. */
 import type { TaskStore } from './contract.ts'
 
-/** How long a measured difference is trusted. */
+/** Milliseconds after which the difference between the clocks is measured again. */
 const trustMs = 60_000
 
+/** The current time by the store's clock, if it has one, so that machines whose clocks differ agree. */
 export class StoreTime {
   readonly #store: Pick<TaskStore, 'now'>
   readonly #local: () => number
@@ -16,11 +16,11 @@ export class StoreTime {
     this.#local = local
   }
 
-  /** Milliseconds since the epoch. Rejects when the store's clock was never read and cannot be read now. */
+  /** Milliseconds since the epoch. Rejects if the store's clock must be read and cannot be. */
   async now(): Promise<number> {
     if (this.#store.now === undefined) return this.#local()
     const age = this.#local() - this.#measuredAt
-    // A clock that was set back makes the measurement worthless as well.
+    // A negative age means that the local clock was set back, which invalidates the measurement.
     if (age < 0 || age > trustMs) {
       this.#measuring ??= this.#measure().finally(() => {
         this.#measuring = undefined
@@ -34,7 +34,7 @@ export class StoreTime {
     const before = this.#local()
     const there = (await this.#store.now?.()) as number
     const after = this.#local()
-    // Whole milliseconds: a store may refuse anything else.
+    // Rounded, because a store may reject fractions.
     this.#offset = Math.round(there - (before + after) / 2)
     this.#measuredAt = after
   }

@@ -1,29 +1,29 @@
 /**
- * Handing a task to a vendor so that a crash at any instant loses nothing and pays nothing twice: the intent is stored
- * before the vendor is called, and what becomes of the call is written over it by compare-and-set. Whoever finds an
- * intent whose lease has run out clears it up by what the vendor offers (`VideoProvider.submit`).
+ * Submission of a task to a vendor. A crash at any moment must neither lose the task nor charge it twice. Therefore the
+ * intent to submit is stored before the vendor is called, and the outcome replaces it by compare-and-set. A process that
+ * finds an intent with an expired lease recovers it in the way the vendor supports (`VideoProvider.submit`).
  */
 import { GatewayError } from '../errors.ts'
 import type { Json } from '../wire/json.ts'
 import { fail, finish, reconcile } from './finish.ts'
-import { ask, save, wasNotBegun, workerOf, type TaskParts, type VideoDeployment } from './parts.ts'
+import { ask, save, wasNotBegun, deploymentOf, type TaskParts, type VideoDeployment } from './parts.ts'
 import { changed, withoutPictures, type StoredTask } from './task.ts'
 
-/** How long an intent is left alone: as long as its own process may still be waiting, and as the vendor needs to know it. */
+/** The lease of an intent: the time its process may wait for the vendor, plus the time until the vendor can find the job. */
 export function intentLeaseMs(parts: TaskParts, video: VideoDeployment['video']): number {
   const acceptMs = video.submit === 'lookup' ? (video.acceptBoundMs ?? 60_000) : 0
   return parts.timing.startMs + acceptMs + 5_000
 }
 
 /**
- * How long money is held for a task that may not be stored yet: until whoever finds its intent has had the time to keep the
- * hold. A process that dies in front of the intent leaves nobody who could release it.
+ * The lease of a hold before its task is stored: long enough for another process to find the intent and extend the hold,
+ * but short, because a process that dies before storing the intent leaves a hold that nothing releases earlier.
  */
 export function unstoredMs(parts: TaskParts, video: VideoDeployment['video']): number {
   return intentLeaseMs(parts, video) + 60_000
 }
 
-/** Without a hold that lasts no vendor is asked: the task fails, and what the ledger says is thrown. */
+/** Extends the hold to the task's deadline before the vendor is called. If the ledger rejects it, fails the task and throws. */
 export async function keepOrFail(parts: TaskParts, task: StoredTask): Promise<void> {
   try {
     await parts.billing.keep(task)
@@ -35,8 +35,8 @@ export async function keepOrFail(parts: TaskParts, task: StoredTask): Promise<vo
 }
 
 /**
- * Submits a task whose intent is stored and leased to us. Resolves to the stored task; throws what the client should be
- * told when no vendor has taken it.
+ * Submits a task whose intent is stored and leased to this process. Resolves to the stored task. If no vendor accepts
+ * it, throws the error for the client.
  */
 export async function submit(
   parts: TaskParts,
@@ -47,7 +47,7 @@ export async function submit(
   let failure: unknown
   for (const deployment of deployments) {
     if (current.data.provider !== deployment.provider || current.data.providerModel !== deployment.model) {
-      // Who is asked must be known before the question: it decides how a crash is cleared up.
+      // The deployment is stored before the call, because recovery after a crash depends on the vendor.
       const lease = (await parts.now()) + intentLeaseMs(parts, deployment.video)
       const named = { provider: deployment.provider, providerModel: deployment.model }
       const saved = await save(parts, changed(current, named, { dueAt: lease, leasedUntil: lease }))
@@ -67,9 +67,9 @@ export async function submit(
   throw failure
 }
 
-/** An intent that was left behind, leased to us now. */
+/** Recovers an intent whose process did not finish the submission. Requires the lease. */
 export async function recover(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
-  const deployment = await workerOf(parts, task.data)
+  const deployment = await deploymentOf(parts, task.data)
   const now = await parts.now()
   if (deployment === undefined) {
     if (task.data.provider === undefined)
@@ -85,7 +85,7 @@ export async function recover(parts: TaskParts, task: StoredTask): Promise<Store
       if (operation !== undefined) return await accepted(parts, task, operation)
     }
     if (now >= task.data.deadlineAt) return await tooLate(parts, task)
-    // From here on the intent is as fresh as on the first day: nobody else may touch it before we have an answer.
+    // Renews the lease: no other process may recover the intent before the vendor has responded.
     const lease = now + intentLeaseMs(parts, video)
     const saved = await save(parts, changed(task, {}, { dueAt: lease, leasedUntil: lease }))
     if (!saved.won) return saved.task
@@ -95,7 +95,7 @@ export async function recover(parts: TaskParts, task: StoredTask): Promise<Store
   }
 }
 
-/** The vendor may have the job already: an account that has spent its money meanwhile pays all the same. */
+/** Continues without a hold if the balance is insufficient: the vendor may already have the job, which is then charged. */
 async function holdAgain(parts: TaskParts, task: StoredTask, leaseMs: number): Promise<void> {
   try {
     await parts.billing.hold(task, leaseMs)
@@ -122,7 +122,7 @@ function start(parts: TaskParts, task: StoredTask, { video, model, openModel, se
   return ask(parts.timing.startMs, (signal) => video.start({ request, model, openModel, token: task.id, signal }))
 }
 
-/** The vendor has the job. If the intent was cleared up meanwhile, the job may be one that nobody waits for. */
+/** Records the vendor's job. If the intent was recovered meanwhile, reports this job as an orphan. */
 async function accepted(parts: TaskParts, task: StoredTask, operation: Json): Promise<StoredTask> {
   const dueAt = (await parts.now()) + parts.intervalMs(task.data.request.duration)
   const request = withoutPictures(task.data.request)
@@ -133,7 +133,7 @@ async function accepted(parts: TaskParts, task: StoredTask, operation: Json): Pr
   return stored
 }
 
-/** The vendor may have the job or not. */
+/** Handles a submission of which it is unknown whether the vendor accepted it. */
 async function unclear(
   parts: TaskParts,
   task: StoredTask,
@@ -160,7 +160,7 @@ function giveUp(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
   return finish(parts, task, { state: 'failed', error, unclear: 'submission_unknown' })
 }
 
-/** The deadline has come while it is still unknown whether the vendor has the job. */
+/** Fails a task at its deadline although it is unknown whether the vendor has the job. */
 function tooLate(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
   const error = { code: 'expired', message: 'Cancelled: not finished in time.' }
   return finish(parts, task, { state: 'failed', error, unclear: 'submission_unknown' })

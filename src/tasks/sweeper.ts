@@ -1,18 +1,21 @@
-/** Goes on with the tasks that nobody asks about: recovery, cancellation, settlement. One unref'ed timer. */
 import { advance } from './advance.ts'
 import { save, type TaskParts } from './parts.ts'
 import { changed, fromRecord, type StoredTask } from './task.ts'
 
 export interface SweeperOptions {
-  /** Milliseconds between two looks for due tasks, give or take a fifth. Default 1,000. */
+  /** Milliseconds between two sweeps, ± 20 %. Default 1,000. */
   readonly everyMs: number
-  /** Tasks worked on at once. Default 64. */
+  /** Maximum number of concurrent steps. Default 64. */
   readonly concurrency: number
-  /** Tasks of one provider worked on at once. Default 16. */
+  /** Maximum number of concurrent steps for one provider. Default 16. */
   readonly perProvider: number
   readonly random: () => number
 }
 
+/**
+ * Advances due tasks whose client does not poll: recovers, cancels and settles them, and sends webhooks. Uses one
+ * unref'ed timer.
+ */
 export class Sweeper {
   readonly #parts: TaskParts
   readonly #options: SweeperOptions
@@ -26,13 +29,13 @@ export class Sweeper {
     this.#options = options
   }
 
-  /** Begins to look. Called again, it does nothing. */
+  /** Starts the timer. Further calls do nothing. */
   start(): void {
     if (this.#timer !== undefined || this.#stopped) return
     this.#plan()
   }
 
-  /** One look: everything due is begun, as far as there is room. Resolves when that work is done. */
+  /** Processes all due tasks, within the limits of concurrency. Resolves when they are done. */
   async sweep(): Promise<void> {
     const { concurrency } = this.#options
     while (!this.#stopped) {
@@ -52,7 +55,7 @@ export class Sweeper {
     await Promise.all(this.#running)
   }
 
-  /** Ends the looking; resolves when the work under way is done. */
+  /** Stops the timer. Resolves when the steps in progress are done. */
   async stop(): Promise<void> {
     this.#stopped = true
     clearTimeout(this.#timer)
@@ -62,7 +65,7 @@ export class Sweeper {
   #plan(): void {
     const jitter = 0.8 + 0.4 * this.#options.random()
     this.#timer = setTimeout(() => {
-      // A store that is down is asked again at the next look; the tasks' own due times do the rest.
+      // If the store is down, the tasks stay due until the next sweep.
       void this.sweep()
         .catch(() => undefined)
         .then(() => this.#stopped || this.#plan())
@@ -75,7 +78,7 @@ export class Sweeper {
     const busy = this.#busy.get(provider) ?? 0
     const step =
       this.#stopped || busy >= this.#options.perProvider ? this.#putBack(task) : this.#step(task, provider, busy)
-    // A step that fails leaves its lease behind: when that has run out, the task is due again.
+    // If a step fails, the task is due again once its lease expires.
     const work: Promise<void> = step
       .then(
         () => undefined,

@@ -1,55 +1,55 @@
-/** The video task: what is stored of it, and how it may change. Pure functions, no time and no store of their own. */
 import type { ErrorCode } from '../errors.ts'
 import type { VideoRequest, VideoState } from '../wire/video.ts'
 import { copyJson, isShort, type Json } from '../wire/json.ts'
 import type { TaskRecord } from './contract.ts'
 
+/** The data of a video task. */
 export interface VideoTask {
-  /** `submitting`: the intent is stored, the vendor's answer is not; clients see `pending`. */
+  /** `submitting`: the intent to submit is stored, the vendor's response is not yet. Clients see `pending`. */
   readonly state: 'submitting' | VideoState
   readonly request: VideoRequest
-  /** SHA-256 of the request as it came, for repetitions under one idempotency key. */
+  /** SHA-256 of the request as received, to detect a different request with the same idempotency key. */
   readonly digest: string
-  /** Random, of the submission that made the task: tells it from its repetitions. */
+  /** Random id of the submission that created the task, to tell it from a concurrent duplicate. */
   readonly attempt: string
-  /** Who does the work: by name, because another process must find them again. Absent until somebody was asked. */
+  /** Name of the provider that makes the video, by which any process finds it. Absent until one was chosen. */
   readonly provider?: string
   readonly providerModel?: string
   readonly group: string
   readonly key?: string
-  /** Cancelled if not finished by then. */
+  /** When the task is cancelled if it is not finished. Milliseconds since the epoch. */
   readonly deadlineAt: number
   /** The vendor's reference to the job. */
   readonly operation?: Json
   /** 0 to 100. */
   readonly progress?: number
   readonly url?: string
-  /** Seconds of video that were made. */
+  /** Seconds of video produced. */
   readonly seconds?: number
   readonly error?: { readonly code: string; readonly message: string }
-  /** The refusal that was answered to the submission, for repetitions of it. */
+  /** The error response to the submission, repeated for each retry of it. */
   readonly refusal?: { readonly code: ErrorCode; readonly message: string; readonly param: string | null }
   readonly finishedAt?: number
-  /** The vendor may be working on a job although the task has failed: the host is told when the task is settled. */
+  /** The task has failed, but the vendor may still be working on it. Reported to the host when the task is settled. */
   readonly unclear?: 'submission_unknown'
-  /** Checks in a row for which the vendor did not know the job. */
+  /** Consecutive checks in which the vendor did not know the job. */
   readonly misses: number
-  /** Failures in a row to ask the vendor at all. */
+  /** Consecutive checks that failed. */
   readonly faults: number
-  /** What the ledger holds for it, in micro-units. */
+  /** Amount held by the ledger, in micro-units. */
   readonly held?: string
-  /** Tries to tell a webhook of the end that failed; absent when it was told, or nobody wants to know. */
-  readonly untold?: number
-  /** Whether ledger and host know of the end. */
+  /** Failed deliveries of the webhook. Absent once it is delivered or given up, and if there is none. */
+  readonly pushFailures?: number
+  /** Whether ledger and hooks have processed the task's end. */
   readonly settled: boolean
 }
 
-/** A stored task with its data understood. */
+/** A stored task with typed data. */
 export interface StoredTask extends Omit<TaskRecord, 'data'> {
   readonly data: VideoTask
 }
 
-/** The next version of a task. The lease is kept unless it is given up in `record`. */
+/** The next version of a task. Keeps the lease unless `record` changes it. */
 export function changed(
   task: StoredTask,
   data: Partial<VideoTask>,
@@ -58,7 +58,7 @@ export function changed(
   return { ...task, ...record, version: task.version + 1, data: { ...task.data, ...data } }
 }
 
-/** What is kept of a request that no vendor needs to be given again: pictures in it may be of many megabytes. */
+/** The request without its large fields: images can have megabytes and are not needed once the vendor has the job. */
 export function withoutPictures(request: VideoRequest): VideoRequest {
   const { prompt, model, duration, ...rest } = request
   const small = Object.entries(rest).filter(([, value]) => isShort(value, 2_000))
@@ -69,7 +69,7 @@ export function isFinal(task: VideoTask): boolean {
   return task.state === 'completed' || task.state === 'failed'
 }
 
-/** A task is stored as plain JSON: what is undefined is left out. */
+/** Plain JSON, without undefined fields. */
 export function toRecord(task: StoredTask): TaskRecord {
   return { ...task, data: copyJson(task.data) }
 }

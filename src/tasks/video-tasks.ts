@@ -1,4 +1,3 @@
-/** The video tasks of a gateway: what the endpoints ask for. */
 import { createHash, randomBytes } from 'node:crypto'
 import type { Caller } from '../auth/contract.ts'
 import { GatewayError } from '../errors.ts'
@@ -7,23 +6,25 @@ import type { VideoContent } from '../providers/video.ts'
 import type { VideoRequest } from '../wire/video.ts'
 import { advance, cancel, lease } from './advance.ts'
 import type { TaskListOptions } from './contract.ts'
-import { save, workerOf, type TaskParts } from './parts.ts'
+import { save, deploymentOf, type TaskParts } from './parts.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
 import { Sweeper, type SweeperOptions } from './sweeper.ts'
 import { changed, fromRecord, isFinal, toRecord, type StoredTask } from './task.ts'
 
+/** A request to make a video. */
 export interface Submission {
   readonly caller: Caller
   readonly request: VideoRequest
-  /** SHA-256 of the request as it came. */
+  /** SHA-256 of the request as received. */
   readonly digest: string
-  /** Makes a repetition of the request the same task. At most 255 characters. */
+  /** A retry with the same key returns the same task. At most 255 characters. */
   readonly idempotencyKey?: string | undefined
 }
 
-/** How long a client that asks for a task waits for the vendor to be asked, before it gets what is stored. */
+/** Milliseconds for which a request for a task waits for the vendor before it returns the stored state. */
 const answerMs = 3_000
 
+/** The operations of the video endpoints on tasks. */
 export class VideoTasks {
   readonly #parts: TaskParts
   readonly #sweeper: Sweeper
@@ -33,23 +34,23 @@ export class VideoTasks {
     this.#sweeper = new Sweeper(parts, sweeping)
   }
 
-  /** Goes on with tasks of earlier processes and of clients that do not come back. */
+  /** Starts the timer that advances tasks of earlier processes and of clients that do not poll. */
   start(): void {
     this.#sweeper.start()
   }
 
-  /** Does what is due now, and resolves when it is done. For hosts that have a timer of their own. */
+  /** Processes all tasks that are due now. Resolves when they are done. */
   sweep(): Promise<void> {
     return this.#sweeper.sweep()
   }
 
-  /** Gives back the leases; tasks under way go on elsewhere, or here after the next start. */
+  /** Stops the timer and waits for steps in progress. Another process, or the next start, continues the tasks. */
   async close(): Promise<void> {
     await this.#sweeper.stop()
     await this.#parts.store.close?.()
   }
 
-  /** The task of a submission: new, or the one that an earlier submission with the same idempotency key has made. */
+  /** Submits a video. Returns the new task, or the existing one with the same idempotency key. */
   async create(submission: Submission): Promise<StoredTask> {
     const { caller, digest, idempotencyKey } = submission
     const id = idempotencyKey === undefined ? newId() : repeatedId(caller.account, idempotencyKey)
@@ -72,7 +73,7 @@ export class VideoTasks {
     const paid: StoredTask = { ...named, data: { ...named.data, held } }
     const stored = fromRecord(await this.#parts.store.insert(toRecord(paid)))
     if (stored.data.attempt !== paid.data.attempt) {
-      // Two submissions under one key at once: this one is the repetition, and what it held is not needed.
+      // A concurrent submission with the same key was stored first: release the hold of this one.
       await this.#parts.billing.end({ ...paid, data: { ...paid.data, state: 'failed' } })
       return repetition(stored, digest)
     }
@@ -82,7 +83,7 @@ export class VideoTasks {
     return submit(this.#parts, stored, deployments)
   }
 
-  /** The caller's own task, asked about if that is due. Throws `not_found`, in the same words for every reason. */
+  /** The account's task, updated from the vendor if a check is due. Throws the same `not_found` for every reason. */
   async find(account: string, id: string): Promise<StoredTask> {
     const task = await this.#own(account, id)
     if (isFinal(task.data)) return task
@@ -91,7 +92,7 @@ export class VideoTasks {
     return soonOr(advance(this.#parts, leased), leased)
   }
 
-  /** The task when it is final, or as it is after `ms`. */
+  /** Waits until the task is final, but at most `ms`. */
   async wait(task: StoredTask, ms: number, signal: AbortSignal): Promise<StoredTask> {
     const end = (await this.#parts.now()) + ms
     let current = task
@@ -110,14 +111,14 @@ export class VideoTasks {
     return (await store.list(account, { ...options, now: await this.#parts.now() })).map(fromRecord)
   }
 
-  /** The bytes of a finished video, where its provider gives them out; undefined where its URL does. */
+  /** The bytes of a finished video, if the provider serves them; undefined if the video has a URL instead. */
   async content(task: StoredTask, signal: AbortSignal, range: string | undefined): Promise<VideoContent | undefined> {
-    const deployment = await workerOf(this.#parts, task.data)
+    const deployment = await deploymentOf(this.#parts, task.data)
     const context = { signal, ...(range !== undefined && { range }) }
     return deployment?.video.content?.(task.data.operation ?? null, context)
   }
 
-  /** Cancels the task if it has not ended, and makes its id unknown. */
+  /** Cancels the task if it has not ended, and deletes its id. */
   async remove(account: string, id: string): Promise<StoredTask> {
     let task = await this.#own(account, id)
     for (let tries = 0; tries < 5; tries++) {
@@ -163,17 +164,17 @@ export class VideoTasks {
 
 export function noSuchTask(): GatewayError {
   return new GatewayError('not_found', {
-    message: 'No such video task. It does not exist, or its 24 hours are over.',
+    message: 'No such video task. It does not exist, or it has expired after 24 hours.',
     param: 'id',
   })
 }
 
-/** 192 random bits. */
+/** An id of 192 random bits. */
 function newId(): string {
   return `video_${randomBytes(24).toString('base64url')}`
 }
 
-/** The same id for the same key of the same account, and no other. */
+/** An id derived from account and idempotency key, so that a retry finds the same task. */
 function repeatedId(account: string, key: string): string {
   const digest = createHash('sha256')
     .update(JSON.stringify([account, 'videos', key]))

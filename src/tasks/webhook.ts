@@ -1,8 +1,3 @@
-/**
- * Telling a customer's server that a video has ended: signed as Standard Webhooks are, so that `webhooks.unwrap` of
- * OpenAI's clients and others verify it. Delivery is tried until it is answered with 2xx, or given up; what is still to be
- * told is kept with the task, so that it survives a restart.
- */
 import { createHmac } from 'node:crypto'
 import { request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
@@ -11,32 +6,37 @@ import { publicLookup, publicUrl } from '../http/public-address.ts'
 import { openaiShape } from './shape.ts'
 import type { StoredTask } from './task.ts'
 
+/** Where a webhook is sent. */
 export interface WebhookEndpoint {
-  /** Must lead to a public address, unless `WebhookOptions.allowPrivateNetwork` says otherwise. Redirects are not followed. */
+  /** Must resolve to a public address, unless `WebhookOptions.allowPrivateNetwork` is true. Redirects are not followed. */
   readonly url: string
-  /** `whsec_` and at least 24 bytes of base64, as Standard Webhooks write secrets. */
+  /** Secret in the format of Standard Webhooks: `whsec_` and at least 24 bytes in base64. */
   readonly secret: string
 }
 
+/** Webhooks for finished videos. */
 export interface WebhookOptions {
-  /** Where the end of a task is told, by its account and request; undefined: nowhere. */
+  /** Returns the endpoint for a task, for example by its account, or undefined to send none. */
   readonly endpoint: (task: StoredTask) => Promise<WebhookEndpoint | undefined> | WebhookEndpoint | undefined
-  /** Also addresses of this network: only where the URLs are the host's own. Default false. */
+  /** Allows URLs in the private network. Only safe if customers cannot choose the URLs. Default false. */
   readonly allowPrivateNetwork?: boolean
 }
 
-/** Milliseconds after which delivery is tried again. */
+/** Milliseconds between the attempts at delivery. */
 const pausesMs: readonly number[] = [5_000, 60_000, 5 * 60_000, 30 * 60_000, 2 * 60 * 60_000]
 
-/** Milliseconds for the endpoint to be named, and for its answer. */
+/** Timeout in milliseconds, once for `endpoint()` and once for the delivery. */
 const answerMs = 10_000
 
-/** Milliseconds until the next try, after so many that failed; undefined when it is given up. */
+/** Milliseconds until the next attempt after `failed` failed ones; undefined if delivery is given up. */
 export function nextTryMs(failed: number): number | undefined {
   return pausesMs[failed - 1]
 }
 
-/** Resolves when the endpoint has taken it, or there is none; rejects when it has not, within `withinMs` in any case. */
+/**
+ * Sends the webhook of a finished video, signed according to Standard Webhooks, so that `webhooks.unwrap` of OpenAI's
+ * clients verifies it. Resolves once the endpoint has responded with 2xx, or if there is no endpoint; otherwise rejects.
+ */
 export async function deliver(
   options: WebhookOptions,
   task: StoredTask,
@@ -46,7 +46,7 @@ export async function deliver(
   const endpoint = await within(withinMs, Promise.resolve(options.endpoint(task)), 'webhooks.endpoint()')
   if (endpoint === undefined) return
   const url = options.allowPrivateNetwork === true ? new URL(endpoint.url) : publicUrl(endpoint.url)
-  if (url === undefined) throw new Error('the URL of the webhook does not lead to a public address')
+  if (url === undefined) throw new Error('the webhook URL must resolve to a public address')
   const timestamp = Math.floor(now / 1000)
   const type = task.data.state === 'completed' ? 'video.completed' : 'video.failed'
   const body = JSON.stringify({
@@ -64,17 +64,17 @@ export async function deliver(
     'webhook-signature': `v1,${sign(endpoint.secret, `${id}.${timestamp}.${body}`)}`,
   }
   const status = await post(url, body, headers, options.allowPrivateNetwork === true, withinMs)
-  if (status < 200 || status >= 300) throw new Error(`the webhook was answered with ${status}`)
+  if (status < 200 || status >= 300) throw new Error(`the webhook endpoint responded with ${status}`)
 }
 
 function sign(secret: string, content: string): string {
   const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64')
-  // An empty or short key would let anybody sign.
-  if (key.length < 24) throw new TypeError('the secret of a webhook must be at least 24 bytes in base64')
+  // An empty or short secret could be guessed, and the signature forged.
+  if (key.length < 24) throw new TypeError('a webhook secret must have at least 24 bytes in base64')
   return createHmac('sha256', key).update(content).digest('base64')
 }
 
-/** The status of the answer; its body is of no interest. A server that answers byte by byte gets no more time for it. */
+/** Resolves to the response's status. Ignores the body, so that a slow body takes no time. */
 function post(
   url: URL,
   body: string,
