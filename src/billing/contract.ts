@@ -1,165 +1,173 @@
-/**
- * Where money and its records are kept. Amounts are micro-units of the gateway's one currency, as bigint, each
- * between -2^53 and 2^53. Balances and sums may go beyond and are exact up to 10^18.
- *
- * The life of a payment: `hold` takes the most that a call can cost out of the balance, before anybody is called;
- * exactly one of `settle` (what it did cost) and `release` (nothing) ends it. A hold has a lease: if its process dies,
- * the money comes back by itself.
- *
- * At any time, for each account and to the last digit:
- *
- *     credits = balance + open holds + settlements
- *
- * For every method of a ledger:
- * - Required. One atomic step among all calls of all processes, and kept when its promise resolves. Rejects when the
- *   store cannot tell; the caller may then repeat it, which is safe: every change is idempotent by its id or reference.
- * - Required. All time is the store's own.
- * - Recommended. At most one round trip a call.
- * - An answer may be given at once or as a promise.
- */
-
+/** The state of one account. */
 export interface LedgerAccount {
   readonly id: string
-  /** What is left for new holds. Below zero after a settlement that was larger than its hold, or without end. */
+  /** Available for new holds. Negative after a settlement that exceeded its hold, or if the account is unlimited. */
   readonly balance: bigint
-  /** What open holds have taken out of the balance. */
+  /** Sum of the open holds, which are already subtracted from the balance. */
   readonly held: bigint
-  /** Holds are granted whatever the balance is. */
+  /** Whether holds succeed regardless of the balance. */
   readonly unlimited: boolean
-  /** The host's name for it. */
+  /** A label chosen by the host. */
   readonly name?: string
   /** Milliseconds since the epoch, by the store's clock. */
   readonly createdAt: number
 }
 
+/** An amount to reserve for a request or a task. */
 export interface Hold {
-  /** Names the hold, once for ever: the id of the request or the task. */
+  /** Id of the request or task. Never used for a second hold. */
   readonly id: string
   readonly account: string
   /** Not negative. */
   readonly amount: bigint
-  /** Milliseconds after which the amount goes back into the balance, unless the hold is renewed or ended. */
+  /** Milliseconds after which the amount returns to the balance, unless the hold is renewed or ended before. */
   readonly leaseMs: number
 }
 
+/** The result of a hold. */
 export interface HoldVerdict {
   /**
-   * `held`: the amount is taken, now or by an earlier call with this id. `insufficient`: the balance is smaller, nothing
-   * changed; an unknown account has no balance. `ended`: the hold was settled or released before, nothing changed.
+   * `held`: the amount is reserved, by this or an earlier call with this id. `insufficient`: the balance is too small, or
+   * the account is unknown; nothing changed. `ended`: the hold was already settled or released; nothing changed.
    */
   readonly outcome: 'held' | 'insufficient' | 'ended'
   /** The balance afterwards. */
   readonly balance: bigint
 }
 
+/** The end of a hold with a charge. */
 export interface Settlement {
-  /** The id of the hold. */
+  /** Id of the hold. */
   readonly id: string
   readonly account: string
-  /** What the call did cost. Not negative. */
+  /** The actual cost. Not negative. */
   readonly amount: bigint
 }
 
+/** The result of a settlement. */
 export interface SettleVerdict {
-  /** `settled`: now. `already`: by an earlier call, nothing changed. `released`: it was released before, nothing changed. */
+  /** `settled`: by this call. `already`: by an earlier call, nothing changed. `released`: released before, nothing changed. */
   readonly outcome: 'settled' | 'already' | 'released'
-  /** What was charged, now or then. */
+  /** The amount charged, by this or the earlier call. */
   readonly charged: bigint
-  /** The part of it that the hold did not cover: it was too small, its lease had run out, or there was none. */
+  /** The part of `charged` that no hold covered: the hold was too small, expired, or unknown. */
   readonly overage: bigint
 }
 
+/** A payment to an account, or a correction. */
 export interface Credit {
   readonly account: string
-  /** Negative to take something back. Not zero. */
+  /** Negative for a deduction. Not zero. */
   readonly amount: bigint
-  /** Names the payment, once for ever and for all accounts: the id of the order or of the payment event. */
+  /** Unique among the payments of all accounts: the id of the order or of the payment event. */
   readonly reference: string
-  /** The host's remark. */
+  /** A remark of the host. */
   readonly note?: string
 }
 
+/** The result of a credit. */
 export interface CreditVerdict {
   /**
-   * `credited`: now. `already`: this very credit was made before, nothing changed. `conflict`: the reference stands for
-   * another amount or account, nothing changed.
+   * `credited`: by this call. `already`: the same credit was made before, nothing changed. `conflict`: the reference was
+   * used for another amount or account, nothing changed.
    */
   readonly outcome: 'credited' | 'already' | 'conflict'
   /** The balance of the account afterwards. */
   readonly balance: bigint
 }
 
-/** One line of the books. Lines are only ever added. */
+/** One entry of the ledger. Entries are only added, never changed. */
 export interface LedgerEntry {
   /** Ascending in the order of booking. */
   readonly number: number
   readonly account: string
   readonly kind: 'credit' | 'settle' | 'release'
-  /** The reference of the credit, or the id of the hold. */
+  /** Reference of the credit, or id of the hold. */
   readonly reference: string
-  /** What it changed: credits above zero, settlements below, releases zero. */
+  /** Change of the account: positive for a credit, negative for a settlement, zero for a release. */
   readonly amount: bigint
-  /** Of a settlement: the part that the hold did not cover. */
+  /** Of a settlement: the part that no hold covered. */
   readonly overage: bigint
   readonly note?: string
   /** Milliseconds since the epoch, by the store's clock. */
   readonly at: number
 }
 
+/** One page of a list. */
 export interface Page<T> {
   readonly items: readonly T[]
-  /** Ask for the next page with it; absent at the end. */
+  /** Pass as `after` to get the next page. Absent on the last page. */
   readonly next?: string
 }
 
+/** Selects a page of a list. */
 export interface PageRequest {
-  /** Default 100, at most 1,000. */
+  /** Maximum number of items. Default 100, at most 1,000. */
   readonly limit?: number
-  /** `next` of the page before. */
+  /** `next` of the previous page. */
   readonly after?: string
 }
 
+/** The result of recomputing all balances from the entries. */
 export interface LedgerAudit {
+  /** Number of accounts. */
   readonly accounts: number
   /** Sums over all accounts. */
   readonly credits: bigint
   readonly balances: bigint
   readonly holds: bigint
   readonly settlements: bigint
-  /** Accounts whose balance is not what credits, open holds and settlements come to. Empty, or something is badly wrong. */
+  /** Accounts whose balance differs from `credits - open holds - settlements`. Always empty unless data is corrupt. */
   readonly faults: readonly { readonly account: string; readonly balance: bigint; readonly expected: bigint }[]
 }
 
-type Answer<T> = Promise<T> | T
+type Result<T> = Promise<T> | T
 
+/**
+ * Where money is kept. Amounts are micro-units of the gateway's single currency, as bigints between -2^53 and 2^53.
+ * Balances and sums may exceed that and are exact up to 10^18.
+ *
+ * `hold` reserves the maximum cost of a request before any vendor is called. Exactly one of `settle` (charges the actual
+ * cost) and `release` (charges nothing) ends a hold. A hold has a lease: if its process dies, the amount returns to the
+ * balance when the lease expires. At any time, exactly, for each account:
+ *
+ *     credits = balance + open holds + settlements
+ *
+ * For every method:
+ * - Required. Atomic with respect to all calls of all processes, and durable once its promise resolves. Rejects when the
+ *   result is unknown. The call can then be repeated safely: every change is idempotent by its id or reference.
+ * - Required. All times are the store's own.
+ * - Recommended. At most one round trip per call.
+ * - Optional. Returns its result synchronously instead of as a promise.
+ */
 export interface Ledger {
-  /** Required. Takes the amount out of the balance if that is as large, or the account is unlimited. */
-  hold(hold: Hold): Answer<HoldVerdict>
+  /** Required. Subtracts the amount from the balance if the balance is large enough or the account is unlimited. */
+  hold(hold: Hold): Result<HoldVerdict>
   /**
-   * Required. Ends a hold: the balance gets back what was held and pays what it cost. Never refused for want of money: what
-   * the hold does not cover is taken from the balance, below zero if need be, and told as overage. That also goes for
-   * holds whose lease has run out or which the ledger does not know, because the call did take place.
+   * Required. Ends a hold: returns the held amount to the balance and subtracts the cost. Always succeeds: what the hold
+   * does not cover is taken from the balance, which may become negative, and reported as overage. This includes holds
+   * that have expired or are unknown, because the request was served.
    */
-  settle(settlement: Settlement): Answer<SettleVerdict>
+  settle(settlement: Settlement): Result<SettleVerdict>
   /**
-   * Required. Ends a hold without a charge. No harm to one that was ended before. A hold that is not known ends as well:
-   * if it arrives later, having been overtaken, it finds itself ended.
+   * Required. Ends a hold without a charge. Does nothing if it has already ended. An unknown hold is recorded as ended, so
+   * that a `hold` that arrives later, out of order, has the outcome `ended`.
    */
-  release(hold: Pick<Hold, 'id' | 'account'>): Answer<void>
-  /** Required. The holds that are still open last `leaseMs` from now. */
-  renew(holds: readonly Pick<Hold, 'id' | 'account'>[], leaseMs: number): Answer<void>
-  /** Required. Adds to a balance, at most once for a reference. Opens the account if it is not known. */
-  credit(credit: Credit): Answer<CreditVerdict>
-  /** Required. Opens an account, or changes what is given of one that exists. */
-  open(account: { readonly id: string; readonly name?: string; readonly unlimited?: boolean }): Answer<LedgerAccount>
-  /** Required. Holds whose lease has run out no longer count as held. */
-  account(id: string): Answer<LedgerAccount | undefined>
-  /** Recommended. All accounts in the order of their ids. */
-  accounts?(page: PageRequest): Answer<Page<LedgerAccount>>
-  /** Recommended. The books of one account, newest first. */
-  entries?(account: string, page: PageRequest): Answer<Page<LedgerEntry>>
-  /** Required. Adds everything up again from the entries and compares. */
-  audit(): Answer<LedgerAudit>
-  /** Optional. Gives back what the store holds. Called once by `gateway.close()`. */
+  release(hold: Pick<Hold, 'id' | 'account'>): Result<void>
+  /** Required. Extends the leases of those holds that are still open to `leaseMs` from now. */
+  renew(holds: readonly Pick<Hold, 'id' | 'account'>[], leaseMs: number): Result<void>
+  /** Required. Adds to a balance, at most once per reference. Opens the account if it is unknown. */
+  credit(credit: Credit): Result<CreditVerdict>
+  /** Required. Opens an account, or changes the given fields of an existing one. */
+  open(account: { readonly id: string; readonly name?: string; readonly unlimited?: boolean }): Result<LedgerAccount>
+  /** Required. The account; undefined if it is unknown. Expired holds no longer count as held. */
+  account(id: string): Result<LedgerAccount | undefined>
+  /** Recommended. All accounts, ordered by id. */
+  accounts?(page: PageRequest): Result<Page<LedgerAccount>>
+  /** Recommended. The entries of one account, newest first. */
+  entries?(account: string, page: PageRequest): Result<Page<LedgerEntry>>
+  /** Required. Recomputes all balances from the entries and compares. */
+  audit(): Result<LedgerAudit>
+  /** Optional. Releases the store's resources. Called once by `gateway.close()`. */
   close?(): Promise<void>
 }

@@ -1,23 +1,21 @@
-/** What becomes of a call whose client leaves before the end: rules differ, so this is an option and no constant. */
-
+/** What happens to a request whose client disconnects before the end of the response. */
 export interface DisconnectPolicy {
   /**
-   * What the vendor is told. `abort` (the default): to stop, at once. `drain`: nothing; the answer is read to its end,
-   * so that the vendor's own count is known, but no longer than `drainMs`.
+   * `abort` (the default): aborts the vendor's response at once. `drain`: reads it to its end, but at most for `drainMs`,
+   * so that the vendor's own token counts are known.
    */
   readonly vendor?: 'abort' | 'drain'
   /**
-   * What the client pays. `delivered` (the default): the tokens reported if the vendor has told them by then, else the
-   * question and as much of the answer as was produced, estimated. `reported`: what the vendor has told, else nothing.
-   * `none`: nothing.
+   * What the client pays. `delivered` (the default): the tokens reported by the vendor, if it has reported any; otherwise
+   * an estimate of the prompt and of the response so far. `reported`: only what the vendor has reported. `none`: nothing.
    */
   readonly charge?: 'delivered' | 'reported' | 'none'
   /**
-   * What a client pays that leaves before anything was answered. `prompt` (the default): the question, estimated, and the
-   * images it asked for, once the vendor has been sent the whole request. `none`: nothing.
+   * What the client pays if it disconnects before the vendor has responded. `prompt` (the default): an estimate of the
+   * prompt, and the requested images, once the whole request was sent to the vendor. `none`: nothing.
    */
   readonly unanswered?: 'prompt' | 'none'
-  /** Milliseconds for which an answer nobody reads is read on. Default 60,000. */
+  /** Maximum time in milliseconds to read a response after its client has disconnected. Default 60,000. */
   readonly drainMs?: number
 }
 

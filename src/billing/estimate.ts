@@ -1,5 +1,5 @@
-/** Bytes of an answer's text, of which its tokens are estimated where the vendor does not count them. */
-interface Told {
+/** Measures the text of responses, from which tokens are estimated if the vendor does not report them. */
+interface Choice {
   readonly delta?: unknown
   readonly message?: unknown
   readonly text?: unknown
@@ -9,14 +9,14 @@ interface Answer {
   readonly choices?: readonly unknown[]
 }
 
-/** In chunks of a stream. */
+/** Bytes of text in the chunks of a stream. */
 export function textInChunks(chunks: readonly Answer[]): number {
   let bytes = 0
   for (const chunk of chunks) bytes += textInAnswer(chunk)
   return bytes
 }
 
-/** In a whole answer, or one chunk. */
+/** Bytes of text in a non-streaming response or in one chunk. */
 export function textInAnswer(answer: object): number {
   const { choices = [] } = answer as Answer
   let bytes = 0
@@ -25,14 +25,14 @@ export function textInAnswer(answer: object): number {
 }
 
 function bytesOf(choice: unknown): number {
-  const { delta, message, text } = choice as Told
+  const { delta, message, text } = choice as Choice
   return textBytes(delta ?? message ?? text)
 }
 
-/** Strings that the model did not write. */
+/** Fields whose strings the model did not generate. */
 const labels = new Set(['id', 'call_id', 'type', 'role', 'status', 'format', 'data', 'url', 'encrypted_content'])
 
-/** In all strings of a value, except for those that only label it. */
+/** Bytes of all strings in a value, except those in fields the model did not generate. */
 export function textBytes(value: unknown): number {
   if (typeof value === 'string') return Buffer.byteLength(value)
   if (typeof value !== 'object' || value === null) return 0

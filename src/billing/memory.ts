@@ -1,4 +1,3 @@
-/** The embedded ledger: books in this process, which end with it. */
 import { callback, checkKnown, count } from '../validation/known-options.ts'
 import type {
   LedgerAccount,
@@ -16,15 +15,18 @@ import type {
 } from './contract.ts'
 import { pageOf, readNumber } from './page.ts'
 
+/** Options of `memoryLedger`. */
 export interface MemoryLedgerOptions {
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly now?: () => number
   /**
-   * Lines of the books kept at most; older ones are kept as sums only, and their ids may be used again. Default 100,000.
+   * Maximum number of entries. Older ones are kept only as sums, and their ids are no longer recognised as used. Default
+   * 100,000.
    */
   readonly entries?: number
 }
 
+/** A ledger in the memory of this process. All balances are lost on restart. */
 export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
   checkKnown('memoryLedger', options, { now: callback, entries: count })
   return new MemoryLedger(options.now ?? Date.now, options.entries ?? 100_000)
@@ -37,9 +39,9 @@ interface Book {
   balance: bigint
   unlimited: boolean
   readonly holds: Map<string, { amount: bigint; end: number }>
-  /** No hold ends before. */
+  /** No hold expires before this time. */
   soonest: number
-  /** Sums of the lines that are no longer kept. */
+  /** Sums of the entries that are no longer kept. */
   credits: bigint
   settlements: bigint
 }
@@ -48,9 +50,9 @@ class MemoryLedger implements Ledger {
   readonly #now: () => number
   readonly #most: number
   readonly #books = new Map<string, Book>()
-  /** Every line by what it ended or credited, oldest first. */
+  /** Entries by the id of the hold or the reference of the credit, oldest first. */
   readonly #lines = new Map<string, LedgerEntry>()
-  /** Kept: a new iterator of a map passes by all places that have become empty at its beginning. */
+  /** One iterator for all deletions: a new iterator of a Map steps over every deleted entry at its beginning. */
   #oldest: Iterator<[string, LedgerEntry], undefined> | undefined
   #number = 0
 
@@ -184,7 +186,7 @@ class MemoryLedger implements Ledger {
     return { id, balance, held, unlimited, createdAt, ...(name !== undefined && { name }) }
   }
 
-  /** What was held under an id, which then is held no more. */
+  /** Removes a hold and returns its amount; 0 if there is none. */
   #drop(book: Book, id: string): bigint {
     const held = book.holds.get(id)?.amount ?? 0n
     book.holds.delete(id)

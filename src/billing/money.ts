@@ -1,11 +1,10 @@
 /**
- * Money: whole micro-units of the currency (bigint) inside, decimal strings at the edges. Never a floating-point number,
- * which cannot hold most decimal amounts exactly.
+ * Amounts of money are bigints in micro-units of the currency internally, and decimal strings in the API. Floating-point
+ * numbers cannot represent most decimal amounts exactly.
  */
-
 const microDigits = 6
 
-/** The largest amount kept, 9,007,199,254.740991 units: every store can count it exactly, whatever its numbers are. */
+/** The largest amount, 9,007,199,254.740991 units: every store can represent it exactly, also as a double. */
 export const mostMicros: bigint = BigInt(Number.MAX_SAFE_INTEGER)
 
 /** `'12.5'` → 12,500,000n. Throws a `TypeError` for anything but a decimal number with at most six digits after the point. */
@@ -26,7 +25,7 @@ export function formatMoney(micros: bigint): string {
 
 const decimalForm = /^(-?)(\d{1,15})(?:\.(\d+))?$/
 
-/** A decimal number as an integer of its `digits`-th digit after the point. Throws a `TypeError` where that loses anything. */
+/** A decimal number as an integer, scaled by 10^`digits`. Throws a `TypeError` if it has more decimal places. */
 export function parseDecimal(text: unknown, digits: number): bigint {
   const match = typeof text === 'string' ? decimalForm.exec(text) : null
   if (match === null) {
@@ -34,7 +33,7 @@ export function parseDecimal(text: unknown, digits: number): bigint {
     throw new TypeError(`${given} is not a decimal number in a string, such as "12.5"`)
   }
   const [, sign, whole = '', fraction = ''] = match
-  if (fraction.length > digits) throw new TypeError(`"${match[0]}" has more than ${digits} digits after the point`)
+  if (fraction.length > digits) throw new TypeError(`"${match[0]}" has more than ${digits} decimal places`)
   const value = BigInt(whole + fraction.padEnd(digits, '0'))
   return sign === '-' ? -value : value
 }

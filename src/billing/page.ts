@@ -1,20 +1,19 @@
-/** A page out of a list that is longer, and the cursors that lead from one to the next. */
 import { invalid, type GatewayError } from '../errors.ts'
 import type { Page } from './contract.ts'
 
-/** `found` holds one more than `limit` where there is more to come. */
+/** A page of a list. `found` has one more item than `limit` if there is a next page. */
 export function pageOf<T>(found: readonly T[], limit: number, cursor: (last: T) => string): Page<T> {
   const items = found.slice(0, limit)
   const last = items.at(-1)
   return found.length > limit && last !== undefined ? { items, next: cursor(last) } : { items }
 }
 
-/** Names a place in a list that is ordered by a time and then by an id. */
+/** The cursor of an item in a list ordered by time, then id. */
 export function cursorOf(time: number, id: string): string {
   return JSON.stringify([time, id])
 }
 
-/** Throws 400 for anything but a cursor of `cursorOf`. */
+/** Parses a cursor of `cursorOf`. Throws a 400 for anything else. */
 export function readCursor(after: string): readonly [time: number, id: string] {
   let parts: unknown
   try {
@@ -28,7 +27,7 @@ export function readCursor(after: string): readonly [time: number, id: string] {
   return [time, id]
 }
 
-/** Throws 400 for anything but the number of an entry in a ledger's books, as text. */
+/** Parses a cursor that is the number of a ledger entry. Throws a 400 for anything else. */
 export function readNumber(after: string): bigint {
   if (!/^\d{1,19}$/.test(after)) throw badCursor()
   const number = BigInt(after)

@@ -1,32 +1,31 @@
-/** What a call of a model costs: decimal strings in the options, exact integers from there on. */
 import type { Usage } from '../wire/usage.ts'
 import { checkKnown, elsewhere, type Known } from '../validation/known-options.ts'
 import { mostMicros, parseDecimal } from './money.ts'
 import type { Units } from './receipt.ts'
 
-/** The price of a model, in decimal strings of the gateway's currency. What is not named costs nothing. */
+/** The price of a model, in decimal strings of the gateway's currency, such as `'2.5'`. Absent parts cost nothing. */
 export interface PriceOptions {
-  /** A million input tokens. */
+  /** Per million input tokens. */
   readonly input?: string
-  /** A million output tokens. */
+  /** Per million output tokens. */
   readonly output?: string
-  /** A million of the input tokens that were read from a cache. Default: as `input`. */
+  /** Per million input tokens read from a cache. Default: as `input`. */
   readonly cached?: string
-  /** A million of the input tokens that were written to a cache. Default: as `input`. */
+  /** Per million input tokens written to a cache. Default: as `input`. */
   readonly cacheWrite?: string
-  /** A million of the output tokens that were spent on reasoning. Default: as `output`. */
+  /** Per million output tokens spent on reasoning. Default: as `output`. */
   readonly reasoning?: string
-  /** Each call. */
+  /** Per request. */
   readonly request?: string
-  /** Each image. By size and quality where it depends on them, see `Tiers`. */
+  /** Per image; as `Tiers` if it depends on size or quality. */
   readonly image?: string | Tiers
-  /** Each second of video or audio, counted by the millisecond. */
+  /** Per second of video or audio, charged by the millisecond; as `Tiers` if it depends on size or quality. */
   readonly second?: string | Tiers
 }
 
 /**
- * Prices by what was asked for, the most exact name first: `'1024x1024 hd'` (size and quality), `'1024x1024'`, `'hd'`,
- * and `'*'` for all others. Without `'*'` what is not named costs as much as the dearest that is.
+ * Prices by size and quality. The most specific key applies: `'1024x1024 hd'`, then `'1024x1024'`, then `'hd'`, then
+ * `'*'`. Without `'*'`, the highest price applies to all others.
  */
 export type Tiers = Readonly<Record<string, string>>
 
@@ -41,7 +40,7 @@ const known: Known<PriceOptions> = {
   second: elsewhere,
 }
 
-/** Digits after the point of a price, and of a ratio. */
+/** Decimal places of a price, and of a price multiplier. */
 const priceDigits = 12
 const ratioDigits = 6
 const million = 1_000_000n
@@ -63,12 +62,12 @@ interface TokenRates {
   readonly reasoning: bigint
 }
 
-/** What a call has made, as far as it matters for what is charged. */
+/** The kind of output of an endpoint, which decides the parts of a price that apply. */
 export type Product = 'text' | 'vectors' | 'images' | 'transcripts' | 'videos'
 
 type Part = keyof PriceOptions
 
-/** The parts of a price of which one must be given, so that the product is not free by mistake. */
+/** For each product, the parts of a price of which at least one must be set, so that it is not free by mistake. */
 const chargedBy: Readonly<Record<Product, readonly Part[]>> = {
   text: ['output'],
   vectors: ['input'],
@@ -77,8 +76,9 @@ const chargedBy: Readonly<Record<Product, readonly Part[]>> = {
   videos: ['second'],
 }
 
+/** A parsed price. All arithmetic is exact. */
 export class Price {
-  /** Whether it asks nothing for anything. */
+  /** Whether every part is zero. */
   readonly isZero: boolean
   readonly #given: ReadonlySet<string>
   readonly #tokens: TokenRates
@@ -86,7 +86,7 @@ export class Price {
   readonly #image: Tariff
   readonly #second: Tariff
 
-  /** Throws a `TypeError` that names the field at fault. */
+  /** Throws a `TypeError` that names the invalid field. */
   constructor(options: PriceOptions) {
     checkKnown('price', options, known)
     this.#given = new Set(Object.keys(options).filter((name) => options[name as Part] !== undefined))
@@ -108,8 +108,8 @@ export class Price {
   }
 
   /**
-   * What must be added so that the price charges for a product, such as `output`; undefined where it does, or where all
-   * that it says is '0'. A price of each call is enough, but not beside one of the text that the model reads.
+   * The part that must be added so that the price charges for a product, such as `output`; undefined if it already
+   * charges, or if every part is explicitly '0'. A price per request suffices, except for text with a price for input.
    */
   missing(product: Product): string | undefined {
     if (this.isZero || chargedBy[product].some((part) => this.#given.has(part))) return undefined
@@ -117,19 +117,19 @@ export class Price {
     return chargedBy[product][0]
   }
 
-  /** Micro-units for a call, rounded up once at the end: nothing that has a price is free by rounding. */
+  /** The cost of a request in micro-units, rounded up once at the end, so that rounding never makes a request free. */
   cost(usage: Usage | undefined, units: Units | undefined, ratio: bigint = ratioOne): bigint {
     return this.#total(usage === undefined ? 0n : this.#tokenCost(usage), units, ratio)
   }
 
-  /** The most that a call of so many tokens can cost, however they turn out to be cached or spent. */
+  /** Upper bound of the cost, whatever part of the tokens is cached or spent on reasoning. */
   bound(promptTokens: number, outputTokens: number, units: Units | undefined, ratio: bigint = ratioOne): bigint {
     const { input, output, cached, cacheWrite, reasoning } = this.#tokens
     const tokens = count(promptTokens) * most(input, cached, cacheWrite) + count(outputTokens) * most(output, reasoning)
     return this.#total(tokens, units, ratio)
   }
 
-  /** Cached and reasoning tokens are parts of the input and the output, and counted once. */
+  /** Cached and reasoning tokens are included in input and output, and charged once. */
   #tokenCost(usage: Usage): bigint {
     const { input, output, cached, cacheWrite, reasoning } = this.#tokens
     const prompt = count(usage.prompt_tokens)
@@ -147,7 +147,7 @@ export class Price {
   }
 
   #total(tokens: bigint, units: Units | undefined, ratio: bigint): bigint {
-    // Tokens are priced by the million, and a million micro-units are one unit: the two cancel out.
+    // Token prices are per million tokens, and a unit has a million micro-units: the factors cancel out.
     let total = tokens + this.#request * million
     if (units?.images !== undefined) total += count(units.images) * this.#image.rate(units) * million
     if (units?.seconds !== undefined) total += count(units.seconds * 1000) * this.#second.rate(units) * 1000n
@@ -156,7 +156,7 @@ export class Price {
   }
 }
 
-/** One price, or several by size and quality. */
+/** A single price, or prices by size and quality. */
 class Tariff {
   readonly #tiers: ReadonlyMap<string, bigint>
   readonly #other: bigint
@@ -164,7 +164,7 @@ class Tariff {
   constructor(options: string | Tiers | undefined, name: string) {
     if (options !== undefined && typeof options !== 'string' && !isTiers(options)) {
       throw new TypeError(
-        `price.${name} must be a decimal number in a string, or an object of such by size and quality`,
+        `price.${name} must be a decimal number in a string, or an object of such strings by size and quality`,
       )
     }
     const entries = Object.entries(typeof options === 'string' ? { '*': options } : (options ?? {}))
@@ -196,7 +196,7 @@ function parseRate(text: string, name: string): bigint {
   throw new TypeError(`price.${name}: a price cannot be negative, but "${text}" is`)
 }
 
-/** Counts come from vendors: what is no number at all counts nothing, a fraction is begun. */
+/** A vendor's count as a bigint: 0 if it is not a positive number, rounded up otherwise. */
 function count(value: unknown): bigint {
   if (typeof value !== 'number' || !(value > 0)) return 0n
   return BigInt(Math.ceil(Math.min(value, Number.MAX_SAFE_INTEGER)))

@@ -1,4 +1,3 @@
-/** What one call came to: measured while it runs, and told exactly once when it ends. */
 import type { Caller } from '../auth/contract.ts'
 import type { GatewayError, ErrorCode } from '../errors.ts'
 import type { Provider } from '../providers/contract.ts'
@@ -7,73 +6,75 @@ import type { Usage } from '../wire/usage.ts'
 import { usageOf } from '../wire/usage.ts'
 import { estimateTokens } from '../wire/counts.ts'
 
+/** The outcome, usage and cost of one request, delivered exactly once when it ends. */
 export interface Receipt {
-  /** The request id, as in `x-request-id`. One receipt for each id. */
+  /** The request id, as in `x-request-id`. One receipt per id. */
   readonly id: string
   /** The endpoint, such as `chat.completions`. */
   readonly endpoint: string
-  /** `completed`: the whole answer was handed to the client. `cancelled`: the client left, or its key ended. `failed`: see `code`. */
+  /** `completed`: the response was sent completely. `cancelled`: the client disconnected, or its key ended. `failed`: see `code`. */
   readonly outcome: 'completed' | 'failed' | 'cancelled'
-  /** Why it failed. */
+  /** Error code of a failed request. */
   readonly code?: ErrorCode
   readonly account: string
   readonly group: string
   readonly key?: string
-  /** The name the client used. */
+  /** Model name in the request. */
   readonly model: string
-  /** Who answered last, and its name for the model. Absent when nobody was asked. */
+  /** The provider of the last attempt. Absent if there was no attempt. */
   readonly provider?: string
+  /** That provider's name for the model. */
   readonly providerModel?: string
-  /** Calls made to providers, retries included. */
+  /** Number of attempts, including retries. */
   readonly attempts: number
   readonly stream: boolean
   readonly usage: Usage
-  /** `reported` by the vendor, or `estimated` by the gateway from the size of question and answer. */
+  /** `reported` by the vendor, or `estimated` by the gateway from the size of prompt and response. */
   readonly usageSource: 'reported' | 'estimated'
-  /** Of an answer that was cut: the tokens that had come, estimated, where the vendor had told less by then. */
+  /** Of an interrupted response: an estimate of the tokens received, if the vendor had reported fewer by then. */
   readonly delivered?: Usage
-  /** The client left when the vendor had been sent the question and had answered nothing: `usage` holds the question. */
+  /** The client disconnected after the request was sent and before the vendor responded. `usage` holds the prompt. */
   readonly unanswered?: true
-  /** What was made or heard, where tokens do not tell it. */
+  /** Images and seconds, if the endpoint is measured in them. */
   readonly units?: Units
-  /** What the vendor has counted, where no such call can have used as much: `usage` and `units` were cut to what it can. */
+  /** The vendor's counts, if they exceed what the request can have used. `usage` and `units` hold the reduced values. */
   readonly implausible?: { readonly usage: Usage; readonly units?: Units }
-  /** What the account pays for it. Only with `billing`. */
+  /** What the account pays. Present only with `billing`. */
   readonly charge?: Charge
-  /** When the request came, milliseconds since the epoch. */
+  /** When the request arrived. Milliseconds since the epoch. */
   readonly startedAt: number
-  /** Milliseconds to the first byte of the answer's content; absent when there was none. */
+  /** Milliseconds until the first content; absent if there was none. */
   readonly firstByteMs?: number
-  /** Milliseconds to the end. */
+  /** Milliseconds until the end. */
   readonly totalMs: number
 }
 
-/** A price paid, in decimal strings. */
+/** An amount charged, in decimal strings. */
 export interface Charge {
   readonly cost: string
-  /** The part of the cost that was not held beforehand. */
+  /** The part of `cost` that exceeded the hold. */
   readonly overage: string
   readonly currency: string
   readonly basis: ChargeBasis
 }
 
-/** Counts of an answer that is not text. */
+/** Usage that is not measured in tokens. */
 export interface Units {
-  /** Images made. */
+  /** Number of images generated. */
   readonly images?: number
-  /** Seconds of sound or video. Where the vendor tells none, estimated from the length of the transcript. */
+  /** Seconds of audio or video. Estimated from the length of the transcript if the vendor does not report them. */
   readonly seconds?: number
-  /** Of the images, such as `1024x1024`. */
+  /** Size of the images, such as `1024x1024`. */
   readonly size?: string
-  /** Of the images, such as `hd`. */
+  /** Quality of the images, such as `hd`. */
   readonly quality?: string
 }
 
-/** What an answer has taken so far. */
+/** The usage of a response so far. */
 export interface Tally {
-  /** Totals as the vendor reported them last. */
+  /** The totals that the vendor reported last. */
   usage: Usage | undefined
-  /** Bytes of the answer's text in UTF-8, as far as it was produced. */
+  /** Bytes of the response's text so far, in UTF-8. */
   textBytes: number
 }
 
@@ -84,22 +85,22 @@ export interface MeterOptions {
   readonly model: string
   readonly streamed: () => boolean
   readonly startedAt: number
-  /** Tokens of the question, for the case that the vendor does not count them. */
+  /** An estimate of the prompt tokens, used if the vendor does not report them. */
   readonly estimatedPromptTokens: () => number
-  /** Milliseconds since the request came, by a clock that no change of the date moves. */
+  /** Milliseconds since the request arrived, by a monotonic clock. */
   readonly elapsedMs: () => number
   readonly deliver: (receipt: Receipt) => void
 }
 
-/** Counts one call. Everything may be called at any time; after the end nothing changes any more. */
+/** Measures one request. Methods may be called at any time; after `end` they have no effect on the receipt. */
 export class Meter implements Tally {
   usage: Usage | undefined
   textBytes = 0
-  /** What the answer holds beside text, as far as it is known. */
+  /** Images and seconds of the response, if known. */
   units: Units | undefined
   readonly #options: MeterOptions
   #provider: { name: string; model: string } | undefined
-  /** The part of the request that the provider asked last has been sent, up to 1. */
+  /** The fraction of the request sent to the provider in the current attempt, 0 to 1. */
   #sent = 0
   #attempts = 0
   #firstByteMs: number | undefined
@@ -113,7 +114,7 @@ export class Meter implements Tally {
     return this.#ended
   }
 
-  /** A provider is about to be asked. What an earlier one counted before it failed is not the caller's. */
+  /** Starts an attempt. Discards the usage of earlier attempts, which failed. */
   attempt({ name, reportsSent }: Pick<Provider, 'name' | 'reportsSent'>, model: string): void {
     this.#attempts++
     this.#sent = reportsSent === true ? 0 : 1
@@ -123,22 +124,22 @@ export class Meter implements Tally {
     this.#provider = { name, model }
   }
 
-  /** A part of the request, by default all of it, is with the vendor. */
+  /** Records that a fraction of the request, by default all of it, was sent to the vendor. */
   sent(share: number = 1): void {
     this.#sent = Math.min(1, this.#sent + share)
   }
 
-  /** The attempt failed by itself: the vendor did not work for the caller. */
+  /** Records that the attempt failed for another reason than a disconnect, so that the caller pays nothing for it. */
   attemptFailed(): void {
     this.#sent = 0
   }
 
-  /** The first byte of content is about to be handed to the client. */
+  /** Records the time of the first content. */
   firstByte(): void {
     this.#firstByteMs ??= this.#options.elapsedMs()
   }
 
-  /** The end. Only the first call counts. */
+  /** Ends the measurement and delivers the receipt. Further calls do nothing. */
   end(outcome: Receipt['outcome'], error?: GatewayError): void {
     if (this.#ended) return
     this.#ended = true
@@ -147,7 +148,7 @@ export class Meter implements Tally {
     const answered =
       outcome === 'completed' || this.textBytes > 0 || this.usage !== undefined || this.units !== undefined
     const unanswered = outcome === 'cancelled' && !answered && this.#sent > 0
-    // A call that no provider answered has cost nothing, unless its client did not wait for the answer.
+    // Without a response the prompt costs nothing, unless the client disconnected while the vendor was working.
     const share = outcome === 'completed' || this.#sent === 0 ? 1 : this.#sent
     const prompt =
       outcome === 'completed' || this.textBytes > 0 || unanswered ? Math.ceil(estimatedPromptTokens() * share) : 0
@@ -173,11 +174,12 @@ export class Meter implements Tally {
       totalMs: elapsedMs(),
     })
   }
-  /** Some vendors count the question at the beginning and the answer at its end, which this answer never came to. */
+
+  /** Some vendors report completion tokens only at the end of a stream, which an interrupted response did not reach. */
   #delivered(): Pick<Receipt, 'delivered'> {
-    const told = this.usage
+    const reported = this.usage
     const completion = estimateTokens(this.textBytes)
-    if (told === undefined || told.completion_tokens >= completion) return {}
-    return { delivered: { ...told, ...usageOf(told.prompt_tokens, completion) } }
+    if (reported === undefined || reported.completion_tokens >= completion) return {}
+    return { delivered: { ...reported, ...usageOf(reported.prompt_tokens, completion) } }
   }
 }

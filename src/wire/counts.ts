@@ -1,12 +1,11 @@
-/** What a vendor says it counted, made to obey one rule: prompt + completion = total. */
 import type { Usage } from './usage.ts'
 
 type Counts = Record<string, unknown>
 
 /**
- * A vendor's usage object in the canonical form; undefined where it holds no counts. Vendors that leave hidden thinking
- * out of `completion_tokens` show it in `total_tokens`; cached tokens stand under four names. The same object is given
- * back where nothing had to change.
+ * Normalises a vendor's usage object so that prompt + completion = total; undefined if it has no counts. Some vendors
+ * include hidden reasoning only in `total_tokens`; cached tokens have four names. Returns the same object if nothing had
+ * to change.
  */
 export function readUsage(raw: unknown): Usage | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined
@@ -37,7 +36,7 @@ export function readUsage(raw: unknown): Usage | undefined {
   }
 }
 
-/** The same of a usage object as images, transcriptions and responses have it, or in the names that chats have. */
+/** Normalises a usage object with the field names of images, transcriptions and responses, or with those of chats. */
 export function readTokenUsage(raw: unknown): Usage | undefined {
   const {
     prompt_tokens: prompt,
@@ -63,15 +62,15 @@ function detailsOf(value: unknown): Counts | undefined {
   return typeof value === 'object' && value !== null ? (value as Counts) : undefined
 }
 
-/** Bytes that a token takes on average. */
+/** Average bytes of text per token. */
 export const bytesPerToken = 4
 
-/** About how many tokens a text of so many bytes takes, where nobody has counted. */
+/** Estimates the tokens of a text of `bytes` bytes. */
 export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken)
 }
 
-/** Two counts together, details included. */
+/** The sum of two usage objects, including their details. */
 export function sumOfUsage(left: Usage, right: Usage): Usage {
   return sumOf(left, right) as unknown as Usage
 }
