@@ -1,43 +1,44 @@
 /**
- * How much structure an answer of a vendor may have. A bound on bytes alone does not bound the work of reading it: a few
- * megabytes can hold a million objects, or be nested deeper than any reader can follow.
+ * Upper bounds of the structure of a vendor's response. A limit on bytes alone does not limit the work of parsing: a few
+ * megabytes can hold a million objects, or be nested too deeply for a recursive reader. The bounds are far above what
+ * models produce and far below what blocks the process.
  */
 import { type ProviderError, tryNext } from './failure.ts'
 
-/** Far above what models write, far below what blocks a process. */
+/** Choices per response. */
 export const mostChoices = 10_000
-/** Of one choice. */
+/** Tool calls per choice. */
 export const mostToolCalls = 1_000
-/** Of one stream. */
+/** Events per stream. */
 export const mostEvents = 1_000_000
-/** Of one event. */
+/** Lines per event. */
 export const mostLines = 10_000
 
-/** Of one JSON text. */
+/** Upper bounds for one JSON text. */
 export interface StructureBounds {
   readonly depth: number
   /** Members of objects and items of lists. */
   readonly values: number
   /** Members of one object. */
   readonly members: number
-  /** Objects, and texts that are no names: they take many times as long to read as numbers. */
+  /** Objects, and strings that are not member names: parsing one takes many times as long as parsing a number. */
   readonly costly: number
 }
 
 const usualBounds: StructureBounds = { depth: 128, values: 1_000_000, members: 10_000, costly: 250_000 }
 
-/** Lists of vectors: numbers, and very many of them. */
+/** For embeddings, which consist of very many numbers. */
 export const vectorBounds: StructureBounds = { ...usualBounds, values: 4_000_000 }
 
-/** `what`: such as `tool calls`. Another deployment may do better, the same one hardly. */
+/** The error for an exceeded bound. `what` is a plural, such as `tool calls`. */
 export function tooMany(what: string, bound: number): ProviderError {
-  return tryNext(new Error(`the vendor's answer has more than ${bound} ${what}`))
+  return tryNext(new Error(`the vendor's response has more than ${bound} ${what}`))
 }
 
 const quote = 0x22
 const backslash = 0x5c
 
-/** Reads along a JSON text while its bytes arrive, before it is parsed. Whether it is JSON at all is not looked at. */
+/** Checks the structure of a JSON text while its bytes arrive, before it is parsed. It does not validate the JSON. */
 export class Structure {
   readonly #bounds: StructureBounds
   #depth = 0
@@ -55,7 +56,7 @@ export class Structure {
     this.#bounds = bounds
   }
 
-  /** Throws as soon as a bound is passed. */
+  /** Throws if the text exceeds a bound. */
   add(bytes: Uint8Array): void {
     for (let at = 0; at < bytes.length; at++) {
       if (this.#inText) {
@@ -103,7 +104,7 @@ export class Structure {
     if (members > this.#bounds.members) throw tooMany('members in one object', this.#bounds.members)
   }
 
-  /** The place of the closing quote, or the end of the bytes. */
+  /** Index of the closing quote; the length of the bytes if it is not among them. */
   #endOfText(bytes: Uint8Array, from: number): number {
     let at = from
     if (this.#escaped) {
@@ -122,10 +123,10 @@ export class Structure {
   }
 }
 
-/** Texts shorter than that can neither be deep nor wide enough to do harm. */
+/** Shorter texts are not checked: they cannot be deep or wide enough to matter. */
 const harmless = 1_024
 
-/** Throws when a text has more structure than a reader of it should meet. */
+/** Throws if a JSON text exceeds the usual bounds. */
 export function requireBounded(text: string): void {
   if (text.length > harmless) new Structure().add(Buffer.from(text))
 }

@@ -1,14 +1,14 @@
-/** What every vendor's HTTP answer has in common: a status, and a body of JSON that may be something else. */
+/** Reads the parts of an HTTP response that are the same for all vendors: the status, and a JSON body. */
 import { Structure, vectorBounds, type StructureBounds } from './answer-bounds.ts'
 import { Verbatim, type Call } from './contract.ts'
 import { retrySame, tryNext } from './failure.ts'
 import type { Transfer } from './transfer.ts'
 import { saysUnsupported, vendorError, waitOf, type VendorFault } from './vendor-error.ts'
 
-/** How a vendor's own error becomes one in OpenAI's words. Default: it is one already. */
+/** Converts a vendor's error to OpenAI's format. */
 export type FaultReader = (fault: VendorFault) => VendorFault
 
-/** Throws for every status that is no answer. */
+/** Throws a `ProviderError` for every status but 200 and 201. Without `read`, the error must be in OpenAI's format. */
 export async function requireSuccess(
   transfer: Transfer,
   call?: Pick<Call<unknown>, 'openModel' | 'field'>,
@@ -30,25 +30,25 @@ export async function requireSuccess(
   throw vendorError(read?.(fault) ?? fault)
 }
 
-/** What a refusal says, as far as it can be read; a page of HTML, or one that does not come, says nothing. */
+/** The error in a response's JSON body; undefined if the body is not JSON, too large, or does not arrive within 5 s. */
 export async function readError(transfer: Transfer): Promise<unknown> {
   try {
     const body: unknown = JSON.parse(textOf(await transfer.bytes(64 * 1024, { withinMs: 5_000 })))
-    // Google puts it into a list where it would have streamed.
-    const said = (Array.isArray(body) ? body[0] : body) as { error?: unknown } | null
-    return said?.error ?? said
+    // Google wraps the error in a list if the request was for a stream.
+    const first = (Array.isArray(body) ? body[0] : body) as { error?: unknown } | null
+    return first?.error ?? first
   } catch {
     return undefined
   }
 }
 
-/** The body as a JSON object, with the text it was parsed from. Throws where it has more structure than an answer may. */
+/** The body as a JSON object, with the text it was parsed from. Throws if it exceeds the bounds of `Structure`. */
 export async function readJsonObject(transfer: Transfer, maxBytes: number): Promise<Verbatim<object>> {
   const bytes = await readBounded(transfer, maxBytes)
   return new Verbatim(readObject(bytes), bytes)
 }
 
-/** The body as JSON text without a byte order mark, looked through as it arrives. */
+/** The body as JSON text without a byte order mark, checked against the bounds while it arrives. */
 export async function readBounded(transfer: Transfer, maxBytes: number, bounds?: StructureBounds): Promise<Buffer> {
   const structure = new Structure(bounds)
   return withoutMark(await transfer.bytes(maxBytes, { each: (piece) => structure.add(piece) }))
@@ -66,14 +66,16 @@ function textOf(bytes: Buffer): string {
   return withoutMark(bytes).toString('utf8')
 }
 
-/** Throws where the text is no JSON object. */
+/** Throws if the text is not a JSON object or array. */
 export function readObject(bytes: Buffer): object {
   let value: unknown
   try {
     value = JSON.parse(bytes.toString('utf8'))
   } catch {
-    throw retrySame(new Error('the vendor answered with something else than JSON'))
+    throw retrySame(new Error("the vendor's response is not JSON"))
   }
-  if (typeof value !== 'object' || value === null) throw retrySame(new Error('the vendor answered with no object'))
+  if (typeof value !== 'object' || value === null) {
+    throw retrySame(new Error("the vendor's response is not a JSON object"))
+  }
   return value
 }

@@ -1,10 +1,6 @@
-/**
- * The one outbound HTTP client: an undici pool for one origin, driven through `dispatch` because everything above it
- * (`request`, `fetch`) costs several times the CPU. Deadlines, abort, back-pressure and size limits live here; nothing
- * of an answer is interpreted.
- */
+/** The outbound HTTP client of all providers. It adds timeouts and size limits, and does not interpret responses. */
 import type { LookupFunction } from 'node:net'
-// Not from 'undici': its index sets the dispatcher of the process, and with it changes the host's own `fetch`.
+// Not from 'undici': its index replaces the global dispatcher, and with it the behaviour of the host's own `fetch`.
 import Pool from 'undici/lib/dispatcher/pool.js'
 import { count, timer, type Known } from '../validation/known-options.ts'
 import { longestTimerMs } from '../http/deadline.ts'
@@ -12,26 +8,27 @@ import { parseMediaType } from '../http/media-type.ts'
 import { tryNext } from './failure.ts'
 import { Transfer, type Bounds } from './transfer.ts'
 
+/** The connection to a vendor: base URL, headers, timeouts and size limits. */
 export interface ClientOptions {
-  /** Such as `https://api.openai.com/v1`. Paths are appended to it as they are, its query goes with each of them. */
+  /** Such as `https://api.openai.com/v1`. Paths are appended to it; its query is sent with every request. */
   readonly baseURL: string
-  /** Sent with every request. */
+  /** Sent with every request. Default: none. */
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Connections to the origin at most. Default: as many as there are calls. */
+  /** Maximum number of connections to the origin. Default: no limit. */
   readonly connections?: number | undefined
-  /** Milliseconds to open a connection. Default 10,000. */
+  /** Timeout for opening a connection, in milliseconds. Default 10,000. */
   readonly connectMs?: number | undefined
-  /** Milliseconds from sending to the first byte of the answer's body. Default 600,000: reasoning models think long. */
+  /** Timeout from sending the request to the first byte of the body, in milliseconds. Default 600,000: reasoning takes minutes. */
   readonly firstByteMs?: number | undefined
-  /** Milliseconds between two pieces of the body. Default 120,000. */
+  /** Timeout between two pieces of the body, in milliseconds. Default 120,000. */
   readonly idleMs?: number | undefined
-  /** Bytes of a whole answer at most. Default 64 MiB. */
+  /** Maximum size of a non-streaming response, in bytes. Default 64 MiB. */
   readonly answerBytes?: number | undefined
-  /** Bytes of any answer at most, streams included. Default 256 MiB. */
+  /** Maximum size of any response, streams included, in bytes. Default 256 MiB. */
   readonly streamBytes?: number | undefined
 }
 
-/** The options of a provider that are its client's. */
+/** Validation of the options that providers pass on to their client. */
 export const clientOptions: Known<Omit<ClientOptions, 'baseURL' | 'headers'>> = {
   connections: count,
   connectMs: timer,
@@ -43,20 +40,24 @@ export const clientOptions: Known<Omit<ClientOptions, 'baseURL' | 'headers'>> = 
 
 export interface VendorRequest {
   readonly method?: 'GET' | 'POST' | 'DELETE'
-  /** Below the base URL, such as `/chat/completions`. Built from constants and encoded ids only. */
+  /** Below the base URL, such as `/chat/completions`. Must consist of constants and encoded ids only. */
   readonly path: string
-  /** Bytes, or pieces of them that are pulled as fast as the vendor reads. What they throw is what `send` throws. */
+  /** The bytes, or an iterable that is read at the vendor's pace. `send` throws the errors of the iterable. */
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>
   readonly headers?: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /** Called when all of the request is written to the connection. */
+  /** Called once the whole request has been written to the connection. */
   readonly sent?: (() => void) | undefined
 }
 
-/** Opens nothing before it sends. */
+/**
+ * An HTTP client for one origin: an undici pool that is opened at the first request. It uses `dispatch` directly, because
+ * `request` and `fetch` cost several times the CPU.
+ */
 export class Client {
+  /** See `ClientOptions`. */
   readonly answerBytes: number
-  /** The vendor's own origin. */
+  /** The origin of the base URL. */
   readonly origin: string
   readonly #settings: Pool.Options
   #opened: Pool | undefined
@@ -65,7 +66,7 @@ export class Client {
   readonly #headers: Record<string, string>
   readonly #bounds: Bounds
 
-  /** `lookup`: how names become addresses, where not every address will do. */
+  /** `lookup` resolves host names, for clients that must not connect to every address. Default: the system's. */
   constructor(options: ClientOptions, lookup?: LookupFunction) {
     const url = parseBaseUrl(options.baseURL)
     this.#prefix = url.pathname.replace(/\/+$/, '')
@@ -79,7 +80,7 @@ export class Client {
       allowH2: false,
       ...(lookup && { connect: { lookup } }),
     }
-    // Compressed answers are not asked for: a few kilobytes of them can hold gigabytes.
+    // No compression: a few kilobytes of it can expand to gigabytes.
     this.#headers = { ...options.headers, accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'modelhatch' }
     const { firstByteMs = 600_000, idleMs = 120_000, streamBytes = 256 * 1024 * 1024 } = options
     this.#bounds = {
@@ -94,7 +95,7 @@ export class Client {
     return (this.#opened ??= new Pool(this.origin, this.#settings))
   }
 
-  /** Resolves with the head of the answer, whatever its status. Rejects when there is none that can be used. */
+  /** Resolves once status and headers have arrived, for any status. Throws if the connection fails or the body is compressed. */
   async send(request: VendorRequest): Promise<Transfer> {
     const { method = 'POST', path, body, headers, signal, sent } = request
     if (signal.aborted) throw signal.reason
@@ -104,7 +105,7 @@ export class Client {
         method,
         path: this.#prefix + this.#withQuery(path),
         headers: headers === undefined ? this.#headers : { ...this.#headers, ...headers },
-        // Any async iterable is taken, whatever the type says: https://undici.nodejs.org/#/docs/api/Dispatcher
+        // undici accepts any async iterable, although its type does not: https://undici.nodejs.org/#/docs/api/Dispatcher
         body: (body ?? null) as Uint8Array | null,
       },
       transfer,
@@ -112,7 +113,9 @@ export class Client {
     await transfer.head
     const { encoding } = transfer
     if (encoding !== undefined && encoding !== 'identity') {
-      throw transfer.fail(tryNext(new Error('the vendor sent a compressed answer that was not asked for')))
+      throw transfer.fail(
+        tryNext(new Error('the vendor sent a compressed response to a request for an uncompressed one')),
+      )
     }
     return transfer
   }
@@ -127,7 +130,7 @@ export class Client {
   }
 }
 
-/** Throws a `TypeError` that says what would be right. The URL itself is not repeated: it may hold a password. */
+/** Throws a `TypeError` that describes a valid URL, without repeating the given one: it may contain a password. */
 export function parseBaseUrl(baseURL: string): URL {
   const url = URL.parse(baseURL)
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== '' || url.password !== '') {
@@ -136,10 +139,10 @@ export function parseBaseUrl(baseURL: string): URL {
   return url
 }
 
-/** Whether a content type is the one expected, parameters aside. */
+/** Whether a content type equals `essence`, apart from its parameters. */
 export function isMediaType(value: string | undefined, essence: string): boolean {
   if (value === undefined) return false
-  // Most vendors write it the plain way.
+  // The fast path, for the spelling that most vendors use.
   if (value.startsWith(essence) && (value.length === essence.length || value[essence.length] === ';')) return true
   return parseMediaType(value)?.essence === essence
 }

@@ -1,16 +1,4 @@
-/**
- * What a vendor of models is to the gateway: an object with one optional method for each thing it can do. A method
- * takes a `Call` and gives the vendor's answer in OpenAI's shape; the gateway makes JSON or events of it, fills in what
- * is missing, counts, prices, retries and aborts.
- *
- * For every method:
- * - Required. Stop working and release what is held soon after `call.signal` is aborted.
- * - Required. Throw before the first item of an answer when the vendor cannot be used, so that the gateway may retry or
- *   go to another deployment; a `GatewayError` says what the caller is told, anything else becomes a 500 that tells
- *   nothing. `retry` of a `ProviderError` says whether another try can help.
- * - Required. Never pass on a vendor's own words of failure, its headers or its credentials.
- * - Recommended. Report usage: without it the gateway estimates, and marks the receipt so.
- */
+/** The provider contract: the interface that connects the gateway to one vendor, and the types it uses. */
 import type { Form } from '../http/form.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../wire/chat.ts'
 import type { CompletionRequest, TextChunk, TextCompletion } from '../wire/completions.ts'
@@ -24,147 +12,186 @@ import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../wire/
 import type { CostsOf } from './costs/contract.ts'
 import type { VideoProvider } from './video.ts'
 
+/**
+ * Connects the gateway to one vendor: an object with one optional method for each kind of request it serves. A method
+ * takes a `Call` and returns the vendor's response in OpenAI's format. The gateway serialises it as JSON or as events,
+ * fills in missing ids and timestamps, counts tokens, prices, retries and aborts.
+ *
+ * Every method
+ * - must stop working and release its resources soon after `call.signal` is aborted;
+ * - must throw before the first piece of a response if the vendor cannot be used, so that the gateway can retry or use
+ *   another deployment. The client gets a `GatewayError` as it is; any other error becomes a 500 without details.
+ *   `retry` of a `ProviderError` decides whether there is another attempt;
+ * - must never pass on the text of a vendor's error, its headers or its credentials;
+ * - should report usage. Without it the gateway estimates tokens and marks the receipt as estimated.
+ *
+ * @example
+ * const echo = defineProvider({
+ *   name: 'echo',
+ *   async *chat({ request }) {
+ *     yield text(JSON.stringify(request.messages.at(-1)))
+ *     yield finish('stop', { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 })
+ *   },
+ * })
+ */
 export interface Provider {
   /** A short name for receipts and logs, such as `openai`. */
   readonly name: string
 
   /**
-   * Optional. Who can read what an answer carries for the next turn, such as signatures and encrypted reasoning: it is
-   * handed back to providers with the same maker and to no other. Default: `name`.
+   * Identifies who can read the opaque data of a response (signatures, encrypted reasoning) in the next turn of the
+   * conversation. The gateway returns such data only to providers with the same maker. Default: `name`.
    */
   readonly maker?: string | undefined
 
   /**
-   * Optional. Answers a chat. The simplest form is an async generator of chunks: `yield text('Hello')`, at the end
-   * `yield finish('stop', usage)`. It serves streams and whole answers alike.
+   * Serves chat completions. The simplest form is an async generator of chunks: `yield text('Hello')`, and at the end
+   * `yield finish('stop', usage)`. It serves streamed and non-streaming requests alike.
    */
   chat?(call: Call<ChatRequest>): ChatAnswer | Promise<ChatAnswer>
 
   /**
-   * Optional. Continues a text (the legacy endpoint), in the same forms as a chat. Without it, or where it gives
-   * undefined because this model only chats, the gateway asks `chat`.
+   * Serves the legacy text completions, with the same forms of response as `chat`. Without this method, or if it returns
+   * undefined because the model supports only chats, the gateway calls `chat`.
    */
   complete?(call: Call<CompletionRequest>): CompletionAnswer | undefined | Promise<CompletionAnswer | undefined>
 
   /**
-   * Optional. Turns texts into vectors, one for each input. Numbers and base64 are both taken: the gateway converts to
-   * what the client asked for, and fills in what is missing.
+   * Computes embeddings: one vector for each input, as numbers or as base64. The gateway converts them to the encoding
+   * that the client requested.
    */
   embed?(call: Call<EmbeddingRequest>): EmbeddingAnswer | Promise<EmbeddingAnswer>
 
-  /** Optional. The most inputs that one call of `embed` takes; longer lists are split by the gateway. */
+  /** Maximum number of inputs of one `embed` call; the gateway splits longer lists. Default: no limit. */
   readonly embeddingBatch?: number | undefined
 
-  /** Optional. Says of texts and images, for each category of OpenAI's, whether it applies: one result for each text. */
+  /**
+   * Classifies texts and images by OpenAI's moderation categories: one result for each text of a list, one for a single
+   * text, and one for all parts of a multimodal input.
+   */
   moderate?(call: Call<ModerationRequest>): ModerationAnswer | Promise<ModerationAnswer>
 
   /**
-   * Optional. Answers in the form of the responses endpoint, for vendors that have one. Without it the gateway asks
-   * `chat`. The gateway itself keeps the responses of its callers: the request holds the whole conversation, has
-   * `store: false`, and names no earlier response and no stored item.
+   * Serves the responses endpoint, for vendors that have one. Without this method the gateway calls `chat`. The gateway
+   * stores responses itself: the request holds the whole conversation, has `store: false`, and references neither an
+   * earlier response nor a stored item.
    */
   respond?(call: Call<ResponseRequest>): ResponseAnswer | Promise<ResponseAnswer>
 
   /**
-   * Optional. Makes a few items that stand for a conversation, for vendors that do so. Without it, or where it gives
-   * undefined because this model cannot, the gateway asks the model for a summary.
+   * Compacts a conversation into fewer items, for vendors that can. Without this method, or if it returns undefined
+   * because the model cannot, the gateway requests a summary from the model.
    */
   compact?(call: Call<ResponseRequest>): Promise<CompactionObject | undefined>
 
-  /** Optional. Makes images of a prompt. An error that leaves open whether images were made is never followed by a retry. */
+  /** Generates images from a prompt. The gateway never retries after an error that leaves open whether images were made. */
   generateImages?(call: Call<ImageRequest>): ImageAnswer | Promise<ImageAnswer>
 
-  /** Optional. Makes images of images: the files `image`, `image[]` and `mask` of `call.form`, or the request's references. */
+  /** Edits images: the files `image`, `image[]` and `mask` of `call.form`, or the images that the request references. */
   editImages?(call: Call<ImageEditRequest>): ImageAnswer | Promise<ImageAnswer>
 
-  /** Optional. Writes down what is said in the file `file` of `call.form`. */
+  /** Transcribes the audio file `file` of `call.form`. */
   transcribe?(call: Call<TranscriptionRequest>): TranscriptAnswer | Promise<TranscriptAnswer>
+
   /**
-   * Optional. True: the provider calls `call.sent` once the vendor has the whole request. Else a request counts as sent as
-   * soon as the provider is asked, and a client that leaves before the answer pays for its question.
+   * True if the provider calls `call.sent` once the vendor has received the whole request. Otherwise a request counts as
+   * sent when the provider is called, so a client that disconnects before the response is charged for its prompt.
+   * Default false.
    */
   readonly reportsSent?: boolean | undefined
-  /** Optional. Makes videos, as tasks that outlive their request. */
+
+  /** Generates videos, as tasks that continue after the request that created them. */
   readonly video?: VideoProvider
 
-  /** Optional. The models the vendor offers, for `'vendor/*'` entries of the registry. */
+  /** Lists the vendor's models, for `'vendor/*'` entries of the registry. */
   models?(call: { readonly signal: AbortSignal }): Promise<readonly ModelObject[]>
 
   /**
-   * Optional. The fields, for an endpoint by its name in receipts (`videos` for videos), that choose another model, price
-   * or amount of work at this vendor. The gateway refuses them unless the model's options allow or fix them.
+   * For an endpoint, by its name in receipts (`chat.completions`, `videos`, …): the request fields that select another
+   * model, price or amount of work at this vendor. The gateway rejects them unless the model's options allow or set them.
    */
   readonly costs?: CostsOf
 
-  /** Optional. Gives back connections and timers. Called by `gateway.close()`; a second call must do no harm. */
+  /** Closes connections and clears timers. Called by `gateway.close()`; must be idempotent. */
   close?(): Promise<void>
 }
 
-/** One request to one provider. A retry is a new call. */
+/** One attempt at one provider. A retry is a new call. */
 export interface Call<Request> {
-  /** The validated request in OpenAI's shape, unknown fields kept. Parsed when first read; treat it as read-only. */
+  /** The validated request in OpenAI's format, including unknown fields. Parsed on first access; treat it as read-only. */
   readonly request: Request
   /** The vendor's name for the model. */
   readonly model: string
-  /** The name the client used, and the one the answer carries. */
+  /** The model name that the client used; the response carries it too. */
   readonly publicModel: string
-  /** The client chose the vendor's name itself: a model unknown to the vendor is then the client's mistake, a 404. */
+  /** The client chose the vendor's model name itself, so a model that the vendor does not know is the client's error: a 404. */
   readonly openModel: boolean
-  /** Tokens of output at most, where the registry tells: for vendors that insist on a limit. */
+  /** Maximum number of output tokens, if the registry has it: for vendors that require a limit. */
   readonly maxOutputTokens?: number | undefined
-  /** Whether the client wants events. A provider may stream to the gateway in any case. */
+  /** True if the client requested a stream. A provider may return a stream in either case. */
   readonly stream: boolean
-  /** Aborted when the client has gone, a deadline has passed, or the gateway closes. */
+  /** Aborted when the client disconnects, a deadline passes, or the gateway closes. */
   readonly signal: AbortSignal
-  /** To be called when the vendor has the whole request; see `Provider.reportsSent`. `share`: the part of it, up to 1, the default. */
+  /**
+   * Reports that the vendor has received the request; see `Provider.reportsSent`. `share` is the part of the request
+   * that was sent, from 0 to 1. Default 1.
+   */
   readonly sent?: ((share?: number) => void) | undefined
-  /** The id of the request, the same for every retry: `x-request-id` of the answer. */
+  /** The request's id, the same for every attempt. The client gets it as `x-request-id`. */
   readonly id: string
-  /** The request has more than a megabyte: what is done with it should not be done in one turn of the event loop. */
+  /** True above one megabyte. Split the work on such a request over several turns of the event loop. */
   readonly large?: boolean | undefined
-  /** One top-level field of the request, without parsing the rest of a large one. */
+  /** Returns one top-level field of the request, without parsing the rest of a large one. */
   readonly field: (name: string) => unknown
   /**
-   * The request as JSON text with some top-level fields replaced, added, or (undefined) left out, and the rest byte for
-   * byte: for vendors that speak OpenAI's format, much cheaper than printing `request` again.
+   * Returns the request as JSON, with the given top-level fields replaced, added, or (if undefined) removed and all other
+   * bytes unchanged. For vendors that use OpenAI's format: much cheaper than serialising `request` again.
    */
   readonly json: (changes: Record<string, unknown>) => Uint8Array
   /** The uploaded form, for the methods that take files. `request` holds its text fields. */
   readonly form?: Form | undefined
 }
 
-/** The answer to a chat: pieces as they come, or the whole. Ending early without a throw means a complete answer. */
+/**
+ * The response to a chat: pieces as they arrive, or a complete object. An iterable that ends without an error counts as
+ * complete.
+ */
 export type ChatAnswer = AsyncIterable<ChatPiece> | ChatCompletion | Verbatim<ChatCompletion>
 
+/** One piece of a streamed chat: a chunk, or SSE frames to pass on unchanged. */
 export type ChatPiece = ChatChunk | ContentFrames
 
-/** The answer to a text completion, with the same rules as for a chat. */
+/** The response to a text completion, with the same rules as `ChatAnswer`. */
 export type CompletionAnswer = AsyncIterable<CompletionPiece> | TextCompletion | Verbatim<TextCompletion>
 
+/** One piece of a streamed text completion: a chunk, or SSE frames to pass on unchanged. */
 export type CompletionPiece = TextChunk | ContentFrames
 
+/** Embeddings: an object, or the JSON text of a large one. */
 export type EmbeddingAnswer = EmbeddingList | EmbeddingText
 
-/** Results as far as the provider has them: the gateway fills in ids, names and categories that are missing. */
+/** The moderation results that the provider has; the gateway fills in missing ids, names and categories. */
 export type ModerationAnswer = ModerationList | Verbatim<ModerationList>
 
 /**
- * The answer of the responses endpoint: its events, or the whole. The events are complete only with one of
- * `response.completed`, `response.incomplete` and `response.failed`; ending without it means a broken answer. Here
- * `ContentFrames` hold nothing but deltas (`event:` and `data:` line, a sequence number, the id of their item).
+ * The response of the responses endpoint: its events, or a complete object. The events must end with
+ * `response.completed`, `response.incomplete` or `response.failed`; without one of them the response counts as broken.
+ * `ContentFrames` may hold only delta events here, each with `event:` and `data:` lines, a sequence number and its item's id.
  */
 export type ResponseAnswer = AsyncIterable<ResponsePiece> | ResponseObject | Verbatim<ResponseObject>
 
+/** One piece of a streamed response: an event, or SSE frames to pass on unchanged. */
 export type ResponsePiece = ResponseEvent | ContentFrames
 
 /**
- * Whole SSE frames in OpenAI's form that hold only deltas of content and already carry the public model name: no tool
- * call, finish reason, usage, error or `[DONE]`. They are passed on byte for byte. The first piece of an answer must be
- * a chunk, which tells id and time of creation.
+ * Complete SSE frames in OpenAI's format, passed on byte for byte. They hold only content deltas and already carry the
+ * public model name: no tool call, finish reason, usage, error or `[DONE]`. The first piece of a response must be a chunk,
+ * because the gateway takes the id and the creation time from it.
  */
 export class ContentFrames {
+  /** The frames, as UTF-8. */
   readonly bytes: Uint8Array
-  /** Bytes of the answer's text in them, as UTF-8 without the escapes of JSON: what is charged if the client leaves. */
+  /** Size of the content in UTF-8 bytes, without JSON escapes. It is charged if the client disconnects. */
   readonly textBytes: number
 
   constructor(bytes: Uint8Array, textBytes: number) {
@@ -173,9 +200,11 @@ export class ContentFrames {
   }
 }
 
-/** A whole answer with the JSON text it was parsed from, which is passed on where nothing must change. */
+/** A parsed response with the JSON text it was parsed from. The gateway sends the text if it has nothing to change. */
 export class Verbatim<T> {
+  /** The parsed response. */
   readonly value: T
+  /** The JSON text, as UTF-8. */
   readonly bytes: Uint8Array
 
   constructor(value: T, bytes: Uint8Array) {
@@ -185,11 +214,13 @@ export class Verbatim<T> {
 }
 
 /**
- * Vectors as the JSON text they came in, for answers too large to be parsed without need: the whole answer in OpenAI's
- * form, with the vectors in the encoding that was asked for and the public model name.
+ * Embeddings as JSON text, for responses too large to parse without need. The text is the complete response in OpenAI's
+ * format, with the requested encoding of the vectors and the public model name.
  */
 export class EmbeddingText {
+  /** The JSON text, as UTF-8. */
   readonly bytes: Uint8Array
+  /** The vendor's usage; undefined if it reported none. */
   readonly usage: Usage | undefined
 
   constructor(bytes: Uint8Array, usage: Usage | undefined) {
@@ -197,17 +228,30 @@ export class EmbeddingText {
     this.usage = usage
   }
 }
-/** Images: whole, or as events while they are made. Ending early without a throw means a complete answer. */
+
+/** Images: a complete object, or events as they are generated. An iterable that ends without an error counts as complete. */
 export type ImageAnswer = AsyncIterable<ImageEvent | Verbatim<ImageEvent>> | ImagesResponse | Verbatim<ImagesResponse>
 
-/** A transcript: whole, as events, or (a string) already in the text format that was asked for. */
+/** A transcript: a complete object, events, or (as a string) the text format that the client requested. */
 export type TranscriptAnswer =
   | AsyncIterable<TranscriptEvent | Verbatim<TranscriptEvent>>
   | Transcript
   | Verbatim<Transcript>
   | string
 
-/** A provider as its author writes it, checked against the contract and with its own type kept. */
+/**
+ * Checks a provider against the contract at compile time and returns it with its own type, so that its extra members
+ * stay visible.
+ *
+ * @example
+ * export const echo = defineProvider({
+ *   name: 'echo',
+ *   async *chat({ request }) {
+ *     yield text(`You sent ${request.messages.length} messages.`)
+ *     yield finish('stop')
+ *   },
+ * })
+ */
 export function defineProvider<const P extends Provider>(provider: P): P {
   return provider
 }

@@ -1,18 +1,18 @@
-/** Data URLs (RFC 2397), read as forgivingly as browsers do. */
+/** Parses data URLs (RFC 2397) as leniently as browsers do. */
 
 export interface InlineData {
-  /** In small letters and without parameters, such as `image/png`. */
+  /** In lower case and without parameters, such as `image/png`. */
   readonly mediaType: string
   /** Base64 without white space. */
   readonly base64: string
 }
 
-/** Characters in front of the comma at most. */
+/** Maximum number of characters before the comma. */
 const longestHead = 1_000
 
 /**
- * `data:[type][;name=value …][;base64],data`. Parameters in any number and order, capitals, white space in the base64
- * and percent-encoded text are all in use. Undefined for anything that is no data URL.
+ * Parses `data:[type][;name=value …][;base64],data`; undefined if it is not a data URL. Accepts what clients send: any
+ * parameters in any order, upper case, white space in the base64, and percent-encoding.
  */
 export function readDataUrl(url: string): InlineData | undefined {
   if (!/^data:/i.test(url)) return undefined
@@ -26,9 +26,9 @@ export function readDataUrl(url: string): InlineData | undefined {
   return { mediaType, base64: Buffer.from(unescape(data), 'utf8').toString('base64') }
 }
 
-/** Base64 as vendors take it: the standard alphabet, without white space. */
+/** Converts base64 to the standard alphabet without white space, which all vendors accept. */
 export function plainBase64(data: string): string {
-  // Natively: there may be megabytes of it, with something to replace everywhere.
+  // Decoding and encoding is native, and faster than replacing characters in megabytes of text.
   return /[\s_-]/.test(data) ? Buffer.from(data, 'base64').toString('base64') : data
 }
 

@@ -1,4 +1,4 @@
-/** The frames of one stream → its events, within bounds. What is no event at all is a vendor that has failed. */
+/** Reads the events of one stream from its frames, and enforces the bounds on them. */
 import { mostEvents, mostLines, requireBounded, tooMany } from './answer-bounds.ts'
 import { retrySame } from './failure.ts'
 import { eventIn, type VendorEvent } from './framing.ts'
@@ -7,15 +7,16 @@ export class EventReader {
   #events = 0
 
   /**
-   * Undefined for a comment, or for nothing. Throws for text that is not in the form of events: servers and proxies that
-   * fail in the middle of a stream write a page, or a line of their own, and may end the stream regularly.
+   * The event of a frame; undefined for an empty frame or a comment. Throws for text that is not in the event stream
+   * format: servers and proxies that fail in the middle of a stream write an HTML page or a plain line into it, and may
+   * then end the stream normally.
    */
   read(frame: string): VendorEvent | undefined {
     if (++this.#events > mostEvents) throw tooMany('events', mostEvents)
     requireFewLines(frame)
     const event = eventIn(frame)
     if (event === undefined ? isStray(frame) : hasErrorField(frame)) {
-      throw retrySame(new Error('the vendor sent a text that is no event'))
+      throw retrySame(new Error('the vendor sent text that is not an event'))
     }
     if (event !== undefined) requireBounded(event.data)
     return event
@@ -32,7 +33,7 @@ function requireFewLines(frame: string): void {
 
 const known = /^\s*(?:(?:data|event|id|retry)(?::|$)|:|$)/
 
-/** Whether a frame without data holds a line that is neither a comment nor a field of the standard. */
+/** Whether a frame without data has a line that is neither a comment nor a field of the standard. */
 function isStray(frame: string): boolean {
   return frame !== '' && !frame.split('\n').every((line) => known.test(line))
 }

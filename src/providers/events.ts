@@ -1,11 +1,12 @@
-/** The bytes of an event stream → the JSON values of its events, for vendors with formats of their own. */
+/** Reads JSON values from an event stream, for vendors whose format is not OpenAI's. */
 import { EventReader } from './event-reader.ts'
 import { retrySame } from './failure.ts'
 import { eventIn, Framer, type VendorEvent } from './framing.ts'
 
 /**
- * All values that arrived together come together. An event that cannot be read comes as the error to throw, behind the
- * good ones in front of it. Ends with the connection: whether that was the end of the answer is for its reader to know.
+ * Yields the JSON values of the events, in batches that arrived together. An event that cannot be read is yielded as the
+ * error to throw, after the valid ones before it. The generator ends with the connection; its caller decides whether the
+ * response was complete.
  */
 export async function* readValues(source: AsyncIterable<Buffer>): AsyncGenerator<unknown[], void, void> {
   const framer = new Framer()
@@ -15,7 +16,7 @@ export async function* readValues(source: AsyncIterable<Buffer>): AsyncGenerator
     const values = frames.flatMap((frame) => valueOf(frame, events))
     if (values.length > 0) yield values
   }
-  // What came without its last blank line may still be the event that was meant; if not, it is the rest of a broken one.
+  // Some vendors omit the last blank line. A remainder that is not JSON is the beginning of a broken event.
   const last = valueIn(eventIn(framer.rest())).filter((value) => !(value instanceof Error))
   if (last.length > 0) yield last
 }

@@ -1,26 +1,43 @@
-/** What a provider throws: an error for the caller, and whether another try can help. */
+/** The errors that providers throw, with what the gateway needs for its decision about a retry. */
 import { GatewayError, type ErrorCode, type ErrorDetails } from '../errors.ts'
 
-/** `same`: the same deployment may do better; `next`: only another one; `never`: the request itself is at fault. */
+/**
+ * Which deployment can be expected to succeed after a failure: `same`, the one that failed; `next`, only another one;
+ * `never`, none, because the request itself is invalid.
+ */
 export type RetryAdvice = 'same' | 'next' | 'never'
 
+/** Details of a `ProviderError`. */
 export interface ProviderFailure extends ErrorDetails {
+  /** Which deployment the gateway should try next, if any. */
   readonly retry: RetryAdvice
-  /** How long the vendor asks to be left alone, in milliseconds. */
+  /** How long the vendor wants the gateway to wait, in milliseconds. Default: it did not say. */
   readonly vendorWaitMs?: number | undefined
-  /** Whether the vendor may have begun to work on the request: not if it never got it, or refused it. Default true. */
+  /** False only if the vendor certainly did no work: it never received the request, or rejected it. Default true. */
   readonly begun?: boolean
-  /** HTTP status of the vendor's answer, where there was one. */
+  /** HTTP status of the vendor's response, if there was one. */
   readonly vendorStatus?: number
-  /** The vendor says of the request that it is not supported, though with a status that invites another try. */
+  /** True if the vendor's error text calls the request unsupported, although its status suggests a retry. Default false. */
   readonly lasting?: boolean
 }
 
+/**
+ * A failed attempt at a vendor: the error for the client, and what the gateway needs to decide about a retry.
+ * `retrySame` and `tryNext` create the common ones.
+ *
+ * @example
+ * throw new ProviderError('rate_limit_exceeded', { retry: 'same', vendorWaitMs: 5_000, begun: false })
+ */
 export class ProviderError extends GatewayError {
+  /** See `ProviderFailure.retry`. */
   readonly retry: RetryAdvice
+  /** See `ProviderFailure.vendorWaitMs`. */
   readonly vendorWaitMs: number | undefined
+  /** See `ProviderFailure.begun`. */
   readonly begun: boolean
+  /** See `ProviderFailure.vendorStatus`. */
   readonly vendorStatus: number | undefined
+  /** See `ProviderFailure.lasting`. */
   readonly lasting: boolean
 
   constructor(code: ErrorCode, failure: ProviderFailure) {
@@ -35,31 +52,38 @@ export class ProviderError extends GatewayError {
 
 type UnavailableDetails = Omit<ProviderFailure, 'retry' | 'cause'>
 
-/** 503 for the caller; the same deployment may do better at another try. `cause` is for the host's log, never sent. */
+/**
+ * An error for a temporary failure: the gateway may retry the same deployment, and the client gets a 503 if no attempt
+ * succeeds. `cause` is for the host's logs and never sent.
+ */
 export function retrySame(cause: unknown, details?: UnavailableDetails): ProviderError {
   return unavailable('same', cause, details)
 }
 
-/** 503 for the caller; only another deployment can do better. `cause` is for the host's log, never sent. */
+/**
+ * An error for a failure that another deployment may not have: the gateway tries the next one, and the client gets a 503
+ * if no attempt succeeds. `cause` is for the host's logs and never sent.
+ */
 export function tryNext(cause: unknown, details?: UnavailableDetails): ProviderError {
   return unavailable('next', cause, details)
 }
 
-/** The vendor cannot be reached, does not answer as it should, or refuses us: 503 for the caller. */
+/** A 503: the vendor is unreachable, sends an invalid response, or rejects our credentials. */
 export function unavailable(retry: RetryAdvice, cause: unknown, details: UnavailableDetails = {}): ProviderError {
   const retryAfterMs = details.vendorWaitMs ?? 1_000
   return new ProviderError('service_unavailable', { retryAfterMs, ...details, retry, cause })
 }
 
-/** Failures of a connection that a second try often does not see: closed while idle, reset, a restart of the vendor. */
-const passing = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'EAI_AGAIN'])
+/** Connection errors that are often gone at the next attempt: closed while idle, reset, the vendor restarting. */
+const transient = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'EAI_AGAIN'])
 
 /**
- * The connection could not be made, or broke. Of the error only its code is kept: the rest names hosts and quotes bytes.
+ * A 503: the connection could not be opened, or it broke. Only the error's code is kept, because its message can contain
+ * host names and bytes of the response.
  */
 export function unreachable(error: unknown, begun: boolean): ProviderError {
   const { code } = Object(error) as { code?: unknown }
   const known = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'no code'
   const cause = new Error(`the connection to the vendor failed: ${known}`)
-  return unavailable(passing.has(known) ? 'same' : 'next', cause, { begun })
+  return unavailable(transient.has(known) ? 'same' : 'next', cause, { begun })
 }

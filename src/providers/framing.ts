@@ -1,13 +1,9 @@
-/**
- * The bytes of an event stream → whole frames, by the rules of the WHATWG: one byte order mark is skipped, lines end
- * with LF, CR or CRLF, a blank line ends a frame. Cuts between network reads make no difference. Ids and `retry` are
- * not kept: a broken answer of a model cannot be resumed.
- */
+/** Splits the bytes of an event stream into frames, and parses frames into events. */
 import { tryNext } from './failure.ts'
 
-/** One dispatched event. */
+/** One event. Its id and `retry` are dropped: a broken stream of a model cannot be resumed. */
 export interface VendorEvent {
-  /** `message` where the vendor names none. */
+  /** `message` if the vendor sent no `event` field. */
   readonly name: string
   readonly data: string
 }
@@ -16,41 +12,44 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 const mark = [0xef, 0xbb, 0xbf]
 
-/** Room for an inline image in one event. */
+/** Large enough for an inline image. */
 const longestFrame = 16 * 1024 * 1024
 
-/** Cuts a stream into slabs of whole frames whose lines end with line feeds, whatever they ended with before. */
+/**
+ * Splits an event stream at its blank lines, by the rules of the WHATWG: one byte order mark is skipped, and lines end
+ * with LF, CR or CRLF. The output has LF only. The boundaries of network reads make no difference.
+ */
 export class Framer {
   readonly #limit: number
-  /** Bytes of the mark seen so far; -1 when the stream has begun. */
+  /** Bytes of the byte order mark seen so far; -1 after the beginning of the stream. */
   #marked = 0
   #afterReturn = false
-  /** The beginning of the next frame: the first `#size` bytes. */
+  /** The incomplete next frame: the first `#size` bytes. */
   #held: Buffer = Buffer.alloc(0)
   #size = 0
 
-  /** `limit`: bytes of one frame at most. */
+  /** `limit`: maximum size of one frame, in bytes. Default 16 MiB. */
   constructor(limit: number = longestFrame) {
     this.#limit = limit
   }
 
-  /** All frames that are whole now, in one piece; undefined while there is none. Throws when a frame does not end. */
+  /** All frames that are complete now, concatenated; undefined if there is none. Throws if a frame exceeds the limit. */
   push(bytes: Buffer): Buffer | undefined {
     const piece = this.#withoutReturns(this.#marked < 0 ? bytes : this.#withoutMark(bytes))
-    const end = this.#endOfWhole(piece)
+    const end = this.#endOfFrames(piece)
     if (end === 0) {
       this.#hold(piece)
       return undefined
     }
     const whole = end === piece.length ? piece : piece.subarray(0, end)
-    const slab = this.#size === 0 ? whole : Buffer.concat([this.#held.subarray(0, this.#size), whole])
+    const frames = this.#size === 0 ? whole : Buffer.concat([this.#held.subarray(0, this.#size), whole])
     this.#size = 0
     if (end < piece.length) this.#hold(piece.subarray(end))
-    return slab
+    return frames
   }
 
-  /** The byte after the last blank line; 0 where there is none. */
-  #endOfWhole(piece: Buffer): number {
+  /** Index after the last blank line; 0 if there is none. */
+  #endOfFrames(piece: Buffer): number {
     if (piece[piece.length - 1] === lineFeed && piece[piece.length - 2] === lineFeed) return piece.length
     const last = piece.lastIndexOf('\n\n')
     if (last >= 0) return last + 2
@@ -58,14 +57,14 @@ export class Framer {
     return straddles ? 1 : 0
   }
 
-  /** What came after the last whole frame. By the standard it is no event. */
+  /** The bytes after the last complete frame. By the standard they are not an event. */
   rest(): string {
     return this.#held.toString('utf8', 0, this.#size)
   }
 
   #hold(piece: Buffer): void {
     const size = this.#size + piece.length
-    if (size > this.#limit) throw tryNext(new Error('the vendor sent an event without end'))
+    if (size > this.#limit) throw tryNext(new Error(`the vendor sent an event larger than ${this.#limit} bytes`))
     if (size > this.#held.length) {
       const larger = Buffer.allocUnsafe(Math.max(size, this.#held.length * 2))
       this.#held.copy(larger, 0, 0, this.#size)
@@ -82,10 +81,10 @@ export class Framer {
         return bytes.subarray(at)
       }
       if (bytes[at] !== mark[this.#marked]) {
-        // No mark: what looked like the beginning of one came in earlier pieces, or stands in this one.
-        const looked = this.#marked
+        // Not a mark: the bytes that matched it so far belong to the stream, and some may be from earlier pieces.
+        const matched = this.#marked
         this.#marked = -1
-        return looked > at ? Buffer.concat([Buffer.from(mark.slice(0, looked - at)), bytes]) : bytes
+        return matched > at ? Buffer.concat([Buffer.from(mark.slice(0, matched - at)), bytes]) : bytes
       }
       this.#marked++
     }
@@ -105,7 +104,7 @@ export class Framer {
   }
 }
 
-/** The event in the text of one frame; undefined for a frame without data, such as a comment. */
+/** Parses one frame; undefined for a frame without data, such as a comment. */
 export function eventIn(frame: string): VendorEvent | undefined {
   let name = ''
   let data: string | undefined

@@ -1,4 +1,4 @@
-/** One answer on its way from a vendor: pulled piece by piece, with deadlines, and cut as soon as nobody wants it. */
+/** The transfer of one HTTP response: an async iterator of its bytes, with back-pressure, deadlines and size limits. */
 import type { Dispatcher } from 'undici'
 import { GatewayError } from '../errors.ts'
 import { unreachable, tryNext } from './failure.ts'
@@ -11,15 +11,16 @@ export interface Bounds {
 }
 
 export interface BytesOptions {
+  /** Milliseconds until the whole body must have arrived. Default: no deadline of its own. */
   readonly withinMs?: number
-  /** Called with every piece as it arrives. */
+  /** Called with every piece as it arrives. An error that it throws ends the transfer. */
   readonly each?: (piece: Buffer) => void
 }
 
-/** Bytes held for a reader that is slower than the vendor before the vendor is made to wait. */
+/** Bytes buffered for a slow reader before the connection is paused. */
 const highWater = 256 * 1024
 
-/** How long the end of a body is waited for once its reader has all it needs, so that the connection can be kept. */
+/** How long to wait for the end of a body that needs no more reading, so that its connection can be reused. */
 const settleMs = 1_000
 
 type Headers = Record<string, string | string[] | undefined>
@@ -27,7 +28,7 @@ type Headers = Record<string, string | string[] | undefined>
 export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buffer, undefined> {
   status = 0
   headers: Headers = {}
-  /** Resolves when status and headers are there. */
+  /** Resolves once status and headers have arrived. */
   readonly head: Promise<void>
   readonly #begun = Promise.withResolvers<void>()
   readonly #signal: AbortSignal
@@ -50,7 +51,7 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     this.#sent = sent
     this.#bounds = bounds
     this.head = this.#begun.promise
-    // Whoever waits for the head is told; a transfer that nobody waits for must not disturb the host.
+    // `send` awaits the head too, and reports the error. This handler only prevents an unhandled rejection.
     this.head.catch(() => undefined)
     this.#timer = setTimeout(this.#tooLate, bounds.firstByteMs)
     this.#timer.unref()
@@ -70,7 +71,7 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     return Array.isArray(value) ? value[0] : value
   }
 
-  /** All of the body. With `withinMs` it has to be there by then. What `each` throws ends the transfer. */
+  /** Reads the whole body. Throws if it is larger than `maxBytes`. */
   async bytes(maxBytes: number, { withinMs, each }: BytesOptions = {}): Promise<Buffer> {
     const timer = withinMs === undefined ? undefined : setTimeout(this.#tooLate, withinMs).unref()
     const pieces: Buffer[] = []
@@ -88,7 +89,7 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size)
   }
 
-  /** Everything that has come since the last call, in one piece: what arrives together stays together. */
+  /** All bytes that arrived since the last call, as one piece. */
   async next(): Promise<IteratorResult<Buffer, undefined>> {
     while (this.#pieces.length === 0) {
       if (this.#error !== undefined) throw this.#error
@@ -106,13 +107,13 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
   }
 
   async return(): Promise<IteratorResult<Buffer, undefined>> {
-    if (!this.#settled && !this.#over) this.fail(new Error('nobody reads the answer any more'))
+    if (!this.#settled && !this.#over) this.fail(new Error('the reader stopped before the end of the response'))
     return { done: true, value: undefined }
   }
 
   /**
-   * The reader needs no more. The end of a body often comes a moment after the last event: when it does, the connection
-   * serves the next request; when more comes, or nothing, it is cut.
+   * Called when the reader has all it needs. The end of a body often arrives a moment after the last event. If it does,
+   * the connection is reused; if more data arrives, or the end does not, the connection is closed.
    */
   settle(): void {
     if (this.#over) return
@@ -125,7 +126,7 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     return this
   }
 
-  /** Ends the transfer, the connection included, and gives the error back. */
+  /** Ends the transfer, closes its connection, and returns the error for the caller to throw. */
   fail<E extends Error>(error: E): E {
     this.#finish(error)
     this.#controller?.abort(error)
@@ -154,7 +155,7 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
     if (this.#over) return
-    if (this.#settled) return void this.fail(new Error('the vendor went on after its last word'))
+    if (this.#settled) return void this.fail(new Error('the vendor sent data after the last event'))
     this.#total += piece.length
     if (this.#total > this.#bounds.streamBytes) return void this.fail(tooLarge(this.#bounds.streamBytes))
     this.#pieces.push(piece)
@@ -169,7 +170,7 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     if (this.#signal.aborted) this.#finish(this.#signal.reason as Error)
-    // What is wrong with an upload that is passed on is the client's affair, and told as it is.
+    // The client's own upload failed while it was passed on: that error already fits the client.
     else if (GatewayError.is(error)) this.#finish(error)
     else this.#finish(unreachable(error, this.#controller !== undefined))
   }
@@ -179,13 +180,13 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
   }
 
   readonly #tooLate = (): void => {
-    // A reader that is slow itself has no reason to complain of the vendor.
+    // Without a waiting reader, the reader is the slow side, not the vendor.
     const waiting = this.#late === 'first byte' ? this.#total === 0 : this.#wake !== undefined
     if (!waiting && !this.#settled) return
-    this.fail(tryNext(new Error(`the vendor let us wait too long for the ${this.#late}`)))
+    this.fail(tryNext(new Error(`timed out waiting for the vendor's ${this.#late}`)))
   }
 
-  /** The time for the first byte runs from the beginning, the time for each further piece from when it is wanted. */
+  /** The timeout of the first byte starts with the transfer; that of each further piece when the reader asks for it. */
   #waitFromNow(): void {
     if (this.#total === 0) return
     if (this.#late === 'next piece') this.#timer.refresh()
@@ -207,7 +208,7 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     this.#error = error
     clearTimeout(this.#timer)
     this.#signal.removeEventListener('abort', this.#aborted)
-    // What has come is still given out; the error stands behind it.
+    // `next` first returns the buffered pieces, then throws the error.
     if (error !== undefined) this.#begun.reject(error)
     this.#awake()
   }
@@ -220,5 +221,5 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
 }
 
 function tooLarge(bytes: number): Error {
-  return tryNext(new Error(`the vendor's answer is larger than ${bytes} bytes`))
+  return tryNext(new Error(`the vendor's response is larger than ${bytes} bytes`))
 }

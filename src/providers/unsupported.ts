@@ -1,12 +1,12 @@
-/** What a vendor cannot do is refused by the name of the field; nothing a client asked for is dropped in silence. */
+/** Rejects what a vendor cannot do, by the name of the field: nothing that a client requested is silently dropped. */
 import { GatewayError } from '../errors.ts'
 import type { Call } from './contract.ts'
 import type { ChatRequest } from '../wire/chat.ts'
 
 type Named = Pick<Call<unknown>, 'publicModel'>
 
-/** Values that ask for nothing, by field. Any other field asks for something as soon as it is there. */
-const asksNothing: Readonly<Record<string, (value: unknown) => boolean>> = {
+/** Tests by field for values that have no effect. Any value of a field that is not listed has one. */
+const withoutEffect: Readonly<Record<string, (value: unknown) => boolean>> = {
   n: (value) => value === 1,
   logprobs: (value) => value === false,
   top_logprobs: (value) => value === 0,
@@ -22,7 +22,7 @@ const asksNothing: Readonly<Record<string, (value: unknown) => boolean>> = {
   web_search_options: () => false,
 }
 
-/** Throws 400 for the first of the fields that asks for something, unless the host chose to let it fall. */
+/** Throws a 400 for the first of the fields with a value that has an effect, except for those that the host ignores. */
 export function refuseFields(
   call: Named & { readonly request: ChatRequest },
   fields: readonly string[],
@@ -31,29 +31,29 @@ export function refuseFields(
   for (const field of fields) {
     const value = call.request[field]
     if (value === undefined || value === null || ignored.includes(field)) continue
-    if (!(asksNothing[field]?.(value) ?? false)) throw unsupported(call, field)
+    if (!(withoutEffect[field]?.(value) ?? false)) throw unsupported(call, field)
   }
 }
 
-/** Throws 400 where a field of the request holds anything but these values. */
+/** Throws a 400 if a field has a value other than `supported`. `why` names the values that are supported. */
 export function refuseUnless(
   call: Named & { readonly request: Readonly<Record<string, unknown>> },
   field: string,
-  taken: readonly string[],
+  supported: readonly string[],
   why: string,
 ): void {
   const value = call.request[field]
-  if (value === undefined || value === null || taken.includes(value as string)) return
+  if (value === undefined || value === null || supported.includes(value as string)) return
   throw unsupportedValue(call, field, why)
 }
 
-/** 400: the model has nothing like this field. */
+/** A 400 for a field that the model does not support. */
 export function unsupported(call: Named, param: string): GatewayError {
   const message = `The model "${call.publicModel}" does not support "${param}".`
   return new GatewayError('unsupported_parameter', { param, message })
 }
 
-/** 400: the model has the field, but not for this value. `why` says what it takes instead. */
+/** A 400 for a value that the model does not support. `why` names what it supports instead. */
 export function unsupportedValue(call: Named, param: string, why: string): GatewayError {
   const message = `The model "${call.publicModel}" does not support this value of "${param}": ${why}`
   return new GatewayError('unsupported_value', { param, message })

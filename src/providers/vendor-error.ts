@@ -1,34 +1,34 @@
 /**
- * A vendor's refusal → what our caller is told. The vendor's own words, ids and links stay here: only the codes that
- * OpenAI documents and the names of fields that the client itself sent are repeated.
+ * Maps a vendor's error to the error for our client. The vendor's text, ids and links are never passed on: only codes that
+ * OpenAI documents, and the names of fields that the client itself sent.
  */
 import type { ErrorCode } from '../errors.ts'
 import { ProviderError, unavailable, type RetryAdvice, tryNext } from './failure.ts'
 
 export interface VendorFault {
-  /** HTTP status, or the status an error inside a stream speaks of. */
+  /** HTTP status, or the status that an error inside a stream names. */
   readonly status: number
-  /** The `error` object in OpenAI's shape, as far as there is one. */
+  /** The `error` object in OpenAI's format, if there is one. */
   readonly error?: unknown
-  /** The answer says that the request is not supported. */
+  /** The vendor's text says that it does not support the request. */
   readonly unsupported?: boolean
-  /** From `retry-after` and its relatives. */
+  /** From `retry-after-ms` or `retry-after`. */
   readonly waitMs?: number | undefined
-  /** The client chose the vendor's model name itself. */
+  /** See `Call.openModel`. */
   readonly openModel: boolean
-  /** `Call.field`: a parameter the client did not send is not named to it. */
+  /** `Call.field`. The error names a parameter only if the client sent it. */
   readonly sent?: ((field: string) => unknown) | undefined
 }
 
 /** Codes of a 400 that a client can act on. */
-const tellingCodes = new Set<string>([
+const actionableCodes = new Set<string>([
   'unsupported_parameter',
   'unsupported_value',
   'context_length_exceeded',
   'content_policy_violation',
 ])
 
-/** Codes by which a vendor refuses us, not our caller: our account with it has run out, or is unknown. */
+/** Codes about our account at the vendor, which are not the client's fault: unknown key, no credit left. */
 const accountCodes = new Set([
   'invalid_api_key',
   'insufficient_quota',
@@ -37,7 +37,7 @@ const accountCodes = new Set([
   'access_terminated',
 ])
 
-/** What else vendors call things, in `code` or `type`, and the status it means. */
+/** Other values of `code` or `type`, and the HTTP status that each implies. */
 const statusByName: Readonly<Record<string, number>> = {
   invalid_request_error: 400,
   model_not_found: 404,
@@ -50,7 +50,7 @@ const statusByName: Readonly<Record<string, number>> = {
   image_generation_server_error: 500,
 }
 
-/** Other names for codes of ours. */
+/** Vendors' codes for which we have another name. */
 const synonyms: Readonly<Record<string, ErrorCode>> = { moderation_blocked: 'content_policy_violation' }
 
 export function vendorError(fault: VendorFault): ProviderError {
@@ -91,19 +91,19 @@ export function vendorError(fault: VendorFault): ProviderError {
   }
 }
 
-/** Whether a vendor's own words say that no repetition helps. */
+/** Whether the text of a vendor's error calls the request unsupported: then a retry cannot succeed. */
 export function saysUnsupported(error: unknown): boolean {
   const { message, detail, code } = Object(error) as Record<string, unknown>
-  const said = [error, message, detail, code]
+  const words = [error, message, detail, code]
     .filter((each) => typeof each === 'string')
     .join(' ')
     .slice(0, 2_000)
   return /\b(?:not|n't|isn.t)\s+(?:yet\s+|currently\s+)?(?:supported|implemented)|unsupported|does(?: not|n.t) support/i.test(
-    said,
+    words,
   )
 }
 
-/** The status that an error under a 200 means: some vendors name it in one of these fields, others by a word. */
+/** The status that an error inside a 200 response implies: some vendors put a number in one of these fields, others a word. */
 export function statusIn(error: unknown): number {
   const { code, status, status_code: statusCode, type } = Object(error) as Record<string, unknown>
   for (const value of [statusCode, status, code]) {
@@ -112,16 +112,16 @@ export function statusIn(error: unknown): number {
   }
   for (const name of [code, type]) {
     if (typeof name !== 'string') continue
-    if (tellingCodes.has(name)) return 400
+    if (actionableCodes.has(name)) return 400
     if (Object.hasOwn(statusByName, name)) return statusByName[name] as number
   }
   return 503
 }
 
 function badRequest(code: string | undefined, param: string | undefined, cause: Error): ProviderError {
-  const known = code !== undefined && tellingCodes.has(code) ? (code as ErrorCode) : 'invalid_request_error'
+  const known = code !== undefined && actionableCodes.has(code) ? (code as ErrorCode) : 'invalid_request_error'
   const where = param === undefined ? '' : ` Check the parameter "${param}".`
-  const message = `The model refused the request as invalid.${where}`
+  const message = `The model rejected the request as invalid.${where}`
   return new ProviderError(known, {
     retry: 'never',
     cause,
@@ -130,7 +130,7 @@ function badRequest(code: string | undefined, param: string | undefined, cause: 
   })
 }
 
-/** 401, 402, 403, 404 are about our account: no repetition helps. Timeouts, conflicts and 5xx pass. */
+/** 401, 402, 403 and 404 concern our account, so a retry cannot succeed. Timeouts, conflicts and 5xx are often temporary. */
 function adviceFor(status: number): RetryAdvice {
   return status === 408 || status === 409 || status === 425 || status >= 500 ? 'same' : 'next'
 }
@@ -153,10 +153,10 @@ function textOf(value: unknown): string | undefined {
 }
 
 function isKnown(name: string): boolean {
-  return tellingCodes.has(name) || accountCodes.has(name) || Object.hasOwn(statusByName, name)
+  return actionableCodes.has(name) || accountCodes.has(name) || Object.hasOwn(statusByName, name)
 }
 
-/** A field and what is below it: `messages`, `messages[0].content`, `tools.0.function`. */
+/** The path of a field: `messages`, `messages[0].content`, `tools.0.function`. */
 const path = /^([a-z_]{1,40})(?:\[\d{1,6}\]|\.\d{1,6}|\.[a-z_]{1,24})*$/
 
 function sentParam(param: string | undefined, sent: VendorFault['sent']): string | undefined {
@@ -164,15 +164,18 @@ function sentParam(param: string | undefined, sent: VendorFault['sent']): string
   return root !== undefined && sent?.(root) !== undefined ? param : undefined
 }
 
-/** `retry-after-ms`, `retry-after` in seconds or as a date. Milliseconds, at most 5 min; undefined for nonsense. */
+/**
+ * How long to wait, in milliseconds, from `retry-after-ms` or from `retry-after` in seconds or as a date. At most 5 min;
+ * undefined if absent or invalid.
+ */
 export function waitOf(header: (name: string) => string | undefined, now: number = Date.now()): number | undefined {
   const exact = numberOf(header('retry-after-ms'))
   if (exact !== undefined && exact > 0) return Math.min(exact, longestWaitMs)
-  const coarse = header('retry-after')
-  if (coarse === undefined) return undefined
-  const seconds = numberOf(coarse)
-  const wait = seconds === undefined ? Date.parse(coarse) - now : seconds * 1000
-  // At once, or in the past by a clock that goes otherwise than ours, is a second from now: never a tight loop.
+  const text = header('retry-after')
+  if (text === undefined) return undefined
+  const seconds = numberOf(text)
+  const wait = seconds === undefined ? Date.parse(text) - now : seconds * 1000
+  // Zero, or a date that is past because the clocks differ, becomes one second: never a tight loop.
   return Number.isNaN(wait) || (seconds !== undefined && seconds < 0)
     ? undefined
     : Math.min(Math.max(wait, 1_000), longestWaitMs)

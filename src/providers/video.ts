@@ -1,85 +1,97 @@
-/**
- * What a vendor of videos is to the gateway. The work outlives its request and its process, so everything a provider
- * needs to go on with it is one JSON value, the `operation`, which the task store keeps: any process can ask again.
- */
+/** The part of the provider contract for videos. */
 import type { Json } from '../wire/json.ts'
 import type { VideoRequest } from '../wire/video.ts'
 
-/** What may be asked of a video model. */
+/** The durations and sizes that clients may request from a video model. */
 export interface VideoLimits {
-  /** Seconds. Default 5, 10, 15, 20. */
+  /** In seconds. Default 5, 10, 15, 20. */
   readonly durations?: readonly number[]
-  /** `<width>x<height>`; the first is the default. Absent: the vendor decides. */
+  /** As `<width>x<height>`; the first is the default of a request. Default: the vendor decides. */
   readonly sizes?: readonly string[]
 }
 
+/**
+ * Generates videos, as jobs that outlive their request and the process. All that a provider needs to continue a job is
+ * one JSON value, the `operation`. The task store keeps it, so any process can call the other methods with it.
+ */
 export interface VideoProvider {
   /**
-   * Required. How a submission whose outcome is unknown can be cleared up, after a crash or a broken connection:
-   * - `token`: `start` with the same `call.token` never begins a second job.
-   * - `lookup`: `lookup` finds the job by `call.token` once `acceptBoundMs` has passed.
-   * - `none`: it cannot; the task then fails, its hold is released, and the host is told.
+   * How the gateway resolves a submission with an unknown outcome, after a crash or a broken connection:
+   * - `token`: it calls `start` again; the same `call.token` never starts a second job.
+   * - `lookup`: it calls `lookup` with `call.token` once `acceptBoundMs` has passed.
+   * - `none`: it cannot. The task fails, its hold is released, and the host is notified.
    */
   readonly submit: 'token' | 'lookup' | 'none'
-  /** For `lookup`: the longest time between sending a submission and the vendor's look-up knowing it. Default 60,000. */
+  /**
+   * For `lookup`: upper bound of the time from sending a submission until the vendor's lookup finds it, in milliseconds.
+   * Default 60,000.
+   */
   readonly acceptBoundMs?: number
-  /** Optional. What may be asked of a model, by the vendor's name for it, where the host has said nothing (`video`). */
+  /** The limits of a model, by the vendor's name for it, unless the host sets its own (`video` of a model). */
   limits?(model: string): VideoLimits | undefined
 
-  /** Required. Submits the job and resolves to its operation. Throws as every provider method does. */
+  /** Submits a job and resolves to its operation. Throws like every method of a provider. */
   start(call: VideoCall): Promise<Json>
-  /** Required for `lookup`. The operation of the job that was submitted with this token; undefined when there is none. */
+  /** Required for `submit: 'lookup'`. The operation of the job submitted with this token; undefined if there is none. */
   lookup?(token: string, context: VideoContext): Promise<Json | undefined>
-  /** Required. How the job stands. A job that the vendor does not know throws `not_found`. */
+  /** The job's current status. Throws a `ProviderError` with the code `not_found` if the vendor does not know the job. */
   check(operation: Json, context: VideoContext): Promise<VideoStatus>
-  /** Optional. Stops the job. What it throws is ignored. */
+  /** Cancels the job, best effort: errors are ignored. */
   cancel?(operation: Json, context: VideoContext): Promise<void>
-  /** Optional. The finished video, where its URL needs our credentials. `range` is the client's `Range` header. */
+  /** Downloads the finished video, if its URL requires our credentials. `range` is the client's `Range` header. */
   content?(operation: Json, context: VideoContext & { readonly range?: string }): Promise<VideoContent>
 }
 
+/** One submission of a video job. */
 export interface VideoCall extends VideoContext {
+  /** The validated request, including unknown fields. */
   readonly request: VideoRequest
   /** The vendor's name for the model. */
   readonly model: string
-  /** The client chose the vendor's name itself: a model unknown to the vendor is then the client's mistake, a 404. */
+  /** The client chose the vendor's model name itself, so a model that the vendor does not know is the client's error: a 404. */
   readonly openModel: boolean
-  /** The task's id: what makes a repeated submission recognisable. */
+  /** The task's id, the same for every submission of the task. */
   readonly token: string
 }
 
+/** The context of every call to a `VideoProvider`. */
 export interface VideoContext {
+  /** Aborted when a deadline passes or the gateway closes. */
   readonly signal: AbortSignal
 }
 
+/** The status of a video job. */
 export type VideoStatus =
   | {
       readonly state: 'pending' | 'processing'
-      /** 0 to 100. */
+      /** In percent, 0 to 100. */
       readonly progress?: number
       /** Replaces the stored operation. */
       readonly operation?: Json
     }
   | {
       readonly state: 'completed'
-      /** Where clients can fetch the video without credentials. Absent when only `content` can. */
+      /** Where clients can download the video without credentials. Absent if only `content` can. */
       readonly url?: string
-      /** Seconds of video, where the vendor tells; otherwise the requested duration counts. */
+      /** The video's length in seconds. Default: the requested duration. */
       readonly seconds?: number
+      /** Replaces the stored operation. */
       readonly operation?: Json
     }
   | {
       readonly state: 'failed'
-      /** In the gateway's own words, fit for the client. */
+      /** A message for the client, in the provider's own words rather than the vendor's. */
       readonly error: string
       /** A stable code such as `content_policy_violation`. Default `generation_failed`. */
       readonly code?: string
     }
 
+/** A finished video, or the requested range of it. */
 export interface VideoContent {
   /** 200 or 206. */
   readonly status: number
-  /** `content-type`, `content-length`, `content-range`, `accept-ranges`; no others are passed on. */
+  /** Only `content-type`, `content-length`, `content-range` and `accept-ranges` are passed on. */
   readonly headers: Readonly<Record<string, string>>
+  /** The video's bytes. */
   readonly body: AsyncIterable<Uint8Array>
 }

@@ -17,7 +17,7 @@ import { readValues } from '../events.ts'
 import { anthropicCosts } from '../costs/lists.ts'
 import { tryNext } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
-import { parsed, printed } from '../turns.ts'
+import { forceParse, serialize } from '../turns.ts'
 import { vendorError } from '../vendor-error.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { formatOf } from './arrangement.ts'
@@ -61,9 +61,9 @@ export function anthropic(options: AnthropicOptions = {}): Provider {
     maker: 'anthropic',
     reportsSent: true,
     async chat(call) {
-      await parsed(call)
+      await forceParse(call)
       const { body, answerTool } = requestFor(call, options)
-      const bytes = await printed(call, body)
+      const bytes = await serialize(call, body)
       const transfer = await client.send({
         path: '/messages',
         body: bytes,

@@ -1,21 +1,26 @@
-/** The fields of a request by which its sender would choose another model, price or amount of work at a vendor. */
+/** Declares the request fields that change what a vendor charges. */
 
 /**
- * The values of a field that choose nothing, such as `['auto', 'default']`, or a function that tells them. `field` reads
- * other fields of the request. `null` never chooses anything.
+ * The values of a field that do not change the cost, such as `['auto', 'default']`, or a function that recognises them.
+ * `field` returns other fields of the request. `null` is always harmless.
  */
 export type Harmless = readonly unknown[] | ((value: unknown, field: (name: string) => unknown) => boolean)
 
+/** The request fields and tools of one endpoint that select another model, price or amount of work at a vendor. */
 export interface CostRules {
-  /** By the vendor's name for the field; other case, hyphens and camel case are taken for the same name. */
+  /** Keyed by the vendor's name for the field. Upper case, hyphens and camel case match the same name. */
   readonly fields: Readonly<Record<string, Harmless>>
   /**
-   * The types of `tools` that the client runs itself. All other types run at the vendor, which charges for them. Absent:
-   * any type passes.
+   * The types of `tools` that the client runs itself. All others run at the vendor, which charges for them, and are
+   * rejected. Default: no type is rejected.
    */
   readonly clientTools?: readonly string[]
-  /** Beginnings of types of `tools` that clients offer to every model: left out of the request instead of refused. */
+  /**
+   * Prefixes of types of `tools` that clients send to every model. They are removed from the request instead of rejected.
+   * Default: none.
+   */
   readonly offeredTools?: readonly string[]
 }
 
+/** Returns the rules of an endpoint, by its name in receipts; undefined if no field of it changes the cost. */
 export type CostsOf = (endpoint: string) => CostRules | undefined

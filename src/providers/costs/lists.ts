@@ -1,6 +1,6 @@
 /**
- * What is known of the vendors' fields. Sources: the API references of OpenAI, Azure, Groq, OpenRouter, xAI, Alibaba,
- * Together, Anthropic, Google and ByteDance, and LiteLLM's for fields that a proxy reads.
+ * The fields of each vendor that change the cost. Sources: the API references of OpenAI, Azure, Groq, OpenRouter, xAI,
+ * Alibaba, Together, Anthropic, Google and ByteDance; LiteLLM's documentation for the fields that proxies read.
  */
 import type { CostRules, CostsOf, Harmless } from './contract.ts'
 
@@ -8,10 +8,10 @@ type Fields = Readonly<Record<string, Harmless>>
 
 const tier = ['auto', 'default', 'standard', 'standard_only', 'on_demand']
 
-/** Another speed or guarantee at another price. */
+/** Select another speed or guarantee at another price. */
 const tiers: Fields = { service_tier: tier }
 
-/** Searches are charged one by one. */
+/** Enable searches, which vendors charge one by one. */
 const searches: Fields = {
   web_search_options: [],
   search_parameters: (value) => (Object(value) as { mode?: unknown }).mode === 'off',
@@ -19,7 +19,7 @@ const searches: Fields = {
   enable_code_interpreter: [false],
 }
 
-/** Routers: which model answers, at whose price, with what beside it. */
+/** Select the model, the vendor behind it, or paid plugins at routers such as OpenRouter. */
 const routing: Fields = {
   models: [],
   route: [],
@@ -30,7 +30,7 @@ const routing: Fields = {
   image_config: [],
 }
 
-/** Proxies that let a request choose its own deployment and key. */
+/** Select the deployment and the key at proxies that read them from the request. */
 const proxying: Fields = {
   context_window_fallbacks: [],
   content_policy_fallbacks: [],
@@ -49,7 +49,7 @@ const anthropicFields: Fields = {
   container: [],
 }
 
-/** Images are charged by what is computed, at some vendors. */
+/** For images: some vendors charge by the amount of computation. */
 const drawing: Fields = {
   steps: [],
   num_inference_steps: [],
@@ -64,7 +64,7 @@ const drawing: Fields = {
 
 const oneVideo = [1, '1']
 
-/** A size says the resolution as well: vendors' adapters refuse one that differs from it. */
+/** For videos. `size` is not listed: it is validated and priced by the gateway. */
 const filming: Fields = {
   n: oneVideo,
   num_videos: oneVideo,
@@ -98,7 +98,7 @@ export type KnownVendor =
   | 'local'
   | 'everything'
 
-/** `hosted`: a vendor without fields of its own. `everything`: a vendor that is not known. */
+/** `hosted`: a vendor without special fields. `everything`: an unknown vendor, which may have any of the fields. */
 const known: Readonly<Record<KnownVendor, Fields>> = {
   openai: { ...tiers, web_search_options: [] },
   azure: { ...tiers, web_search_options: [], data_sources: [] },
@@ -135,7 +135,7 @@ const responseTools = [
   'tool_search',
 ]
 
-/** For vendors that get OpenAI's requests as they are. `responses`: those for responses, too. */
+/** For vendors that receive requests in OpenAI's format. `hasResponses`: the vendor serves the responses endpoint too. */
 export function openaiCosts(vendor: KnownVendor, hasResponses: boolean): CostsOf {
   const fields = known[vendor]
   if (vendor === 'local') return () => localRules
@@ -152,7 +152,7 @@ export function openaiCosts(vendor: KnownVendor, hasResponses: boolean): CostsOf
   const rules = new Map<string, CostRules>([
     ['chat.completions', chats],
     ['completions', chats],
-    // Made into chats, they hold no tools of the vendor.
+    // Without it, responses are translated to chats, which never contain tools that run at the vendor.
     ...(hasResponses ? (['responses', 'responses.compact'] as const).map((name) => [name, responses] as const) : []),
     ['images.generations', images],
     ['images.edits', images],
@@ -167,12 +167,12 @@ const anthropicRules: CostRules = { fields: anthropicFields }
 
 export const anthropicCosts: CostsOf = () => anthropicRules
 
-/** The fields of `anthropicCosts` that have the same name in a request for Claude: sent where the host lets them pass. */
+/** The fields of `anthropicCosts` that Claude's API has under the same name: passed on if the host allows them. */
 export const anthropicExtras: readonly string[] = ['speed', 'inference_geo', 'mcp_servers', 'container']
 
 const videoRules: CostRules = { fields: filming }
 
-/** For vendors whose adapter holds a resolution against the size: one that agrees with it is paid for. */
+/** For providers that reject a `resolution` which contradicts `size`: one that agrees is already in the price. */
 const sizedVideoRules: CostRules = {
   fields: { ...filming, resolution: (_, field) => field('size') !== undefined },
 }
@@ -181,10 +181,10 @@ const tierRules: CostRules = { fields: tiers }
 
 export const geminiCosts: CostsOf = (endpoint) => (endpoint === 'videos' ? sizedVideoRules : tierRules)
 
-/** Only what is read of a request reaches a model of the AI SDK. */
+/** For models of the AI SDK: they receive only the fields that our adapter reads. */
 export const aiSdkCosts: CostsOf = (endpoint) => (endpoint === 'videos' ? sizedVideoRules : undefined)
 
-/** For vendors of videos: `sized` where a resolution is held against the size. */
+/** For video vendors. `sized`: the provider rejects a `resolution` that contradicts `size`. */
 export function videoCosts(sized: boolean): CostsOf {
   return () => (sized ? sizedVideoRules : videoRules)
 }

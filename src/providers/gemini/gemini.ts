@@ -17,7 +17,7 @@ import { geminiCosts } from '../costs/lists.ts'
 import { tryNext } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { Transfer } from '../transfer.ts'
-import { parsed } from '../turns.ts'
+import { forceParse } from '../turns.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { embed } from './embed.ts'
 import { editImages, generateImages } from './images.ts'
@@ -58,7 +58,7 @@ export function gemini(options: GeminiOptions = {}): Provider {
     maker: 'google',
     reportsSent: true,
     async chat(call) {
-      await parsed(call)
+      await forceParse(call)
       const { body, ...reading } = requestFor(call, options)
       const transfer = await vendor.post(call, call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent', body)
       return piecesOf(transfer, vendor.client.answerBytes, { ...reading, failure: vendor.failure(call) })

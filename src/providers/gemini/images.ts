@@ -12,7 +12,7 @@ import type { Image, ImageEditRequest, ImageReference, ImageRequest, ImagesRespo
 import type { TokenUsage } from '../../wire/token-usage.ts'
 import type { ContentPart } from './contents.ts'
 import { usageOf } from './usage.ts'
-import { printed } from '../turns.ts'
+import { serialize } from '../turns.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Width to height. Source: the Gemini API reference, ImageConfig. */
@@ -33,7 +33,7 @@ async function draw(vendor: Vendor, call: Call<ImageRequest>, shown: readonly Co
   refuseUnless(call, 'background', ['auto', 'opaque'], 'it must be opaque.')
   refuseUnless(call, 'output_format', ['png'], 'it must be "png".')
   const ratio = size === undefined || size === null || size === 'auto' ? undefined : ratioOf(call, size)
-  const body = await printed(call, {
+  const body = await serialize(call, {
     contents: [{ role: 'user', parts: [{ text: prompt }, ...shown] }],
     generationConfig: {
       responseModalities: ['IMAGE'],

@@ -3,7 +3,7 @@ import { requireSuccess } from '../answer.ts'
 import { Client, parseBaseUrl } from '../client.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'
-import { printed } from '../turns.ts'
+import { serialize } from '../turns.ts'
 import { vendorError } from '../vendor-error.ts'
 import { strangersClient } from '../videos/download.ts'
 import { readFault, statusOf } from './fault.ts'
@@ -36,9 +36,9 @@ export class Vendor {
     return this.client.close()
   }
 
-  /** Asks a method of the model of a call; `body` may be printed already. Throws for an answer that is none. */
+  /** Asks a method of the model of a call; `body` may be serialize already. Throws for an answer that is none. */
   async post(call: Call<unknown>, method: string, body: object, signal: AbortSignal = call.signal): Promise<Transfer> {
-    const bytes = body instanceof Uint8Array ? body : await printed(call, body)
+    const bytes = body instanceof Uint8Array ? body : await serialize(call, body)
     const path = `/${collectionOf(call.model)}:${method}`
     const transfer = await this.client.send({ path, body: bytes, headers: jsonBody, signal, sent: () => call.sent?.() })
     await requireSuccess(transfer, call, readFault)

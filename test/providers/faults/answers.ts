@@ -1,4 +1,4 @@
-/** The answers a client may get when a vendor fails: status, headers and body, to the letter. */
+/** The exact responses that a client may get when a vendor fails: status, headers and body. */
 import { expect } from 'vitest'
 import type { Met } from './meet.ts'
 
@@ -26,7 +26,7 @@ export const badRequest: Refusal = {
   status: 400,
   type: 'invalid_request_error',
   code: 'invalid_request_error',
-  message: 'The model refused the request as invalid.',
+  message: 'The model rejected the request as invalid.',
 }
 
 export const tooMany: Refusal = {
@@ -38,8 +38,8 @@ export const tooMany: Refusal = {
 }
 
 /**
- * The answer is this refusal and nothing else. `worked`: the vendor had begun to work, which the receipt may tell; else
- * it tells that nothing was counted.
+ * Expects exactly this error response. `worked`: the vendor had started to work, so the receipt may have usage; otherwise
+ * it must have none.
  */
 export function expectRefused(met: Met, refusal: Refusal, worked = false): void {
   const { status, type, code, message, param = null, retryAfter } = refusal
@@ -62,7 +62,7 @@ export function expectRefused(met: Met, refusal: Refusal, worked = false): void 
   expect(met.failures).toHaveLength(status >= 500 ? 1 : 0)
 }
 
-/** The answer began with `text`, and then ended with an error event and without an end mark. */
+/** Expects a stream that begins with `text` and ends with an error event, without `[DONE]`. */
 export function expectBrokenOff(met: Met, text: string, refusal: Refusal = unavailable): void {
   expectStream(met)
   const frames = framesIn(met.text)
@@ -76,7 +76,7 @@ export function expectBrokenOff(met: Met, text: string, refusal: Refusal = unava
   expect(met.failures).toHaveLength(refusal.status >= 500 ? 1 : 0)
 }
 
-/** The answer is complete. */
+/** Expects a complete response with this text. */
 export function expectComplete(met: Met, text: string): void {
   if (met.receipt.stream) {
     expectStream(met)

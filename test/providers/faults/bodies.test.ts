@@ -33,57 +33,59 @@ function endlessComments(line: Line): void {
 const page = '<!doctype html><title>canary says no</title>'
 
 describe.each([
-  { client: 'a client that waits', stream: false },
-  { client: 'a client that streams', stream: true },
-])('$client gets 503, and nothing of it, for a 200 with', ({ stream }) => {
+  { client: 'a non-streaming client', stream: false },
+  { client: 'a streaming client', stream: true },
+])('$client gets a 503 without vendor text for a 200 with', ({ stream }) => {
   test.each<[string, Script]>([
     ['no body', saying(json, '')],
     ['no events', saying(sse, '')],
-    ['comments alone', saying(sse, ': canary\n\n: canary\n\n')],
-    ['the end mark alone', saying(sse, 'data: [DONE]\n\n')],
-    ['a page', saying('text/html', page)],
-    ['a page that calls itself JSON', saying(json, page)],
-    ['a page that calls itself events', saying(sse, page)],
-    ['JSON that calls itself events', saying(sse, '{"error":"canary"}\n')],
+    ['only comments', saying(sse, ': canary\n\n: canary\n\n')],
+    ['only [DONE]', saying(sse, 'data: [DONE]\n\n')],
+    ['an HTML page', saying('text/html', page)],
+    ['an HTML page with the content type of JSON', saying(json, page)],
+    ['an HTML page with the content type of events', saying(sse, page)],
+    ['JSON with the content type of events', saying(sse, '{"error":"canary"}\n')],
     ['broken JSON', saying(json, whole.slice(0, -9))],
-    ['JSON that is no object', saying(json, '"canary"')],
+    ['JSON that is not an object', saying(json, '"canary"')],
     ['null', saying(json, 'null')],
     ['no choices', saying(json, '{"id":"canary"}')],
     ['an empty list of choices', saying(json, '{"choices":[]}')],
-    ['choices that are none', saying(json, '{"choices":["canary",null]}')],
+    ['choices that are not objects', saying(json, '{"choices":["canary",null]}')],
     ['an event that is not JSON', saying(sse, 'data: canary\n\n')],
-    ['an event that is no chunk', saying(sse, 'data: {"choices":[{"delta":"canary"}]}\n\n')],
-    ['a call that is none', saying(sse, 'data: {"choices":[{"delta":{"tool_calls":["canary"]}}]}\n\n')],
+    ['an event that is not a chunk', saying(sse, 'data: {"choices":[{"delta":"canary"}]}\n\n')],
+    ['a tool call that is a string', saying(sse, 'data: {"choices":[{"delta":{"tool_calls":["canary"]}}]}\n\n')],
     ['an error, as JSON', saying(json, vendorErrorBody())],
     ['an error, as an event', saying(sse, `data: ${vendorErrorBody()}\n\n`)],
-    ['an error in an event named so', saying(sse, 'event: error\ndata: {"message":"canary"}\n\ndata: [DONE]\n\n')],
-    ['an error behind the role', saying(sse, `${events[0]}data: ${vendorErrorBody()}\n\ndata: [DONE]\n\n`)],
-    ['an error that is a text', saying(json, '{"error":"canary"}')],
-    ['an end that is an error', saying(json, whole.replace('"stop"', '"error"'))],
+    ['an error in an event named "error"', saying(sse, 'event: error\ndata: {"message":"canary"}\n\ndata: [DONE]\n\n')],
+    ['an error after the role', saying(sse, `${events[0]}data: ${vendorErrorBody()}\n\ndata: [DONE]\n\n`)],
+    ['an error that is a string', saying(json, '{"error":"canary"}')],
+    ['the finish reason "error"', saying(json, whole.replace('"stop"', '"error"'))],
   ])('%s', async (_, vendor) => {
     expectRefused(await meet({ vendor }, stream), unavailable)
   })
 
   test.each<[string, Script]>([
-    ['compression nobody asked for', saying(json, gzipSync(whole), { 'content-encoding': 'gzip' })],
+    ['compression that was not requested', saying(json, gzipSync(whole), { 'content-encoding': 'gzip' })],
     ['compressed events', saying(sse, gzipSync(events.join('')), { 'content-encoding': 'gzip' })],
-    ['a chain of compressions', saying(json, gzipSync(whole), { 'content-encoding': 'gzip, gzip, br' })],
-    ['a bomb', saying(json, gzipSync(Buffer.alloc(50_000_000, ' ')), { 'content-encoding': 'gzip' })],
-  ])('%s, which is not unpacked', async (_, vendor) => {
+    ['several layers of compression', saying(json, gzipSync(whole), { 'content-encoding': 'gzip, gzip, br' })],
+    ['a compression bomb', saying(json, gzipSync(Buffer.alloc(50_000_000, ' ')), { 'content-encoding': 'gzip' })],
+  ])('%s, which is not decompressed', async (_, vendor) => {
     const met = await meet({ vendor }, stream)
     expectRefused(met, unavailable)
     const [failure] = met.failures as { error: Error }[]
-    expect(String(failure?.error.cause)).toBe('Error: the vendor sent a compressed answer that was not asked for')
+    expect(String(failure?.error.cause)).toBe(
+      'Error: the vendor sent a compressed response to a request for an uncompressed one',
+    )
   })
 
-  test('usage alone', async () => {
+  test('only usage', async () => {
     expectRefused(await meet({ vendor: saying(sse, `${events[4]}data: [DONE]\n\n`) }, stream), unavailable, true)
   })
 
   test.each<[string, OpenAIOptions, Script]>([
-    ['more than a whole answer may have', { answerBytes: 100_000 }, endlessSpace],
-    ['an event without end', {}, endlessEvent],
-    ['comments without end', { streamBytes: 1_000_000 }, endlessComments],
+    ['more bytes than a non-streaming response may have', { answerBytes: 100_000 }, endlessSpace],
+    ['an endless event', {}, endlessEvent],
+    ['endless comments', { streamBytes: 1_000_000 }, endlessComments],
   ])('%s', async (_, provider, vendor) => {
     const met = await meet({ vendor, provider }, stream)
     expectRefused(met, unavailable)
@@ -92,17 +94,17 @@ describe.each([
 })
 
 describe.each([
-  { client: 'a client that waits', stream: false },
-  { client: 'a client that streams', stream: true },
-])('$client gets the status that an error under a 200 speaks of:', ({ stream }) => {
+  { client: 'a non-streaming client', stream: false },
+  { client: 'a streaming client', stream: true },
+])('$client gets the status that an error inside a 200 implies:', ({ stream }) => {
   test.each<[string, object, Refusal]>([
     ['a number in code', { code: 400 }, badRequest],
     ['a number in status_code', { status_code: 429 }, tooMany],
-    ['a number that is a text', { code: '429' }, tooMany],
+    ['a number as a string', { code: '429' }, tooMany],
     ['a word in code', { code: 'rate_limit_exceeded' }, tooMany],
     ['a word in type', { type: 'invalid_request_error', code: null }, badRequest],
-    ['no money', { type: 'insufficient_quota', code: 429 }, unavailable],
-    ['a status that is none', { code: 200 }, unavailable],
+    ['no credit left', { type: 'insufficient_quota', code: 429 }, unavailable],
+    ['a code that is not an error status', { code: 200 }, unavailable],
   ])('%s', async (_, error, refusal) => {
     const body = vendorErrorBody(error)
     expectRefused(await meet({ vendor: saying(json, body) }, stream), refusal)
@@ -111,16 +113,19 @@ describe.each([
 })
 
 describe.each([
-  { client: 'a client that waits', stream: false },
-  { client: 'a client that streams', stream: true },
-])('$client gets its answer from a vendor that', ({ stream }) => {
+  { client: 'a non-streaming client', stream: false },
+  { client: 'a streaming client', stream: true },
+])('$client gets its response from a vendor that', ({ stream }) => {
   test.each<[string, Script]>([
     ['always streams', saying(sse, events.join(''))],
     ['never streams', saying(json, whole)],
-    ['names its type in capitals, with a charset', saying('Application/JSON; Charset="UTF-8"', whole)],
-    ['says twice that nothing is compressed', saying(json, whole, { 'content-encoding': 'Identity' })],
+    ['sends the content type in mixed case, with a charset', saying('Application/JSON; Charset="UTF-8"', whole)],
+    ['sends "content-encoding: Identity"', saying(json, whole, { 'content-encoding': 'Identity' })],
     ['answers 201', (line) => line.answer('201', json, whole)],
-    ['sends the end of its body by closing', (line) => line.head('200', { 'content-type': json }).write(whole).end()],
+    [
+      'ends its body by closing the connection',
+      (line) => line.head('200', { 'content-type': json }).write(whole).end(),
+    ],
     [
       'begins with a byte order mark and ends lines with CR LF',
       (line) => line.answer('200', `${sse}; charset=utf-8`, `\ufeff${events.join('').replaceAll('\n', '\r\n')}`),
@@ -130,7 +135,7 @@ describe.each([
   })
 })
 
-test('a client that waits gets JSON of any type; one that streams does not', async () => {
+test('a non-streaming client gets JSON of any content type; a streaming client gets a 503', async () => {
   expectComplete(await meet({ vendor: saying('text/plain', whole) }, false), 'Hello!')
   const met = await meet({ vendor: saying('text/plain', whole) }, true)
   expectRefused(met, unavailable)

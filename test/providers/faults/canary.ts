@@ -1,9 +1,9 @@
-/** Things that must never get out, and the places to look for them. */
+/** Secrets that must never leak, and functions that search for them. */
 import { channel } from 'node:diagnostics_channel'
 import { inspect } from 'node:util'
 import { expect, onTestFinished } from 'vitest'
 
-/** Each holds the word that is searched for. */
+/** Each value contains the word "canary". */
 export const canary = {
   /** Our key at the vendor. */
   vendorKey: 'sk-vendor-canary1234567890',
@@ -12,14 +12,14 @@ export const canary = {
   project: 'proj-canary',
   /** The key of our client. */
   clientKey: 'sk-client-canary0987654321',
-  /** A host inside the vendor's, or our, network. */
+  /** A host in the internal network of the vendor or of the gateway. */
   host: 'canary.internal',
   requestId: 'req_canary_42',
-  /** The vendor's own words. */
+  /** Text of the vendor's error messages. */
   text: 'canary says no',
 }
 
-/** Headers that vendors send with every answer. */
+/** Headers that vendors send with every response. */
 export const vendorHeaders: Readonly<Record<string, string>> = {
   server: canary.host,
   'x-request-id': canary.requestId,
@@ -46,22 +46,22 @@ export function expectNoCanary(place: string, ...things: unknown[]): void {
     const shown = typeof thing === 'string' ? thing : inspect(thing, { depth: 20, showHidden: true })
     expect(shown, place).not.toMatch(/canary/i)
     if (typeof thing === 'object') expect(JSON.stringify(thing), place).not.toMatch(/canary/i)
-    // `inspect` shows causes; a getter that is asked for by name must not say more.
+    // `inspect` shows causes, but not the results of getters.
     for (let error = thing; error instanceof Error; error = error.cause) {
       expect([error.message, error.stack, String(error)].join('\n'), place).not.toMatch(/canary/i)
     }
   }
 }
 
-/** Everything the gateways of this process tell whoever listens, from now to the end of the test. */
-export function overheard(): unknown[] {
-  const heard: unknown[] = []
-  const listen = (message: unknown) => void heard.push(message)
+/** All messages on the diagnostics channels of this process, from now to the end of the test. */
+export function recordChannels(): unknown[] {
+  const messages: unknown[] = []
+  const listen = (message: unknown) => void messages.push(message)
   for (const name of ['modelhatch:receipt', 'modelhatch:failure']) {
     channel(name).subscribe(listen)
     onTestFinished(() => {
       channel(name).unsubscribe(listen)
     })
   }
-  return heard
+  return messages
 }

@@ -1,4 +1,4 @@
-/** A certificate that nobody has signed, for `canary.internal`, good for a hundred years. */
+/** A self-signed certificate for `canary.internal`, valid for a hundred years. */
 export const certificate = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgVutUf5q/QwPNxyDL

@@ -10,42 +10,42 @@ import { meet } from './meet.ts'
 import { rawVendor, type Line, type Script } from './raw-vendor.ts'
 import { events, well, whole } from './said.ts'
 
-const never: Script = () => expect.unreachable('the vendor was asked')
+const never: Script = () => expect.unreachable('the vendor got a request')
 
 describe.each([
-  { client: 'a client that waits', stream: false },
-  { client: 'a client that streams', stream: true },
-])('$client gets 503 when', ({ stream }) => {
+  { client: 'a non-streaming client', stream: false },
+  { client: 'a streaming client', stream: true },
+])('$client gets a 503 when', ({ stream }) => {
   const refused = async (vendor: Script, provider = {}) => {
     const met = await meet({ vendor, provider }, stream)
     expectRefused(met, unavailable)
     return met
   }
 
-  test('nobody listens', async () => {
+  test('no server listens on the port', async () => {
     const server = createServer()
     const port = await portOf(server)
     await new Promise((resolve) => server.close(resolve))
     await refused(never, { baseURL: `http://127.0.0.1:${port}/v1` })
   })
 
-  test('the name is unknown', async () => {
+  test('the host name does not resolve', async () => {
     await refused(never, { baseURL: 'https://vendor.canary.invalid/v1' })
   })
 
-  test('the other side speaks no TLS', async () => {
+  test('the server does not speak TLS', async () => {
     const server = createServer((socket) =>
       socket.once('data', () => socket.end(`HTTP/1.1 400 ${canary.text}\r\n\r\n`)),
     )
     await refused(never, { baseURL: `https://127.0.0.1:${await portOf(server)}/v1` })
   })
 
-  test('the other side says nothing at all', async () => {
+  test('the TLS handshake times out', async () => {
     const server = createServer((socket) => socket.resume())
     await refused(never, { baseURL: `https://127.0.0.1:${await portOf(server)}/v1`, connectMs: 50 })
   })
 
-  test('the certificate is nobody’s', async () => {
+  test('the certificate is self-signed', async () => {
     const server = createTlsServer(certificate)
     server.on('tlsClientError', () => undefined)
     const { failures } = await refused(never, { baseURL: `https://localhost:${await portOf(server)}/v1` })
@@ -55,21 +55,27 @@ describe.each([
   test.each<[string, Script]>([
     ['resets the connection', (line) => line.reset()],
     ['closes the connection', (line) => line.end()],
-    ['closes within the status line', (line) => line.write('HTTP/1.1 2').end()],
-    ['closes within the headers', (line) => line.write(`HTTP/1.1 200 OK\r\nx-debug: ${canary.vendorKey}\r\n`).end()],
-    ['resets behind the headers', (line) => line.head('200', { 'content-type': 'application/json' }).reset()],
-    ['speaks no HTTP', (line) => line.write(`SSH-2.0-${canary.host}\r\n`)],
-    ['speaks broken HTTP', (line) => line.write(`HTTP/1.1 abc ${canary.text}\r\n\r\n`)],
-    ['sends a header without end', (line) => line.write(`HTTP/1.1 200 OK\r\nx-debug: ${'canary'.repeat(20_000)}`)],
-    ['sends two lengths', (line) => line.head('200', { 'content-length': '5\r\ncontent-length: 6' }).write('canary')],
-    ['switches protocols', (line) => line.head('101', { connection: 'upgrade', upgrade: 'canary' })],
-    ['only gives hints', (line) => line.head('103', { link: '<canary>' }).end()],
+    ['closes in the middle of the status line', (line) => line.write('HTTP/1.1 2').end()],
     [
-      'sends less than it promised',
+      'closes in the middle of the headers',
+      (line) => line.write(`HTTP/1.1 200 OK\r\nx-debug: ${canary.vendorKey}\r\n`).end(),
+    ],
+    ['resets after the headers', (line) => line.head('200', { 'content-type': 'application/json' }).reset()],
+    ['does not speak HTTP', (line) => line.write(`SSH-2.0-${canary.host}\r\n`)],
+    ['sends malformed HTTP', (line) => line.write(`HTTP/1.1 abc ${canary.text}\r\n\r\n`)],
+    ['sends an endless header', (line) => line.write(`HTTP/1.1 200 OK\r\nx-debug: ${'canary'.repeat(20_000)}`)],
+    [
+      'sends two content lengths',
+      (line) => line.head('200', { 'content-length': '5\r\ncontent-length: 6' }).write('canary'),
+    ],
+    ['switches protocols', (line) => line.head('101', { connection: 'upgrade', upgrade: 'canary' })],
+    ['sends only early hints', (line) => line.head('103', { link: '<canary>' }).end()],
+    [
+      'sends less than its content length',
       (line) => line.answer('200', 'application/json', whole, { 'content-length': '9999' }).end(),
     ],
     ['sends a broken chunk', (line) => line.events().write('canary\r\n')],
-    ['ends within a chunk', (line) => line.events().write('ffff\r\ncanary').end()],
+    ['closes in the middle of a chunk', (line) => line.events().write('ffff\r\ncanary').end()],
   ])('the vendor %s', async (_, vendor) => {
     const { vendor: raw } = await refused(vendor)
     await raw.quiet()
@@ -78,15 +84,15 @@ describe.each([
 })
 
 describe.each([
-  { client: 'a client that waits', stream: false },
-  { client: 'a client that streams', stream: true },
-])('$client gets its answer all the same when', ({ stream }) => {
-  test('hints come ahead of it', async () => {
+  { client: 'a non-streaming client', stream: false },
+  { client: 'a streaming client', stream: true },
+])('$client gets its response when', ({ stream }) => {
+  test('early hints precede it', async () => {
     const hints = `HTTP/1.1 103 Early Hints\r\nlink: <${canary.host}>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n`
     expectComplete(await meet({ vendor: (line, asked) => well(line.write(hints), asked) }, stream), 'Hello!')
   })
 
-  test('the vendor closes a kept connection just as we send on it', async () => {
+  test('the vendor closes a reused connection while we send on it', async () => {
     const vendor = await rawVendor((line, asked) => (line.nth > 1 ? line.reset() : well(line, asked)))
     const provider = openai({ baseURL: vendor.baseURL })
     const { url, receipt } = await hostedWith({ models: { m: provider }, retry: { backoffMs: 1 } })
@@ -99,7 +105,7 @@ describe.each([
     expect(vendor.connections.map(({ requests }) => requests)).toEqual([2, 1])
   })
 
-  test('the vendor has closed a kept connection before we send', async () => {
+  test('the vendor closed an idle connection before we send', async () => {
     const vendor = await rawVendor((line, asked) => {
       well(line, asked)
       line.end()
@@ -114,7 +120,7 @@ describe.each([
     }
   })
 
-  test('many come one after the other: they share one connection', async () => {
+  test('several requests in sequence share one connection', async () => {
     const vendor = await rawVendor(well)
     const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
     for (let asked = 1; asked <= 5; asked++) {
@@ -125,7 +131,7 @@ describe.each([
   })
 })
 
-/** Where a server listens until the test is over. */
+/** Starts a server for the duration of the test and returns its port. */
 async function portOf(server: Server): Promise<number> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)))
@@ -137,7 +143,7 @@ async function portOf(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-test('a connection is kept although the end of its body comes a moment after the end mark', async () => {
+test('reuses a connection whose body ends a moment after [DONE]', async () => {
   let line: Line | undefined
   const vendor = await rawVendor((each) => (line = each.events().chunk(events.join(''))))
   const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
@@ -145,7 +151,7 @@ test('a connection is kept although the end of its body comes a moment after the
     expect(await (await askChat(url, { stream: true })).text()).toContain('[DONE]')
     await receipt()
     line?.last()
-    // The bytes are on their way within this process.
+    // Gives the bytes time to arrive within this process.
     for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate)
   }
   expect(vendor.connections.map(({ requests }) => requests)).toEqual([3])

@@ -1,4 +1,4 @@
-/** Vendors whose answers are built to hurt: as 503, before the work of reading them, and with the next deployment asked. */
+/** Malicious vendor responses: they become a 503 before they are parsed, and the gateway tries the next deployment. */
 import { openai } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { expectBrokenOff, expectComplete, expectRefused, unavailable } from './answers.ts'
@@ -38,16 +38,16 @@ const excessive = tooMuch.map(({ name, type, body }): [string, Script] => {
 })
 
 const shapeless: [string, Script][] = [
-  ['calls that are a text', saying(message({ content: null, tool_calls: 'x' }))],
-  ['calls that are texts', saying(message({ content: null, tool_calls: ['x'] }))],
-  ['a function that is a text', saying(message({ content: null, tool_calls: [{ id: '1', function: 'x' }] }))],
-  ['a message that is a text', saying(JSON.stringify({ ...head, choices: [{ index: 0, message: 'x' }] }))],
+  ['tool calls that are a string', saying(message({ content: null, tool_calls: 'x' }))],
+  ['tool calls that are strings', saying(message({ content: null, tool_calls: ['x'] }))],
+  ['a function that is a string', saying(message({ content: null, tool_calls: [{ id: '1', function: 'x' }] }))],
+  ['a message that is a string', saying(JSON.stringify({ ...head, choices: [{ index: 0, message: 'x' }] }))],
   ['content that is an object', saying(message({ content: { a: 1 } }))],
   ['no choices in its first event', streaming('data: {"choices":null}\n\n')],
   ['no delta in its first event', streaming(frame({ index: 0, delta: null as never }))],
 ]
 
-/** Of all calls in an answer, whole or in events. */
+/** The ids of all tool calls in a response, streamed or not. */
 function idsIn(text: string): unknown[] {
   const ids: unknown[] = []
   const documents = text.startsWith('{') ? [text] : text.split('\n\n').filter((each) => each.startsWith('data: {'))
@@ -61,15 +61,15 @@ function idsIn(text: string): unknown[] {
 }
 
 describe.each([
-  { client: 'a client that waits', stream: false },
-  { client: 'a client that streams', stream: true },
-])('$client gets 503 of an answer with', ({ stream }) => {
+  { client: 'a non-streaming client', stream: false },
+  { client: 'a streaming client', stream: true },
+])('$client gets a 503 for a response with', ({ stream }) => {
   test.each([...excessive, ...shapeless])('%s', async (_, vendor) => {
     expectRefused(await meet({ vendor }, stream), unavailable, true)
   })
 })
 
-test.each(excessive)('the next deployment answers in place of %s', async (_, vendor) => {
+test.each(excessive)('the gateway tries the next deployment after %s', async (_, vendor) => {
   const good = await rawVendor(well)
   const met = await meet(
     {
@@ -81,7 +81,7 @@ test.each(excessive)('the next deployment answers in place of %s', async (_, ven
   expectComplete(met, 'Hello!')
 })
 
-test('an answer that comes to too many calls in the middle of it is broken off', async () => {
+test('aborts a stream that exceeds the number of tool calls in the middle', async () => {
   const said = frame({ index: 0, delta: { content: 'Hello' } })
   const more = calls(2_000).map((call) => frame({ index: 0, delta: { tool_calls: [call] } }))
   const met = await meet({ vendor: streaming(said, more.join('')) }, true)
@@ -92,18 +92,18 @@ test('an answer that comes to too many calls in the middle of it is broken off',
 const first = events.slice(0, 2).join('')
 const end = events.slice(3).join('')
 
-describe('a stream that speaks of a failure in a form of its own, and then ends regularly, is broken off:', () => {
+describe('a stream that reports a failure in a vendor-specific form and then ends normally ends with an error:', () => {
   test.each([
     ['object: error', 'data: {"object":"error","message":"canary","code":50001}\n\n'],
-    ['a text and an error code', 'data: {"text":"canary","error_code":50001}\n\n'],
-    ['a code and a message', 'data: {"code":"1301","message":"canary"}\n\n'],
+    ['text and error_code', 'data: {"text":"canary","error_code":50001}\n\n'],
+    ['code and message', 'data: {"code":"1301","message":"canary"}\n\n'],
     ['base_resp', 'data: {"id":"1","choices":null,"base_resp":{"status_code":1013,"status_msg":"canary"}}\n\n'],
     ['detail', 'data: {"detail":"canary"}\n\n'],
     ['an error field', 'error: {"message":"canary"}\n\n'],
-    ['an error field in front of the end', 'error: canary\n'],
+    ['an error field before the finish reason', 'error: canary\n'],
     ['plain text', 'canary: upstream failed\n\n'],
     ['plain text of several lines', 'Internal Server Error\ncanary\n\n'],
-    ['an event with a name for it', 'event: exception\ndata: {"canary":1}\n\n'],
+    ['an event named "exception"', 'event: exception\ndata: {"canary":1}\n\n'],
   ])('%s', async (_, failure) => {
     const [line, ...rest] = end.split('\n')
     const vendor = streaming(first, failure.endsWith('\n\n') ? failure + end : `${failure}${line}\n${rest.join('\n')}`)
@@ -112,16 +112,16 @@ describe('a stream that speaks of a failure in a form of its own, and then ends 
   })
 })
 
-describe('a stream is complete all the same with', () => {
+describe('a stream is complete with', () => {
   test.each([
     ['comments', ': waiting\n\n'],
     ['a ping', 'event: ping\ndata: {"type":"ping"}\n\n'],
-    ['a ping without a name', 'data: {"type":"ping"}\n\n'],
+    ['a ping without an event name', 'data: {"type":"ping"}\n\n'],
     ['an empty object', 'data: {}\n\n'],
     ['a chunk without choices', `data: ${JSON.stringify({ ...head, object: 'chat.completion.chunk' })}\n\n`],
-    ['a good base_resp', frame({ index: 0, delta: {} }).replace('{', '{"base_resp":{"status_code":0},')],
-    ['metadata under a name', 'event: metadata\ndata: {"took":3}\n\n'],
-    ['a field that is no part of the standard, beside data', `x-trace: 1\n${frame({ index: 0, delta: {} })}`],
+    ['a base_resp without error', frame({ index: 0, delta: {} }).replace('{', '{"base_resp":{"status_code":0},')],
+    ['an event named "metadata"', 'event: metadata\ndata: {"took":3}\n\n'],
+    ['a non-standard field beside data', `x-trace: 1\n${frame({ index: 0, delta: {} })}`],
   ])('%s', async (_, more) => {
     const vendor = streaming(first, more, events[2] as string, more, end)
     expectComplete(await meet({ vendor }, true), 'Hello!')
@@ -130,19 +130,19 @@ describe('a stream is complete all the same with', () => {
 })
 
 describe.each([
-  { client: 'a client that waits', stream: false },
-  { client: 'a client that streams', stream: true },
-])('$client gets its answer from a vendor that', ({ stream }) => {
+  { client: 'a non-streaming client', stream: false },
+  { client: 'a streaming client', stream: true },
+])('$client gets its response from a vendor that', ({ stream }) => {
   test.each<[string, Script]>([
     ['begins its JSON with a byte order mark', saying(`\ufeff${whole}`)],
     ['begins with an event without choices', streaming('data: {"choices":null}\n\n', ...events)],
     ['begins with an event without a delta', streaming(frame({ index: 0, delta: null as never }), ...events)],
     [
-      'writes `message` for `delta`',
+      'writes `message` instead of `delta`',
       streaming(first.replaceAll('"delta"', '"message"'), (events[2] as string).replace('"delta"', '"message"'), end),
     ],
     [
-      'repeats the whole message behind its deltas',
+      'repeats the whole message after its deltas',
       streaming(
         first,
         events[2] as string,
@@ -156,10 +156,10 @@ describe.each([
 
   test.each<[string, unknown, unknown]>([
     ['numbers', 7, 8],
-    ['one id for both', 'call_1', 'call_1'],
+    ['the same string', 'call_1', 'call_1'],
     ['the same number', 1, 1],
-    ['no ids', undefined, null],
-  ])('calls tools with %s: each call has a text of its own for an id', async (_, one, other) => {
+    ['no ids at all', undefined, null],
+  ])('sends tool calls with %s as ids: each gets a unique string', async (_, one, other) => {
     const called = [one, other].map((id, index) => {
       return { index, id, type: 'function', function: { name: 'f', arguments: `{"a":${index}}` } }
     })

@@ -1,9 +1,9 @@
-/** One request through a whole gateway to a vendor that fails, and everything that comes of it. */
+/** Sends one request through a complete gateway to a failing vendor, and returns all that the gateway produces. */
 import type { GatewayOptions, Receipt } from 'modelhatch'
 import { openai, type OpenAIOptions, type Provider } from 'modelhatch/providers'
 import { expect } from 'vitest'
 import { hostedWith } from '../../hosted.ts'
-import { canary, expectNoCanary, overheard } from './canary.ts'
+import { canary, expectNoCanary, recordChannels } from './canary.ts'
 import { rawVendor, type RawVendor, type Script } from './raw-vendor.ts'
 
 export interface Fault {
@@ -11,29 +11,29 @@ export interface Fault {
   readonly provider?: OpenAIOptions
   readonly gateway?: Partial<GatewayOptions>
   readonly request?: { readonly model?: string; readonly [field: string]: unknown }
-  /** The models of the gateway. Default: `m` is the vendor's. */
+  /** The models of the gateway. Default: `m` at the vendor. */
   readonly models?: (provider: Provider) => GatewayOptions['models']
-  /** The vendor's line is released when the client has got this text. */
+  /** `Line.released` resolves once the client has received this text. */
   readonly releaseAt?: string
 }
 
 export interface Met {
   readonly status: number
-  /** Without those of the connection. */
+  /** Without `date` and the connection headers. */
   readonly headers: Record<string, string>
   readonly text: string
   readonly receipt: Receipt
   readonly vendor: RawVendor
-  /** What was published of the failure. */
+  /** The messages on the failure channel. */
   readonly failures: unknown[]
 }
 
 /**
- * Asks once, as a client that waits or that streams. Fails when there is not exactly one receipt, when a secret gets
- * out anywhere, or when the host does not serve on.
+ * Sends the request, streaming or not. Fails unless there is exactly one receipt, no secret leaks anywhere, and the host
+ * still serves afterwards.
  */
 export async function meet(fault: Fault, stream: boolean): Promise<Met> {
-  const heard = overheard()
+  const messages = recordChannels()
   const release = Promise.withResolvers<void>()
   const vendor = await rawVendor(fault.vendor, release.promise)
   const { vendorKey: apiKey, organization, project } = canary
@@ -46,8 +46,8 @@ export async function meet(fault: Fault, stream: boolean): Promise<Met> {
   })
 
   const headers = { authorization: `Bearer ${canary.clientKey}`, 'content-type': 'application/json' }
-  const question = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...(stream && { stream }) }
-  const body = JSON.stringify({ ...question, ...fault.request })
+  const request = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], ...(stream && { stream }) }
+  const body = JSON.stringify({ ...request, ...fault.request })
   const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
   let text = ''
   const decoder = new TextDecoder()
@@ -56,18 +56,18 @@ export async function meet(fault: Fault, stream: boolean): Promise<Met> {
     if (fault.releaseAt !== undefined && text.includes(fault.releaseAt)) release.resolve()
   }
 
-  const told = await receipt()
+  const published = await receipt()
   const alive = await fetch(`${url}/v1/models`, { headers: { authorization: headers.authorization } })
-  expect(alive.status, 'the host serves on').toBe(200)
+  expect(alive.status, 'the host still serves').toBe(200)
   await alive.arrayBuffer()
-  expect(receipts, 'one receipt').toEqual([told])
-  expect(told).toMatchObject({ id: response.headers.get('x-request-id'), account: 'payer', stream })
-  expectNoCanary('answer', text, Object.fromEntries(response.headers))
-  expectNoCanary('receipt', told)
-  expectNoCanary('channels', ...heard)
-  const failures = heard.filter((message) => !receipts.includes(message as Receipt))
+  expect(receipts, 'one receipt').toEqual([published])
+  expect(published).toMatchObject({ id: response.headers.get('x-request-id'), account: 'payer', stream })
+  expectNoCanary('response', text, Object.fromEntries(response.headers))
+  expectNoCanary('receipt', published)
+  expectNoCanary('channels', ...messages)
+  const failures = messages.filter((message) => !receipts.includes(message as Receipt))
   for (const failure of failures) expectNoCanary('failure', (failure as { error: unknown }).error)
-  return { status: response.status, headers: ownHeaders(response.headers), text, receipt: told, vendor, failures }
+  return { status: response.status, headers: ownHeaders(response.headers), text, receipt: published, vendor, failures }
 }
 
 function ownHeaders(headers: Headers): Record<string, string> {

@@ -1,27 +1,27 @@
-/** A vendor that answers with bytes: no HTTP server stands between a test and the wire. */
+/** A vendor that writes raw bytes to its connections, without an HTTP server. */
 import { createServer, type AddressInfo, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { canary, vendorHeaders } from './canary.ts'
 
-/** What the vendor does with one request. */
+/** Handles one request. */
 export type Script = (line: Line, stream: boolean) => unknown
 
 export interface RawVendor {
   readonly baseURL: string
-  /** Heads of the requests so far. */
+  /** The heads of the requests so far. */
   readonly requests: string[]
-  /** The connections so far, with the requests that came on each. */
+  /** The connections so far, with the number of requests on each. */
   readonly connections: { readonly socket: Socket; requests: number }[]
-  /** Resolves when no connection is open. */
+  /** Resolves once no connection is open. */
   quiet(): Promise<void>
 }
 
-/** One connection, to answer one request on. */
+/** A connection with one request to respond to. */
 export class Line {
   readonly socket: Socket
-  /** Which request of its connection this is, from 1. */
+  /** The number of the request on its connection, from 1. */
   readonly nth: number
-  /** Resolves when the test calls `release` of what it asked with. */
+  /** The `released` of `rawVendor`. */
   readonly released: Promise<unknown>
 
   constructor(socket: Socket, nth: number, released: Promise<unknown>) {
@@ -45,23 +45,23 @@ export class Line {
     return this.write(`${Buffer.byteLength(bytes).toString(16)}\r\n${bytes}\r\n`)
   }
 
-  /** A whole answer with a length. */
+  /** A complete response with a content length. */
   answer(status: string, contentType: string, body: string | Uint8Array, headers: Record<string, string> = {}): this {
     const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length
     return this.head(status, { 'content-type': contentType, 'content-length': size, ...headers }).write(body)
   }
 
-  /** The head of an event stream in chunks. */
+  /** The head of an event stream with chunked encoding. */
   events(): this {
     return this.head('200', { 'content-type': 'text/event-stream', 'transfer-encoding': 'chunked' })
   }
 
-  /** The regular end of a body in chunks. */
+  /** The last chunk of a body. */
   last(): this {
     return this.write('0\r\n\r\n')
   }
 
-  /** The same bytes again and again, until the other side has had enough. */
+  /** Repeats the bytes until the connection is closed. */
   endlessly(bytes: string): void {
     const { socket } = this
     const more = () => {
@@ -71,12 +71,12 @@ export class Line {
     more()
   }
 
-  /** The vendor closes. */
+  /** The vendor closes the connection. */
   end(): void {
     this.socket.end()
   }
 
-  /** The vendor's machine is gone: what it had not sent is lost, and the other side gets a reset. */
+  /** The vendor crashes: unsent bytes are lost, and the client gets a reset. */
   reset(): void {
     this.socket.resetAndDestroy()
   }

@@ -1,4 +1,4 @@
-/** What a healthy vendor says. */
+/** The responses of a healthy vendor. */
 import type { Line } from './raw-vendor.ts'
 
 const head = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 1_700_000_000, model: 'm' }
@@ -8,11 +8,11 @@ function frame(choices: object[], more: object = {}): string {
   return `data: ${JSON.stringify({ ...head, choices, ...more })}\n\n`
 }
 
-function delta(told: object, finish: string | null = null): string {
-  return frame([{ index: 0, delta: told, logprobs: null, finish_reason: finish }])
+function delta(content: object, finish: string | null = null): string {
+  return frame([{ index: 0, delta: content, logprobs: null, finish_reason: finish }])
 }
 
-/** The events of a stream that says "Hello!": the role, two pieces of text, the end, the usage, the end mark. */
+/** The events of the streamed response "Hello!": role, two pieces of text, finish reason, usage, `[DONE]`. */
 export const events: readonly string[] = [
   delta({ role: 'assistant', content: '' }),
   delta({ content: 'Hello' }),
@@ -22,7 +22,7 @@ export const events: readonly string[] = [
   'data: [DONE]\n\n',
 ]
 
-/** The whole answer "Hello!". */
+/** The non-streaming response "Hello!". */
 export const whole: string = JSON.stringify({
   ...head,
   object: 'chat.completion',
@@ -37,7 +37,7 @@ export const whole: string = JSON.stringify({
   usage,
 })
 
-/** A vendor as it should be. */
+/** A vendor that works. */
 export function well(line: Line, stream: boolean): void {
   if (!stream) line.answer('200', 'application/json', whole)
   else line.events().chunk(events.join('')).last()

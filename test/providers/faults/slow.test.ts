@@ -8,42 +8,45 @@ import { events, whole } from './said.ts'
 const soon = 40
 
 describe.each([
-  { client: 'a client that waits', stream: false },
-  { client: 'a client that streams', stream: true },
-])('$client gets 503 when a vendor', ({ stream }) => {
+  { client: 'a non-streaming client', stream: false },
+  { client: 'a streaming client', stream: true },
+])('$client gets a 503 when a vendor', ({ stream }) => {
   test.each<[string, Script]>([
-    ['takes a request and says nothing', () => undefined],
-    ['sends headers and no body', (line, asked) => (asked ? line.events() : line.head('200', { 'content-length': 9 }))],
-    ['only gives hints', (line) => line.write('HTTP/1.1 103 Early Hints\r\n\r\n')],
+    ['accepts a request and never responds', () => undefined],
+    [
+      'sends headers without a body',
+      (line, asked) => (asked ? line.events() : line.head('200', { 'content-length': 9 })),
+    ],
+    ['sends only early hints', (line) => line.write('HTTP/1.1 103 Early Hints\r\n\r\n')],
   ])('%s', async (_, vendor) => {
     const met = await meet({ vendor, provider: { firstByteMs: soon } }, stream)
     expectRefused(met, unavailable)
-    expect(causeOf(met.failures)).toBe('Error: the vendor let us wait too long for the first byte')
+    expect(causeOf(met.failures)).toBe("Error: timed out waiting for the vendor's first byte")
     await met.vendor.quiet()
   })
 
-  test('says nothing, and the gateway has less patience than the provider', async () => {
+  test('never responds, and the gateway has a shorter timeout than the provider', async () => {
     const met = await meet({ vendor: () => undefined, gateway: { timeouts: { firstContentMs: soon } } }, stream)
     expectRefused(met, unavailable)
     await met.vendor.quiet()
   })
 
-  test('falls silent before its first word', async () => {
+  test('stops sending before the first content', async () => {
     const met = await meet({ vendor: begin, provider: { idleMs: soon } }, stream)
     expectRefused(met, unavailable)
-    expect(causeOf(met.failures)).toBe('Error: the vendor let us wait too long for the next piece')
+    expect(causeOf(met.failures)).toBe("Error: timed out waiting for the vendor's next piece")
     await met.vendor.quiet()
   })
 })
 
-test('a vendor that falls silent in the middle breaks the stream off', async () => {
+test('the stream ends with an error when the vendor stops sending in the middle', async () => {
   const said = events.slice(0, 2).join('')
   const met = await meet({ vendor: (line) => line.events().chunk(said), provider: { idleMs: soon } }, true)
   expectBrokenOff(met, 'Hello')
   await met.vendor.quiet()
 })
 
-test('a refusal whose body does not come is told by its status, before long', async () => {
+test('the status is enough for the error response if the body of a 429 never arrives', async () => {
   const headers = { 'content-length': '9999', 'retry-after': '3' }
   const vendor: Script = (line) => line.answer('429', 'application/json', vendorErrorBody(), headers)
   const met = await meet({ vendor, provider: { idleMs: soon } }, false)
@@ -51,7 +54,7 @@ test('a refusal whose body does not come is told by its status, before long', as
   await met.vendor.quiet()
 })
 
-/** The beginning of an answer, and no more. */
+/** Sends only the beginning of a response. */
 function begin(line: Line, stream: boolean): void {
   if (stream) line.events().chunk(events[0] as string)
   else line.head('200', { 'content-type': 'application/json', 'content-length': 999 }).write(whole.slice(0, 20))

@@ -19,8 +19,8 @@ const tooLarge: Refusal = {
 const twice = { retry: { maxAttempts: 2, backoffMs: 1 } }
 
 describe.each([
-  { client: 'a client that waits', stream: false },
-  { client: 'a client that streams', stream: true },
+  { client: 'a non-streaming client', stream: false },
+  { client: 'a streaming client', stream: true },
 ])('$client', ({ stream }) => {
   test.each<[number, Refusal]>([
     [400, badRequest],
@@ -42,20 +42,20 @@ describe.each([
     [504, unavailable],
     [529, unavailable],
     [599, unavailable],
-  ])('gets of a vendor’s %i what it can do about it', async (status, refusal) => {
+  ])('gets the error for a %i from the vendor', async (status, refusal) => {
     expectRefused(await meet({ vendor: refuse(status) }, stream), refusal)
   })
 
   test.each([
-    ['an account without money', 429, { code: 'insufficient_quota', type: 'insufficient_quota' }],
-    ['a hard limit', 400, { code: 'billing_hard_limit_reached' }],
-    ['a key that is wrong, told as 400', 400, { code: 'invalid_api_key' }],
-    ['an unknown model that the host has named', 400, { code: 'model_not_found', param: 'model' }],
-  ])('is not blamed for what is between vendor and host: %s', async (_, status, error) => {
+    ['no credit left', 429, { code: 'insufficient_quota', type: 'insufficient_quota' }],
+    ['a billing limit', 400, { code: 'billing_hard_limit_reached' }],
+    ['a wrong key, reported with a 400', 400, { code: 'invalid_api_key' }],
+    ['an unknown model that the host configured', 400, { code: 'model_not_found', param: 'model' }],
+  ])('gets a 503 for a problem between vendor and host: %s', async (_, status, error) => {
     expectRefused(await meet({ vendor: refuse(status, vendorErrorBody(error)) }, stream), unavailable)
   })
 
-  test('is told that a model is unknown where it named the vendor’s model itself', async () => {
+  test('gets a 404 for an unknown model if it chose the vendor’s model name itself', async () => {
     const vendor = refuse(404, vendorErrorBody({ code: 'model_not_found' }))
     expectRefused(
       await meet({ vendor, models: (provider) => ({ 'open/*': provider }), request: { model: 'open/x' } }, stream),
@@ -70,10 +70,14 @@ describe.each([
 
   test.each([
     ['a parameter it sent', { code: 'unsupported_parameter', param: 'temperature' }, 'temperature'],
-    ['a place in what it sent', { code: 'unsupported_parameter', param: 'messages[0].content' }, 'messages[0].content'],
+    [
+      'a path in a parameter it sent',
+      { code: 'unsupported_parameter', param: 'messages[0].content' },
+      'messages[0].content',
+    ],
     ['a parameter it did not send', { code: 'unsupported_parameter', param: 'canary_param' }, null],
-    ['a place that is none', { code: 'unsupported_parameter', param: 'temperature: canary says no' }, null],
-  ])('learns from a 400 of %s no more than it sent', async (_, error, param) => {
+    ['text that is not a path', { code: 'unsupported_parameter', param: 'temperature: canary says no' }, null],
+  ])('gets the parameter of a 400 only if it sent it: %s', async (_, error, param) => {
     const vendor = refuse(400, vendorErrorBody(error))
     expectRefused(await meet({ vendor, request: { temperature: 1 } }, stream), {
       ...badRequest,
@@ -87,38 +91,38 @@ describe.each([
     ['seconds', { 'retry-after': '7' }, 7_000],
     ['a fraction of seconds', { 'retry-after': '0.5' }, 1_000],
     ['milliseconds', { 'retry-after-ms': '1500' }, 1_500],
-    ['milliseconds beside seconds', { 'retry-after': '30', 'retry-after-ms': '250.5' }, 251],
-    ['more than clients believe', { 'retry-after': '3600' }, 60_000],
+    ['both milliseconds and seconds', { 'retry-after': '30', 'retry-after-ms': '250.5' }, 251],
+    ['more than clients accept', { 'retry-after': '3600' }, 60_000],
     ['nothing', {}, 1_000],
-    ['no time at all', { 'retry-after': '0' }, 1_000],
-    ['no milliseconds at all', { 'retry-after-ms': '0' }, 1_000],
+    ['zero seconds', { 'retry-after': '0' }, 1_000],
+    ['zero milliseconds', { 'retry-after-ms': '0' }, 1_000],
     ['a time in the past', { 'retry-after': 'Mon, 01 Jan 2001 00:00:00 GMT' }, 1_000],
     ['a time in the far future', { 'retry-after': 'Fri, 01 Jan 2100 00:00:00 GMT' }, 60_000],
-    ['less than nothing', { 'retry-after': '-5', 'retry-after-ms': '-1' }, 1_000],
-    ['an absurd text', { 'retry-after': 'canary', 'retry-after-ms': 'NaN' }, 1_000],
-    ['an absurd number', { 'retry-after': '1e999', 'retry-after-ms': 'Infinity' }, 1_000],
-    ['a number of many digits', { 'retry-after': '9'.repeat(400) }, 60_000],
-  ])('is told to wait when a vendor’s 429 asks for %s', async (_, headers, retryAfter) => {
+    ['a negative time', { 'retry-after': '-5', 'retry-after-ms': '-1' }, 1_000],
+    ['text that is not a number', { 'retry-after': 'canary', 'retry-after-ms': 'NaN' }, 1_000],
+    ['an infinite number', { 'retry-after': '1e999', 'retry-after-ms': 'Infinity' }, 1_000],
+    ['a number of 400 digits', { 'retry-after': '9'.repeat(400) }, 60_000],
+  ])('gets a retry-after when a vendor’s 429 asks for %s', async (_, headers, retryAfter) => {
     const vendor = refuse(429, vendorErrorBody(), headers)
     expectRefused(await meet({ vendor }, stream), { ...tooMany, retryAfter })
   })
 
-  test('is told to wait when an overloaded vendor asks for it', async () => {
+  test('gets a retry-after when an overloaded vendor asks for one', async () => {
     const vendor = refuse(503, vendorErrorBody(), { 'retry-after': '20' })
     expectRefused(await meet({ vendor }, stream), { ...unavailable, retryAfter: 20_000 })
   })
 
   test.each([
     ['no body', ''],
-    ['a page', '<html><body>canary says no</body></html>'],
+    ['an HTML page', '<html><body>canary says no</body></html>'],
     ['broken JSON', '{"error":{"message":"canary'],
-    ['JSON that is no object', '"canary"'],
+    ['JSON that is not an object', '"canary"'],
     ['null', 'null'],
-    ['an error that is a text', '{"error":"canary"}'],
-    ['an error without a cover', '{"message":"canary","type":"canary","param":null,"code":400}'],
+    ['an error that is a string', '{"error":"canary"}'],
+    ['an error without the "error" field', '{"message":"canary","type":"canary","param":null,"code":400}'],
     ['an error that is a list', '[{"error":{"code":500,"message":"canary"}}]'],
-    ['more than anyone wants to read', JSON.stringify({ error: { message: 'canary '.repeat(20_000) } })],
-  ])('gets the same of a 400 with %s', async (_, body) => {
+    ['an error of 140 kB', JSON.stringify({ error: { message: 'canary '.repeat(20_000) } })],
+  ])('gets the same error for a 400 with %s', async (_, body) => {
     expectRefused(await meet({ vendor: refuse(400, body) }, stream), badRequest)
   })
 
@@ -129,7 +133,7 @@ describe.each([
     [304, {}],
     [307, {}],
     [308, {}],
-  ])('never follows a %i, nor hears where it led', async (status) => {
+  ])('gets a 503 for a %i, which is not followed', async (status) => {
     let followed = 0
     const vendor: Script = (line, asked) => {
       followed++
@@ -143,9 +147,9 @@ describe.each([
 
   test.each([
     ['an OpenAI error', 500, { error: { message: 'canary: logprobs is not supported by this model', code: null } }],
-    ['a detail', 501, { detail: 'canary is not implemented yet' }],
-    ['a text', 500, { error: 'canary: unsupported operation' }],
-  ])('is told not to try again where every answer was that this is not supported: %s', async (_, status, body) => {
+    ['a detail field', 501, { detail: 'canary is not implemented yet' }],
+    ['a string', 500, { error: 'canary: unsupported operation' }],
+  ])('gets x-should-retry: false if every attempt failed as unsupported: %s', async (_, status, body) => {
     const met = await meet({ vendor: refuse(status, JSON.stringify(body)), gateway: twice }, stream)
     expect(met.vendor.requests).toHaveLength(2)
     expect(met).toMatchObject({ status: 503, headers: { 'x-should-retry': 'false' } })
@@ -153,19 +157,22 @@ describe.each([
   })
 
   test.each([
-    ['a 500 of any other kind', [refuse(500), refuse(500)]],
-    ['another failure between', [refuse(500, '{"detail":"not supported"}'), refuse(503)]],
-    ['a busy vendor', [refuse(503, '{"detail":"not supported"}'), refuse(503, '{"detail":"not supported"}')]],
-  ])('may try again after %s', async (_, [first, second]) => {
-    let asked = 0
-    const vendor: Script = (line, streamed) => (asked++ === 0 ? first : second)?.(line, streamed)
+    ['any other 500', [refuse(500), refuse(500)]],
+    ['a different failure at the second attempt', [refuse(500, '{"detail":"not supported"}'), refuse(503)]],
+    [
+      'a 503 that says "not supported"',
+      [refuse(503, '{"detail":"not supported"}'), refuse(503, '{"detail":"not supported"}')],
+    ],
+  ])('may retry after %s', async (_, [first, second]) => {
+    let requests = 0
+    const vendor: Script = (line, streamed) => (requests++ === 0 ? first : second)?.(line, streamed)
     const met = await meet({ vendor, gateway: twice }, stream)
     expect(met.status).toBe(503)
     expect(met.headers).not.toHaveProperty('x-should-retry')
     expect(met.headers).toHaveProperty('retry-after')
   })
 
-  test.each([202, 204, 205, 206])('takes a %i for no answer', async (status) => {
+  test.each([202, 204, 205, 206])('gets a 503 for a %i', async (status) => {
     const vendor: Script = (line) => void line.head(String(status), { 'content-length': 0 })
     expectRefused(await meet({ vendor }, stream), unavailable)
   })

@@ -5,8 +5,8 @@ import { meet } from './meet.ts'
 import type { Line, Script } from './raw-vendor.ts'
 import { events } from './said.ts'
 
-/** The text told by the first events of a stream. */
-const told = ['', '', 'Hello', 'Hello!', 'Hello!', 'Hello!', 'Hello!']
+/** The text in the first n events of the stream. */
+const textAfter = ['', '', 'Hello', 'Hello!', 'Hello!', 'Hello!', 'Hello!']
 const finished = 4
 const done = events.length
 
@@ -19,24 +19,24 @@ const after =
   }
 
 describe.each(events.map((_, count) => ({ count })))('a stream that stops after $count events', ({ count }) => {
-  const text = told[count] as string
+  const text = textAfter[count] as string
   const clean: Script = after(count, (line) => line.last())
   const cut: Script = after(count, (line) => line.end())
 
-  test('with a regular end is complete for a client that streams only if its choice has ended', async () => {
+  test('with a normal end is complete for a streaming client only if its choice has finished', async () => {
     const met = await meet({ vendor: clean }, true)
     if (count >= finished) expectComplete(met, text)
     else if (text !== '') expectBrokenOff(met, text)
     else expectRefused(met, unavailable)
   })
 
-  test('with a regular end is complete for a client that waits only if its choice has ended', async () => {
+  test('with a normal end is complete for a non-streaming client only if its choice has finished', async () => {
     const met = await meet({ vendor: clean }, false)
     if (count >= finished) expectComplete(met, text)
     else expectRefused(met, unavailable, true)
   })
 
-  test('because the connection was closed is broken, also behind the end of its choice', async () => {
+  test('because the connection closed ends with an error, even after its choice has finished', async () => {
     const met = await meet({ vendor: cut }, true)
     if (text === '') expectRefused(met, unavailable)
     else if (count < finished) expectBrokenOff(met, text)
@@ -47,11 +47,11 @@ describe.each(events.map((_, count) => ({ count })))('a stream that stops after 
     await met.vendor.quiet()
   })
 
-  test('because the connection was closed is no answer for a client that waits', async () => {
+  test('because the connection closed is a 503 for a non-streaming client', async () => {
     expectRefused(await meet({ vendor: cut }, false), unavailable, true)
   })
 
-  test('because the vendor’s machine is gone is broken', async () => {
+  test('because the vendor crashed ends with an error', async () => {
     if (text === '') return
     const vendor = after(count, (line) => void line.released.then(() => line.reset()))
     const met = await meet({ vendor, releaseAt: count < finished ? (text.at(-1) as string) : '"stop"' }, true)
@@ -62,18 +62,15 @@ describe.each(events.map((_, count) => ({ count })))('a stream that stops after 
 
 describe('a complete stream', () => {
   test.each<[string, Script]>([
-    ['is complete when the vendor closes behind its end mark', after(done, (line) => line.end())],
-    [
-      'is complete when the body goes on behind its end mark',
-      after(done, (line) => line.chunk('data: {"canary":1}\n\n')),
-    ],
+    ['is complete when the vendor closes after [DONE]', after(done, (line) => line.end())],
+    ['is complete when the body continues after [DONE]', after(done, (line) => line.chunk('data: {"canary":1}\n\n'))],
     [
       'is complete when the last blank line is missing',
       (line) => line.events().chunk(events.join('').slice(0, -2)).last(),
     ],
-    ['is complete when the end mark is cut', (line) => line.events().chunk(events.join('').slice(0, -8)).last()],
+    ['is complete when [DONE] is truncated', (line) => line.events().chunk(events.join('').slice(0, -8)).last()],
     [
-      'is complete when the usage behind its end is cut',
+      'is complete when the usage after the finish reason is truncated',
       (line) => line.events().chunk(events.slice(0, 5).join('').slice(0, -20)).last(),
     ],
   ])('%s', async (_, vendor) => {
@@ -81,7 +78,7 @@ describe('a complete stream', () => {
     expectComplete(await meet({ vendor }, false), 'Hello!')
   })
 
-  test('of two choices is complete only if both have ended', async () => {
+  test('with two choices is complete only if both have finished', async () => {
     const other = (events[1] as string).replace('"index":0', '"index":1')
     const halfDone = [...events.slice(0, 2), other, ...events.slice(2, 5)].join('')
     const met = await meet({ vendor: (line) => line.events().chunk(halfDone).last() }, true)
@@ -89,12 +86,12 @@ describe('a complete stream', () => {
     expect(met.text).not.toContain('[DONE]')
   })
 
-  test('says nothing more behind the end of its choice', async () => {
+  test('drops content after the finish reason of its choice', async () => {
     const said = [...events.slice(0, 4), events[1], ...events.slice(4)].join('')
     expectComplete(await meet({ vendor: (line) => line.events().chunk(said).last() }, true), 'Hello!')
   })
 
-  test('behind which the vendor goes on for ever is cut off with the next byte', async () => {
+  test('closes the connection at the first byte after [DONE]', async () => {
     const met = await meet(
       { vendor: after(done, (line) => line.endlessly(`10000\r\n${':'.padEnd(0x10000, 'x')}\r\n`)) },
       true,
@@ -104,52 +101,52 @@ describe('a complete stream', () => {
     expect(met.vendor.connections[0]?.socket.bytesWritten).toBeLessThan(8 * 1024 * 1024)
   })
 
-  test('whose body has no end is not waited for, and its connection not used again', async () => {
+  test('does not wait for a body without end, and does not reuse its connection', async () => {
     const met = await meet({ vendor: after(done, (line) => line.chunk(': canary\n\n')) }, true)
     expectComplete(met, 'Hello!')
     await met.vendor.quiet()
   })
 })
 
-describe('a stream that goes wrong behind its first words ends with an error, and without what the vendor says of it:', () => {
+describe('a stream that fails after its first content ends with an error that has no vendor text:', () => {
   test.each<[string, string]>([
     ['an error', `data: ${vendorErrorBody()}\n\n`],
-    ['an error and an end mark', `data: ${vendorErrorBody()}\n\ndata: [DONE]\n\n`],
+    ['an error and [DONE]', `data: ${vendorErrorBody()}\n\ndata: [DONE]\n\n`],
     [
-      'an error printed otherwise than the chunks',
+      'an error in another JSON style than the chunks',
       `data: ${JSON.stringify(JSON.parse(vendorErrorBody()), null, 1).replaceAll('\n', '')}\n\n`,
     ],
-    ['an error that is a text', 'data: {"error":"canary"}\n\n'],
+    ['an error that is a string', 'data: {"error":"canary"}\n\n'],
     ['an error that is a number', 'data: {"error":500,"message":"canary"}\n\n'],
-    ['an error without a cover', 'data: {"object":"error","message":"canary","code":500}\n\n'],
-    ['an event named so', `event: error\ndata: ${vendorErrorBody()}\n\n`],
-    ['an event named so, without an error in it', 'event: error\ndata: {"message":"canary"}\n\ndata: [DONE]\n\n'],
-    ['an end that is an error', (events[3] as string).replace('stop', 'error')],
+    ['an error without the "error" field', 'data: {"object":"error","message":"canary","code":500}\n\n'],
+    ['an event named "error"', `event: error\ndata: ${vendorErrorBody()}\n\n`],
+    ['an event named "error" without an error object', 'event: error\ndata: {"message":"canary"}\n\ndata: [DONE]\n\n'],
+    ['the finish reason "error"', (events[3] as string).replace('stop', 'error')],
     ['an event that is not JSON', 'data: canary\n\n'],
-    ['an event that is half of one', 'data: {"choices":[{"delta":{"content":"canary\n\n'],
+    ['a truncated event', 'data: {"choices":[{"delta":{"content":"canary\n\n'],
     ['an event that is a list', 'data: ["canary"]\n\n'],
-    ['choices that are none', 'data: {"choices":{"canary":1}}\n\n'],
-    ['a page', '<html>canary says no</html>\n\n'],
+    ['choices that are an object', 'data: {"choices":{"canary":1}}\n\n'],
+    ['an HTML page', '<html>canary says no</html>\n\n'],
   ])('%s', async (_, event) => {
     const met = await meet({ vendor: after(2, (line) => line.chunk(event).last()) }, true)
     expectBrokenOff(met, 'Hello')
     expectRefused(await meet({ vendor: after(2, (line) => line.chunk(event).last()) }, false), unavailable, true)
   })
 
-  test('an error of the client’s own', async () => {
+  test('an error that the client caused becomes its 400', async () => {
     const vendor = after(2, (line) => line.chunk(`data: ${vendorErrorBody({ code: 400 })}\n\n`).last())
     expectBrokenOff(await meet({ vendor }, true), 'Hello', badRequest)
     expectRefused(await meet({ vendor }, false), badRequest, true)
   })
 
-  test('what the vendor counted before is on the receipt', async () => {
+  test('the receipt has the usage that the vendor reported with the error', async () => {
     const body = JSON.parse(vendorErrorBody()) as object
     const usage = { prompt_tokens: 5, completion_tokens: 9, total_tokens: 14 }
     const vendor = after(2, (line) => line.chunk(`data: ${JSON.stringify({ ...body, usage })}\n\n`).last())
     expect((await meet({ vendor }, true)).receipt).toMatchObject({ usage, usageSource: 'reported' })
   })
 
-  test('a stream without end', async () => {
+  test('an endless stream ends with an error at streamBytes', async () => {
     const vendor = after(2, (line) => {
       const event = events[2] as string
       line.endlessly(`${event.length.toString(16)}\r\n${event}\r\n`)

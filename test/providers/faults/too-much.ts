@@ -1,4 +1,4 @@
-/** Whole answers and streams of OpenAI's format that hold more than a reader should look at. */
+/** Responses in OpenAI's format, streamed and not, that exceed the bounds on their structure. */
 import { whole as goodAnswer } from './said.ts'
 
 export interface Excess {
@@ -26,7 +26,7 @@ const calls = (count: number) =>
 const deep = (levels: number) => `${'[{"a":'.repeat(levels)}1${'}]'.repeat(levels)}`
 const beside = (name: string, value: string) => goodAnswer.replace('{', `{"${name}":${value},`)
 
-/** As many calls, values, levels and lines as no model writes. */
+/** More tool calls, values, levels and lines than any model produces. */
 export const tooMuch: readonly Excess[] = [
   inOne('20,000 tool calls', message({ content: null, tool_calls: calls(20_000) })),
   inEvents('20,000 tool calls in one event', frame({ index: 0, delta: { tool_calls: calls(20_000) } })),
