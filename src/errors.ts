@@ -1,22 +1,17 @@
-/**
- * Every refusal the gateway can give, in one table, and the one error class that carries them.
- *
- * The answer's body is OpenAI's: `{"error":{"message","type","param","code"}}`, all four keys always present.
- * Statuses and codes are those of the service's specification; where it names none, OpenAI's.
- */
+/** The error class of the gateway, and the table of its codes. Codes and statuses follow OpenAI's. */
 
 interface Refusal {
   /** HTTP status. */
   readonly status: number
-  /** `error.type` of the answer. */
+  /** `error.type` in the response body. */
   readonly type: string
-  /** What the caller is told when the place that refuses has nothing more exact to say. */
+  /** The default message, for errors without a more specific one. */
   readonly message: string
-  /** Sent as `x-should-retry`, which the official clients obey before they look at the status. */
+  /** Sent as `x-should-retry`, which takes precedence over the status in the official clients. */
   readonly shouldRetry?: boolean
 }
 
-/** The stable codes of `GatewayError.code`, which are also `error.code` of the answers. */
+/** The stable values of `GatewayError.code`, which are also `error.code` in response bodies. */
 export type ErrorCode =
   | 'invalid_request_error'
   | 'unsupported_parameter'
@@ -60,7 +55,7 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
   content_policy_violation: {
     status: 400,
     type: 'invalid_request_error',
-    message: 'The request was refused by the safety system of the model.',
+    message: 'The safety system of the model rejected the request. Change the prompt or the attached content.',
   },
   invalid_api_key: {
     status: 401,
@@ -86,7 +81,7 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
   method_not_allowed: {
     status: 405,
     type: 'invalid_request_error',
-    message: 'This URL does not take that method. See the "allow" header.',
+    message: 'This URL does not support that method. Use one of those in the "allow" header.',
   },
   request_timeout: {
     status: 408,
@@ -102,17 +97,17 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
   unsupported_media_type: {
     status: 415,
     type: 'invalid_request_error',
-    message: 'This endpoint takes "Content-Type: application/json" in UTF-8.',
+    message: 'Unsupported media type. Send the body with "Content-Type: application/json", in UTF-8.',
   },
   upgrade_required: {
     status: 426,
     type: 'invalid_request_error',
-    message: 'WebSockets are not served here. Send the request over HTTP, as a POST.',
+    message: 'WebSockets are not supported. Send the request over HTTP, as a POST.',
   },
   insufficient_quota: {
     status: 429,
     type: 'insufficient_quota',
-    message: 'You exceeded your current quota. Top up your balance to go on.',
+    message: 'You exceeded your current quota. Top up your balance to continue.',
     shouldRetry: false,
   },
   rate_limit_exceeded: {
@@ -133,38 +128,53 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
   },
 }
 
+/** Optional properties of a `GatewayError`. */
 export interface ErrorDetails {
-  /** What the caller should change; never a vendor's text, never a secret. */
+  /**
+   * What the client should change. Sent to the client, so never a vendor's text or a secret. Default: depends on the
+   * code.
+   */
   readonly message?: string
-  /** The request field at fault, such as `messages[0].role`. */
+  /** The invalid request field, such as `messages[0].role`. */
   readonly param?: string
-  /** The reason, for the host's log. Never sent. */
+  /** The underlying error, for the host's log. Never sent. */
   readonly cause?: unknown
-  /** When another try makes sense, in milliseconds from now; becomes `retry-after` and `retry-after-ms`. */
+  /** Milliseconds after which the client should retry; sent as `retry-after` and `retry-after-ms`, at most 60 s. */
   readonly retryAfterMs?: number
-  /** Overrides the table's `x-should-retry`. */
+  /** Whether the client should retry; sent as `x-should-retry`. Default: depends on the code. */
   readonly shouldRetry?: boolean
-  /** Further headers of the answer, such as `allow`. */
+  /** Further response headers, such as `allow`. Headers that affect the framing of the response are dropped. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** The longest wait we advise. The official clients ignore anything above 60 s and fall back to half a second. */
+/** The official clients ignore a longer `retry-after` and retry after half a second. */
 const longestRetryAfterMs = 60_000
 
 /**
- * The one error of this library. Throw it from a provider, a store or a hook to choose what the caller is told;
- * anything else that is thrown becomes `server_error` and tells the caller nothing.
+ * The error class of this library. Throw one from a provider, a store or a hook to choose the response that the client
+ * gets: status, code and message. Any other thrown value becomes a `server_error` that reveals nothing to the client.
+ *
+ * @example
+ * throw new GatewayError('unsupported_value', { message: '"temperature" must be at most 1.', param: 'temperature' })
  */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
+  /** The stable code, also `error.code` in the response body. */
   readonly code: ErrorCode
+  /** The HTTP status of the response. */
   readonly status: number
+  /** `error.type` in the response body. */
   readonly type: string
+  /** The invalid request field, also `error.param` in the response body. */
   readonly param: string | null
+  /** Milliseconds after which the client should retry. */
   readonly retryAfterMs: number | undefined
+  /** Sent as `x-should-retry`; undefined: not sent. */
   readonly shouldRetry: boolean | undefined
+  /** Further response headers. */
   readonly headers: Readonly<Record<string, string>>
 
+  /** `code` determines status, type and the default message. */
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
     const refusal = refusals[code]
     super(details.message ?? refusal.message, details.cause === undefined ? undefined : { cause: details.cause })
@@ -177,7 +187,7 @@ export class GatewayError extends Error {
     this.headers = details.headers ?? {}
   }
 
-  /** True for errors of this class, also those of another copy of this library in the same process. */
+  /** Whether a value is a `GatewayError`, of this or another copy of the library in the same process. */
   static is(value: unknown): value is GatewayError {
     try {
       const { name, code } = Object(value) as { name?: unknown; code?: unknown }
@@ -187,23 +197,25 @@ export class GatewayError extends Error {
     }
   }
 
-  /** Whatever was thrown, as an error that may be shown to a caller. Never throws. */
+  /**
+   * Converts any thrown value to a `GatewayError`; anything else becomes the `cause` of a `server_error`. Never throws.
+   */
   static from(value: unknown): GatewayError {
     try {
       if (value instanceof GatewayError) return value
       if (GatewayError.is(value)) return copyOf(value)
     } catch {
-      // Something that throws when it is looked at.
+      // A value whose getters throw.
     }
     return new GatewayError('server_error', { cause: value })
   }
 
-  /** The body of the answer, in OpenAI's shape. */
+  /** The response body in OpenAI's shape; all four keys are always present. */
   toJSON(): { error: { message: string; type: string; param: string | null; code: string } } {
     return { error: { message: this.message, type: this.type, param: this.param, code: this.code } }
   }
 
-  /** The headers of the answer that advise clients whether and when to try again. */
+  /** The response headers of this error: `headers`, and whether and when to retry. */
   adviceHeaders(): Record<string, string> {
     const headers: Record<string, string> = {}
     for (const [name, value] of Object.entries(this.headers)) {
@@ -219,7 +231,9 @@ export class GatewayError extends Error {
   }
 }
 
-/** An error of another copy of this library, or somebody's imitation: only what it says is taken over. */
+/**
+ * Copies an error of another copy of this library, or an object that imitates one; only well-typed properties count.
+ */
 function copyOf(error: GatewayError): GatewayError {
   const { code, message, param, retryAfterMs, shouldRetry, headers } = error
   return new GatewayError(code, {
@@ -232,7 +246,7 @@ function copyOf(error: GatewayError): GatewayError {
   })
 }
 
-/** Whether a header of a thrown error can do no more than tell something: neither break the answer nor frame it. */
+/** Whether a header is safe to send: neither its syntax nor its meaning can affect the framing of the response. */
 function isPlainHeader(name: string, value: unknown): boolean {
   const framing =
     /^(?:connection|keep-alive|content-.*|date|host|te|trailer|transfer-encoding|upgrade|proxy-.*|set-cookie)$/i
@@ -241,7 +255,7 @@ function isPlainHeader(name: string, value: unknown): boolean {
   )
 }
 
-/** Short for the most common refusal: 400 with the field at fault. */
+/** A 400 `invalid_request_error`, the most common error. `param`: the invalid field. */
 export function invalid(message: string, param?: string, cause?: unknown): GatewayError {
   return new GatewayError('invalid_request_error', {
     message,

@@ -1,4 +1,4 @@
-/** Reading a JSON body: from the wire within limits, or from what an earlier parser of the host left of it. */
+/** Reading a JSON body from the socket, within limits, or from what the host's own body parser left of it. */
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GatewayError, invalid } from '../errors.ts'
@@ -9,8 +9,9 @@ import { parseMediaType } from './media-type.ts'
 import type { Sizes } from './sizes.ts'
 
 /**
- * Throws 400 (not JSON), 408 (does not arrive), 413 (too large), 415 (other media type or encoding). `own`: the defaults
- * that the endpoint documents, which go before those of the host.
+ * The JSON body of a request, with the presets of the exchange filled in. `own`: default values that the endpoint
+ * documents; they override the defaults of the presets. Throws 400 (not JSON), 408 (stopped arriving), 413 (too large),
+ * 415 (other media type or encoding).
  */
 export async function readJson(
   exchange: PresetExchange,
@@ -22,12 +23,12 @@ export async function readJson(
   const { fixed, defaults } = exchange.presets ?? { fixed: {} }
   const changes: Record<string, string> = { ...fixed }
   for (const [name, value] of Object.entries({ ...defaults, ...own })) {
-    if (!Object.hasOwn(fixed, name) && isLeftOut(body.get(name))) changes[name] = value
+    if (!Object.hasOwn(fixed, name) && isUnset(body.get(name))) changes[name] = value
   }
   return Object.keys(changes).length === 0 ? body : bodyFrom(body.with(changes), sizes)
 }
 
-function isLeftOut(value: unknown): boolean {
+function isUnset(value: unknown): boolean {
   return value === undefined || value === null || value === ''
 }
 
@@ -45,7 +46,7 @@ async function readBody(exchange: Exchange, sizes: Sizes): Promise<JsonBody> {
     case 'parsed':
       return JsonBody.fromValue(body.value, sizes)
     case 'failed':
-      throw refusedBy(body.status, 'We could not parse the JSON body of your request.')
+      throw parserError(body.status, 'We could not parse the JSON body of your request.')
     case 'lost':
       throw invalid(
         'The request body was read before it reached this endpoint. Mount the gateway before the body parser of the server.',
@@ -55,18 +56,18 @@ async function readBody(exchange: Exchange, sizes: Sizes): Promise<JsonBody> {
 
 const emptyObject = Buffer.from('{}')
 
-/** The parsers of the hosts take no body for an empty object, and so do we: the answer then names the missing field. */
+/** An empty body counts as `{}`, as it does for the hosts' parsers, so that the error names the missing field. */
 async function bodyFrom(bytes: Buffer, sizes: Sizes): Promise<JsonBody> {
   if (!isLarge(bytes)) return JsonBody.fromBytes(bytes.length === 0 ? emptyObject : bytes, sizes)
-  // Others have their turn between putting the pieces together, checking the text, and whatever is done with it.
+  // Yields to other requests between concatenating the chunks, validating the text and processing it.
   await nextTurn()
   const body = JsonBody.fromBytes(bytes, sizes)
   await nextTurn()
   return body
 }
 
-/** What a parser in front of us means by its status: it knew the body, we only know that it refused it. */
-export function refusedBy(status: number, message: string): GatewayError {
+/** The error for a body that the host's parser rejected with `status`; the body itself is no longer available. */
+export function parserError(status: number, message: string): GatewayError {
   if (status === 413) return new GatewayError('request_too_large')
   if (status === 415) return new GatewayError('unsupported_media_type')
   if (status >= 400 && status < 500) return invalid(message)
@@ -88,13 +89,13 @@ async function readPlain(exchange: Exchange, source: Readable, sizes: Sizes): Pr
   try {
     return await readAll(stream, sizes.jsonBytes, sizes.bodyIdleMs, exchange.signal)
   } catch (error) {
-    // What is still to come need not be inflated to be thrown away.
+    // The rest of the body is discarded, so it need not be decompressed.
     if (stream !== source) stream.destroy()
     throw error
   }
 }
 
-/** All bytes of a stream, refused as soon as they are too many or stop coming. */
+/** All bytes of a stream. Rejects with 413 beyond `maxBytes`, and with 408 after `idleMs` milliseconds without data. */
 export function readAll(stream: Readable, maxBytes: number, idleMs: number, signal: AbortSignal): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
@@ -103,7 +104,7 @@ export function readAll(stream: Readable, maxBytes: number, idleMs: number, sign
     idle.unref()
 
     const onData = (read: Buffer | string) => {
-      // Text, where the host has called `setEncoding`.
+      // Chunks are strings if the host called `setEncoding`.
       const piece = typeof read === 'string' ? Buffer.from(read, stream.readableEncoding ?? 'utf8') : read
       size += piece.length
       if (size > maxBytes) return finish(tooLarge(maxBytes))
@@ -117,11 +118,11 @@ export function readAll(stream: Readable, maxBytes: number, idleMs: number, sign
       stream.off('data', onData).off('end', onEnd).off('close', onClose)
       signal.removeEventListener('abort', onClose)
       if (error === undefined) return resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size))
-      // The rest is read and thrown away: it must not hold the connection, and the answer has still to be written.
+      // Discards the rest: unread data would block the connection, which still has to carry the response.
       stream.resume()
       reject(error)
     }
-    // An error of the stream is always followed by its close; the listener keeps it from reaching the host.
+    // `close`, which always follows an error, is what is handled; without this listener the error would crash the host.
     stream.on('error', ignore)
     stream.on('data', onData).on('end', onEnd).on('close', onClose)
     signal.addEventListener('abort', onClose)

@@ -1,7 +1,10 @@
-/** Bytes of any kind as a reply body: pulled as fast as the client reads, cut where the source breaks off. */
+/** Bytes as a reply body, with back-pressure. */
 import type { Sink, StreamBody } from './exchange.ts'
 
-/** A client that reads nothing for `stallMs` is cut off, which ends the pull from the source too. */
+/**
+ * A reply body that pulls `source` as fast as the client reads. A client that reads nothing for `stallMs` milliseconds
+ * is disconnected, which ends the source too. If the source throws, the connection is cut.
+ */
 export function byteStream(source: AsyncIterable<Uint8Array>, stallMs: number): StreamBody {
   return { start: (sink) => void pour(source, sink, stallMs) }
 }
@@ -14,12 +17,12 @@ async function pour(source: AsyncIterable<Uint8Array>, sink: Sink, stallMs: numb
     }
     sink.end()
   } catch {
-    // Half a file must not look like a whole one.
+    // A truncated body must not look complete.
     sink.destroy()
   }
 }
 
-/** Resolves when there is room again, or nobody who could make it. */
+/** Resolves when the sink accepts data again, or is closed. Destroys it after `stallMs` milliseconds. */
 export async function drained(sink: Sink, stallMs: number): Promise<void> {
   const timer = setTimeout(() => sink.destroy(), stallMs)
   timer.unref()

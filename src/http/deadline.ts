@@ -1,12 +1,12 @@
-/** A bound on how long somebody else's promise is waited for. */
+/** Time limits for promises that other code settles. */
 import { GatewayError } from '../errors.ts'
 
-/** The longest time that a timer can count, in milliseconds: 24 days. One that is set to more ends at once. */
+/** The longest delay of a timer, in milliseconds: about 24 days. A timer with a longer delay fires at once. */
 export const longestTimerMs = 2_147_483_647
 
 /**
- * The result of `promise`, or 503 after `ms` milliseconds. A promise that settles later is ignored, a late rejection
- * included. `what` goes into the cause for the host's log.
+ * The result of `promise`, or a rejection with 503 after `ms` milliseconds. A result or rejection after that is
+ * ignored. `what` names the operation in the error's cause, for the host's log.
  */
 export function within<T>(ms: number, promise: Promise<T>, what: string): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -28,7 +28,7 @@ export function within<T>(ms: number, promise: Promise<T>, what: string): Promis
   })
 }
 
-/** Whether a promise is settled, either way, within `ms` milliseconds. */
+/** Whether a promise resolves or rejects within `ms` milliseconds. */
 export function isSettledWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms, false)
@@ -41,7 +41,9 @@ export function isSettledWithin(ms: number, promise: Promise<unknown>): Promise<
   })
 }
 
-/** Resolves after `ms` milliseconds, or as soon as the signal is aborted: whoever waits looks at it afterwards. */
+/**
+ * Resolves after `ms` milliseconds, or as soon as the signal is aborted. Never rejects: check the signal afterwards.
+ */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {

@@ -1,4 +1,4 @@
-/** A stream of frames as a reply body: back-pressure, keep-alive, and an end that never looks cleaner than it is. */
+/** A stream of frames as a reply body: back-pressure, keep-alive, and an end that shows whether it is complete. */
 import { GatewayError } from '../errors.ts'
 import { drained } from './byte-stream.ts'
 import type { Sink, StreamBody } from './exchange.ts'
@@ -7,47 +7,47 @@ import { errorFrame, keepAliveFrame } from './sse.ts'
 
 export interface EventStreamOptions {
   readonly heartbeat: Heartbeat
-  /** Milliseconds a client may leave written data unread before it is given up. */
+  /** Milliseconds that a client may leave written data unread before it is disconnected. */
   readonly stallMs: number
-  /** Heartbeats without content after which a source that has begun is given up. Default: no limit. */
+  /** Heartbeats without a frame, counted from the first frame on, after which the stream fails. Default: no limit. */
   readonly silentBeats?: number
-  /** Ends the stream when it is aborted, whether or not the source of the frames takes notice. */
+  /** Ends the stream when it is aborted, whether or not the source of the frames reacts. */
   readonly signal: AbortSignal
-  /** Goes ahead while the first frame is still far, and carries the status to the client. */
+  /** Written before the first frame, so that status and headers reach the client while that frame is still pending. */
   readonly opening?: string | undefined
-  /** What is written when nothing else has been for a while. Default: a comment. */
+  /** The frame that keeps an idle connection open. Default: a comment. */
   readonly idle?: (() => string | undefined) | undefined
-  /** Asked when the client has gone: whether the frames are pulled on all the same. Default: they are not. */
+  /** Whether frames are still pulled after the client has disconnected. Default: no. */
   readonly goesOn?: () => boolean
-  /** Called with every frame before it is handed to the client. */
+  /** Called before each frame is written. */
   readonly writing: () => void
   /**
-   * What is written at the end of a stream that failed. Absent: the body is bytes of another kind than events. Nothing is
-   * written into its silences, and one that fails is cut.
+   * The last frame of a stream that failed. Absent for a body that is not an event stream: it gets no keep-alive
+   * frames, and a failure cuts the connection.
    */
   readonly failed?: ((error: GatewayError) => string) | undefined
   /**
-   * Called once when the stream is over; `completed` means that the client was there to the end, `cancelled` without an
-   * error that it was not, but the answer came to its end. Must not throw.
+   * Called once at the end. `completed`: the client stayed connected to the end. `cancelled`: it disconnected; without
+   * an error, the source was still read to its end. Must not throw.
    */
   readonly ended: (outcome: 'completed' | 'failed' | 'cancelled', error?: GatewayError) => void
 }
 
 type Frames = AsyncIterable<string | Uint8Array>
 
-/** Frames are pulled as fast as the client reads. A throw becomes the error frame that ends the stream. */
+/** A reply body that pulls `frames` as fast as the client reads. If they throw, an error frame ends the stream. */
 export function eventStream(frames: Frames, options: EventStreamOptions): StreamBody {
   const pump = new Pump(frames, options)
   return { start: (sink) => pump.start(sink) }
 }
 
 function silence(): GatewayError {
-  const cause = new Error('the provider fell silent in the middle of its answer')
+  const cause = new Error('the provider stopped sending in the middle of its response')
   return new GatewayError('service_unavailable', { cause })
 }
 
-/** For a stream whose client left before anybody wrote to it. */
-const nowhere: Sink = {
+/** For a stream that was aborted before the adapter started it. */
+const closedSink: Sink = {
   write: () => true,
   drained: () => Promise.resolve(),
   end() {},
@@ -59,9 +59,9 @@ class Pump {
   quiet = 0
   readonly #frames: Frames
   readonly #options: EventStreamOptions
-  #sink = nowhere
+  #sink = closedSink
   #started = false
-  /** Beats since the last frame; undefined before the first one, whose time is bounded elsewhere. */
+  /** Heartbeats since the last frame; undefined before the first one, which has its own time limit. */
   #silent: number | undefined
   #stalled = false
   #over = false
@@ -74,7 +74,7 @@ class Pump {
 
   start(sink: Sink): void {
     if (this.#started) {
-      // It was over before it could begin.
+      // The signal was aborted before the adapter called `start`.
       sink.destroy()
       return sink.end(false)
     }
@@ -83,10 +83,10 @@ class Pump {
     void this.#run()
   }
 
-  /** For the signal. */
+  /** Listener for the signal's `abort` event. */
   handleEvent(): void {
     if (this.#started) this.#end(this.#options.signal.reason)
-    else this.start(nowhere)
+    else this.start(closedSink)
   }
 
   /** Never rejects. */
@@ -96,7 +96,7 @@ class Pump {
     try {
       if (signal.aborted) this.#end(signal.reason)
       else if (opening !== undefined) this.#sink.write(opening)
-      // Even a stream that nobody reads is begun: only then does its source get to know that it is over.
+      // Iterates even when already aborted: a generator's clean-up runs only if it was started.
       for await (const frame of this.#frames) {
         if (this.#over) break
         if (this.#sink.closed && goesOn?.() !== true) throw new GatewayError('client_closed')
@@ -119,7 +119,7 @@ class Pump {
     else if (failed !== undefined) this.#sink.write(this.#idleFrame())
   }
 
-  /** Called by a timer, so nothing may be thrown. */
+  /** Called from a timer, where an exception would crash the host. */
   #idleFrame(): string {
     try {
       return this.#options.idle?.() ?? keepAliveFrame
@@ -134,7 +134,7 @@ class Pump {
     const { heartbeat, ended, failed } = this.#options
     heartbeat.remove(this)
     const error = thrown === undefined ? undefined : GatewayError.from(thrown)
-    // A host may tell that its client has gone before it closes the sink.
+    // Some hosts abort the signal before they close the sink.
     if (this.#sink.closed || error?.code === 'client_closed') ended('cancelled', error)
     else if (error === undefined) ended('completed')
     else {
@@ -145,7 +145,6 @@ class Pump {
     this.#sink.end(error === undefined)
   }
 
-  /** Waits until the client has read; one that does not is cut off, which ends the pull from the vendor too. */
   async #drained(): Promise<void> {
     this.#stalled = true
     await drained(this.#sink, this.#options.stallMs)

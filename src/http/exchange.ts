@@ -1,43 +1,47 @@
 /**
- * What comes in and what goes out, without any framework: adapters turn their host's request into an `Exchange`,
- * hand it to `gateway.handle`, and write the `Reply` it gives.
+ * Requests and replies, independent of any framework: an adapter turns its host's request into an `Exchange`, passes it
+ * to `gateway.handle`, and writes the `Reply`.
  */
 import type { Readable } from 'node:stream'
 
-/** One request as the core sees it. */
+/** One HTTP request, as adapters pass it to `gateway.handle`. */
 export interface Exchange {
-  /** `GET`, `POST` …, in capitals as on the wire. */
+  /** The HTTP method in capitals, such as `POST`. */
   readonly method: string
-  /** The raw request target below the mount path, such as `/v1/models/org%2Fmodel?x=1`. Never decoded by the host. */
+  /** The raw request target below the mount path, such as `/v1/models/org%2Fmodel?x=1`. Not decoded. */
   readonly target: string
-  /** The mount path, such as `/ai`, as far as the host knows it: what stood before `target`. For links in answers. */
+  /**
+   * The mount path that was removed from `target`, such as `/ai`, if the host knows it. Used for links in responses.
+   */
   readonly base?: string | undefined
-  /** Lower-case names; a repeated header is joined by the host as `node:http` joins it. */
+  /** The request headers by lower-case name; repeated headers are joined as `node:http` joins them. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
-  /** What is left of the request body. */
+  /** The request body, which the host may have read already. */
   readonly body: RequestBody
-  /** Aborted when the client has gone before the whole reply was written. */
+  /** Aborted when the client disconnects before the whole reply is written. */
   readonly signal: AbortSignal
-  /** The client's address as the host sees it; never taken from a forwarding header by us. */
+  /** The client's IP address as the host reports it; the gateway itself reads no forwarding header. */
   readonly ip?: string | undefined
-  /** What the host calls a request, for `authenticate`: a Koa context, else the request of Express, Node or fetch. */
+  /**
+   * The host's own request object, passed to `authenticate`: a Koa context, or the request of Express, Node or fetch.
+   */
   readonly host?: unknown
 }
 
-/** An exchange whose body is not the only place in which its fields can stand. */
+/** An exchange with field values that come from its URL and not from its body. */
 export interface PresetExchange extends Exchange {
   readonly presets?: Presets
 }
 
-/** Top-level fields of a request, by name. */
+/** Values for top-level fields of a request body, by name. */
 export interface Presets {
-  /** In place of what the body says. */
+  /** Replace the values in the body. */
   readonly fixed: Readonly<Record<string, string>>
-  /** Where the body says nothing. */
+  /** Used if the body has no value for the field. */
   readonly defaults: Readonly<Record<string, string>>
 }
 
-/** The same exchange at another target. */
+/** The same exchange with another target. */
 export function redirected(exchange: Exchange, target: string, presets: Presets): PresetExchange {
   return {
     method: exchange.method,
@@ -60,51 +64,54 @@ export function redirected(exchange: Exchange, target: string, presets: Presets)
   }
 }
 
-/** The request body by the time we see it: an earlier parser of the host may have read it. */
+/** The request body as the gateway receives it: a body parser of the host may have consumed it already. */
 export type RequestBody =
-  /** Nobody has read it. */
+  /** Not read yet. */
   | { readonly state: 'unread'; readonly stream: Readable }
   /** Read by the host's parser, which kept the exact text. */
   | { readonly state: 'text'; readonly text: string | Uint8Array }
   /** Read by the host's parser, which kept only the parsed value. */
   | { readonly state: 'parsed'; readonly value: unknown }
-  /** The host's parser refused it, with this status. */
+  /** The host's parser rejected it with this HTTP status. */
   | { readonly state: 'failed'; readonly status: number }
-  /** Read, and nothing was kept. */
+  /** Read by the host, which kept nothing. */
   | { readonly state: 'lost' }
 
-/** The answer. `headers` never hold a connection header: the host's server sets those. */
+/** The gateway's reply to one request, for the adapter to write. */
 export interface Reply {
+  /** The HTTP status. */
   readonly status: number
+  /** The response headers by lower-case name; never a connection header, which the host's server sets. */
   readonly headers: Readonly<Record<string, string>>
+  /** The whole body, or one that is written over time. */
   readonly body: string | Uint8Array | StreamBody
 }
 
-/** A body made over time. */
+/** A reply body that is written over time. */
 export interface StreamBody {
   /**
-   * Called exactly once by the adapter, after the head was written; with a closed sink when nothing can be written any
-   * more. The first piece follows soon and carries the head with it. Must never throw and never reject: whatever goes
-   * wrong afterwards is written to the sink in the format of the stream.
+   * Called by the adapter exactly once, after it has written status and headers; with a closed sink if the client has
+   * already disconnected. Never throws: later failures are written to the sink in the format of the stream. The adapter
+   * need not flush the headers, because the first write follows soon.
    */
   start(sink: Sink): void
 }
 
-/** Where a stream body is written. Every method is harmless after the client has gone. */
+/** Where an adapter lets a `StreamBody` write. Every method is safe to call after the client has disconnected. */
 export interface Sink {
-  /** Hands one piece to the host at once. False: the client reads slowly, wait for `drained` before the next. */
+  /** Passes one chunk to the host at once. False: the client reads slowly; wait for `drained` before the next chunk. */
   write(piece: string | Uint8Array): boolean
-  /** Resolves when there is room again, or the client has gone. */
+  /** Resolves when more data can be written, or the client has disconnected. */
   drained(): Promise<void>
-  /** Nothing more comes. `whole` false: the body says itself, by its last piece, that it is not complete. Default true. */
+  /** Ends the body. `whole`: false if the last chunk already reports that the body is incomplete. Default true. */
   end(whole?: boolean): void
-  /** The body cannot be completed in an orderly way: the connection is cut. */
+  /** Cuts the connection, so that the client does not take a truncated body for a complete one. */
   destroy(): void
-  /** True once nothing that is written can arrive. */
+  /** True once the client can receive nothing more. */
   readonly closed: boolean
 }
 
-/** One header as a single string. */
+/** The value of one header; values of a repeated one are joined with commas. `name` in lower case. */
 export function header(exchange: Pick<Exchange, 'headers'>, name: string): string | undefined {
   const value = exchange.headers[name]
   return Array.isArray(value) ? value.join(', ') : value

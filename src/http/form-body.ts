@@ -1,17 +1,18 @@
 /**
- * A form → the multipart body that carries it on: written part by part as it is pulled, with names that cannot break out
- * of their header and a boundary nobody can guess.
+ * Serializes a form as a multipart body, part by part as it is pulled. Names are escaped, and the boundary is random,
+ * so that no value can inject a header or a part.
  */
 import { randomUUID } from 'node:crypto'
 import { isFile, type FilePart, type Form, type FormPart, type TextPart } from './form.ts'
 
 export interface FormBody {
   readonly contentType: string
-  /** Bytes; undefined for a form that is passed on while it comes. */
+  /** Bytes; undefined for a form that is passed on while it arrives. */
   readonly length: number | undefined
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
+/** The multipart body for a form. A form that is kept has a known length. */
 export async function formBody(form: Form): Promise<FormBody> {
   const boundary = `modelhatch-${randomUUID()}`
   return {
@@ -46,7 +47,7 @@ function textPart({ name, value }: TextPart, boundary: string): string {
 }
 
 function fileHead({ name, filename, type }: FilePart, boundary: string): string {
-  // A part without a file name would be a text field to the vendor.
+  // Vendors take a part without a file name for a text field.
   const disposition = `form-data; name="${escaped(name)}"; filename="${escaped(filename || 'file')}"`
   return `--${boundary}\r\nContent-Disposition: ${disposition}\r\nContent-Type: ${type}\r\n\r\n`
 }
@@ -55,7 +56,10 @@ function lastLine(boundary: string): string {
   return `--${boundary}--\r\n`
 }
 
-/** As browsers do it (https://html.spec.whatwg.org/#multipart-form-data); to some parsers a backslash means something too. */
+/**
+ * Percent-encoded as browsers do it (https://html.spec.whatwg.org/#multipart-form-data), and backslashes too, which
+ * some parsers interpret.
+ */
 function escaped(name: string): string {
   return name.replaceAll(/["\\\r\n]/g, encodeURIComponent)
 }

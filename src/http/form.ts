@@ -1,35 +1,38 @@
-/** A multipart form as those who pass it on see it: text fields and files, in the order they came. */
-
+/** A part of a multipart form: a text field or a file. */
 export type FormPart = TextPart | FilePart
 
+/** A text field of a form. */
 export interface TextPart {
   readonly name: string
   readonly value: string
 }
 
+/** A file of a form. */
 export interface FilePart {
+  /** The name of the form field. */
   readonly name: string
   /** Without folders and control characters; may be empty. */
   readonly filename: string
-  /** A well-formed media type without parameters; `application/octet-stream` where the client named none. */
+  /** A well-formed media type without parameters; `application/octet-stream` if the client sent none. */
   readonly type: string
-  /** Bytes; undefined while the file has not come to its end. */
+  /** Length in bytes; undefined while the file is still arriving. */
   readonly size: number | undefined
-  /** Read it to its end, or leave it, before you ask for the next part. */
+  /** The content. Read it before you request the next part; what is left unread is skipped. */
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
+/** A multipart form: text fields and files, in the order the client sent them. */
 export interface Form {
   /**
-   * The parts. A form that is passed on while it comes can be read once, and then throws what is wrong with the upload:
-   * a client that stopped sending, a file that is too large. A kept form can be read any number of times.
+   * The parts. A form with `kept` false can be read once, and reading throws if the upload fails: the client stops
+   * sending, or a file is too large. A kept form can be read any number of times.
    */
   parts(): AsyncIterable<FormPart>
-  /** All of it has come, and is kept in memory or on disk until the request ends. */
+  /** Whether the whole form has arrived and stays in memory or on disk until the request ends. */
   readonly kept: boolean
 }
 
-/** The same form with other values for some text fields; `change` gives undefined for a field to be left out. */
+/** The same form with other values for text fields. `change` returns the new value, or undefined to drop the field. */
 export function amendForm(form: Form, change: (name: string, value: string) => string | undefined): Form {
   return {
     get kept() {
@@ -48,7 +51,7 @@ export function amendForm(form: Form, change: (name: string, value: string) => s
   }
 }
 
-/** For `amendForm`: the fields named here get these values, all others keep their own. */
+/** A `change` for `amendForm` that gives the fields named here these values and keeps all others. */
 export function changesTo(
   fields: Readonly<Record<string, unknown>>,
 ): (name: string, value: string) => string | undefined {
@@ -58,7 +61,7 @@ export function changesTo(
   }
 }
 
-/** The same form with these text fields in front, in place of its own of the same names. */
+/** The same form with these text fields first; they replace its own fields of the same names. */
 export function prefixForm(form: Form, fields: Readonly<Record<string, unknown>>): Form {
   const given = Object.entries(fields).filter(([, value]) => value !== undefined)
   const rest = amendForm(form, (name, value) => (Object.hasOwn(fields, name) ? undefined : value))
@@ -75,18 +78,19 @@ export function prefixForm(form: Form, fields: Readonly<Record<string, unknown>>
   }
 }
 
+/** Whether a part is a file. */
 export function isFile(part: FormPart): part is FilePart {
   return 'bytes' in part
 }
 
-/** A form as the walk of its request sees it: it may still be coming, and it holds what has to be given back. */
+/** The form of a request in progress: it may still be arriving, and it holds resources until `dispose`. */
 export interface OpenForm extends Form {
-  /** Resolves when all of the form has come and was found good; rejects with what is wrong with it. */
+  /** Resolves when the whole form has arrived and passed validation; rejects if it has not. */
   readonly arrived: Promise<void>
-  /** Some of it was passed on without being kept: it cannot be sent a second time. */
+  /** Whether part of it was passed on without being kept, so that it cannot be sent again. */
   readonly spent: boolean
-  /** Takes in what is still to come, so that the form can be sent more than once. */
+  /** Reads the rest into memory or onto disk, so that the form can be sent more than once. */
   keep(): Promise<void>
-  /** Gives back memory, files and the rest of the upload. Every reading of the form ends. A second call does no harm. */
+  /** Frees memory and files, discards the rest of the upload and ends every iteration. Safe to call twice. */
   dispose(): void
 }

@@ -1,20 +1,20 @@
-/** The beat of streams that have been quiet: one timer for all of them, and none while there is no stream. */
-
+/** A stream that sends heartbeats. */
 export interface Beating {
-  /** Ticks since something was written. Set to 0 with every write. */
+  /** Timer ticks since the last write. Set to 0 with every write. */
   quiet: number
-  /** Called when the stream was quiet for about the whole interval. */
+  /** Called when nothing was written for about the whole interval. */
   beat(): void
 }
 
 const ticks = 4
 
+/** Calls `beat` on streams that have been idle. One timer serves all streams; without streams there is none. */
 export class Heartbeat {
   readonly #intervalMs: number
   readonly #streams = new Set<Beating>()
   #timer: NodeJS.Timeout | undefined
 
-  /** `intervalMs`: the longest silence, give or take a quarter. */
+  /** `intervalMs`: milliseconds without a write before the heartbeat, accurate to a quarter. */
   constructor(intervalMs: number) {
     this.#intervalMs = intervalMs
   }

@@ -1,9 +1,8 @@
-/** One file of a multipart body. */
 import type { Readable } from 'node:stream'
 import { invalid, type GatewayError } from '../errors.ts'
 import { parseMediaType } from './media-type.ts'
 
-/** A file while it comes. */
+/** A file of a multipart body that is still arriving. */
 export class IncomingFile {
   readonly name: string
   readonly filename: string
@@ -19,7 +18,7 @@ export class IncomingFile {
     this.#failure = failure
   }
 
-  /** The next bytes; undefined at the end. Throws what is wrong with the upload. */
+  /** The next bytes; undefined at the end. Throws if the upload fails. */
   async next(): Promise<Buffer | undefined> {
     try {
       const { done, value } = await this.#pieces.next()
@@ -29,17 +28,17 @@ export class IncomingFile {
     }
   }
 
-  /** Reads what is left of the file, and throws it away: the parts behind it come only then. */
+  /** Discards the rest of the file, which the parser requires before it emits the next part. */
   async skip(): Promise<void> {
     while ((await this.next()) !== undefined);
   }
 }
 
-/** Control characters would end a header early where the name is written again. */
-// oxlint-disable-next-line no-control-regex -- control characters are what must not stand in a name
+/** A line break in a name could inject a header when the form is passed on. */
+// oxlint-disable-next-line no-control-regex -- the expression matches the control characters that are not allowed
 const control = /[\x00-\x1f\x7f]/g
 
-/** Whether a part may be called so. */
+/** Whether a name is allowed for a part: not empty, at most 256 characters, no control characters. */
 export function isName(name: string | undefined): name is string {
   return name !== undefined && name !== '' && name.length <= 256 && name.search(control) < 0
 }
@@ -48,6 +47,7 @@ function cleanFilename(filename: string): string {
   return filename.replaceAll(control, '').slice(-255)
 }
 
+/** The error for a body that is not valid multipart. */
 export function malformed(cause: unknown): GatewayError {
   return invalid('The multipart body is malformed or ends too early.', undefined, cause)
 }

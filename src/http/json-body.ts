@@ -1,4 +1,4 @@
-/** A JSON request body that is parsed only as far as somebody looks, and forwarded as the bytes it came in. */
+/** A JSON request body that is parsed field by field on demand, and forwarded as the original bytes. */
 import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalid } from '../errors.ts'
 import { scanObject, type Places } from './json-scan.ts'
@@ -6,22 +6,22 @@ import type { Sizes } from './sizes.ts'
 
 export type JsonObject = Record<string, unknown>
 
-/** Bodies up to this many bytes are parsed whole: that is cheaper than field by field. */
+/** Up to this many bytes, parsing the whole body is cheaper than parsing single fields. */
 const wholeBytes = 16_384
 
-/** Bodies from this many bytes on are worked on in several turns of the event loop. */
+/** From this many bytes on, work on a body is split over several turns of the event loop. */
 const largeBytes = 1_048_576
 
-/** A top-level field in the text: its first byte, the first byte of its value and the byte after it. */
+/** The byte offsets of a top-level field: its start, the start of its value, and its end (exclusive). */
 interface Member {
   readonly start: number
   readonly valueStart: number
   readonly end: number
 }
 
-/** A checked JSON object: grammar, UTF-8, depth and counts are known to be good. */
+/** A validated JSON object: syntax, UTF-8, depth and number of parts are within the limits. */
 export class JsonBody {
-  /** Undefined where the text is not known. */
+  /** Undefined if only the parsed value is known. */
   readonly #places: Places | undefined
   #found: ReadonlyMap<string, Member> | undefined
   #bytes: Buffer | undefined
@@ -33,7 +33,7 @@ export class JsonBody {
     this.#value = value
   }
 
-  /** Throws 400 for anything but one JSON object in UTF-8 within `sizes`, 413 for too many bytes. */
+  /** From JSON text. Throws 400 for anything but one JSON object in UTF-8 within `sizes`, 413 for too many bytes. */
   static fromBytes(bytes: Buffer, sizes: Sizes): JsonBody {
     if (bytes.length > sizes.jsonBytes) throw tooLarge(sizes.jsonBytes)
     if (!isUtf8(bytes)) throw invalid('The request body is not valid UTF-8.')
@@ -42,7 +42,7 @@ export class JsonBody {
     return new JsonBody(text, scanObject(text, sizes), undefined)
   }
 
-  /** For a value that the host's own parser left: the same limits, walked without recursion. */
+  /** From a value that the host's parser made. Applies the same limits, without recursion. */
   static fromValue(value: unknown, sizes: Sizes): JsonBody {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) {
       throw invalid('The request body must be a JSON object.')
@@ -51,12 +51,12 @@ export class JsonBody {
     return new JsonBody(undefined, undefined, value as JsonObject)
   }
 
-  /** Whether the whole body is small enough, or already parsed, so that looking inside costs little. */
+  /** Whether reading any field is cheap: the body is short or already parsed. */
   get isSmall(): boolean {
     return this.#value !== undefined || this.bytes.length <= wholeBytes
   }
 
-  /** Whether what is done with the body should not be done in one turn of the event loop. */
+  /** Whether work on the body should be split over several turns of the event loop. */
   get isLarge(): boolean {
     return isLarge(this.bytes)
   }
@@ -66,7 +66,7 @@ export class JsonBody {
     return (this.#bytes ??= Buffer.from(JSON.stringify(this.#value)))
   }
 
-  /** The whole body, parsed when first asked for. Treat it as read-only. */
+  /** The whole body, parsed on first access. Treat it as read-only. */
   get value(): JsonObject {
     return (this.#value ??= JSON.parse(this.bytes.toString('utf8')) as JsonObject)
   }
@@ -76,7 +76,7 @@ export class JsonBody {
     return this.isSmall ? Object.keys(this.value) : [...this.#members().keys()]
   }
 
-  /** One top-level field, parsed alone where the body is large. */
+  /** The value of a top-level field; in a longer body only that field is parsed. */
   get(name: string): unknown {
     if (this.isSmall) return Object.hasOwn(this.value, name) ? this.value[name] : undefined
     const member = this.#members().get(name)
@@ -84,21 +84,21 @@ export class JsonBody {
     return JSON.parse(this.bytes.toString('utf8', member.valueStart, member.end))
   }
 
-  /** Bytes that the value of a top-level field takes in the text; 0 when it is absent or the text is unknown. */
+  /** Length in bytes of a top-level field's value in the text; 0 if the field is absent or the text is not known. */
   sizeOf(name: string): number {
     const member = this.#members().get(name)
     return member === undefined ? 0 : member.end - member.valueStart
   }
 
-  /** Whether a top-level field is a list, told by its first byte where the text is known. */
+  /** Whether a top-level field is an array. Does not parse it if the text is known. */
   isList(name: string): boolean {
     const member = this.#members().get(name)
     return member === undefined ? Array.isArray(this.get(name)) : this.bytes[member.valueStart] === 0x5b
   }
 
   /**
-   * Whether an object inside a top-level field has a name twice: some parsers take the first of them, others the last.
-   * False where the text is not known.
+   * Whether an object inside a top-level field has a duplicate key, of which parsers take either the first or the last.
+   * False if the text is not known.
    */
   repeatsWithin(name: string): boolean {
     const member = this.#members().get(name)
@@ -106,13 +106,12 @@ export class JsonBody {
     return namesIn(this.bytes.subarray(member.valueStart, member.end)) !== countNames(this.get(name))
   }
 
-  /** The text with some top-level fields replaced, added, or (undefined) left out; the rest byte for byte. */
+  /** The text with top-level fields replaced, added or (undefined) removed; everything else byte for byte. */
   with(changes: JsonObject): Buffer {
-    const printed = this.#places === undefined
-    // A name that stands twice means one thing to us and perhaps another to the next parser: print it anew.
-    const anew = this.#repeats()
-    if (!anew && Object.keys(changes).length === 0) return this.bytes
-    if (printed || anew) return Buffer.from(JSON.stringify({ ...this.value, ...changes }))
+    // The vendor's parser may take another value of a duplicate key than ours: serialized again, only one is left.
+    const repeats = this.#repeats()
+    if (!repeats && Object.keys(changes).length === 0) return this.bytes
+    if (this.#places === undefined || repeats) return Buffer.from(JSON.stringify({ ...this.value, ...changes }))
     const members = this.#members()
     const pieces: (Buffer | string)[] = []
     for (const [name, { start, end }] of members) {
@@ -130,12 +129,13 @@ export class JsonBody {
     return this.#places !== undefined && names * 4 !== this.#places.length
   }
 
-  /** By name, of a repeated one the last, as `JSON.parse` takes it. Empty where the text is not known. */
+  /** By name; of duplicates the last one, as in `JSON.parse`. Empty if the text is not known. */
   #members(): ReadonlyMap<string, Member> {
     return (this.#found ??= membersOf(this.bytes, this.#places ?? []))
   }
 }
 
+/** Whether work on so much JSON text should be split over several turns of the event loop. */
 export function isLarge(bytes: Uint8Array): boolean {
   return bytes.length >= largeBytes
 }
@@ -149,7 +149,7 @@ function membersOf(bytes: Buffer, places: Places): ReadonlyMap<string, Member> {
   return members
 }
 
-/** How many names there are in a JSON text: each is followed by a colon that is in no string. */
+/** The number of keys in a JSON text, which is the number of colons outside of strings. */
 function namesIn(text: Buffer): number {
   let names = 0
   for (let at = 0; at < text.length; at++) {
@@ -213,6 +213,7 @@ function checkValue(root: object, sizes: Sizes): void {
   }
 }
 
+/** The 413 error for a body longer than `bytes`. */
 export function tooLarge(bytes: number): GatewayError {
   return new GatewayError('request_too_large', {
     message: `The request body is larger than the ${bytes} bytes this server accepts.`,

@@ -1,20 +1,20 @@
-/** A JSON text that arrives in pieces. Whether it is whole can be asked after each: every character is looked at once. */
 import { isJson } from './json.ts'
 
+/** JSON text that arrives in pieces. Detects its end incrementally, so that each character is examined once. */
 export class JsonProgress {
-  /** Everything so far. */
+  /** The text received so far. */
   text = ''
   #depth = 0
   #inText = false
   #escaped = false
-  /** The outermost object or list has been closed. */
+  /** Whether the outermost object or array is complete. */
   #closed = false
   #whole: boolean | undefined
 
   add(piece: string): void {
     if (piece === '') return
     this.text += piece
-    // Behind an end there can only be blanks; behind one that was wrong nothing makes it right.
+    // Only whitespace may follow the end, and nothing that follows can repair invalid text.
     if (this.#closed) {
       if (piece.trim() !== '') this.#whole = false
       return
@@ -22,10 +22,10 @@ export class JsonProgress {
     for (let at = 0; at < piece.length; at++) this.#look(piece, at)
   }
 
-  /** Whether it is one whole JSON text. */
+  /** Whether the text is one complete JSON value. */
   get whole(): boolean {
     if (this.#closed) return (this.#whole ??= isJson(this.text))
-    // A number, a word or a text alone: such arguments are short.
+    // A number, literal or string on its own. Arguments of that kind are short.
     return this.#depth === 0 && this.text.length <= 256 && isJson(this.text)
   }
 

@@ -1,14 +1,14 @@
 /**
- * One pass over the bytes of a JSON text (RFC 8259) that checks the grammar and the size limits without recursion and
- * without building anything, and notes where the top-level members stand. It runs before `JSON.parse`, zod and every
- * recursive function, and lets a large body be forwarded without being parsed at all.
+ * Validates JSON text (RFC 8259) and its size limits in one pass over the bytes, without recursion or allocation, and
+ * records the offsets of the top-level members. It runs before `JSON.parse`, zod and every recursive function, and lets
+ * a large body be forwarded without being parsed.
  */
 import { invalid } from '../errors.ts'
 import type { Sizes } from './sizes.ts'
 
 /**
- * Where the top-level members stand, four numbers each: the first byte of the key, the byte after it, the first byte of
- * the value, the byte after it.
+ * The offsets of the top-level members, four numbers each: start and end (exclusive) of the key, start and end
+ * (exclusive) of the value.
  */
 export type Places = readonly number[]
 
@@ -21,13 +21,13 @@ const closeBracket = 0x5d
 const comma = 0x2c
 const colon = 0x3a
 
-/** Bytes of the name of a member. */
+/** The longest key, in bytes. */
 const longestName = 65_536
 
-/** So many bytes of a string are looked at one by one. Behind them a native search is faster. */
+/** Up to this many bytes of a string, a loop is faster than a native search. */
 const shortString = 32
 
-/** 1 for the bytes that end a run of plain characters inside a string: the quote, the backslash, control characters. */
+/** 1 for the bytes that end a run of plain characters in a string: quote, backslash, control characters. */
 const endsRun = new Uint8Array(256)
 endsRun.fill(1, 0, 0x20)
 endsRun[quote] = 1
@@ -36,7 +36,7 @@ endsRun[backslash] = 1
 const isSpace = new Uint8Array(256)
 for (const space of ' \t\n\r') isSpace[space.charCodeAt(0)] = 1
 
-/** 1 for what may stand behind a backslash, besides the `u` of a code point. */
+/** 1 for the characters that may follow a backslash, except the `u` of a code point. */
 const isEscape = new Uint8Array(256)
 for (const escape of '"\\/bfnrt') isEscape[escape.charCodeAt(0)] = 1
 
@@ -48,7 +48,7 @@ for (const digit of '0123456789abcdefABCDEF') isHex[digit.charCodeAt(0)] = 1
 
 type Limits = Pick<Sizes, 'jsonDepth' | 'jsonEntries' | 'jsonNodes'>
 
-/** Throws 400 for anything that is no JSON object, or is deeper or wider than `sizes` allow. */
+/** The offsets of the members of a JSON object. Throws 400 for anything else, or if `sizes` are exceeded. */
 export function scanObject(bytes: Buffer, sizes: Limits): Places {
   return new Scanner(bytes, sizes).object()
 }
@@ -57,18 +57,18 @@ class Scanner {
   readonly #bytes: Buffer
   readonly #words: DataView
   readonly #limits: Limits
-  /** What is looked at. */
+  /** The current offset. */
   #at = 0
   #depth = 0
   #nodes = 0
-  /** Of each level that is open: whether it is an object, and how many entries it has so far. */
+  /** For each open level: whether it is an object, and its number of entries so far. */
   readonly #objects = [false]
   readonly #counts = [0]
-  /** Of the top-level member that was begun last. */
+  /** Offsets of the current top-level member. */
   #keyStart = 0
   #keyEnd = 0
   #valueStart = 0
-  /** The next of their kind, or what was found last while that lies ahead; the end where there is none. */
+  /** Offset of the next quote and backslash, searched again once passed; the end of the text if there is none. */
   #nextQuote = 0
   #nextBackslash = 0
 
@@ -84,14 +84,14 @@ class Scanner {
     this.#skipSpace()
     if (bytes[this.#at] !== openBrace) throw invalid('The request body must be a JSON object.')
     for (;;) {
-      // A value begins here.
+      // At the start of a value.
       const first = bytes[this.#at]
       if (first !== openBrace && first !== openBracket) this.#skipScalar(first)
       else if (this.#open(first === openBrace)) {
         this.#enter()
         continue
       }
-      // A value has ended, and perhaps what it stands in.
+      // After a value: also closes the objects and arrays that end here.
       for (;;) {
         if (this.#depth === 1) places.push(this.#keyStart, this.#keyEnd, this.#valueStart, this.#at)
         this.#skipSpace()
@@ -108,7 +108,7 @@ class Scanner {
     }
   }
 
-  /** An object or list begins. False for one that is empty, and so has ended. */
+  /** Enters an object or array. False if it is empty and therefore already closed. */
   #open(object: boolean): boolean {
     const { jsonDepth } = this.#limits
     if (++this.#depth > jsonDepth) throw invalid(`The request body is nested deeper than ${jsonDepth} levels.`)
@@ -128,7 +128,7 @@ class Scanner {
     this.#depth--
   }
 
-  /** The next entry of an object or list: it is counted, and its key is passed. */
+  /** Counts the next entry of an object or array, and skips its key. */
   #enter(): void {
     const { jsonEntries, jsonNodes } = this.#limits
     const entries = (this.#counts[this.#depth] as number) + 1
@@ -170,7 +170,7 @@ class Scanner {
     else this.#at = skipNumber(this.#bytes, this.#at)
   }
 
-  /** The byte after the string. */
+  /** The offset after the string. */
   #skipString(from: number): number {
     const bytes = this.#bytes
     let at = from + 1
@@ -183,7 +183,7 @@ class Scanner {
     }
   }
 
-  /** The next quote or backslash. Each is searched for again only when it was passed: all of it is one pass. */
+  /** The next quote or backslash. Searches again only from a passed one on, so that the whole text is searched once. */
   #endOfRun(at: number): number {
     if (this.#nextQuote < at) this.#nextQuote = placeOf(quote, this.#bytes, at)
     if (this.#nextBackslash < at) this.#nextBackslash = placeOf(backslash, this.#bytes, at)
@@ -200,14 +200,14 @@ class Scanner {
   }
 }
 
-/** Whether no byte from `at` up to `end` is a control character. Looked at in words of four: there may be very many. */
+/** Whether no byte between `from` and `end` is a control character. Checks four bytes at a time, for long strings. */
 function isPrintable(words: DataView, from: number, end: number): boolean {
   let found = 0
   let at = from
   for (; at + 8 <= end; at += 8) {
     const left = words.getInt32(at)
     const right = words.getInt32(at + 4)
-    // The highest bit of a byte less 0x20 is set where the byte was smaller, and where it was set before.
+    // Subtracting 0x20 sets the high bit of smaller bytes; `& ~` excludes bytes that had it set before.
     found |= ((left - 0x20202020) & ~left) | ((right - 0x20202020) & ~right)
   }
   if ((found & 0x80808080) !== 0) return false
@@ -220,7 +220,7 @@ function placeOf(byte: number, bytes: Buffer, from: number): number {
   return place < 0 ? bytes.length : place
 }
 
-/** The first byte that is not plain, or the last of those that are looked at one by one. */
+/** The offset of the first byte that is not plain, or where the loop stops and the native search takes over. */
 function endOfShortRun(bytes: Buffer, from: number): number {
   const near = Math.min(from + shortString, bytes.length)
   let at = from
@@ -228,7 +228,7 @@ function endOfShortRun(bytes: Buffer, from: number): number {
   return at
 }
 
-/** The byte after some escapes that stand one behind the other. */
+/** The offset after consecutive escapes. */
 function endOfEscapes(bytes: Buffer, from: number): number {
   const last = bytes.length - 1
   let at = from
@@ -240,7 +240,7 @@ function endOfEscapes(bytes: Buffer, from: number): number {
   return at
 }
 
-/** The byte after the escape of a code point, which begins at `at`. */
+/** The offset after the `\uXXXX` escape that starts at `at`. */
 function skipCodePoint(bytes: Buffer, at: number): number {
   const end = at + 6
   if (bytes[at + 1] !== 0x75 /* u */ || end > bytes.length) throw broken()

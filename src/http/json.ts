@@ -1,8 +1,8 @@
-/** JSON inside of texts: nothing is known of it but the length of the text. */
+/** Parsing of JSON text that was not validated with the request body. */
 import { scanObject } from './json-scan.ts'
 import { defaultSizes } from './sizes.ts'
 
-/** Whether a text is one whole JSON document. */
+/** Whether a text is one complete JSON value. */
 export function isJson(text: string): boolean {
   try {
     JSON.parse(text)
@@ -12,12 +12,12 @@ export function isJson(text: string): boolean {
   }
 }
 
-/** Texts up to this many characters hold neither much nor anything deep. */
+/** Texts up to this many characters need no check of their depth and size. */
 const shortText = 1_000
 
 /**
- * The object that a text holds. Undefined for anything else, and for an object that is deeper or wider than a request may
- * be by default: what is done with it next may be recursive, and takes its time for each part.
+ * The JSON object in a text; undefined for anything else, and for an object that exceeds the default limits of a
+ * request body, because recursive code may process it.
  */
 export function objectIn(text: string): Record<string, unknown> | undefined {
   try {

@@ -1,16 +1,14 @@
-/** Where a multipart body ends. */
-
-/** Finds the line that ends a multipart body. What follows it means nothing, but busboy would go on reading. */
+/** Finds the closing boundary of a multipart body, after which busboy would go on parsing. */
 export class LastLine {
   readonly #line: Buffer
-  /** The last bytes that have come, one fewer than the line has. */
+  /** The last bytes received, one fewer than the boundary line has. */
   #before: Buffer = Buffer.from('\r\n')
 
   constructor(boundary: string) {
     this.#line = Buffer.from(`\r\n--${boundary}--`)
   }
 
-  /** Where the line ends in the next piece of the body; undefined while it has not come. */
+  /** The offset after the boundary line in the next piece of the body; undefined if it has not arrived yet. */
   endIn(piece: Buffer): number | undefined {
     const line = this.#line
     const seam = Buffer.concat([this.#before, piece.subarray(0, line.length)])

@@ -1,17 +1,19 @@
-/** The one reading of a media type: two parsers that disagree on a tab or a quote have been a way past checks elsewhere. */
+/**
+ * A parsed media type. There is one parser for all checks: parsers that disagree on odd input let requests bypass them.
+ */
 export interface MediaType {
   /** Lower case, without parameters, such as `application/json`. */
   readonly essence: string
-  /** Lower-case names; of a repeated parameter the first counts. */
+  /** Parameters by lower-case name; of duplicates the first one. */
   readonly parameters: ReadonlyMap<string, string>
 }
 
 const token = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 const parameter =
-  // oxlint-disable-next-line no-control-regex -- control characters are what must not stand in a quoted value
+  // oxlint-disable-next-line no-control-regex -- the expression excludes control characters from quoted values
   /^ *([!#$%&'*+.^_`|~0-9A-Za-z-]+)=(?:([!#$%&'*+.^_`|~0-9A-Za-z-]+)|"((?:[^"\\\x00-\x1f]|\\[^\x00-\x1f])*)") *$/
 
-/** Undefined for anything that is not exactly one well-formed media type. */
+/** Parses a media type; undefined for anything but exactly one well-formed media type. */
 export function parseMediaType(value: string): MediaType | undefined {
   const parts = splitParameters(value)
   const essence = (parts.shift() ?? '').replace(/ +$/, '').toLowerCase()
@@ -29,7 +31,7 @@ export function parseMediaType(value: string): MediaType | undefined {
   return { essence, parameters }
 }
 
-/** Splits at the semicolons that stand outside quotes. */
+/** Splits at semicolons outside quotes. */
 function splitParameters(value: string): string[] {
   if (!value.includes('"')) return value.split(';')
   const parts: string[] = []

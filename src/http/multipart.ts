@@ -1,7 +1,7 @@
 /**
- * A multipart body → its parts, one after the other and no faster than they are taken. Everything that busboy leaves to
- * its user is done here: an error listener on each stream from birth, an end even where the parser announces none,
- * limits that refuse instead of cutting short, names that cannot carry a line break, nothing read behind the last line.
+ * A multipart body as a sequence of parts, with back-pressure. Adds what busboy leaves to its caller: error listeners
+ * on every stream, an end in every case, limits that reject instead of truncating, names without line breaks, and no
+ * parsing after the closing boundary.
  */
 import type { Readable } from 'node:stream'
 import busboy from 'busboy'
@@ -13,15 +13,17 @@ import { tooLarge } from './json-body.ts'
 import { LastLine } from './last-line.ts'
 import type { Sizes } from './sizes.ts'
 
+/** A multipart body to be read. */
 export interface Incoming {
   /** The multipart body. */
   readonly stream: Readable
   readonly boundary: string
   readonly sizes: Sizes
-  /** Aborted when the client has gone. */
+  /** Aborted when the client disconnects. */
   readonly signal: AbortSignal
 }
 
+/** Reads the parts of a multipart body. */
 export class MultipartReader {
   readonly #incoming: Incoming
   readonly #parser: busboy.Busboy
@@ -37,7 +39,7 @@ export class MultipartReader {
   constructor(incoming: Incoming) {
     const { stream, boundary, sizes, signal } = incoming
     this.#incoming = incoming
-    // A limit of busboy is reached, and silently cut off, by what is just allowed: so each is one higher here.
+    // busboy truncates, and reports a limit as soon as it is reached, not only when it is exceeded: hence the `+ 1`.
     const limits = {
       fieldSize: sizes.fieldBytes + 1,
       fileSize: sizes.fileBytes + 1,
@@ -60,13 +62,16 @@ export class MultipartReader {
     this.#lastLine = new LastLine(boundary)
     this.#idle = setTimeout(this.#tooLate, sizes.bodyIdleMs)
     this.#idle.unref()
-    stream.on('error', ignore).on('data', this.#take).on('end', this.#broken).on('close', this.#left)
-    signal.addEventListener('abort', this.#left)
+    stream.on('error', ignore).on('data', this.#take).on('end', this.#onEnd).on('close', this.#onClose)
+    signal.addEventListener('abort', this.#onClose)
     if (stream.isPaused()) stream.resume()
-    if (stream.destroyed || signal.aborted) this.#left()
+    if (stream.destroyed || signal.aborted) this.#onClose()
   }
 
-  /** The next part, undefined when the form is complete. Read a file to its end, or skip it, before you ask again. */
+  /**
+   * The next part; undefined when the form is complete. Read a file to its end, or skip it, before the next call.
+   * Throws if the upload fails.
+   */
   async next(): Promise<TextPart | IncomingFile | undefined> {
     while (this.#queue.length === 0) {
       if (this.#error !== undefined) throw this.#error
@@ -78,14 +83,14 @@ export class MultipartReader {
     return this.#queue.shift()
   }
 
-  /** Ends the reading. What is still to come of the body is thrown away. */
+  /** Ends reading with this error, and discards the rest of the body. */
   fail(error: unknown): void {
     if (this.#over) return
     this.#queue = []
     this.#finish(error)
-    // Not at once: it may be the parser itself that has called us, and it goes on afterwards.
+    // Later, because the caller may be the parser itself, which continues after its callback.
     process.nextTick(() => this.#parser.destroy(error as Error))
-    // The connection must not be held by what nobody wants, and the answer has still to be written.
+    // Unread data would block the connection, which still has to carry the response.
     this.#incoming.stream.resume()
   }
 
@@ -106,25 +111,25 @@ export class MultipartReader {
   }
 
   /**
-   * Nothing more will come: the connection may close while the last parts are still being taken. The parser is not told
-   * to end, for it would wait for files that never do, but destroyed when it has read everything: that ends them all.
+   * Handles the end of the body; the connection may close while the last parts are still being read. The parser is
+   * destroyed once it has parsed everything: `end()` would wait for incomplete files forever, `destroy()` ends them.
    */
   #ended(last: Uint8Array): void {
     clearTimeout(this.#idle)
-    this.#forget()
+    this.#removeListeners()
     this.#incoming.stream.resume()
     this.#parser.off('drain', this.#flow).write(last, () => this.#parser.destroy())
   }
 
-  readonly #broken = (): void => this.#ended(nothing)
+  readonly #onEnd = (): void => this.#ended(nothing)
 
   readonly #tooLate = (): void => {
     const { stream } = this.#incoming
-    // A client that waits for somebody slower than itself is not to blame for the silence.
+    // While the stream is paused, it is our reader that is slow and not the client.
     if (!stream.isPaused()) this.fail(new GatewayError('request_timeout'))
   }
 
-  readonly #left = (): void => this.fail(endOf(this.#incoming.stream))
+  readonly #onClose = (): void => this.fail(endOf(this.#incoming.stream))
 
   #field(name: string | undefined, value: string | undefined, truncated: boolean): void {
     const { sizes } = this.#incoming
@@ -137,7 +142,7 @@ export class MultipartReader {
   }
 
   #file(name: string | undefined, stream: Readable, filename: string | undefined, mimeType: string): void {
-    // Without a listener the error of a file that breaks off would end the host's process.
+    // Without a listener, the error of a truncated file would crash the host's process.
     stream.on('error', ignore)
     if (!isName(name)) return this.fail(badName())
     const { fileBytes } = this.#incoming.sizes
@@ -156,13 +161,13 @@ export class MultipartReader {
     this.#over = true
     this.#error = error
     clearTimeout(this.#idle)
-    this.#forget()
-    this.#incoming.signal.removeEventListener('abort', this.#left)
+    this.#removeListeners()
+    this.#incoming.signal.removeEventListener('abort', this.#onClose)
     this.#awake()
   }
 
-  #forget(): void {
-    this.#incoming.stream.off('data', this.#take).off('end', this.#broken).off('close', this.#left)
+  #removeListeners(): void {
+    this.#incoming.stream.off('data', this.#take).off('end', this.#onEnd).off('close', this.#onClose)
   }
 
   #awake(): void {
@@ -175,7 +180,7 @@ export class MultipartReader {
 const nothing = new Uint8Array()
 
 function badName(): GatewayError {
-  return invalid('A part of the form has no usable "name".')
+  return invalid('A part of the form has no valid "name": give it 1 to 256 characters without control characters.')
 }
 
 function fieldTooLarge(name: string, bytes: number): GatewayError {

@@ -1,8 +1,8 @@
-/** The calls under way: each with the one signal that ends it, all of them known to whoever wants to close. */
+/** Calls in progress, for cancellation and for shutdown. A call is the part of a request that waits for a model. */
 import { GatewayError } from '../errors.ts'
 import { longestTimerMs } from './deadline.ts'
 
-/** One call under way. */
+/** One call in progress. */
 export class OpenCall {
   readonly #calls: OpenCalls
   readonly #client: AbortSignal
@@ -11,7 +11,7 @@ export class OpenCall {
   #left = false
   #timer: NodeJS.Timeout | undefined
 
-  /** Made by `OpenCalls.open`. */
+  /** Use `OpenCalls.open`. */
   constructor(calls: OpenCalls, client: AbortSignal, drainMs: number) {
     this.#calls = calls
     this.#client = client
@@ -20,17 +20,17 @@ export class OpenCall {
     else client.addEventListener('abort', this)
   }
 
-  /** Aborted, with a `GatewayError` as reason, when nobody wants the answer any more or the call is cut. */
+  /** Aborted with a `GatewayError` as its reason when the response is no longer needed, or at shutdown. */
   get signal(): AbortSignal {
     return this.#controller.signal
   }
 
-  /** The client has gone. */
+  /** Whether the client has disconnected. */
   get left(): boolean {
     return this.#left
   }
 
-  /** The client has gone. True if the answer is read on all the same, for its count. */
+  /** Records that the client disconnected. True if the response is still read to its end, to learn its usage. */
   leave(): boolean {
     if (!this.#left && !this.signal.aborted) {
       this.#left = true
@@ -42,16 +42,17 @@ export class OpenCall {
     return !this.signal.aborted
   }
 
-  /** For the client's signal. */
+  /** Listener for the `abort` event of the client's signal. */
   handleEvent(): void {
     this.leave()
   }
 
+  /** Aborts the call. */
   cut(reason: GatewayError): void {
     this.#controller.abort(reason)
   }
 
-  /** The call is over. With a reason: whatever still works for it is told to stop. */
+  /** Ends the call. With a reason, work that is still in progress for it is aborted. */
   done(reason?: GatewayError): void {
     this.#client.removeEventListener('abort', this)
     clearTimeout(this.#timer)
@@ -65,37 +66,39 @@ export class OpenCall {
   }
 }
 
+/** The calls and requests in progress in one gateway. */
 export class OpenCalls {
   readonly #open = new Set<OpenCall>()
-  readonly #mostDrains: number
+  readonly #maxDrains: number
   #drains = 0
   #requests = 0
   #reason: GatewayError | undefined
   #emptied: (() => void) | undefined
 
-  /** `mostDrains`: answers that are read at once although their clients have left. */
-  constructor(mostDrains = 100) {
-    this.#mostDrains = mostDrains
+  /** `maxDrains`: how many responses may be read at the same time after their clients disconnected. */
+  constructor(maxDrains = 100) {
+    this.#maxDrains = maxDrains
   }
 
+  /** The number of open calls. */
   get size(): number {
     return this.#open.size
   }
 
-  /** A request has come, which may become a call: it is waited for like one, until `leave`. */
+  /** Counts a request that has no call yet, so that `emptied` waits for it too, until `leave`. */
   enter(): void {
     this.#requests++
   }
 
-  /** The request was answered, or a call has been opened for it. */
+  /** Ends what `enter` began: the request was answered, or a call was opened for it. */
   leave(): void {
     this.#requests--
-    this.#tell()
+    this.#notify()
   }
 
   /**
-   * A call that is opened after the cut is cut from birth. With `drainMs` it goes on for as many milliseconds after its
-   * client has left.
+   * Opens a call, which is aborted at once after `cut`. `drainMs`: milliseconds for which the response is still read
+   * after the client disconnects. Default 0.
    */
   open(client: AbortSignal, drainMs = 0): OpenCall {
     const call = new OpenCall(this, client, drainMs)
@@ -104,22 +107,22 @@ export class OpenCalls {
     return call
   }
 
-  /** For `OpenCall`: whether one more answer may be read that nobody waits for. */
+  /** For `OpenCall`: reserves one of the `maxDrains`; false if there is none left. */
   mayDrain(): boolean {
-    if (this.#drains >= this.#mostDrains) return false
+    if (this.#drains >= this.#maxDrains) return false
     this.#drains++
     return true
   }
 
-  /** For `OpenCall`: false for one that was closed before. */
+  /** For `OpenCall`: removes a call; false if it was removed before. */
   close(call: OpenCall, drained: boolean): boolean {
     if (!this.#open.delete(call)) return false
     if (drained) this.#drains--
-    this.#tell()
+    this.#notify()
     return true
   }
 
-  /** Resolves when no request and no call is open, or after `ms`. */
+  /** Resolves when no request and no call is open, or after `ms` milliseconds. */
   emptied(ms: number): Promise<void> {
     if (this.#isEmpty()) return Promise.resolve()
     return new Promise((resolve) => {
@@ -132,6 +135,7 @@ export class OpenCalls {
     })
   }
 
+  /** Aborts all calls, and every one that is opened later. */
   cut(reason: GatewayError): void {
     this.#reason = reason
     for (const call of this.#open) call.cut(reason)
@@ -141,7 +145,7 @@ export class OpenCalls {
     return this.#requests === 0 && this.#open.size === 0
   }
 
-  #tell(): void {
+  #notify(): void {
     if (this.#emptied !== undefined && this.#isEmpty()) this.#emptied()
   }
 }
@@ -149,8 +153,8 @@ export class OpenCalls {
 const once = { once: true }
 
 /**
- * The result of `promise`, or a rejection with the signal's reason as soon as it is aborted. What comes of the promise
- * after that goes to `late`, which must not throw.
+ * The result of `promise`, or a rejection with the signal's reason as soon as it is aborted. A result after that is
+ * passed to `late`, which must not throw.
  */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, late?: (value: T) => void): Promise<T> {
   return new Promise((resolve, reject) => {

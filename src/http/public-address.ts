@@ -1,8 +1,8 @@
-/** Which addresses a URL that comes from a stranger may lead to: public ones, and nothing of this network or machine. */
+/** Protection against server-side request forgery: URLs from clients and vendors may reach public addresses only. */
 import { lookup as lookUp, type LookupAddress, type LookupOptions } from 'node:dns'
 import { BlockList, isIP } from 'node:net'
 
-/** IPv4 outside the public internet (IANA special-purpose registry), and the address of one cloud's control service. */
+/** IPv4 ranges outside the public internet (IANA special-purpose registry), and Azure's platform address. */
 const privateV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -21,7 +21,7 @@ const privateV4: readonly (readonly [string, number])[] = [
   ['224.0.0.0', 3],
 ]
 
-/** Of IPv6 only global unicast is public, without the ranges of the registry that lie in it. */
+/** Special-purpose ranges within IPv6 global unicast. Outside of global unicast nothing is public. */
 const privateV6: readonly (readonly [string, number])[] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -35,6 +35,7 @@ for (const [net, prefix] of privateV6) blocked.addSubnet(net, prefix, 'ipv6')
 const unicast = new BlockList()
 unicast.addSubnet('2000::', 3, 'ipv6')
 
+/** Whether an IP address belongs to the public internet. False for anything that is not an IP address. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -46,7 +47,9 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** The URL if it may be called at all; what its name leads to is for `publicLookup` to say. */
+/**
+ * The URL if it is http(s) and its host is a name or a public address. `publicLookup` checks what a name resolves to.
+ */
 export function publicUrl(text: string): URL | undefined {
   if (!URL.canParse(text)) return undefined
   const url = new URL(text)
@@ -63,8 +66,8 @@ type Resolver = (
 ) => void
 
 /**
- * A `lookup` for sockets that finds public addresses only. The check and the connection see one and the same answer; a
- * name that leads anywhere else as well is refused whole.
+ * A `lookup` for sockets that fails unless all addresses of a name are public. The socket connects to the addresses
+ * that were checked, so that a second DNS response cannot redirect it.
  */
 export function publicLookup(resolver: Resolver = lookUp) {
   return (name: string, options: LookupOptions, found: Found): void => {
@@ -72,7 +75,7 @@ export function publicLookup(resolver: Resolver = lookUp) {
       if (error !== null) return found(error, '')
       const [first] = all
       if (first === undefined || !all.every(({ address }) => isPublicAddress(address))) {
-        return found(new Error(`${name} does not lead to a public address`), '')
+        return found(new Error(`${name} does not resolve to public addresses only`), '')
       }
       if (options.all === true) found(null, all)
       else found(null, first.address, first.family)

@@ -1,8 +1,8 @@
-/** How much one request may carry. Counts are limited beside bytes: a small body can hold very many tiny parts. */
+/** Size limits of one request. Parts are counted too, because a short body can hold very many of them. */
 export interface Sizes {
-  /** Bytes of a JSON body. Default 20 MiB, room for a few inline images. */
+  /** Bytes of a JSON body. Default 20 MiB, which allows a few inline images. */
   readonly jsonBytes: number
-  /** Nesting of a JSON body. Default 64. */
+  /** Nesting levels of a JSON body. Default 64. */
   readonly jsonDepth: number
   /** Members of any one object or array in a JSON body. Default 10,000. */
   readonly jsonEntries: number
@@ -10,22 +10,25 @@ export interface Sizes {
   readonly jsonNodes: number
   /** Bytes of a multipart body. Default 512 MiB. */
   readonly uploadBytes: number
-  /** Bytes of the files of one upload that are held in memory; more is passed on as it comes, or kept on disk. Default 1 MiB. */
+  /**
+   * Bytes of one upload's files held in memory; the rest is streamed to the provider or kept on disk. Default 1 MiB.
+   */
   readonly uploadMemoryBytes: number
   /** Bytes of one file of a multipart body. Default 512 MiB. */
   readonly fileBytes: number
-  /** Bytes of one text field of a multipart body; all of them together may take `jsonBytes`. Default 2 MiB. */
+  /** Bytes of one text field of a multipart body; for all together the limit is `jsonBytes`. Default 2 MiB. */
   readonly fieldBytes: number
   /** Files in a multipart body. Default 32. */
   readonly formFiles: number
   /** Text fields in a multipart body. Default 1,000. */
   readonly formFields: number
-  /** How many times its size a compressed body may grow, beyond the first MiB. Default 100. */
+  /** Allowed ratio of decompressed to compressed size, beyond the first decompressed MiB. Default 100. */
   readonly inflateRatio: number
-  /** Milliseconds without a byte of the body before the request is refused with 408. Default 30,000. */
+  /** Milliseconds without data from the client before the request fails with 408. Default 30,000. */
   readonly bodyIdleMs: number
 }
 
+/** The defaults of `Sizes`. */
 export const defaultSizes: Sizes = {
   jsonBytes: 20 * 1024 * 1024,
   jsonDepth: 64,

@@ -1,9 +1,10 @@
 /**
- * Server-sent events, the outgoing side. Every frame is one string and so one write: readers that parse network reads
- * instead of lines exist. The data is always JSON on one line, so no value can end a frame early.
+ * Serialization of server-sent events. Each frame is one write, because some clients parse network reads instead of
+ * lines. The data is JSON on one line, so that no value can end a frame early.
  */
 import { GatewayError } from '../errors.ts'
 
+/** Response headers of an event stream. */
 export const sseHeaders: Readonly<Record<string, string>> = {
   'content-type': 'text/event-stream; charset=utf-8',
   // `no-transform` keeps compression middleware and proxies from holding events back.
@@ -14,19 +15,20 @@ export const sseHeaders: Readonly<Record<string, string>> = {
 /** The last frame of a complete chat, completion, image or transcription stream. */
 export const doneFrame = 'data: [DONE]\n\n'
 
-/** A comment keeps proxies from cutting an idle connection. Not every client ignores it: an event of the wire is better. */
+/** A comment that keeps proxies from closing an idle connection. Some clients reject comments: prefer a real event. */
 export const keepAliveFrame = ': keep-alive\n\n'
 
+/** A frame without an event name. */
 export function dataFrame(value: unknown): string {
   return `data: ${JSON.stringify(value)}\n\n`
 }
 
-/** A frame with an event name, as images, transcriptions and responses send them. */
+/** A frame with an event name, as images, transcriptions and responses use. */
 export function eventFrame(name: string, value: unknown): string {
   return `event: ${name}\ndata: ${JSON.stringify(value)}\n\n`
 }
 
-/** What ends a stream that cannot be completed. Never followed by `[DONE]`: clients take that for a whole answer. */
+/** The last frame of a stream that failed. `[DONE]` must not follow: clients would take the response for complete. */
 export function errorFrame(error: GatewayError): string {
   return dataFrame(error)
 }

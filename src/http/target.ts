@@ -1,15 +1,16 @@
 /**
- * The request target, parsed once and by us: the hosts disagree on case, decoding, dot segments and absolute form.
+ * Parsing of the request target. Not left to the hosts, which disagree on case, decoding, dot segments and absolute
+ * form.
  */
 
-/** True when the target lies below `/v1`, whatever it names there: those requests are answered by the gateway. */
+/** Whether the gateway handles a target: anything below `/v1`, whether or not such an endpoint exists. */
 export function isBelowV1(target: string): boolean {
   const path = pathOf(target)
-  // Other spellings are served nowhere, but it is the gateway that says so.
+  // Other spellings (`//v1`, `/V1`) are claimed too, so that the client gets the gateway's 404.
   return path === '/v1' || path.startsWith('/v1/') || /^\/+v1(?:\/|$)/i.test(path)
 }
 
-/** The path of a target: without origin, query and dot segments, one trailing slash forgiven, nothing decoded. */
+/** The path of a target without origin, query, dot segments and one trailing slash. Not decoded. */
 export function pathOf(target: string): string {
   let path = target
   if (path.charCodeAt(0) !== 47 /* / */) {
@@ -24,13 +25,13 @@ export function pathOf(target: string): string {
   return path
 }
 
-/** The query of a target. */
+/** The query parameters of a target. */
 export function queryOf(target: string): URLSearchParams {
   const query = target.indexOf('?')
   return new URLSearchParams(query < 0 ? '' : target.slice(query + 1))
 }
 
-/** One path segment, or the rest of a path, decoded once; undefined where the encoding is broken. */
+/** Percent-decodes a path segment or the rest of a path; undefined if the encoding is invalid. */
 export function decodeSegment(segment: string): string | undefined {
   if (!segment.includes('%')) return segment
   try {
@@ -40,7 +41,7 @@ export function decodeSegment(segment: string): string | undefined {
   }
 }
 
-/** RFC 3986, 5.2.4. Encoded dots are ordinary characters here: they never leave the segment they stand in. */
+/** Removes dot segments (RFC 3986, 5.2.4). Percent-encoded dots are ordinary characters. */
 function withoutDots(path: string): string {
   const kept: string[] = []
   const segments = path.split('/').slice(1)

@@ -1,7 +1,7 @@
-/** Reading a multipart body: from the wire within limits, or from what an earlier parser of the host left of it. */
+/** Reading a multipart body from the socket, within limits, or from what the host's own body parser left of it. */
 import { Readable } from 'node:stream'
 import { GatewayError, invalid } from '../errors.ts'
-import { refusedBy } from './body.ts'
+import { parserError } from './body.ts'
 import { header, type Exchange, type PresetExchange } from './exchange.ts'
 import { inflated } from './inflate.ts'
 import { tooLarge } from './json-body.ts'
@@ -12,19 +12,22 @@ import { UploadedForm, type FormRules } from './uploaded-form.ts'
 
 const multipartType = /^multipart\/form-data *(?:;|$)/i
 
-/** Throws 400 (malformed, or not as the rules want it), 408 (does not arrive), 413 (too large), 415 (other media type). */
+/**
+ * Reads a multipart form, or the beginning of one that is passed on while it arrives. Throws 400 (malformed, or against
+ * the rules), 408 (stopped arriving), 413 (too large), 415 (other media type).
+ */
 export async function readForm(exchange: Exchange, sizes: Sizes, rules: FormRules): Promise<UploadedForm> {
   const boundary = boundaryOf(exchange)
   const declared = Number(header(exchange, 'content-length') ?? 0)
   if (declared > sizes.uploadBytes) throw tooLarge(sizes.uploadBytes)
   const source = streamOf(exchange)
-  // A parser of the host that has left bytes has inflated them as well.
+  // A host's parser that kept the bytes has already decompressed them.
   const stream = exchange.body.state === 'unread' ? inflated(exchange, source, sizes) : source
   const reader = new MultipartReader({ stream, boundary, sizes, signal: exchange.signal })
   return UploadedForm.read(reader, preset(rules, exchange), sizes)
 }
 
-/** The rules for a form in which fields are fixed, or have values of their own where the client gives none. */
+/** Rules that also fill in the presets of the exchange. */
 function preset(rules: FormRules, { presets }: PresetExchange): FormRules {
   if (presets === undefined) return rules
   const { fixed, defaults } = presets
@@ -39,6 +42,7 @@ function preset(rules: FormRules, { presets }: PresetExchange): FormRules {
   }
 }
 
+/** Whether a request declares a multipart form. */
 export function isForm(exchange: Exchange): boolean {
   return multipartType.test(header(exchange, 'content-type') ?? '')
 }
@@ -50,24 +54,24 @@ function boundaryOf(exchange: Exchange): string {
   }
   const boundary = parseMediaType(header(exchange, 'content-type') ?? '')?.parameters.get('boundary') ?? ''
   if (/^[\x20-\x7e]{1,200}$/.test(boundary)) return boundary
-  throw invalid('The content type has no usable "boundary". Let your HTTP client set the header for a multipart body.')
+  throw invalid('The content type has no valid "boundary". Let your HTTP client set the header for a multipart body.')
 }
 
 function streamOf({ body }: Exchange): Readable {
   switch (body.state) {
     case 'unread':
-      // Text, where the host has called `setEncoding`: the bytes of the files are not in it any more.
+      // If the host called `setEncoding`, the stream yields text, and the bytes of the files are lost.
       if (body.stream.readableEncoding === null) return body.stream
       break
     case 'text':
       if (body.text instanceof Uint8Array) return Readable.from([body.text])
       break
     case 'failed':
-      throw refusedBy(body.status, 'We could not parse the multipart body of your request.')
+      throw parserError(body.status, 'We could not parse the multipart body of your request.')
     default:
   }
   throw invalid(
-    'The form was read by another parser of the server before it reached this endpoint, and its files are gone. ' +
+    'Another parser of the server consumed the form before it reached this endpoint. ' +
       'Mount the gateway before the parser of multipart bodies.',
   )
 }

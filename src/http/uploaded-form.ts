@@ -1,7 +1,3 @@
-/**
- * A form on its way in. It is taken in as far as it must be: small ones are held whole in memory; of larger ones either
- * the rest is passed on while it comes, or it is kept on disk.
- */
 import { GatewayError, invalid } from '../errors.ts'
 import type { FilePart, FormPart, OpenForm, TextPart } from './form.ts'
 import { IncomingFile } from './incoming-file.ts'
@@ -9,13 +5,14 @@ import type { MultipartReader } from './multipart.ts'
 import type { Sizes } from './sizes.ts'
 import { Spool } from './spool.ts'
 
+/** What an endpoint requires of its form. */
 export interface FormRules {
   /**
-   * Called when the files no longer fit into memory: whether what came before them is enough to decide where the form
-   * goes. Then the rest is not kept.
+   * Called when the files exceed the memory limit. Returns whether the fields read so far suffice to route the request;
+   * then the rest is passed on as it arrives, and not kept.
    */
   readonly passOn: (form: UploadedForm) => boolean
-  /** Throws 400 for a form that is not as it should be. Called before any of it is passed on, and when it is whole. */
+  /** Throws 400 for an invalid form. Called before any of it is passed on, and again when it is complete (`whole`). */
   readonly check: (form: UploadedForm, whole: boolean) => void
 }
 
@@ -24,10 +21,14 @@ interface StoredFile {
   readonly spool: Spool
 }
 
+/**
+ * A form that a client uploads. A small one is held in memory; the rest of a larger one is either passed on as it
+ * arrives, or kept on disk.
+ */
 export class UploadedForm implements OpenForm {
-  /** The values of each text field, in the order they came. */
+  /** The values of each text field, in the order they arrived. */
   readonly fields: Map<string, string[]> = new Map()
-  /** The names of the files, in the order they came. */
+  /** The field names of the files, in the order they arrived. */
   readonly files: string[] = []
   readonly arrived: Promise<void>
   readonly #arrival = Promise.withResolvers<void>()
@@ -35,9 +36,9 @@ export class UploadedForm implements OpenForm {
   readonly #rules: FormRules
   readonly #parts: (TextPart | StoredFile)[] = []
   /** Bytes of files that may still be held in memory. */
-  #room: number
+  #memoryLeft: number
   readonly #batchBytes: number
-  /** The file in the middle of which we stopped taking in. */
+  /** The file whose rest is passed on as it arrives. */
   #live: StoredFile | undefined
   #complete = false
   #spent = false
@@ -45,14 +46,17 @@ export class UploadedForm implements OpenForm {
   private constructor(reader: MultipartReader, rules: FormRules, sizes: Sizes) {
     this.#reader = reader
     this.#rules = rules
-    this.#room = sizes.uploadMemoryBytes
+    this.#memoryLeft = sizes.uploadMemoryBytes
     this.#batchBytes = Math.min(256 * 1024, sizes.uploadMemoryBytes)
     this.arrived = this.#arrival.promise
-    // Whoever waits for the form is told; one that nobody waits for must not disturb the host.
+    // Without a handler, a rejection that no code awaits would crash the host's process.
     this.arrived.catch(() => undefined)
   }
 
-  /** Throws 400 for a form that cannot be read or does not pass the rules, 408, 413 as JSON bodies do. */
+  /**
+   * Reads as much of a form as needed. Throws 400 if it is malformed or against the rules, 408 and 413 like JSON
+   * bodies.
+   */
   static async read(reader: MultipartReader, rules: FormRules, sizes: Sizes): Promise<UploadedForm> {
     const form = new UploadedForm(reader, rules, sizes)
     try {
@@ -68,7 +72,6 @@ export class UploadedForm implements OpenForm {
     return this.#complete && !this.#spent
   }
 
-  /** Something of the form was passed on and not kept: it cannot be sent again. */
   get spent(): boolean {
     return this.#spent
   }
@@ -109,14 +112,14 @@ export class UploadedForm implements OpenForm {
     for (const part of this.#parts) if ('spool' in part) part.spool.dispose()
   }
 
-  /** Gives a text field this value, in place of what has come of it. */
+  /** Sets a text field; replaces the values that the client sent. */
   set(name: string, value: string): void {
     this.fields.set(name, [value])
     const others = this.#parts.filter((part) => 'spool' in part || part.name !== name)
     this.#parts.splice(0, this.#parts.length, { name, value }, ...others)
   }
 
-  /** Reads the form to its end, or to the file that is too large for memory and may be passed on. */
+  /** Reads the form to its end, or to a file that exceeds the memory limit and may be passed on. */
   async #takeIn(mayPassOn: boolean): Promise<void> {
     for (let part = await this.#next(); part !== undefined; part = await this.#next()) {
       if (!(part instanceof IncomingFile)) {
@@ -134,7 +137,7 @@ export class UploadedForm implements OpenForm {
       if (!fits) await this.#store(stored)
       if (stored.spool.size > 0) continue
       if (part.filename !== '') throw invalid(`The file "${part.name}" is empty.`, part.name)
-      // What a browser sends for a file that nobody chose.
+      // Browsers send an empty file without a name if the user chose none.
       this.#parts.pop()
       this.files.pop()
     }
@@ -154,12 +157,14 @@ export class UploadedForm implements OpenForm {
     return part
   }
 
-  /** Takes the file into memory; false as soon as there is no more room, with the piece too many held as well. */
+  /**
+   * Reads the file into memory. False as soon as the memory limit is exceeded; the piece that exceeded it is kept too.
+   */
   async #hold({ file, spool }: StoredFile): Promise<boolean> {
     for (let piece = await file.next(); piece !== undefined; piece = await file.next()) {
       spool.hold(piece)
-      this.#room -= piece.length
-      if (this.#room < 0) return false
+      this.#memoryLeft -= piece.length
+      if (this.#memoryLeft < 0) return false
     }
     return true
   }

@@ -1,9 +1,10 @@
 /**
- * OpenAI's chat shapes, the canonical form of a chat inside the gateway. Unknown fields are kept, so every interface
- * is open. Source: OpenAI's OpenAPI document, CreateChatCompletionRequest, …Response, …StreamResponse.
+ * OpenAI's chat shapes, to which the gateway converts other formats. Unknown fields are kept, so every interface is
+ * open. Source: OpenAI's OpenAPI document, CreateChatCompletionRequest, …Response, …StreamResponse.
  */
 import type { Usage } from './usage.ts'
 
+/** The body of `POST /v1/chat/completions`. */
 export interface ChatRequest {
   readonly model: string
   readonly messages: readonly ChatMessage[]
@@ -25,6 +26,7 @@ export interface ChatRequest {
   readonly [field: string]: unknown
 }
 
+/** One message of a chat. */
 export interface ChatMessage {
   readonly role: 'developer' | 'system' | 'user' | 'assistant' | 'tool' | 'function'
   readonly content?: string | readonly ContentPart[] | null
@@ -34,7 +36,7 @@ export interface ChatMessage {
   readonly [field: string]: unknown
 }
 
-/** `text`, `image_url`, `input_audio`, `file`, `refusal`; others may follow. */
+/** A part of a message: `text`, `image_url`, `input_audio`, `file` or `refusal`. Open to others. */
 export interface ContentPart {
   readonly type: string
   readonly text?: string
@@ -42,6 +44,7 @@ export interface ContentPart {
   readonly [field: string]: unknown
 }
 
+/** A tool that the model may call. */
 export interface Tool {
   readonly type: string
   readonly function?: {
@@ -54,6 +57,7 @@ export interface Tool {
   readonly [field: string]: unknown
 }
 
+/** Whether the model may or must call a tool, or which one. */
 export type ToolChoice =
   | 'none'
   | 'auto'
@@ -77,8 +81,10 @@ export interface ToolCall {
   readonly [field: string]: unknown
 }
 
+/** Why the model stopped. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'function_call'
 
+/** The non-streaming response of `POST /v1/chat/completions`. */
 export interface ChatCompletion {
   readonly id: string
   readonly object: 'chat.completion'
@@ -90,6 +96,7 @@ export interface ChatCompletion {
   readonly [field: string]: unknown
 }
 
+/** One choice of a chat completion. */
 export interface Choice {
   readonly index: number
   readonly message: AssistantMessage
@@ -98,38 +105,41 @@ export interface Choice {
   readonly [field: string]: unknown
 }
 
+/** The message that the model generated. */
 export interface AssistantMessage {
   readonly role: 'assistant'
   readonly content: string | null
   readonly refusal: string | null
   readonly tool_calls?: readonly ToolCall[]
-  /** What the model thought, where the vendor shows it. */
+  /** The model's reasoning as text, if the vendor reveals it. */
   readonly reasoning_content?: string
   readonly [field: string]: unknown
 }
 
-/** One event of a chat stream. A provider may leave out whatever it does not know; the gateway completes it. */
+/** One event of a chat stream. A provider may omit fields that it does not know; the gateway fills them in. */
 export interface ChatChunk {
   readonly id?: string
   readonly created?: number
   readonly model?: string
   readonly choices?: readonly ChunkChoice[]
-  /** Totals so far. The last one seen counts. */
+  /** Totals so far; the last one replaces those before it. */
   readonly usage?: Usage | null
   readonly [field: string]: unknown
 }
 
+/** One choice in an event of a chat stream. */
 export interface ChunkChoice {
   /** Default 0. */
   readonly index?: number
   readonly delta?: Delta
-  /** What some vendors send in place of `delta`. */
+  /** Accepted in place of `delta`, as some vendors send it. */
   readonly message?: Delta
   readonly logprobs?: unknown
   readonly finish_reason?: string | null
   readonly [field: string]: unknown
 }
 
+/** The part of a message that an event adds. */
 export interface Delta {
   readonly role?: string
   readonly content?: string | null
@@ -139,7 +149,7 @@ export interface Delta {
   readonly [field: string]: unknown
 }
 
-/** A piece of a tool call. Pieces with the same `index` belong together; the first one carries id and name. */
+/** A piece of a tool call. Pieces with the same `index` form one call; the first one has its id and name. */
 export interface ToolCallDelta {
   readonly index?: number
   readonly id?: string | null

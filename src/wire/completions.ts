@@ -1,46 +1,49 @@
 /**
  * OpenAI's legacy text completions. Unknown fields are kept. Source: OpenAI's OpenAPI document,
- * CreateCompletionRequest and CreateCompletionResponse; a stream uses the shape of the whole answer in every chunk.
+ * CreateCompletionRequest and CreateCompletionResponse; the chunks of a stream have the shape of the whole response.
  */
 import type { Usage } from './usage.ts'
 
-/** One text, several, one list of tokens, or several of them. */
+/** One text, several texts, one list of tokens, or several lists of tokens. */
 export type Prompt = string | readonly string[] | readonly number[] | readonly (readonly number[])[]
 
+/** The body of `POST /v1/completions`. */
 export interface CompletionRequest {
   readonly model: string
-  /** Default: the token that begins a document, an empty text for most models. */
+  /** Default: the token that begins a document; for most models an empty text. */
   readonly prompt?: Prompt | null
   readonly stream?: boolean | null
   readonly stream_options?: { readonly include_usage?: boolean; readonly [option: string]: unknown } | null
-  /** Default 16. */
+  /** Maximum number of tokens to generate. Default 16. */
   readonly max_tokens?: number | null
-  /** Answers to each prompt. Default 1. */
+  /** Choices for each prompt. Default 1. */
   readonly n?: number | null
-  /** Answers made for each prompt, of which the best `n` are given back. */
+  /** Candidates generated for each prompt, of which the best `n` are returned. */
   readonly best_of?: number | null
-  /** Give back the prompt in front of the answer. */
+  /** Whether each choice begins with its prompt. */
   readonly echo?: boolean | null
-  /** What stands behind the text that is to be found. */
+  /** Text that follows the generated text. */
   readonly suffix?: string | null
-  /** 0 to 5. */
+  /** Number of alternatives for each token, 0 to 5. */
   readonly logprobs?: number | null
   readonly stop?: string | readonly string[] | null
   readonly [field: string]: unknown
 }
 
+/** The non-streaming response of `POST /v1/completions`. */
 export interface TextCompletion {
   readonly id: string
   readonly object: 'text_completion'
   /** Seconds since the epoch. */
   readonly created: number
   readonly model: string
-  /** Prompts × `n`; the answers to one prompt stand together. */
+  /** `n` choices for each prompt, grouped by prompt. */
   readonly choices: readonly TextChoice[]
   readonly usage?: Usage
   readonly [field: string]: unknown
 }
 
+/** One choice of a text completion. */
 export interface TextChoice {
   readonly text: string
   readonly index: number
@@ -49,19 +52,21 @@ export interface TextChoice {
   readonly [field: string]: unknown
 }
 
+/** Why the model stopped. */
 export type TextFinishReason = 'stop' | 'length' | 'content_filter'
 
-/** One event of a completion stream. A provider may leave out whatever it does not know; the gateway completes it. */
+/** One event of a completion stream. A provider may omit fields that it does not know; the gateway fills them in. */
 export interface TextChunk {
   readonly id?: string
   readonly created?: number
   readonly model?: string
   readonly choices?: readonly TextChunkChoice[]
-  /** Totals so far. The last one seen counts. */
+  /** Totals so far; the last one replaces those before it. */
   readonly usage?: Usage | null
   readonly [field: string]: unknown
 }
 
+/** One choice in an event of a completion stream. */
 export interface TextChunkChoice {
   /** Default 0. */
   readonly index?: number

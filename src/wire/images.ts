@@ -4,10 +4,11 @@
  */
 import type { TokenUsage } from './token-usage.ts'
 
+/** The body of `POST /v1/images/generations`. */
 export interface ImageRequest {
   readonly model: string
   readonly prompt: string
-  /** Images wanted, 1 to 10. Default 1. */
+  /** Number of images, 1 to 10. Default 1. */
   readonly n?: number | null
   /** `<width>x<height>` in pixels, or `auto`. */
   readonly size?: string | null
@@ -16,25 +17,30 @@ export interface ImageRequest {
   /** `png`, `jpeg`, `webp`. */
   readonly output_format?: string | null
   readonly stream?: boolean | null
-  /** Unfinished images wanted in a stream, 0 to 3. */
+  /** Number of partial images in a stream, 0 to 3. */
   readonly partial_images?: number | null
   readonly background?: string | null
   readonly user?: string | null
   readonly [field: string]: unknown
 }
 
-/** An edit. Images come as files of a form (`call.form`), or, in a JSON request, as references. */
+/** The body of `POST /v1/images/edits`. The images are files of a form (`call.form`) or, in JSON, references. */
 export interface ImageEditRequest extends ImageRequest {
+  /** The images to edit, of a JSON request. */
   readonly images?: readonly ImageReference[]
+  /** The area to edit, of a JSON request. */
   readonly mask?: ImageReference
 }
 
+/** An image in a JSON request. */
 export interface ImageReference {
-  /** An address, or the image itself as a `data:` URL. */
+  /** A URL; a `data:` URL contains the image itself. */
   readonly image_url?: string
+  /** The id of a file stored at the vendor. */
   readonly file_id?: string
 }
 
+/** The non-streaming response of the image endpoints. */
 export interface ImagesResponse {
   /** Seconds since the epoch. Filled in by the gateway if absent. */
   readonly created?: number
@@ -47,20 +53,21 @@ export interface ImagesResponse {
   readonly [field: string]: unknown
 }
 
-/** One image: its bytes in base64, or an address. */
+/** One generated image: its bytes in base64, or a URL. */
 export interface Image {
   readonly b64_json?: string
   readonly url?: string
+  /** The prompt that the vendor used in place of the client's. */
   readonly revised_prompt?: string
   readonly [field: string]: unknown
 }
 
-/** One event of an image stream: an unfinished image, or the finished one. */
+/** One event of an image stream: a partial image, or the final one. */
 export interface ImageEvent {
   /** `image_generation.partial_image`, `image_generation.completed`, and the same with `image_edit`. */
   readonly type: string
   readonly b64_json?: string
-  /** Of an unfinished image, from 0. */
+  /** The index of a partial image, from 0. */
   readonly partial_image_index?: number
   /** Seconds since the epoch. */
   readonly created_at?: number

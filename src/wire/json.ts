@@ -2,8 +2,8 @@
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
 /**
- * A copy that shares nothing but texts, which may be megabytes. As in JSON text what is undefined is left out, in lists it
- * becomes null. Recursive: for values whose depth is known to be bounded.
+ * A deep copy that shares only strings, which may be megabytes long. As with JSON text, undefined fields are omitted,
+ * and undefined array entries become null. Recursive, so only for values of bounded depth.
  */
 export function copyJson(value: unknown): Json {
   if (Array.isArray(value)) return value.map(copyJson)
@@ -13,7 +13,7 @@ export function copyJson(value: unknown): Json {
   return Object.fromEntries(copy)
 }
 
-/** Whether a value has at most `length` characters, each value in it counted as one more. Stops where it has more. */
+/** Whether a value is at most about `length` characters of JSON. Stops counting beyond that. */
 export function isShort(value: unknown, length: number): boolean {
   const open = [value]
   let left = length

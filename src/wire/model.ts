@@ -1,4 +1,4 @@
-/** A model as `GET /v1/models` lists it. */
+/** A model in the response of `GET /v1/models`. */
 export interface ModelObject {
   readonly id: string
   readonly object: 'model'

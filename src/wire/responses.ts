@@ -1,15 +1,17 @@
 /**
- * OpenAI's responses: the shapes of request, object, items and events. Unknown fields and kinds are kept, so every
- * interface is open. Source: OpenAI's OpenAPI document, CreateResponse, Response, ResponseStreamEvent; where Open
- * Responses asks for more fields than it, the stricter list counts.
+ * OpenAI's responses: the shapes of request, object, items and events. Unknown fields and item types are kept, so every
+ * interface is open. Source: OpenAI's OpenAPI document, CreateResponse, Response, ResponseStreamEvent; also required
+ * are the additional fields of the Open Responses specification.
  */
 
+/** The body of `POST /v1/responses`. */
 export interface ResponseRequest {
   readonly model: string
-  /** A text is short for one user message. */
+  /** A text is shorthand for one user message. */
   readonly input?: string | readonly InputItem[] | null
-  /** A system message for this response only: not inherited by those that continue it. */
+  /** A system message for this response only; responses that continue it do not inherit it. */
   readonly instructions?: string | readonly InputItem[] | null
+  /** The stored response that this one continues. */
   readonly previous_response_id?: string | null
   /** Whether the response can be retrieved and continued later. Default true. */
   readonly store?: boolean | null
@@ -23,13 +25,15 @@ export interface ResponseRequest {
   readonly parallel_tool_calls?: boolean | null
   readonly text?: { readonly format?: TextFormat | null; readonly verbosity?: string | null } | null
   readonly reasoning?: { readonly effort?: string | null; readonly summary?: string | null } | null
-  /** Further data in the answer, such as `reasoning.encrypted_content`. */
+  /** Additional data to return, such as `reasoning.encrypted_content`. */
   readonly include?: readonly string[] | null
   readonly metadata?: Readonly<Record<string, string>> | null
   readonly [field: string]: unknown
 }
 
-/** A message, a call, the output of a call, reasoning, a reference to a stored item; others may follow. */
+/**
+ * An item of the input: a message, a tool call, its output, reasoning, or a reference to a stored item. Open to others.
+ */
 export interface InputItem {
   /** Default `message`. */
   readonly type?: string
@@ -46,14 +50,16 @@ export interface InputItem {
   readonly [field: string]: unknown
 }
 
-/** `input_text`, `input_image`, `input_file`, `output_text`, `refusal`; others may follow. */
+/**
+ * A part of an item's content: `input_text`, `input_image`, `input_file`, `output_text` or `refusal`. Open to others.
+ */
 export interface ResponsePart {
   readonly type: string
   readonly text?: string
   readonly [field: string]: unknown
 }
 
-/** `function`, `custom`, `namespace` (a group of those), and tools that run at the vendor. */
+/** A tool: `function`, `custom`, `namespace` (a group of those), or one that runs at the vendor. */
 export interface ResponseTool {
   readonly type: string
   readonly name?: string
@@ -65,22 +71,27 @@ export interface ResponseTool {
   readonly [field: string]: unknown
 }
 
+/** Whether the model may or must call a tool, or which one. */
 export type ResponseToolChoice =
   | 'none'
   | 'auto'
   | 'required'
   | { readonly type: string; readonly name?: string; readonly [field: string]: unknown }
 
+/** The format of the model's text: `text`, `json_object` or `json_schema`. */
 export interface TextFormat {
   readonly type: string
   readonly name?: string
   readonly description?: string
+  /** A JSON schema. */
   readonly schema?: Record<string, unknown>
   readonly strict?: boolean | null
 }
 
+/** The state of a response. */
 export type ResponseStatus = 'in_progress' | 'completed' | 'incomplete' | 'failed' | 'cancelled' | 'queued'
 
+/** A response, as `POST /v1/responses` returns it and the response store keeps it. */
 export interface ResponseObject {
   readonly id: string
   readonly object: 'response'
@@ -97,7 +108,7 @@ export interface ResponseObject {
   readonly [field: string]: unknown
 }
 
-/** Items that stand for a conversation. */
+/** The response of `POST /v1/responses/compact`: items that replace a conversation. */
 export interface CompactionObject {
   readonly id: string
   readonly object: 'response.compaction'
@@ -108,12 +119,14 @@ export interface CompactionObject {
   readonly [field: string]: unknown
 }
 
+/** An item of the output, such as a message, a tool call or reasoning. */
 export interface OutputItem {
   readonly type: string
   readonly id: string
   readonly [field: string]: unknown
 }
 
+/** Token counts of a response. */
 export interface ResponseUsage {
   /** All input tokens, cached ones included. */
   readonly input_tokens: number
@@ -124,12 +137,13 @@ export interface ResponseUsage {
   readonly total_tokens: number
 }
 
-/** One event of a stream. The name of its frame is its `type`. */
+/** One event of a streamed response. */
 export interface ResponseEvent {
+  /** Also the event name of the frame. */
   readonly type: string
   /** From 0, without gaps. */
   readonly sequence_number?: number
-  /** In the events that begin and end a response. */
+  /** The response, in the events that begin and end it. */
   readonly response?: ResponseObject
   readonly output_index?: number
   readonly item?: OutputItem

@@ -1,7 +1,10 @@
-/** Token counts as OpenAI's newer endpoints (images, transcriptions, responses) report them. */
+/** Token counts of images and transcriptions, in OpenAI's newer shape. */
 export interface TokenUsage {
+  /** All input tokens, cached ones included. */
   readonly input_tokens: number
+  /** All output tokens. */
   readonly output_tokens: number
+  /** The sum of the other two. */
   readonly total_tokens: number
   readonly [detail: string]: unknown
 }

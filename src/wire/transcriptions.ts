@@ -1,18 +1,23 @@
 /**
- * OpenAI's transcription shapes. Unknown fields are kept, so every interface is open. Source: OpenAI's OpenAPI document,
- * CreateTranscriptionRequest, CreateTranscriptionResponse{Json,VerboseJson,DiarizedJson}, TranscriptText…Event.
+ * OpenAI's transcription shapes. Unknown fields are kept, so every interface is open. Source: OpenAI's OpenAPI
+ * document, CreateTranscriptionRequest, CreateTranscriptionResponse{Json,VerboseJson,DiarizedJson},
+ * TranscriptText…Event.
  */
 import type { TokenUsage } from './token-usage.ts'
 
+/** The format of a transcription response. */
 export type TranscriptFormat = 'json' | 'text' | 'srt' | 'verbose_json' | 'vtt' | 'diarized_json'
 
-/** The fields of the form; the sound itself is the file `file` of `call.form`. */
+/** The text fields of the form of `POST /v1/audio/transcriptions`. The audio is the part `file` of `call.form`. */
 export interface TranscriptionRequest {
   readonly model: string
-  /** Such as `en`. */
+  /** The spoken language as an ISO 639-1 code, such as `en`. */
   readonly language?: string
+  /** Expected languages, for models that support several. */
   readonly languages?: readonly string[]
+  /** Expected terms, for models that support them. */
   readonly keywords?: readonly string[]
+  /** Text that guides the style, or the preceding transcript. */
   readonly prompt?: string
   /** Default `json`. */
   readonly response_format?: TranscriptFormat
@@ -26,12 +31,12 @@ export interface TranscriptionRequest {
   readonly [field: string]: unknown
 }
 
-/** What was said. A provider gives what it knows; the gateway makes any format of it that it suffices for. */
+/** A transcript. A provider fills in what it knows; the gateway converts it to every format for which that suffices. */
 export interface Transcript {
   readonly text: string
-  /** Such as `english`. */
+  /** The name of the language, such as `english`. */
   readonly language?: string
-  /** Seconds. */
+  /** Length of the audio in seconds. */
   readonly duration?: number
   readonly segments?: readonly TranscriptSegment[]
   readonly words?: readonly TranscriptWord[]
@@ -39,25 +44,30 @@ export interface Transcript {
   readonly [field: string]: unknown
 }
 
+/** A section of a transcript. */
 export interface TranscriptSegment {
   /** A number; with `speaker`, a string such as `seg_001`. */
   readonly id?: number | string
   /** Seconds from the beginning. */
   readonly start: number
+  /** Seconds from the beginning. */
   readonly end: number
   readonly text: string
   readonly speaker?: string
   readonly [field: string]: unknown
 }
 
+/** A word of a transcript. */
 export interface TranscriptWord {
   readonly word: string
   /** Seconds from the beginning. */
   readonly start: number
+  /** Seconds from the beginning. */
   readonly end: number
   readonly [field: string]: unknown
 }
 
+/** The usage of a transcription: tokens, or seconds of audio. */
 export type TranscriptUsage =
   | ({ readonly type: 'tokens' } & TokenUsage)
   | { readonly type: 'duration'; readonly seconds: number }
@@ -65,9 +75,9 @@ export type TranscriptUsage =
 /** One event of a transcription stream: `transcript.text.delta`, `transcript.text.segment`, `transcript.text.done`. */
 export interface TranscriptEvent {
   readonly type: string
-  /** Of a delta: the text that goes on. */
+  /** The new text, in a `delta` event. */
   readonly delta?: string
-  /** Of a segment or the end: all of its text. */
+  /** The complete text, in a `segment` or `done` event. */
   readonly text?: string
   readonly usage?: TranscriptUsage
   readonly [field: string]: unknown

@@ -1,36 +1,37 @@
-/** The video shapes of the specification, and of OpenAI's `/v1/videos`. */
-
-/** A video request in the one form that providers get, whichever route it came by. */
+/** A video request as providers receive it. The gateway converts the requests of all video routes to it. */
 export interface VideoRequest {
   readonly model: string
   readonly prompt: string
   /** Seconds. */
   readonly duration: number
-  /** `<width>x<height>`, where the client or the registry chose one. */
+  /** `<width>x<height>` in pixels, if the client or the registry specifies one. */
   readonly size?: string
-  /** A picture to begin with, as OpenAI's JSON has it: a URL or a data URL. A bare string means the same. */
+  /** The first frame, as in OpenAI's JSON: an object with a URL or `data:` URL, or just the URL. */
   readonly input_reference?: unknown
   readonly [field: string]: unknown
 }
 
+/** The state of a video task. */
 export type VideoState = 'pending' | 'processing' | 'completed' | 'failed'
 
-/** What `POST` and `GET /v1/videos/generations` answer. */
+/** The response of `POST` and `GET /v1/videos/generations`. */
 export interface VideoTaskObject {
   readonly id: string
-  /** The same as `id`: clients look for either. */
+  /** The same as `id`, because some clients read this field. */
   readonly task_id: string
-  /** The same, for xAI's clients. */
+  /** The same as `id`, for xAI's clients. */
   readonly request_id: string
   readonly object: 'video.generation'
   readonly model: string
   readonly status: VideoState
   /** Seconds since the epoch. */
   readonly created_at: number
-  /** When the id stops being found, seconds since the epoch. */
+  /** When the task is deleted, in seconds since the epoch. */
   readonly expires_at: number
-  /** 0 to 100, where the vendor tells it. */
+  /** Percent, 0 to 100, if the vendor reports it. */
   readonly progress?: number
+  /** Where the finished video can be downloaded. */
   readonly video_url?: string
+  /** Why the task failed. */
   readonly error?: string
 }
