@@ -1,7 +1,7 @@
 /** The contract of `IdempotencyStore` as a suite for any test runner. */
 import assert from 'node:assert/strict'
 import type { IdempotencyStart, IdempotencyStore, IdempotentAnswer } from '../idempotency/contract.ts'
-import { fresh, keptLarge, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import { fresh, assertStoresLarge, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
 import { testAttemptNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 
@@ -49,7 +49,7 @@ export function testIdempotencyStore(
   it('keeps an answer of 4 MiB', async (store, other) => {
     const first = start()
     const answer = { status: 200, headers: {}, body: Buffer.alloc(4 * 1024 * 1024, 'naïve 🎈 ') }
-    await keptLarge('an answer of 4 MiB', { outcome: 'ended', digest: first.digest, answer }, async () => {
+    await assertStoresLarge('an answer of 4 MiB', { outcome: 'ended', digest: first.digest, answer }, async () => {
       await store.begin(first)
       await store.finish({ ...first, keepMs, answer })
       return plain(await other.begin(next(first))) as { outcome: 'ended'; digest: string; answer: typeof answer }

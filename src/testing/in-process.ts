@@ -1,26 +1,26 @@
-/** A gateway asked without a socket in front of it: what leaves it is read as a client would read it. */
+/** Calls a gateway without a socket and reads its responses as a client would. */
 import assert from 'node:assert/strict'
 import type { Gateway, Reply } from '../index.ts'
-import { toldByChunks, toldByCompletion, type Told } from './told.ts'
+import { resultOfChunks, resultOfCompletion, type ChatResult } from './chat-result.ts'
 
 export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  /** Everything that was sent, to look for what must not be in it. */
+  /** The whole response body. */
   readonly text: string
-  readonly told: Told
+  readonly result: ChatResult
 }
 
 export interface AskOptions {
-  /** Aborted when the client goes. */
+  /** Aborted when the client disconnects. */
   readonly signal?: AbortSignal
   /** Called with each piece of a stream as it is written. */
-  readonly seen?: (piece: string) => void
+  readonly onPiece?: (piece: string) => void
 }
 
-/** Asks for a chat of the model `model`. */
+/** Sends a chat request for the model `model`. */
 export async function askInProcess(gateway: Gateway, request: object, options: AskOptions = {}): Promise<Answer> {
-  const { signal = new AbortController().signal, seen } = options
+  const { signal = new AbortController().signal, onPiece } = options
   const reply = await gateway.handle({
     method: 'POST',
     target: '/v1/chat/completions',
@@ -29,19 +29,19 @@ export async function askInProcess(gateway: Gateway, request: object, options: A
     signal,
   })
   const { status, headers } = reply
-  const text = await textOf(reply, signal, seen)
-  return { status, headers, text, told: await tell(status, text, headers['content-type'] ?? '') }
+  const text = await textOf(reply, signal, onPiece)
+  return { status, headers, text, result: await resultOf(status, text, headers['content-type'] ?? '') }
 }
 
-async function tell(status: number, text: string, type: string): Promise<Told> {
-  if (type.startsWith('text/event-stream')) return toldByChunks(chunksIn(text))
+async function resultOf(status: number, text: string, type: string): Promise<ChatResult> {
+  if (type.startsWith('text/event-stream')) return resultOfChunks(chunksIn(text))
   const body = JSON.parse(text) as never
-  if (status === 200) return toldByCompletion(body)
+  if (status === 200) return resultOfCompletion(body)
   const { error } = body as { error: { code: unknown } }
-  return toldByChunks(failing({ status, code: error.code }))
+  return resultOfChunks(failing({ status, code: error.code }))
 }
 
-/** The chunks of a stream; an error inside it is thrown, and so is an end without a mark. */
+/** The chunks of a stream. Throws the error it reports, and fails if it ends without [DONE] or an error. */
 function* chunksIn(text: string): Generator {
   const frames = text.split('\n\n').filter((frame) => frame.startsWith('data: '))
   const last = frames.pop()
@@ -52,13 +52,13 @@ function* chunksIn(text: string): Generator {
   throw Object.assign(new Error('an error inside the stream'), { code: error.code })
 }
 
-// oxlint-disable-next-line require-yield -- it is there to throw
+// oxlint-disable-next-line require-yield -- it only throws
 function* failing(error: object): Generator {
-  throw Object.assign(new Error('refused'), error)
+  throw Object.assign(new Error('an error response'), error)
 }
 
-/** The body; of a stream all that was written until its end. Leaving early is the client's affair: `signal`. */
-export function textOf(reply: Reply, signal: AbortSignal, seen?: (piece: string) => void): Promise<string> {
+/** Reads the body of a response; a streamed one until it ends. `signal` is aborted when the client disconnects. */
+export function textOf(reply: Reply, signal: AbortSignal, onPiece?: (piece: string) => void): Promise<string> {
   const { body } = reply
   if (typeof body === 'string') return Promise.resolve(body)
   if (body instanceof Uint8Array) return Promise.resolve(Buffer.from(body).toString('utf8'))
@@ -72,7 +72,7 @@ export function textOf(reply: Reply, signal: AbortSignal, seen?: (piece: string)
       write(piece) {
         const bytes = typeof piece === 'string' ? Buffer.from(piece) : Buffer.from(piece)
         pieces.push(bytes)
-        seen?.(bytes.toString('utf8'))
+        onPiece?.(bytes.toString('utf8'))
         return true
       },
       drained: () => Promise.resolve(),

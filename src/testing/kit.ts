@@ -1,23 +1,24 @@
-/** What the suites of the stores have in common. */
+/** Shared by the test suites of all stores. */
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { TestFunction } from './runner.ts'
 
+/** Options of the store suites, such as `testTaskStore`. All are optional. */
 export interface StoreKitOptions<Store> {
   /**
-   * A second handle on the same data, as another process would have it. Without one, promises between processes are only
-   * tested within one handle.
+   * Opens a second handle on the same data, as another process would. Without it, the concurrency tests run on the one
+   * handle alone and cannot find faults between processes.
    */
   readonly reopen?: (store: Store) => Promise<Store> | Store
-  /** Called with every store that was made, after its test. Default: the store's own `close`. */
+  /** Called after each test with every store it opened. Default: calls the store's `close`, if it has one. */
   readonly dispose?: (store: Store) => Promise<void> | void
-  /** Lets so many milliseconds pass for the store. Default: waits for them. Give it where the store's clock is yours. */
+  /** Lets `ms` milliseconds pass on the store's clock. Default: waits in real time. Set it if the store uses a fake clock. */
   readonly wait?: (ms: number) => Promise<void> | void
 }
 
 export interface Suite<Store> {
-  /** One test: `other` is the second handle, or the first where there is only one. */
+  /** Registers one test. `other` is the handle from `reopen`, or `store` itself without one. */
   readonly it: (name: string, body: (store: Store, other: Store) => Promise<void>) => void
   readonly wait: (ms: number) => Promise<void>
 }
@@ -45,12 +46,12 @@ export function suiteOf<Store extends { close?(): Promise<void> | void }>(
   }
 }
 
-/** A name that nobody has used before. */
+/** A unique name. */
 export function fresh(kind: string): string {
   return `${kind} ${randomUUID()}`
 }
 
-/** Names that a store must take as they are. */
+/** Names that a store must keep unchanged. */
 export const oddNames: readonly string[] = [
   `'; DROP TABLE accounts; --`,
   'back\\slash "quoted" %s $1 ?',
@@ -61,8 +62,8 @@ export const oddNames: readonly string[] = [
 ]
 
 /**
- * Names that are this one for a database that compares without regard to case, to accents or to spaces at the end, and
- * that are not it: accounts, ids, keys and references are compared byte for byte.
+ * Variants of a name that some databases treat as equal to it because they ignore case, accents or surrounding spaces. A
+ * store must not: accounts, ids, keys and references are compared byte for byte.
  */
 export function lookalikes(name: string): readonly string[] {
   return [name.toUpperCase(), `${name} `, ` ${name}`, name.replace('a', 'á'), `${name}\t`].filter(
@@ -71,24 +72,24 @@ export function lookalikes(name: string): readonly string[] {
 }
 
 /**
- * Keeps something large and gives back what the store made of it. A failure says that it came of the size, for all that
- * a driver tells of it is often that the connection was closed.
+ * Checks that a large value comes back unchanged. Many drivers report a value over the size limit only as a closed
+ * connection, so the error names the size as the likely cause.
  */
-export async function keptLarge<T>(what: string, expected: T, keep: () => Promise<T>): Promise<void> {
-  let kept: T
+export async function assertStoresLarge<T>(what: string, expected: T, storeAndRead: () => Promise<T>): Promise<void> {
+  let stored: T
   try {
-    kept = await keep()
+    stored = await storeAndRead()
   } catch (error) {
     throw new Error(
-      `the store failed with ${what}, which it must take: ${(error as Error).message}. ` +
-        'Raise its limit on the size of a value, a row or a packet (such as max_allowed_packet), or its deadline.',
+      `the store failed on ${what}, which it must accept: ${(error as Error).message}. ` +
+        'Raise its limit on the size of a value, row or packet (such as max_allowed_packet), or its timeout.',
       { cause: error },
     )
   }
-  assert.ok(isDeepStrictEqual(kept, expected), `${what} came back cut off or changed`)
+  assert.ok(isDeepStrictEqual(stored, expected), `${what} came back truncated or changed`)
 }
 
-/** Calls of both handles in turn, all under way at once. */
+/** Makes `count` calls at once, alternating between the two handles. */
 export function race<Store, T>(
   count: number,
   [left, right]: readonly [Store, Store],

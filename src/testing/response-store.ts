@@ -1,7 +1,7 @@
 /** The contract of `ResponseStore` as a suite for any test runner. */
 import assert from 'node:assert/strict'
 import type { ResponseRecord, ResponseStore } from '../responses/contract.ts'
-import { fresh, keptLarge, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import { fresh, assertStoresLarge, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
 import { testResponseNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 
@@ -110,7 +110,7 @@ export function testResponseStore(
     const { account, id } = await put(store, { items: [], body: odd })
     assert.equal((await other.get(account, id))?.body, odd)
     const long = recordOf({ items: [], body: JSON.stringify({ text: 'naïve 🎈 '.repeat(400_000) }) })
-    await keptLarge('a body of 5 MB', long, async () => {
+    await assertStoresLarge('a body of 5 MB', long, async () => {
       await store.put(long)
       return (await other.get(long.account, long.id)) as ResponseRecord
     })
@@ -119,7 +119,7 @@ export function testResponseStore(
   it('a record may have a thousand items', async (store) => {
     const items = Array.from({ length: 1_000 }, (_, index) => `msg_${index}`)
     const record = recordOf({ items })
-    await keptLarge('a thousand items', record, async () => {
+    await assertStoresLarge('a thousand items', record, async () => {
       await store.put(record)
       return (await store.holding(record.account, 'msg_999')) as ResponseRecord
     })

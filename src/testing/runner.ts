@@ -1,2 +1,2 @@
-/** The runner of a kit's tests: `test` of vitest, node:test, mocha (`it`) and others fits as it is. */
+/** Registers a test: the `test` of vitest, node:test or jest, or mocha's `it`. */
 export type TestFunction = (name: string, body: () => Promise<void>) => unknown

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TaskRecord, TaskStore } from '../tasks/contract.ts'
-import { keptLarge, lookalikes, suiteOf, type StoreKitOptions } from './kit.ts'
+import { assertStoresLarge, lookalikes, suiteOf, type StoreKitOptions } from './kit.ts'
 import type { TestFunction } from './runner.ts'
 import { testClaims } from './task-claims.ts'
 import { hour, next, start, task } from './tasks.ts'
@@ -225,7 +225,7 @@ export function testTaskStore(
 
   it('keeps 20 MiB of data', async (store) => {
     const record = task({ data: { text: 'x'.repeat(20 * 1024 * 1024) } })
-    await keptLarge('20 MiB of data', record, async () => {
+    await assertStoresLarge('20 MiB of data', record, async () => {
       await store.insert(record)
       return (await store.find(record.account, record.id, start)) as TaskRecord
     })

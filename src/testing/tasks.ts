@@ -1,8 +1,8 @@
-/** Tasks for the suite of the task stores. */
+/** Task records for the task store suite. */
 import type { TaskRecord } from '../tasks/contract.ts'
 
 export const hour: number = 60 * 60_000
-/** Far from the machine's time, so that a store that looks at its own clock is found out. */
+/** Far from the machine's time, so that a store that uses its own clock fails. */
 export const start: number = Date.UTC(2031, 0, 1)
 
 let made = 0

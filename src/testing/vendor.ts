@@ -1,42 +1,46 @@
-/**
- * A vendor to test against: a real HTTP server on loopback that answers each request as told, down to the single write
- * and the cut connection. It knows no format; what it sends is up to the test.
- */
 import { createServer, type IncomingHttpHeaders, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** One request as the vendor got it. */
+/** One request as the vendor received it. */
 export interface VendorRequest {
   readonly method: string
   readonly url: string
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
-  /** The body as JSON; undefined where it is none. */
+  /** The parsed body; undefined if it is not JSON. */
   readonly json: unknown
-  /** Aborted when the gateway ends the connection before the answer was complete. */
+  /** Aborted if the connection closes before the response is complete. */
   readonly signal: AbortSignal
 }
 
+/** Writes the response to one request. If it throws or rejects, the connection is destroyed. */
 export type VendorReply = (request: VendorRequest, response: ServerResponse) => void | Promise<void>
 
+/** A running test vendor; see `scriptedVendor`. */
 export interface ScriptedVendor {
-  /** Such as `http://127.0.0.1:40123/v1`. */
+  /** The base URL for providers, such as `http://127.0.0.1:40123/v1`. */
   readonly baseURL: string
-  /** Every request so far, oldest first. */
+  /** All requests so far, oldest first. */
   readonly requests: VendorRequest[]
-  /** What answers from now on. */
+  /** The current handler. Assign another one to change how later requests are answered. */
   reply: VendorReply
+  /** Closes the server and all its connections. */
   close(): Promise<void>
 }
 
+/**
+ * Starts a vendor to test against: an HTTP server on a free loopback port, which passes each request to `reply` once its
+ * body has arrived. It knows no API format: `reply` decides each write and may destroy the connection. For responses in a
+ * vendor's format, see `scriptedDialect`.
+ */
 export async function scriptedVendor(reply: VendorReply): Promise<ScriptedVendor> {
   const requests: VendorRequest[] = []
   const vendor = { requests, reply }
-  // Idle connections stay open: on a busy machine, a request may meet the end of one.
+  // On a busy machine, a short keep-alive closes connections just as the client reuses them.
   const server = createServer({ keepAliveTimeout: 600_000 }, (incoming, response) => {
-    const left = new AbortController()
+    const closed = new AbortController()
     response.once('close', () => {
-      if (!response.writableFinished) left.abort()
+      if (!response.writableFinished) closed.abort()
     })
     response.on('error', () => undefined)
     const pieces: Buffer[] = []
@@ -45,7 +49,7 @@ export async function scriptedVendor(reply: VendorReply): Promise<ScriptedVendor
     incoming.on('end', () => {
       const body = Buffer.concat(pieces)
       const { method = '', url = '', headers } = incoming
-      const request: VendorRequest = { method, url, headers, body, json: parse(body), signal: left.signal }
+      const request: VendorRequest = { method, url, headers, body, json: parse(body), signal: closed.signal }
       requests.push(request)
       void Promise.resolve(vendor.reply(request, response)).catch(() => response.destroy())
     })

@@ -8,7 +8,7 @@ import {
   geminiDialect,
   googleVideos,
   scriptedVendor,
-  speaking,
+  scriptedDialect,
   type Dialect,
 } from 'modelhatch/testing'
 import { expect, test } from 'vitest'
@@ -91,7 +91,7 @@ test('a vendor that does not like its key is told to who started the server', as
 
 /** A vendor that answers with the key it was given. */
 function echoing(dialect: Dialect, header: string) {
-  return scriptedVendor(speaking(dialect, (_, { headers }) => ({ text: String(headers[header]) })).reply)
+  return scriptedVendor(scriptedDialect(dialect, (_, { headers }) => ({ text: String(headers[header]) })).reply)
 }
 
 test('keys of other vendors add theirs', async () => {
@@ -130,7 +130,7 @@ test('the key of Google adds its models for videos', async () => {
     const { status } = await client.videos.create({ model, prompt: 'A hatch opens', seconds: '4' })
     expect(status).toBe('queued')
   }
-  expect(google.heard.map(({ model }) => `gemini/${model}`)).toEqual(models)
+  expect(google.submissions.map(({ model }) => `gemini/${model}`)).toEqual(models)
   expect(await example.stop()).toBe(0)
   await vendor.close()
 })

@@ -44,7 +44,7 @@ async function speak(dialect: Dialect, request: IncomingMessage, response: Serve
   const type = stream ? 'text/event-stream' : 'application/json'
   response.writeHead(200, { 'content-type': type })
   if (asked.includes('"responseModalities"')) return void response.end(drawn)
-  response.end(stream ? dialect.stream(script).frames.join('') : dialect.whole(script))
+  response.end(stream ? dialect.stream(script).frames.join('') : dialect.body(script))
 }
 
 async function embed(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -7,9 +7,9 @@ import {
   anthropicDialect,
   geminiDialect,
   openaiDialect,
-  speaking,
+  scriptedDialect,
   type Dialect,
-  type Heard,
+  type DialectRequest,
   type Script,
 } from 'modelhatch/testing'
 import type { OpenAI } from 'openai'
@@ -114,7 +114,7 @@ describe.each([false, true])('three turns, two calls at once and a picture; stre
   test('give the same messages to the client and the same conversation to each vendor', async () => {
     const spoken = await Promise.all(
       vendors.map(async ([name, dialect, make]) => {
-        const voice = speaking(
+        const voice = scriptedDialect(
           dialect,
           ({ turns }) => scripts[turns.filter(({ role }) => role === 'assistant').length] ?? {},
         )
@@ -125,11 +125,11 @@ describe.each([false, true])('three turns, two calls at once and a picture; stre
     const { client } = await served(Object.fromEntries(spoken.map(({ name, entry }) => [name, entry])))
 
     const conversations: object[][] = []
-    const heard: { readonly turns: Heard['turns'] }[][] = []
+    const heard: { readonly turns: DialectRequest['turns'] }[][] = []
     for (const { name, voice, vendor } of spoken) {
       conversations.push((await converse(client, name, stream)).map(plain))
       // Whether the vendor streams is its provider's affair.
-      heard.push(voice.heard.map(({ instructions, turns, tools: offered }) => ({ instructions, turns, offered })))
+      heard.push(voice.requests.map(({ instructions, turns, tools: offered }) => ({ instructions, turns, offered })))
       for (const { json } of vendor.requests.slice(1)) expect([name, seenAgain[name]?.(json)]).toEqual([name, true])
     }
 
@@ -153,7 +153,7 @@ describe.each([false, true])('three turns, two calls at once and a picture; stre
 test('a conversation begun with one vendor goes on with the next, whatever the first one left in it', async () => {
   const spoken = await Promise.all(
     vendors.map(async ([name, dialect, make]) => {
-      const voice = speaking(dialect, () => ({
+      const voice = scriptedDialect(dialect, () => ({
         reasoning: 'Hm.',
         calls: [{ id: `${name}:0`, name: 'now', input: {} }],
       }))
@@ -172,6 +172,6 @@ test('a conversation begun with one vendor goes on with the next, whatever the f
       content: 'noon',
     })
   }
-  const turns = spoken.map(({ voice }) => voice.heard.at(-1)?.turns.slice(0, 7))
+  const turns = spoken.map(({ voice }) => voice.requests.at(-1)?.turns.slice(0, 7))
   for (const each of turns) expect(each).toEqual(turns[0])
 })

@@ -18,7 +18,7 @@ const png = 'iVBORw0KGgo='
 
 /** `generateVideos` of the client is for Vertex AI; the AI SDK still submits to the Gemini API. */
 test('@ai-sdk/google submits a prediction and finds its end', async () => {
-  const { origin, heard } = await google()
+  const { origin, submissions } = await google()
   const model = createGoogleGenerativeAI({ apiKey: 'k', baseURL: `${origin}/v1beta` }).video('veo-3.1-generate-preview')
   const options = {
     prompt: 'A hatch opens',
@@ -32,7 +32,7 @@ test('@ai-sdk/google submits a prediction and finds its end', async () => {
     providerOptions: { google: { negativePrompt: 'rain' } },
   }
   const started = await model.doStart?.(options as never)
-  expect(heard).toEqual([
+  expect(submissions).toEqual([
     {
       model: 'veo-3.1-generate-preview',
       prompt: 'A hatch opens',
@@ -83,7 +83,7 @@ test('@google/genai is told what the safety system kept', async () => {
 })
 
 test('@google/genai submits on Vertex AI and reads the video out of the answer', async () => {
-  const { origin, heard } = await google({ video: Buffer.from('on vertex') })
+  const { origin, submissions } = await google({ video: Buffer.from('on vertex') })
   const client = new GoogleGenAI({
     vertexai: true,
     project: 'p',
@@ -103,7 +103,7 @@ test('@google/genai submits on Vertex AI and reads the video out of the answer',
     config: { durationSeconds: 6, numberOfVideos: 1 },
   })
   expect(submitted.name).toBe('projects/p/locations/l/publishers/google/models/veo-3.1-generate-001/operations/op-0')
-  expect(heard[0]).toMatchObject({ seconds: 6, image: { base64: png } })
+  expect(submissions[0]).toMatchObject({ seconds: 6, image: { base64: png } })
   await client.operations.getVideosOperation({ operation: submitted })
   const { response } = await client.operations.getVideosOperation({ operation: submitted })
   const bytes = response?.generatedVideos?.[0]?.video?.videoBytes ?? ''
@@ -111,7 +111,7 @@ test('@google/genai submits on Vertex AI and reads the video out of the answer',
 })
 
 test('@google/genai begins an interaction, finds its end and cancels it', async () => {
-  const { origin, heard, cancelled } = await google()
+  const { origin, submissions, cancelled } = await google()
   const client = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: origin } })
   const begun = await client.interactions.create({
     model: 'gemini-omni-1.1-flash',
@@ -120,7 +120,7 @@ test('@google/genai begins an interaction, finds its end and cancels it', async 
     response_format: { type: 'video', duration: '5s', delivery: 'uri', aspect_ratio: '9:16' },
   })
   expect(begun.status).toBe('in_progress')
-  expect(heard[0]).toMatchObject({ model: 'gemini-omni-1.1-flash', prompt: 'A hatch', seconds: 5 })
+  expect(submissions[0]).toMatchObject({ model: 'gemini-omni-1.1-flash', prompt: 'A hatch', seconds: 5 })
   expect((await client.interactions.get(begun.id)).status).toBe('in_progress')
   const { status, output_video: video } = await client.interactions.get(begun.id)
   expect([status, video?.type, video?.uri]).toEqual(['completed', 'video', expect.stringContaining('files/video0')])

@@ -1,7 +1,7 @@
 /** The vendors' own clients, pointed at the vendors of our tests: what those send is the real wire. */
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI, type GenerateContentResponse, type Part } from '@google/genai'
-import { anthropicDialect, geminiDialect, speaking, type Script } from 'modelhatch/testing'
+import { anthropicDialect, geminiDialect, scriptedDialect, type Script } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
 import { vendorFor } from '../hosted.ts'
 import { hasShared } from '../shared.ts'
@@ -50,7 +50,7 @@ describe('@anthropic-ai/sdk', () => {
   }
 
   test.each([false, true])('reads what the dialect says, streamed: %s', async (stream) => {
-    const message = await answered(speaking(anthropicDialect, () => script).reply, stream)
+    const message = await answered(scriptedDialect(anthropicDialect, () => script).reply, stream)
     expect(message.stop_reason).toBe('tool_use')
     expect(message.usage).toMatchObject({ input_tokens: 60, cache_read_input_tokens: 40, output_tokens: 30 })
     expect(message.content).toEqual([
@@ -62,7 +62,7 @@ describe('@anthropic-ai/sdk', () => {
   })
 
   test('hears of each block that it has ended', async () => {
-    const { messages } = await clientOf(speaking(anthropicDialect, () => script).reply)
+    const { messages } = await clientOf(scriptedDialect(anthropicDialect, () => script).reply)
     const ended: string[] = []
     const stream = messages.stream(ask).on('contentBlock', ({ type }) => ended.push(type))
     await stream.finalMessage()
@@ -70,7 +70,7 @@ describe('@anthropic-ai/sdk', () => {
   })
 
   test('throws what the dialect refuses', async () => {
-    const { status, body } = anthropicDialect.refusal('overloaded', 'busy')
+    const { status, body } = anthropicDialect.errorReply('overloaded', 'busy')
     const refused = answered((_, response) => void response.writeHead(status).end(body), false)
     await expect(refused).rejects.toMatchObject({ status: 529, error: { error: { type: 'overloaded_error' } } })
   })
@@ -97,9 +97,9 @@ describe('@google/genai', () => {
   }
 
   test.each([false, true])('reads what the dialect says, streamed: %s', async (stream) => {
-    const spoken = speaking(geminiDialect, () => script)
+    const spoken = scriptedDialect(geminiDialect, () => script)
     const responses = await answered(spoken.reply, stream)
-    expect(spoken.heard[0]).toMatchObject({ stream, turns: [{ role: 'user', text: 'Hello' }] })
+    expect(spoken.requests[0]).toMatchObject({ stream, turns: [{ role: 'user', text: 'Hello' }] })
     expect(textIn(responses)).toBe(script.text)
     expect(partsIn(responses).flatMap(({ functionCall }) => functionCall ?? [])).toEqual([
       { id: 'call_1', name: 'weather', args: { city: 'Zürich', days: [1, 2] } },
@@ -110,7 +110,7 @@ describe('@google/genai', () => {
   })
 
   test.each([false, true])('throws what the dialect refuses, streamed: %s', async (stream) => {
-    const { status, body } = geminiDialect.refusal('rate', 'slow')
+    const { status, body } = geminiDialect.errorReply('rate', 'slow')
     const refused = answered(
       (_, response) => void response.writeHead(status, { 'content-type': 'application/json' }).end(body),
       stream,

@@ -2,13 +2,19 @@
 import type { OpenAI } from 'openai'
 import { ContentFrames, type ChatPiece } from 'modelhatch/providers'
 import { ChatStreamState } from '../../src/endpoints/chat/stream-state.ts'
-import { nothingTold, toldByChunks, toldByCompletion, toldByError, type Told } from '../../src/testing/told.ts'
+import {
+  emptyResult,
+  resultOfChunks,
+  resultOfCompletion,
+  errorOf,
+  type ChatResult as Told,
+} from '../../src/testing/chat-result.ts'
 
 export type { Told }
 
 /** What a provider's pieces tell, without a gateway around them. */
 export async function toldByPieces(pieces: AsyncIterable<ChatPiece> | Iterable<ChatPiece>): Promise<Told> {
-  return toldByChunks(
+  return resultOfChunks(
     (async function* () {
       const state = new ChatStreamState({ id: 'chatcmpl-test', created: 1, model: 'test' }, false)
       for await (const piece of pieces) {
@@ -24,10 +30,10 @@ export async function toldByPieces(pieces: AsyncIterable<ChatPiece> | Iterable<C
 /** What the official client is told, with and without `stream`. */
 export async function toldByClient(client: OpenAI, request: object, stream: boolean): Promise<Told> {
   try {
-    if (!stream) return toldByCompletion((await client.chat.completions.create(request as never)) as never)
+    if (!stream) return resultOfCompletion((await client.chat.completions.create(request as never)) as never)
     const asked = { ...request, stream, stream_options: { include_usage: true } }
-    return await toldByChunks((await client.chat.completions.create(asked as never)) as never)
+    return await resultOfChunks((await client.chat.completions.create(asked as never)) as never)
   } catch (error) {
-    return { ...nothingTold(), error: toldByError(error) }
+    return { ...emptyResult(), error: errorOf(error) }
   }
 }

@@ -1,4 +1,4 @@
-/** Mistakes that translators in the field have made, planted one by one: the kit must find each of them. */
+/** Planted faults that providers elsewhere have had: the kit must find each of them. */
 import { GatewayError } from 'modelhatch'
 import { anthropic, gemini, ProviderError, type Call, type ChatPiece, type Provider } from 'modelhatch/providers'
 import { anthropicDialect, geminiDialect, openaiDialect, testProvider, type Dialect } from 'modelhatch/testing'
@@ -24,10 +24,10 @@ async function failureOf(name: string, make: Make, dialect: Dialect): Promise<un
   }
 }
 
-/** A provider whose answers or requests pass through something that spoils them. */
-function spoiled(
+/** A provider with faults planted in its requests or responses. */
+function faulty(
   make: Make,
-  { pieces = (each) => each, request = (each) => each, call = (each) => each, error = (each) => each }: Spoiler,
+  { pieces = (each) => each, request = (each) => each, call = (each) => each, error = (each) => each }: Faults,
 ): Make {
   return (baseURL) => {
     const provider = make(baseURL)
@@ -35,8 +35,8 @@ function spoiled(
       ...provider,
       async chat(given) {
         try {
-          const spoiledCall = call({ ...given, request: request(given.request) })
-          const answer = await provider.chat?.(spoiledCall)
+          const faultyCall = call({ ...given, request: request(given.request) })
+          const answer = await provider.chat?.(faultyCall)
           return pieces(answer as AsyncIterable<ChatPiece>)
         } catch (thrown) {
           throw error(thrown)
@@ -46,15 +46,15 @@ function spoiled(
   }
 }
 
-interface Spoiler {
+interface Faults {
   readonly pieces?: (pieces: AsyncIterable<ChatPiece>) => AsyncIterable<ChatPiece>
   readonly request?: (request: ChatRequest) => ChatRequest
   readonly call?: (call: Call<ChatRequest>) => Call<ChatRequest>
   readonly error?: (error: unknown) => unknown
 }
 
-/** Each choice of each chunk, changed or (undefined) lost. */
-const choices = (change: (choice: ChunkChoice) => ChunkChoice | undefined): Spoiler => ({
+/** Changes each choice of each chunk, or drops it where `change` returns undefined. */
+const choices = (change: (choice: ChunkChoice) => ChunkChoice | undefined): Faults => ({
   async *pieces(pieces) {
     for await (const piece of pieces) {
       const chunk = piece as ChatChunk
@@ -63,7 +63,7 @@ const choices = (change: (choice: ChunkChoice) => ChunkChoice | undefined): Spoi
   },
 })
 
-const counts = (change: (usage: Usage) => Usage): Spoiler => ({
+const usages = (change: (usage: Usage) => Usage): Faults => ({
   async *pieces(pieces) {
     for await (const piece of pieces) {
       const { usage, ...chunk } = piece as ChatChunk
@@ -72,10 +72,10 @@ const counts = (change: (usage: Usage) => Usage): Spoiler => ({
   },
 })
 
-const finishes = (from: FinishReason, to: FinishReason): Spoiler =>
+const finishes = (from: FinishReason, to: FinishReason): Faults =>
   choices((choice) => (choice.finish_reason === from ? { ...choice, finish_reason: to } : choice))
 
-const swallow: Spoiler = {
+const swallow: Faults = {
   async *pieces(pieces) {
     try {
       yield* pieces
@@ -85,11 +85,11 @@ const swallow: Spoiler = {
   },
 }
 
-/** Reads each network piece as if events and characters never crossed its borders. */
-const hasty =
+/** Reads each network chunk as if it held whole events and whole characters. */
+const naive =
   (split: (text: string) => string[]): Make =>
   (baseURL) => ({
-    name: 'hasty',
+    name: 'naive',
     async *chat(call) {
       const response = await fetch(`${baseURL}/chat/completions`, {
         method: 'POST',
@@ -111,13 +111,13 @@ function parse(text: string): ChatChunk {
   }
 }
 
-const faults: readonly (readonly [fault: string, caughtBy: string, make: Make, dialect: Dialect])[] = [
+const cases: readonly (readonly [fault: string, caughtBy: string, make: Make, dialect: Dialect])[] = [
   [
-    'cached tokens are left out of the prompt',
-    'tokens are counted once: caches in the prompt, thinking in the completion (streamed)',
-    spoiled(
+    'cached tokens are not counted in the prompt',
+    'cached tokens are part of the prompt tokens, reasoning tokens part of the completion tokens (streamed)',
+    faulty(
       claude,
-      counts((usage) => ({
+      usages((usage) => ({
         ...usage,
         prompt_tokens: usage.prompt_tokens - (usage.prompt_tokens_details?.cached_tokens ?? 0),
       })),
@@ -125,30 +125,30 @@ const faults: readonly (readonly [fault: string, caughtBy: string, make: Make, d
     anthropicDialect,
   ],
   [
-    'thoughts are left out of the completion',
-    'tokens are counted once: caches in the prompt, thinking in the completion (whole)',
-    spoiled(
+    'reasoning tokens are not counted in the completion',
+    'cached tokens are part of the prompt tokens, reasoning tokens part of the completion tokens (non-streaming)',
+    faulty(
       google,
-      counts((usage) => ({ ...usage, completion_tokens: 10, total_tokens: usage.prompt_tokens + 10 })),
+      usages((usage) => ({ ...usage, completion_tokens: 10, total_tokens: usage.prompt_tokens + 10 })),
     ),
     geminiDialect,
   ],
   [
-    'an answer with calls ends with "stop"',
-    'parallel calls keep ids, order and arguments, and the text beside them (streamed)',
-    spoiled(google, finishes('tool_calls', 'stop')),
+    'a response with tool calls finishes with "stop"',
+    'parallel tool calls keep their ids, order and arguments, and the text before them (streamed)',
+    faulty(google, finishes('tool_calls', 'stop')),
     geminiDialect,
   ],
   [
-    'a refusal of the model is a plain end',
-    'an answer that ended by content_filter says so (whole)',
-    spoiled(claude, finishes('content_filter', 'stop')),
+    'a content filter finishes with "stop"',
+    'the finish reason "content_filter" is reported (non-streaming)',
+    faulty(claude, finishes('content_filter', 'stop')),
     anthropicDialect,
   ],
   [
-    'text beside calls is dropped',
-    'parallel calls keep ids, order and arguments, and the text beside them (whole)',
-    spoiled(
+    'text before tool calls is dropped',
+    'parallel tool calls keep their ids, order and arguments, and the text before them (non-streaming)',
+    faulty(
       claude,
       choices((choice) => (choice.delta?.content ? undefined : choice)),
     ),
@@ -156,17 +156,17 @@ const faults: readonly (readonly [fault: string, caughtBy: string, make: Make, d
   ],
   [
     'the second of two parallel calls is dropped',
-    'parallel calls keep ids, order and arguments, and the text beside them (streamed)',
-    spoiled(
+    'parallel tool calls keep their ids, order and arguments, and the text before them (streamed)',
+    faulty(
       google,
       choices((choice) => (choice.delta?.tool_calls?.[0]?.index === 1 ? undefined : choice)),
     ),
     geminiDialect,
   ],
   [
-    'both parallel calls are one',
-    'parallel calls keep ids, order and arguments, and the text beside them (streamed)',
-    spoiled(
+    'two parallel calls are merged into one',
+    'parallel tool calls keep their ids, order and arguments, and the text before them (streamed)',
+    faulty(
       claude,
       choices((choice) => {
         const [call] = choice.delta?.tool_calls ?? []
@@ -176,9 +176,9 @@ const faults: readonly (readonly [fault: string, caughtBy: string, make: Make, d
     anthropicDialect,
   ],
   [
-    'thoughts stand in the text',
-    'what the model thought is no part of the text (streamed)',
-    spoiled(
+    'reasoning is part of the text',
+    'reasoning is separate from the text (streamed)',
+    faulty(
       claude,
       choices(({ delta: { reasoning_content: thought, ...delta } = {}, ...choice }) => {
         return { ...choice, delta: thought ? { content: thought } : delta }
@@ -187,53 +187,53 @@ const faults: readonly (readonly [fault: string, caughtBy: string, make: Make, d
     anthropicDialect,
   ],
   [
-    'a failure inside a stream is a plain end',
-    'an error inside a stream ends it as an error, behind what came before it',
-    spoiled(claude, swallow),
+    'an error in the middle of a stream is a normal end',
+    'an error in the middle of a stream ends it with an error, after the content so far',
+    faulty(claude, swallow),
     anthropicDialect,
   ],
   [
-    'a stream that breaks off is a plain end',
-    'a stream that is ended before the answer is complete is an error, wherever that is',
-    spoiled(google, swallow),
+    'a truncated stream is a normal end',
+    'a stream that is ended before the response is complete is an error, after any frame',
+    faulty(google, swallow),
     geminiDialect,
   ],
   [
-    'a connection that is cut is a plain end',
-    'a stream that is cut before the answer is complete is an error, wherever that is',
-    spoiled(claude, swallow),
+    'a cut connection is a normal end',
+    'a stream that is cut before the response is complete is an error, after any frame',
+    faulty(claude, swallow),
     anthropicDialect,
   ],
   [
-    'the words of the vendor are handed on',
-    'a refusal of the vendor (invalid) becomes 400 invalid_request_error, in words of ours (whole)',
-    spoiled(claude, {
+    'the vendor’s text is passed on',
+    'the vendor error "invalid" becomes 400 invalid_request_error, without any vendor text (non-streaming)',
+    faulty(claude, {
       error: () => new GatewayError('invalid_request_error', { message: 'The vendor said: vendor-secret-7f3a' }),
     }),
     anthropicDialect,
   ],
   [
-    'our own account running dry is told as the client’s',
-    'a refusal of the vendor (empty account) becomes 503 service_unavailable, in words of ours (streamed)',
-    spoiled(claude, { error: () => new GatewayError('insufficient_quota') }),
+    'no credit in the gateway’s own account is reported as the client’s',
+    'the vendor error "empty account" becomes 503 service_unavailable, without any vendor text (streamed)',
+    faulty(claude, { error: () => new GatewayError('insufficient_quota') }),
     anthropicDialect,
   ],
   [
-    'an overloaded vendor is an error of the server',
-    'a refusal of the vendor (overloaded) becomes 503 service_unavailable, in words of ours (whole)',
-    spoiled(claude, { error: (error) => new Error('unknown status 529', { cause: error }) }),
+    'an overloaded vendor becomes a 500',
+    'the vendor error "overloaded" becomes 503 service_unavailable, without any vendor text (non-streaming)',
+    faulty(claude, { error: (error) => new Error('unknown status 529', { cause: error }) }),
     anthropicDialect,
   ],
   [
-    'the wait the vendor asks for is forgotten',
-    'a refusal of the vendor (rate) becomes 429 rate_limit_exceeded, in words of ours (whole)',
-    spoiled(google, { error: () => new ProviderError('rate_limit_exceeded', { retry: 'same', retryAfterMs: 1_000 }) }),
+    'the vendor’s retry-after is ignored',
+    'the vendor error "rate" becomes 429 rate_limit_exceeded, without any vendor text (non-streaming)',
+    faulty(google, { error: () => new ProviderError('rate_limit_exceeded', { retry: 'same', retryAfterMs: 1_000 }) }),
     geminiDialect,
   ],
   [
     'only the first of several instructions is sent',
-    'a conversation reaches the vendor whole (whole)',
-    spoiled(google, {
+    'the whole conversation reaches the vendor (non-streaming)',
+    faulty(google, {
       request: ({ messages, ...request }) => {
         return { ...request, messages: messages.filter(({ role }, index) => role !== 'system' || index === 0) }
       },
@@ -241,22 +241,22 @@ const faults: readonly (readonly [fault: string, caughtBy: string, make: Make, d
     geminiDialect,
   ],
   [
-    'the picture is dropped',
-    'a conversation reaches the vendor whole (streamed)',
-    spoiled(claude, {
+    'the image is dropped',
+    'the whole conversation reaches the vendor (streamed)',
+    faulty(claude, {
       request: ({ messages, ...request }) => {
-        const [first, second, asked, ...rest] = messages
-        const { content } = asked as unknown as { content: { type: string }[] }
+        const [first, second, user, ...rest] = messages
+        const { content } = user as unknown as { content: { type: string }[] }
         const text = content.filter(({ type }) => type === 'text')
-        return { ...request, messages: [first, second, { ...asked, content: text }, ...rest] as never }
+        return { ...request, messages: [first, second, { ...user, content: text }, ...rest] as never }
       },
     }),
     anthropicDialect,
   ],
   [
-    'what an assistant said beside its calls is dropped',
-    'a conversation reaches the vendor whole (whole)',
-    spoiled(google, {
+    'the assistant’s text before its calls is dropped',
+    'the whole conversation reaches the vendor (non-streaming)',
+    faulty(google, {
       request: ({ messages, ...request }) => {
         return { ...request, messages: messages.map((each) => (each.tool_calls ? { ...each, content: null } : each)) }
       },
@@ -264,9 +264,9 @@ const faults: readonly (readonly [fault: string, caughtBy: string, make: Make, d
     geminiDialect,
   ],
   [
-    'an answer is held back until it is whole',
-    'pieces are handed on as they come',
-    spoiled(claude, {
+    'the stream is buffered until it is complete',
+    'each piece is passed on when it arrives',
+    faulty(claude, {
       async *pieces(pieces) {
         const all: ChatPiece[] = []
         for await (const piece of pieces) all.push(piece)
@@ -276,44 +276,47 @@ const faults: readonly (readonly [fault: string, caughtBy: string, make: Make, d
     anthropicDialect,
   ],
   [
-    'the vendor goes on when the client has gone',
-    'the vendor is let go when the client has gone',
-    spoiled(google, {
+    'the vendor request continues after the client disconnects',
+    'the connection to the vendor is closed when the client disconnects',
+    faulty(google, {
       call: (call) => ({ ...call, signal: new AbortController().signal }),
       pieces: (pieces) => ({ [Symbol.asyncIterator]: () => ({ next: () => pieces[Symbol.asyncIterator]().next() }) }),
     }),
     geminiDialect,
   ],
   [
-    'characters are decoded network piece by network piece',
-    'a stream that arrives byte by byte tells the same',
-    hasty((text) => text.split('\n\n')),
+    'each network chunk is decoded as separate text',
+    'a stream that arrives byte by byte is read correctly',
+    naive((text) => text.split('\n\n')),
     openaiDialect,
   ],
   [
-    'events that cross the border of a network piece are lost',
-    'a stream with a call that arrives in two pieces, cut at every byte, tells the same',
-    hasty((text) => text.split('\n\n')),
+    'events split across network chunks are lost',
+    'a stream split in two at any byte is read correctly',
+    naive((text) => text.split('\n\n')),
     openaiDialect,
   ],
 ]
 
-/** Tests that wait for something that never comes from a faulty provider. */
-const endless = new Set(['pieces are handed on as they come', 'the vendor is let go when the client has gone'])
+/** Tests that never end with a faulty provider. */
+const endless = new Set([
+  'each piece is passed on when it arrives',
+  'the connection to the vendor is closed when the client disconnects',
+])
 
 describe('the kit finds', () => {
-  test.each(faults)('%s', async (_, caughtBy, make, dialect) => {
+  test.each(cases)('%s', async (_, caughtBy, make, dialect) => {
     const running = failureOf(caughtBy, make, dialect)
-    const failure = await (endless.has(caughtBy) ? Promise.race([running, patience()]) : running)
+    const failure = await (endless.has(caughtBy) ? Promise.race([running, timeout()]) : running)
     expect(failure, `"${caughtBy}" passed`).toBeDefined()
   })
 })
 
-function patience(): Promise<Error> {
-  return new Promise((resolve) => setTimeout(() => resolve(new Error('never ended')), 500))
+function timeout(): Promise<Error> {
+  return new Promise((resolve) => setTimeout(() => resolve(new Error('did not end')), 500))
 }
 
-test('and nothing in a provider that is wrapped alike but spoils nothing', async () => {
-  const [, ...names] = new Set(faults.map(([, caughtBy]) => caughtBy).filter((name) => !name.includes('every byte')))
-  for (const name of names) expect(await failureOf(name, spoiled(claude, {}), anthropicDialect), name).toBeUndefined()
+test('finds nothing in a wrapped provider without faults', async () => {
+  const [, ...names] = new Set(cases.map(([, caughtBy]) => caughtBy).filter((name) => !name.includes('any byte')))
+  for (const name of names) expect(await failureOf(name, faulty(claude, {}), anthropicDialect), name).toBeUndefined()
 })

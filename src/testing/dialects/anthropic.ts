@@ -1,12 +1,11 @@
-/** Anthropic's Messages API. */
 import {
   finishOf,
   merged,
   piecesOf,
   requireResults,
   type Dialect,
-  type HeardTurn,
-  type RefusalKind,
+  type DialectTurn,
+  type ErrorKind,
   type Script,
 } from './dialect.ts'
 
@@ -14,10 +13,11 @@ const head = { id: 'msg_scripted', type: 'message', role: 'assistant', model: 'c
 
 const reasons = { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use', content_filter: 'refusal' }
 
+/** The format of Anthropic's Messages API. */
 export const anthropicDialect: Dialect = {
   name: 'anthropic',
   model: 'claude-sonnet-4-20250514',
-  whole(script) {
+  body(script) {
     const stop = { stop_reason: reasons[finishOf(script)], stop_sequence: null }
     return JSON.stringify({ ...head, content: blocksOf(script), ...stop, usage: usageOf(script) })
   },
@@ -38,14 +38,14 @@ export const anthropicDialect: Dialect = {
     ]
     return { frames: [...frames, frame('message_stop', {})], complete: frames.length }
   },
-  refusal(kind, secret) {
-    const [status, type, words] = refusals[kind]
-    const error = { type, message: words + secret }
+  errorReply(kind, secret) {
+    const [status, type, message] = errors[kind]
+    const error = { type, message: message + secret }
     const headers = { 'request-id': secret, ...(kind === 'rate' && { 'retry-after': '7' }) }
     return { status, headers, body: JSON.stringify({ type: 'error', error, request_id: secret }) }
   },
   errorFrame: (secret) => frame('error', { error: { type: 'overloaded_error', message: secret } }),
-  hear({ json }) {
+  parse({ json }) {
     const { stream, system = '', messages, tools = [] } = json as Request
     requireOrder(messages)
     const names = new Map(
@@ -80,20 +80,19 @@ interface Block {
   readonly source?: { readonly data?: string }
 }
 
-/** Ids are words and unique, and all results of a turn's calls stand at the head of the next turn. */
+/** Call ids must be unique and match Anthropic's pattern; a turn's results must come first in the next turn. */
 function requireOrder(messages: Request['messages']): void {
   const seen = new Set<string>()
   messages.forEach(({ content }, index) => {
     const ids = blocksIn(content).flatMap(({ type, id = '' }) => (type === 'tool_use' ? [id] : []))
     for (const id of ids) {
-      if (!/^[\w-]{1,64}$/.test(id) || seen.has(id)) throw new TypeError(`"${id}" is no id for one more call`)
+      if (!/^[\w-]{1,64}$/.test(id) || seen.has(id)) throw new TypeError(`"${id}" is not a valid new call id`)
       seen.add(id)
     }
     const next = blocksIn(messages[index + 1]?.content)
     const results = next.slice(0, ids.length).map(({ tool_use_id: id = '' }) => id)
     requireResults(ids, results)
-    if (next.slice(ids.length).some(({ type }) => type === 'tool_result'))
-      throw new TypeError('a result without a call')
+    if (next.slice(ids.length).some(({ type }) => type === 'tool_result')) throw new TypeError('a result has no call')
   })
 }
 
@@ -102,7 +101,7 @@ function blocksIn(content: string | readonly Block[] | undefined): readonly Bloc
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content
 }
 
-function turnOf(role: 'user' | 'assistant', blocks: readonly Block[], names: ReadonlyMap<string, string>): HeardTurn {
+function turnOf(role: 'user' | 'assistant', blocks: readonly Block[], names: ReadonlyMap<string, string>): DialectTurn {
   const of = (type: string) => blocks.filter((block) => block.type === type)
   return {
     role,
@@ -149,7 +148,7 @@ function frame(type: string, fields: object): string {
   return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`
 }
 
-/** What came from the cache is not counted among the other input. */
+/** Anthropic's `input_tokens` does not include cached tokens. */
 function usageOf({ usage }: Script) {
   const { input, cached, output, reasoning } = usage ?? { input: 1, cached: 0, output: 1, reasoning: 0 }
   return {
@@ -160,7 +159,7 @@ function usageOf({ usage }: Script) {
   }
 }
 
-const refusals: Readonly<Record<RefusalKind, readonly [number, string, string]>> = {
+const errors: Readonly<Record<ErrorKind, readonly [number, string, string]>> = {
   invalid: [400, 'invalid_request_error', ''],
   key: [401, 'authentication_error', ''],
   'empty account': [400, 'invalid_request_error', 'Your credit balance is too low to access the API. '],

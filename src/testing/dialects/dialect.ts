@@ -1,86 +1,92 @@
-/** How vendors of one kind speak, as far as a test speaks for them: answers in their words, and requests read back. */
-
-/** What a model of the vendor says. */
+/** What the model says in one response. */
 export interface Script {
   readonly reasoning?: string
   readonly text?: string
   readonly calls?: readonly ScriptedCall[]
-  /** Default: `tool_calls` if there are calls, else `stop`. */
+  /** Default: `tool_calls` if there are calls, otherwise `stop`. */
   readonly finish?: 'stop' | 'length' | 'tool_calls' | 'content_filter'
+  /** Default: no usage, or, where the vendor's format requires it, one token of input and one of output. */
   readonly usage?: ScriptedUsage
 }
 
+/** A tool call by the model. */
 export interface ScriptedCall {
   readonly id: string
   readonly name: string
   readonly input: Readonly<Record<string, unknown>>
 }
 
-/** Tokens, each a part of nothing else but where it says so. */
+/** Token counts. */
 export interface ScriptedUsage {
-  /** All of the input. */
+  /** The whole input, `cached` included. */
   readonly input: number
-  /** The part of the input that came from a cache. */
+  /** The part of `input` read from a cache. */
   readonly cached: number
-  /** All of the output. */
+  /** The whole output, `reasoning` included. */
   readonly output: number
-  /** The part of the output that was thinking. */
+  /** The part of `output` used for reasoning. */
   readonly reasoning: number
 }
 
-/** A request as the vendor understands it, in words common to all. */
-export interface Heard {
+/** A chat request as the vendor understands it, in a form common to all vendors. */
+export interface DialectRequest {
   readonly stream: boolean
-  /** All instructions. */
+  /** All system instructions, separated by blank lines. */
   readonly instructions: string
-  /** Neighbours of one role are one turn. */
-  readonly turns: readonly HeardTurn[]
-  /** The tools offered, by name. */
+  /** Consecutive messages of one role are one turn. */
+  readonly turns: readonly DialectTurn[]
+  /** The names of the tools offered. */
   readonly tools: readonly string[]
 }
 
-export interface HeardTurn {
+/** The consecutive messages of one role. */
+export interface DialectTurn {
   readonly role: 'user' | 'assistant'
   readonly text: string
-  /** Base64 of each. */
+  /** Base64. */
   readonly images: readonly string[]
   readonly calls: readonly { readonly name: string; readonly input: unknown }[]
-  /** In the order of the calls they belong to; by the name of the function. */
+  /** Tool results, in the order they were sent, with the name of the function called. */
   readonly results: readonly { readonly name: string; readonly text: string }[]
 }
 
-/** Ways in which a vendor refuses. */
-export type RefusalKind = 'invalid' | 'key' | 'empty account' | 'rate' | 'overloaded' | 'broken'
+/**
+ * Kinds of vendor errors. `invalid`: the request is malformed. `key`: the API key is rejected. `empty account`: the
+ * gateway's account with the vendor has no credit. `rate`: too many requests. `broken`: an internal error.
+ */
+export type ErrorKind = 'invalid' | 'key' | 'empty account' | 'rate' | 'overloaded' | 'broken'
 
-export interface Refusal {
+/** A vendor's error response. */
+export interface ErrorReply {
   readonly status: number
   readonly headers?: Readonly<Record<string, string>>
   readonly body: string
 }
 
+/** A vendor's chat format: writes responses and reads requests. Implement it to test a provider for another vendor. */
 export interface Dialect {
   readonly name: string
-  /** A model that the vendor has and that can all that the kit asks for. */
+  /** The vendor's name for a model that supports images, tools and reasoning. */
   readonly model: string
-  /** The answer as one JSON text. */
-  readonly whole: (script: Script) => string
-  /** The same as frames of an event stream. The answer is complete with the first `complete` of them. */
+  /** The non-streaming response body, as JSON text. */
+  readonly body: (script: Script) => string
+  /** The same response as event-stream frames. A client has the whole response after the first `complete` frames. */
   readonly stream: (script: Script) => { readonly frames: readonly string[]; readonly complete: number }
-  /** `secret` stands in every part of it that no client may see. A `rate` refusal asks to wait for 7 seconds. */
-  readonly refusal: (kind: RefusalKind, secret: string) => Refusal
-  /** The frame of an error inside a stream: the vendor is overloaded. */
+  /** An error with `secret` in every part that clients must not see. A `rate` error asks the client to wait 7 seconds. */
+  readonly errorReply: (kind: ErrorKind, secret: string) => ErrorReply
+  /** A frame that reports an overloaded vendor in the middle of a stream, with `secret` as its message. */
   readonly errorFrame: (secret: string) => string
-  /** Throws where the vendor would refuse the conversation. */
-  readonly hear: (request: { readonly url: string; readonly json: unknown }) => Heard
+  /** Reads a request. Throws if the vendor would reject the conversation. */
+  readonly parse: (request: { readonly url: string; readonly json: unknown }) => DialectRequest
 }
 
-/** Throws unless the results of a turn's calls are the ones that are due: all of them, each once. */
-export function requireResults(due: readonly string[], found: readonly string[]): void {
-  if (JSON.stringify(due.toSorted()) === JSON.stringify(found.toSorted())) return
-  throw new TypeError(`the results of ${due.join(', ') || 'no call'} are due, not of ${found.join(', ') || 'none'}`)
+/** Throws unless each call of a turn has exactly one result. */
+export function requireResults(calls: readonly string[], results: readonly string[]): void {
+  if (JSON.stringify(calls.toSorted()) === JSON.stringify(results.toSorted())) return
+  throw new TypeError(`expected results for ${calls.join(', ') || 'no call'}, got ${results.join(', ') || 'none'}`)
 }
 
-/** A text as vendors send it: a few characters at a time. */
+/** Splits a text into pieces of a few characters, as vendors stream it. */
 export function piecesOf(text: string): string[] {
   return text.match(/.{1,5}/gsu) ?? []
 }
@@ -89,9 +95,9 @@ export function finishOf({ calls = [], finish }: Script): NonNullable<Script['fi
   return finish ?? (calls.length > 0 ? 'tool_calls' : 'stop')
 }
 
-/** Neighbours of one role as one turn. */
-export function merged(turns: readonly HeardTurn[]): HeardTurn[] {
-  const out: HeardTurn[] = []
+/** Joins consecutive turns of one role. */
+export function merged(turns: readonly DialectTurn[]): DialectTurn[] {
+  const out: DialectTurn[] = []
   for (const turn of turns) {
     const last = out.at(-1)
     if (last?.role !== turn.role) out.push(turn)

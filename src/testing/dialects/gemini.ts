@@ -1,24 +1,24 @@
-/** Google's generateContent. */
 import {
   finishOf,
   merged,
   piecesOf,
   requireResults,
   type Dialect,
-  type HeardTurn,
-  type RefusalKind,
+  type DialectTurn,
+  type ErrorKind,
   type Script,
 } from './dialect.ts'
 
 const head = { responseId: 'scripted', modelVersion: 'gemini-2.5-flash' }
 
-/** Calls end an answer as words do. */
+/** Gemini has no finish reason of its own for tool calls. */
 const reasons = { stop: 'STOP', length: 'MAX_TOKENS', tool_calls: 'STOP', content_filter: 'SAFETY' }
 
+/** The format of Google's `generateContent` and `streamGenerateContent`. */
 export const geminiDialect: Dialect = {
   name: 'gemini',
   model: 'gemini-2.5-flash',
-  whole(script) {
+  body(script) {
     const { reasoning, text } = script
     const parts = [
       ...(reasoning === undefined ? [] : [{ text: reasoning, thought: true }]),
@@ -37,8 +37,8 @@ export const geminiDialect: Dialect = {
     ]
     return { frames, complete: frames.length }
   },
-  refusal(kind, secret) {
-    const [code, status, details] = refusals[kind]
+  errorReply(kind, secret) {
+    const [code, status, details] = errors[kind]
     return {
       status: code,
       headers: { 'x-secret': secret },
@@ -46,7 +46,7 @@ export const geminiDialect: Dialect = {
     }
   },
   errorFrame: (secret) => frame({ error: { code: 503, message: secret, status: 'UNAVAILABLE' } }),
-  hear({ url, json }) {
+  parse({ url, json }) {
     const { systemInstruction, contents, tools = [] } = json as Request
     requireOrder(contents)
     return {
@@ -78,7 +78,7 @@ interface Part {
   readonly functionResponse?: { readonly name: string; readonly response: Readonly<Record<string, unknown>> }
 }
 
-/** Each call of a turn has its result in the next one, before anything else. */
+/** A turn's results must come first in the next turn. */
 function requireOrder(contents: readonly Content[]): void {
   contents.forEach(({ parts }, index) => {
     const calls = parts.flatMap(({ functionCall: call }) => call?.name ?? [])
@@ -90,7 +90,7 @@ function requireOrder(contents: readonly Content[]): void {
   })
 }
 
-function turnOf({ role, parts }: Content): HeardTurn {
+function turnOf({ role, parts }: Content): DialectTurn {
   return {
     role: role === 'model' ? 'assistant' : 'user',
     text: parts.map(({ text = '', thought }) => (thought === true ? '' : text)).join(''),
@@ -106,7 +106,7 @@ function turnOf({ role, parts }: Content): HeardTurn {
   }
 }
 
-/** The signature of a turn with calls stands on the first of them. */
+/** The first call of a turn carries the thought signature. */
 function callsIn({ calls = [] }: Script): Part[] {
   return calls.map(({ id, name, input }, index) => {
     return { functionCall: { id, name, args: input }, ...(index === 0 && { thoughtSignature: 'c2lnbmVk' }) }
@@ -119,7 +119,7 @@ function response(parts: readonly Part[], end?: Script): object {
   return { candidates, ...(end?.usage !== undefined && { usageMetadata: usageOf(end.usage) }), ...head }
 }
 
-/** Thoughts are not counted among the other output. */
+/** Gemini's `candidatesTokenCount` does not include thoughts. */
 function usageOf({ input, cached, output, reasoning }: NonNullable<Script['usage']>) {
   return {
     promptTokenCount: input,
@@ -134,7 +134,7 @@ function frame(value: object): string {
   return `data: ${JSON.stringify(value)}\r\n\r\n`
 }
 
-const refusals: Readonly<Record<RefusalKind, readonly [number, string, object[]]>> = {
+const errors: Readonly<Record<ErrorKind, readonly [number, string, object[]]>> = {
   invalid: [400, 'INVALID_ARGUMENT', []],
   key: [400, 'INVALID_ARGUMENT', [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: 'API_KEY_INVALID' }]],
   'empty account': [400, 'FAILED_PRECONDITION', []],

@@ -1,90 +1,95 @@
-/**
- * Google's video models: Veo's predictions, on the Gemini API and on Vertex AI, and Omni's interactions. Like the real
- * vendor it gives a file out to nobody without the key, and not before having sent them to another place.
- */
 import type { ServerResponse } from 'node:http'
-import { sendJson } from '../scripted-vendor.ts'
+import { sendJson } from '../send.ts'
 import type { VendorReply, VendorRequest } from '../vendor.ts'
 
-/** How a job goes. */
+/** The course of one video job. */
 export interface VideoScript {
-  /** Questions about it that find it unfinished. Default 1. */
+  /** How many polls find the job unfinished. Default 1. */
   readonly unfinished?: number
-  /** Default `made`. */
+  /** The result: the video, a rejection by the content filter, or an error. Default `made`. */
   readonly end?: 'made' | 'filtered' | 'failed'
-  /** The file. Default `a video`. */
+  /** The file's bytes. Default: the text `a video`. */
   readonly video?: Buffer
-  /** Where the vendor says that its files are. Default: Google's own address. */
+  /** The origin in the file URLs the vendor gives. Default: Google's own, `https://generativelanguage.googleapis.com`. */
   readonly files?: string
 }
 
-/** A submission as the vendor understands it. */
-export interface HeardVideo {
+/** A video request as the vendor understands it. */
+export interface VideoSubmission {
   readonly model: string
   readonly prompt: string
   readonly seconds: number
+  /** All other parameters, by the vendor's names. */
   readonly settings: Readonly<Record<string, unknown>>
   readonly image: { readonly type: string; readonly base64: string } | undefined
 }
 
+/** A vendor's request handler and what it has received. */
 export interface GoogleVideos {
+  /** Pass it to `scriptedVendor`. */
   readonly reply: VendorReply
-  /** What was submitted so far, oldest first. */
-  readonly heard: HeardVideo[]
-  /** The jobs that were cancelled, by their number from 0. */
+  /** The videos requested so far, oldest first. */
+  readonly submissions: VideoSubmission[]
+  /** The indexes in `submissions` of the cancelled jobs. */
   readonly cancelled: number[]
 }
 
 interface Job {
   readonly script: VideoScript
-  asked: number
+  polls: number
 }
 
 const settings = new Set(['aspectRatio', 'resolution', 'negativePrompt', 'personGeneration', 'seed', 'sampleCount'])
 
-/** `key` is what requests must carry: in `x-goog-api-key`, as a bearer token, or in the query. */
-export function googleVideos(key: string, plan: (heard: HeardVideo) => VideoScript = () => ({})): GoogleVideos {
-  const heard: HeardVideo[] = []
+/**
+ * Google's video models: Veo on the Gemini API and on Vertex AI, and Omni's interactions. Like Google, it serves a file
+ * only to requests with the key, and redirects them once first.
+ *
+ * @param key What requests must carry in `x-goog-api-key`, as a bearer token, or in the query's `key`; otherwise they get
+ *   a 403.
+ * @param plan The course of each job. Default: unfinished at the first poll, then made.
+ */
+export function googleVideos(
+  key: string,
+  plan: (submission: VideoSubmission) => VideoScript = () => ({}),
+): GoogleVideos {
+  const submissions: VideoSubmission[] = []
   const jobs: Job[] = []
   const cancelled: number[] = []
-  const begin = (asked: HeardVideo): number => {
-    heard.push(asked)
-    return jobs.push({ script: plan(asked), asked: 0 }) - 1
+  const begin = (submission: VideoSubmission): number => {
+    submissions.push(submission)
+    return jobs.push({ script: plan(submission), polls: 0 }) - 1
   }
   const jobIn = (text: string): [number, Job | undefined] => {
     const number = Number(/(?:op-|job-|video)(\d+)/.exec(text)?.[1])
     return [number, jobs[number]]
   }
   return {
-    heard,
+    submissions,
     cancelled,
     reply(request, response) {
       const { url, headers, json } = request
-      const carried = [
-        headers['x-goog-api-key'],
-        headers.authorization,
-        new URL(url, 'http://a').searchParams.get('key'),
-      ]
-      if (!carried.includes(key) && !carried.includes(`Bearer ${key}`)) {
-        return refuse(response, 403, 'PERMISSION_DENIED', 'Method doesn’t allow unregistered callers.')
+      const keys = [headers['x-goog-api-key'], headers.authorization, new URL(url, 'http://a').searchParams.get('key')]
+      if (!keys.includes(key) && !keys.includes(`Bearer ${key}`)) {
+        return sendError(response, 403, 'PERMISSION_DENIED', 'Method doesn’t allow unregistered callers.')
       }
       const vertex = /projects\/.*(?=:predictLongRunning)/.exec(url)?.[0]
       if (url.includes(':predictLongRunning')) {
-        const asked = prediction(request)
-        if (typeof asked === 'string') return refuse(response, 400, 'INVALID_ARGUMENT', asked)
-        const place = vertex ?? `models/${asked.model}`
-        return sendJson(response, 200, JSON.stringify({ name: `${place}/operations/op-${begin(asked)}` }))
+        const submission = prediction(request)
+        if (typeof submission === 'string') return sendError(response, 400, 'INVALID_ARGUMENT', submission)
+        const parent = vertex ?? `models/${submission.model}`
+        return sendJson(response, 200, JSON.stringify({ name: `${parent}/operations/op-${begin(submission)}` }))
       }
       if (url.endsWith('/interactions')) {
         const number = begin(interaction(json as Interaction))
         return sendJson(response, 200, JSON.stringify(interactionOf(number, {}, 'in_progress')))
       }
-      if (url.includes('/files/')) return give(request, response, jobIn(url)[1])
+      if (url.includes('/files/')) return sendFile(request, response, jobIn(url)[1])
       const { operationName: name = url } = Object(json) as { operationName?: string }
       const [number, job] = jobIn(name)
-      if (job === undefined) return refuse(response, 404, 'NOT_FOUND', 'The job was not found.')
+      if (job === undefined) return sendError(response, 404, 'NOT_FOUND', 'The job was not found.')
       if (url.endsWith('/cancel')) cancelled.push(number)
-      const done = job.asked++ >= (job.script.unfinished ?? 1)
+      const done = job.polls++ >= (job.script.unfinished ?? 1)
       const answer = url.includes('/interactions/')
         ? interactionOf(number, job.script, done ? (job.script.end ?? 'made') : 'in_progress')
         : { name, ...(done && { done, ...ended(number, job.script, name.startsWith('projects/')) }) }
@@ -100,8 +105,8 @@ interface Prediction {
   readonly parameters?: Readonly<Record<string, unknown>>
 }
 
-/** Text: what is wrong with it. */
-function prediction({ url, json }: VendorRequest): HeardVideo | string {
+/** The submission, or the message of the vendor's error. */
+function prediction({ url, json }: VendorRequest): VideoSubmission | string {
   const { instances, parameters = {} } = json as Prediction
   const [{ prompt, image }] = instances
   const { durationSeconds: seconds = 8, ...others } = parameters
@@ -109,8 +114,8 @@ function prediction({ url, json }: VendorRequest): HeardVideo | string {
   if (unknown !== undefined) return `\`${unknown}\` isn't supported by this model.`
   if (![4, 6, 8].includes(seconds as number)) return `Unsupported output video duration ${seconds as number} seconds.`
   const [, model = ''] = /models\/([\w.-]+):/.exec(url) ?? []
-  const shown = image && { type: image.mimeType, base64: image.bytesBase64Encoded }
-  return { model, prompt, seconds: seconds as number, settings: others, image: shown }
+  const decoded = image && { type: image.mimeType, base64: image.bytesBase64Encoded }
+  return { model, prompt, seconds: seconds as number, settings: others, image: decoded }
 }
 
 interface Interaction {
@@ -121,7 +126,7 @@ interface Interaction {
   readonly response_format: { readonly duration: string; readonly aspect_ratio?: string; readonly resolution?: string }
 }
 
-function interaction({ model, input, response_format: format }: Interaction): HeardVideo {
+function interaction({ model, input, response_format: format }: Interaction): VideoSubmission {
   const parts = typeof input === 'string' ? [{ type: 'text', text: input }] : input
   const image = parts.find(({ type }) => type === 'image')
   const { duration, ...others } = format
@@ -137,7 +142,7 @@ function interaction({ model, input, response_format: format }: Interaction): He
 function ended(number: number, script: VideoScript, vertex: boolean): object {
   const { end = 'made', video = Buffer.from('a video') } = script
   if (end === 'failed') return { error: { code: 13, message: 'Video generation failed due to an internal error.' } }
-  const filtered = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['It would show what it must not.'] }
+  const filtered = { raiMediaFilteredCount: 1, raiMediaFilteredReasons: ['The video violates the usage guidelines.'] }
   if (vertex) {
     const videos = [{ bytesBase64Encoded: video.toString('base64'), mimeType: 'video/mp4' }]
     return { response: end === 'filtered' ? filtered : { videos } }
@@ -149,25 +154,25 @@ function ended(number: number, script: VideoScript, vertex: boolean): object {
 function interactionOf(
   number: number,
   script: VideoScript,
-  how: 'in_progress' | NonNullable<VideoScript['end']>,
+  status: 'in_progress' | NonNullable<VideoScript['end']>,
 ): object {
   const head = { id: `v1_job-${number}`, object: 'interaction' }
-  const said = (content: object) => ({
+  const completed = (content: object) => ({
     ...head,
     status: 'completed',
     steps: [{ type: 'model_output', content: [content] }],
   })
-  if (how === 'made') return said({ type: 'video', mime_type: 'video/mp4', uri: uriOf(number, script) })
-  if (how === 'filtered') return said({ type: 'text', text: 'I cannot make this video.' })
-  return { ...head, status: how }
+  if (status === 'made') return completed({ type: 'video', mime_type: 'video/mp4', uri: uriOf(number, script) })
+  if (status === 'filtered') return completed({ type: 'text', text: 'I cannot make this video.' })
+  return { ...head, status }
 }
 
 function uriOf(number: number, { files = 'https://generativelanguage.googleapis.com' }: VideoScript): string {
   return `${files}/v1beta/files/video${number}:download?alt=media`
 }
 
-function give({ url, headers }: VendorRequest, response: ServerResponse, job: Job | undefined): void {
-  if (job === undefined) return refuse(response, 403, 'PERMISSION_DENIED', 'It may not exist.')
+function sendFile({ url, headers }: VendorRequest, response: ServerResponse, job: Job | undefined): void {
+  if (job === undefined) return sendError(response, 403, 'PERMISSION_DENIED', 'It may not exist.')
   if (!url.includes('/download/')) {
     response.writeHead(302, { location: `/download${url}` }).end()
     return
@@ -183,6 +188,6 @@ function give({ url, headers }: VendorRequest, response: ServerResponse, job: Jo
   response.writeHead(206, { 'content-type': 'video/mp4', 'content-range': range }).end(part)
 }
 
-function refuse(response: ServerResponse, code: number, status: string, message: string): void {
+function sendError(response: ServerResponse, code: number, status: string, message: string): void {
   sendJson(response, code, JSON.stringify({ error: { code, message, status } }))
 }

@@ -1,21 +1,21 @@
-/** OpenAI's chat completions. */
 import {
   finishOf,
   merged,
   piecesOf,
   requireResults,
   type Dialect,
-  type HeardTurn,
-  type RefusalKind,
+  type DialectTurn,
+  type ErrorKind,
   type Script,
 } from './dialect.ts'
 
 const head = { id: 'chatcmpl-scripted', created: 1_700_000_000, model: 'gpt-scripted' }
 
+/** The format of OpenAI's chat completions. */
 export const openaiDialect: Dialect = {
   name: 'openai',
   model: 'gpt-scripted',
-  whole(script) {
+  body(script) {
     const { reasoning, text, calls = [] } = script
     const message = {
       role: 'assistant',
@@ -45,16 +45,16 @@ export const openaiDialect: Dialect = {
       ]),
       chunk({}, finishOf(script)),
     ]
-    const counted = frame({ ...head, object: 'chat.completion.chunk', choices: [], ...usageIn(script) })
-    return { frames: [...frames, counted, 'data: [DONE]\n\n'], complete: frames.length }
+    const usage = frame({ ...head, object: 'chat.completion.chunk', choices: [], ...usageIn(script) })
+    return { frames: [...frames, usage, 'data: [DONE]\n\n'], complete: frames.length }
   },
-  refusal(kind, secret) {
-    const [status, type, code] = refusals[kind]
+  errorReply(kind, secret) {
+    const [status, type, code] = errors[kind]
     const headers = { 'x-request-id': secret, ...(kind === 'rate' && { 'retry-after': '7' }) }
     return { status, headers, body: JSON.stringify({ error: { message: secret, type, param: null, code } }) }
   },
   errorFrame: (secret) => frame({ error: { message: secret, type: 'server_error', param: null, code: null } }),
-  hear({ json }) {
+  parse({ json }) {
     const { stream, messages, tools = [] } = json as Request
     requireOrder(messages)
     const names = new Map(
@@ -91,7 +91,7 @@ interface Part {
   readonly image_url?: { readonly url: string }
 }
 
-/** All results of a turn's calls stand right behind it. */
+/** A turn's results must follow it directly. */
 function requireOrder(messages: Request['messages']): void {
   messages.forEach(({ tool_calls: calls = [] }, index) => {
     const next = messages.slice(index + 1, index + 1 + calls.length)
@@ -104,7 +104,7 @@ function requireOrder(messages: Request['messages']): void {
   })
 }
 
-function turnOf(message: Message, names: ReadonlyMap<string, string>): HeardTurn {
+function turnOf(message: Message, names: ReadonlyMap<string, string>): DialectTurn {
   const { role, content, tool_call_id: id = '', tool_calls: calls = [] } = message
   const text = textOf(content)
   const result = role === 'tool'
@@ -146,7 +146,7 @@ function usageIn({ usage }: Script): object {
   }
 }
 
-const refusals: Readonly<Record<RefusalKind, readonly [number, string, string | null]>> = {
+const errors: Readonly<Record<ErrorKind, readonly [number, string, string | null]>> = {
   invalid: [400, 'invalid_request_error', null],
   key: [401, 'invalid_request_error', 'invalid_api_key'],
   'empty account': [429, 'insufficient_quota', 'insufficient_quota'],

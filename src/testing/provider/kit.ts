@@ -1,14 +1,14 @@
-/** A provider between a gateway without a socket in front of it and a vendor behind a real one. */
 import { createGateway, type Gateway } from '../../index.ts'
 import type { Provider } from '../../providers/contract.ts'
 import type { Dialect, Script } from '../dialects/dialect.ts'
 import { askInProcess, type Answer, type AskOptions } from '../in-process.ts'
-import { speaking } from '../scripted-vendor.ts'
+import { scriptedDialect } from '../scripted-dialect.ts'
 import { scriptedVendor, type ScriptedVendor, type VendorReply } from '../vendor.ts'
-import { question } from './scripts.ts'
+import { plainRequest } from './scripts.ts'
 
 export type Make = (baseURL: string) => Provider
 
+/** A provider under test between an in-process gateway and a scripted vendor on a real socket. */
 export class Kit {
   readonly provider: Provider
   readonly dialect: Dialect
@@ -31,16 +31,16 @@ export class Kit {
     return new Kit(vendor, make(vendor.baseURL), dialect)
   }
 
-  /** A question that the model answers by the script. */
+  /** Sends a request that the model answers with `script`. */
   ask(script: Script, stream: boolean): Promise<Answer> {
-    return this.send(speaking(this.dialect, () => script).reply, {}, stream)
+    return this.send(scriptedDialect(this.dialect, () => script).reply, {}, stream)
   }
 
-  /** A question that the vendor answers as told. */
+  /** Sends a request that `reply` answers. */
   send(reply: VendorReply, request: object = {}, stream = true, client: AskOptions = {}): Promise<Answer> {
     this.#vendor.reply = reply
     const streamed = stream ? { stream, stream_options: { include_usage: true } } : {}
-    return askInProcess(this.#gateway, { ...question, ...request, ...streamed }, client)
+    return askInProcess(this.#gateway, { ...plainRequest, ...request, ...streamed }, client)
   }
 
   async close(): Promise<void> {
@@ -49,7 +49,7 @@ export class Kit {
   }
 }
 
-/** Registers a test, whole or for each of the two ways in which a client may want its answer. */
+/** Registers a test; `both` registers it for non-streaming and for streamed responses. */
 export interface Register {
   (name: string, run: (kit: Kit) => Promise<void>): void
   readonly both: (name: string, run: (kit: Kit, stream: boolean) => Promise<void>) => void

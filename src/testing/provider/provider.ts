@@ -1,7 +1,3 @@
-/**
- * The contract of `Provider.chat` as a suite for any test runner. The provider is asked as the gateway asks it, against
- * a vendor on a real socket, and what clients are told is compared with what the vendor said.
- */
 import type { Dialect } from '../dialects/dialect.ts'
 import type { TestFunction } from '../runner.ts'
 import { checkAnswers } from './answers.ts'
@@ -9,12 +5,26 @@ import { checkFailures } from './failures.ts'
 import { Kit, type Make, type Register } from './kit.ts'
 import { checkStreams } from './streams.ts'
 
+/** Options of `testProvider`. */
 export interface ProviderKitOptions {
-  /** What the provider cannot do by its nature: nothing is asked of it there. */
+  /** Features that the provider does not support; tests that need them are skipped. Default: none. */
   readonly without?: readonly ('images' | 'reasoning')[]
 }
 
-/** Registers one test for each promise. `make` gives the provider for a vendor at that address, spoken for by `dialect`. */
+/**
+ * Registers one test for each requirement on `Provider.chat`, streamed and non-streaming. A gateway calls the provider,
+ * the provider calls a scripted vendor on loopback, and the tests compare what the vendor sends with what the client gets.
+ *
+ * @param make Creates the provider for a vendor at this base URL.
+ * @param dialect The vendor's format: a built-in one, or your own.
+ * @example
+ * ```ts
+ * import { test } from 'vitest'
+ * import { openaiDialect, testProvider } from 'modelhatch/testing'
+ *
+ * testProvider(test, (baseURL) => myProvider({ baseURL, apiKey: 'any' }), openaiDialect)
+ * ```
+ */
 export function testProvider(
   test: TestFunction,
   make: Make,
@@ -32,12 +42,12 @@ export function testProvider(
     })
   const check: Register = Object.assign(one, {
     both(name: string, run: (kit: Kit, stream: boolean) => Promise<void>) {
-      one(`${name} (whole)`, (kit) => run(kit, false))
+      one(`${name} (non-streaming)`, (kit) => run(kit, false))
       one(`${name} (streamed)`, (kit) => run(kit, true))
     },
   })
-  const abilities = { reasoning: !without.includes('reasoning'), images: !without.includes('images') }
-  checkAnswers(check, abilities)
-  checkStreams(check, abilities)
+  const features = { reasoning: !without.includes('reasoning'), images: !without.includes('images') }
+  checkAnswers(check, features)
+  checkStreams(check, features)
   checkFailures(check)
 }

@@ -1,31 +1,31 @@
-/** What the vendor of the provider kit is asked and says. */
+/** Requests and responses that the provider suite uses. */
 import type { Script, ScriptedCall } from '../dialects/dialect.ts'
 
-/** What no client may ever see. */
+/** A text in vendors' errors that no client may see. */
 export const secret = 'vendor-secret-7f3a'
 
-export const world = 'Grüße, 世界 👩‍👩‍👧‍👦 — "quoted" \\ and\nbroken'
+export const unicodeText = 'Grüße, 世界 👩‍👩‍👧‍👦 — "quoted" \\ and\nbroken'
 
 export const calls: readonly ScriptedCall[] = [
   { id: 'call_1', name: 'weather', input: { city: 'Zürich ☔', days: [1, 2], deep: { a: null } } },
   { id: 'call_2', name: 'weather', input: { city: 'Oslo' } },
 ]
 
-/** As little as can be cut in all the wrong places. */
-export const little: Script = { text: 'é', calls: [{ id: 'call_1', name: 'f', input: { q: '☔' } }] }
+/** Short enough to cut its stream at every byte, with characters of several bytes. */
+export const shortScript: Script = { text: 'é', calls: [{ id: 'call_1', name: 'f', input: { q: '☔' } }] }
 
-/** A question with nothing special about it. */
-export const question: { readonly messages: readonly object[] } = { messages: [{ role: 'user', content: 'Hello' }] }
+/** A plain chat request. */
+export const plainRequest: { readonly messages: readonly object[] } = { messages: [{ role: 'user', content: 'Hello' }] }
 
-/** What a model can say at once. */
-export function everything(reasoning: boolean): Script {
+/** A response with text, tool calls and, if the provider supports it, reasoning. */
+export function fullScript(reasoning: boolean): Script {
   return { ...(reasoning && { reasoning: 'Hm…☁' }), text: 'ü👩‍👧', calls }
 }
 
-/** Instructions, pictures, parallel calls with their results, and a new question. */
+/** A chat request with instructions, images, parallel calls with their results, and a follow-up question. */
 export function conversation(images: readonly string[]): object {
   const parameters = { type: 'object', properties: { city: { type: 'string' } } }
-  const shown = images.map((data) => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }))
+  const imageParts = images.map((data) => ({ type: 'image_url', image_url: { url: `data:image/png;base64,${data}` } }))
   return {
     tools: [
       { type: 'function', function: { name: 'weather', parameters } },
@@ -34,7 +34,7 @@ export function conversation(images: readonly string[]): object {
     messages: [
       { role: 'system', content: 'Be kind.' },
       { role: 'system', content: 'Be brief.' },
-      { role: 'user', content: [{ type: 'text', text: 'Where is this?' }, ...shown] },
+      { role: 'user', content: [{ type: 'text', text: 'Where is this?' }, ...imageParts] },
       {
         role: 'assistant',
         content: 'Let me see.',
@@ -49,19 +49,19 @@ export function conversation(images: readonly string[]): object {
   }
 }
 
-/** The conversation as every vendor must understand it. */
-export function understood(images: readonly string[]): object {
-  const nothing = { images: [], calls: [], results: [] }
+/** `conversation` as every vendor must understand it. */
+export function parsedConversation(images: readonly string[]): object {
+  const none = { images: [], calls: [], results: [] }
   return {
     instructions: 'Be kind.\n\nBe brief.',
     tools: ['weather', 'now'],
     turns: [
-      { role: 'user', text: 'Where is this?', ...nothing, images },
-      { role: 'assistant', text: 'Let me see.', ...nothing, calls: calls.map(({ name, input }) => ({ name, input })) },
+      { role: 'user', text: 'Where is this?', ...none, images },
+      { role: 'assistant', text: 'Let me see.', ...none, calls: calls.map(({ name, input }) => ({ name, input })) },
       {
         role: 'user',
         text: 'Well?',
-        ...nothing,
+        ...none,
         results: [
           { name: 'weather', text: 'sunny' },
           { name: 'weather', text: 'warm 🌞' },

@@ -9,9 +9,9 @@ describe.each([
 ] as const)('%s', (_, model, on) => {
   test('makes a video for the official client, which downloads it from us', async () => {
     const whole = Buffer.from('the whole video'.repeat(100_000))
-    const { client, pass, heard, vendor } = await world({ video: whole }, on)
+    const { client, pass, submissions, vendor } = await world({ video: whole }, on)
     const { id, status } = await client.videos.create({ model, prompt: 'A hatch opens', seconds: '4' })
-    expect([status, heard[0]?.prompt, heard[0]?.seconds]).toEqual(['queued', 'A hatch opens', 4])
+    expect([status, submissions[0]?.prompt, submissions[0]?.seconds]).toEqual(['queued', 'A hatch opens', 4])
     pass(6_000)
     expect(await client.videos.retrieve(id)).toMatchObject({ status: 'in_progress' })
     await expect(client.videos.downloadContent(id)).rejects.toMatchObject({ status: 409 })
@@ -55,17 +55,17 @@ describe.each([
   })
 
   test('takes the first picture as a data URL', async () => {
-    const { ask, heard } = await world({}, on)
+    const { ask, submissions } = await world({}, on)
     const picture = 'data:image/png;base64,iVBORw0KGgo='
     for (const reference of [{ input_reference: picture }, { input_reference: { image_url: picture } }]) {
       const body = { model, prompt: 'It moves', duration: 4, ...reference }
       expect((await ask('/v1/videos/generations', body)).status).toBe(200)
-      expect(heard.at(-1)?.image).toEqual({ type: 'image/png', base64: 'iVBORw0KGgo=' })
+      expect(submissions.at(-1)?.image).toEqual({ type: 'image/png', base64: 'iVBORw0KGgo=' })
     }
   })
 
   test('refuses by name what it cannot do, and asks nobody', async () => {
-    const { ask, heard } = await world({}, on)
+    const { ask, submissions } = await world({}, on)
     const wrong: readonly [object, string][] = [
       [{ duration: 99 }, 'duration'],
       [{ size: '1024x1024' }, 'size'],
@@ -87,16 +87,16 @@ describe.each([
         param,
       ])
     }
-    expect(heard).toEqual([])
+    expect(submissions).toEqual([])
   })
 })
 
 describe('what a client sets', () => {
   const set = async (model: string, fields: object) => {
-    const { ask, heard } = await world()
+    const { ask, submissions } = await world()
     const answer = await ask('/v1/videos/generations', { model, prompt: 'x', duration: 8, ...fields })
     expect(answer.status).toBe(200)
-    return heard[0]?.settings
+    return submissions[0]?.settings
   }
 
   test.each([
@@ -137,11 +137,11 @@ describe('what a client sets', () => {
   })
 
   test('comes through a form as well', async () => {
-    const { client, heard } = await world()
+    const { client, submissions } = await world()
     const picture = { image_url: 'data:image/png;base64,iVBORw0KGgo=' }
     const body = { model: veo, prompt: 'x', seconds: '4', seed: 7, n: 1, input_reference: picture }
     await client.videos.create(body as never)
-    expect(heard[0]).toMatchObject({ settings: { seed: 7 }, image: { base64: 'iVBORw0KGgo=' } })
+    expect(submissions[0]).toMatchObject({ settings: { seed: 7 }, image: { base64: 'iVBORw0KGgo=' } })
   })
 
   test.each([

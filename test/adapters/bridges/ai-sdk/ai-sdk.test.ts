@@ -11,7 +11,7 @@ import {
   MockTranscriptionModelV4,
 } from 'ai/test'
 import { fromAiSdk, type AiSdkOptions } from 'modelhatch/ai-sdk'
-import { anthropicDialect, geminiDialect, speaking } from 'modelhatch/testing'
+import { anthropicDialect, geminiDialect, scriptedDialect } from 'modelhatch/testing'
 import { toFile } from 'openai'
 import { describe, expect, test } from 'vitest'
 import { vendorFor } from '../../../hosted.ts'
@@ -305,7 +305,7 @@ describe('what a model wants to see again', () => {
     make: (baseURL: string) => ReturnType<typeof fromAiSdk>,
     dialect: typeof anthropicDialect,
   ) {
-    const voice = speaking(dialect, () => ({ reasoning: 'Hm.', calls }))
+    const voice = scriptedDialect(dialect, () => ({ reasoning: 'Hm.', calls }))
     const vendor = await vendorFor(voice.reply)
     const { client } = await served({ model: { provider: make(vendor.baseURL), providerModel: dialect.model } })
     const ask = { model: 'model', tools: [{ type: 'function' as const, function: { name: 'now' } }] }

@@ -26,11 +26,11 @@ async function ended({ submit, next }: Process) {
 
 test('makes a video for the official client, whose file is fetched with the key that nobody else gets to see', async () => {
   const whole = Buffer.from('the whole video'.repeat(100_000))
-  const { process, heard, events, store, vendor } = await google({ video: whole })
+  const { process, submissions, events, store, vendor } = await google({ video: whole })
   const { submit, next, client, ask } = await process()
   const id = await submit({ size: '1280x720', seed: 7 })
-  expect(heard[0]).toMatchObject({ model: veo, prompt: 'A hatch opens', seconds: 4 })
-  expect(heard[0]?.settings).toEqual({ sampleCount: 1, aspectRatio: '16:9', resolution: '720p', seed: 7 })
+  expect(submissions[0]).toMatchObject({ model: veo, prompt: 'A hatch opens', seconds: 4 })
+  expect(submissions[0]?.settings).toEqual({ sampleCount: 1, aspectRatio: '16:9', resolution: '720p', seed: 7 })
   expect(await next(id)).toMatchObject({ status: 'in_progress' })
   await expect(client.videos.downloadContent(id)).rejects.toMatchObject({ status: 409 })
   expect(await next(id)).toMatchObject({ status: 'completed', error: null })
@@ -57,9 +57,9 @@ test('goes on in the next process, which has the finished video as well', async 
 })
 
 test('shows the first picture', async () => {
-  const { process, heard } = await google()
+  const { process, submissions } = await google()
   await (await process()).submit({ input_reference: { image_url: 'data:image/png;base64,iVBORw0KGgo=' } })
-  expect(heard[0]?.image).toEqual({ type: 'image/png', base64: 'iVBORw0KGgo=' })
+  expect(submissions[0]?.image).toEqual({ type: 'image/png', base64: 'iVBORw0KGgo=' })
 })
 
 describe('a video that is not made', () => {
