@@ -1,7 +1,3 @@
-/**
- * What a call costs its caller: limits, money, and the record of it. Everything that has to be asked of a store before
- * the vendor is called is asked in one step, and nothing is waited for after the answer.
- */
 import type { Caller } from '../auth/contract.ts'
 import { disconnectDefaults, type DisconnectPolicy } from '../billing/disconnect.ts'
 import type { Ledger } from '../billing/contract.ts'
@@ -29,30 +25,34 @@ export interface AdmissionOptions {
   readonly groups: Groups
   readonly limits: LimitStore
   readonly limitOptions: LimitOptions
-  /** Some model may have limits of its own. */
+  /** Whether a model may have limits of its own. */
   readonly modelRates: boolean
-  /** Absent: nobody pays. */
+  /** Absent: nothing is charged. */
   readonly ledger?: Ledger | undefined
   readonly joint?: JointStore | undefined
   readonly billing: BillingOptions
-  /** Absent: nothing is recorded. */
+  /** Absent: no usage is recorded. */
   readonly usage?: UsageStore | undefined
   readonly usageOptions: UsageOptions
-  /** Milliseconds to wait for a store before a call is refused. */
+  /** Milliseconds to wait for a store before a request is rejected. */
   readonly timeoutMs: number
   readonly now: () => number
 }
 
+/**
+ * Enforces limits, holds and charges money, and records usage. One call to the stores before the vendor is called; the
+ * stores are updated in the background after the response.
+ */
 export class Admission {
   readonly known: Known
   readonly counters: Counters
-  /** Limits of this process alone, for the time that the store is down; undefined where calls are then refused. */
+  /** Limits of this process alone, used while the limit store is down; undefined if requests are then rejected. */
   readonly local: LimitStore | undefined
   readonly leases: Leases
   readonly options: AdmissionOptions
   readonly endings: Endings
   readonly records: Queue<UsageRecord> | undefined
-  /** Records that were given up. */
+  /** Number of usage records that were dropped. */
   droppedRecords = 0
   readonly #ratios: ReadonlyMap<string, bigint>
   readonly #always: boolean
@@ -81,22 +81,22 @@ export class Admission {
     })
   }
 
-  /** Milliseconds for which places and money are held without a sign of life. */
+  /** Duration of the leases of concurrency slots and holds, in milliseconds. */
   get leaseMs(): number {
     const { billing, limitOptions } = this.options
     return Math.min(billing.leaseMs ?? 60_000, limitOptions.leaseMs ?? 60_000)
   }
 
   /**
-   * The limits that are known without asking: throws 429 before anything of the request is read. Undefined for a call
-   * that costs its caller nothing.
+   * Checks the limits known in this process: throws a 429 before the body is read. Undefined if the request has no
+   * limits, no price and no usage record.
    */
   enter(id: string, caller: Caller): Entry | undefined {
     const scopes = callerScopes(caller, this.options.groups)
     return scopes.length === 0 && !this.#always ? undefined : new Entry(this, id, caller, scopes)
   }
 
-  /** Calls are refused before a charge or a record of them would be lost. `pays`: the call may cost something. */
+  /** Whether requests must be rejected because a charge or a usage record could be lost. `pays`: the request may cost something. */
   isOverflowing(pays: boolean): boolean {
     const { usageOptions } = this.options
     if (pays && this.endings.overflowing) return true
@@ -111,16 +111,16 @@ export class Admission {
     return model.onDisconnect ?? this.options.billing.onDisconnect ?? disconnectDefaults
   }
 
-  /** Milliseconds for which a call is read on when its client has left; 0: not at all. */
+  /** Milliseconds for which a response is read after its client has disconnected; 0 if it is aborted. */
   drainMs(model: Model): number {
     const { vendor = disconnectDefaults.vendor, drainMs = disconnectDefaults.drainMs } = this.disconnectPolicy(model)
     return vendor === 'drain' ? drainMs : 0
   }
 
-  /** Tells the stores what is still untold: the ledger within `settleMs`, the store of usage within `ms`. */
+  /** Sends what is queued to the stores: to the ledger within `settleMs`, to the usage store within `ms`. */
   async close(settleMs: number, ms: number): Promise<void> {
     this.leases.close()
-    // First of all, so that the money is not given back even if there is no time to charge it.
+    // Extends the holds first, so that they do not expire even if there is no time to settle them.
     this.leases.keep(this.endings.unsettled)
     await Promise.all([this.endings.drain(settleMs, ms), this.records?.drain(ms)])
   }

@@ -1,4 +1,3 @@
-/** Receipt → what the caller pays for it, and on what ground. */
 import type { Model } from '../models/contract.ts'
 import type { ChargeBasis } from '../usage/contract.ts'
 import { disconnectDefaults, type DisconnectPolicy } from '../billing/disconnect.ts'
@@ -6,13 +5,14 @@ import type { Price } from '../billing/price.ts'
 import type { Receipt } from '../billing/receipt.ts'
 
 export interface Charged {
+  /** In micro-units. */
   readonly cost: bigint
   readonly basis: ChargeBasis
 }
 
 const nothing: Charged = { cost: 0n, basis: 'none' }
 
-/** Without a model nobody pays, and only the ground is told. A call that failed costs nothing. */
+/** What a request costs, and what that is based on. Without a model the cost is 0. A failed request costs nothing. */
 export function charge(receipt: Receipt, model: Model | undefined, policy: DisconnectPolicy, ratio: bigint): Charged {
   const { outcome, usage, delivered, units } = receipt
   const rule = policy.charge ?? disconnectDefaults.charge
@@ -39,7 +39,7 @@ function basisOf(
   return usage.total_tokens > 0 || units !== undefined ? 'delivered' : 'none'
 }
 
-/** The model's own price, else that of the deployment that answered. */
+/** The model's price, otherwise that of the deployment of the last attempt. */
 function priceOf({ price, deployments }: Model, { provider, providerModel }: Receipt): Price | undefined {
   if (price !== undefined) return price
   const answered = deployments.find((each) => each.provider.name === provider && each.model === providerModel)

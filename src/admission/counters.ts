@@ -1,30 +1,31 @@
-/** Limits and ledger as one, whether a bundle keeps both in one step or they are two stores. Guarded in any case. */
 import type { Hold, HoldVerdict, Ledger } from '../billing/contract.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitClaim, LimitStore, LimitVerdict } from '../limits/contract.ts'
 import type { JointVerdict, CallEnd, JointStore } from '../options/storage.ts'
 import { Guard, type GuardOptions } from '../store-access/guard.ts'
 
-type Answer<T> = Promise<T> | T
+type Result<T> = Promise<T> | T
 
 export interface Admitted extends Partial<JointVerdict> {
-  /** The limits are those of this process, because their store is down. */
+  /** The limits were counted in this process, because the limit store is down. */
   readonly local?: boolean
-  /** The store was asked before, and may have taken the claim all the same. */
+  /** The limit store was called before it failed, so it may have drawn the claim. */
   readonly doubtful?: boolean
 }
 
+/** Limits and ledger behind one interface, whether one joint store or two stores keep them. */
 export interface Counters {
-  /** Whether what calls have ended with is told to one store for limits and money alike. */
+  /** Whether `finish` updates limits and ledger in one call to a joint store. */
   readonly together: boolean
-  /** All or nothing. What is not asked for is not answered. Throws, or rejects with, 503 while a store is down. */
-  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Answer<Admitted>
-  finish(endings: readonly CallEnd[]): Answer<void>
+  /** Draws the claim and takes the hold, all or nothing. Throws or rejects with a 503 while a store is down. */
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<Admitted>
+  /** Gives back places, corrects rates, and settles or releases holds. */
+  finish(endings: readonly CallEnd[]): Result<void>
 }
 
 export interface CounterOptions extends Omit<GuardOptions, 'name'> {
   readonly limits: LimitStore
-  /** Keeps limits for this process alone while `limits` is down. Absent: calls that have limits are then refused. */
+  /** Counts limits in this process while `limits` is down. Absent: requests with limits are then rejected. */
   readonly local: LimitStore | undefined
   readonly ledger: Ledger | undefined
   readonly joint: JointStore | undefined
@@ -50,17 +51,17 @@ class Together implements Counters {
     this.#apart = apart
   }
 
-  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Answer<Admitted> {
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<Admitted> {
     if (claim === undefined || hold === undefined) return this.#apart.admit(claim, hold)
     return this.#guard.call(() => this.#joint.admit(claim, hold))
   }
 
-  finish(endings: readonly CallEnd[]): Answer<void> {
+  finish(endings: readonly CallEnd[]): Result<void> {
     return this.#guard.call(() => this.#joint.finish(endings))
   }
 }
 
-/** Limits that were taken, of the store or of this process. */
+/** A claim answered by the limit store or by this process. */
 interface Taken extends Admitted {
   readonly limits: LimitVerdict
 }
@@ -81,11 +82,11 @@ class Apart implements Counters {
     this.#ledgerGuard = ledgerGuard
   }
 
-  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Answer<Admitted> {
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<Admitted> {
     if (claim === undefined) return then(this.#hold(hold), admission)
     return then(this.#take(claim), (taken) => {
       if (!taken.limits.admitted || hold === undefined) return taken
-      let held: Answer<HoldVerdict | undefined>
+      let held: Result<HoldVerdict | undefined>
       try {
         held = this.#hold(hold)
       } catch (error) {
@@ -104,7 +105,7 @@ class Apart implements Counters {
     })
   }
 
-  finish(endings: readonly CallEnd[]): Answer<void> {
+  finish(endings: readonly CallEnd[]): Result<void> {
     const waits: Promise<unknown>[] = []
     for (const { returned, end } of endings) {
       if (returned !== undefined) collect(waits, () => this.#limitGuard.call(() => this.#limits.give(returned)))
@@ -113,7 +114,7 @@ class Apart implements Counters {
     return waits.length === 0 ? undefined : settled(waits)
   }
 
-  #take(claim: LimitClaim): Answer<Taken> {
+  #take(claim: LimitClaim): Result<Taken> {
     try {
       const verdict = this.#limitGuard.call(() => this.#limits.take(claim))
       if (!(verdict instanceof Promise)) return { limits: verdict }
@@ -126,20 +127,20 @@ class Apart implements Counters {
     }
   }
 
-  #takeHere(claim: LimitClaim, error: unknown, taken: Admitted): Answer<Taken> {
+  #takeHere(claim: LimitClaim, error: unknown, taken: Admitted): Result<Taken> {
     const local = this.#local
     if (local === undefined || (GatewayError.is(error) && error.status !== 503)) throw error
-    // A place taken here cannot outlive this process, and is not renewed.
+    // Ends with this process, so the lease needs no renewal.
     return then(local.take({ ...claim, leaseMs: Infinity }), (limits) => ({ ...taken, limits }))
   }
 
-  #hold(hold: Hold | undefined): Answer<HoldVerdict | undefined> {
+  #hold(hold: Hold | undefined): Result<HoldVerdict | undefined> {
     const ledger = this.#ledger
     if (ledger === undefined || hold === undefined) return undefined
     return this.#ledgerGuard.call(() => ledger.hold(hold))
   }
 
-  #end({ id, account, amount }: NonNullable<CallEnd['end']>): Answer<unknown> {
+  #end({ id, account, amount }: NonNullable<CallEnd['end']>): Result<unknown> {
     const ledger = this.#ledger
     if (ledger === undefined) return undefined
     return this.#ledgerGuard.call<unknown>(() =>
@@ -147,13 +148,13 @@ class Apart implements Counters {
     )
   }
 
-  #both(claim: LimitClaim, taken: Taken, hold: HoldVerdict | undefined): Answer<Admitted> {
+  #both(claim: LimitClaim, taken: Taken, hold: HoldVerdict | undefined): Result<Admitted> {
     if (hold === undefined || hold.outcome === 'held') return { ...taken, ...(hold && { hold }) }
     return then(this.#giveBack(claim, taken), () => ({ ...taken, hold }))
   }
 
-  /** What was drawn for a call that is not made. A failure costs its caller a little of the limit, and nobody else. */
-  #giveBack({ id, rates, places }: LimitClaim, { local }: Taken): Answer<void> {
+  /** Returns what was drawn for a request that is rejected. If this fails, its caller loses a little of its own limit. */
+  #giveBack({ id, rates, places }: LimitClaim, { local }: Taken): Result<void> {
     const corrections = rates.map((rule) => ({ ...rule, cost: -rule.cost }))
     const returned = { id, places: places.map((rule) => rule.bucket), corrections }
     if (local === true) return this.#local?.give(returned)
@@ -170,12 +171,12 @@ function admission(hold: HoldVerdict | undefined): Admitted {
   return hold === undefined ? {} : { hold }
 }
 
-function then<T, U>(value: Answer<T>, next: (value: T) => Answer<U>): Answer<U> {
+function then<T, U>(value: Result<T>, next: (value: T) => Result<U>): Result<U> {
   return value instanceof Promise ? value.then(next) : next(value)
 }
 
-/** Does one of several things; that one fails must not keep the others from being done. */
-function collect(waits: Promise<unknown>[], act: () => Answer<unknown>): void {
+/** Starts one of several operations. A failure is collected, so that the others are still started. */
+function collect(waits: Promise<unknown>[], act: () => Result<unknown>): void {
   try {
     const answer = act()
     if (answer instanceof Promise) waits.push(answer)

@@ -1,4 +1,3 @@
-/** What a call needs before it may be made: units of its limits, places, and money. */
 import type { Caller } from '../auth/contract.ts'
 import type { Hold } from '../billing/contract.ts'
 import type { BillingOptions } from '../billing/options.ts'
@@ -14,17 +13,17 @@ import type { Model } from '../models/contract.ts'
 import type { Estimate } from './estimate.ts'
 import type { Bounds } from './plausible.ts'
 
-/** Absent: nothing of the kind is needed. */
+/** What a request must draw from limits and ledger before the vendor is called. Absent parts are not needed. */
 export interface Demand {
   readonly claim: LimitClaim | undefined
-  /** The rates of the claim, with what they count. */
+  /** The rates of the claim and what they count. */
   readonly rates: readonly Measured[]
   readonly hold: Hold | undefined
-  /** What the call can have used at most. */
+  /** Upper bound of the request's usage. */
   readonly bounds: Bounds & { readonly choices: number }
-  /** What may have been made although its client left before the answer. */
+  /** Units that are charged if the client disconnects before the response, because the vendor may have produced them. */
   readonly asked?: Units | undefined
-  /** Tokens of each choice that the vendor is told to stop at. */
+  /** Token limit per choice to send to the vendor. */
   readonly cap?: number | undefined
 }
 
@@ -34,7 +33,7 @@ export interface Demanding {
   readonly scopes: readonly Scope[]
   readonly model: Model
   readonly asked: Estimate
-  /** Absent where nothing is to be paid. */
+  /** Absent if the endpoint is free. */
   readonly makes?: Product | undefined
   readonly leaseMs: number
 }
@@ -60,7 +59,7 @@ export function claimOf(
   return { claim: { id, rates: rates.map(({ rule }) => rule), places, leaseMs }, rates }
 }
 
-/** One request, and nothing else. */
+/** A claim that counts only the request. */
 export function requestClaim(id: string, scopes: readonly Scope[]): Pick<Demand, 'claim' | 'rates'> | undefined {
   const rates = scopes.flatMap(({ name, limits: { requests } }) =>
     requests === undefined ? [] : [measured(name, 'requests', { ...requests, cost: 1 })],
@@ -69,7 +68,7 @@ export function requestClaim(id: string, scopes: readonly Scope[]): Pick<Demand,
   return { claim: { id, rates: rates.map(({ rule }) => rule), places: [], leaseMs: 1 }, rates }
 }
 
-/** The counter of one measure in a scope. */
+/** Name of the bucket of one measure in a scope. */
 export function bucketOf(scope: string, measure: Measure): string {
   return `${scope} ${measure}`
 }
@@ -78,7 +77,7 @@ function measured(scope: string, measure: Measure, rule: Omit<Measured['rule'], 
   return { measure, rule: { bucket: bucketOf(scope, measure), ...rule } }
 }
 
-/** Question and answer. An answer of unstated length is taken to be as long as usual, and to fit the limit. */
+/** Prompt and completion tokens. If the request states no length, the default length, reduced to fit the bucket. */
 function tokensOf({ promptTokens, outputTokens, choices, writes }: Estimate, burst: number, options: LimitOptions) {
   if (!writes) return promptTokens
   if (outputTokens !== undefined) return promptTokens + outputTokens
@@ -86,7 +85,7 @@ function tokensOf({ promptTokens, outputTokens, choices, writes }: Estimate, bur
   return promptTokens + Math.max(0, Math.min(expected, burst - promptTokens))
 }
 
-/** The most that the call can cost; at least one micro-unit if it may cost anything, so that an empty account gets nothing. */
+/** The maximum cost of the request; at least one micro-unit unless it is free, so that an empty account is rejected. */
 export function holdOf(
   { id, caller, asked, makes, model, leaseMs }: Demanding,
   ratio: bigint,
@@ -105,31 +104,34 @@ export function holdOf(
   return amount === 0n ? undefined : { id, account: caller.account, amount, leaseMs }
 }
 
-/** What the vendor must be told, so that the answer fits what is held. */
+/** The token limit per choice that keeps the cost within the hold; undefined if the vendor needs none. */
 export function capOf({ asked, model }: Demanding, options: BillingOptions): number | undefined {
   const enforced = options.defaults?.enforce === true && asked.writes && asked.outputTokens === undefined
   return enforced ? Math.max(1, unstatedOf(model, options)) : undefined
 }
 
-/** Where an answer is kept to what is held for it, its request cannot ask for more. */
+/** Tokens to hold if the request states no length. */
 function mostUnstated({ leastOutputTokens, choices }: Estimate, model: Model, options: BillingOptions): number {
   const usually = unstatedOf(model, options) * choices
   return options.defaults?.enforce === true ? usually : Math.max(usually, leastOutputTokens)
 }
 
-/** Tokens that are held for one choice of unstated length. */
+/** Tokens to hold for one choice of unstated length. */
 function unstatedOf({ maxOutputTokens = Infinity }: Model, { defaults }: BillingOptions): number {
   return Math.min(defaults?.outputTokens ?? usual.held, maxOutputTokens)
 }
 
-/** Rather no call than one for nothing: a provider that can make several things leaves open what a model makes. */
+/**
+ * Throws a 503 if the price would not charge for this product. Checked per request, because for a provider of several
+ * products the options do not say what a model makes.
+ */
 export function requireChargedCall({ id }: Model, price: Price, makes: Product): void {
   const fault = uncharged(price, makes)
   if (fault === undefined) return
   throw new GatewayError('service_unavailable', { cause: new TypeError(`the price of the model "${id}" ${fault}.`) })
 }
 
-/** The prices of which one will be charged: the model's, else those of its deployments. */
+/** The prices that may apply: the model's, otherwise those of its deployments. */
 function pricesOf(model: Model, { unpriced }: BillingOptions): (Price | undefined)[] {
   if (model.price !== undefined) return [model.price]
   const prices = model.deployments.map((deployment) => deployment.price)

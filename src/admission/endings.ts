@@ -1,7 +1,3 @@
-/**
- * What becomes of calls, told to the stores after the answer: until a store has taken it, and to each store by itself, so
- * that one that is down holds up no other.
- */
 import type { Settlement } from '../billing/contract.ts'
 import type { LimitReturn } from '../limits/contract.ts'
 import { publishFailure } from '../observe.ts'
@@ -9,14 +5,18 @@ import type { Counters } from './counters.ts'
 import type { CallEnd } from '../options/storage.ts'
 import { Queue } from '../store-access/queue.ts'
 
-/** Endings that wait for a ledger that is down at most, before further calls that cost something are refused. */
+/** Maximum number of charges that wait for the ledger before paid requests are rejected. */
 const mostEndings = 10_000
-/** What waits for a limit store that is down at most: the leases of places end by themselves. */
+/** Maximum number of returns that wait for the limit store. Dropped ones do no harm: the leases of places expire. */
 const mostReturns = 10_000
 
+/**
+ * Sends the outcome of requests to the stores after the response, and retries until a store has accepted it. Each store
+ * has its own queue, so that one that is down does not delay the other.
+ */
 export class Endings {
   readonly #money: Queue<CallEnd>
-  /** The same queue where one store takes limits and money in one step. */
+  /** The same queue as `#money` if a joint store updates limits and ledger in one call. */
   readonly #limits: Queue<CallEnd>
 
   constructor(counters: Counters) {
@@ -42,29 +42,29 @@ export class Endings {
     }
   }
 
-  /** So much is not charged yet that no more should be added. */
+  /** Whether too many charges wait for the ledger. */
   get overflowing(): boolean {
     return this.#money.size >= mostEndings
   }
 
-  /** Whether places are on their way back to their store. */
+  /** Whether places are queued to be returned to the limit store. */
   get areReturning(): boolean {
     return this.#limits.size > 0
   }
 
-  /** Resolves when all places are back, or after `ms`. */
+  /** Resolves when all queued places are returned, or after `ms`. */
   returned(ms: number): Promise<void> {
     return this.#limits.idle(ms)
   }
 
-  /** The holds of calls that were answered and are not charged yet. */
+  /** Charges that the ledger has not accepted yet. */
   get unsettled(): readonly Settlement[] {
     return this.#money.left.flatMap(({ end }) => (end !== undefined && isCharge(end) ? [end] : []))
   }
 
   /**
-   * Tells what is still untold: charges within `settleMs`, holds to be released within `ms`. Places are not worth a wait:
-   * their leases end by themselves.
+   * Sends what is queued: charges within `settleMs`, releases of holds within `ms`. Does not wait long for places, because
+   * their leases expire.
    */
   async drain(settleMs: number, ms: number): Promise<void> {
     const placesMs = Math.min(ms, 250)
@@ -81,7 +81,7 @@ function isCharge(end: NonNullable<CallEnd['end']>): end is Settlement {
   return end.amount !== undefined
 }
 
-/** Places and money may be given back twice, a correction may not. */
+/** What may be sent a second time: returning places and ending holds is idempotent, corrections are not. */
 function withoutCorrections({ returned, ...rest }: CallEnd): CallEnd {
   const again: LimitReturn | undefined = returned && { ...returned, corrections: [] }
   return again === undefined ? rest : { ...rest, returned: again }

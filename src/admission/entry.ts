@@ -1,4 +1,3 @@
-/** One request between the door and the vendor: what it must pass. */
 import type { Caller } from '../auth/contract.ts'
 import type { Order } from '../endpoints/endpoint.ts'
 import { GatewayError } from '../errors.ts'
@@ -15,20 +14,21 @@ import { estimate, type Sizing } from './estimate.ts'
 import { boundsOf } from './plausible.ts'
 import { Ticket } from './ticket.ts'
 
-/** Milliseconds for which a place that is on its way back is waited for. */
+/** Milliseconds to wait for a place that this process is returning. */
 const placeWaitMs = 1_000
 
+/** The admission of one request, from authentication to its end. */
 export class Entry {
   readonly id: string
   readonly caller: Caller
   readonly #admission: Admission
   #scopes: readonly Scope[]
-  /** Scopes of which it takes a place in this process. */
+  /** Scopes of which the request has taken a place in this process. */
   readonly #entered: string[] = []
   #counted = false
   #over = false
 
-  /** Throws 429 where this process knows enough. */
+  /** Throws a 429 if this process knows that a limit is reached. */
   constructor(admission: Admission, id: string, caller: Caller, scopes: readonly Scope[]) {
     this.#admission = admission
     this.id = id
@@ -49,8 +49,8 @@ export class Entry {
   }
 
   /**
-   * Takes what the call needs of limits and money, in one step. Throws, or rejects with, 429 or 503. Without an order only
-   * the request itself is counted: what it comes to is somebody else's to hold.
+   * Draws from the limits and holds the maximum cost, in one step. Throws or rejects with a 429 or 503. Without an order,
+   * only the limits are drawn and nothing is held: video tasks hold their cost themselves.
    */
   admit(endpoint: Sizing, order: Order<unknown> | undefined, model: Model): Ticket | Promise<Ticket> {
     const admission = this.#admission
@@ -85,7 +85,7 @@ export class Entry {
     return this.#ask(ticket)
   }
 
-  /** The request has ended. One that never got as far as the limits still counts. A second call does no harm. */
+  /** Ends the admission. A request that ended before `admit` is counted now. Further calls do nothing. */
   leave(): void {
     if (this.#over) return
     this.#over = true
@@ -110,7 +110,7 @@ export class Entry {
         given = await counters.admit(claim, hold)
       }
     } catch (error) {
-      // Whether a store that was asked has taken it is not known: it is told that nobody wants it.
+      // The store may have drawn the claim although the call failed, so it is given back.
       if (!isUnasked(error)) ticket.abandon()
       throw error
     }
@@ -122,7 +122,7 @@ export class Entry {
     if (doubtful) ticket.abandonPlaces()
     ticket.local = local
     if (limits !== undefined && claim !== undefined) {
-      // What this process has left says nothing of what the store will have.
+      // Counts of this process say nothing about the state of the limit store.
       if (!local) this.#admission.known.learn(rates, limits)
       if (!limits.admitted) {
         this.#counted = true
@@ -150,12 +150,12 @@ export class Entry {
       if (answer instanceof Promise) answer.then(learn, ignore)
       else learn(answer)
     } catch {
-      // The request was refused anyway; a store that is down counts nothing.
+      // The request is rejected anyway, so a failed count does not matter.
     }
   }
 }
 
-/** Refused for want of a place, which may be on its way back from this very process. */
+/** Whether a claim was rejected because no place is free. This process may be returning one at the moment. */
 function isFull(verdict: LimitVerdict | undefined): boolean {
   return verdict !== undefined && !verdict.admitted && verdict.free.some((free) => free < 1)
 }

@@ -1,4 +1,3 @@
-/** What a request may come to at most, as far as it says so itself. */
 import type { Units } from '../billing/receipt.ts'
 import { bytesPerToken } from '../wire/counts.ts'
 import type { CallEndpoint, Order } from '../endpoints/endpoint.ts'
@@ -6,31 +5,33 @@ import type { Model } from '../models/contract.ts'
 import { choicesIn } from './choices.ts'
 import { lengthIn } from './length.ts'
 
+/** The size of a request and of its response, as far as the request states it. */
 export interface Estimate {
-  /** Tokens of the question, as they are usually counted. */
+  /** Typical number of prompt tokens for a request of this size. */
   readonly promptTokens: number
-  /** Of the request as it came. */
+  /** Size of the request. */
   readonly bytes: number
-  /** No vendor counts more for the text of the request: a token is at least one byte, and fits the model's window. */
+  /** Upper bound of the prompt tokens: a token has at least one byte, and the prompt fits the context window. */
   readonly mostPromptTokens: number
-  /** Tokens of the answer at most, all choices together; undefined when the request does not say. */
+  /** Upper bound of the output tokens of all choices; undefined if the request does not limit them. */
   readonly outputTokens: number | undefined
-  /** What a request of unstated length may come to at least: fields that mean nothing here may mean something to a vendor. */
+  /** Output tokens to expect at least if unlimited: the request may limit them by a field that only some vendors read. */
   readonly leastOutputTokens: number
-  /** Answers asked for, to all prompts together. */
+  /** Number of choices for all prompts together. */
   readonly choices: number
-  /** The answer is text, of a length that the request may leave open. */
+  /** Whether the response is text whose length the request may leave open. */
   readonly writes: boolean
-  /** What else is asked for, as far as the endpoint says so. */
+  /** Requested images and seconds, if the endpoint has them. */
   readonly units: Units
 }
 
 type Asked = Pick<Order<unknown>, 'promptTokens' | 'field' | 'form'>
 
-/** What an endpoint declares of the size of its answers. */
+/** What an endpoint declares about the size of its responses. */
 export type Sizing = Pick<CallEndpoint<unknown, unknown>, 'lengthFields' | 'choices' | 'units' | 'once'> &
   Partial<Pick<CallEndpoint<unknown, unknown>, 'makes'>>
 
+/** Estimates the size of a request and its response from the request's own fields. */
 export function estimate(endpoint: Sizing, order: Asked, model: Model): Estimate {
   const { lengthFields } = endpoint
   const { promptTokens, field } = order

@@ -1,9 +1,8 @@
-/** The places and holds of calls under way, renewed while this process lives: when it dies, they come back by themselves. */
 import type { Hold, Ledger } from '../billing/contract.ts'
 import type { LimitStore } from '../limits/contract.ts'
 import { Guard } from '../store-access/guard.ts'
 
-/** What a call under way holds. */
+/** The places and the hold of an open request. */
 export interface Lease {
   readonly id: string
   readonly account: string
@@ -19,10 +18,13 @@ export interface LeasesOptions {
   readonly now: () => number
 }
 
-/** Milliseconds for which the hold of an answered call outlives a gateway that could not settle it. */
+/** Lease of the hold of a served request that could not be settled before shutdown: 24 hours. */
 const keptMs = 24 * 3_600_000
 
-/** One timer for all of them, and none while there is nothing to renew. */
+/**
+ * Renews the leases of open requests while this process lives; if it dies, they expire. Uses one timer, and none while
+ * there is nothing to renew.
+ */
 export class Leases {
   readonly #options: LeasesOptions
   readonly #limitGuard: Guard
@@ -48,7 +50,7 @@ export class Leases {
     this.#open.delete(lease)
   }
 
-  /** The holds last for a day: their calls were answered, and no process is there to renew them. */
+  /** Extends holds of served requests to a day: after shutdown no process renews them. */
   keep(holds: readonly Pick<Hold, 'id' | 'account'>[]): void {
     if (holds.length > 0) attempt(() => this.#ledgerGuard.call(() => this.#options.ledger?.renew(holds, keptMs)))
   }
@@ -68,12 +70,12 @@ export class Leases {
   }
 }
 
-/** There are two more ticks before a lease runs out, and what is lost by it is charged all the same. */
+/** Ignores failures: two more renewals follow before a lease expires, and an expired hold is still charged. */
 function attempt(act: () => unknown): void {
   try {
     const result = act()
     if (result instanceof Promise) result.catch(() => undefined)
   } catch {
-    // As above.
+    // See above.
   }
 }

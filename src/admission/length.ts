@@ -1,9 +1,8 @@
-/** How many tokens an answer may have: stated by the request, under whatever name a vendor reads. */
 import type { Order } from '../endpoints/endpoint.ts'
 
 /**
- * Names under which some vendor takes the length of an answer. Unknown fields pass, so a request may hold several, and
- * which of them the vendor goes by is not known.
+ * Names of the output limit among all vendors. Unknown fields are passed on, so a request may contain several of them,
+ * and it is unknown which one the vendor applies.
  */
 const names = [
   'max_completion_tokens',
@@ -21,14 +20,15 @@ const names = [
 
 type Field = Order<unknown>['field']
 
+/** The output limit that a request states. */
 export interface Length {
-  /** The endpoint's own field says it, and no other field can lift that bound. */
+  /** Whether the endpoint's documented field sets a limit that no other field can lift. */
   readonly stated: boolean
-  /** The largest of all fields; undefined where none holds a number. */
+  /** The largest value of all fields; undefined if none is a number. */
   readonly largest: number | undefined
 }
 
-/** `own`: the names that the endpoint itself documents. */
+/** Reads the output limit of a request. `own`: the names that the endpoint documents. */
 export function lengthIn(field: Field, own: readonly string[]): Length {
   let stated = false
   let lifted = false
@@ -38,7 +38,7 @@ export function lengthIn(field: Field, own: readonly string[]): Length {
     if (value === undefined || value === null) continue
     const tokens = positive(value)
     if (tokens === undefined) {
-      // Some vendors take zero or -1 for "without end".
+      // For some vendors 0 or -1 means unlimited.
       lifted = true
       continue
     }
@@ -49,8 +49,8 @@ export function lengthIn(field: Field, own: readonly string[]): Length {
 }
 
 /**
- * The changes that keep each answer to a request within `cap` tokens: `own`, the field that the endpoint's vendors know, is
- * set where it is not given, and no other field may say more.
+ * The changes to a request that limit each choice to `cap` tokens: sets `own`, the field that the endpoint's vendors
+ * read, if absent, and reduces every larger value under any name.
  */
 export function lengthChanges(field: Field, own: string, cap: number): Record<string, unknown> {
   const changes: Record<string, unknown> = {}
@@ -59,14 +59,14 @@ export function lengthChanges(field: Field, own: string, cap: number): Record<st
     const given = value !== undefined && value !== null
     if (!given && name !== own) continue
     const tokens = positive(value)
-    // No tokens at all is a text completion that only reads its prompt.
+    // In a text completion, 0 means to process only the prompt.
     if (name === own && value === 0) continue
     if (tokens === undefined || tokens > cap) changes[name] = cap
   }
   return changes
 }
 
-/** A number above zero. Some clients write numbers as text, forms always do. */
+/** A positive number, also given as text, as in forms and by some clients. */
 export function positive(value: unknown): number | undefined {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value
   return typeof number === 'number' && number > 0 && number <= Number.MAX_SAFE_INTEGER ? number : undefined

@@ -1,28 +1,26 @@
-/**
- * What a call can have used at most. A vendor's counts are charged as they are within these bounds; a count beyond them is
- * a fault of the vendor, and no account is emptied by it.
- */
 import type { Receipt } from '../billing/receipt.ts'
 import type { Model } from '../models/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
 import type { Estimate } from './estimate.ts'
 
-/** Rounds of a vendor's own tools that count as one call: each reads the conversation again. */
+/** Rounds of a vendor's built-in tools within one request, each of which processes the conversation again. */
 const mostRounds = 8
-/** Tokens that the largest model reads, where a model's window is not known. */
+/** Context window assumed for a model that declares none. */
 const largestWindow = 10_000_000
-/** Tokens that one answer can take in a second, and before its first second is over. */
+/** Maximum output tokens of one choice: per second, and in addition at once. */
 const fastest = { perSecond: 20_000, atOnce: 200_000 }
-/** Tokens by which a vendor may pass the limit it was given. */
+/** Tokens by which a vendor may exceed the limit of a request. */
 const slack = 1_024
-/** Seconds of the longest recording or video. */
+/** Maximum seconds of a recording or video. */
 const longest = 86_400
 
+/** Upper bound of what a request can use. */
 export interface Bounds {
   readonly promptTokens: number
   readonly completionTokens: number
 }
 
+/** Computes the bounds that a vendor's counts must not exceed, so that a faulty count cannot empty an account. */
 export function boundsOf(
   { bytes, outputTokens, choices }: Estimate,
   { contextWindow, maxOutputTokens }: Model,
@@ -34,7 +32,7 @@ export function boundsOf(
   }
 }
 
-/** The receipt with nothing in it that the call cannot have used; the same where there is nothing to change. */
+/** The receipt with its usage reduced to the bounds; the same object if nothing exceeds them. */
 export function plausible(receipt: Receipt, { promptTokens, completionTokens }: Bounds, choices: number): Receipt {
   const { usage, units, totalMs } = receipt
   const inTime = (fastest.atOnce + (fastest.perSecond * Math.max(0, totalMs)) / 1_000) * choices

@@ -1,4 +1,3 @@
-/** What an admitted call holds, and what becomes of it at the call's one end. */
 import { charge, type Charged } from './charge.ts'
 import { formatMoney } from '../billing/money.ts'
 import type { Receipt } from '../billing/receipt.ts'
@@ -14,14 +13,15 @@ import type { Entry } from './entry.ts'
 import type { Lease } from './leases.ts'
 import { plausible } from './plausible.ts'
 
-/** Milliseconds for which the place of a call is kept after its end. A provider that never ends must not keep it for ever. */
+/** Maximum time in milliseconds that a place is kept for a vendor still working after its client has disconnected. */
 const longestWorkMs = 600_000
 
+/** What an admitted request has drawn and holds, until its end. */
 export class Ticket {
   readonly demand: Demand
-  /** For the answer. */
+  /** Rate limit headers for the response. */
   headers: Readonly<Record<string, string>> | undefined
-  /** Its limits were taken from this process alone. */
+  /** Whether the limits were counted in this process only. */
   local = false
   readonly #admission: Admission
   readonly #entry: Entry
@@ -35,7 +35,7 @@ export class Ticket {
     this.demand = demand
   }
 
-  /** Everything was granted: from now on it is kept alive. */
+  /** Starts renewing the leases of an admitted request. */
   begin(): void {
     const { claim, hold } = this.demand
     const places = claim === undefined || this.local ? [] : claim.places.map((rule) => rule.bucket)
@@ -45,33 +45,34 @@ export class Ticket {
     this.#admission.leases.add(this.#lease)
   }
 
-  /** Nothing was granted for sure, and nobody knows what the stores have taken. */
+  /** Gives everything back after a failed call, which may have drawn it nevertheless. */
   abandon(): void {
     const { hold } = this.demand
     this.#end({ ...this.#returned(undefined), ...(hold && { end: { id: hold.id, account: hold.account } }) })
   }
 
-  /** The limits are kept elsewhere now, and whether their store has taken places is not known. */
+  /** Returns places to the limit store, which may have taken them before it failed. */
   abandonPlaces(): void {
     this.#admission.endings.add(this.#returned(undefined))
   }
 
-  /** The end of a request whose cost is held elsewhere: its places are free again. */
+  /** Ends a request that holds no money here: frees its places. */
   giveBack(): void {
     this.#vacate()
     this.#end(this.#returned(undefined))
   }
 
   /**
-   * The one end of the call. Gives the receipt with what it cost; the stores are told after the answer. The places of a call
-   * whose client did not wait for its end are kept until the vendor's side has ended.
+   * Ends the request and returns the receipt with its charge; the stores are updated in the background. If the client
+   * disconnected, the places stay taken until the vendor has ended too.
    */
-  close(told: Receipt, work: Pick<Work, 'ended'>): Receipt {
+  close(reported: Receipt, work: Pick<Work, 'ended'>): Receipt {
     const { options, records } = this.#admission
     const { id, caller } = this.#entry
     const { hold, asked } = this.demand
-    // What was asked for once may have been made, and is not to be had for leaving early.
-    const receipt = this.#plausible(told.unanswered === true && asked !== undefined ? { ...told, units: asked } : told)
+    // The vendor may have produced the images although the client disconnected before the response.
+    const unanswered = reported.unanswered === true && asked !== undefined
+    const receipt = this.#plausible(unanswered ? { ...reported, units: asked } : reported)
     const { cost, basis } = this.#charge(receipt)
     const held = hold?.amount ?? 0n
     const overage = cost > held ? cost - held : 0n
@@ -104,9 +105,9 @@ export class Ticket {
     const cut = plausible(receipt, bounds, bounds.choices)
     if (cut.implausible !== undefined) {
       const { prompt_tokens: prompt, completion_tokens: completion } = receipt.usage
-      const counted = `${prompt} tokens of question, ${completion} of answer, ${receipt.units?.seconds ?? 0} seconds`
+      const counted = `${prompt} prompt tokens, ${completion} completion tokens, ${receipt.units?.seconds ?? 0} seconds`
       const by = `${receipt.provider ?? 'the vendor'} (${receipt.providerModel ?? receipt.model})`
-      publishFailure({ id: receipt.id, error: new Error(`${by} counted more than a call can use: ${counted}`) })
+      publishFailure({ id: receipt.id, error: new Error(`${by} reported more usage than is possible: ${counted}`) })
     }
     return cut
   }
@@ -117,7 +118,7 @@ export class Ticket {
     return charge(receipt, model, admission.disconnectPolicy(this.#model), admission.ratioOf(this.#entry.caller.group))
   }
 
-  /** Places, and the tokens that were drawn too many or too few. */
+  /** Places to free, and corrections for tokens drawn by estimate. */
   #returned(tokens: number | undefined): { returned?: LimitReturn } {
     const { claim, rates } = this.demand
     if (claim === undefined) return {}

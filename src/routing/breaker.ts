@@ -1,10 +1,10 @@
-/** Leaves a deployment alone for a while after it has failed several times in a row. */
 import type { Deployment } from '../models/contract.ts'
 
+/** When a failing deployment is skipped. */
 export interface BreakerOptions {
-  /** Failures in a row that open the breaker. Default 5. */
+  /** Consecutive failures that open the breaker. Default 5. */
   readonly failures?: number
-  /** Milliseconds for which the deployment is then passed over; afterwards one call may try it. Default 10,000. */
+  /** Milliseconds for which the deployment is then skipped; afterwards one request tries it. Default 10,000. */
   readonly coolDownMs?: number
 }
 
@@ -13,6 +13,7 @@ interface Health {
   openUntil: number
 }
 
+/** Skips a deployment for some time after several consecutive failures. */
 export class Breaker {
   readonly #failures: number
   readonly #coolDownMs: number
@@ -25,7 +26,7 @@ export class Breaker {
     this.#now = now
   }
 
-  /** The deployments worth trying now; all of them when none is, for the vendor's own answer beats our guess. */
+  /** The deployments whose breaker is closed; all of them if none is, so that the client gets the vendor's actual error. */
   usable(deployments: readonly Deployment[]): readonly Deployment[] {
     if (deployments.length < 2) return deployments
     const now = this.#now()
@@ -33,7 +34,7 @@ export class Breaker {
     return closed.length === 0 ? deployments : closed
   }
 
-  /** A call is about to be made. While an open breaker is tried by one call, the others still pass it over. */
+  /** Records the start of an attempt. While one request tries an open breaker, other requests still skip it. */
   trying(deployment: Deployment): void {
     const health = this.#find(deployment)
     if (health !== undefined && health.openUntil > 0) health.openUntil = this.#now() + this.#coolDownMs
@@ -49,7 +50,7 @@ export class Breaker {
     if (models === undefined) this.#health.set(deployment.provider, (models = new Map()))
     let health = models.get(deployment.model)
     if (health === undefined) {
-      // Model names of an open deployment come from clients: their number must not grow without end.
+      // Clients choose the model names of an open deployment, so their number must be bounded.
       if (models.size >= 1_000) models.clear()
       models.set(deployment.model, (health = { failures: 0, openUntil: 0 }))
     }

@@ -1,18 +1,18 @@
-/** Trying the deployments of a model until one answers, before the client has got a first byte. */
 import { GatewayError } from '../errors.ts'
 import { pause } from '../http/deadline.ts'
 import type { Deployment } from '../models/contract.ts'
 import type { ProviderError, RetryAdvice } from '../providers/failure.ts'
 import type { Breaker } from './breaker.ts'
 
+/** How failed attempts are retried before the first byte of a response. */
 export interface RetryOptions {
-  /** Calls to one deployment at most. Default 2. */
+  /** Maximum number of attempts at one deployment. Default 2. */
   readonly maxAttempts?: number
-  /** Milliseconds before the second call; doubled for each further one, jittered by half. Default 250. */
+  /** Milliseconds before the second attempt; doubles for each further one, with ± 50 % jitter. Default 250. */
   readonly backoffMs?: number
   /**
-   * The longest wait between two calls. A vendor that asks for more is not asked again: the next deployment is tried, or
-   * the client told. Default 2,000.
+   * Maximum milliseconds between two attempts. If a vendor asks for a longer wait, the next deployment is tried, or the
+   * request fails. Default 2,000.
    */
   readonly maxWaitMs?: number
 }
@@ -24,13 +24,16 @@ export interface Performance<T> {
   readonly breaker: Breaker
   readonly retry: RetryOptions
   readonly random: () => number
-  /** Told of every failure that counts against a deployment, whatever comes after it. */
+  /** Called for every failure of a deployment, even if a later attempt succeeds. */
   readonly failed?: (deployment: Deployment, failure: unknown) => void
-  /** Whether a failure has to be the last one, whatever it advises. */
+  /** Whether no further attempt may follow a failure, regardless of its retry advice. */
   readonly final?: (failure: unknown) => boolean
 }
 
-/** The first good answer; else the last failure. Once the signal is aborted nothing more is tried: its reason is thrown. */
+/**
+ * Tries the deployments of a model until one succeeds. Throws the last failure if none does, or the signal's reason once
+ * it is aborted.
+ */
 export async function perform<T>(performance: Performance<T>): Promise<T> {
   const { candidates, attempt, signal, breaker, random } = performance
   const { maxAttempts = 2, backoffMs = 250, maxWaitMs = 2_000 } = performance.retry
@@ -50,7 +53,7 @@ export async function perform<T>(performance: Performance<T>): Promise<T> {
       if (signal.aborted) throw signal.reason
       const advice = adviceOf(failure)
       if (advice === 'never') {
-        // It refused this request: it works.
+        // The vendor rejected this request, so the deployment itself works.
         breaker.succeeded(deployment)
         throw failure
       }
@@ -68,13 +71,13 @@ export async function perform<T>(performance: Performance<T>): Promise<T> {
   throw lasting ? withoutRetry(failure) : failure
 }
 
-/** An error of unknown kind may be the provider's own: another one may do better, the same one hardly. */
+/** An unknown error may be a fault in the provider's code: another deployment may succeed, a retry hardly. */
 function adviceOf(error: unknown): RetryAdvice {
   if (!GatewayError.is(error)) return 'next'
   return (error as Partial<ProviderError>).retry ?? 'never'
 }
 
-/** Every answer was that this is not supported: clients that try again for ever are told not to. */
+/** Every deployment reported that it does not support the request, so the client is told not to retry. */
 function withoutRetry(failure: unknown): GatewayError {
   const { code, message, cause, headers } = GatewayError.from(failure)
   return new GatewayError(code, { message, cause, headers, shouldRetry: false })

@@ -1,7 +1,6 @@
-/** In which order the deployments of a model are tried. */
 import type { Deployment } from '../models/contract.ts'
 
-/** Ascending order; inside one order drawn without replacement, each with the chance its weight gives it. */
+/** The deployments of a model in the order of attempts: by `order`, then at random in proportion to `weight`. */
 export function plan(deployments: readonly Deployment[], random: () => number): readonly Deployment[] {
   if (deployments.length < 2) return deployments
   const keyed = deployments.map((deployment) => ({

@@ -1,13 +1,13 @@
-/**
- * The vendor's side of a call: what providers were asked and have not finished with. A call ends for its client as soon as
- * nobody wants the answer; a provider that takes no notice of its signal works on.
- */
 import type { Provider } from '../providers/contract.ts'
 
+/**
+ * Tracks the calls to providers that a request has started. A request ends as soon as its client disconnects, but a
+ * provider that ignores its signal continues to work.
+ */
 export class Work {
   readonly #answers = new Set<unknown>()
 
-  /** The provider, with note taken of everything it answers. */
+  /** The provider, with all its calls tracked. */
   of(provider: Provider): Provider {
     const get = (_: unknown, name: PropertyKey): unknown => {
       const value: unknown = Reflect.get(provider, name)
@@ -18,11 +18,11 @@ export class Work {
         return answer
       }
     }
-    // Not a proxy of the provider itself: a frozen one would have to give its own methods.
+    // The target is not the provider itself: a proxy of a frozen object must return the original methods.
     return new Proxy<Provider>({ name: provider.name }, { get })
   }
 
-  /** Resolves when no provider works on any of it any more, at the latest after `ms`. Answers are read no further. */
+  /** Resolves when all calls have ended, at the latest after `ms`. Stops reading open streams. */
   async ended(ms: number): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<void>((resolve) => {
@@ -34,7 +34,7 @@ export class Work {
   }
 }
 
-/** A generator takes note of its end when the step that it is in is done. */
+/** Waits for a call, and for the current step of its generator. */
 async function finished(answer: unknown): Promise<void> {
   const value = await answer
   if (typeof value !== 'object' || value === null || !(Symbol.asyncIterator in value)) return
