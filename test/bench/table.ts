@@ -15,7 +15,7 @@ export function median(values: readonly number[]): number {
   return quantile(values, 0.5)
 }
 
-function quantile(values: readonly number[], part: number): number {
+export function quantile(values: readonly number[], part: number): number {
   const sorted = [...values].sort((left, right) => left - right)
   const place = (sorted.length - 1) * part
   const below = sorted[Math.floor(place)] as number
@@ -39,8 +39,9 @@ export function printTable(rows: readonly string[], columns: readonly Scenario[]
 }
 
 /** The median, and the middle half of the rounds. */
-function spread(ratios: readonly number[]): string {
-  return `${median(ratios).toFixed(2)} (${quantile(ratios, 0.25).toFixed(2)}–${quantile(ratios, 0.75).toFixed(2)})`
+export function spread(values: readonly number[], digits: number = 2): string {
+  const [low, middle, high] = [0.25, 0.5, 0.75].map((part) => quantile(values, part).toFixed(digits))
+  return `${middle} (${low}–${high})`
 }
 
 export function printMemory(held: readonly Held[]): void {
@@ -66,7 +67,7 @@ export function printTranslators(all: readonly Translated[]): void {
   ])
 }
 
-function print(lines: readonly (readonly string[])[]): void {
+export function print(lines: readonly (readonly string[])[]): void {
   const widths = (lines[0] ?? []).map((_, column) => Math.max(...lines.map((line) => (line[column] ?? '').length)))
   for (const line of lines) {
     console.log(

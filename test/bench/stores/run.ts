@@ -1,0 +1,124 @@
+/**
+ * `npm run bench:stores`: how many calls a second the stores admit and end. Each call is admitted (limits and money in one
+ * step), charged and recorded as a gateway does it, without HTTP and without a vendor; the time runs until everything is
+ * stored. Beside it, in the same round, plain commands of the same database from as many callers: on a machine that does
+ * other work the ratios say more than the rates.
+ *
+ * `--kinds=postgres,redis,memory` · `--open=5000`: so many other calls of the account are under way · `--quick`: fewer and
+ * shorter rounds · `--options={"durability":"full"}`: of the bundle · `--only=64`: scenarios whose name contains it.
+ */
+import { hasPostgres, hasRedis, ownName } from '../../servers.ts'
+import { Child } from '../child.ts'
+import { median, print, quantile, spread } from '../table.ts'
+import type { Kind } from './server.ts'
+import type { Load, Measured } from './worker.ts'
+
+const option = (name: string) => process.argv.find((word) => word.startsWith(`--${name}=`))?.slice(name.length + 3)
+const quick = process.argv.includes('--quick')
+const plan = quick ? { rounds: 3, forMs: 700, warmMs: 1_500 } : { rounds: 7, forMs: 2_000, warmMs: 5_000 }
+const open = Number(option('open') ?? 0)
+const options = JSON.parse(option('options') ?? '{}') as object
+const there: Readonly<Record<Kind, boolean>> = { memory: true, postgres: hasPostgres, redis: hasRedis }
+const kinds = (option('kinds')?.split(',') ?? ['postgres', 'redis', 'memory']) as Kind[]
+
+interface Scenario {
+  readonly name: string
+  readonly callers: number
+  readonly accounts: number
+  readonly processes: number
+}
+
+const scenarios: Scenario[] = [
+  { callers: 1, accounts: 1 },
+  { callers: 16, accounts: 1 },
+  { callers: 64, accounts: 1 },
+  { callers: 64, accounts: 1_000 },
+].flatMap(({ callers, accounts }) =>
+  (callers === 1 ? [1] : [1, 2]).map((processes) => {
+    const [who, whose] = [
+      callers === 1 ? '1 caller' : `${callers} callers`,
+      accounts === 1 ? '1 account' : '1,000 accounts',
+    ]
+    return { name: `${who}, ${whose}, ${processes === 1 ? '1 process' : '2 processes'}`, callers, accounts, processes }
+  }),
+)
+const chosen = scenarios.filter(({ name }) => name.includes(option('only') ?? ''))
+
+/** One round of a scenario: calls, or the command of that name. */
+interface Round {
+  readonly perSecond: number
+  readonly p50: number
+  readonly p99: number
+  readonly cpu: number
+}
+
+/** The callers are shared out among the processes. */
+async function round(
+  children: readonly Child[],
+  { callers, accounts, processes }: Scenario,
+  forMs: number,
+  baseline?: string,
+) {
+  const load: Load = { callers: callers / processes, accounts, forMs, baseline }
+  const taken = await Promise.all(children.slice(0, processes).map((child) => child.ask<Measured>('load', load)))
+  const made = taken.reduce((sum, { calls }) => sum + calls, 0)
+  const times = taken.flatMap(({ admitted }) => admitted)
+  return {
+    perSecond: taken.reduce((sum, { calls, ms }) => sum + (calls * 1_000) / ms, 0),
+    p50: quantile(times, 0.5),
+    p99: quantile(times, 0.99),
+    cpu: taken.reduce((sum, { cpu }) => sum + cpu, 0) / made,
+  } satisfies Round
+}
+
+async function measure(kind: Kind): Promise<void> {
+  const [children, name] = [[new Child('./stores/worker.ts'), new Child('./stores/worker.ts')], ownName()]
+  const first = children[0] as Child
+  let baselines: string[] = []
+  for (const child of children) baselines = await child.ask<string[]>('open', { kind, name, options })
+  for (const child of kind === 'memory' ? children : [first]) await child.ask('fund', 1_000)
+  if (open > 0) await first.ask('begin', { open, account: 'account 0' })
+  const lines: string[][] = []
+  for (const scenario of chosen) {
+    // A process of its own has a memory of its own.
+    if (kind === 'memory' && scenario.processes > 1) continue
+    const found = new Map<string, Round[]>(['', ...baselines].map((each) => [each, []]))
+    await round(children, scenario, plan.warmMs)
+    for (let number = 0; number < plan.rounds; number++) {
+      for (const [baseline, rounds] of found) {
+        const forMs = baseline === '' ? plan.forMs : plan.forMs / 2
+        rounds.push(await round(children, scenario, forMs, baseline === '' ? undefined : baseline))
+      }
+    }
+    const [calls = [], ...others] = found.values()
+    const of = (part: keyof Round, digits: number) =>
+      spread(
+        calls.map((each) => each[part]),
+        digits,
+      )
+    const ratios = others.flatMap((rounds) => [
+      median(rounds.map(({ perSecond }) => perSecond)).toFixed(0),
+      spread(
+        calls.map(({ perSecond }, index) => perSecond / (rounds[index] as Round).perSecond),
+        2,
+      ),
+    ])
+    lines.push([scenario.name, of('perSecond', 0), of('p50', 2), of('p99', 2), of('cpu', 0), ...ratios])
+    process.stderr.write(`${kind}: ${lines.at(-1)?.join('  ')}\n`)
+  }
+  const head = [
+    `${kind}${open > 0 ? `, ${open} calls open` : ''}`,
+    'calls/s',
+    'admitted p50 ms',
+    'p99 ms',
+    'own CPU µs',
+  ]
+  print([[...head, ...baselines.flatMap((each) => [`${each}/s`, 'calls to it'])], ...lines])
+  await first.ask('clear')
+  for (const child of children) {
+    await child.ask('close')
+    child.stop()
+  }
+}
+
+for (const kind of kinds) if (there[kind]) await measure(kind)
