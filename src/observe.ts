@@ -6,7 +6,6 @@
 import { channel } from 'node:diagnostics_channel'
 import type { Settlement } from './billing/contract.ts'
 import type { Receipt } from './billing/receipt.ts'
-import type { TaskEvent } from './tasks/parts.ts'
 
 export interface Failure {
   /** The id of the request, as in `x-request-id`. */
@@ -36,20 +35,14 @@ export interface FailedAttempt {
 const receipts = channel('modelhatch:receipt')
 const failures = channel('modelhatch:failure')
 const attempts = channel('modelhatch:attempt')
-const tasks = channel('modelhatch:task')
 
 export function publishReceipt(receipt: Receipt, hook: ((receipt: Receipt) => unknown) | undefined): void {
   if (receipts.hasSubscribers) receipts.publish(receipt)
   if (hook !== undefined) contained(receipt.id, () => hook(receipt))
 }
 
-export function publishTask(event: TaskEvent, hook: ((event: TaskEvent) => unknown) | undefined): void {
-  if (tasks.hasSubscribers) tasks.publish(event)
-  if (hook !== undefined) contained(event.task.id, () => hook(event))
-}
-
 /** A hook is told after the fact: nobody is left whom its failure could be reported to but who listens for failures. */
-function contained(id: string, call: () => unknown): void {
+export function contained(id: string, call: () => unknown): void {
   try {
     const result = call()
     if (result instanceof Promise) result.catch((error: unknown) => publishFailure({ id, error }))

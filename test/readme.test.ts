@@ -51,7 +51,7 @@ test.each([
   ['Options', 'src/routing/breaker.ts', 'BreakerOptions', 'breaker'],
   ['Options', 'src/auth/cache.ts', 'KeyCacheOptions', 'keyCache'],
   ['Sizes and times', 'src/http/sizes.ts', 'Sizes', 'sizes'],
-  ['Sizes and times', 'src/options/options.ts', 'Timeouts', 'timeouts'],
+  ['Sizes and times', 'src/http/timeouts.ts', 'Timeouts', 'timeouts'],
 ])('the section %s has every option of %s %s', (title, path, name, prefix) => {
   const told = rows(section(title)).flatMap(([option]) => inCode(option))
   const whole = told.map((option) => option.replace(/^\./, `${prefix}.`))

@@ -1,7 +1,8 @@
 /** What the host's pages ask is checked as options are: a mistake is a 400 that names the field. */
 import * as z from 'zod'
 import { invalid } from '../errors.ts'
-import { breachOf, instant, rate, strict } from '../validation/rules.ts'
+import { breachOf, instant, strict } from '../validation/rules.ts'
+import { rate } from '../limits/rate-rules.ts'
 import { isStorable } from '../store-access/text.ts'
 
 const id = z.string().regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 visible ASCII characters')

@@ -1,8 +1,7 @@
 import type { Model } from '../models/contract.ts'
-import type { ChargeBasis } from '../usage/contract.ts'
 import { disconnectDefaults, type DisconnectPolicy } from '../billing/disconnect.ts'
 import type { Price } from '../billing/price.ts'
-import type { Receipt } from '../billing/receipt.ts'
+import type { ChargeBasis, Receipt } from '../billing/receipt.ts'
 
 export interface Charged {
   /** In micro-units. */

@@ -1,7 +1,7 @@
 import type { Hold, HoldVerdict, Ledger } from '../billing/contract.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitClaim, LimitStore, LimitVerdict } from '../limits/contract.ts'
-import type { JointVerdict, CallEnd, JointStore } from '../options/storage.ts'
+import type { JointVerdict, CallEnd, JointStore } from './contract.ts'
 import { Guard, type GuardOptions } from '../store-access/guard.ts'
 
 type Result<T> = Promise<T> | T

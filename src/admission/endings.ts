@@ -2,7 +2,7 @@ import type { Settlement } from '../billing/contract.ts'
 import type { LimitReturn } from '../limits/contract.ts'
 import { publishFailure } from '../observe.ts'
 import type { Counters } from './counters.ts'
-import type { CallEnd } from '../options/storage.ts'
+import type { CallEnd } from './contract.ts'
 import { Queue } from '../store-access/queue.ts'
 
 /** Maximum number of charges that wait for the ledger before paid requests are rejected. */

@@ -1,5 +1,4 @@
 import type { Caller } from '../auth/contract.ts'
-import type { Order } from '../endpoints/endpoint.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitVerdict } from '../limits/contract.ts'
 import { limitHeaders } from '../limits/headers.ts'
@@ -10,7 +9,7 @@ import type { Admitted } from './counters.ts'
 import { isUnasked } from '../store-access/guard.ts'
 import type { Admission } from './admission.ts'
 import { bucketOf, capOf, claimOf, holdOf, requestClaim } from './demand.ts'
-import { estimate, type Sizing } from './estimate.ts'
+import { estimate, type SizedRequest, type Sizing } from './estimate.ts'
 import { boundsOf } from './plausible.ts'
 import { Ticket } from './ticket.ts'
 
@@ -52,7 +51,7 @@ export class Entry {
    * Draws from the limits and holds the maximum cost, in one step. Throws or rejects with a 429 or 503. Without an order,
    * only the limits are drawn and nothing is held: video tasks hold their cost themselves.
    */
-  admit(endpoint: Sizing, order: Order<unknown> | undefined, model: Model): Ticket | Promise<Ticket> {
+  admit(endpoint: Sizing, order: SizedRequest | undefined, model: Model): Ticket | Promise<Ticket> {
     const admission = this.#admission
     const { id, caller } = this
     const { ledger, billing, limitOptions } = admission.options

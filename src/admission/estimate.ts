@@ -1,6 +1,7 @@
+import type { Product } from '../billing/price.ts'
 import type { Units } from '../billing/receipt.ts'
 import { bytesPerToken } from '../wire/counts.ts'
-import type { CallEndpoint, Order } from '../endpoints/endpoint.ts'
+import type { OpenForm } from '../http/form.ts'
 import type { Model } from '../models/contract.ts'
 import { choicesIn } from './choices.ts'
 import { lengthIn } from './length.ts'
@@ -25,14 +26,34 @@ export interface Estimate {
   readonly units: Units
 }
 
-type Asked = Pick<Order<unknown>, 'promptTokens' | 'field' | 'form'>
+/** The parts of a request that say how much it asks for. */
+export interface Asked {
+  readonly field: (name: string) => unknown
+  readonly form?: OpenForm
+}
+
+/** A request with the size of its prompt. */
+export interface SizedRequest extends Asked {
+  /** Estimated. */
+  readonly promptTokens: number
+}
 
 /** What an endpoint declares about the size of its responses. */
-export type Sizing = Pick<CallEndpoint<unknown, unknown>, 'lengthFields' | 'choices' | 'units' | 'once'> &
-  Partial<Pick<CallEndpoint<unknown, unknown>, 'makes'>>
+export interface Sizing {
+  /** What it makes, which the price of a model must charge for. Undefined: it may be free. */
+  readonly makes?: Product | undefined
+  /** The fields that bound the tokens of an answer, the one first that is set where none is. Absent: it is no free text. */
+  readonly lengthFields?: readonly [string, ...string[]]
+  /** Answers asked for, to all prompts together. Default: what `n` says. */
+  readonly choices?: (order: Asked, model: Model) => number
+  /** What so many answers hold at most beside text, as prices count it. Default: nothing. */
+  readonly units?: (order: Asked, choices: number) => Units
+  /** Each attempt costs, so one that a vendor may have begun is repeated neither by us nor by the client's own retries. */
+  readonly once?: boolean
+}
 
 /** Estimates the size of a request and its response from the request's own fields. */
-export function estimate(endpoint: Sizing, order: Asked, model: Model): Estimate {
+export function estimate(endpoint: Sizing, order: SizedRequest, model: Model): Estimate {
   const { lengthFields } = endpoint
   const { promptTokens, field } = order
   const { contextWindow = Infinity, maxOutputTokens = Infinity } = model

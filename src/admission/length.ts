@@ -1,5 +1,3 @@
-import type { Order } from '../endpoints/endpoint.ts'
-
 /**
  * Names of the output limit among all vendors. Unknown fields are passed on, so a request may contain several of them,
  * and it is unknown which one the vendor applies.
@@ -18,7 +16,8 @@ const names = [
   'maxTokens',
 ] as const
 
-type Field = Order<unknown>['field']
+/** One field of a request by its name. */
+export type Field = (name: string) => unknown
 
 /** The output limit that a request states. */
 export interface Length {

@@ -1,7 +1,8 @@
 import crypto, { randomBytes, timingSafeEqual } from 'node:crypto'
 import * as z from 'zod'
 import type { Rate } from '../limits/rate.ts'
-import { anyText, instant, rate, strict, verify } from '../validation/rules.ts'
+import { anyText, instant, strict, verify } from '../validation/rules.ts'
+import { rate } from '../limits/rate-rules.ts'
 import type { KeyRecord } from './contract.ts'
 
 /** SHA-256 of a key as 64 hex digits: the only form in which a key is stored, cached or compared. */

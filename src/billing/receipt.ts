@@ -1,7 +1,6 @@
 import type { Caller } from '../auth/contract.ts'
 import type { GatewayError, ErrorCode } from '../errors.ts'
 import type { Provider } from '../providers/contract.ts'
-import type { ChargeBasis } from '../usage/contract.ts'
 import type { Usage } from '../wire/usage.ts'
 import { usageOf } from '../wire/usage.ts'
 import { estimateTokens } from '../wire/counts.ts'
@@ -48,6 +47,13 @@ export interface Receipt {
   /** Milliseconds until the end. */
   readonly totalMs: number
 }
+
+/**
+ * What a charge is based on: tokens `reported` by the vendor; `estimated` by the gateway for a complete response;
+ * `delivered`: estimated for what a client received before it disconnected; `sent`: estimated for the prompt of a client
+ * that disconnected before it received anything; `none`: nothing was charged.
+ */
+export type ChargeBasis = 'reported' | 'estimated' | 'delivered' | 'sent' | 'none'
 
 /** An amount charged, in decimal strings. */
 export interface Charge {

@@ -1,7 +1,8 @@
 /** What an endpoint is: the parts of the walk that differ from one to the next. */
+import type { Sizing } from '../admission/estimate.ts'
 import type { Caller } from '../auth/contract.ts'
 import type { Product } from '../billing/price.ts'
-import type { Meter, Units } from '../billing/receipt.ts'
+import type { Meter } from '../billing/receipt.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { OpenForm } from '../http/form.ts'
 import type { Sizes } from '../http/sizes.ts'
@@ -54,23 +55,15 @@ export interface Reading {
  * An endpoint that calls a model. `Request` is what providers get, `Answer` what is left to write to the client. `Read`
  * is the order with whatever else the endpoint wants to know of it later.
  */
-export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Order<Request>> {
+export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Order<Request>> extends Sizing {
   /** The name in receipts, such as `chat.completions`. */
   readonly name: string
-  /** What it makes, which the price of a model must charge for. Undefined: it may be free. */
+  /** Not optional here, so that an endpoint cannot forget to name its product. */
   readonly makes: Product | undefined
   /** Reads and checks the request; throws 400, 413, 415. */
   readonly read: (exchange: Exchange, sizes: Sizes, reading: Reading) => Promise<Read>
   /** Holds the order against the model that was found; throws 400. */
   readonly fit?: (order: Read, model: Model) => void | Promise<void>
-  /** The fields that bound the tokens of an answer, the one first that is set where none is. Absent: it is no free text. */
-  readonly lengthFields?: readonly [string, ...string[]]
-  /** Answers asked for, to all prompts together. Default: what `n` says. */
-  readonly choices?: (order: Asked, model: Model) => number
-  /** What so many answers hold at most beside text, as prices count it. Default: nothing. */
-  readonly units?: (order: Asked, choices: number) => Units
-  /** Each attempt costs, so one that a vendor may have begun is repeated neither by us nor by the client's own retries. */
-  readonly once?: boolean
   /**
    * Asks one provider. Resolves when the answer is sure enough to be begun: whole, or its first content seen. Whatever
    * is thrown before that may be retried and becomes a status.
@@ -104,9 +97,6 @@ export interface ByteAnswer {
   readonly contentType: string
   readonly bytes: AsyncIterable<Uint8Array>
 }
-
-/** What of a request says how much it asks for. */
-type Asked = Pick<Order<unknown>, 'field' | 'form'>
 
 /** A request that was read and found good. */
 export interface Order<Request> {

@@ -1,13 +1,20 @@
 /** Whether two requests are the same. */
 import { createHash } from 'node:crypto'
-import type { Order } from '../endpoints/endpoint.ts'
 import { isFile, type FilePart, type OpenForm } from '../http/form.ts'
+
+/** The body of a request after it was read. */
+export interface ReadBody {
+  /** The body as JSON text, with some top-level fields replaced. */
+  readonly json: (changes: Record<string, unknown>) => Uint8Array
+  /** An uploaded form, in place of JSON. */
+  readonly form?: OpenForm
+}
 
 /**
  * SHA-256 in hex: of the bytes of a JSON body; of a form's fields and files as they came, for its boundary is another
  * each time. A form is taken in whole for it.
  */
-export async function digestOf({ form, json }: Pick<Order<unknown>, 'form' | 'json'>): Promise<string> {
+export async function digestOf({ form, json }: ReadBody): Promise<string> {
   return form === undefined ? createHash('sha256').update(json({})).digest('hex') : digestOfForm(form)
 }
 

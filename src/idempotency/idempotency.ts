@@ -3,11 +3,10 @@
  * while it is under way wait for it in the same process, and are told to come again (409) in another one.
  */
 import type { Caller } from '../auth/contract.ts'
-import type { Order } from '../endpoints/endpoint.ts'
 import { GatewayError } from '../errors.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import { again, Attempt, type AttemptParts, type Ending } from './attempt.ts'
-import { digestOf } from './digest.ts'
+import { digestOf, type ReadBody } from './digest.ts'
 import { idempotencyKeyOf } from '../http/idempotency-key.ts'
 import { anotherRequest, notKept, underWay } from './refusals.ts'
 
@@ -36,10 +35,10 @@ export class Idempotency {
    * for another request under the same key and for one that is under way elsewhere, whatever an attempt has failed with
    * that it waited for, 499, 503.
    */
-  async begin(route: string, { id, caller, exchange }: Keyed, order: Order<unknown>): Promise<Attempt | Reply> {
+  async begin(route: string, { id, caller, exchange }: Keyed, body: ReadBody): Promise<Attempt | Reply> {
     const key = idempotencyKeyOf(exchange) ?? ''
     const { account } = caller
-    const digest = await digestOf(order)
+    const digest = await digestOf(body)
     const place = JSON.stringify([account, route, key])
     for (let other = this.#attempts.get(place); other !== undefined; other = this.#attempts.get(place)) {
       if (other.digest !== digest) throw anotherRequest()

@@ -1,7 +1,8 @@
 /** The check of the models, and of the groups that name them. */
 import * as z from 'zod'
 import { noneOf } from '../validation/known-options.ts'
-import { onDisconnect, mistake, scopedRate, strict, verify } from '../validation/rules.ts'
+import { onDisconnect, mistake, strict, verify } from '../validation/rules.ts'
+import { scopedRate } from '../limits/rate-rules.ts'
 import type { Group } from '../models/access.ts'
 import type { ModelEntry } from '../models/registry.ts'
 

@@ -12,12 +12,11 @@ import {
   mistake,
   parsed,
   positive,
-  rate,
-  scopedRate,
   strict,
   timed,
   verify,
 } from '../validation/rules.ts'
+import { rate, scopedRate } from '../limits/rate-rules.ts'
 import { isRegistry, type GatewayOptions } from './options.ts'
 import { storageRule } from './check-storage.ts'
 

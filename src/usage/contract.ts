@@ -1,12 +1,6 @@
 import type { Page, PageRequest } from '../billing/contract.ts'
+import type { ChargeBasis } from '../billing/receipt.ts'
 import type { ErrorCode } from '../errors.ts'
-
-/**
- * What a charge is based on: tokens `reported` by the vendor; `estimated` by the gateway for a complete response;
- * `delivered`: estimated for what a client received before it disconnected; `sent`: estimated for the prompt of a client
- * that disconnected before it received anything; `none`: nothing was charged.
- */
-export type ChargeBasis = 'reported' | 'estimated' | 'delivered' | 'sent' | 'none'
 
 /** The usage of one request. Flat; JSON values except the amounts, which are bigints in micro-units of the currency. */
 export interface UsageRecord {

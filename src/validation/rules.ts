@@ -2,7 +2,6 @@
 import * as z from 'zod'
 import { longestTimerMs } from '../http/deadline.ts'
 import { noneOf } from './known-options.ts'
-import { parseFrequency } from '../limits/rate.ts'
 
 /** An object of these options and no others. */
 export function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
@@ -68,14 +67,6 @@ export const positive: z.ZodNumber = z.number().positive()
 export const timed: z.ZodNumber = positive.max(longestTimerMs)
 
 export const anyFunction: z.ZodType = z.custom((value) => typeof value === 'function', 'must be a function')
-
-const frequency = parsed(parseFrequency)
-
-const rates = { requests: frequency, tokens: frequency, concurrent: z.int().min(1) }
-
-export const rate: z.ZodType = strict(rates).partial()
-
-export const scopedRate: z.ZodType = strict({ ...rates, per: z.enum(['account', 'key', 'all']) }).partial()
 
 export const onDisconnect: z.ZodType = strict({
   vendor: z.enum(['abort', 'drain']),
