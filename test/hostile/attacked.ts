@@ -38,6 +38,11 @@ export class Attacked {
     return this.#ask<Turns>({ ask: 'turns' })
   }
 
+  /** Milliseconds of CPU that the process takes for the reference of all limits. */
+  reference(): Promise<number> {
+    return this.#ask<number>({ ask: 'reference' })
+  }
+
   async account(account: string): Promise<{ balance: bigint; held: bigint }> {
     const { balance, held } = await this.#ask<{ balance: string; held: string }>({ ask: 'account', account })
     return { balance: BigInt(balance), held: BigInt(held) }

@@ -1,11 +1,10 @@
-/** What one attack costs the event loop. A turn that was too long is looked at again: the first may have compiled code. */
+/** What one attack costs the event loop. */
+import { leastMs } from '../cpu-time.ts'
 import type { Answer } from './asking.ts'
 import type { Attacked } from './attacked.ts'
 
-/** Milliseconds of CPU that one turn of the event loop may take. */
+/** Milliseconds of CPU that one turn of the event loop may take on a machine that is calm. */
 export const longestTurn = 200
-
-const tries = 4
 
 export interface Measured {
   readonly answer: Answer
@@ -19,16 +18,15 @@ export async function measured(
   what: string,
   attack: () => Promise<Answer>,
 ): Promise<Measured | undefined> {
-  let least: Measured | undefined
-  for (let tried = 0; tried < tries && (least === undefined || least.longest > longestTurn); tried++) {
+  let answer: Answer | undefined
+  const attempt = async () => {
     await attacked.turns()
-    const answer = await attacked.within(what, attack())
-    if (answer === undefined) return undefined
-    const { longest } = await attacked.turns()
-    if (least === undefined || longest < least.longest) least = { answer, longest }
+    answer = await attacked.within(what, attack())
+    // One that has no answer is not tried again.
+    return answer === undefined ? 0 : (await attacked.turns()).longest
   }
-  if (least !== undefined && least.longest > longestTurn) {
-    attacked.faults.push(`${what}: a turn of ${least.longest.toFixed(0)} ms of CPU`)
-  }
-  return least
+  const longest = await leastMs(longestTurn, attempt, () => attacked.reference())
+  if (answer === undefined) return undefined
+  if (longest > longestTurn) attacked.faults.push(`${what}: a turn of ${longest.toFixed(0)} ms of CPU`)
+  return { answer, longest }
 }

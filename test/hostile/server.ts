@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createGateway, memoryLedger, memoryUsageStore, type Gateway, type GatewayOptions } from 'modelhatch'
 import { anthropic, defineProvider, demo, finish, gemini, openai, openaiVideo, text } from 'modelhatch/providers'
 import { plainHosts, type Host } from '../adapters/hosts/hosts.ts'
+import { referenceMs } from '../cpu-time.ts'
 import { longestTurn } from './measured.ts'
 import { hostNames, keyOf, type Places } from './places.ts'
 import { watchTurns } from './turns.ts'
@@ -104,12 +105,16 @@ async function served(gateway: Gateway): Promise<Record<string, object>> {
   return Object.fromEntries(running.map(({ name, port, path }) => [name, { port, path }]))
 }
 
-process.on('message', ({ id, ask, account = '' }: { id: number; ask: 'turns' | 'account'; account?: string }) => {
-  void (async () => {
-    if (ask === 'turns') return turns()
-    const { balance = 0n, held = 0n } = (await ledger.account(account)) ?? {}
-    return { balance: String(balance), held: String(held) }
-  })().then((answer) => process.send?.({ id, answer }))
-})
+process.on(
+  'message',
+  ({ id, ask, account = '' }: { id: number; ask: 'turns' | 'reference' | 'account'; account?: string }) => {
+    void (async () => {
+      if (ask === 'turns') return turns()
+      if (ask === 'reference') return referenceMs()
+      const { balance = 0n, held = 0n } = (await ledger.account(account)) ?? {}
+      return { balance: String(balance), held: String(held) }
+    })().then((answer) => process.send?.({ id, answer }))
+  },
+)
 process.on('disconnect', () => process.exit())
 process.send?.({ ports: { open: await served(open), paid: await served(paid) } })

@@ -1,5 +1,5 @@
 /** How long the event loop of this process is kept busy: CPU time of its thread, which says the same on a busy machine. */
-import { cpu } from '../worst/turns.ts'
+import { cpuMs } from '../cpu-time.ts'
 
 export interface Turns {
   /** Milliseconds of CPU of the longest turn since the last call, and of all of them. */
@@ -12,11 +12,11 @@ const everyMs = 10
 
 /** `slow` is called after a turn that took longer than `limit` milliseconds. */
 export function watchTurns(limit: number, slow: () => void): () => Turns {
-  let before = cpu()
+  let before = cpuMs()
   let longest = 0
   let total = 0
   const note = () => {
-    const now = cpu()
+    const now = cpuMs()
     longest = Math.max(longest, now - before)
     if (now - before > limit) slow()
     total += now - before

@@ -1,12 +1,11 @@
+import { fork, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { long } from '../long.ts'
-import { worstGateway, type WorstGateway } from './gateway.ts'
-import { worstInputs } from './inputs.ts'
-import { turnsOf } from './turns.ts'
+import type { Outcome, Trial } from './child.ts'
 
-/** Milliseconds of CPU, in the best of some tries: twice of what `npm run bench:turns` allows on a machine that is calm. */
+/** Milliseconds of CPU on a machine that is calm: twice of what `npm run bench:turns` allows there. */
 const allowed = 200
-const tries = 3
 
 /** What has taken longest, each in another part of the gateway. All of them are in `npm run bench:turns`. */
 const chosen: readonly (readonly [path: string, name: string, model: string])[] = [
@@ -24,24 +23,28 @@ const others: typeof chosen = [
 ]
 
 describe('no body keeps the event loop for long', () => {
-  let gateway: WorstGateway
+  let child: ChildProcess
 
   beforeAll(async () => {
-    gateway = await worstGateway()
+    child = fork(new URL('child.ts', import.meta.url), { execArgv: ['--conditions=modelhatch-source'] })
+    await answerOf(child)
   })
 
-  afterAll(() => gateway.close())
+  afterAll(() => child.disconnect())
 
   test.each(long ? [...chosen, ...others] : chosen)('%s: %s, to %s', async (path, name, model) => {
-    const input = worstInputs.find((each) => each.path === path && each.name === name)
-    const body = input?.body(model) ?? Buffer.alloc(0)
-    let longest = Infinity
-    for (let tried = 0; tried < tries && longest > allowed; tried++) {
-      const { result, longestTurn } = await turnsOf(() => gateway.send(path, input?.contentType ?? '', body))
-      expect(result).toBeGreaterThan(0)
-      expect(result).toBeLessThan(500)
-      longest = Math.min(longest, longestTurn)
-    }
-    expect(longest).toBeLessThan(allowed)
+    child.send({ path, name, model, limit: allowed } satisfies Trial)
+    const { statuses, longest } = (await answerOf(child)) as Outcome
+    expect(statuses.filter((status) => status < 200 || status >= 500)).toEqual([])
+    expect(longest).toBeLessThanOrEqual(allowed)
   })
 })
+
+async function answerOf(child: ChildProcess): Promise<unknown> {
+  const died = once(child, 'exit').then(([code, signal]) => {
+    throw new Error(`the process ended with ${String(code ?? signal)}`)
+  })
+  died.catch(() => undefined)
+  const [answer] = (await Promise.race([once(child, 'message'), died])) as unknown[]
+  return answer
+}

@@ -1,5 +1,6 @@
-/** What a piece of work costs the event loop: CPU time of the thread, which says the same on a busy machine. */
+/** What a piece of work costs the event loop: CPU time of the thread, as a clock says more on a busy machine. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { cpuMs } from '../cpu-time.ts'
 
 export interface Spent<T> {
   readonly result: T
@@ -12,9 +13,9 @@ export interface Spent<T> {
 export async function turnsOf<T>(work: () => Promise<T>): Promise<Spent<T>> {
   let longestTurn = 0
   let total = 0
-  let before = cpu()
+  let before = cpuMs()
   const note = () => {
-    const now = cpu()
+    const now = cpuMs()
     longestTurn = Math.max(longestTurn, now - before)
     total += now - before
     before = now
@@ -28,10 +29,4 @@ export async function turnsOf<T>(work: () => Promise<T>): Promise<Spent<T>> {
   while (!(await Promise.race([ended, nextTurn(false)]))) note()
   note()
   return { result: await working, longestTurn, total }
-}
-
-/** Milliseconds of CPU of this thread; before Node 23.9 those of the whole process, its compiler and its collector included. */
-export function cpu(): number {
-  const usage = (process as Partial<typeof process>).threadCpuUsage?.() ?? process.cpuUsage()
-  return (usage.user + usage.system) / 1_000
 }

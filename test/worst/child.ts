@@ -1,0 +1,44 @@
+/**
+ * The worst inputs in a process of its own. In a heap as large as other tests leave behind, a single collection of garbage
+ * takes longer than a turn may.
+ */
+import { leastMs } from '../cpu-time.ts'
+import { worstGateway } from './gateway.ts'
+import { worstInputs } from './inputs.ts'
+import { turnsOf } from './turns.ts'
+
+export interface Trial {
+  readonly path: string
+  readonly name: string
+  readonly model: string
+  /** Milliseconds of CPU. */
+  readonly limit: number
+}
+
+export interface Outcome {
+  /** Of every try. */
+  readonly statuses: readonly number[]
+  /** The longest turn in the best of the tries. */
+  readonly longest: number
+}
+
+const gateway = await worstGateway()
+
+async function outcomeOf({ path, name, model, limit }: Trial): Promise<Outcome> {
+  const input = worstInputs.find((each) => each.path === path && each.name === name)
+  if (input === undefined) throw new Error(`there is no input "${name}" for ${path}`)
+  const body = input.body(model)
+  const statuses: number[] = []
+  const longest = await leastMs(limit, async () => {
+    const { result, longestTurn } = await turnsOf(() => gateway.send(path, input.contentType, body))
+    statuses.push(result)
+    return longestTurn
+  })
+  return { statuses, longest }
+}
+
+process.on('message', (trial: Trial) => {
+  void outcomeOf(trial).then((outcome) => process.send?.(outcome))
+})
+process.on('disconnect', () => process.exit())
+process.send?.('ready')
