@@ -1,4 +1,3 @@
-/** The handling of a request with an `Idempotency-Key`, from its claim on the key to what is kept of it. */
 import { GatewayError } from '../errors.ts'
 import { refuse } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
@@ -15,29 +14,30 @@ export interface AttemptParts {
   readonly maxBytes: number
 }
 
-/** What those get who have waited for it; undefined: nothing, somebody else has to try. */
+/** The outcome for requests that waited for the attempt; undefined if one of them must try again. */
 export type Ending = { readonly reply: Reply } | { readonly error: GatewayError } | undefined
 
+/** One attempt to serve a request with an `Idempotency-Key`: claims the key, and stores the response for replay. */
 export class Attempt {
-  readonly #over: () => void
+  readonly #ended: () => void
   readonly #waiting = new Set<(ending: Ending) => void>()
   readonly #start: IdempotencyStart
   readonly #parts: AttemptParts
   #renewal: NodeJS.Timeout | undefined
   #renewing: Promise<unknown> | undefined
 
-  /** `over` is called as soon as the store knows what has become of it; nobody may wait for it any more. */
-  constructor(start: IdempotencyStart, parts: AttemptParts, over: () => void) {
+  /** `ended` is called once the store has the outcome. After that, `wait` must not be called. */
+  constructor(start: IdempotencyStart, parts: AttemptParts, ended: () => void) {
     this.#start = start
     this.#parts = parts
-    this.#over = over
+    this.#ended = ended
   }
 
   get digest(): string {
     return this.#start.digest
   }
 
-  /** Claims the key. If it is had, it is held until the attempt ends. Rejects with 503. */
+  /** Claims the key. If successful, renews its lease until the attempt ends. Rejects with a 503. */
   async claim(): Promise<IdempotencyVerdict> {
     const verdict = await this.#ask()
     if (verdict.outcome !== 'begun') return verdict
@@ -46,29 +46,29 @@ export class Attempt {
     return verdict
   }
 
-  /** What becomes of it. Rejects with 499 when the client leaves, of whom then nothing is held any more. */
+  /** Waits for the outcome. Rejects with a 499 if the client disconnects, and then keeps no reference to it. */
   wait(client: AbortSignal): Promise<Ending> {
     return new Promise((resolve, reject) => {
-      const told = (ending: Ending) => {
-        client.removeEventListener('abort', leave)
+      const settle = (ending: Ending) => {
+        client.removeEventListener('abort', disconnect)
         resolve(ending)
       }
-      const leave = () => {
-        this.#waiting.delete(told)
+      const disconnect = () => {
+        this.#waiting.delete(settle)
         reject(new GatewayError('client_closed', { cause: client.reason }))
       }
-      if (client.aborted) return leave()
-      client.addEventListener('abort', leave, { once: true })
-      this.#waiting.add(told)
+      if (client.aborted) return disconnect()
+      client.addEventListener('abort', disconnect, { once: true })
+      this.#waiting.add(settle)
     })
   }
 
-  /** Nothing has come of the claim but this. */
+  /** Ends an attempt that did not get the key. */
   yield(ending: Ending): void {
     this.#end(ending)
   }
 
-  /** The reply, which is kept before it is given; one that is made over time when it has come to its end. */
+  /** Stores the reply and returns it. A streamed reply is recorded and stored at its end. */
   async keep(reply: Reply): Promise<Reply> {
     const { status, headers, body } = reply
     if (typeof body === 'string' || body instanceof Uint8Array) {
@@ -85,8 +85,8 @@ export class Attempt {
   }
 
   /**
-   * No answer. Only one after which the vendor may have begun work that costs each time is kept, so that nobody pays for
-   * a second; every other failure leaves the key to the next attempt.
+   * Ends a failed attempt. The error is stored only if the vendor may have started work that would be charged again;
+   * after any other failure the next attempt can use the key.
    */
   async fail(thrown: unknown): Promise<void> {
     const error = GatewayError.from(thrown)
@@ -99,37 +99,37 @@ export class Attempt {
   async #finish(answer: IdempotentAnswer | undefined): Promise<void> {
     const { store, keepMs, maxBytes } = this.#parts
     const kept = answer !== undefined && answer.body.length <= maxBytes ? answer : undefined
-    // It is held until the store has all of the answer, which may be large.
-    await this.#tell(() => store.finish({ ...this.#start, keepMs, ...(kept && { answer: kept }) }))
-    await this.#letGo()
-    this.#end(kept === undefined ? { error: notKept() } : { reply: again(kept) })
+    // The lease is renewed until the store has the whole response, which may be large.
+    await this.#update(() => store.finish({ ...this.#start, keepMs, ...(kept && { answer: kept }) }))
+    await this.#stopRenewal()
+    this.#end(kept === undefined ? { error: notKept() } : { reply: replayed(kept) })
   }
 
   async #forget(ending: Ending): Promise<void> {
-    // A sign of life that comes after it would hold the key again.
-    await this.#letGo()
-    await this.#tell(() => this.#parts.store.forget(this.#start))
+    // A renewal that arrives after `forget` would claim the key again.
+    await this.#stopRenewal()
+    await this.#update(() => this.#parts.store.forget(this.#start))
     this.#end(ending)
   }
 
-  /** If the store cannot be told, the lease ends by itself. */
-  async #tell(tell: () => Promise<void> | void): Promise<void> {
+  /** Does not reject: if the store fails, the lease expires. */
+  async #update(update: () => Promise<void> | void): Promise<void> {
     try {
-      await this.#parts.guard.call(tell)
+      await this.#parts.guard.call(update)
     } catch (error) {
       publishFailure({ id: this.#start.attempt, error })
     }
   }
 
-  /** No sign of life is given any more, nor on its way. */
-  async #letGo(): Promise<void> {
+  /** Resolves when no renewal is scheduled or in progress. */
+  async #stopRenewal(): Promise<void> {
     clearInterval(this.#renewal)
     await this.#renewing
   }
 
   #end(ending: Ending): void {
-    this.#over()
-    for (const told of this.#waiting) told(ending)
+    this.#ended()
+    for (const settle of this.#waiting) settle(ending)
     this.#waiting.clear()
   }
 
@@ -145,7 +145,7 @@ export class Attempt {
   }
 }
 
-/** The answer as a repetition gets it. */
-export function again({ status, headers, body }: IdempotentAnswer): Reply {
+/** The response to a replayed request. */
+export function replayed({ status, headers, body }: IdempotentAnswer): Reply {
   return { status, headers: { ...headers, 'idempotent-replayed': 'true' }, body }
 }

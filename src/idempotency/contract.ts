@@ -1,71 +1,73 @@
-/**
- * Where it is noted which requests with an `Idempotency-Key` are under way, and what the answered ones were answered.
- * One record for each account, route and key. `memory.ts` is the embedded store; `testIdempotencyStore` of
- * `modelhatch/testing` says whether another one keeps its promises.
- *
- * - Every method is one atomic step, also among several processes. A later call must observe it as soon as it has resolved.
- * - Times are durations; a store measures them by its own clock, so that machines whose clocks differ agree.
- * - The gateway calls a store with a deadline. While it cannot be asked, requests with a key are refused with 503.
- * - A store that is full may give up answers before their time: a repetition is then a new call. It never gives up a
- *   record that is held; rather it rejects new ones.
- */
-
-/** Which record, and who wants to change it. */
+/** Identifies a record, and the attempt that wants to change it. */
 export interface IdempotencyClaim {
   readonly account: string
-  /** Such as `chat.completions`. */
+  /** Name of the endpoint, such as `chat.completions`. */
   readonly route: string
-  /** What the client has chosen: 1 to 255 visible ASCII characters. Upper and lower case differ. */
+  /** The client's key: 1 to 255 visible ASCII characters, case-sensitive. */
   readonly key: string
-  /** One handling of one request. No other has the same. */
+  /** Unique id of one attempt to serve the request. */
   readonly attempt: string
 }
 
+/** Starts an attempt, or renews its lease. */
 export interface IdempotencyStart extends IdempotencyClaim {
   /** SHA-256 of the request, in hex. */
   readonly digest: string
-  /** Milliseconds for which the record is held without a sign of life. */
+  /** Milliseconds after which the lease expires unless it is renewed. */
   readonly leaseMs: number
 }
 
-/** What stands in the record after `begin`; `digest` is that of the request it was made for. */
+/** The state of the record after `begin`. `digest` is that of the request that created it. */
 export type IdempotencyVerdict =
-  /** The attempt holds the record. */
+  /** This attempt holds the record. */
   | { readonly outcome: 'begun' }
   /** Another attempt holds it. */
   | { readonly outcome: 'running'; readonly digest: string }
-  /** An attempt has ended. Without `answer`: it was answered, but the answer was not kept. */
+  /** An attempt has ended. Without `answer`, its response was not stored. */
   | { readonly outcome: 'ended'; readonly digest: string; readonly answer?: IdempotentAnswer }
 
-/** An answer to be given again. Treat it as read-only. */
+/** A stored response. Treat it as read-only. */
 export interface IdempotentAnswer {
   readonly status: number
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>
-  /** JSON, events or anything else, byte for byte; `maxBytes` of the gateway's options at most. */
+  /** The exact bytes: JSON, events or anything else. At most `maxBytes` of the gateway's options. */
   readonly body: Uint8Array
 }
 
+/** Ends an attempt. */
 export interface IdempotencyEnd extends IdempotencyClaim {
+  /** The response to store. Absent if it is too large. */
   readonly answer?: IdempotentAnswer
-  /** Milliseconds for which the record is kept from now on; then it counts as absent. */
+  /** Milliseconds after which the record counts as absent. */
   readonly keepMs: number
 }
 
+/**
+ * Where requests with an `Idempotency-Key` are tracked and their responses stored for replay: one record per account,
+ * route and key. `testIdempotencyStore` of `modelhatch/testing` tests an implementation against this contract.
+ *
+ * - Required. Every method is atomic with respect to all processes. Later calls observe it once it has resolved.
+ * - Required. Times are durations, measured by the store's own clock, so that machines whose clocks differ agree.
+ * - Optional. A full store may drop stored responses early; a retry is then a new request. It must never drop a record
+ *   that an attempt holds, and rejects new ones instead.
+ *
+ * The gateway limits each call in time. While the store fails, requests with a key are rejected with 503.
+ */
 export interface IdempotencyStore {
   /**
-   * Required. Where there is no record, or one whose time or lease has run out, the attempt holds it from now on, for
-   * `leaseMs`. Where the same attempt holds it, its lease begins anew. Any other record is told and left as it is. Of any
-   * number of concurrent attempts exactly one begins.
+   * Required. If there is no record, or its time or lease has expired, the attempt holds it for `leaseMs`. If the same
+   * attempt already holds it, renews its lease. Otherwise returns the record unchanged. Of any number of concurrent
+   * attempts exactly one gets it.
    */
   begin(start: IdempotencyStart): Promise<IdempotencyVerdict> | IdempotencyVerdict
   /**
-   * Required. Ends the record that the attempt holds and keeps the answer. Changes nothing where another attempt holds
-   * it, or it has ended. Whether an attempt that has outlived its lease still may end it is open.
+   * Required. Ends the record that the attempt holds and stores the response. Changes nothing if another attempt holds
+   * the record or it has ended. May accept an attempt whose lease has expired.
    */
   finish(end: IdempotencyEnd): Promise<void> | void
-  /** Required. Takes away the record that the attempt holds, so that the next may begin. Any other is left as it is. */
+  /** Required. Deletes the record that the attempt holds, so that another attempt can start. Leaves any other record unchanged. */
   forget(claim: IdempotencyClaim): Promise<void> | void
-  /** Optional. Gives back what the store holds. Called once by `gateway.close()`. */
+  /** Optional. Releases the store's resources. Called once by `gateway.close()`. */
   close?(): Promise<void> | void
 }

@@ -1,4 +1,3 @@
-/** Whether two requests are the same. */
 import { createHash } from 'node:crypto'
 import { isFile, type FilePart, type OpenForm } from '../http/form.ts'
 
@@ -11,8 +10,8 @@ export interface ReadBody {
 }
 
 /**
- * SHA-256 in hex: of the bytes of a JSON body; of a form's fields and files as they came, for its boundary is another
- * each time. A form is taken in whole for it.
+ * SHA-256 of a request, in hex, to detect a different request with the same key. Of a form it covers fields and files
+ * but not the boundary, which differs each time; the form is received completely for this.
  */
 export async function digestOf({ form, json }: ReadBody): Promise<string> {
   return form === undefined ? createHash('sha256').update(json({})).digest('hex') : digestOfForm(form)
@@ -22,10 +21,10 @@ async function digestOfForm(form: OpenForm): Promise<string> {
   const hash = createHash('sha256')
   await form.keep()
   for await (const part of form.parts()) {
-    const told = isFile(part)
+    const content = isFile(part)
       ? [part.name, part.filename, part.type, await digestOfFile(part)]
       : [part.name, part.value]
-    hash.update(JSON.stringify(told))
+    hash.update(JSON.stringify(content))
   }
   return hash.digest('hex')
 }

@@ -1,26 +1,26 @@
-/**
- * Requests with an `Idempotency-Key`: the first is a call, its repetitions get the answer of the first. Those that come
- * while it is under way wait for it in the same process, and are told to come again (409) in another one.
- */
 import type { Caller } from '../auth/contract.ts'
 import { GatewayError } from '../errors.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
-import { again, Attempt, type AttemptParts, type Ending } from './attempt.ts'
+import { Attempt, replayed, type AttemptParts, type Ending } from './attempt.ts'
 import { digestOf, type ReadBody } from './digest.ts'
 import { idempotencyKeyOf } from '../http/idempotency-key.ts'
-import { anotherRequest, notKept, underWay } from './refusals.ts'
+import { anotherRequest, inProgress, notKept } from './refusals.ts'
 
 export interface IdempotencyParts extends AttemptParts {
   readonly leaseMs: number
 }
 
-/** A request whose caller is known, after its body was read. */
+/** An authenticated request, after its body was read. */
 export interface Keyed {
   readonly id: string
   readonly caller: Caller
   readonly exchange: Exchange
 }
 
+/**
+ * Serves the first request with an `Idempotency-Key` and replays its response to later ones. A request that arrives
+ * while the first is in progress waits for it in the same process; in another process it is rejected with a 409.
+ */
 export class Idempotency {
   readonly #parts: IdempotencyParts
   /** The attempts of this process. */
@@ -31,9 +31,9 @@ export class Idempotency {
   }
 
   /**
-   * An attempt, which the caller has to `keep` or to `fail`; or the reply of an earlier one. Throws 400 for a bad key, 409
-   * for another request under the same key and for one that is under way elsewhere, whatever an attempt has failed with
-   * that it waited for, 499, 503.
+   * Returns an attempt, on which the caller must call `keep` or `fail`, or the reply of an earlier attempt. Throws a 400
+   * for an invalid key, a 409 if the key was used for another request or is in progress in another process, the error of
+   * an attempt it waited for, a 499 or a 503.
    */
   async begin(route: string, { id, caller, exchange }: Keyed, body: ReadBody): Promise<Attempt | Reply> {
     const key = idempotencyKeyOf(exchange) ?? ''
@@ -55,21 +55,21 @@ export class Idempotency {
     return replyOf(ending)
   }
 
-  /** Waits for what is still being told to the store. */
+  /** Waits for pending updates of the store. */
   async close(): Promise<void> {
-    const nobody = new AbortController().signal
-    await Promise.all(Array.from(this.#attempts.values(), async (attempt) => attempt.wait(nobody)))
+    const never = new AbortController().signal
+    await Promise.all(Array.from(this.#attempts.values(), async (attempt) => attempt.wait(never)))
     await this.#parts.store.close?.()
   }
 
-  /** What stands in the way of the attempt: undefined if it has got the key. */
+  /** Claims the key. Returns undefined if successful, otherwise the outcome for this request. */
   async #claim(attempt: Attempt): Promise<Ending> {
     try {
       const verdict = await attempt.claim()
       if (verdict.outcome === 'begun') return undefined
       if (verdict.digest !== attempt.digest) return { error: anotherRequest() }
-      if (verdict.outcome === 'running') return { error: underWay() }
-      return verdict.answer === undefined ? { error: notKept() } : { reply: again(verdict.answer) }
+      if (verdict.outcome === 'running') return { error: inProgress() }
+      return verdict.answer === undefined ? { error: notKept() } : { reply: replayed(verdict.answer) }
     } catch (error) {
       return { error: GatewayError.from(error) }
     }

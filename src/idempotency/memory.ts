@@ -1,13 +1,13 @@
-/** The embedded store: the answers used last, as far as they fit. Lost with the process. */
 import { callback, checkKnown, count as atLeastOne } from '../validation/known-options.ts'
 import { LRUCache } from 'lru-cache'
 import { lazily } from '../lazily.ts'
 import type { IdempotencyClaim, IdempotencyStore, IdempotentAnswer } from './contract.ts'
 
+/** Options of `memoryIdempotencyStore`. */
 export interface MemoryIdempotencyOptions {
-  /** Answers kept at most. Default 10,000. */
+  /** Maximum number of stored responses. Default 10,000. */
   readonly count?: number
-  /** Bytes of all of them together at most. Default 64 MiB. */
+  /** Maximum bytes of all responses together. Default 64 MiB. */
   readonly bytes?: number
   /** Milliseconds by any clock. Default `performance.now`. */
   readonly now?: () => number
@@ -25,10 +25,11 @@ interface Ended {
   readonly until: number
 }
 
+/** An idempotency store in the memory of this process. Evicts the least recently used; all are lost on restart. */
 export function memoryIdempotencyStore(options: MemoryIdempotencyOptions = {}): IdempotencyStore {
   checkKnown('memoryIdempotencyStore', options, { count: atLeastOne, bytes: atLeastOne, now: callback })
   const { count = 10_000, bytes = 64 * 1024 * 1024, now = () => performance.now() } = options
-  /** As many as there are requests under way; the one whose sign of life is oldest first. */
+  /** Records held by open requests, least recently renewed first. */
   const held = new Map<string, Held>()
   const ended = lazily(() => new LRUCache<string, Ended>({ max: count, maxSize: bytes, sizeCalculation: sizeOf }))
 
@@ -79,7 +80,7 @@ function placeOf({ account, route, key }: IdempotencyClaim): string {
   return JSON.stringify([account, route, key])
 }
 
-/** The key, the digest and bookkeeping are estimated. */
+/** Key, digest and overhead are estimated. */
 function sizeOf({ answer }: Ended, place: string): number {
   return (answer?.body.length ?? 0) + 2 * place.length + 500
 }

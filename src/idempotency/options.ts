@@ -1,10 +1,9 @@
-/** How repetitions of a request are answered. */
-
+/** How responses to requests with an `Idempotency-Key` are replayed. */
 export interface IdempotencyOptions {
-  /** Milliseconds for which an answer is given again. Default 86,400,000: a day. */
+  /** Milliseconds for which a response can be replayed. Default 86,400,000 (a day). */
   readonly keepMs?: number
-  /** Bytes of an answer that is kept at most; a larger one is given once. Default 4 MiB. */
+  /** Maximum bytes of a stored response; a larger one is sent but not stored. Default 4 MiB. */
   readonly maxBytes?: number
-  /** Milliseconds after which the keys of a process that died are free again. Default 30,000. */
+  /** Milliseconds after which keys held by a process that died become free. Default 30,000. */
   readonly leaseMs?: number
 }

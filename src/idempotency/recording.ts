@@ -1,10 +1,12 @@
-/** Writing down a stream while it goes out. */
 import type { Sink, StreamBody } from '../http/exchange.ts'
 
-/** Called once. `whole`: the stream came to a good end, whether or not its client was still there. */
+/**
+ * Called once, at the end of the stream. `whole`: the stream ended without an error, even if its client had disconnected.
+ * `bytes`: undefined if there were more than `maxBytes`.
+ */
 export type Recorded = (whole: boolean, bytes: Uint8Array | undefined) => void
 
-/** The same body. Of one with more than `maxBytes` no bytes are told. */
+/** Records a stream of at most `maxBytes` while it is sent. */
 export function recording(body: StreamBody, maxBytes: number, ended: Recorded): StreamBody {
   return { start: (sink) => body.start(new Recorder(sink, maxBytes, ended)) }
 }
@@ -13,12 +15,12 @@ class Recorder implements Sink {
   readonly #sink: Sink
   readonly #ended: Recorded
   #pieces: Uint8Array[] | undefined = []
-  #room: number
+  #capacity: number
   #over = false
 
   constructor(sink: Sink, maxBytes: number, ended: Recorded) {
     this.#sink = sink
-    this.#room = maxBytes
+    this.#capacity = maxBytes
     this.#ended = ended
   }
 
@@ -51,8 +53,8 @@ class Recorder implements Sink {
   #take(piece: string | Uint8Array): void {
     if (this.#pieces === undefined) return
     const bytes = typeof piece === 'string' ? Buffer.from(piece) : piece
-    this.#room -= bytes.length
-    if (this.#room < 0) this.#pieces = undefined
+    this.#capacity -= bytes.length
+    if (this.#capacity < 0) this.#pieces = undefined
     else this.#pieces.push(bytes)
   }
 }

@@ -1,4 +1,3 @@
-/** What those are told who repeat a request and cannot have its answer. */
 import { GatewayError } from '../errors.ts'
 
 export function anotherRequest(): GatewayError {
@@ -8,9 +7,9 @@ export function anotherRequest(): GatewayError {
   })
 }
 
-export function underWay(): GatewayError {
+export function inProgress(): GatewayError {
   return new GatewayError('conflict', {
-    message: 'A request with this "Idempotency-Key" is under way. Try again when it has ended.',
+    message: 'A request with this "Idempotency-Key" is in progress. Retry after it has ended.',
     shouldRetry: true,
     retryAfterMs: 1_000,
   })
@@ -19,7 +18,7 @@ export function underWay(): GatewayError {
 export function notKept(): GatewayError {
   return new GatewayError('conflict', {
     message:
-      'The request with this "Idempotency-Key" was answered, and the answer was too large to be kept. Use a new key to ask again.',
+      'The request with this "Idempotency-Key" has completed, but its response was too large to be stored. Use a new key to send it again.',
     shouldRetry: false,
   })
 }

@@ -1,39 +1,38 @@
-/**
- * Where responses are kept between calls: `store: true` (the default) puts one there, `previous_response_id`, item
- * references, `GET` and `DELETE /v1/responses/{id}` find it again.
- *
- * The account is part of every key: what another account stored does not exist. The gateway calls a store with a
- * deadline. A store that cannot be read makes the call fail with 503; one that cannot be written makes the answer say
- * `store: false`, for the answer itself has been made and paid for.
- */
-
-/** One response with the conversation that led to it. JSON only, so that any store can keep it. */
+/** One stored response, with the conversation before it. Holds JSON values only, so that any store can keep it. */
 export interface ResponseRecord {
-  /** Whose it is. */
+  /** The account that owns it. */
   readonly account: string
-  /** As the client knows it, such as `resp_68af…`: 1 to 1,024 visible ASCII characters. Unique within the account. */
+  /** The response's public id, such as `resp_68af…`: 1 to 1,024 visible ASCII characters, unique within the account. */
   readonly id: string
   /**
-   * The ids of the items in it, by which later requests may refer to them: 1 to 1,024 visible ASCII characters each, some
-   * of them chosen by the client.
+   * Ids of its items, which later requests can reference: 1 to 1,024 visible ASCII characters each. Clients choose some
+   * of them.
    */
   readonly items: readonly string[]
-  /** JSON text. Its form is the gateway's own; it may hold everything the caller wrote and got. */
+  /** JSON text in a format of the gateway. Contains the caller's input and output. */
   readonly body: string
 }
 
+/**
+ * Where responses are kept for later requests: `store: true` (the default) adds one; `previous_response_id`, item
+ * references, and `GET` and `DELETE /v1/responses/{id}` read it.
+ *
+ * The account is part of every key: records of other accounts are never found. The gateway limits each call in time. A
+ * failed read fails the request with a 503. After a failed write the response has `store: false`, because it has been
+ * produced and charged.
+ */
 export interface ResponseStore {
-  /** Required. Adds a record, or replaces the one with the same account and id. How long it is kept is up to the store. */
+  /** Required. Adds a record, or replaces the one with the same account and id. The store decides how long it is kept. */
   put(record: ResponseRecord): Promise<void> | void
   /**
-   * Required. The record with this account and id; undefined when there is none, or no more. Must observe every `put`
-   * and `delete` that resolved before.
+   * Required. The record with this account and id; undefined if there is none, or it has expired. Must observe every
+   * `put` and `delete` that resolved before.
    */
   get(account: string, id: string): Promise<ResponseRecord | undefined> | ResponseRecord | undefined
-  /** Required. A record of this account among whose `items` is this id; which one, where several are, is open. */
+  /** Required. A record of this account whose `items` include this id; any of them if there are several. */
   holding(account: string, itemId: string): Promise<ResponseRecord | undefined> | ResponseRecord | undefined
-  /** Required. Takes a record away. True for exactly one of several concurrent calls, false when there was none. */
+  /** Required. Deletes a record. Of several concurrent calls exactly one returns true; returns false if there is none. */
   delete(account: string, id: string): Promise<boolean> | boolean
-  /** Optional. Gives back what the store holds. Called once by `gateway.close()`. */
+  /** Optional. Releases the store's resources. Called once by `gateway.close()`. */
   close?(): Promise<void> | void
 }

@@ -1,15 +1,15 @@
-/** The embedded store: the responses used last, as far as they fit. Lost with the process. */
 import { age, callback, checkKnown, count as atLeastOne } from '../validation/known-options.ts'
 import { LRUCache } from 'lru-cache'
 import { lazily } from '../lazily.ts'
 import type { ResponseRecord, ResponseStore } from './contract.ts'
 
+/** Options of `memoryResponseStore`. */
 export interface ResponseMemoryOptions {
-  /** Responses kept at most. Default 10,000. */
+  /** Maximum number of responses. Default 10,000. */
   readonly count?: number
-  /** Bytes of all of them together at most. Default 64 MiB. */
+  /** Maximum bytes of all responses together. Default 64 MiB. */
   readonly bytes?: number
-  /** Milliseconds for which a response is kept. Default 86,400,000: a day. */
+  /** Milliseconds for which a response is kept. Default 86,400,000 (a day). */
   readonly ageMs?: number
   /** Milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number
@@ -20,10 +20,11 @@ interface Kept {
   readonly at: number
 }
 
+/** A response store in the memory of this process. Evicts the least recently used; all are lost on restart. */
 export function memoryResponseStore(options: ResponseMemoryOptions = {}): ResponseStore {
   checkKnown('memoryResponseStore', options, { count: atLeastOne, bytes: atLeastOne, ageMs: age, clock: callback })
   const { count = 10_000, bytes = 64 * 1024 * 1024, ageMs = 86_400_000, clock = Date.now } = options
-  /** Item → the keys of the records it stands in. */
+  /** Item → keys of the records that contain it. */
   const places = new Map<string, Set<string>>()
   const records = lazily(
     () =>
@@ -52,7 +53,7 @@ export function memoryResponseStore(options: ResponseMemoryOptions = {}): Respon
     put(record) {
       const key = keyOf(record.account, record.id)
       records().set(key, { record, at: clock() })
-      // A record larger than all there is room for is not taken.
+      // The cache does not accept a record larger than its capacity.
       if (!records().has(key)) return
       for (const item of record.items) {
         const place = keyOf(record.account, item)
@@ -76,12 +77,12 @@ export function memoryResponseStore(options: ResponseMemoryOptions = {}): Respon
   }
 }
 
-/** Length first: no two pairs of account and id make the same key. */
+/** Starts with the length of the account, so that different pairs never have the same key. */
 function keyOf(account: string, id: string): string {
   return `${account.length}:${account}:${id}`
 }
 
-/** A string takes up to two bytes a character; keys, ids and bookkeeping are estimated. */
+/** A string has up to two bytes per character. Keys, ids and overhead are estimated. */
 function sizeOf({ record }: Kept): number {
   return 2 * record.body.length + 200 * (2 + record.items.length)
 }

@@ -1,34 +1,33 @@
-/** What stands between the gateway and one store: a deadline for every call, and a breaker while it is down. */
 import { GatewayError } from '../errors.ts'
 
 export interface GuardOptions {
-  /** What the host's log is told, such as `the ledger`. */
+  /** Name of the store in error causes, such as `the ledger`. */
   readonly name: string
-  /** Milliseconds to wait for an answer. */
+  /** Milliseconds to wait for a result. */
   readonly timeoutMs: number
   readonly now: () => number
 }
 
-/** Says of a refusal that the store was not asked, and so cannot have done anything. */
+/** The cause of an error when the store was not called, and so cannot have changed anything. */
 class Unasked extends Error {}
 
-/** Whether it is known of an error of a guard that nothing has reached the store. */
+/** Whether an error of a guard means that the store was not called. */
 export function isUnasked(error: unknown): boolean {
   return GatewayError.is(error) && error.cause instanceof Unasked
 }
 
-/** Failures in a row after which the store is left alone. */
+/** Consecutive failures that open the breaker. */
 const failuresToOpen = 5
-/** Milliseconds after which one call may look again, and again after as many: what a return of the store costs at most. */
+/** Milliseconds between two probes of an open breaker, and so the longest delay after the store has recovered. */
 const coolDownMs = 250
-/** Milliseconds for which such a call is waited for. Its answer counts as a sign of life even later. */
+/** Timeout of a probe in milliseconds. A later success still closes the breaker. */
 const probeMs = 500
-/** Calls that wait for an answer at once, at most. */
+/** Maximum number of pending calls. */
 const mostWaiting = 10_000
 
 /**
- * Calls a store. Whatever goes wrong with it becomes 503 with advice to try again, at the latest after the deadline; a
- * `GatewayError` of the store's own passes. Answers that are given at once cost nothing here.
+ * Calls a store with a timeout and a breaker. Every failure becomes a 503 with advice to retry; a `GatewayError` of the
+ * store is rethrown. Synchronous results cost nothing.
  */
 export class Guard {
   readonly #options: GuardOptions
@@ -44,11 +43,11 @@ export class Guard {
     const probing = this.#failures >= failuresToOpen
     if (probing) {
       const now = this.#options.now()
-      // A clock that was put back must not keep the breaker open.
-      if (now < this.#nextProbeAt && this.#nextProbeAt - now <= coolDownMs) throw this.#unasked('was left alone')
+      // If the clock was set back, the breaker must not stay open.
+      if (now < this.#nextProbeAt && this.#nextProbeAt - now <= coolDownMs) throw this.#unasked('is down')
       this.#nextProbeAt = now + coolDownMs
     }
-    if (this.#waiting >= mostWaiting) throw this.#unasked('has too many calls waiting')
+    if (this.#waiting >= mostWaiting) throw this.#unasked('has too many pending calls')
     let answer: Promise<T> | T
     try {
       answer = ask()
@@ -94,7 +93,7 @@ export class Guard {
   }
 
   #failed(error: unknown): GatewayError {
-    // An error of ours is an answer: the store is there.
+    // A GatewayError is the store's answer, so the store works.
     if (GatewayError.is(error)) return error
     this.#failures++
     if (this.#failures === failuresToOpen) this.#nextProbeAt = this.#options.now() + coolDownMs

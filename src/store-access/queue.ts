@@ -1,24 +1,23 @@
-/**
- * What is told to a store after the answer, so that no client waits for it: in batches, repeated until it is taken. An
- * item that the store will not take goes round alone and holds up no other.
- */
-
 export interface QueueOptions<T> {
-  /** Takes a batch. May be called again with items of a batch that failed. */
+  /** Sends a batch. Called again with the items of a batch that failed. */
   readonly send: (batch: readonly T[]) => Promise<void> | void
-  /** What of an item is sent again after it failed. Default: the same. */
+  /** What to send again of an item that failed. Default: the same item. */
   readonly again?: (item: T) => T
-  /** Items that wait at most. */
+  /** Maximum number of queued items. */
   readonly most: number
-  /** Called once for each item that is given up, for want of room or of time. */
+  /** Called once for each item that is dropped because the queue is full or closed. */
   readonly dropped: (item: T, why: unknown) => void
 }
 
-/** Items of one call at most. */
+/** Maximum number of items per call. */
 const largestBatch = 100
 const firstPauseMs = 50
 const longestPauseMs = 1_000
 
+/**
+ * Sends items to a store in the background, in batches, until the store accepts them. After a failure items are sent one
+ * by one, so that an item which the store rejects does not block the others.
+ */
 export class Queue<T> {
   readonly #options: QueueOptions<T>
   #waiting: T[] = []
@@ -33,7 +32,7 @@ export class Queue<T> {
     this.#options = options
   }
 
-  /** Items that are not taken yet. */
+  /** Number of items not accepted yet. */
   get size(): number {
     return this.#waiting.length + this.#sending.length
   }
@@ -42,18 +41,18 @@ export class Queue<T> {
     return this.size >= this.#options.most
   }
 
-  /** What is not taken yet, oldest first. */
+  /** Items not accepted yet, oldest first. */
   get left(): readonly T[] {
     return [...this.#sending, ...this.#waiting]
   }
 
   add(item: T): void {
-    if (this.full) return this.#options.dropped(item, this.#failure ?? new Error('too many wait'))
+    if (this.full) return this.#options.dropped(item, this.#failure ?? new Error('the queue is full'))
     this.#waiting.push(item)
     if (this.#sending.length === 0 && this.#timer === undefined) this.#next()
   }
 
-  /** Resolves when everything is taken, or after `ms`. */
+  /** Resolves when all items are accepted, or after `ms`. */
   async idle(ms: number): Promise<void> {
     if (this.size === 0) return
     await new Promise<void>((resolve) => {
@@ -67,23 +66,23 @@ export class Queue<T> {
     })
   }
 
-  /** Resolves when everything is taken. What is not after `ms` is dropped. */
+  /** Resolves when all items are accepted. Drops the rest after `ms`. */
   async drain(ms: number): Promise<void> {
-    // A slow store has no time for one item after the other.
+    // Full batches, because there may be no time to send items one by one.
     this.#batchSize = largestBatch
     this.#pauseMs = firstPauseMs
     if (this.#timer !== undefined) this.#resume()
     await this.idle(ms)
     clearTimeout(this.#timer)
     const { left } = this
-    // Also what is on its way: if the store refuses it later, it is not sent again.
+    // Includes items being sent: if the store rejects them later, they are not sent again.
     this.#sending = []
     this.#waiting = []
     for (const item of left) this.#options.dropped(item, this.#failure ?? new Error('the gateway was closed'))
   }
 
   #next(): void {
-    // A store that answers at once is asked in a loop, not by recursion.
+    // For a synchronous store a loop, because recursion could exceed the stack.
     while (this.#waiting.length > 0) {
       const batch = this.#waiting.splice(0, this.#batchSize)
       this.#sending = batch

@@ -1,9 +1,7 @@
-/** Texts that every store can keep and compare exactly. */
-
 /**
- * Whether a text from outside may be handed to a store as an id, a cursor or a name: some databases fail at a NUL or at
- * half a surrogate pair, replace it so that two ids become one, or have an index that takes no long value. Such a failure
- * would be taken for an outage, and be everyone's.
+ * Whether every store can keep and compare a text from a client or vendor exactly. Some databases fail at a NUL or an
+ * unpaired surrogate, replace it so that two ids become equal, or cannot index a long value. Such a failure would look
+ * like an outage of the store and open its breaker for all requests.
  */
 export function isStorable(text: unknown, longest = 512): text is string {
   return typeof text === 'string' && text.length <= longest && text.isWellFormed() && !text.includes('\0')
