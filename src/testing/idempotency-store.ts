@@ -1,4 +1,3 @@
-/** The contract of `IdempotencyStore` as a suite for any test runner. */
 import assert from 'node:assert/strict'
 import type { IdempotencyStart, IdempotencyStore, IdempotentAnswer } from '../idempotency/contract.ts'
 import { fresh, assertStoresLarge, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
@@ -7,10 +6,18 @@ import type { TestFunction } from './runner.ts'
 
 const leaseMs = 60_000
 const keepMs = 60_000
-/** Milliseconds that a test can wait for, and after which something short is over for certain. */
-const [brief, past] = [300, 450]
+/** Milliseconds: a short lease or keep time, and a wait after which it has expired. */
+const [shortMs, waitMs] = [300, 450]
 
-/** Registers one test for each promise. `factory` gives a store; records of other tests in it do no harm. */
+/**
+ * Registers one test for each requirement of the `IdempotencyStore` contract.
+ *
+ * @param factory Opens the store of one test. It need not be empty: every test uses accounts of its own.
+ * @example
+ * ```ts
+ * testIdempotencyStore(test, () => myStore())
+ * ```
+ */
 export function testIdempotencyStore(
   test: TestFunction,
   factory: () => Promise<IdempotencyStore> | IdempotencyStore,
@@ -18,7 +25,7 @@ export function testIdempotencyStore(
 ): void {
   const { it, wait } = suiteOf('idempotency store', test, factory, options)
 
-  it('one attempt begins; the next is told what is running', async (store, other) => {
+  it('the first attempt begins; others see it running, with its digest', async (store, other) => {
     const first = start()
     assert.deepEqual(await store.begin(first), { outcome: 'begun' })
     const running = { outcome: 'running', digest: first.digest }
@@ -26,7 +33,7 @@ export function testIdempotencyStore(
     assert.deepEqual(await other.begin(next(first, { digest: 'another' })), running)
   })
 
-  it('of many attempts at once exactly one begins', async (store, other) => {
+  it('exactly one of many concurrent attempts begins', async (store, other) => {
     for (let round = 0; round < 5; round++) {
       const first = start()
       const verdicts = await race(20, [store, other], async (handle) => handle.begin(next(first)))
@@ -34,43 +41,43 @@ export function testIdempotencyStore(
     }
   })
 
-  it('an answer comes back byte for byte, whoever asks', async (store, other) => {
+  it('a stored response is returned byte for byte, through every handle', async (store, other) => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte))
     for (const body of [bytes, Buffer.alloc(0), Buffer.from('\uFEFF{"a":"\\u0000"}\0')]) {
       const first = start()
       const answer = { status: 201, headers: { 'content-type': 'a/b; "c"', 'x-odd': "'; --" }, body }
       await store.begin(first)
       await store.finish({ ...first, keepMs, answer })
-      assert.deepEqual(plain(await other.begin(next(first))), { outcome: 'ended', digest: first.digest, answer })
-      assert.deepEqual(plain(await store.begin(next(first))), { outcome: 'ended', digest: first.digest, answer })
+      assert.deepEqual(comparable(await other.begin(next(first))), { outcome: 'ended', digest: first.digest, answer })
+      assert.deepEqual(comparable(await store.begin(next(first))), { outcome: 'ended', digest: first.digest, answer })
     }
   })
 
-  it('keeps an answer of 4 MiB', async (store, other) => {
+  it('stores a response of 4 MiB', async (store, other) => {
     const first = start()
     const answer = { status: 200, headers: {}, body: Buffer.alloc(4 * 1024 * 1024, 'naïve 🎈 ') }
-    await assertStoresLarge('an answer of 4 MiB', { outcome: 'ended', digest: first.digest, answer }, async () => {
+    await assertStoresLarge('a response of 4 MiB', { outcome: 'ended', digest: first.digest, answer }, async () => {
       await store.begin(first)
       await store.finish({ ...first, keepMs, answer })
-      return plain(await other.begin(next(first))) as { outcome: 'ended'; digest: string; answer: typeof answer }
+      return comparable(await other.begin(next(first))) as { outcome: 'ended'; digest: string; answer: typeof answer }
     })
   })
 
-  it('an attempt may end without an answer', async (store, other) => {
+  it('an attempt may finish without a response', async (store, other) => {
     const first = start()
     await store.begin(first)
     await store.finish({ ...first, keepMs })
     assert.deepEqual(await other.begin(next(first)), { outcome: 'ended', digest: first.digest })
   })
 
-  it('what was forgotten can begin again', async (store, other) => {
+  it('a forgotten record can begin again', async (store, other) => {
     const first = start()
     await store.begin(first)
     await store.forget(first)
     assert.deepEqual(await other.begin(next(first)), { outcome: 'begun' })
   })
 
-  it('nobody ends or forgets what another attempt holds', async (store, other) => {
+  it('an attempt cannot finish or forget a record that another attempt holds', async (store, other) => {
     const first = start()
     await store.begin(first)
     await other.finish({ ...next(first), keepMs, answer: text('foreign') })
@@ -78,29 +85,29 @@ export function testIdempotencyStore(
     assert.deepEqual(await other.begin(next(first)), { outcome: 'running', digest: first.digest })
   })
 
-  it('nobody ends what was never begun', async (store) => {
+  it('finishing a record that never began has no effect', async (store) => {
     const first = start()
     await store.finish({ ...first, keepMs, answer: text('from nowhere') })
     await store.forget(first)
     assert.deepEqual(await store.begin(first), { outcome: 'begun' })
   })
 
-  it('what has ended stays as it is, for its own attempt too', async (store) => {
+  it('a finished record does not change, not even by its own attempt', async (store) => {
     const first = start()
     const answer = text('first')
     await store.begin(first)
     await store.finish({ ...first, keepMs, answer })
     await store.finish({ ...first, keepMs, answer: text('second') })
     await store.forget(first)
-    assert.deepEqual(plain(await store.begin(first)), { outcome: 'ended', digest: first.digest, answer })
-    assert.deepEqual(plain(await store.begin(next(first))), { outcome: 'ended', digest: first.digest, answer })
+    assert.deepEqual(comparable(await store.begin(first)), { outcome: 'ended', digest: first.digest, answer })
+    assert.deepEqual(comparable(await store.begin(next(first))), { outcome: 'ended', digest: first.digest, answer })
   })
 
-  it('a lease that has run out leaves the key to the next attempt, and the last one nothing to end', async (store, other) => {
-    const first = start({ leaseMs: brief })
+  it('after a lease expires the next attempt can begin, and the previous one can no longer finish', async (store, other) => {
+    const first = start({ leaseMs: shortMs })
     await store.begin(first)
     assert.equal((await other.begin(next(first))).outcome, 'running')
-    await wait(past)
+    await wait(waitMs)
     const second = next(first, { leaseMs })
     assert.deepEqual(await other.begin(second), { outcome: 'begun' })
     await store.finish({ ...first, keepMs, answer: text('late') })
@@ -108,25 +115,25 @@ export function testIdempotencyStore(
     assert.deepEqual(await store.begin(next(first)), { outcome: 'running', digest: second.digest })
   })
 
-  it('a sign of life begins the lease anew', async (store, other) => {
-    const first = start({ leaseMs: brief })
+  it('beginning again with the same attempt renews its lease', async (store, other) => {
+    const first = start({ leaseMs: shortMs })
     await store.begin(first)
     assert.deepEqual(await store.begin({ ...first, leaseMs }), { outcome: 'begun' })
-    await wait(past)
+    await wait(waitMs)
     assert.equal((await other.begin(next(first))).outcome, 'running')
   })
 
-  it('an answer whose time is over is not given any more', async (store, other) => {
+  it('a stored response expires after keepMs', async (store, other) => {
     const first = start()
     await store.begin(first)
-    await store.finish({ ...first, keepMs: brief, answer: text('old') })
-    await wait(past)
+    await store.finish({ ...first, keepMs: shortMs, answer: text('old') })
+    await wait(waitMs)
     assert.deepEqual(await other.begin(next(first)), { outcome: 'begun' })
   })
 
   testAttemptNames(it, start)
 
-  it('account, route and key tell records apart, each by itself and whatever they hold', async (store) => {
+  it('records with different accounts, routes or keys are separate, whatever characters these contain', async (store) => {
     const { account } = start()
     const records = [
       { account, route: 'a', key: 'bc' },
@@ -165,8 +172,8 @@ function text(body: string): IdempotentAnswer {
   return { status: 200, headers: {}, body: Buffer.from(body) }
 }
 
-/** With a body that can be compared, whichever kind of bytes the store gives. */
-function plain(verdict: Awaited<ReturnType<IdempotencyStore['begin']>>) {
+/** The verdict with its body as a Buffer: stores may return any Uint8Array. */
+function comparable(verdict: Awaited<ReturnType<IdempotencyStore['begin']>>) {
   if (verdict.outcome !== 'ended' || verdict.answer === undefined) return verdict
   return { ...verdict, answer: { ...verdict.answer, body: Buffer.from(verdict.answer.body) } }
 }

@@ -1,7 +1,3 @@
-/**
- * The key store contract as a suite: `testKeyStore(test, () => myStore())`, for stores that can `insert`. Runs in any
- * runner and needs nothing but node:assert.
- */
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import type { KeyRecord, KeyStore } from '../auth/contract.ts'
@@ -27,12 +23,22 @@ function next(before: KeyRecord, changes: Partial<KeyRecord>): KeyRecord {
   return { ...before, ...changes, version: before.version + 1 }
 }
 
-/** The methods that are only recommended, which this suite needs. */
+/** A store with the optional methods that this suite needs. */
 type FullStore = KeyStore & Required<Pick<KeyStore, 'insert'>>
 
-/** The longest time for a change to be told to those who watch. */
+/** The time within which `watch` must report a change. */
 const noticeMs = 1_000
 
+/**
+ * Registers one test for each requirement of the `KeyStore` contract. The store must implement `insert`; the tests of
+ * other optional methods are skipped if it does not have them.
+ *
+ * @param factory Opens the store of one test. It need not be empty: every test uses keys of its own.
+ * @example
+ * ```ts
+ * testKeyStore(test, () => myStore())
+ * ```
+ */
 export function testKeyStore(
   test: TestFunction,
   factory: () => Promise<KeyStore> | KeyStore,
@@ -41,11 +47,11 @@ export function testKeyStore(
   const { it: plain } = suiteOf('key store', test, factory, options)
   const it = (name: string, body: (store: FullStore, other: FullStore) => Promise<void>) =>
     plain(name, async (store, other) => {
-      assert.ok('insert' in store && 'insert' in other, 'this suite is for stores that can insert')
+      assert.ok('insert' in store && 'insert' in other, 'testKeyStore needs a store with the method "insert"')
       await body(store as FullStore, other as FullStore)
     })
 
-  it('finds a key as it was inserted, by its hash', async (store, other) => {
+  it('finds a key by its hash, with all fields as inserted', async (store, other) => {
     const full = record({
       name: 'For tests',
       expiresAt: 2_000_000_000_000,
@@ -59,7 +65,7 @@ export function testKeyStore(
     assert.deepEqual(await store.find(bare.hash), bare)
   })
 
-  it('finds nothing under a hash that was never inserted, nor under a part of one', async (store) => {
+  it('finds nothing for an unknown hash or a part of a hash', async (store) => {
     const { hash, ...rest } = record()
     await store.insert({ hash, ...rest })
     assert.equal(await store.find(record().hash), undefined)
@@ -68,7 +74,7 @@ export function testKeyStore(
     for (const odd of oddNames) assert.equal(await store.find(odd), undefined)
   })
 
-  it('inserts once for an id and once for a hash', async (store, other) => {
+  it('rejects a second insert of the same id or the same hash', async (store, other) => {
     const first = record({ name: 'first' })
     const results = await race(10, [store, other], async (each) => each.insert(first))
     assert.equal(results.filter(Boolean).length, 1)
@@ -80,7 +86,7 @@ export function testKeyStore(
 
   testKeyNames(plain, record)
 
-  it('replaces a record by the next version, and refuses every other', async (store, other) => {
+  it('update accepts only the next version', async (store, other) => {
     if (store.update === undefined) return
     const first = record({ name: 'first', expiresAt: 5 })
     await store.insert(first)
@@ -93,7 +99,7 @@ export function testKeyStore(
     assert.equal(await store.update(next(record(), {})), false)
   })
 
-  it('lets one of many updates of one version win', async (store, other) => {
+  it('exactly one of many concurrent updates of one version succeeds', async (store, other) => {
     const first = record()
     await store.insert(first)
     const results = await race(20, [store, other], async (each, index) => {
@@ -104,7 +110,7 @@ export function testKeyStore(
     assert.equal((await store.find(first.hash))?.name, `writer ${results.indexOf(true)}`)
   })
 
-  it('lists the keys of an account, newest first, and no others', async (store, other) => {
+  it('lists only the keys of an account, newest first', async (store, other) => {
     if (other.list === undefined) return
     const account = fresh('account')
     const records = [2, 3, 1].map((age) => record({ account, createdAt: 1_900_000_000_000 + age }))
@@ -114,7 +120,7 @@ export function testKeyStore(
     assert.deepEqual(await other.list(fresh('account')), [])
   })
 
-  it('keeps names as they are', async (store) => {
+  it('keeps names unchanged, whatever characters they contain', async (store) => {
     for (const odd of oddNames) {
       const each = record({ name: odd, account: `${odd} ${fresh('x')}`, group: odd, prefix: odd })
       await store.insert(each)
@@ -123,7 +129,7 @@ export function testKeyStore(
     }
   })
 
-  it('is not changed by what is done to records it took or gave', async (store) => {
+  it('is not affected by later changes to records passed in or returned', async (store) => {
     const mine = record({ name: 'mine', rate: { concurrent: 1 } })
     const { hash } = mine
     const before = structuredClone(mine)
@@ -134,37 +140,37 @@ export function testKeyStore(
     assert.deepEqual(await store.find(hash), before)
   })
 
-  it('tells those who watch of every change, also by another process, within a second', async (store, other) => {
+  it('watch reports every change, also by another process, within a second', async (store, other) => {
     if (store.watch === undefined) return
     const seen = new Set<string>()
     let wake: (() => void) | undefined
-    const end = store.watch((hash) => {
+    const unwatch = store.watch((hash) => {
       seen.add(hash)
       wake?.()
     })
-    const told = async (hash: string) => {
-      const late = Date.now() + noticeMs
-      while (!seen.has(hash) && Date.now() < late) {
+    const reported = async (hash: string) => {
+      const deadline = Date.now() + noticeMs
+      while (!seen.has(hash) && Date.now() < deadline) {
         await new Promise<void>((resolve) => {
           wake = resolve
-          setTimeout(resolve, late - Date.now() + 1)
+          setTimeout(resolve, deadline - Date.now() + 1)
         })
       }
-      assert.ok(seen.has(hash), 'nobody was told')
+      assert.ok(seen.has(hash), `watch did not report the change within ${noticeMs} ms`)
       seen.delete(hash)
     }
     try {
       const first = record()
       await other.insert(first)
-      await told(first.hash)
+      await reported(first.hash)
       await other.update?.(next(first, { revokedAt: 1_950_000_000_000 }))
-      if (other.update !== undefined) await told(first.hash)
+      if (other.update !== undefined) await reported(first.hash)
     } finally {
-      end()
+      unwatch()
     }
     const unseen = record()
     await store.insert(unseen)
     await new Promise((resolve) => setTimeout(resolve, 20))
-    assert.ok(!seen.has(unseen.hash), 'the watch goes on after its end')
+    assert.ok(!seen.has(unseen.hash), 'watch reports a change after it was stopped')
   })
 }

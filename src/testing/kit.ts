@@ -66,9 +66,8 @@ export const oddNames: readonly string[] = [
  * store must not: accounts, ids, keys and references are compared byte for byte.
  */
 export function lookalikes(name: string): readonly string[] {
-  return [name.toUpperCase(), `${name} `, ` ${name}`, name.replace('a', 'á'), `${name}\t`].filter(
-    (each) => each !== name,
-  )
+  const accented = name.replace(/[aeiou]/, (vowel) => `${vowel}\u0301`.normalize())
+  return [name.toUpperCase(), `${name} `, ` ${name}`, accented, `${name}\t`].filter((each) => each !== name)
 }
 
 /**

@@ -1,43 +1,43 @@
-/** The part of the ledger contract that is about accounts and their books. */
+/** The tests of the ledger contract for accounts, entries and the audit. */
 import assert from 'node:assert/strict'
 import type { Ledger } from '../billing/contract.ts'
 import { fresh, oddNames, race, type Suite } from './kit.ts'
 
-/** Long enough for any test. */
+/** Longer than any test. */
 const leaseMs = 600_000
 
-/** A new account with so much in it. */
+/** Opens a new account with this balance and returns its id. */
 export async function funded(ledger: Ledger, amount: bigint): Promise<string> {
   const account = fresh('account')
   await ledger.credit({ account, amount, reference: fresh('start') })
   return account
 }
 
-export async function standing(ledger: Ledger, id: string): Promise<{ balance: bigint; held: bigint }> {
+export async function fundsOf(ledger: Ledger, id: string): Promise<{ balance: bigint; held: bigint }> {
   const found = await ledger.account(id)
-  assert.ok(found, 'the account is not there')
+  assert.ok(found, 'the account does not exist')
   return { balance: found.balance, held: found.held }
 }
 
 export function testBooks(it: Suite<Ledger>['it']): void {
-  it('lets an unlimited account go below zero, until it is unlimited no more', async (ledger, other) => {
+  it('an account may go below zero while it is unlimited', async (ledger, other) => {
     const id = fresh('account')
     const opened = await ledger.open({ id, unlimited: true, name: 'ours' })
     assert.deepEqual(
       { ...opened, createdAt: 0 },
       { id, balance: 0n, held: 0n, unlimited: true, name: 'ours', createdAt: 0 },
     )
-    assert.ok(opened.createdAt > 0, 'createdAt is a time')
+    assert.ok(opened.createdAt > 0, 'createdAt is not set')
     assert.deepEqual(await other.hold({ id: fresh('h'), account: id, amount: 5n, leaseMs }), {
       outcome: 'held',
       balance: -5n,
     })
     assert.equal((await ledger.open({ id, unlimited: false })).name, 'ours')
     assert.equal((await other.hold({ id: fresh('h'), account: id, amount: 5n, leaseMs })).outcome, 'insufficient')
-    assert.deepEqual(await standing(ledger, id), { balance: -5n, held: 5n })
+    assert.deepEqual(await fundsOf(ledger, id), { balance: -5n, held: 5n })
   })
 
-  it('opens an account that exists without touching its money', async (ledger) => {
+  it('opening an existing account does not change its balance or holds', async (ledger) => {
     const account = await funded(ledger, 10n)
     await ledger.hold({ id: fresh('h'), account, amount: 4n, leaseMs })
     const opened = await ledger.open({ id: account, name: 'renamed' })
@@ -47,17 +47,17 @@ export function testBooks(it: Suite<Ledger>['it']): void {
     )
   })
 
-  it('counts large amounts to the last digit', async (ledger) => {
+  it('amounts up to 2^53 are exact', async (ledger) => {
     const most = 9_007_199_254_740_991n
     const account = await funded(ledger, most)
     const id = fresh('h')
     assert.equal((await ledger.hold({ id, account, amount: most - 1n, leaseMs })).balance, 1n)
     assert.equal((await ledger.hold({ id: fresh('h'), account, amount: 2n, leaseMs })).outcome, 'insufficient')
     assert.equal((await ledger.settle({ id, account, amount: most - 2n })).charged, most - 2n)
-    assert.deepEqual(await standing(ledger, account), { balance: 2n, held: 0n })
+    assert.deepEqual(await fundsOf(ledger, account), { balance: 2n, held: 0n })
   })
 
-  it('keeps accounts, ids and references apart that look alike', async (ledger) => {
+  it('similar account names, hold ids and references are separate', async (ledger) => {
     const unique = fresh('x')
     for (const [index, odd] of oddNames.entries()) {
       const name = `${odd} ${unique}`
@@ -66,13 +66,13 @@ export function testBooks(it: Suite<Ledger>['it']): void {
     }
     for (const [index, odd] of oddNames.entries()) {
       const name = `${odd} ${unique}`
-      assert.deepEqual(await standing(ledger, name), { balance: 10n, held: BigInt(index) })
+      assert.deepEqual(await fundsOf(ledger, name), { balance: 10n, held: BigInt(index) })
       assert.equal((await ledger.settle({ id: name, account: name, amount: 1n })).outcome, 'settled')
       assert.equal((await ledger.account(name))?.id, name)
     }
   })
 
-  it('lists the books of an account, newest first and page by page', async (ledger) => {
+  it('lists the entries of an account in pages, newest first', async (ledger) => {
     if (ledger.entries === undefined) return
     const account = await funded(ledger, 100n)
     const [settled, released] = [fresh('h'), fresh('h')]
@@ -84,8 +84,8 @@ export function testBooks(it: Suite<Ledger>['it']): void {
     const second = await ledger.entries(account, { limit: 3, ...(first.next && { after: first.next }) })
     assert.equal(second.next, undefined)
     const lines = [...first.items, ...second.items]
-    const told = lines.map(({ kind, amount, overage }) => ({ kind, amount, overage }))
-    assert.deepEqual(told, [
+    const listed = lines.map(({ kind, amount, overage }) => ({ kind, amount, overage }))
+    assert.deepEqual(listed, [
       { kind: 'credit', amount: 3n, overage: 0n },
       { kind: 'release', amount: 0n, overage: 0n },
       { kind: 'settle', amount: -7n, overage: 2n },
@@ -96,7 +96,7 @@ export function testBooks(it: Suite<Ledger>['it']): void {
     assert.ok(lines.every(({ at }) => at > 0))
   })
 
-  it('lists the accounts in order, page by page', async (ledger) => {
+  it('lists accounts in pages, ordered by id', async (ledger) => {
     if (ledger.accounts === undefined) return
     const unique = fresh('~')
     const ids = ['a', 'b', 'c'].map((letter) => `${unique} ${letter}`)
@@ -113,7 +113,7 @@ export function testBooks(it: Suite<Ledger>['it']): void {
     )
   })
 
-  it('adds up: credits are balances, holds and settlements, and the audit says so', async (ledger, other) => {
+  it('credits equal balances plus holds plus settlements, and the audit confirms it', async (ledger, other) => {
     const before = await ledger.audit()
     const accounts = [await funded(ledger, 500n), await funded(ledger, 500n)] as const
     await race(60, [ledger, other], async (each, index) => {
@@ -127,9 +127,9 @@ export function testBooks(it: Suite<Ledger>['it']): void {
     assert.equal(after.credits - before.credits, 1_000n)
     assert.equal(after.accounts - before.accounts, 2)
     assert.equal(after.credits, after.balances + after.holds + after.settlements)
-    const standings = await Promise.all(accounts.map(async (account) => standing(ledger, account)))
+    const funds = await Promise.all(accounts.map(async (account) => fundsOf(ledger, account)))
     assert.equal(
-      standings.reduce((sum, { held }) => sum + held, 0n),
+      funds.reduce((sum, { held }) => sum + held, 0n),
       after.holds - before.holds,
     )
     assert.ok(after.holds > before.holds && after.settlements > before.settlements)

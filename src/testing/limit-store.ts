@@ -1,7 +1,3 @@
-/**
- * The limit store contract as a suite: `testLimitStore(test, () => myStore())`. Runs in any runner and needs nothing but
- * node:assert.
- */
 import assert from 'node:assert/strict'
 import type { LimitClaim, LimitStore, PlaceRule, RateRule } from '../limits/contract.ts'
 import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
@@ -9,9 +5,9 @@ import { testBucketNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 
 const hour = 3_600_000
-/** Long enough for any test. */
+/** Longer than any test. */
 const leaseMs = 600_000
-/** For the tests that wait until it is over. */
+/** A lease for the tests that wait until it expires. */
 const shortMs = 150
 
 function rate(changes: Partial<RateRule> = {}): RateRule {
@@ -22,11 +18,20 @@ function claim(rates: readonly RateRule[], places: readonly PlaceRule[] = [], id
   return { id, rates, places, leaseMs }
 }
 
-/** Units left, without what was refilled since a moment ago. */
+/** Units left, without the fraction refilled during the test. */
 function whole(left: readonly number[]): number[] {
   return left.map((number) => Math.floor(number + 0.001))
 }
 
+/**
+ * Registers one test for each requirement of the `LimitStore` contract.
+ *
+ * @param factory Opens the store of one test. It need not be empty: every test uses buckets of its own.
+ * @example
+ * ```ts
+ * testLimitStore(test, () => myStore())
+ * ```
+ */
 export function testLimitStore(
   test: TestFunction,
   factory: () => Promise<LimitStore> | LimitStore,
@@ -34,7 +39,7 @@ export function testLimitStore(
 ): void {
   const { it, wait } = suiteOf('limit store', test, factory, options)
 
-  it('draws from a bucket until it is empty, and tells what is left', async (store, other) => {
+  it('draws from a bucket until it is empty and reports the units left', async (store, other) => {
     const rule = rate({ burst: 3, limit: 3 })
     for (const left of [2, 1, 0]) {
       const verdict = await (left === 1 ? other : store).take(claim([rule]))
@@ -44,7 +49,7 @@ export function testLimitStore(
     assert.deepEqual([refused.admitted, whole(refused.left)], [false, [0]])
   })
 
-  it('draws what a call costs, and refuses only what is not there', async (store) => {
+  it('draws the cost of each claim and rejects it only if too few units are left', async (store) => {
     const rule = rate({ cost: 4 })
     assert.deepEqual(whole((await store.take(claim([rule]))).left), [6])
     assert.equal((await store.take(claim([{ ...rule, cost: 7 }]))).admitted, false)
@@ -52,13 +57,13 @@ export function testLimitStore(
     assert.equal((await store.take(claim([{ ...rule, cost: 0 }]))).admitted, true)
   })
 
-  it('admits exactly as many as there is room for, when many ask at once', async (store, other) => {
+  it('admits concurrent claims up to the burst and no further', async (store, other) => {
     const rule = rate({ burst: 50, limit: 50 })
     const verdicts = await race(200, [store, other], (each) => each.take(claim([rule])))
     assert.equal(verdicts.filter(({ admitted }) => admitted).length, 50)
   })
 
-  it('refills evenly, up to the burst and no further', async (store) => {
+  it('refills evenly, up to the burst', async (store) => {
     const rule = rate({ limit: 20, periodMs: 1_000, burst: 4 })
     const empty = rate({ limit: 1, periodMs: hour, burst: 1 })
     const began = performance.now()
@@ -66,16 +71,19 @@ export function testLimitStore(
     await store.take(claim([empty]))
     await wait(120)
     const { left } = await store.take(claim([{ ...rule, cost: 0 }]))
-    // The wait may have been longer than asked for, but not shorter.
+    // The wait may have been longer than requested, but not shorter.
     const refilled = ((performance.now() - began) * 20) / 1_000
-    assert.ok((left[0] ?? 0) >= 2.3, `only ${left[0]} came back`)
-    assert.ok((left[0] ?? 0) <= Math.min(4, Math.max(2.5, refilled + 0.1)), `${left[0]} came back`)
+    assert.ok((left[0] ?? 0) >= 2.3, `only ${left[0]} units were refilled`)
+    assert.ok(
+      (left[0] ?? 0) <= Math.min(4, Math.max(2.5, refilled + 0.1)),
+      `${left[0]} units were refilled, which is too many`,
+    )
     await wait(400)
     assert.deepEqual((await store.take(claim([{ ...rule, cost: 0 }]))).left, [4])
     assert.equal((await store.take(claim([empty]))).admitted, false)
   })
 
-  it('has time of its own: the clock of a process means nothing', async (store) => {
+  it('does not use the clock of the process', async (store) => {
     const rule = rate({ limit: 1, periodMs: 60_000, burst: 1 })
     await store.take(claim([rule]))
     const clock = Date.now
@@ -89,7 +97,7 @@ export function testLimitStore(
     }
   })
 
-  it('takes all of a claim or nothing of it', async (store) => {
+  it('takes a claim in full or not at all', async (store) => {
     const [large, small] = [rate(), rate({ burst: 1, limit: 1 })]
     assert.equal((await store.take(claim([large, small]))).admitted, true)
     const refused = await store.take(claim([large, small]))
@@ -98,7 +106,7 @@ export function testLimitStore(
     assert.deepEqual(whole((await store.take(claim([large]))).left), [8])
   })
 
-  it('takes all or nothing also when many claims over the same buckets cross', async (store, other) => {
+  it('takes concurrent claims on the same buckets in full or not at all, in whatever order they name them', async (store, other) => {
     const [first, second] = [rate({ burst: 30, limit: 30 }), rate({ burst: 20, limit: 20 })]
     const verdicts = await race(100, [store, other], (each, index) =>
       each.take(claim(index % 4 < 2 ? [first, second] : [second, first])),
@@ -107,7 +115,7 @@ export function testLimitStore(
     assert.deepEqual(whole((await store.take(claim([{ ...first, cost: 0 }]))).left), [10])
   })
 
-  it('keeps buckets apart that look alike', async (store) => {
+  it('similar bucket names are separate buckets', async (store) => {
     const unique = fresh('x')
     for (const odd of oddNames) {
       const rule = rate({ bucket: `${odd} ${unique}`, burst: 1, limit: 1 })
@@ -119,21 +127,21 @@ export function testLimitStore(
 
   testBucketNames(it)
 
-  it('lets a changed limit take effect on what was drawn before', async (store) => {
+  it('applies a changed limit to a bucket already in use', async (store) => {
     const rule = rate({ cost: 5 })
     await store.take(claim([rule]))
     assert.deepEqual(whole((await store.take(claim([{ ...rule, burst: 20, cost: 1 }]))).left), [14])
     assert.equal((await store.take(claim([{ ...rule, burst: 6, cost: 1 }]))).admitted, false)
   })
 
-  it('counts large limits to the unit', async (store) => {
+  it('large limits are exact to the unit', async (store) => {
     const rule = rate({ burst: 1e12, limit: 1, periodMs: 1e11, cost: 1e12 - 3 })
     assert.deepEqual(whole((await store.take(claim([rule]))).left), [3])
     assert.deepEqual(whole((await store.take(claim([{ ...rule, cost: 3 }]))).left), [0])
     assert.equal((await store.take(claim([{ ...rule, cost: 1 }]))).admitted, false)
   })
 
-  it('gives places to as many as there are, and tells how many are free', async (store, other) => {
+  it('grants concurrency slots up to the limit and reports how many are free', async (store, other) => {
     const place = { bucket: fresh('bucket'), places: 2 }
     assert.deepEqual((await store.take(claim([], [place]))).free, [1])
     assert.deepEqual((await other.take(claim([], [place]))).free, [0])
@@ -141,13 +149,13 @@ export function testLimitStore(
     assert.deepEqual([refused.admitted, refused.free], [false, [0]])
   })
 
-  it('gives exactly as many places as there are, when many ask at once', async (store, other) => {
+  it('grants concurrent claims exactly as many slots as there are', async (store, other) => {
     const place = { bucket: fresh('bucket'), places: 7 }
     const verdicts = await race(100, [store, other], (each) => each.take(claim([], [place])))
     assert.equal(verdicts.filter(({ admitted }) => admitted).length, 7)
   })
 
-  it('gives a call its place once, however often it asks', async (store, other) => {
+  it('a repeated claim with the same id holds its slot once', async (store, other) => {
     const place = { bucket: fresh('bucket'), places: 2 }
     const mine = claim([], [place])
     await store.take(mine)
@@ -156,7 +164,7 @@ export function testLimitStore(
     assert.equal((await store.take(mine)).admitted, true)
   })
 
-  it('frees a place that is given back, and no other', async (store, other) => {
+  it('give frees only the slots that the claim holds', async (store, other) => {
     const place = { bucket: fresh('bucket'), places: 1 }
     const mine = claim([], [place])
     await store.take(mine)
@@ -168,7 +176,7 @@ export function testLimitStore(
     assert.equal((await store.take(claim([], [place]))).admitted, false)
   })
 
-  it('takes a place and units together or neither', async (store) => {
+  it('takes slots and units together or not at all', async (store) => {
     const rule = rate({ burst: 2, limit: 2 })
     const place = { bucket: fresh('bucket'), places: 1 }
     const mine = claim([rule], [place])
@@ -181,7 +189,7 @@ export function testLimitStore(
     assert.equal((await store.take(claim([rule], [place]))).admitted, true)
   })
 
-  it('frees the place of a call whose lease has run out', async (store, other) => {
+  it('frees a slot when its lease expires', async (store, other) => {
     const place = { bucket: fresh('bucket'), places: 1 }
     await store.take({ ...claim([], [place]), leaseMs: shortMs })
     assert.equal((await other.take(claim([], [place]))).admitted, false)
@@ -189,7 +197,7 @@ export function testLimitStore(
     assert.equal((await other.take(claim([], [place]))).admitted, true)
   })
 
-  it('keeps a place that is renewed, and gives back none that was lost', async (store, other) => {
+  it('renew extends held slots but does not restore expired ones', async (store, other) => {
     const [kept, lost] = [
       { bucket: fresh('bucket'), places: 1 },
       { bucket: fresh('bucket'), places: 1 },
@@ -199,7 +207,7 @@ export function testLimitStore(
     await other.renew(
       [
         { id: mine.id, places: [kept.bucket, fresh('elsewhere')] },
-        { id: fresh('nobody'), places: [lost.bucket] },
+        { id: fresh('stranger'), places: [lost.bucket] },
       ],
       leaseMs,
     )
@@ -210,7 +218,7 @@ export function testLimitStore(
     await store.renew([], leaseMs)
   })
 
-  it('draws afterwards what was used beyond the estimate, below zero if need be', async (store, other) => {
+  it('a positive correction draws more units, below zero if necessary', async (store, other) => {
     const rule = rate({ cost: 2 })
     const mine = claim([rule])
     await store.take(mine)
@@ -219,7 +227,7 @@ export function testLimitStore(
     assert.deepEqual([admitted, whole(left)], [false, [-3]])
   })
 
-  it('gives back what was not used, and never more than the burst', async (store, other) => {
+  it('a negative correction returns units, up to the burst', async (store, other) => {
     const rule = rate({ cost: 8 })
     const mine = claim([rule])
     await store.take(mine)
@@ -229,7 +237,7 @@ export function testLimitStore(
     assert.deepEqual(whole((await store.take(claim([{ ...rule, cost: 0 }]))).left), [10])
   })
 
-  it('loses none of many corrections at once', async (store, other) => {
+  it('loses no concurrent correction', async (store, other) => {
     const rule = rate({ burst: 1_000, limit: 1, periodMs: 1e11, cost: 500 })
     await store.take(claim([rule]))
     await race(50, [store, other], async (each, index) =>

@@ -1,6 +1,6 @@
 /**
- * Names are compared byte for byte. Databases often compare them otherwise unless they are told: without regard to case,
- * to accents or to spaces at the end. One test for each kind of store; that of tasks is in its own suite.
+ * Tests that a store compares names byte for byte. Many databases by default ignore case, accents or trailing spaces.
+ * One test for each kind of store; the one for tasks is in `task-store.ts`.
  */
 import assert from 'node:assert/strict'
 import type { KeyRecord, KeyStore } from '../auth/contract.ts'
@@ -12,11 +12,11 @@ import type { UsageStore } from '../usage/contract.ts'
 import { fresh, lookalikes, type Suite } from './kit.ts'
 import { record as usageRecord } from './usage-sums.ts'
 
-const exactly = 'takes no name for another that differs in case, accents or spaces'
+const exactly = 'compares names byte for byte: case, accents and spaces count'
 const leaseMs = 600_000
 const shown = JSON.stringify
 
-/** Those of which contracts say that they are visible ASCII characters. */
+/** The look-alikes made of visible ASCII characters, for names that contracts restrict to these. */
 function visible(name: string): readonly string[] {
   return lookalikes(name).filter((each) => /^[!-~]+$/.test(each))
 }
@@ -55,7 +55,11 @@ export function testBucketNames(it: Suite<LimitStore>['it']): void {
       assert.equal((await take(fresh('bucket'), places, other)).admitted, false, shown(other))
       await store.give({ id: other, places: [places], corrections: [] })
     }
-    assert.equal((await take(fresh('bucket'), places, fresh('call'))).admitted, false, 'its place was given back')
+    assert.equal(
+      (await take(fresh('bucket'), places, fresh('call'))).admitted,
+      false,
+      'a claim with another id freed the slot',
+    )
   })
 }
 

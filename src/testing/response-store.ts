@@ -1,11 +1,18 @@
-/** The contract of `ResponseStore` as a suite for any test runner. */
 import assert from 'node:assert/strict'
 import type { ResponseRecord, ResponseStore } from '../responses/contract.ts'
 import { fresh, assertStoresLarge, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
 import { testResponseNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 
-/** Registers one test for each promise. `factory` gives a store; records of other tests in it do no harm. */
+/**
+ * Registers one test for each requirement of the `ResponseStore` contract.
+ *
+ * @param factory Opens the store of one test. It need not be empty: every test uses accounts of its own.
+ * @example
+ * ```ts
+ * testResponseStore(test, () => myStore())
+ * ```
+ */
 export function testResponseStore(
   test: TestFunction,
   factory: () => Promise<ResponseStore> | ResponseStore,
@@ -13,7 +20,7 @@ export function testResponseStore(
 ): void {
   const { it } = suiteOf('response store', test, factory, options)
 
-  it('a record that was put is found by its id, as it was, whoever asks', async (store, other) => {
+  it('a record is found by its id, unchanged, through every handle', async (store, other) => {
     const record = recordOf()
     await store.put(record)
     assert.deepEqual(await store.get(record.account, record.id), record)
@@ -28,7 +35,7 @@ export function testResponseStore(
     assert.equal(await other.holding(record.account, 'msg_2'), undefined)
   })
 
-  it('another account finds and deletes nothing', async (store) => {
+  it('another account cannot find or delete a record', async (store) => {
     const { account, id, items } = await put(store)
     const stranger = fresh('account')
     assert.equal(await store.get(stranger, id), undefined)
@@ -37,7 +44,7 @@ export function testResponseStore(
     assert.notEqual(await store.get(account, id), undefined)
   })
 
-  it('the same ids in two accounts mean two records', async (store) => {
+  it('the same id in two accounts is two records', async (store) => {
     const mine = await put(store)
     const theirs = await put(store, { body: '{"of":"other"}' })
     assert.equal((await store.get(theirs.account, theirs.id))?.body, '{"of":"other"}')
@@ -45,7 +52,7 @@ export function testResponseStore(
     assert.equal((await store.holding(theirs.account, 'msg_1'))?.account, theirs.account)
   })
 
-  it('a second put replaces the record, its items included', async (store, other) => {
+  it('a second put replaces the record and its items', async (store, other) => {
     const { account } = await put(store, { items: ['msg_1', 'msg_2'] })
     await other.put(recordOf({ account, items: ['msg_2', 'msg_3'], body: '{"second":true}' }))
     assert.equal((await store.get(account, 'resp_1'))?.body, '{"second":true}')
@@ -54,7 +61,7 @@ export function testResponseStore(
     assert.equal(await store.holding(account, 'msg_1'), undefined)
   })
 
-  it('a deleted record is gone, with its items, for everybody', async (store, other) => {
+  it('delete removes a record and its items for every handle', async (store, other) => {
     const { account, id } = await put(store)
     assert.equal(await store.delete(account, id), true)
     assert.equal(await other.get(account, id), undefined)
@@ -62,7 +69,7 @@ export function testResponseStore(
     assert.equal(await other.delete(account, id), false)
   })
 
-  it('of many deletions at once exactly one is told that it was', async (store, other) => {
+  it('exactly one of many concurrent deletes returns true', async (store, other) => {
     for (let round = 0; round < 5; round++) {
       const { account, id } = await put(store)
       const deleted = await race(10, [store, other], async (handle) => handle.delete(account, id))
@@ -70,7 +77,7 @@ export function testResponseStore(
     }
   })
 
-  it('an item of several records is found as long as one of them is there', async (store) => {
+  it('an item of several records is found until the last of them is deleted', async (store) => {
     const { account } = await put(store, { id: 'resp_1', items: ['msg_1', 'msg_2'] })
     await put(store, { account, id: 'resp_2', items: ['msg_2', 'msg_3'] })
     await store.delete(account, 'resp_2')
@@ -84,9 +91,9 @@ export function testResponseStore(
 
   testResponseNames(it)
 
-  it('accounts and ids tell records apart, whatever they hold', async (store) => {
+  it('records with different accounts or ids are separate, whatever characters these contain', async (store) => {
     const account = fresh('account')
-    const places = [
+    const keys = [
       { account, id: 'a' },
       { account, id: 'A' },
       { account, id: 'a:b' },
@@ -97,7 +104,7 @@ export function testResponseStore(
       { account, id: 'x'.repeat(1_023) },
       ...oddNames.map((name) => ({ account: `${account} ${name}`, id: 'a' })),
     ]
-    const records = places.map((place, index) => recordOf({ ...place, items: [place.id], body: `{"number":${index}}` }))
+    const records = keys.map((key, index) => recordOf({ ...key, items: [key.id], body: `{"number":${index}}` }))
     for (const record of records) await store.put(record)
     for (const record of records) {
       assert.deepEqual(await store.get(record.account, record.id), record)
@@ -105,7 +112,7 @@ export function testResponseStore(
     }
   })
 
-  it('any text comes back byte for byte, however long', async (store, other) => {
+  it('any text is returned byte for byte, whatever its length', async (store, other) => {
     const odd = JSON.stringify({ text: 'naïve 🎈 \u0000 \u2028 \ud800 "quoted" \\' })
     const { account, id } = await put(store, { items: [], body: odd })
     assert.equal((await other.get(account, id))?.body, odd)

@@ -1,11 +1,11 @@
-/** The part of the task store contract that drives tasks: claims under a lease, and what is listed. */
+/** The tests of the task store contract for `claim`, `list` and `now`. */
 import assert from 'node:assert/strict'
 import type { TaskRecord, TaskStore } from '../tasks/contract.ts'
 import type { Suite } from './kit.ts'
 import { hour, next, start, task } from './tasks.ts'
 
 export function testClaims(it: Suite<TaskStore>['it']): void {
-  it('claims what is due to the millisecond, and nothing else', async (store) => {
+  it('claims tasks from their due time on, to the millisecond, and no others', async (store) => {
     const record = task()
     await store.insert(record)
     await store.insert(task({ dueAt: null }))
@@ -15,7 +15,7 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     assert.deepEqual(await store.find(record.account, record.id, start), claimed[0])
   })
 
-  it('claims no task again before its lease has run out', async (store, other) => {
+  it('does not claim a task again before its lease expires', async (store, other) => {
     await store.insert(task())
     const now = start + hour
     assert.equal((await store.claim({ now, leaseMs: 1_000, limit: 10 })).length, 1)
@@ -24,7 +24,7 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     assert.deepEqual([again[0]?.version, again[0]?.leasedUntil], [3, now + 1_500])
   })
 
-  it('claims no task that was leased by a change', async (store) => {
+  it('does not claim a task that was leased through replace', async (store) => {
     const record = task()
     await store.insert(record)
     await store.replace(next(record, { leasedUntil: start + 2 * hour }))
@@ -32,7 +32,7 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     assert.equal((await store.claim({ now: start + 2 * hour, leaseMs: 1, limit: 10 })).length, 1)
   })
 
-  it('claims a task again after it was put back', async (store) => {
+  it('claims a task again after replace has ended its lease', async (store) => {
     const record = task()
     await store.insert(record)
     const [claimed] = await store.claim({ now: start + hour, leaseMs: 60_000, limit: 1 })
@@ -41,14 +41,14 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     assert.equal((await store.claim({ now: start + hour + 5, leaseMs: 1, limit: 1 })).length, 1)
   })
 
-  it('makes a claim beat whoever read the task before it', async (store) => {
+  it('a claim makes a later replace of the version before it fail', async (store) => {
     const record = task()
     await store.insert(record)
     await store.claim({ now: start + hour, leaseMs: 1_000, limit: 1 })
     assert.equal(await store.replace(next(record)), false)
   })
 
-  it('claims the longest due first, and no more than asked for', async (store) => {
+  it('claims the longest overdue first, up to the limit', async (store) => {
     const dues = [5, 3, 9, 1, 7]
     const records = dues.map((due) => task({ dueAt: start + due }))
     for (const record of records) await store.insert(record)
@@ -64,20 +64,20 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     )
   })
 
-  it('gives every due task to exactly one of many claims at once', async (store, other) => {
+  it('gives every due task to exactly one of many concurrent claims', async (store, other) => {
     for (let index = 0; index < 30; index++) await store.insert(task())
     const claims = Array.from({ length: 10 }, (_, index) =>
       (index % 2 === 0 ? store : other).claim({ now: start + hour, leaseMs: 1_000, limit: 7 }),
     )
     const ids = (await Promise.all(claims)).flat().map((each) => `${each.account}/${each.id}`)
-    // A claim may leave out tasks that another one was taking; nothing may be lost for good.
+    // A claim may skip tasks that a concurrent one is claiming, but none may be lost.
     const rest = await store.claim({ now: start + hour, leaseMs: 1_000, limit: 30 })
     ids.push(...rest.map((each) => `${each.account}/${each.id}`))
     assert.equal(ids.length, 30)
     assert.equal(new Set(ids).size, 30)
   })
 
-  it('claims an expired task that is still due, and keeps it until it is not', async (store) => {
+  it('keeps an expired task claimable while it is due', async (store) => {
     const record = task()
     await store.insert(record)
     const later = record.expiresAt + hour
@@ -89,7 +89,7 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     assert.deepEqual(await store.claim({ now: later + hour, leaseMs: 1_000, limit: 10 }), [])
   })
 
-  it('does not forget a task that has not expired, however often it is claimed around', async (store) => {
+  it('claims do not remove tasks that have not expired', async (store) => {
     const record = task({ dueAt: null })
     await store.insert(record)
     for (let at = start; at < record.expiresAt; at += 6 * hour) await store.claim({ now: at, leaseMs: 1, limit: 10 })
@@ -97,7 +97,7 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     assert.deepEqual(await store.find(record.account, record.id, record.expiresAt - 1), record)
   })
 
-  it('lists the tasks of an account in order, page by page, where it lists at all', async (store) => {
+  it('list, if present, returns the tasks of an account in pages, ordered by creation', async (store) => {
     if (store.list === undefined) return
     const account = task().account
     const records = [3, 1, 2, 5, 4].map((at) => task({ account, createdAt: start + at, id: `task_${at}` }))
@@ -114,7 +114,7 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     assert.deepEqual(await ids({ limit: 9, order: 'asc', after: 'task_unknown' }), [])
   })
 
-  it('tells a time, where it tells one, that goes forward', async (store, other) => {
+  it('now, if present, does not go backwards', async (store, other) => {
     if (store.now === undefined || other.now === undefined) return
     const first = await store.now()
     const second = await other.now()

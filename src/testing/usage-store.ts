@@ -1,7 +1,3 @@
-/**
- * The usage store contract as a suite: `testUsageStore(test, () => myStore())`. Runs in any runner and needs nothing but
- * node:assert.
- */
 import assert from 'node:assert/strict'
 import type { UsageStore } from '../usage/contract.ts'
 import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
@@ -9,6 +5,15 @@ import { testUsageNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 import { record, start, testSums } from './usage-sums.ts'
 
+/**
+ * Registers one test for each requirement of the `UsageStore` contract.
+ *
+ * @param factory Opens the store of one test. It need not be empty: every test uses accounts and models of its own.
+ * @example
+ * ```ts
+ * testUsageStore(test, () => myStore())
+ * ```
+ */
 export function testUsageStore(
   test: TestFunction,
   factory: () => Promise<UsageStore> | UsageStore,
@@ -46,21 +51,21 @@ export function testUsageStore(
     assert.equal(await other.find?.(fresh('req')), undefined)
   })
 
-  it('leaves out what a record does not say', async (store) => {
+  it('omits fields that the record does not have', async (store) => {
     const account = fresh('account')
     const plain = record({ account })
     await store.append([plain])
     assert.deepEqual((await store.list({ account })).items, [plain])
   })
 
-  it('has nothing where nothing was appended', async (store) => {
+  it('returns nothing for an account without records', async (store) => {
     const account = fresh('account')
     assert.deepEqual(await store.list({ account }), { items: [] })
     assert.deepEqual(await store.summarise({ account, by: [] }), [])
     await store.append([])
   })
 
-  it('keeps the first record of an id, however often it is appended', async (store, other) => {
+  it('keeps the first record of an id when it is appended again', async (store, other) => {
     const account = fresh('account')
     const first = record({ account })
     await store.append([first, { ...first, cost: 99n }])
@@ -75,7 +80,7 @@ export function testUsageStore(
     assert.equal((await other.summarise({ account, by: [] }))[0]?.requests, 2)
   })
 
-  it('lists the newest first, of equal times the greater id', async (store) => {
+  it('lists the newest first, and records of the same time by descending id', async (store) => {
     const account = fresh('account')
     const records = [3, 1, 2, 2, 2].map((time, index) =>
       record({ account, startedAt: start + time, id: `r${index} ${account}` }),
@@ -88,7 +93,7 @@ export function testUsageStore(
     )
   })
 
-  it('lists only what was asked for', async (store) => {
+  it('lists only records that match the filter', async (store) => {
     const account = fresh('account')
     const key = fresh('key')
     const model = fresh('model')
@@ -109,7 +114,7 @@ export function testUsageStore(
     assert.equal((await store.summarise({ ...filter, by: [] }))[0]?.requests, 1)
   })
 
-  it('gives pages that neither repeat nor leave out a record, also while others are appended', async (store, other) => {
+  it('pages neither repeat nor omit a record while others are appended', async (store, other) => {
     const account = fresh('account')
     const records = Array.from({ length: 25 }, (_, index) => record({ account, startedAt: start + (index >> 3) }))
     await store.append(records)
@@ -117,7 +122,7 @@ export function testUsageStore(
     let after: string | undefined
     do {
       const page = await store.list({ account, limit: 4, ...(after !== undefined && { after }) })
-      assert.ok(page.items.length <= 4, 'a page is longer than asked for')
+      assert.ok(page.items.length <= 4, 'a page is longer than its limit')
       seen.push(...page.items.map(({ id }) => id))
       await other.append([record({ account, startedAt: start + 100 })])
       after = page.next
@@ -128,7 +133,7 @@ export function testUsageStore(
   testSums(it)
   testUsageNames(it)
 
-  it('keeps names apart that look alike, and orders them by code point', async (store) => {
+  it('similar names are separate, and sums are ordered by code point', async (store) => {
     const unique = fresh('x')
     await store.append(oddNames.map((odd) => record({ account: unique, model: odd, key: odd, id: `${odd} ${unique}` })))
     for (const odd of oddNames) {
@@ -146,7 +151,7 @@ export function testUsageStore(
     )
   })
 
-  it('is not changed by what is done to records it took or gave', async (store) => {
+  it('is not affected by later changes to records passed in or returned', async (store) => {
     const account = fresh('account')
     const mine = record({ account })
     await store.append([mine])

@@ -1,14 +1,14 @@
-/** The part of the usage store contract that is about sums. */
+/** The tests of the usage store contract for `summarise`. */
 import assert from 'node:assert/strict'
 import type { UsageRecord, UsageStore } from '../usage/contract.ts'
 import { fresh, type Suite } from './kit.ts'
 
 const minute = 60_000
 const day = 24 * 60 * minute
-/** A midnight of UTC. */
+/** A midnight in UTC. */
 export const start: number = Date.UTC(2031, 0, 10)
 
-/** A call that cost a little. */
+/** The usage record of a completed request. */
 export function record(changes: Partial<UsageRecord> = {}): UsageRecord {
   return {
     id: fresh('req'),
@@ -34,7 +34,7 @@ export function record(changes: Partial<UsageRecord> = {}): UsageRecord {
 }
 
 export function testSums(it: Suite<UsageStore>['it']): void {
-  it('sums up everything, to the last digit', async (store) => {
+  it('sums are exact to the last digit', async (store) => {
     const account = fresh('account')
     const large = 9_007_199_254_740_991n
     await store.append([
@@ -57,7 +57,7 @@ export function testSums(it: Suite<UsageStore>['it']): void {
     ])
   })
 
-  it('sums up by any combination of dimensions, in their order', async (store) => {
+  it('groups sums by any combination of dimensions, ordered by them', async (store) => {
     const account = fresh('account')
     await store.append([
       record({ account, model: 'b', key: 'k1', startedAt: start + day }),
@@ -101,7 +101,7 @@ export function testSums(it: Suite<UsageStore>['it']): void {
     assert.deepEqual(Object.keys((await store.summarise({ account, by: ['model'] }))[0] ?? {}).includes('day'), false)
   })
 
-  it('sums up to the millisecond, wherever a time begins and ends and whatever its offset', async (store, other) => {
+  it('sums are exact to the millisecond for any time range and any time zone offset', async (store, other) => {
     const account = fresh('account')
     const times = Array.from({ length: 60 }, (_, index) => start + index * 67 * minute + (index % 7) * 111)
     const records = times.map((startedAt, index) =>
@@ -121,13 +121,13 @@ export function testSums(it: Suite<UsageStore>['it']): void {
     ]
     for (const from of moments) {
       for (const to of moments) {
-        const wanted = records.filter(({ startedAt }) => startedAt >= (from ?? 0) && startedAt < (to ?? 0))
-        const question = { account, from: from ?? 0, to: to ?? 0 }
-        const [all] = await other.summarise({ ...question, by: [] })
-        const cost = wanted.reduce((sum, each) => sum + each.cost, 0n)
-        const tokens = wanted.reduce((sum, each) => sum + each.promptTokens, 0)
+        const expected = records.filter(({ startedAt }) => startedAt >= (from ?? 0) && startedAt < (to ?? 0))
+        const filter = { account, from: from ?? 0, to: to ?? 0 }
+        const [all] = await other.summarise({ ...filter, by: [] })
+        const cost = expected.reduce((sum, each) => sum + each.cost, 0n)
+        const tokens = expected.reduce((sum, each) => sum + each.promptTokens, 0)
         const found = [all?.requests ?? 0, all?.promptTokens ?? 0, all?.cost ?? 0n]
-        assert.deepEqual(found, [wanted.length, tokens, cost], `from ${from} to ${to}`)
+        assert.deepEqual(found, [expected.length, tokens, cost], `from ${from} to ${to}`)
       }
     }
     for (const offsetMinutes of [0, -45, 17, 345, -720]) {
@@ -144,7 +144,7 @@ export function testSums(it: Suite<UsageStore>['it']): void {
     }
   })
 
-  it('sums up over all accounts what it sums up for each', async (store) => {
+  it('sums over all accounts match those of each', async (store) => {
     const model = fresh('model')
     await store.append([
       record({ account: fresh('account'), model, key: 'k' }),
@@ -165,7 +165,7 @@ export function testSums(it: Suite<UsageStore>['it']): void {
     assert.equal((await store.summarise({ model, key: 'k', by: [] }))[0]?.requests, 1)
   })
 
-  it('begins days where it is told', async (store) => {
+  it('days begin at midnight in the given time zone offset', async (store) => {
     const account = fresh('account')
     await store.append([
       record({ account, startedAt: start - 8 * 60 * minute - 1 }),

@@ -1,17 +1,17 @@
-/** Stores with one planted fault each, and the test of the suite that must find it. */
+/** Stores with one planted fault each, and the test of the suite that must fail because of it. */
 import { expect, test } from 'vitest'
 import type { TestFunction } from '../../src/testing/runner.ts'
 
-/** What is wrong, the store, and a part of the name of the test that tells. */
-export type Fault<Store> = readonly [wrong: string, change: (good: Store) => Partial<Store>, caughtBy: string]
+/** A description of the fault, the methods that have it, and the name (or a part of it) of the test that must fail. */
+export type Fault<Store> = readonly [fault: string, change: (good: Store) => Partial<Store>, caughtBy: string]
 
-/** A turn of the event loop: the gap in which a store that is not atomic loses. */
+/** One turn of the event loop, for faults that read, wait and then write. */
 export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** The methods of a store as an object that can be spread. */
-export function opened<Store extends object>(store: Store): Store {
+/** The bound methods of a store, as a plain object that can be spread. */
+export function methodsOf<Store extends object>(store: Store): Store {
   const names = [...Object.keys(store), ...Object.getOwnPropertyNames(Object.getPrototypeOf(store))]
   const methods = names.map((name) => [name, Reflect.get(store, name) as unknown] as const)
   return Object.fromEntries(
@@ -21,12 +21,12 @@ export function opened<Store extends object>(store: Store): Store {
   ) as Store
 }
 
-/** Runs the tests of a suite whose names hold `part`, and tells which of them failed. */
+/** Runs the tests of a suite whose names contain `part` and returns the names of those that failed. */
 export async function failuresOf(kit: (test: TestFunction) => void, part = ''): Promise<string[]> {
   return (await failedOf(kit, part)).map(({ name }) => name)
 }
 
-/** As `failuresOf`, and tells with what they failed. */
+/** Like `failuresOf`, but returns the errors. */
 export async function errorsOf(kit: (test: TestFunction) => void, part = ''): Promise<Error[]> {
   return (await failedOf(kit, part)).map(({ error }) => error)
 }
@@ -45,17 +45,17 @@ async function failedOf(kit: (test: TestFunction) => void, part: string): Promis
   return failed
 }
 
-/** A suite as it is run against a store of which nothing is known but how to make one. */
+/** A test suite for stores. */
 export type Kit<Store> = (test: TestFunction, factory: () => Store) => void
 
 export function plant<Store extends object>(kit: Kit<Store>, good: () => Store, faults: readonly Fault<Store>[]): void {
   test('a store without a fault passes', async () => {
-    expect(await failuresOf((run) => kit(run, () => opened(good())))).toEqual([])
+    expect(await failuresOf((run) => kit(run, () => methodsOf(good())))).toEqual([])
   })
 
   test.each(faults)('%s', async (_, change, caughtBy) => {
     const factory = () => {
-      const store = opened(good())
+      const store = methodsOf(good())
       return { ...store, ...change(store) }
     }
     expect(await failuresOf((run) => kit(run, factory), caughtBy)).not.toEqual([])

@@ -6,7 +6,7 @@ import { failuresOf, turn } from './faults.ts'
 
 type Fault = (good: IdempotencyStore, now: () => number) => Partial<IdempotencyStore>
 
-const renamed = (change: (claim: IdempotencyClaim) => Partial<IdempotencyClaim>): Fault => {
+const changedKeys = (change: (claim: IdempotencyClaim) => Partial<IdempotencyClaim>): Fault => {
   return (good) => ({
     begin: (start) => good.begin({ ...start, ...change(start) }),
     finish: (end) => good.finish({ ...end, ...change(end) }),
@@ -14,10 +14,8 @@ const renamed = (change: (claim: IdempotencyClaim) => Partial<IdempotencyClaim>)
   })
 }
 
-/** Remembers who holds a record, for faults that act in their name. */
-const inNameOfHolder = (
-  act: (good: IdempotencyStore, holder: Map<string, string>) => Partial<IdempotencyStore>,
-): Fault => {
+/** Remembers which attempt holds each record, for faults that ignore the attempt. */
+const asHolder = (act: (good: IdempotencyStore, holder: Map<string, string>) => Partial<IdempotencyStore>): Fault => {
   return (good) => {
     const holders = new Map<string, string>()
     const begin = async (start: IdempotencyStart) => {
@@ -32,10 +30,10 @@ const holderOf = (holders: Map<string, string>, claim: IdempotencyClaim) => {
   return { attempt: holders.get(claim.account + claim.key) ?? claim.attempt }
 }
 
-/** Each fault, and the test that must catch it by name. */
+/** A description of the fault, the methods that have it, and the name of the test that must fail. */
 const faults: [string, Fault, string][] = [
   [
-    'looks first and begins later',
+    'reads, waits and then begins',
     (good) => ({
       async begin(start) {
         const probe = await good.begin({ ...start, attempt: 'probe' })
@@ -46,10 +44,10 @@ const faults: [string, Fault, string][] = [
         return probe
       },
     }),
-    'of many attempts at once exactly one begins',
+    'exactly one of many concurrent attempts begins',
   ],
   [
-    'takes the body for text',
+    'treats the body as text',
     (good) => ({
       finish: (end) =>
         good.finish({
@@ -57,58 +55,58 @@ const faults: [string, Fault, string][] = [
           ...(end.answer && { answer: { ...end.answer, body: Buffer.from(Buffer.from(end.answer.body).toString()) } }),
         }),
     }),
-    'an answer comes back byte for byte, whoever asks',
+    'a stored response is returned byte for byte, through every handle',
   ],
   [
     'loses the headers',
     (good) => ({
       finish: (end) => good.finish({ ...end, ...(end.answer && { answer: { ...end.answer, headers: {} } }) }),
     }),
-    'an answer comes back byte for byte, whoever asks',
+    'a stored response is returned byte for byte, through every handle',
   ],
   [
-    'forgets an end without an answer',
+    'forgets a record that finishes without a response',
     (good) => ({ finish: (end) => (end.answer === undefined ? good.forget(end) : good.finish(end)) }),
-    'an attempt may end without an answer',
+    'an attempt may finish without a response',
   ],
-  ['does not forget', () => ({ forget: () => undefined }), 'what was forgotten can begin again'],
+  ['does not forget', () => ({ forget: () => undefined }), 'a forgotten record can begin again'],
   [
-    'lets anybody forget',
-    inNameOfHolder((good, holders) => ({ forget: (claim) => good.forget({ ...claim, ...holderOf(holders, claim) }) })),
-    'nobody ends or forgets what another attempt holds',
-  ],
-  [
-    'lets anybody end',
-    inNameOfHolder((good, holders) => ({ finish: (end) => good.finish({ ...end, ...holderOf(holders, end) }) })),
-    'nobody ends or forgets what another attempt holds',
+    'lets any attempt forget a record',
+    asHolder((good, holders) => ({ forget: (claim) => good.forget({ ...claim, ...holderOf(holders, claim) }) })),
+    'an attempt cannot finish or forget a record that another attempt holds',
   ],
   [
-    'inserts what is ended without having begun',
+    'lets any attempt finish a record',
+    asHolder((good, holders) => ({ finish: (end) => good.finish({ ...end, ...holderOf(holders, end) }) })),
+    'an attempt cannot finish or forget a record that another attempt holds',
+  ],
+  [
+    'inserts a record that finishes without having begun',
     (good) => ({
       async finish(end) {
         await good.begin({ ...end, digest: 'none', leaseMs: 60_000 })
         await good.finish(end)
       },
     }),
-    'nobody ends what was never begun',
+    'finishing a record that never began has no effect',
   ],
   [
-    'takes the digest of whoever asks for that of the first',
+    'returns the digest of the new attempt instead of the first',
     (good) => ({
       async begin(start) {
         const verdict = await good.begin(start)
         return verdict.outcome === 'running' ? { ...verdict, digest: start.digest } : verdict
       },
     }),
-    'one attempt begins; the next is told what is running',
+    'the first attempt begins; others see it running, with its digest',
   ],
   [
-    'holds without end',
+    'never lets a lease expire',
     (good) => ({ begin: (start) => good.begin({ ...start, leaseMs: 1e9 }) }),
-    'a lease that has run out leaves the key to the next attempt, and the last one nothing to end',
+    'after a lease expires the next attempt can begin, and the previous one can no longer finish',
   ],
   [
-    'takes a sign of life for a stranger',
+    'does not renew a lease',
     (good, now) => {
       const first = new Map<string, number>()
       return {
@@ -119,31 +117,31 @@ const faults: [string, Fault, string][] = [
         },
       }
     },
-    'a sign of life begins the lease anew',
+    'beginning again with the same attempt renews its lease',
   ],
   [
-    'keeps answers without end',
+    'never lets a response expire',
     (good) => ({ finish: (end) => good.finish({ ...end, keepMs: 1e9 }) }),
-    'an answer whose time is over is not given any more',
+    'a stored response expires after keepMs',
   ],
   [
     'ignores the case of keys',
-    renamed(({ key }) => ({ key: key.toLowerCase() })),
-    'account, route and key tell records apart, each by itself and whatever they hold',
+    changedKeys(({ key }) => ({ key: key.toLowerCase() })),
+    'records with different accounts, routes or keys are separate, whatever characters these contain',
   ],
   [
     'joins names without a separator',
-    renamed(({ account, route, key }) => ({ account: account + route + key, route: '', key: '' })),
-    'account, route and key tell records apart, each by itself and whatever they hold',
+    changedKeys(({ account, route, key }) => ({ account: account + route + key, route: '', key: '' })),
+    'records with different accounts, routes or keys are separate, whatever characters these contain',
   ],
   [
-    'cuts long keys',
-    renamed(({ key }) => ({ key: key.slice(0, 64) })),
-    'account, route and key tell records apart, each by itself and whatever they hold',
+    'truncates long keys',
+    changedKeys(({ key }) => ({ key: key.slice(0, 64) })),
+    'records with different accounts, routes or keys are separate, whatever characters these contain',
   ],
 ]
 
-test.each(faults)('a store that %s is found out', async (_, fault, caughtBy) => {
+test.each(faults)('finds a store that %s', async (_, fault, caughtBy) => {
   let now = 0
   const failures = await failuresOf((register) =>
     testIdempotencyStore(

@@ -6,7 +6,7 @@ import { plant, turn, type Fault } from './faults.ts'
 
 const faults: Fault<KeyStore>[] = [
   [
-    'find looks at the beginning of the hash',
+    'find compares only the beginning of the hash',
     (store) => {
       const records: KeyRecord[] = []
       return {
@@ -15,7 +15,7 @@ const faults: Fault<KeyStore>[] = [
           (await store.find(hash)) ?? records.find((record) => hash !== '' && record.hash.startsWith(hash)),
       }
     },
-    'finds nothing under a hash that was never inserted, nor under a part of one',
+    'finds nothing for an unknown hash or a part of a hash',
   ],
   [
     'find drops the limits of a key',
@@ -30,10 +30,10 @@ const faults: Fault<KeyStore>[] = [
         )
       },
     }),
-    'finds a key as it was inserted',
+    'finds a key by its hash, with all fields as inserted',
   ],
   [
-    'insert looks, waits and then writes',
+    'insert reads, waits and then writes',
     (store) => ({
       async insert(record) {
         const known = await store.find(record.hash)
@@ -42,7 +42,7 @@ const faults: Fault<KeyStore>[] = [
         return known === undefined
       },
     }),
-    'inserts once for an id and once for a hash',
+    'rejects a second insert of the same id or the same hash',
   ],
   [
     'insert replaces a key of the same hash',
@@ -57,10 +57,10 @@ const faults: Fault<KeyStore>[] = [
         find: async (hash) => replaced.get(hash) ?? store.find(hash),
       }
     },
-    'inserts once for an id and once for a hash',
+    'rejects a second insert of the same id or the same hash',
   ],
   [
-    'update asks for no version',
+    'update ignores the version',
     (store) => ({
       async update(record) {
         const current = await store.find(record.hash)
@@ -69,10 +69,10 @@ const faults: Fault<KeyStore>[] = [
         return true
       },
     }),
-    'replaces a record by the next version, and refuses every other',
+    'update accepts only the next version',
   ],
   [
-    'update looks, waits and then writes',
+    'update reads, waits and then writes',
     (store) => ({
       async update(record) {
         const current = await store.find(record.hash)
@@ -82,20 +82,20 @@ const faults: Fault<KeyStore>[] = [
         return true
       },
     }),
-    'lets one of many updates of one version win',
+    'exactly one of many concurrent updates of one version succeeds',
   ],
   [
-    'update keeps the fields that are gone',
+    'update keeps fields that the new version omits',
     (store) => ({
       async update(record) {
         const current = await store.find(record.hash)
         return (await store.update?.({ ...current, ...record })) ?? false
       },
     }),
-    'replaces a record by the next version',
+    'update accepts only the next version',
   ],
   [
-    'list gives the keys of everybody',
+    'list returns the keys of all accounts',
     (store) => {
       const accounts = new Set<string>()
       return {
@@ -103,16 +103,20 @@ const faults: Fault<KeyStore>[] = [
         list: async () => (await Promise.all([...accounts].map(async (account) => store.list?.(account) ?? []))).flat(),
       }
     },
-    'lists the keys of an account, newest first, and no others',
+    'lists only the keys of an account, newest first',
   ],
   [
-    'list gives the oldest first',
+    'list returns the oldest first',
     (store) => ({ list: async (account) => (await store.list?.(account))?.toReversed() ?? [] }),
-    'lists the keys of an account',
+    'lists only the keys of an account, newest first',
   ],
-  ['watch tells nothing', () => ({ watch: () => () => undefined }), 'tells those who watch of every change'],
   [
-    'watch tells of new keys only',
+    'watch reports nothing',
+    () => ({ watch: () => () => undefined }),
+    'watch reports every change, also by another process, within a second',
+  ],
+  [
+    'watch reports new keys only',
     (store) => {
       const seen = new Set<string>()
       return {
@@ -123,20 +127,20 @@ const faults: Fault<KeyStore>[] = [
           }) ?? (() => undefined),
       }
     },
-    'tells those who watch of every change',
+    'watch reports every change, also by another process, within a second',
   ],
   [
-    'watch has no end',
+    'watch cannot be stopped',
     (store) => ({ watch: (changed) => (store.watch?.(changed), () => undefined) }),
-    'tells those who watch of every change',
+    'watch reports every change, also by another process, within a second',
   ],
   [
-    'the caller’s own record is kept',
+    'the record of the caller is stored without copying',
     () => {
       const kept = new Map<string, KeyRecord>()
       return { insert: async (record) => (kept.set(record.hash, record), true), find: (hash) => kept.get(hash) }
     },
-    'is not changed by what is done to records',
+    'is not affected by later changes to records passed in or returned',
   ],
 ]
 

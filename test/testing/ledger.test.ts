@@ -10,7 +10,7 @@ const good = () => memoryLedger({ now: () => now })
 
 const faults: Fault<Ledger>[] = [
   [
-    'hold looks at the balance, waits and then takes',
+    'hold reads the balance, waits and then takes the amount',
     (ledger) => ({
       async hold(hold) {
         const found = await ledger.account(hold.account)
@@ -23,18 +23,18 @@ const faults: Fault<Ledger>[] = [
         return verdict
       },
     }),
-    'lets many spenders through for exactly as much as there is',
+    'concurrent holds are granted up to the balance and no further',
   ],
   [
-    'hold takes again for an id that it knows',
+    'hold takes the amount again for a known id',
     (ledger) => {
       let made = 0
       return { hold: (hold) => ledger.hold({ ...hold, id: `${hold.id} ${++made}` }) }
     },
-    'holds once for an id',
+    'holds an id once, even if repeated concurrently',
   ],
   [
-    'hold wants one unit more than it takes',
+    'hold requires one unit more than it takes',
     (ledger) => ({
       async hold(hold) {
         const found = await ledger.account(hold.account)
@@ -42,10 +42,10 @@ const faults: Fault<Ledger>[] = [
         return short ? { outcome: 'insufficient', balance: found.balance } : ledger.hold(hold)
       },
     }),
-    'holds what the balance covers, to the last unit',
+    'grants a hold up to the exact balance',
   ],
   [
-    'hold opens an account that it does not know, and trusts it',
+    'hold opens an unknown account as unlimited',
     (ledger) => ({
       async hold(hold) {
         const found = await ledger.account(hold.account)
@@ -53,7 +53,7 @@ const faults: Fault<Ledger>[] = [
         return ledger.hold(hold)
       },
     }),
-    'holds nothing for an account it does not know',
+    'rejects a hold on an unknown account',
   ],
   [
     'balances are counted as floating-point numbers',
@@ -63,7 +63,7 @@ const faults: Fault<Ledger>[] = [
         return found && { ...found, balance: BigInt(Number(found.balance)) }
       },
     }),
-    'adds up amounts beyond 2^53',
+    'balances beyond 2^53 are exact',
   ],
   [
     'hold forgets that an id has ended',
@@ -73,7 +73,7 @@ const faults: Fault<Ledger>[] = [
         return verdict.outcome === 'ended' ? ledger.hold({ ...hold, id: `${hold.id} again` }) : verdict
       },
     }),
-    'finds a hold ended whose end has overtaken it',
+    'reports a hold as ended if its settlement or release arrived first',
   ],
   [
     'settle charges again when it is repeated',
@@ -88,22 +88,22 @@ const faults: Fault<Ledger>[] = [
         },
       }
     },
-    'settles once for an id',
+    'settles an id once; repeated settlements return the amount charged',
   ],
   [
-    'settle tells a repetition what it asked for instead of what was charged',
+    'a repeated settle returns its own amount instead of the amount charged',
     (ledger) => ({
       async settle(settlement) {
         const verdict = await ledger.settle(settlement)
         return verdict.outcome === 'already' ? { ...verdict, charged: settlement.amount } : verdict
       },
     }),
-    'whoever comes later is told what was charged',
+    'settles an id once; repeated settlements return the amount charged',
   ],
   [
     'settle charges no more than was held',
     (ledger) => ({ settle: async (settlement) => settleWithin(ledger, settlement) }),
-    'settles for more than was held in full',
+    'settles more than the hold in full, below zero if necessary, and reports the overage',
   ],
   [
     'settle keeps the rest of the hold',
@@ -119,10 +119,10 @@ const faults: Fault<Ledger>[] = [
         return verdict
       },
     }),
-    'gives back the rest',
+    'settles less than the hold and returns the rest to the balance',
   ],
   [
-    'settle ignores a hold that it does not know',
+    'settle ignores an unknown hold',
     (ledger) => ({
       async settle(settlement) {
         const { held = 0n } = (await ledger.account(settlement.account)) ?? {}
@@ -130,10 +130,10 @@ const faults: Fault<Ledger>[] = [
         return ledger.settle(settlement)
       },
     }),
-    'charges a call in full whose hold it does not know',
+    'settles an unknown hold in full',
   ],
   [
-    'settle charges what was released',
+    'settle charges a released hold',
     (ledger) => ({
       async settle(settlement) {
         const verdict = await ledger.settle(settlement)
@@ -142,10 +142,10 @@ const faults: Fault<Ledger>[] = [
           : verdict
       },
     }),
-    'does not settle what was released',
+    'does not settle a released hold or release a settled one',
   ],
   [
-    'release credits what it is told instead of what is held',
+    'release settles and credits the amount again each time',
     (ledger) => {
       const amounts = new Map<string, bigint>()
       let made = 0
@@ -157,16 +157,20 @@ const faults: Fault<Ledger>[] = [
         },
       }
     },
-    'releases a hold once',
+    'releases a hold once and returns all of it',
   ],
   [
     'a hold has no lease',
     (ledger) => ({ hold: (hold) => ledger.hold({ ...hold, leaseMs: 1e12 }) }),
-    'gives a hold back when its lease has run out',
+    'returns a hold to the balance when its lease expires',
   ],
-  ['renew does nothing', () => ({ renew: () => undefined }), 'keeps a hold that is renewed'],
   [
-    'renew revives what is over',
+    'renew does nothing',
+    () => ({ renew: () => undefined }),
+    'renew extends open holds but does not revive ended or expired ones',
+  ],
+  [
+    'renew revives ended holds',
     (ledger) => {
       const amounts = new Map<string, bigint>()
       return {
@@ -178,7 +182,7 @@ const faults: Fault<Ledger>[] = [
         },
       }
     },
-    'revives none that is over',
+    'renew extends open holds but does not revive ended or expired ones',
   ],
   [
     'credit adds again when it is repeated',
@@ -186,10 +190,10 @@ const faults: Fault<Ledger>[] = [
       let made = 0
       return { credit: (credit) => ledger.credit({ ...credit, reference: `${credit.reference} ${++made}` }) }
     },
-    'credits once for a reference',
+    'credits a reference once, even if repeated concurrently',
   ],
   [
-    'credit looks whether it knows the reference, waits and then adds',
+    'credit reads the reference, waits and then adds',
     (ledger) => {
       const seen = new Set<string>()
       let made = 0
@@ -202,58 +206,58 @@ const faults: Fault<Ledger>[] = [
         },
       }
     },
-    'credits once for a reference',
+    'credits a reference once, even if repeated concurrently',
   ],
   [
-    'credit takes another amount under a known reference for the same credit',
+    'credit treats another amount under a known reference as the same credit',
     (ledger) => ({
       async credit(credit) {
         const verdict = await ledger.credit(credit)
         return verdict.outcome === 'conflict' ? { ...verdict, outcome: 'already' } : verdict
       },
     }),
-    'tells a reference that stands for another credit',
+    'reports a conflict if a reference is reused for another amount or account',
   ],
   [
     'amounts are kept as floating-point numbers',
     (ledger) => ({ hold: (hold) => ledger.hold({ ...hold, amount: BigInt(Math.fround(Number(hold.amount))) }) }),
-    'counts large amounts to the last digit',
+    'amounts up to 2^53 are exact',
   ],
   [
-    'open begins anew with an account that exists',
+    'open resets an existing account',
     (ledger) => ({
       async open(account) {
         const opened = await ledger.open(account)
         return { ...opened, balance: 0n, held: 0n }
       },
     }),
-    'opens an account that exists without touching its money',
+    'opening an existing account does not change its balance or holds',
   ],
   [
-    'accounts differ in case only where somebody looks',
+    'account names are compared without case',
     (ledger) => ({
       account: (id) => ledger.account(id.toLowerCase()),
       credit: (credit) => ledger.credit({ ...credit, account: credit.account.toLowerCase() }),
       hold: (hold) => ledger.hold({ ...hold, account: hold.account.toLowerCase() }),
     }),
-    'keeps accounts, ids and references apart that look alike',
+    'similar account names, hold ids and references are separate',
   ],
   [
-    'the books are listed from the oldest',
+    'entries are listed oldest first',
     (ledger) => ({
       async entries(account, page) {
         const { items } = (await ledger.entries?.(account, { limit: 1_000 })) ?? { items: [] }
         return { items: items.toReversed().slice(0, page.limit) }
       },
     }),
-    'lists the books of an account, newest first',
+    'lists the entries of an account in pages, newest first',
   ],
   [
     'audit adds up the balances instead of the entries',
     (ledger) => ({
       audit: async () => ({ ...(await ledger.audit()), credits: (await ledger.audit()).balances, faults: [] }),
     }),
-    'adds up: credits are balances, holds and settlements',
+    'credits equal balances plus holds plus settlements, and the audit confirms it',
   ],
 ]
 

@@ -8,18 +8,18 @@ let now = 0
 const wait = (ms: number) => void (now += ms)
 const good = () => memoryLimitStore({ now: () => now })
 
-/** What a claim would find, without drawing or holding anything. */
-async function look(store: LimitStore, claim: LimitClaim): Promise<boolean> {
+/** Whether the units of a claim are left, without drawing them. */
+async function hasUnits(store: LimitStore, claim: LimitClaim): Promise<boolean> {
   const verdict = await store.take({ ...claim, rates: claim.rates.map((rule) => ({ ...rule, cost: 0 })), places: [] })
   return claim.rates.every((rule, index) => (verdict.left[index] ?? 0) >= rule.cost)
 }
 
 const faults: Fault<LimitStore>[] = [
   [
-    'take looks, waits and then draws',
+    'take reads, waits and then draws',
     (store) => ({
       async take(claim) {
-        const enough = await look(store, claim)
+        const enough = await hasUnits(store, claim)
         await turn()
         if (!enough) return store.take(claim)
         await store.give({ id: claim.id, places: [], corrections: claim.rates })
@@ -28,25 +28,25 @@ const faults: Fault<LimitStore>[] = [
         return { ...verdict, admitted: true }
       },
     }),
-    'admits exactly as many as there is room for',
+    'admits concurrent claims up to the burst and no further',
   ],
   [
     'take admits one too many',
     (store) => ({
       take: (claim) => store.take({ ...claim, rates: claim.rates.map((rule) => ({ ...rule, burst: rule.burst + 1 })) }),
     }),
-    'draws from a bucket until it is empty',
+    'draws from a bucket until it is empty and reports the units left',
   ],
   [
-    'take costs one, whatever the call costs',
+    'take draws one unit, whatever the cost',
     (store) => ({
       take: (claim) =>
         store.take({ ...claim, rates: claim.rates.map((rule) => ({ ...rule, cost: Math.min(rule.cost, 1) })) }),
     }),
-    'draws what a call costs',
+    'draws the cost of each claim and rejects it only if too few units are left',
   ],
   [
-    'take draws rule by rule until one refuses',
+    'take draws from each bucket until one rejects',
     (store) => ({
       async take(claim) {
         const verdicts: LimitVerdict[] = []
@@ -60,10 +60,10 @@ const faults: Fault<LimitStore>[] = [
         return { ...rest, admitted, left: claim.rates.map((_, index) => verdicts[index]?.left[0] ?? 0) }
       },
     }),
-    'takes all of a claim or nothing of it',
+    'takes a claim in full or not at all',
   ],
   [
-    'take holds the places of a claim whose units are refused',
+    'take holds the slots of a claim whose units are rejected',
     (store) => ({
       async take(claim) {
         const places = await store.take({ ...claim, rates: [] })
@@ -71,10 +71,10 @@ const faults: Fault<LimitStore>[] = [
         return { admitted: places.admitted && units.admitted, left: units.left, free: places.free }
       },
     }),
-    'takes a place and units together or neither',
+    'takes slots and units together or not at all',
   ],
   [
-    'buckets are windows that begin anew',
+    'buckets are fixed windows',
     (store) => {
       const windows = new Map<string, number>()
       return {
@@ -88,7 +88,7 @@ const faults: Fault<LimitStore>[] = [
         },
       }
     },
-    'refills evenly',
+    'refills evenly, up to the burst',
   ],
   [
     'buckets fill beyond their burst',
@@ -101,10 +101,10 @@ const faults: Fault<LimitStore>[] = [
         }
       },
     }),
-    'refills evenly, up to the burst and no further',
+    'refills evenly, up to the burst',
   ],
   [
-    'time is the clock of the process',
+    'take uses the clock of the process',
     () => {
       const store = memoryLimitStore({ now: () => Date.now() })
       return {
@@ -113,15 +113,15 @@ const faults: Fault<LimitStore>[] = [
         renew: (...input) => store.renew(...input),
       }
     },
-    'has time of its own',
+    'does not use the clock of the process',
   ],
   [
-    'names are compared without their case',
+    'names are compared without case',
     (store) => ({
       take: (claim) =>
         store.take({ ...claim, rates: claim.rates.map((rule) => ({ ...rule, bucket: rule.bucket.toLowerCase() })) }),
     }),
-    'keeps buckets apart that look alike',
+    'similar bucket names are separate buckets',
   ],
   [
     'a changed limit begins with a full bucket',
@@ -138,7 +138,7 @@ const faults: Fault<LimitStore>[] = [
         },
       }
     },
-    'lets a changed limit take effect',
+    'applies a changed limit to a bucket already in use',
   ],
   [
     'units are kept with single precision',
@@ -146,18 +146,18 @@ const faults: Fault<LimitStore>[] = [
       take: (claim) =>
         store.take({ ...claim, rates: claim.rates.map((rule) => ({ ...rule, cost: Math.fround(rule.cost) })) }),
     }),
-    'counts large limits to the unit',
+    'large limits are exact to the unit',
   ],
   [
-    'a call that asks twice holds two places',
+    'a repeated claim holds two slots',
     (store) => {
-      let asked = 0
-      return { take: (claim) => store.take({ ...claim, id: `${claim.id} ${++asked}` }) }
+      let count = 0
+      return { take: (claim) => store.take({ ...claim, id: `${claim.id} ${++count}` }) }
     },
-    'gives a call its place once',
+    'a repeated claim with the same id holds its slot once',
   ],
   [
-    'anybody may give back a place',
+    'any claim may free a slot',
     (store) => {
       const holders = new Map<string, string>()
       return {
@@ -169,16 +169,20 @@ const faults: Fault<LimitStore>[] = [
         give: (returned) => store.give({ ...returned, id: holders.get(returned.places[0] ?? '') ?? returned.id }),
       }
     },
-    'frees a place that is given back, and no other',
+    'give frees only the slots that the claim holds',
   ],
   [
-    'places have no lease',
+    'slots have no lease',
     (store) => ({ take: (claim) => store.take({ ...claim, leaseMs: 1e12 }) }),
-    'frees the place of a call whose lease has run out',
+    'frees a slot when its lease expires',
   ],
-  ['renew does nothing', () => ({ renew: () => undefined }), 'keeps a place that is renewed'],
   [
-    'renew takes a place that was lost',
+    'renew does nothing',
+    () => ({ renew: () => undefined }),
+    'renew extends held slots but does not restore expired ones',
+  ],
+  [
+    'renew takes an expired slot',
     (store) => ({
       async renew(holders, leaseMs) {
         await store.renew(holders, leaseMs)
@@ -187,7 +191,7 @@ const faults: Fault<LimitStore>[] = [
         }
       },
     }),
-    'gives back none that was lost',
+    'renew extends held slots but does not restore expired ones',
   ],
   [
     'corrections stop at an empty bucket',
@@ -201,7 +205,7 @@ const faults: Fault<LimitStore>[] = [
         await store.give({ ...returned, corrections })
       },
     }),
-    'below zero if need be',
+    'a positive correction draws more units, below zero if necessary',
   ],
   [
     'corrections fill a bucket beyond its burst',
@@ -214,15 +218,15 @@ const faults: Fault<LimitStore>[] = [
         }
       },
     }),
-    'never more than the burst',
+    'a negative correction returns units, up to the burst',
   ],
   [
-    'corrections are forgotten',
+    'corrections are ignored',
     (store) => ({ give: (returned) => store.give({ ...returned, corrections: [] }) }),
-    'gives back what was not used',
+    'a negative correction returns units, up to the burst',
   ],
   [
-    'places are counted by one process alone',
+    'slots are counted per process',
     (store) => {
       let mine = 0
       return {
@@ -234,7 +238,7 @@ const faults: Fault<LimitStore>[] = [
           }),
       }
     },
-    'gives exactly as many places as there are',
+    'grants concurrent claims exactly as many slots as there are',
   ],
 ]
 

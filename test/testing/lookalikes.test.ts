@@ -1,4 +1,4 @@
-/** Stores that compare names as databases do unless they are told otherwise, and the suites that must find it. */
+/** Stores that compare names as databases do by default, and the suites that must find it. */
 import { describe, expect, test } from 'vitest'
 import {
   memoryIdempotencyStore,
@@ -17,26 +17,26 @@ import {
   testUsageStore,
 } from '../../src/testing/index.ts'
 import type { TestFunction } from '../../src/testing/runner.ts'
-import { failuresOf, opened } from './faults.ts'
+import { failuresOf, methodsOf } from './faults.ts'
 
 type Fold = (text: string) => string
 
 const folds: [string, Fold][] = [
   ['case', (text) => text.toLowerCase()],
-  ['spaces at the end', (text) => text.replace(/ +$/, '')],
+  ['trailing spaces', (text) => text.replace(/ +$/, '')],
   ['accents', (text) => text.normalize('NFD').replace(/[\u0300-\u036f]/g, '')],
 ]
 
-/** The names of the texts that methods take by themselves; those of objects have names already. */
+/** The names of the positional string parameters of each method. */
 type Parameters = Readonly<Record<string, readonly string[]>>
 
-/** A store that has one kind of name folded in everything it is given. */
+/** A store that folds one field in all its parameters. */
 function folding<Store extends object>(store: Store, parameters: Parameters, field: string, fold: Fold): Store {
-  const methods = Object.entries(opened(store)) as [string, (...values: unknown[]) => unknown][]
+  const methods = Object.entries(methodsOf(store)) as [string, (...values: unknown[]) => unknown][]
   const folded = methods.map(([name, method]) => {
-    const called = (...values: unknown[]) =>
+    const call = (...values: unknown[]) =>
       method(...values.map((value, index) => deep(value, parameters[name]?.[index] ?? '', field, fold)))
-    return [name, called] as const
+    return [name, call] as const
   })
   return Object.fromEntries(folded) as Store
 }
@@ -50,7 +50,7 @@ function deep(value: unknown, name: string, field: string, fold: Fold): unknown 
 
 type Kit = (run: TestFunction, field: string, fold: Fold) => void
 
-/** `ascii`: names of visible ASCII characters, which differ in their case only. */
+/** The fields of each store: `ascii` ones hold visible ASCII characters, so their look-alikes differ in case only. */
 const kits: [string, Kit, { any: string[]; ascii: string[] }][] = [
   [
     'keys',
@@ -95,9 +95,9 @@ const kits: [string, Kit, { any: string[]; ascii: string[] }][] = [
 
 describe.each(kits)('the suite of %s', (_, kit, { any, ascii }) => {
   const failures = (field: string, fold: Fold) =>
-    failuresOf((run) => kit(run, field, fold), 'takes no name for another that differs')
+    failuresOf((run) => kit(run, field, fold), 'compares names byte for byte: case, accents and spaces count')
 
-  test.each(folds)('finds a collation that disregards %s', async (what, fold) => {
+  test.each(folds)('finds a collation that ignores %s', async (what, fold) => {
     const fields = what === 'case' ? [...any, ...ascii] : any
     for (const field of fields) {
       expect(await failures(field, (text) => text)).toEqual([])

@@ -16,24 +16,24 @@ const faults: Fault<ResponseStore>[] = [
     'a record is found by each of its items',
   ],
   [
-    'the account is not looked at',
+    'the account is ignored',
     (store) => ({
       put: (record) => store.put({ ...record, account: '' }),
       get: (_, id) => store.get('', id),
     }),
-    'another account finds and deletes nothing',
+    'another account cannot find or delete a record',
   ],
   [
-    'the first record stays',
+    'put does not replace a record',
     (store) => ({
       async put(record) {
         if ((await store.get(record.account, record.id)) === undefined) await store.put(record)
       },
     }),
-    'a second put replaces the record',
+    'a second put replaces the record and its items',
   ],
   [
-    'items of a record that was replaced stay',
+    'the items of a replaced record remain',
     (store) => {
       const items = new Map<string, string>()
       return {
@@ -44,10 +44,10 @@ const faults: Fault<ResponseStore>[] = [
         holding: (account, item) => store.get(account, items.get(account + item) ?? ''),
       }
     },
-    'a second put replaces the record, its items included',
+    'a second put replaces the record and its items',
   ],
   [
-    'looks before it deletes',
+    'delete reads, waits and then deletes',
     (store) => ({
       async delete(account, id) {
         const found = await store.get(account, id)
@@ -56,10 +56,10 @@ const faults: Fault<ResponseStore>[] = [
         return found !== undefined
       },
     }),
-    'of many deletions at once exactly one',
+    'exactly one of many concurrent deletes returns true',
   ],
   [
-    'an item is known by the last record alone',
+    'only the last record of an item is remembered',
     (store) => {
       const last = new Map<string, string>()
       return {
@@ -73,7 +73,7 @@ const faults: Fault<ResponseStore>[] = [
         },
       }
     },
-    'an item of several records is found as long as one of them is there',
+    'an item of several records is found until the last of them is deleted',
   ],
   [
     'the case of ids is ignored',
@@ -81,7 +81,7 @@ const faults: Fault<ResponseStore>[] = [
       put: (record) => store.put({ ...record, id: record.id.toLowerCase() }),
       get: (account, id) => store.get(account, id.toLowerCase()),
     }),
-    'accounts and ids tell records apart',
+    'records with different accounts or ids are separate, whatever characters these contain',
   ],
   [
     'accounts and ids are joined',
@@ -95,17 +95,17 @@ const faults: Fault<ResponseStore>[] = [
         },
       }
     },
-    'accounts and ids tell records apart',
+    'records with different accounts or ids are separate, whatever characters these contain',
   ],
   [
-    'text is cut at a NUL',
+    'text is truncated at a NUL',
     (store) => ({ put: (record) => store.put({ ...record, body: record.body.split('\\u0000')[0] ?? '' }) }),
-    'any text comes back byte for byte',
+    'any text is returned byte for byte, whatever its length',
   ],
   [
-    'text is cut where it is long',
+    'long text is truncated',
     (store) => ({ put: (record) => store.put({ ...record, body: record.body.slice(0, 1_000_000) }) }),
-    'any text comes back byte for byte',
+    'any text is returned byte for byte, whatever its length',
   ],
 ]
 

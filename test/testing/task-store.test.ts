@@ -4,7 +4,7 @@ import { memoryTaskStore } from '../../src/tasks/memory.ts'
 import { testTaskStore } from '../../src/testing/task-store.ts'
 import { failuresOf, plant, turn, type Fault } from './faults.ts'
 
-/** A plain store that faults can reach into. */
+/** A simple store whose rows the faults can change. */
 function openStore(keyOf = (account: string, id: string) => JSON.stringify([account, id])) {
   const rows = new Map<string, TaskRecord>()
   const store: TaskStore = {
@@ -44,7 +44,7 @@ const claimsWith = (change: (options: TaskClaim) => Partial<TaskClaim>) => {
 
 const faults: Fault<TaskStore>[] = [
   [
-    'insert overwrites what is there',
+    'insert overwrites an existing task',
     (good) => ({
       insert: async (task) => {
         const present = await good.find(task.account, task.id, task.createdAt)
@@ -52,20 +52,20 @@ const faults: Fault<TaskStore>[] = [
         return (await good.insert(task), task)
       },
     }),
-    'gives the task that is there to a second insert',
+    'a second insert changes nothing and returns the existing task',
   ],
   [
-    'insert gives back what it was given',
+    'insert returns the task it was given',
     (good) => ({ insert: async (task) => (await good.insert(task), task) }),
-    'gives the task that is there',
+    'a second insert changes nothing and returns the existing task',
   ],
   [
-    'insert gives the first version after a change',
+    'insert returns the first version after a change',
     (good) => ({ insert: async (task) => ({ ...(await good.insert(task)), version: 1 }) }),
-    'gives the changed task to an insert',
+    'an insert after a change returns the changed task',
   ],
   [
-    'insert looks, waits and then writes',
+    'insert reads, waits and then writes',
     (good) => {
       const rows = new Map<string, TaskRecord>()
       return {
@@ -80,10 +80,10 @@ const faults: Fault<TaskStore>[] = [
         },
       }
     },
-    'stores exactly one of many inserts',
+    'stores exactly one of many concurrent inserts of one id, and returns it to all',
   ],
   [
-    'insert never makes way for an expired task',
+    'insert never replaces an expired task',
     () => {
       const { rows, store } = openStore()
       return {
@@ -91,10 +91,10 @@ const faults: Fault<TaskStore>[] = [
         insert: async (task) => rows.get(JSON.stringify([task.account, task.id])) ?? store.insert(task),
       }
     },
-    'inserts anew in place of a task that has expired',
+    'an insert replaces an expired task that is not due',
   ],
   [
-    'insert makes way for an expired task that is due',
+    'insert replaces an expired task that is due',
     () => {
       const { rows, store } = openStore()
       return {
@@ -106,44 +106,48 @@ const faults: Fault<TaskStore>[] = [
         },
       }
     },
-    'does not insert over an expired task that is still due',
+    'an insert does not replace an expired task that is still due',
   ],
   [
-    'insert makes way one millisecond early',
+    'insert replaces a task one millisecond early',
     () => {
       const { store } = openStore()
       return { ...store, insert: (task) => store.insert({ ...task, createdAt: task.createdAt + 1 }) }
     },
-    'still found one millisecond before it expires',
+    'an insert does not replace a task one millisecond before it expires',
   ],
-  ['the account is not part of the key', () => openStore((_, id) => id).store, 'keeps accounts apart'],
+  [
+    'the account is not part of the key',
+    () => openStore((_, id) => id).store,
+    'the same id in two accounts is two tasks',
+  ],
   [
     'account and id are joined by a colon',
     () => openStore((account, id) => `${account}:${id}`).store,
-    'does not confuse an account and an id',
+    'keeps account and id separate even if they join to the same text',
   ],
   [
-    'find forgets nothing',
+    'find ignores the expiry',
     (good) => ({ find: (account, id) => good.find(account, id, 0) }),
-    'until the millisecond before it expires',
+    'finds a task until it expires, to the millisecond',
   ],
   [
     'find expires one millisecond late',
     (good) => ({ find: (account, id, now) => good.find(account, id, now - 1) }),
-    'until the millisecond before it expires',
+    'finds a task until it expires, to the millisecond',
   ],
   [
     'find expires one millisecond early',
     (good) => ({ find: (account, id, now) => good.find(account, id, now + 1) }),
-    'until the millisecond before it expires',
+    'finds a task until it expires, to the millisecond',
   ],
   [
-    'find looks at its own clock',
+    'find uses its own clock',
     (good) => ({ find: (account, id) => good.find(account, id, Date.now()) }),
-    'goes by the times it is given',
+    'uses the times passed in, not its own clock',
   ],
   [
-    'find reads a copy that is one change old',
+    'find reads a stale copy, one change old',
     (good) => {
       const old = new Map<string, TaskRecord>()
       return {
@@ -159,7 +163,7 @@ const faults: Fault<TaskStore>[] = [
         },
       }
     },
-    'shows the change to everybody at once',
+    'replaces the previous version, visible to every handle at once',
   ],
   [
     'replace ignores the version',
@@ -169,7 +173,7 @@ const faults: Fault<TaskStore>[] = [
         return present !== undefined && good.replace({ ...task, version: present.version + 1 })
       },
     }),
-    'replaces nothing that has another version',
+    'does not replace any version but the previous one',
   ],
   [
     'replace takes any newer version',
@@ -185,20 +189,20 @@ const faults: Fault<TaskStore>[] = [
         },
       }
     },
-    'replaces nothing that has another version',
+    'does not replace any version but the previous one',
   ],
   [
-    'replace says true when it did nothing',
+    'replace returns true when it changed nothing',
     (good) => ({ replace: async (task) => (await good.replace(task), true) }),
-    'replaces nothing that has another version',
+    'does not replace any version but the previous one',
   ],
   [
-    'replace inserts what is not there',
+    'replace inserts a task that does not exist',
     (good) => ({ replace: async (task) => (await good.insert(task), good.replace(task).then(() => true)) }),
-    'replaces nothing that is not there',
+    'does not replace a task that does not exist',
   ],
   [
-    'replace looks, waits and then writes',
+    'replace reads, waits and then writes',
     () => {
       const { rows, store } = openStore()
       return {
@@ -212,12 +216,12 @@ const faults: Fault<TaskStore>[] = [
         },
       }
     },
-    'lets exactly one of many replaces',
+    'exactly one of many concurrent replaces of one version succeeds',
   ],
   [
     'replace drops the due time',
     (good) => ({ replace: (task) => good.replace({ ...task, dueAt: null, leasedUntil: 0 }) }),
-    'shows the change',
+    'replaces the previous version, visible to every handle at once',
   ],
   [
     'replace keeps the old expiry',
@@ -227,10 +231,10 @@ const faults: Fault<TaskStore>[] = [
         return good.replace({ ...task, expiresAt: before?.expiresAt ?? task.expiresAt })
       },
     }),
-    'shows the change to everybody',
+    'replaces the previous version, visible to every handle at once',
   ],
   [
-    'replace refuses expired tasks',
+    'replace rejects expired tasks',
     (good) => ({
       replace: async (task) => {
         const present = await good.find(task.account, task.id, task.createdAt + 25 * 3_600_000)
@@ -240,7 +244,7 @@ const faults: Fault<TaskStore>[] = [
     'replaces a task that has expired',
   ],
   [
-    'objects are kept, not copied',
+    'objects are stored without copying',
     () => {
       const { rows, store } = openStore()
       return {
@@ -249,7 +253,7 @@ const faults: Fault<TaskStore>[] = [
         find: async (account, id) => rows.get(JSON.stringify([account, id])),
       }
     },
-    'is not changed through the objects',
+    'is not affected by later changes to objects passed in or returned',
   ],
   [
     'copies are shallow',
@@ -263,7 +267,7 @@ const faults: Fault<TaskStore>[] = [
         },
       }
     },
-    'is not changed through the objects',
+    'is not affected by later changes to objects passed in or returned',
   ],
   [
     'data becomes text',
@@ -283,27 +287,27 @@ const faults: Fault<TaskStore>[] = [
         return found && { ...found, data: found.data ?? {} }
       },
     }),
-    'keeps every JSON value',
+    'keeps every JSON value unchanged',
   ],
   [
-    'text is kept as latin1',
+    'text is stored as latin1',
     (good) => ({
       insert: (task) =>
         good.insert({ ...task, data: JSON.parse(Buffer.from(JSON.stringify(task.data), 'latin1').toString('latin1')) }),
     }),
-    'keeps any text',
+    'keeps any text unchanged, in data and in accounts',
   ],
   [
-    'data is cut at 64 KiB',
+    'data over 64 KiB is dropped',
     (good) => ({
       insert: (task) => good.insert(JSON.stringify(task.data).length > 65_536 ? { ...task, data: null } : task),
     }),
-    'keeps 20 MiB',
+    'stores 20 MiB of data',
   ],
   [
-    'claim takes what is due one millisecond later',
+    'claim takes tasks one millisecond early',
     claimsWith(({ now }) => ({ now: now + 1 })),
-    'claims what is due to the millisecond',
+    'claims tasks from their due time on, to the millisecond, and no others',
   ],
   [
     'claim takes tasks that are never due',
@@ -311,10 +315,10 @@ const faults: Fault<TaskStore>[] = [
       const { store } = openStore()
       return { ...store, insert: (task) => store.insert({ ...task, dueAt: task.dueAt ?? 0 }) }
     },
-    'claims what is due to the millisecond',
+    'claims tasks from their due time on, to the millisecond, and no others',
   ],
   [
-    'claim gives tasks without leasing them',
+    'claim returns tasks without leasing them',
     () => {
       const { rows, store } = openStore()
       return {
@@ -326,10 +330,10 @@ const faults: Fault<TaskStore>[] = [
             .map((row) => structuredClone(row)),
       }
     },
-    'claims no task again before its lease',
+    'does not claim a task again before its lease expires',
   ],
   [
-    'claim does not raise the version',
+    'claim does not increment the version',
     () => {
       const { rows, store } = openStore()
       return {
@@ -342,14 +346,18 @@ const faults: Fault<TaskStore>[] = [
           }),
       }
     },
-    'makes a claim beat whoever read the task before it',
+    'a claim makes a later replace of the version before it fail',
   ],
   [
-    'claim gives the task as it was before',
+    'claim returns the task as it was before',
     (good) => ({ claim: async (options) => (await good.claim(options)).map((each) => ({ ...each, leasedUntil: 0 })) }),
-    'claims what is due to the millisecond',
+    'claims tasks from their due time on, to the millisecond, and no others',
   ],
-  ['claim ignores the limit', claimsWith(() => ({ limit: 1_000 })), 'no more than asked for'],
+  [
+    'claim ignores the limit',
+    claimsWith(() => ({ limit: 1_000 })),
+    'claims the longest overdue first, up to the limit',
+  ],
   [
     'claim takes the newest first',
     () => {
@@ -369,10 +377,10 @@ const faults: Fault<TaskStore>[] = [
         },
       }
     },
-    'claims the longest due first',
+    'claims the longest overdue first, up to the limit',
   ],
   [
-    'claim looks, waits and then leases',
+    'claim reads, waits and then leases',
     () => {
       const { rows, store } = openStore()
       return {
@@ -390,11 +398,15 @@ const faults: Fault<TaskStore>[] = [
         },
       }
     },
-    'gives every due task to exactly one of many claims',
+    'gives every due task to exactly one of many concurrent claims',
   ],
-  ['claim leases for ever', claimsWith(() => ({ leaseMs: 1e12 })), 'claims no task again before its lease'],
   [
-    'claim passes over expired tasks',
+    'claim leases never expire',
+    claimsWith(() => ({ leaseMs: 1e12 })),
+    'does not claim a task again before its lease expires',
+  ],
+  [
+    'claim deletes expired tasks that are due',
     () => {
       const { rows, store } = openStore()
       return {
@@ -405,10 +417,10 @@ const faults: Fault<TaskStore>[] = [
         },
       }
     },
-    'claims an expired task that is still due',
+    'keeps an expired task claimable while it is due',
   ],
   [
-    'claim forgets finished tasks before they expire',
+    'claim deletes finished tasks before they expire',
     () => {
       const { rows, store } = openStore()
       return {
@@ -419,15 +431,15 @@ const faults: Fault<TaskStore>[] = [
         },
       }
     },
-    'does not forget a task that has not expired',
+    'claims do not remove tasks that have not expired',
   ],
   [
     'list shows expired tasks',
     (good) => ({ list: (account, options) => good.list?.(account, { ...options, now: 0 }) as Promise<TaskRecord[]> }),
-    'lists the tasks of an account',
+    'list, if present, returns the tasks of an account in pages, ordered by creation',
   ],
   [
-    'list begins with the task it was asked to begin after',
+    'list starts with the task named in after',
     (good) => ({
       list: async (account, { after, ...options }) => {
         const all = (await good.list?.(account, { ...options, limit: 100 })) ?? []
@@ -441,36 +453,36 @@ const faults: Fault<TaskStore>[] = [
           .slice(0, options.limit)
       },
     }),
-    'lists the tasks of an account',
+    'list, if present, returns the tasks of an account in pages, ordered by creation',
   ],
   [
-    'now stands still in the past',
+    'now goes backwards',
     () => {
       let time = 5_000
       return { now: async () => (time -= 1_000) }
     },
-    'tells a time',
+    'now, if present, does not go backwards',
   ],
 ]
 
 describe('the kit', () => {
   plant(testTaskStore, memoryTaskStore, faults)
 
-  test('passes on the plain store', async () => {
+  test('passes on a simple store', async () => {
     expect(await failuresOf((run) => testTaskStore(run, () => openStore().store))).toEqual([])
   })
 })
 
-/** How databases compare texts unless they are told otherwise. */
+/** Ways in which databases compare text by default. */
 test.each<[string, (text: string) => string]>([
   ['case', (text) => text.toLowerCase()],
-  ['spaces at the end', (text) => text.replace(/ +$/, '')],
+  ['trailing spaces', (text) => text.replace(/ +$/, '')],
   ['accents', (text) => text.normalize('NFD').replace(/[\u0300-\u036f]/g, '')],
-])('a collation that disregards %s is found, in accounts as in ids', async (_, fold) => {
+])('finds a collation that ignores %s, in accounts and in ids', async (_, fold) => {
   const folded = (account: (text: string) => string, id: (text: string) => string) =>
     failuresOf(
       (run) => testTaskStore(run, () => openStore((left, right) => JSON.stringify([account(left), id(right)])).store),
-      'takes no other account and no other id',
+      'compares accounts and ids byte for byte: case, accents and spaces count',
     )
   const exact = (text: string) => text
   expect(await folded(exact, exact)).toEqual([])

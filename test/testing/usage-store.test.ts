@@ -6,14 +6,14 @@ import { plant, type Fault } from './faults.ts'
 
 const faults: Fault<UsageStore>[] = [
   [
-    'a record that comes again is added again',
+    'a repeated record is added again',
     (store) => {
       let made = 0
       return {
         append: (records) => store.append(records.map((record) => ({ ...record, id: `${record.id} ${++made}` }))),
       }
     },
-    'keeps the first record of an id',
+    'keeps the first record of an id when it is appended again',
   ],
   [
     'costs are floating-point numbers',
@@ -31,29 +31,29 @@ const faults: Fault<UsageStore>[] = [
         return { ...page, items: page.items.map((item) => ({ key: null, provider: null, ...item }) as never) }
       },
     }),
-    'leaves out what a record does not say',
+    'omits fields that the record does not have',
   ],
   [
     'the oldest come first',
     (store) => ({
       list: async (question) => ({ items: (await store.list({ ...question, limit: 1_000 })).items.toReversed() }),
     }),
-    'lists the newest first',
+    'lists the newest first, and records of the same time by descending id',
   ],
   [
-    'the time to which is asked is included',
+    'the end of the time range is included',
     (store) => ({ list: (question) => store.list({ ...question, ...(question.to && { to: question.to + 1 }) }) }),
-    'lists only what was asked for',
+    'lists only records that match the filter',
   ],
   [
-    'the account is not looked at',
+    'the account is ignored',
     (store) => ({ list: (question) => store.list(without('account', question)) }),
-    'lists only what was asked for',
+    'lists only records that match the filter',
   ],
   [
-    'the key is not looked at in sums',
+    'the key is ignored in sums',
     (store) => ({ summarise: (question) => store.summarise(without('key', question)) }),
-    'lists only what was asked for',
+    'lists only records that match the filter',
   ],
   [
     'pages are counted from the beginning',
@@ -64,10 +64,10 @@ const faults: Fault<UsageStore>[] = [
         return { items: items.slice(Number(after), end), ...(end < items.length && { next: String(end) }) }
       },
     }),
-    'gives pages that neither repeat nor leave out',
+    'pages neither repeat nor omit a record while others are appended',
   ],
   [
-    'pages go on by time alone',
+    'pages continue by time alone',
     (store) => ({
       async list(question) {
         const page = await store.list({ ...question, limit: 1_000 })
@@ -78,7 +78,7 @@ const faults: Fault<UsageStore>[] = [
         return { items, ...(older.length > items.length && { next: String(items.at(-1)?.startedAt) }) }
       },
     }),
-    'gives pages that neither repeat nor leave out',
+    'pages neither repeat nor omit a record while others are appended',
   ],
   [
     'sums of costs lose their last digits',
@@ -86,7 +86,7 @@ const faults: Fault<UsageStore>[] = [
       summarise: async (question) =>
         (await store.summarise(question)).map((row) => ({ ...row, cost: BigInt(Number(row.cost)) })),
     }),
-    'sums up everything, to the last digit',
+    'sums are exact to the last digit',
   ],
   [
     'a sum over nothing is a row of zeros',
@@ -107,35 +107,35 @@ const faults: Fault<UsageStore>[] = [
         return rows.length === 0 && question.by.length === 0 ? [zero] : rows
       },
     }),
-    'has nothing where nothing was appended',
+    'returns nothing for an account without records',
   ],
   [
-    'rows come in the order of the number of requests',
+    'rows are ordered by the number of requests',
     (store) => ({
       summarise: async (question) =>
         (await store.summarise(question)).toSorted((left, right) => left.requests - right.requests),
     }),
-    'sums up by any combination of dimensions',
+    'groups sums by any combination of dimensions, ordered by them',
   ],
   [
     'only the first dimension counts',
     (store) => ({ summarise: (question) => store.summarise({ ...question, by: question.by.slice(0, 1) }) }),
-    'sums up by any combination',
+    'groups sums by any combination of dimensions, ordered by them',
   ],
   [
     'days are those of UTC',
     (store) => ({ summarise: (question) => store.summarise(without('offsetMinutes', question)) }),
-    'begins days where it is told',
+    'days begin at midnight in the given time zone offset',
   ],
   [
-    'days are moved the wrong way',
+    'the time zone offset has the wrong sign',
     (store) => ({
       summarise: (question) => store.summarise({ ...question, offsetMinutes: -(question.offsetMinutes ?? 0) }),
     }),
-    'begins days where it is told',
+    'days begin at midnight in the given time zone offset',
   ],
   [
-    'names are compared without their case',
+    'names are compared without case',
     (store) => ({
       list: async ({ model, ...question }) => {
         const { items } = await store.list({ ...question, limit: 1_000 })
@@ -144,20 +144,20 @@ const faults: Fault<UsageStore>[] = [
         }
       },
     }),
-    'keeps names apart that look alike',
+    'similar names are separate, and sums are ordered by code point',
   ],
   [
-    'the caller’s own record is kept',
+    'the record of the caller is stored without copying',
     () => {
       const kept: unknown[] = []
       return { append: (records) => void kept.push(...records), list: () => ({ items: kept as never }) }
     },
-    'is not changed by what is done to records',
+    'is not affected by later changes to records passed in or returned',
   ],
 ]
 
 function without<T extends object, K extends keyof T>(name: K, whole: T): Omit<T, K> {
-  const { [name]: _gone, ...rest } = whole
+  const { [name]: _, ...rest } = whole
   return rest
 }
 
