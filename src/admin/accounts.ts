@@ -3,7 +3,7 @@ import type { LedgerAccount, LedgerAudit, LedgerEntry, Ledger, Page, PageRequest
 import { formatMoney, parseMoney } from '../billing/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../store-access/guard.ts'
-import type { AdminParts } from './admin.ts'
+import type { AdminParts } from './parts.ts'
 import { requireValid, rules } from './check.ts'
 
 export interface AccountView {

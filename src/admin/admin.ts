@@ -5,31 +5,13 @@
  * Amounts are decimal strings in and out, times milliseconds since the epoch. What is wrong with a request is thrown as a
  * `GatewayError` that says so (400, 404, 409); 503 while a store is down.
  */
-import type { Ledger } from '../billing/contract.ts'
-import type { KeyStore } from '../auth/contract.ts'
 import type { Catalogue } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
 import { invalid } from '../errors.ts'
-import type { Guard } from '../store-access/guard.ts'
-import type { UsageStore } from '../usage/contract.ts'
 import { AccountAdmin } from './accounts.ts'
 import { KeyAdmin } from './keys.ts'
 import { UsageAdmin } from './usage.ts'
-
-export interface AdminParts {
-  readonly keys: KeyStore
-  readonly ledger: Ledger | undefined
-  readonly usage: UsageStore | undefined
-  readonly catalogue: Catalogue
-  readonly groups: readonly string[]
-  readonly guard: (name: string) => Guard
-  /** For what may read much. */
-  readonly pageGuard: (name: string) => Guard
-  readonly minimumTopUp: string
-  readonly now: () => number
-  /** Drops what this process has cached of a key, by its hash. */
-  readonly forget: (hash: string) => void
-}
+import type { AdminParts } from './parts.ts'
 
 export class Admin {
   /** Accounts, top-ups, balances, books. Needs `billing`. */

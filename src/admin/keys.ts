@@ -5,7 +5,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import type { Rate } from '../limits/rate.ts'
 import type { Guard } from '../store-access/guard.ts'
 import { offering, requireId } from './accounts.ts'
-import type { AdminParts } from './admin.ts'
+import type { AdminParts } from './parts.ts'
 import { requireValid, rules } from './check.ts'
 
 /** A key as its owner may see it: without its hash. */

@@ -5,7 +5,7 @@ import { invalid } from '../errors.ts'
 import type { Guard } from '../store-access/guard.ts'
 import type { UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from '../usage/contract.ts'
 import { offering, paged } from './accounts.ts'
-import type { AdminParts } from './admin.ts'
+import type { AdminParts } from './parts.ts'
 import { requireValid, rules } from './check.ts'
 
 export interface UsageView extends Omit<UsageRecord, 'cost' | 'overage'> {

@@ -3,7 +3,7 @@ import { retrySame } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
 import { extraContent } from './carried.ts'
-import type { ContentPart } from './contents.ts'
+import type { ContentPart } from './carried.ts'
 import type { FunctionNames } from './names.ts'
 import { PartialArguments } from './partial-args.ts'
 

@@ -3,7 +3,8 @@
  * message and of its calls, the place of Google's own OpenAI-compatible endpoint, which clients know to send back.
  */
 import { isRecord } from '../reading/parts.ts'
-import type { ContentPart } from './contents.ts'
+
+export type ContentPart = Readonly<Record<string, unknown>>
 
 /** The field of a message or a call. `own` are parts of the vendor's own work, such as code it ran. */
 export function extraContent(signature: string | undefined, own: readonly ContentPart[] = []): Record<string, unknown> {

@@ -4,11 +4,9 @@ import type { Call } from '../contract.ts'
 import type { AssistantTurn, ToolTurn, Turn, UserTurn } from '../reading/messages.ts'
 import type { MediaPart, Part } from '../reading/parts.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
-import { carriedBy, signatureOf } from './carried.ts'
+import { carriedBy, signatureOf, type ContentPart } from './carried.ts'
 import type { GeminiTraits } from './models.ts'
 import type { FunctionNames } from './names.ts'
-
-export type ContentPart = Readonly<Record<string, unknown>>
 
 export interface Content {
   readonly role: 'user' | 'model'

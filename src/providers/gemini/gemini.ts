@@ -1,16 +1,7 @@
 /** Gemini over Google's own API, on the Gemini API or on Vertex AI. */
-import {
-  checkKnown,
-  elsewhere,
-  object,
-  secret,
-  text,
-  textByName,
-  texts,
-  type Known,
-} from '../../validation/known-options.ts'
+import { checkKnown, object, text } from '../../validation/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
-import { clientOptions, isMediaType, type ClientOptions } from '../client.ts'
+import { isMediaType } from '../client.ts'
 import type { ChatPiece, Provider } from '../contract.ts'
 import { readValues } from '../events.ts'
 import { geminiCosts } from '../costs/lists.ts'
@@ -22,33 +13,10 @@ import type { ModelObject } from '../../wire/model.ts'
 import { embed } from './embed.ts'
 import { editImages, generateImages } from './images.ts'
 import { ResponseReader, type ReaderOptions } from './reader.ts'
-import { requestFor, type RequestOptions } from './request.ts'
+import { requestFor } from './request.ts'
 import { Vendor } from './vendor.ts'
 import { videosOf } from './videos/videos.ts'
-
-export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>>, RequestOptions {
-  /** Sent as `x-goog-api-key`. Leave it out where `headers` carry the credentials, as on Vertex AI. */
-  readonly apiKey?: string | undefined
-  /**
-   * With or without a version such as `/v1beta` in it. Default `https://generativelanguage.googleapis.com`. On Vertex
-   * AI: `https://…/v1/projects/…/locations/…/publishers/google`.
-   */
-  readonly baseURL?: string | undefined
-  /** The name in receipts. Default `gemini`. */
-  readonly name?: string
-  /** Further headers of every request. */
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-const known: Known<GeminiOptions> = {
-  apiKey: secret,
-  baseURL: elsewhere,
-  name: text,
-  headers: textByName,
-  traits: object,
-  dropParams: texts,
-  ...clientOptions,
-}
+import { type GeminiOptions, known } from './options.ts'
 
 export function gemini(options: GeminiOptions = {}): Provider {
   checkKnown('gemini', options, known)

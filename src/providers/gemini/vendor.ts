@@ -7,7 +7,7 @@ import { serialize } from '../turns.ts'
 import { vendorError } from '../vendor-error.ts'
 import { strangersClient } from '../videos/download.ts'
 import { readFault, statusOf } from './fault.ts'
-import type { GeminiOptions } from './gemini.ts'
+import type { GeminiOptions } from './options.ts'
 
 const jsonBody = { 'content-type': 'application/json' }
 

@@ -1,7 +1,7 @@
 /** The few fields of a request that a vendor gets otherwise than the client sent them. */
 import type { Call } from '../contract.ts'
 import { isRecord } from '../reading/parts.ts'
-import type { OpenAIOptions } from './openai.ts'
+import type { OpenAIOptions } from './options.ts'
 
 type Changes = Record<string, unknown>
 

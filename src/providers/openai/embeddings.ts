@@ -6,7 +6,7 @@ import { readObject, readVectors } from '../answer.ts'
 import { EmbeddingText, type Call, type EmbeddingAnswer } from '../contract.ts'
 import { readUsage } from '../../wire/counts.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
-import type { OpenAIOptions } from './openai.ts'
+import type { OpenAIOptions } from './options.ts'
 import type { Vendor } from './vendor.ts'
 
 export async function embed(

@@ -5,7 +5,7 @@
  */
 import type { CostsOf } from '../costs/contract.ts'
 import { openaiCosts, type KnownVendor } from '../costs/lists.ts'
-import type { OpenAIOptions } from './openai.ts'
+import type { OpenAIOptions, PresetName } from './options.ts'
 
 export type Preset = Pick<
   OpenAIOptions,
@@ -23,23 +23,6 @@ export type Preset = Pick<
 
 /** Fields that ask for nothing in the answer. */
 const hints = ['user', 'safety_identifier', 'store', 'metadata', 'service_tier', 'prompt_cache_key']
-
-export type PresetName =
-  | 'openai'
-  | 'azure'
-  | 'deepseek'
-  | 'groq'
-  | 'llamacpp'
-  | 'lmstudio'
-  | 'mistral'
-  | 'moonshot'
-  | 'ollama'
-  | 'openrouter'
-  | 'qwen'
-  | 'together'
-  | 'vllm'
-  | 'xai'
-  | 'zhipu'
 
 /** Whose fields are known to choose model, price or amount. Vendors that are not named here have none of their own. */
 const costs: Readonly<Partial<Record<PresetName, KnownVendor>>> = {

@@ -7,7 +7,7 @@ import type { ChatCompletion, ChatRequest } from '../../wire/chat.ts'
 import type { CompletionRequest, TextCompletion } from '../../wire/completions.ts'
 import { adapted } from './adapt.ts'
 import { readFrames } from './frames.ts'
-import type { OpenAIOptions } from './openai.ts'
+import type { OpenAIOptions } from './options.ts'
 import type { Begun, Vendor } from './vendor.ts'
 
 export async function chat(vendor: Vendor, call: Call<ChatRequest>, options: OpenAIOptions): Promise<ChatAnswer> {

@@ -6,7 +6,7 @@ import { Client } from '../client.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'
 import { statusIn, vendorError } from '../vendor-error.ts'
-import type { OpenAIOptions } from './openai.ts'
+import type { OpenAIOptions } from './options.ts'
 
 const jsonBody = { 'content-type': 'application/json' }
 

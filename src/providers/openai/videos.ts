@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import type { VideoProvider } from '../video.ts'
 import { openaiVideos } from '../videos/dialects.ts'
 import { httpVideo } from '../videos/http-video.ts'
-import type { OpenAIOptions } from './openai.ts'
+import type { OpenAIOptions } from './options.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Undefined for the vendors of other presets, none of which makes videos so. */

@@ -1,0 +1,27 @@
+import { elsewhere, object, secret, text, textByName, texts, type Known } from '../../validation/known-options.ts'
+import { clientOptions, type ClientOptions } from '../client.ts'
+import type { RequestOptions } from './request.ts'
+
+export interface GeminiOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>>, RequestOptions {
+  /** Sent as `x-goog-api-key`. Leave it out where `headers` carry the credentials, as on Vertex AI. */
+  readonly apiKey?: string | undefined
+  /**
+   * With or without a version such as `/v1beta` in it. Default `https://generativelanguage.googleapis.com`. On Vertex
+   * AI: `https://…/v1/projects/…/locations/…/publishers/google`.
+   */
+  readonly baseURL?: string | undefined
+  /** The name in receipts. Default `gemini`. */
+  readonly name?: string
+  /** Further headers of every request. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export const known: Known<GeminiOptions> = {
+  apiKey: secret,
+  baseURL: elsewhere,
+  name: text,
+  headers: textByName,
+  traits: object,
+  dropParams: texts,
+  ...clientOptions,
+}
