@@ -14,7 +14,7 @@ const gateway = createGateway({
   // Kept in memory here; `storage: postgres(pool)` keeps everything that follows.
   models: { demo: { provider: demo(), price: { input: '2', output: '8' } } },
   groups: { starter: { models: ['demo'], rate: { requests: '60/min', tokens: '100000/min', concurrent: 4 } } },
-  billing: { minimumTopUp: '1' },
+  billing: { currency: 'CNY', minimumTopUp: '1' },
 })
 const { accounts, keys, usage } = gateway.admin
 

@@ -30,7 +30,7 @@ export interface AdmissionOptions {
   /** Absent: nothing is charged. */
   readonly ledger?: Ledger | undefined
   readonly joint?: JointStore | undefined
-  readonly billing: BillingOptions
+  readonly billing: Partial<BillingOptions>
   /** Absent: no usage is recorded. */
   readonly usage?: UsageStore | undefined
   readonly usageOptions: UsageOptions
@@ -61,7 +61,7 @@ export class Admission {
     const { groups, limits, limitOptions, ledger, joint, usage, usageOptions, timeoutMs, now } = options
     this.options = options
     this.known = new Known(now)
-    this.local = limitOptions.whenDown === 'local' ? memoryLimitStore({ now }) : undefined
+    this.local = limitOptions.whenDown === 'local' ? memoryLimitStore({ clock: now }) : undefined
     this.counters = counters({ limits, local: this.local, ledger, joint, timeoutMs, now })
     this.leases = new Leases({ limits, ledger, timeoutMs, now, leaseMs: this.leaseMs })
     this.#always = options.modelRates || ledger !== undefined || usage !== undefined

@@ -38,11 +38,11 @@ export interface Demanding {
   readonly leaseMs: number
 }
 
-/** Tokens of an answer whose length the request leaves open, as the limits and the ledger take it. */
-const usual = { limited: 1_024, held: 4_096, seconds: 60 }
+/** Assumed for a request that states no length: output tokens, for limits and holds alike, and seconds of a recording. */
+const usual = { outputTokens: 4_096, seconds: 60 }
 
 export function claimOf(
-  { id, scopes, asked, leaseMs }: Demanding,
+  { id, scopes, asked, model, leaseMs }: Demanding,
   options: LimitOptions,
 ): Pick<Demand, 'claim' | 'rates'> {
   if (scopes.length === 0) return { claim: undefined, rates: [] }
@@ -52,7 +52,7 @@ export function claimOf(
     const { requests, tokens, concurrent } = limits
     if (requests !== undefined) rates.push(measured(name, 'requests', { ...requests, cost: 1 }))
     if (tokens !== undefined) {
-      rates.push(measured(name, 'tokens', { ...tokens, cost: tokensOf(asked, tokens.burst, options) }))
+      rates.push(measured(name, 'tokens', { ...tokens, cost: tokensOf(asked, model, tokens.burst, options) }))
     }
     if (concurrent !== undefined) places.push({ bucket: `${name} places`, places: concurrent })
   }
@@ -78,10 +78,11 @@ function measured(scope: string, measure: Measure, rule: Omit<Measured['rule'], 
 }
 
 /** Prompt and completion tokens. If the request states no length, the default length, reduced to fit the bucket. */
-function tokensOf({ promptTokens, outputTokens, choices, writes }: Estimate, burst: number, options: LimitOptions) {
+function tokensOf(asked: Estimate, model: Model, burst: number, options: LimitOptions): number {
+  const { promptTokens, outputTokens, choices, writes } = asked
   if (!writes) return promptTokens
   if (outputTokens !== undefined) return promptTokens + outputTokens
-  const expected = (options.outputTokens ?? usual.limited) * choices
+  const expected = unstatedOf(model, options) * choices
   return promptTokens + Math.max(0, Math.min(expected, burst - promptTokens))
 }
 
@@ -89,7 +90,7 @@ function tokensOf({ promptTokens, outputTokens, choices, writes }: Estimate, bur
 export function holdOf(
   { id, caller, asked, makes, model, leaseMs }: Demanding,
   ratio: bigint,
-  options: BillingOptions,
+  options: Partial<BillingOptions>,
 ): Hold | undefined {
   const { seconds = usual.seconds } = options.defaults ?? {}
   const output = asked.outputTokens ?? mostUnstated(asked, model, options)
@@ -105,20 +106,24 @@ export function holdOf(
 }
 
 /** The token limit per choice that keeps the cost within the hold; undefined if the vendor needs none. */
-export function capOf({ asked, model }: Demanding, options: BillingOptions): number | undefined {
+export function capOf({ asked, model }: Demanding, options: Partial<BillingOptions>): number | undefined {
   const enforced = options.defaults?.enforce === true && asked.writes && asked.outputTokens === undefined
-  return enforced ? Math.max(1, unstatedOf(model, options)) : undefined
+  return enforced ? Math.max(1, unstatedOf(model, options.defaults)) : undefined
 }
 
 /** Tokens to hold if the request states no length. */
-function mostUnstated({ leastOutputTokens, choices }: Estimate, model: Model, options: BillingOptions): number {
-  const usually = unstatedOf(model, options) * choices
+function mostUnstated(
+  { leastOutputTokens, choices }: Estimate,
+  model: Model,
+  options: Partial<BillingOptions>,
+): number {
+  const usually = unstatedOf(model, options.defaults) * choices
   return options.defaults?.enforce === true ? usually : Math.max(usually, leastOutputTokens)
 }
 
-/** Tokens to hold for one choice of unstated length. */
-function unstatedOf({ maxOutputTokens = Infinity }: Model, { defaults }: BillingOptions): number {
-  return Math.min(defaults?.outputTokens ?? usual.held, maxOutputTokens)
+/** Tokens assumed for one choice of unstated length. */
+function unstatedOf({ maxOutputTokens = Infinity }: Model, options: { readonly outputTokens?: number } = {}): number {
+  return Math.min(options.outputTokens ?? usual.outputTokens, maxOutputTokens)
 }
 
 /**
@@ -132,7 +137,7 @@ export function requireChargedCall({ id }: Model, price: Price, makes: Product):
 }
 
 /** The prices that may apply: the model's, otherwise those of its deployments. */
-function pricesOf(model: Model, { unpriced }: BillingOptions): (Price | undefined)[] {
+function pricesOf(model: Model, { unpriced }: Partial<BillingOptions>): (Price | undefined)[] {
   if (model.price !== undefined) return [model.price]
   const prices = model.deployments.map((deployment) => deployment.price)
   if (unpriced === 'free' || !prices.includes(undefined)) return prices

@@ -90,8 +90,8 @@ export class Ticket {
       })
     }
     records?.add(recordOf(receipt, { cost, overage, basis }))
-    if (options.ledger === undefined) return receipt
-    const currency = options.billing.currency ?? 'CNY'
+    const { currency } = options.billing
+    if (options.ledger === undefined || currency === undefined) return receipt
     return { ...receipt, charge: { cost: formatMoney(cost), overage: formatMoney(overage), currency, basis } }
   }
 

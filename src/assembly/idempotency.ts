@@ -10,7 +10,7 @@ export function createIdempotency(options: GatewayOptions): Idempotency | undefi
   if (idempotency === false) return undefined
   const { keepMs = 86_400_000, maxBytes = 4 * 1024 * 1024, leaseMs = 30_000 } = idempotency
   return new Idempotency({
-    store: storage?.idempotency ?? memoryIdempotencyStore({ now }),
+    store: storage?.idempotency ?? memoryIdempotencyStore({ clock: now }),
     guard: new Guard({ name: 'the idempotency store', timeoutMs: timeouts?.storeMs ?? 2_000, now }),
     keepMs,
     maxBytes,

@@ -28,8 +28,8 @@ export function assemble(options: GatewayOptions, now: () => number): Stores {
   const record = usage?.record ?? (storage !== undefined || billing !== undefined)
   return {
     keys: keysOf(options, now()),
-    limits: storage?.limits ?? memoryLimitStore(options.clock && { now: options.clock }),
-    ledger: billing && (storage?.ledger ?? memoryLedger({ now })),
+    limits: storage?.limits ?? memoryLimitStore(options.clock && { clock: options.clock }),
+    ledger: billing && (storage?.ledger ?? memoryLedger({ clock: now })),
     usage: record ? (storage?.usage ?? memoryUsageStore()) : undefined,
     responses: storage?.responses ?? memoryResponseStore({ clock: now }),
   }

@@ -18,7 +18,7 @@ import { pageOf, readNumber } from './page.ts'
 /** Options of `memoryLedger`. */
 export interface MemoryLedgerOptions {
   /** Milliseconds since the epoch. Default `Date.now`. */
-  readonly now?: () => number
+  readonly clock?: () => number
   /**
    * Maximum number of entries. Older ones are kept only as sums, and their ids are no longer recognised as used. Default
    * 100,000.
@@ -28,8 +28,8 @@ export interface MemoryLedgerOptions {
 
 /** A ledger in the memory of this process. All balances are lost on restart. */
 export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
-  checkKnown('memoryLedger', options, { now: callback, entries: count })
-  return new MemoryLedger(options.now ?? Date.now, options.entries ?? 100_000)
+  checkKnown('memoryLedger', options, { clock: callback, entries: count })
+  return new MemoryLedger(options.clock ?? Date.now, options.entries ?? 100_000)
 }
 
 interface Book {

@@ -1,32 +1,35 @@
-/** How accounts pay. */
 import type { DisconnectPolicy } from './disconnect.ts'
 
+/** Accounts with balances: each request is paid at the price of its model. */
 export interface BillingOptions {
-  /** The name of the currency in receipts and records. All prices and balances are in it. Default `CNY`. */
-  readonly currency?: string
-  /** Models without a price: `refuse` (the default) to create the gateway, or serve them for `free`. */
+  /** Required. The currency of all prices and balances, such as `EUR`, as receipts name it. Nothing is converted. */
+  readonly currency: string
+  /** Models without a price: `refuse` (the default) makes `createGateway` throw, `free` serves them for nothing. */
   readonly unpriced?: 'refuse' | 'free'
-  /** The smallest amount of a top-up. Default `'1'`. */
+  /** The smallest top-up that `gateway.admin.accounts` accepts, as a decimal string. Default `'1'`. */
   readonly minimumTopUp?: string
-  /** What becomes of a call whose client leaves, where its model says nothing else. */
+  /** What happens when a client disconnects, and what it is charged. A model's own `onDisconnect` takes precedence. */
   readonly onDisconnect?: DisconnectPolicy
-  /** Answers that are read on at once although their clients have left. Default 100; more are aborted. */
+  /** Maximum number of responses read on after their clients disconnected; further ones are aborted. Default 100. */
   readonly maxDrains?: number
   /**
-   * What is held of the balance where a request does not say how much it may come to. A call that comes to more is
-   * charged in full all the same, and may leave the balance below zero.
+   * Assumed for a request that states no length, when its hold is made. A request that uses more is still charged in full,
+   * which may leave the balance below zero.
    */
   readonly defaults?: {
-    /** Tokens of an answer without `max_tokens` or its like. Default 4,096, or what the model can write if that is less. */
+    /**
+     * Output tokens of a request without `max_tokens` or its like. Default 4,096, or the model's `maxOutputTokens` if that
+     * is less; `limits.outputTokens` has the same default.
+     */
     readonly outputTokens?: number
     /**
-     * Vendors of chats, completions and responses are told to write no more than that where the request does not say, so
-     * that no answer costs more than was held. Default false: no answer is cut short.
+     * Sends `outputTokens` to the vendor as the length limit of chats, completions and responses that state none, so that
+     * no response costs more than its hold. Default false: no response is cut short.
      */
     readonly enforce?: boolean
     /** Seconds of a recording. Default 60. */
     readonly seconds?: number
   }
-  /** Milliseconds after which the money held by a process that died is back in the balance. Default 60,000. */
+  /** Milliseconds after which the holds of a process that died are released. Default 60,000. */
   readonly leaseMs?: number
 }

@@ -4,13 +4,13 @@ import { lazily } from '../lazily.ts'
 import type { IdempotencyClaim, IdempotencyStore, IdempotentAnswer } from './contract.ts'
 
 /** Options of `memoryIdempotencyStore`. */
-export interface MemoryIdempotencyOptions {
+export interface MemoryIdempotencyStoreOptions {
   /** Maximum number of stored responses. Default 10,000. */
   readonly count?: number
   /** Maximum bytes of all responses together. Default 64 MiB. */
   readonly bytes?: number
-  /** Milliseconds by any clock. Default `performance.now`. */
-  readonly now?: () => number
+  /** Milliseconds; only differences matter. Default `performance.now`, which no change of the system clock disturbs. */
+  readonly clock?: () => number
 }
 
 interface Held {
@@ -26,9 +26,9 @@ interface Ended {
 }
 
 /** An idempotency store in the memory of this process. Evicts the least recently used; all are lost on restart. */
-export function memoryIdempotencyStore(options: MemoryIdempotencyOptions = {}): IdempotencyStore {
-  checkKnown('memoryIdempotencyStore', options, { count: atLeastOne, bytes: atLeastOne, now: callback })
-  const { count = 10_000, bytes = 64 * 1024 * 1024, now = () => performance.now() } = options
+export function memoryIdempotencyStore(options: MemoryIdempotencyStoreOptions = {}): IdempotencyStore {
+  checkKnown('memoryIdempotencyStore', options, { count: atLeastOne, bytes: atLeastOne, clock: callback })
+  const { count = 10_000, bytes = 64 * 1024 * 1024, clock: now = () => performance.now() } = options
   /** Records held by open requests, least recently renewed first. */
   const held = new Map<string, Held>()
   const ended = lazily(() => new LRUCache<string, Ended>({ max: count, maxSize: bytes, sizeCalculation: sizeOf }))

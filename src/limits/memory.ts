@@ -1,4 +1,3 @@
-/** The embedded limit store: counters in this process. */
 import { callback, checkKnown } from '../validation/known-options.ts'
 import type { LimitClaim, LimitStore, RateRule, LimitReturn, LimitVerdict } from './contract.ts'
 import { drawn } from './drawn.ts'
@@ -11,14 +10,16 @@ interface Bucket {
   fullAt: number
 }
 
-export interface MemoryLimitOptions {
-  /** Milliseconds; only differences count. Default `performance.now`, which no change of the clock can disturb. */
-  readonly now?: () => number
+/** Options of `memoryLimitStore`. */
+export interface MemoryLimitStoreOptions {
+  /** Milliseconds; only differences matter. Default `performance.now`, which no change of the system clock disturbs. */
+  readonly clock?: () => number
 }
 
-export function memoryLimitStore(options: MemoryLimitOptions = {}): LimitStore {
-  checkKnown('memoryLimitStore', options, { now: callback })
-  return new MemoryLimits(options.now ?? (() => performance.now()))
+/** A limit store in the memory of this process. Each process counts alone; all counters start anew on restart. */
+export function memoryLimitStore(options: MemoryLimitStoreOptions = {}): LimitStore {
+  checkKnown('memoryLimitStore', options, { clock: callback })
+  return new MemoryLimits(options.clock ?? (() => performance.now()))
 }
 
 class MemoryLimits implements LimitStore {

@@ -8,6 +8,10 @@ export interface LimitOptions {
   readonly whenDown?: 'refuse' | 'local'
   /** Milliseconds after which the concurrency slots of a process that died become free. Default 60,000. */
   readonly leaseMs?: number
-  /** Tokens of output drawn beforehand where a request states no limit; corrected after the call. Default 1,024. */
+  /**
+   * Output tokens counted in advance for a request that states no length; corrected after the response. Default 4,096, or
+   * the model's `maxOutputTokens` if that is less. The same default as for holds: a lower one would let concurrent requests
+   * exceed the limit before the correction.
+   */
   readonly outputTokens?: number
 }

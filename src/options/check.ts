@@ -20,6 +20,8 @@ import { rate, scopedRate } from '../limits/rate-rules.ts'
 import { isRegistry, type GatewayOptions } from './options.ts'
 import { storageRule } from './check-storage.ts'
 
+const nameCurrency = "must name the currency of all prices and balances, such as 'EUR'"
+
 const schema = strict({
   models: z.unknown().optional(),
   keys: z.unknown().optional(),
@@ -79,7 +81,7 @@ const schema = strict({
     .optional(),
   storage: storageRule.optional(),
   billing: strict({
-    currency: z.string().min(1),
+    currency: z.string(nameCurrency).min(1, nameCurrency),
     unpriced: z.enum(['refuse', 'free']),
     minimumTopUp: parsed(parseMoney),
     onDisconnect,
@@ -87,7 +89,7 @@ const schema = strict({
     defaults: strict({ outputTokens: z.int().min(0), enforce: z.boolean(), seconds: z.number().min(0) }).partial(),
     leaseMs: timed,
   })
-    .partial()
+    .partial({ unpriced: true, minimumTopUp: true, onDisconnect: true, maxDrains: true, defaults: true, leaseMs: true })
     .optional(),
   limits: strict({ whenDown: z.enum(['refuse', 'local']), leaseMs: timed, outputTokens: z.int().min(0) })
     .partial()

@@ -4,7 +4,7 @@ import { lazily } from '../lazily.ts'
 import type { ResponseRecord, ResponseStore } from './contract.ts'
 
 /** Options of `memoryResponseStore`. */
-export interface ResponseMemoryOptions {
+export interface MemoryResponseStoreOptions {
   /** Maximum number of responses. Default 10,000. */
   readonly count?: number
   /** Maximum bytes of all responses together. Default 64 MiB. */
@@ -21,7 +21,7 @@ interface Kept {
 }
 
 /** A response store in the memory of this process. Evicts the least recently used; all are lost on restart. */
-export function memoryResponseStore(options: ResponseMemoryOptions = {}): ResponseStore {
+export function memoryResponseStore(options: MemoryResponseStoreOptions = {}): ResponseStore {
   checkKnown('memoryResponseStore', options, { count: atLeastOne, bytes: atLeastOne, ageMs: age, clock: callback })
   const { count = 10_000, bytes = 64 * 1024 * 1024, ageMs = 86_400_000, clock = Date.now } = options
   /** Item → keys of the records that contain it. */

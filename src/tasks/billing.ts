@@ -68,9 +68,9 @@ export class TaskBilling implements VideoBilling {
     const basis = made ? ('reported' as const) : ('none' as const)
     const receipt = receiptOf(task, made ? seconds : 0)
     admission.records?.add(recordOf({ ...receipt, id: holdId(task) }, { cost: amount, overage, basis }))
-    const currency = admission.options.billing.currency ?? 'CNY'
-    const charge = { cost: formatMoney(amount), overage: formatMoney(overage), currency, basis }
-    deliver(ledger === undefined ? receipt : { ...receipt, charge })
+    const { currency } = admission.options.billing
+    if (ledger === undefined || currency === undefined) return deliver(receipt)
+    deliver({ ...receipt, charge: { cost: formatMoney(amount), overage: formatMoney(overage), currency, basis } })
   }
 
   /** A video shorter than requested costs less; a longer one costs what was held. */

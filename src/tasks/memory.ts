@@ -1,4 +1,4 @@
-import { checkKnown, count } from '../validation/known-options.ts'
+import { checkKnown, count as atLeastOne } from '../validation/known-options.ts'
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../errors.ts'
 import { lazily } from '../lazily.ts'
@@ -8,15 +8,15 @@ import type { TaskRecord, TaskStore } from './contract.ts'
 /** Options of `memoryTaskStore`. */
 export interface MemoryTaskStoreOptions {
   /** Maximum number of tasks; further submissions are rejected with 503. Default 10,000. */
-  readonly size?: number
+  readonly count?: number
 }
 
 /** A task store in the memory of this process. Tasks are lost on restart. */
 export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore {
-  checkKnown('memoryTaskStore', options, { size: count })
-  const { size = 10_000 } = options
-  // The cache never evicts by itself because it never exceeds `size`: only expired tasks are deleted.
-  const tasks = lazily(() => new LRUCache<string, TaskRecord>({ max: size }))
+  checkKnown('memoryTaskStore', options, { count: atLeastOne })
+  const { count = 10_000 } = options
+  // The cache never evicts by itself because it never exceeds `count`: only expired tasks are deleted.
+  const tasks = lazily(() => new LRUCache<string, TaskRecord>({ max: count }))
 
   const forgetExpired = (now: number) => {
     for (const [key, task] of tasks()) if (isOver(task, now)) tasks().delete(key)
@@ -27,8 +27,8 @@ export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore
       const key = keyOf(task.account, task.id)
       const present = tasks().peek(key)
       if (present !== undefined && !isOver(present, task.createdAt)) return copy(present)
-      if (present === undefined && tasks().size >= size) forgetExpired(task.createdAt)
-      if (present === undefined && tasks().size >= size) {
+      if (present === undefined && tasks().size >= count) forgetExpired(task.createdAt)
+      if (present === undefined && tasks().size >= count) {
         const message = 'Too many video tasks are in progress. Try again later.'
         throw new GatewayError('service_unavailable', { message, retryAfterMs: 60_000 })
       }

@@ -1,18 +1,18 @@
-import { checkKnown, count } from '../validation/known-options.ts'
+import { checkKnown, count as atLeastOne } from '../validation/known-options.ts'
 import type { Page, PageRequest } from '../billing/contract.ts'
 import { cursorOf, pageOf, readCursor } from '../billing/page.ts'
 import type { UsageDimension, UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from './contract.ts'
 
 /** Options of `memoryUsageStore`. */
-export interface MemoryUsageOptions {
+export interface MemoryUsageStoreOptions {
   /** Maximum number of records; the oldest are dropped. Default 10,000. */
-  readonly records?: number
+  readonly count?: number
 }
 
 /** A usage store in the memory of this process. Keeps the latest records only; all are lost on restart. */
-export function memoryUsageStore(options: MemoryUsageOptions = {}): UsageStore {
-  checkKnown('memoryUsageStore', options, { records: count })
-  return new MemoryUsage(options.records ?? 10_000)
+export function memoryUsageStore(options: MemoryUsageStoreOptions = {}): UsageStore {
+  checkKnown('memoryUsageStore', options, { count: atLeastOne })
+  return new MemoryUsage(options.count ?? 10_000)
 }
 
 class MemoryUsage implements UsageStore {

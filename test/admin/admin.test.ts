@@ -19,7 +19,7 @@ async function service(options: Partial<GatewayOptions> = {}) {
       dear: { provider: parrot, price: { input: '5000', output: '0' } },
     },
     groups: { free: { models: ['cheap'] }, pro: { models: '*' } },
-    billing: {},
+    billing: { currency: 'CNY' },
     ...options,
   })
   const url = await hosted(gateway)

@@ -76,7 +76,7 @@ test.each(cases)('/%s, %s, printed %s', async (path, model, print) => {
   const provider = openai({ baseURL, responses: true })
   const { url, receipt } = await hostedWith({
     keys: { 'sk-test': { account: 'acme' } },
-    billing: {},
+    billing: { currency: 'CNY' },
     models: {
       native: { provider, providerModel: 'native', price },
       renamed: { provider, providerModel: 'theirs', price },

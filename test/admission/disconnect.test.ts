@@ -41,7 +41,7 @@ async function funded(): Promise<Ledger> {
 }
 
 async function sceneWith(reply: VendorReply, onDisconnect: DisconnectPolicy): Promise<Scene> {
-  return scene(reply, { billing: { onDisconnect }, storage: { ledger: await funded() } })
+  return scene(reply, { billing: { currency: 'CNY', onDisconnect }, storage: { ledger: await funded() } })
 }
 
 /** Reads so many words of a stream and goes. */
@@ -146,7 +146,7 @@ describe('a client that leaves a stream', () => {
       },
     })
     const stage = await scene(() => undefined, {
-      billing: {},
+      billing: { currency: 'CNY' },
       models: () => ({ m: { provider, price: { input: '1', output: '0' } } }),
       storage: { ledger: await funded() },
     })
@@ -162,7 +162,7 @@ describe('a client that leaves a stream', () => {
   test('before the images come pays for all that it asked for', async () => {
     const asked = Promise.withResolvers<void>()
     const stage = await scene(() => asked.resolve(), {
-      billing: {},
+      billing: { currency: 'CNY' },
       model: { price: { image: '0.001' } },
       storage: { ledger: await funded() },
     })
@@ -316,7 +316,7 @@ describe('where answers are drained', () => {
     const vendors = [heldAfter(1), heldAfter(1), heldAfter(1)]
     let asked = 0
     const stage = await scene((request, response) => vendors[asked++]?.reply(request, response), {
-      billing: { onDisconnect: { vendor: 'drain' }, maxDrains: 1 },
+      billing: { currency: 'CNY', onDisconnect: { vendor: 'drain' }, maxDrains: 1 },
       storage: { ledger: await funded() },
     })
     await readAndLeaveAtOnce(stage, 1)
@@ -343,7 +343,7 @@ describe('where answers are drained', () => {
   test('the rule of a model goes before that of the gateway', async () => {
     const vendor = heldAfter(2)
     const stage = await scene(vendor.reply, {
-      billing: { onDisconnect: { vendor: 'drain' } },
+      billing: { currency: 'CNY', onDisconnect: { vendor: 'drain' } },
       model: { onDisconnect: { vendor: 'abort', charge: 'none' } },
       storage: { ledger: await funded() },
     })

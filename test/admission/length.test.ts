@@ -48,7 +48,7 @@ async function stage(provider: string, micros: bigint, enforce: boolean) {
     keys: { 'sk-test': { account: 'acme' } },
     retry: { maxAttempts: 1 },
     breaker: { failures: 1e9 },
-    billing: { defaults: { outputTokens: cap, enforce } },
+    billing: { currency: 'CNY', defaults: { outputTokens: cap, enforce } },
     models: { m: { provider: providers[provider]?.(vendor.baseURL) as Provider, price: { output: '1' } } },
     storage: { ledger: await ledgerOf(micros) },
   })

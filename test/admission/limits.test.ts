@@ -35,7 +35,7 @@ describe('a limit of requests', () => {
     const { url } = await scene(whole, {
       ...limited({ requests: '2/min' }),
       clock: () => now,
-      storage: { limits: memoryLimitStore({ now: () => now }) },
+      storage: { limits: memoryLimitStore({ clock: () => now }) },
     })
     await askChat(url)
     await askChat(url)
@@ -191,6 +191,16 @@ describe('a limit of concurrent calls', () => {
 })
 
 describe('a limit of tokens', () => {
+  test.each([
+    ['4,096 tokens', {}, {}, 4_096],
+    ['what the model can write if that is less', { maxOutputTokens: 500 }, {}, 500],
+    ['what the options say', {}, { limits: { outputTokens: 700 } }, 700],
+  ])('counts a response of unstated length as %s until it has ended', async (_, model, options, expected) => {
+    const { url } = await scene(whole, { model, ...options, ...limited({ tokens: '100000/min' }) })
+    const left = Number((await askChat(url)).headers.get('x-ratelimit-remaining-tokens'))
+    expect(Math.abs(100_000 - expected - left)).toBeLessThan(100)
+  })
+
   test('is drawn by estimate and corrected by what the vendor counts', async () => {
     const { url } = await scene(whole, limited({ tokens: '2000/min' }))
     const first = await askChat(url, { max_tokens: 1_000 })

@@ -8,7 +8,7 @@ import { post } from '../endpoints/ask.ts'
 import { askChat } from '../hosted.ts'
 import { scene, streamEvents, whole } from './scene.ts'
 
-const billed = { billing: {} }
+const billed = { billing: { currency: 'CNY' } }
 
 /** A ledger that holds what a test gave to one account. */
 async function funded(micros: bigint, account = 'acme'): Promise<Ledger> {
@@ -78,7 +78,7 @@ describe('a call that is paid', () => {
   test('that comes to more than was held is charged in full, and the overage is told', async () => {
     const ledger = await funded(1_000n)
     const { url, receipt, usage } = await scene(whole, {
-      billing: { defaults: { outputTokens: 0 } },
+      billing: { currency: 'CNY', defaults: { outputTokens: 0 } },
       model: { price: { output: '100' } },
       storage: { ledger },
     })
@@ -91,7 +91,7 @@ describe('a call that is paid', () => {
 
   test('of unstated length is held to what was held for it where the options say so', async () => {
     const { url, vendor } = await scene(whole, {
-      billing: { defaults: { outputTokens: 300, enforce: true } },
+      billing: { currency: 'CNY', defaults: { outputTokens: 300, enforce: true } },
       storage: { ledger: await funded(1_000_000n) },
     })
     const limits = () =>
@@ -115,7 +115,7 @@ describe('a call that is paid', () => {
 
   test('of a free model asks nothing of the ledger', async () => {
     const free = await scene(whole, {
-      billing: { unpriced: 'free' },
+      billing: { currency: 'CNY', unpriced: 'free' },
       models: (provider) => ({ m: provider }),
       storage: { ledger: await funded(0n) },
     })
@@ -283,17 +283,25 @@ describe('a model without a price', () => {
   const provider = openai({ apiKey: 'x' })
 
   test('is refused when the gateway is created with billing', () => {
-    expect(() => createGateway({ models: { m: provider }, billing: {} })).toThrow(/models\["m"\] has no price/)
-    expect(() => createGateway({ models: { m: { provider } }, billing: {} })).toThrow(/unpriced to 'free'/)
-    expect(() => createGateway({ models: { a: { route: ['b'] }, b: { provider } }, billing: {} })).toThrow(
-      /models\["a"\] has no price/,
+    expect(() => createGateway({ models: { m: provider }, billing: { currency: 'CNY' } })).toThrow(
+      /models\["m"\] has no price/,
     )
+    expect(() => createGateway({ models: { m: { provider } }, billing: { currency: 'CNY' } })).toThrow(
+      /unpriced to 'free'/,
+    )
+    expect(() =>
+      createGateway({ models: { a: { route: ['b'] }, b: { provider } }, billing: { currency: 'CNY' } }),
+    ).toThrow(/models\["a"\] has no price/)
   })
 
   test('is served for free if the options say so, and always where nobody pays', () => {
-    expect(() => createGateway({ models: { m: provider }, billing: { unpriced: 'free' } })).not.toThrow()
+    expect(() =>
+      createGateway({ models: { m: provider }, billing: { currency: 'CNY', unpriced: 'free' } }),
+    ).not.toThrow()
     expect(() => createGateway({ models: { m: provider } })).not.toThrow()
-    expect(() => createGateway({ models: { m: { provider, price: { input: '1' } } }, billing: {} })).not.toThrow()
+    expect(() =>
+      createGateway({ models: { m: { provider, price: { input: '1' } } }, billing: { currency: 'CNY' } }),
+    ).not.toThrow()
   })
 
   test('of a registry of one’s own is refused when it is called', async () => {
@@ -310,9 +318,9 @@ describe('a model without a price', () => {
   })
 
   test('and a price that makes no sense are told by name', () => {
-    expect(() => createGateway({ models: { m: { provider, price: { input: '-1' } } }, billing: {} })).toThrow(
-      'models["m"].price.input: a price cannot be negative',
-    )
+    expect(() =>
+      createGateway({ models: { m: { provider, price: { input: '-1' } } }, billing: { currency: 'CNY' } }),
+    ).toThrow('models["m"].price.input: a price cannot be negative')
   })
 })
 
@@ -321,7 +329,7 @@ test("a registry of one's own gives prices as plain texts, of models as of deplo
   for (const priced of ['model', 'deployment'] as const) {
     const price = { input: '1', output: '1' }
     const { url, receipt, ledger } = await scene(whole, {
-      billing: {},
+      billing: { currency: 'CNY' },
       models: (provider) => {
         const deployment = { provider, model: 'm', order: 0, weight: 1, ...(priced === 'deployment' && { price }) }
         const model = {

@@ -54,7 +54,7 @@ function spied<T extends object>(store: T, name: string, trips: string[]): T {
 }
 
 const options = {
-  billing: {},
+  billing: { currency: 'CNY' },
   groups: { default: { models: '*' as const, rate: { requests: '9/min', concurrent: 3 } } },
 } as const
 
@@ -88,7 +88,7 @@ describe('before the vendor is called,', () => {
 
   test('what was drawn of the limits is given back when there is no money', async () => {
     const { url } = await scene(whole, {
-      billing: {},
+      billing: { currency: 'CNY' },
       groups: { default: { models: '*', rate: { tokens: '5000/min', concurrent: 1 } } },
       storage: { ledger: memoryLedger() },
     })
@@ -218,7 +218,7 @@ describe('after the answer,', () => {
 describe('a ledger that is down', () => {
   test('lets nobody in, and says when to try again', async () => {
     const { url, vendor } = await scene(whole, {
-      billing: {},
+      billing: { currency: 'CNY' },
       storage: { ledger: { ...bound(memoryLedger()), hold: () => Promise.reject(new Error('down')) } },
     })
     const refused = await askChat(url)
@@ -231,7 +231,7 @@ describe('a ledger that is down', () => {
     const ledger = await funded()
     const released = Promise.withResolvers<string>()
     const { url } = await scene(whole, {
-      billing: {},
+      billing: { currency: 'CNY' },
       timeouts: { storeMs: 30 },
       storage: {
         ledger: {
@@ -265,7 +265,7 @@ describe('a call that goes on for long', () => {
         await whole(request, response)
       },
       {
-        billing: { leaseMs: 600 },
+        billing: { currency: 'CNY', leaseMs: 600 },
         groups: options.groups,
         storage: {
           ledger: {

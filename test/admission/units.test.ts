@@ -14,7 +14,7 @@ async function funded(amount: bigint, price: PriceOptions) {
     keys: { 'sk-test': { account: 'acme' } },
     models: { m: { provider: demo(), price } },
     storage: { ledger },
-    billing: {},
+    billing: { currency: 'CNY' },
   })
 }
 

@@ -109,7 +109,7 @@ async function gatewayWith(changes: StorageBundle, options: Partial<GatewayOptio
       free: { models: '*' },
       limited: { models: '*', rate: { requests: '100/min', tokens: '100000/min', concurrent: 9 } },
     },
-    billing: { unpriced: 'free' },
+    billing: { currency: 'CNY', unpriced: 'free' },
     timeouts: { storeMs: 40, authMs: 40 },
     ...options,
     keys: undefined,

@@ -16,7 +16,7 @@ const price = { input: '1', output: '1' }
 function serving(storage?: StorageBundle) {
   const gateway = createGateway({
     models: { m: { provider: demo(), price } },
-    billing: {},
+    billing: { currency: 'CNY' },
     ...(storage && { storage }),
   })
   onTestFinished(() => gateway.close({ graceMs: 0 }))

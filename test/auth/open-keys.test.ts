@@ -20,7 +20,7 @@ async function stage(options: Partial<GatewayOptions>) {
   await ledger.open({ id: 'acme', unlimited: true })
   const hosted = await hostedWith({
     models: { m: { provider, price: { output: '1' } } },
-    billing: {},
+    billing: { currency: 'CNY' },
     keys: {},
     storage: { ledger, keys: memoryKeyStore() },
     ...options,

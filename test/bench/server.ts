@@ -37,7 +37,7 @@ async function metered(vendor: string, kind: string): Promise<RequestListener> {
     groups: {
       everyone: { models: '*', rate: { requests: '1000000000/s', tokens: '100000000000/s', concurrent: 9_999 } },
     },
-    billing: {},
+    billing: { currency: 'CNY' },
     ...(books.storage && { storage: books.storage }),
   })
   close = async () => {

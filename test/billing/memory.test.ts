@@ -6,7 +6,7 @@ import { cpuMs } from '../cpu-time.ts'
 describe('the embedded ledger keeps its contract:', () => {
   let now = 1_900_000_000_000
   const wait = (ms: number) => void (now += ms)
-  testLedger(test, () => memoryLedger({ now: () => now }), { wait })
+  testLedger(test, () => memoryLedger({ clock: () => now }), { wait })
 })
 
 describe('the embedded ledger is bounded:', () => {

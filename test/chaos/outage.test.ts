@@ -92,7 +92,7 @@ describe('a store that is away', () => {
       const { ledger } = line.storage
       await ledger.credit({ account: 'acme', amount: 1_000_000n, reference: 'start' })
       const { url, vendor, receipts } = await scene(whole, {
-        billing: {},
+        billing: { currency: 'CNY' },
         groups: { default: { models: '*', rate: { requests: '100000/min', concurrent: 1_000 } } },
         timeouts: { storeMs },
         // Keys are of the options: what is tried here is money.
@@ -139,7 +139,7 @@ describe('a store that is away', () => {
     const line = await redisLine()
     ends.push(() => line.end())
     const { url, vendor, ledger, receipts } = await scene(whole, {
-      billing: {},
+      billing: { currency: 'CNY' },
       limits: { whenDown: 'local' },
       groups: { default: { models: '*', rate: { requests: '100000/min', concurrent: 1_000 } } },
       timeouts: { storeMs },

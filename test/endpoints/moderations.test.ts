@@ -187,7 +187,7 @@ describe('the caller', () => {
     keys: { 'sk-test': { account: 'acme' } },
     groups: { default: { models: ['guard', 'free'], rate: { requests: '4/day', tokens: '3000/day' } } },
     storage: { ledger: memoryLedger() },
-    billing: {},
+    billing: { currency: 'CNY' },
   }
 
   test('pays the price of a request, and nothing for a model without one; its group says which there are', async () => {

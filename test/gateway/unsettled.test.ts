@@ -8,7 +8,7 @@ import { scene, whole } from '../admission/scene.ts'
 /** A ledger that takes a settlement when it is told to, one by one. */
 async function slow() {
   let now = Date.now()
-  const books = memoryLedger({ now: () => now })
+  const books = memoryLedger({ clock: () => now })
   await books.credit({ account: 'acme', amount: 1_000_000n, reference: 'start' })
   const gate = Promise.withResolvers<void>()
   const ledger: Ledger = {
@@ -29,7 +29,7 @@ async function slow() {
 
 test('a ledger that is slow is waited for, however short the grace', async () => {
   const { ledger, books, open } = await slow()
-  const { url, gateway, receipt } = await scene(whole, { billing: {}, storage: { ledger } })
+  const { url, gateway, receipt } = await scene(whole, { billing: { currency: 'CNY' }, storage: { ledger } })
   for (let call = 0; call < 4; call++) {
     expect((await askChat(url)).status).toBe(200)
     await receipt()
@@ -46,7 +46,7 @@ test('what it has not taken then stays held for a day, and is told', async () =>
   const watch = (failure: unknown) => failures.push(failure as Failure)
   subscribe('modelhatch:failure', watch)
   onTestFinished(() => void unsubscribe('modelhatch:failure', watch))
-  const { url, gateway, receipt } = await scene(whole, { billing: {}, storage: { ledger } })
+  const { url, gateway, receipt } = await scene(whole, { billing: { currency: 'CNY' }, storage: { ledger } })
   await askChat(url)
   const { id } = await receipt()
   await gateway.close({ graceMs: 0, settleMs: 20 })

@@ -92,7 +92,7 @@ const paid = createGateway({
   models: Object.fromEntries(
     Object.entries({ echo, tale, writer, silent }).map(([name, provider]) => [name, { provider, price }]),
   ),
-  billing: { defaults: { outputTokens: 100, enforce: true } },
+  billing: { currency: 'CNY', defaults: { outputTokens: 100, enforce: true } },
   storage: { ledger, usage: memoryUsageStore() },
   hooks: { receipt: (receipt) => void process.send?.({ receipt }) },
 })

@@ -218,7 +218,7 @@ describe('over one store, another gateway', () => {
     reply: VendorReply,
     { leaseMs = 30_000, begins = (): unknown => undefined, now = (): number => 0 } = {},
   ) {
-    const good = memoryIdempotencyStore({ now })
+    const good = memoryIdempotencyStore({ clock: now })
     const begin: IdempotencyStore['begin'] = (start) => (begins(), good.begin(start))
     const shared = {
       storage: { idempotency: { ...good, begin, close: () => undefined } },
@@ -263,7 +263,7 @@ describe('over one store, another gateway', () => {
     const keeping = Promise.withResolvers<void>()
     const signs = Promise.withResolvers<void>()
     let count = 0
-    const good = memoryIdempotencyStore({ now: () => count * 25 })
+    const good = memoryIdempotencyStore({ clock: () => count * 25 })
     const store: IdempotencyStore = {
       ...good,
       begin: (start) => (++count === 8 && signs.resolve(), good.begin(start)),
@@ -286,7 +286,7 @@ describe('over one store, another gateway', () => {
 
   test('takes over the keys of one that died', async () => {
     let now = 0
-    const store = memoryIdempotencyStore({ now: () => now })
+    const store = memoryIdempotencyStore({ clock: () => now })
     const stage = await scene(whole, { storage: { idempotency: store } })
     const place = { account: 'acme', route: 'chat.completions', key: 'k' }
     await store.begin({ ...place, attempt: 'of the dead', digest: digest(question), leaseMs: 30_000 })

@@ -6,7 +6,7 @@ import { heapUsed } from '../heap.ts'
 describe('the embedded store keeps its contract:', () => {
   let now = 0
   const wait = (ms: number) => void (now += ms)
-  testIdempotencyStore(test, () => memoryIdempotencyStore({ now: () => now }), { wait })
+  testIdempotencyStore(test, () => memoryIdempotencyStore({ clock: () => now }), { wait })
 })
 
 describe('the embedded store is bounded:', () => {
@@ -34,7 +34,7 @@ describe('the embedded store is bounded:', () => {
 
   test('records of attempts that never end are forgotten with their lease', async () => {
     let now = 0
-    const store = memoryIdempotencyStore({ now: () => now })
+    const store = memoryIdempotencyStore({ clock: () => now })
     const before = heapUsed()
     for (let index = 0; index < 20_000; index++) {
       now += 1

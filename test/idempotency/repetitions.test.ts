@@ -141,7 +141,7 @@ describe('money', () => {
         if ((json as { stream?: boolean }).stream !== true) return whole({ json } as never, response)
         response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamEvents.join(''))
       },
-      { billing: {}, storage: { ledger } },
+      { billing: { currency: 'CNY' }, storage: { ledger } },
     )
     const streamed: Asking = { key: 'streamed', body: { ...question, stream: true } }
     for (let round = 0; round < 3; round++) {

@@ -21,7 +21,7 @@ export function optionsOf(storage: StorageBundle, { vendor, account, leaseMs = 3
     keys: { 'sk-test': { account } },
     models: { m: { provider: openai({ baseURL: vendor }), price: { input: '1', output: '1' } } },
     retry: { maxAttempts: 1 },
-    billing: { leaseMs },
+    billing: { currency: 'CNY', leaseMs },
     idempotency: { leaseMs },
     storage,
   }

@@ -6,7 +6,7 @@ import { heapUsed } from '../heap.ts'
 describe('the embedded store keeps its contract:', () => {
   let now = 0
   const wait = (ms: number) => void (now += ms)
-  testLimitStore(test, () => memoryLimitStore({ now: () => now }), { wait })
+  testLimitStore(test, () => memoryLimitStore({ clock: () => now }), { wait })
 })
 
 describe('the embedded store by its own clock', () => {
@@ -16,7 +16,7 @@ describe('the embedded store by its own clock', () => {
 describe('the embedded store is bounded:', () => {
   test('buckets that are full again are forgotten', async () => {
     let now = 0
-    const store = memoryLimitStore({ now: () => now })
+    const store = memoryLimitStore({ clock: () => now })
     const take = async (bucket: string) =>
       store.take({
         id: bucket,

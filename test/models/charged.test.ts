@@ -25,7 +25,7 @@ const filmer: Provider = {
 }
 
 const create = (provider: Provider, price: PriceOptions) =>
-  createGateway({ models: { m: { provider, price } }, billing: {} })
+  createGateway({ models: { m: { provider, price } }, billing: { currency: 'CNY' } })
 
 describe('when the gateway is created', () => {
   test.each<[Provider, PriceOptions, string]>([
@@ -75,7 +75,7 @@ describe('a provider that can make several things', () => {
     const gateway = createGateway({
       keys: { 'sk-test': { account: 'a' } },
       models,
-      billing: {},
+      billing: { currency: 'CNY' },
       storage: { ledger, tasks: memoryTaskStore() },
     })
     const url = await hosted(gateway)

@@ -31,7 +31,7 @@ test.each([
   { timeouts: { firstContentMs: 3e9 } },
   { timeouts: { storeMs: Infinity } },
   { sizes: { bodyIdleMs: 2 ** 31 } },
-  { billing: { leaseMs: 2 ** 31 } },
+  { billing: { leaseMs: 2 ** 31, currency: 'CNY' } },
 ])('a time that no timer can count would be none at all, and is refused: %j', (options) => {
   const [[group, fields] = ['', {}]] = Object.entries<object>(options)
   expect(given(options)).toThrow(`${group}.${Object.keys(fields)[0]}: `)
@@ -68,6 +68,7 @@ test.each([
   ['a store in the options of tasks', { tasks: { store: memoryTaskStore() } }, 'unknown option "store"'],
   ['a store in those of idempotency', { idempotency: { store: memoryIdempotencyStore() } }, 'unknown option "store"'],
   ['a pool as storage', { storage: { query: () => undefined, options: {} } }, `storage: ${asStorage}`],
+  ['billing without a currency', { billing: {} }, 'billing.currency: must name the currency of all prices'],
   ['a path as storage', { storage: 'gateway.db' }, `storage: ${asStorage}`],
   [
     'half a store',

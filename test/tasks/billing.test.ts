@@ -13,14 +13,14 @@ async function served(status: () => VideoStatus, rate?: string) {
   let passed = 0
   const clock = () => Date.now() + passed
   const receipts: Receipt[] = []
-  const ledger = memoryLedger({ now: clock })
+  const ledger = memoryLedger({ clock })
   const gateway = createGateway({
     keys: { 'sk-a': { account: 'a', group: 'half' } },
     groups: {
       half: { models: '*', priceMultiplier: '0.5', ...(rate !== undefined && { rate: { requests: rate as '1/min' } }) },
     },
     models: { film: { provider: provider(status), price: { second: '0.1', request: '1' } } },
-    billing: {},
+    billing: { currency: 'CNY' },
     storage: { ledger, tasks: memoryTaskStore() },
     hooks: { receipt: (receipt) => receipts.push(receipt) },
     clock,

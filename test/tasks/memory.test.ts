@@ -10,7 +10,7 @@ function record(id: string, dueAt: number | null): TaskRecord {
 }
 
 test('a full memory store refuses new tasks and gives up none it has', async () => {
-  const store = memoryTaskStore({ size: 2 })
+  const store = memoryTaskStore({ count: 2 })
   await store.insert(record('one', 50))
   await store.insert(record('two', null))
   await expect(store.insert(record('three', 50))).rejects.toMatchObject({ code: 'service_unavailable', status: 503 })

@@ -147,7 +147,7 @@ test.each(faults)('finds a store that %s', async (_, fault, caughtBy) => {
     testIdempotencyStore(
       register,
       () => {
-        const good = memoryIdempotencyStore({ now: () => now })
+        const good = memoryIdempotencyStore({ clock: () => now })
         return { ...good, ...fault(good, () => now) }
       },
       { wait: (ms) => void (now += ms) },

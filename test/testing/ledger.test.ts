@@ -6,7 +6,7 @@ import { plant, turn, type Fault } from './faults.ts'
 
 let now = 1_900_000_000_000
 const wait = (ms: number) => void (now += ms)
-const good = () => memoryLedger({ now: () => now })
+const good = () => memoryLedger({ clock: () => now })
 
 const faults: Fault<Ledger>[] = [
   [

@@ -6,7 +6,7 @@ import { plant, turn, type Fault } from './faults.ts'
 
 let now = 0
 const wait = (ms: number) => void (now += ms)
-const good = () => memoryLimitStore({ now: () => now })
+const good = () => memoryLimitStore({ clock: () => now })
 
 /** Whether the units of a claim are left, without drawing them. */
 async function hasUnits(store: LimitStore, claim: LimitClaim): Promise<boolean> {
@@ -106,7 +106,7 @@ const faults: Fault<LimitStore>[] = [
   [
     'take uses the clock of the process',
     () => {
-      const store = memoryLimitStore({ now: () => Date.now() })
+      const store = memoryLimitStore({ clock: () => Date.now() })
       return {
         take: (claim) => store.take(claim),
         give: (returned) => store.give(returned),

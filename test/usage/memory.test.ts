@@ -10,13 +10,13 @@ describe('the embedded store keeps its contract:', () => {
 
 describe('the embedded store is bounded:', () => {
   test('the oldest records make room for new ones', async () => {
-    const store = memoryUsageStore({ records: 3 })
+    const store = memoryUsageStore({ count: 3 })
     for (let index = 0; index < 5; index++) await store.append([usageRecord({ id: `r${index}`, startedAt: index })])
     expect((await store.list({})).items.map(({ id }) => id)).toEqual(['r4', 'r3', 'r2'])
   })
 
   test('a full store takes records about as fast as one that has room', async () => {
-    const store = memoryUsageStore({ records: 20_000 })
+    const store = memoryUsageStore({ count: 20_000 })
     const fill = async (from: number) => {
       const began = cpuMs()
       for (let index = from; index < from + 20_000; index++)

@@ -70,7 +70,7 @@ let wake = () => {}
 const hosted = await hostedGateway(
   {
     keys: { 'sk-hosted': { account: 'acme' } },
-    billing: { unpriced: 'free' },
+    billing: { currency: 'CNY', unpriced: 'free' },
     storage: { ledger, usage: memoryUsageStore() },
     hooks: { receipt: (receipt) => (receipts.push(receipt), wake()) },
   },

@@ -63,7 +63,7 @@ describe.skipIf(!hasRedisServer || !long)('while a replica takes over from the m
     const storage = redis(client)
     await storage.ledger.credit({ account: 'acme', amount: 1_000_000n, reference: 'start' })
     const { url } = await scene(whole, {
-      billing: {},
+      billing: { currency: 'CNY' },
       groups: { default: { models: '*', rate: { requests: '100000/min', concurrent: 1_000 } } },
       storage,
     })

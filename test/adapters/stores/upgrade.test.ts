@@ -205,7 +205,7 @@ describe('code that is older than a schema serves', () => {
     async () => {
       const { pool, schema } = await opened()
       const storage = postgres(pool, { schema })
-      const gateway = createGateway({ models: {}, storage, billing: {} })
+      const gateway = createGateway({ models: {}, storage, billing: { currency: 'CNY' } })
       expect(await gateway.admin.accounts.find('a')).toBeUndefined()
       // As a version that is to come would change it.
       const later = `INSERT INTO ${schema}.migrations (part, version, serves) VALUES ('ledger', 9, ${codeVersion + 1})`

@@ -99,7 +99,7 @@ describe('by a model that only chats', () => {
     const { url, gateway, receipt } = await hostedWith({
       models: { demo: { provider: demo(), price } },
       keys: { 'sk-test': { account: 'ada' }, 'sk-poor': { account: 'bob' } },
-      billing: {},
+      billing: { currency: 'CNY' },
     })
     await gateway.admin.accounts.topUp({ account: 'ada', amount: '10', reference: 'r' })
     const { status } = await post(url, '/responses/compact', { model: 'demo', input: conversation })

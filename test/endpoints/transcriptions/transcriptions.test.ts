@@ -239,7 +239,7 @@ describe('a transcription', () => {
         keys: { 'sk-test': { account: 'acme' } },
         models: { m: { provider: listener(() => transcript), price: { second: '0.01' } } },
         storage: { ledger },
-        billing: {},
+        billing: { currency: 'CNY' },
       })
       await (await send(url, '/audio/transcriptions', formOf(model, sound))).arrayBuffer()
       return (await receipt()).charge?.cost

@@ -23,7 +23,7 @@ async function world(body: object | readonly object[], price: PriceOptions) {
   const hosted = await hostedWith({
     models: { m: { provider: openai({ preset: 'mistral', baseURL: vendor.baseURL }), price } },
     keys: { 'sk-test': { account: 'a' } },
-    billing: {},
+    billing: { currency: 'CNY' },
     storage: { ledger },
   })
   return {

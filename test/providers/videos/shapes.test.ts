@@ -19,7 +19,7 @@ async function world(make: Make, options: Partial<ModelOptions> = {}) {
       film: { provider: make({ baseURL: vendor.baseURL }), providerModel: 'up-1', price: { second: '1' }, ...options },
     },
     keys: { 'sk-test': { account: 'a' } },
-    billing: {},
+    billing: { currency: 'CNY' },
     storage: { ledger },
   })
   return {

@@ -30,7 +30,7 @@ export function world(): World {
   const events: TaskEvent[] = []
   let passed = 0
   const clock = () => Date.now() + passed
-  const ledger = memoryLedger({ now: clock })
+  const ledger = memoryLedger({ clock })
   const pass = (ms: number) => void (passed += ms)
   return {
     events,
@@ -53,7 +53,7 @@ export function world(): World {
           'sdk/*': { provider, video: { durations: [4, 8] }, price: { second: '0.000001' } },
         },
         clock,
-        billing: {},
+        billing: { currency: 'CNY' },
         storage: { ledger, tasks: store },
         // Tests say when a task is asked about.
         tasks: { sweepMs: 3_600_000 },
