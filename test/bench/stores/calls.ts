@@ -42,7 +42,7 @@ export interface Calls {
 export function callsOf(storage: StorageBundle | undefined): Calls {
   const options = {
     models: { model: model as never },
-    billing: { leaseMs },
+    billing: { currency: 'CNY', leaseMs },
     limits: { leaseMs },
     ...(storage && { storage }),
   }
