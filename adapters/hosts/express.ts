@@ -1,11 +1,10 @@
-/** `app.use('/ai', mount(gateway))` for Express 4 and 5. */
 import type { Gateway } from '../../src/index.ts'
 import { failedBody } from './failed-body.ts'
 import { answer, requireGateway, type NodeRequest, type NodeResponse } from './node.ts'
 
-/** The part of an Express request that is used. */
+/** The part of an Express request that `mount` uses. */
 export interface ExpressRequest extends NodeRequest {
-  /** The target before any mount path was taken off. */
+  /** The request target before Express removed the mount path. */
   readonly originalUrl?: string
 }
 
@@ -14,8 +13,14 @@ type Handler = (request: ExpressRequest, response: NodeResponse, next: Next) => 
 type ErrorHandler = (error: unknown, request: ExpressRequest, response: NodeResponse, next: Next) => void
 
 /**
- * Two handlers: one that answers the gateway's requests, and one that turns the failure of a body parser in front of it
- * into an answer the gateway's clients understand. Everything else goes on to the host untouched.
+ * Mounts a gateway in an Express 4 or 5 app, below any path. Returns two handlers: one serves the gateway's requests, the
+ * other turns errors of a body parser before it into the gateway's error format. All other requests and errors are passed
+ * on unchanged. Throws a `TypeError` if it is not given a gateway.
+ *
+ * @example
+ * ```ts
+ * app.use('/ai', mount(gateway)) // serves /ai/v1/chat/completions and the others
+ * ```
  */
 export function mount(gateway: Gateway): [Handler, ErrorHandler] {
   requireGateway(gateway, "app.use('/ai', mount(gateway))")
@@ -26,7 +31,7 @@ export function mount(gateway: Gateway): [Handler, ErrorHandler] {
       void answer(gateway, request, response, target)
     },
     (error, request, response, next) => {
-      // Servers such as middie call every handler as if it were an ordinary one: (request, response, next).
+      // Some servers, such as middie, call error handlers like ordinary ones: (request, response, next).
       if (typeof next !== 'function') return (response as unknown as Next)()
       const target = targetOf(request)
       const body = failedBody(error)
@@ -37,8 +42,8 @@ export function mount(gateway: Gateway): [Handler, ErrorHandler] {
 }
 
 /**
- * Express has taken the mount path off `url`, Express 4 also the first of two slashes behind it. A path that was meant
- * with its `/v1` is taken as such.
+ * The request target below the mount path. Express has removed the path from `url`; Express 4 also removes the first of
+ * two slashes after it. If the mount path ends in `/v1`, the target gets its `/v1` back.
  */
 function targetOf({ url = '/', originalUrl = url }: ExpressRequest): string {
   const mounted = originalUrl.length - url.length

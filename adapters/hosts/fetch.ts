@@ -1,16 +1,25 @@
-/** `(Request) => Promise<Response>`, for Hono, Next, Bun, and for calling a gateway in the same process. */
 import { Readable } from 'node:stream'
 import type { Exchange, Gateway, RequestBody, Sink, StreamBody } from '../../src/index.ts'
 import { checkKnown, elsewhere } from '../../src/validation/known-options.ts'
 import { mountPath } from './mount-path.ts'
 import { ignore, isStream, requireGateway } from './node.ts'
 
+/** Options of `mount`. */
 export interface FetchMountOptions {
-  /** What stands before `/v1` in the URLs. Default: nothing. */
+  /** The path before `/v1` in the URLs, such as `/ai`; a `/v1` at its end is ignored. Default: none. */
   readonly prefix?: string
 }
 
-/** What is not the gateway's gets its 404. */
+/**
+ * Makes a `(Request) => Promise<Response>` handler of a gateway, for Hono, Next.js and Bun, or to call a gateway in the
+ * same process. All other paths get the gateway's 404. Throws a `TypeError` for invalid arguments or options.
+ *
+ * @example
+ * ```ts
+ * const handle = mount(gateway, { prefix: '/ai' })
+ * hono.all('/ai/*', (context) => handle(context.req.raw))
+ * ```
+ */
 export function mount(gateway: Gateway, options: FetchMountOptions = {}): (request: Request) => Promise<Response> {
   requireGateway(gateway, "mount(gateway, { prefix: '/ai' })")
   checkKnown('mount', options, { prefix: elsewhere })
@@ -24,14 +33,14 @@ export function mount(gateway: Gateway, options: FetchMountOptions = {}): (reque
 
 type BodyInit = ConstructorParameters<typeof Response>[0]
 
-/** One web `Request` as the core sees it. */
+/** The `Exchange` of one web `Request`. */
 class FetchExchange implements Exchange {
   readonly method: string
   readonly target: string
   readonly base: string
   readonly headers: Record<string, string>
   readonly host: Request
-  readonly #left = new AbortController()
+  readonly #client = new AbortController()
   #body: RequestBody | undefined
 
   constructor(request: Request, prefix: string) {
@@ -41,26 +50,25 @@ class FetchExchange implements Exchange {
     this.base = prefix
     this.headers = Object.fromEntries(request.headers)
     this.host = request
-    if (request.signal.aborted) this.leave()
-    else request.signal.addEventListener('abort', () => this.leave(), { once: true })
+    if (request.signal.aborted) this.disconnect()
+    else request.signal.addEventListener('abort', () => this.disconnect(), { once: true })
   }
 
   get signal(): AbortSignal {
-    return this.#left.signal
+    return this.#client.signal
   }
 
-  /** Made when it is asked for: a refused request's body stays as it came. */
+  /** Created on first use, so that the body of a rejected request stays untouched. */
   get body(): RequestBody {
     return (this.#body ??= bodyOf(this.host))
   }
 
-  /** The client has gone. */
-  leave(): void {
-    this.#left.abort()
+  disconnect(): void {
+    this.#client.abort()
   }
 }
 
-/** The path without the prefix; outside of it one that is nobody's. */
+/** The path below the prefix; `/`, which no endpoint has, for paths outside it. */
 function below(prefix: string, path: string): string {
   if (prefix === '') return path
   return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : '/'
@@ -79,13 +87,13 @@ function streamOf(body: StreamBody, exchange: FetchExchange): ReadableStream<Uin
     {
       start(controller) {
         sink.controller = controller
-        // With a closed sink where the request was aborted in the meantime.
+        // If the request was aborted meanwhile, the body starts with a closed sink, so that it can clean up.
         if (exchange.signal.aborted) sink.aborted()
         else exchange.signal.addEventListener('abort', () => sink.aborted(), { once: true })
         body.start(sink)
       },
-      pull: () => sink.wanted(),
-      cancel: () => sink.cancelled(),
+      pull: () => sink.resume(),
+      cancel: () => sink.cancel(),
     },
     { highWaterMark: 64 * 1024, size: (piece) => piece.byteLength },
   )
@@ -120,34 +128,34 @@ class ControllerSink implements Sink {
     if (this.closed) return
     this.closed = true
     this.controller?.close()
-    this.wanted()
+    this.resume()
   }
 
   destroy(): void {
     if (this.closed) return
-    this.controller?.error(new Error('the stream was cut'))
-    this.cancelled()
+    this.controller?.error(new Error('the response stream was cut off'))
+    this.cancel()
   }
 
-  /** The request was aborted: reading the rest of the answer fails, as it does with `fetch`. */
+  /** The request was aborted: reading the rest of the response fails, as with `fetch`. */
   aborted(): void {
     if (this.closed) return
     this.closed = true
     this.controller?.error(new DOMException('The request was aborted.', 'AbortError'))
-    this.wanted()
+    this.resume()
   }
 
-  /** The reader has room. */
-  wanted(): void {
+  /** Resolves `drained`: the reader has capacity again, or the stream is closed. */
+  resume(): void {
     const wake = this.#wake
     this.#wake = undefined
     wake?.()
   }
 
-  /** The reader has gone. */
-  cancelled(): void {
+  /** The reader has cancelled the stream. */
+  cancel(): void {
     this.closed = true
-    this.#exchange.leave()
-    this.wanted()
+    this.#exchange.disconnect()
+    this.resume()
   }
 }

@@ -1,4 +1,3 @@
-/** `app.use(mount('/ai', gateway))` for Koa 2 and 3. */
 import { Readable } from 'node:stream'
 import type { Gateway, RequestBody, Sink, StreamBody } from '../../src/index.ts'
 import { failedBody } from './failed-body.ts'
@@ -16,14 +15,14 @@ import {
   type NodeResponse,
 } from './node.ts'
 
-/** The part of a Koa context that is used. */
+/** The part of a Koa context that `mount` and `recover` use. */
 export interface KoaContext {
   readonly req: NodeRequest
   readonly res: NodeResponse
   readonly request: { readonly body?: unknown; readonly rawBody?: unknown }
-  /** The target before any mount path was taken off. */
+  /** The request target before any mount path was removed. */
   readonly originalUrl: string
-  /** Respects the proxies that the host trusts. */
+  /** The client's address; respects `app.proxy`. */
   readonly ip: string
   status: number
   body: unknown
@@ -33,9 +32,17 @@ export interface KoaContext {
 type Middleware = (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown>
 
 /**
- * Serves the gateway below `prefix`, with or without the `/v1` at its end; without one, at the root. Everything else goes on to the host untouched. A client
- * that leaves in the middle of a stream is reported by Koa itself, as an `error` event of the app with the code
- * `ERR_STREAM_PREMATURE_CLOSE`; it does no harm.
+ * Mounts a gateway in a Koa 2 or 3 app, below `prefix` (with or without `/v1` at its end), or at the root without one. All
+ * other requests are passed on unchanged. Throws a `TypeError` if it is not given a gateway or the prefix does not begin
+ * with a slash.
+ *
+ * If a client disconnects during a stream, Koa emits an `error` event with the code `ERR_STREAM_PREMATURE_CLOSE` on the app.
+ * It is harmless.
+ *
+ * @example
+ * ```ts
+ * app.use(mount('/ai', gateway)) // serves /ai/v1/chat/completions and the others
+ * ```
  */
 export function mount(prefix: string, gateway: Gateway): Middleware
 export function mount(gateway: Gateway): Middleware
@@ -50,8 +57,16 @@ export function mount(first: string | Gateway, second?: Gateway): Middleware {
 }
 
 /**
- * For hosts whose body parsers stand in front of `mount`: put this in front of them, with the same arguments. What they
- * refuse below `prefix`, broken JSON for instance, is then answered as the gateway answers it, and not with Koa's page.
+ * For apps with a body parser before `mount`: add this middleware before the parser, with the same arguments as `mount`.
+ * Requests below `prefix` that the parser rejects, for example because of invalid JSON, then get the gateway's error
+ * format instead of Koa's.
+ *
+ * @example
+ * ```ts
+ * app.use(recover('/ai', gateway))
+ * app.use(bodyParser())
+ * app.use(mount('/ai', gateway))
+ * ```
  */
 export function recover(prefix: string, gateway: Gateway): Middleware
 export function recover(gateway: Gateway): Middleware
@@ -85,7 +100,7 @@ async function answer(gateway: Gateway, context: KoaContext, target: string, bod
   context.body = isStream(reply.body) ? new ReadableSink(reply.body, res).stream : asBody(reply.body)
 }
 
-/** The target without the prefix; undefined outside of it. */
+/** The target below the prefix; undefined for targets outside it. */
 function below(prefix: string, target: string): string | undefined {
   if (prefix === '') return target
   const origin = /^https?:\/\/[^/?#]*/i.exec(target)?.[0].length ?? 0
@@ -98,7 +113,7 @@ function asBody(body: string | Uint8Array): string | Buffer {
   return typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }
 
-/** A reply body as the readable stream that Koa, and the middleware in front of us, expect. */
+/** A streamed reply body as a readable stream, which Koa and its middleware expect. */
 class ReadableSink implements Sink {
   readonly stream: Readable
   readonly #body: StreamBody
@@ -112,10 +127,11 @@ class ReadableSink implements Sink {
     this.#response = response
     this.stream = new Readable({
       highWaterMark: 64 * 1024,
-      read: () => this.#wanted(),
-      // Also the way out of a stream that nobody ever reads, because the client left or another body took its place.
+      read: () => this.#resume(),
+      // Starts the body also if the stream was never read, so that it can clean up: the client may have disconnected, or
+      // other middleware may have replaced the body.
       destroy: (error, done) => {
-        this.#wanted()
+        this.#resume()
         done(error)
       },
     })
@@ -149,7 +165,8 @@ class ReadableSink implements Sink {
     this.stream.destroy()
   }
 
-  #wanted(): void {
+  /** Starts the body on the first call, and resolves `drained`. */
+  #resume(): void {
     if (!this.#started) {
       this.#started = true
       this.#body.start(this)

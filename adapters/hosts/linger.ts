@@ -1,8 +1,3 @@
-/**
- * Answers to requests whose body was not read to its end. A server that closes a connection on which data still comes
- * in resets it, and the client loses the answer that lay ready for it. So the answer is sent, the client is told that
- * the connection will close, and what still comes is thrown away for a while before it does.
- */
 import type { Readable } from 'node:stream'
 import type { Reply, StreamBody } from '../../src/index.ts'
 
@@ -13,13 +8,17 @@ export interface Incoming extends Readable {
   readonly complete: boolean
 }
 
-/** Milliseconds for which a client that was answered may go on sending. */
+/** Milliseconds for which the connection stays open for a client that is still sending. */
 const lingerMs = 3_000
 
-/** A rest of at most this many bytes is waited for, and the connection used again. */
+/** Bodies of at most this size are read to their end, so that the connection can be reused. */
 const reusableBytes = 256 * 1024
 
-/** The reply as it must be sent while the body of the request is still on its way. */
+/**
+ * Adapts a reply that is sent before the request body has arrived completely. If a server closes a connection while data
+ * still arrives, TCP resets it and the client may lose the response. So the response is sent with `connection: close`, and
+ * the rest of the body is discarded for a while before the connection closes.
+ */
 export function linger(request: Incoming, reply: Reply): Reply {
   // HTTP/2 resets one stream and keeps the connection: nothing to do.
   if (request.complete || request.httpVersionMajor !== 1) return reply
@@ -31,7 +30,7 @@ export function linger(request: Incoming, reply: Reply): Reply {
   return { status, headers, body: lingering(request, body) }
 }
 
-/** All of the answer at once, and its end when the client is done or its time is over. */
+/** Sends the body at once and ends the response when the client has sent everything, or after `lingerMs`. */
 function lingering(request: Readable, body: string): StreamBody {
   return {
     start(sink) {

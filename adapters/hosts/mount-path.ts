@@ -1,6 +1,7 @@
-/** Where a host mounts the gateway, as adapters are told it that take the path off the target themselves. */
-
-/** Without what stands at its end: slashes, and the `/v1`. Throws a `TypeError` where there is no slash before it. */
+/**
+ * Normalises the mount path for adapters that strip it themselves: removes `/v1` and slashes from its end. Throws a
+ * `TypeError` if it does not begin with a slash.
+ */
 export function mountPath(given: string, name: 'path' | 'prefix'): string {
   const path = given.replace(/(?:\/v1)?\/*$/, '')
   if (path === '' || path.startsWith('/')) return path

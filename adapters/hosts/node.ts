@@ -1,7 +1,7 @@
 /**
- * `node:http` on one side, `Exchange` and `Reply` on the other. Every trap of hosting lives here and in `linger.ts`,
- * once: the other adapters add only what their framework does differently. The types of requests and responses are
- * structural, so any version of any framework fits.
+ * Connects `node:http` to the gateway's `Exchange` and `Reply`. The other Node adapters build on this file and
+ * `linger.ts` and add only what their framework does differently. The request and response types are structural, so that
+ * they fit any version of any framework.
  */
 import type { Readable } from 'node:stream'
 import type { Exchange, Gateway, Reply, RequestBody, Sink, StreamBody } from '../../src/index.ts'
@@ -9,7 +9,7 @@ import { linger } from './linger.ts'
 
 export { prepareShutdown, type ShutdownOptions } from './shutdown.ts'
 
-/** The part of `http.IncomingMessage`, or of its HTTP/2 twin, that is used. */
+/** The part of `http.IncomingMessage` or `http2.Http2ServerRequest` that the adapters use. */
 export interface NodeRequest extends Readable {
   readonly method?: string | undefined
   readonly url?: string | undefined
@@ -17,12 +17,12 @@ export interface NodeRequest extends Readable {
   readonly httpVersionMajor: number
   readonly complete: boolean
   readonly socket: { readonly remoteAddress?: string | undefined }
-  /** What a body parser of the host left. */
+  /** Set by a body parser of the host. */
   readonly body?: unknown
   readonly rawBody?: unknown
 }
 
-/** The part of `http.ServerResponse`, or of its HTTP/2 twin, that is used. */
+/** The part of `http.ServerResponse` or `http2.Http2ServerResponse` that the adapters use. */
 export interface NodeResponse {
   statusCode: number
   readonly headersSent: boolean
@@ -39,23 +39,31 @@ export interface NodeResponse {
   once(event: 'drain' | 'close', listener: () => void): unknown
   off(event: 'drain' | 'close', listener: () => void): unknown
   on(event: 'error', listener: () => void): unknown
-  /** Added by compression middleware: hands on what it holds back. */
+  /** Added by compression middleware: sends what it has buffered. */
   flush?: () => void
 }
 
-/** Throws a `TypeError` that says how to mount, where something else than a gateway was given. */
+/** Throws a `TypeError` that shows how to mount, unless `given` is a gateway. */
 export function requireGateway(given: unknown, form: string): asserts given is Gateway {
   if (typeof (given as Partial<Gateway> | null | undefined)?.handle === 'function') return
   throw new TypeError(`mount: expected ${form}, where gateway is what createGateway() returned`)
 }
 
-/** Serves a gateway on a bare `http.createServer`. What is not the gateway's gets its 404. */
+/**
+ * Makes a request listener of a gateway, for a plain `http.createServer`. All other paths get the gateway's 404. Throws a
+ * `TypeError` if it is not given a gateway.
+ *
+ * @example
+ * ```ts
+ * createServer(mount(gateway)).listen(3000) // serves /v1/chat/completions and the others
+ * ```
+ */
 export function mount(gateway: Gateway): (request: NodeRequest, response: NodeResponse) => void {
   requireGateway(gateway, 'createServer(mount(gateway))')
   return (request, response) => void answer(gateway, request, response, request.url ?? '/')
 }
 
-/** Answers one request. `target` is the request target below the mount path. Never rejects. */
+/** Serves one request. `target` is the request target below the mount path. Never rejects. */
 export async function answer(
   gateway: Gateway,
   request: NodeRequest,
@@ -73,7 +81,7 @@ export async function answer(
     response.setHeader('content-length', String(Buffer.byteLength(reply.body)))
     response.end(request.method === 'HEAD' ? undefined : reply.body)
   } catch {
-    // Only a response that the host has tampered with throws. A cut connection is the one honest answer left.
+    // Throws only if the host has modified the response object. All that is left is to cut the connection.
     cut(response)
     abandon(reply.body)
   }
@@ -84,11 +92,11 @@ export interface NodeExchangeParts {
   readonly response: NodeResponse
   readonly target: string
   readonly body: RequestBody
-  /** Whatever `authenticate` gets to see; a framework's own `ip` on it respects the proxies that the host trusts. */
+  /** Passed to `authenticate`. A framework's own `ip` respects the proxies that the host trusts. */
   readonly host: object & { readonly ip?: string | undefined; readonly originalUrl?: string }
 }
 
-/** One request and its response as the core sees them. */
+/** The `Exchange` of one request and its response. */
 export class NodeExchange implements Exchange {
   readonly method: string
   readonly target: string
@@ -111,7 +119,7 @@ export class NodeExchange implements Exchange {
     response.on('error', ignore)
   }
 
-  /** What the host has taken off in front of the target; its routers may also have put something in its place. */
+  /** The path that the host removed before the target; undefined if its routers also changed the rest. */
   get base(): string | undefined {
     const { originalUrl } = this.host
     if (originalUrl?.startsWith('/') !== true || !originalUrl.endsWith(this.target)) return undefined
@@ -123,8 +131,9 @@ export class NodeExchange implements Exchange {
   }
 
   /**
-   * Told by the response alone: the request is closed as soon as its body is read. Over HTTP/2 a response that the
-   * client has cancelled counts as finished, over HTTP/1 one that is still being sent counts as ended.
+   * Aborted when the client disconnects. Only the response can show this, because the request closes as soon as its body
+   * is read. Both flags are needed: over HTTP/2 a cancelled response is `writableFinished`, over HTTP/1 a response that is
+   * still being sent is `writableEnded`.
    */
   get signal(): AbortSignal {
     if (this.#client !== undefined) return this.#client.signal
@@ -141,8 +150,8 @@ export class NodeExchange implements Exchange {
 }
 
 /**
- * What is left of the body. Decided by whether the stream was read, never by the presence of `body`: parsers set that
- * on requests which they did not read.
+ * The state of the request body. Depends on whether the stream was read, not on the presence of `body`: parsers also set
+ * that on requests whose body they did not read.
  */
 export function bodyOf(
   request: NodeRequest,
@@ -150,7 +159,7 @@ export function bodyOf(
   raw: unknown = request.rawBody,
 ): RequestBody {
   if (!request.readableDidRead && !request.readableEnded) {
-    // Somebody listens already, to log or to sign: the stream stands still until we listen too.
+    // The host already reads the stream, for example to log it: pause it until the gateway reads it as well.
     if (request.readableFlowing === true) request.pause()
     return { state: 'unread', stream: request }
   }
@@ -173,9 +182,9 @@ class ResponseSink implements Sink {
 
   write(piece: string | Uint8Array): boolean {
     if (this.closed) return true
-    const room = this.#response.write(piece)
+    const writable = this.#response.write(piece)
     this.#response.flush?.()
-    return room
+    return writable
   }
 
   drained(): Promise<void> {
@@ -201,8 +210,8 @@ class ResponseSink implements Sink {
   }
 }
 
-/** A sink for a stream that has nowhere to go: it is started all the same, so that it can end. */
-const nowhere: Sink = {
+/** A sink for a stream that will not be sent. The stream is started all the same, so that it can clean up. */
+const closedSink: Sink = {
   closed: true,
   write: () => true,
   drained: () => Promise.resolve(),
@@ -210,9 +219,9 @@ const nowhere: Sink = {
   destroy: ignore,
 }
 
-/** Ends a body that will not be sent. */
+/** Discards a body that will not be sent. */
 export function abandon(body: Reply['body']): void {
-  if (isStream(body)) body.start(nowhere)
+  if (isStream(body)) body.start(closedSink)
 }
 
 export function isStream(body: Reply['body']): body is StreamBody {
@@ -222,7 +231,7 @@ export function isStream(body: Reply['body']): body is StreamBody {
 /** `INTERNAL_ERROR` of RFC 9113. */
 const internalError = 2
 
-/** Ends a response so that nobody takes it for a whole one: over HTTP/2, a stream that is only destroyed looks ended. */
+/** Ends a response visibly incomplete: over HTTP/2, a stream that is only destroyed looks complete. */
 export function cut(response: NodeResponse): void {
   if (response.stream === undefined) response.destroy()
   else response.stream.close(internalError)

@@ -1,41 +1,38 @@
-/**
- * The end of a server during a deploy. Clients with kept connections learn with an answer, by `connection: close`, that
- * they must open a new one; a connection that was just closed under them is a failed request that many do not repeat.
- */
 import { Server as HttpServer } from 'node:http'
 import { Server as HttpsServer } from 'node:https'
 import type { Server, Socket } from 'node:net'
 import type { Gateway } from '../../src/index.ts'
 import { checkKnown, delay } from '../../src/validation/known-options.ts'
 
+/** Options of `prepareShutdown`. */
 export interface ShutdownOptions {
   /**
-   * Milliseconds for which requests under way may go on. Then streams of the gateway end with an error event, and all
+   * Milliseconds for which running requests may continue. Then the gateway's streams end with an error event, and all
    * other connections are closed. Default 10,000.
    */
   readonly graceMs?: number
   /**
-   * Milliseconds for which new connections are still accepted, before the grace begins: for load balancers that take a
-   * while to notice. Default 0.
+   * Milliseconds for which new connections are still accepted before `graceMs` starts, for load balancers that take time
+   * to notice the shutdown. Default 0.
    */
   readonly acceptMs?: number
   /**
-   * Milliseconds after which a connection that carries no request is closed, and so are upgraded sockets. Clients that
-   * send something until then learn by its answer that the connection ends, and those that heed the "keep-alive" header
-   * of Node's servers, which says five seconds, have let go of it. Default 6,000.
+   * Milliseconds after which idle connections and upgraded sockets are closed. A client that sends a request before then
+   * gets `connection: close` with its response. The default is longer than the five seconds that Node announces in its
+   * `keep-alive` header, so clients that respect the header have already closed the connection. Default 6,000.
    */
   readonly idleMs?: number
 }
 
 /** The part of `http.ServerResponse` that is used. */
-interface Answering {
+interface Response {
   readonly headersSent: boolean
   shouldKeepAlive: boolean
   setHeader(name: string, value: string): unknown
   once(event: 'close', listener: () => void): unknown
 }
 
-interface Asking {
+interface Request {
   readonly httpVersionMajor: number
   readonly socket: Socket
 }
@@ -49,25 +46,35 @@ interface Session {
 
 /** A connection of HTTP/1. */
 interface Connection {
-  /** What is being answered on it. Nothing on an upgraded socket. */
-  readonly answers: Set<Answering>
-  /** Ticks since it carried a request. */
-  quiet: number
+  /** Responses in progress. Empty on an upgraded socket. */
+  readonly responses: Set<Response>
+  /** Sweeps since the last request ended. */
+  idleSweeps: number
 }
 
-/** Milliseconds for the last bytes of answers to leave, and for clients to close their side. */
+/** Milliseconds for the last bytes to be sent and for clients to close their side. */
 const lastBytesMs = 500
 
-/** A connection that was quiet for so many ticks is closed; together they make `idleMs`. */
-const ticks = 4
+/** Idle connections are closed after this many sweeps, which together take `idleMs`. */
+const sweepsUntilIdle = 4
 
 /**
- * Watches the connections of a server from now on, and gives the function that ends it: call it at `SIGTERM`. From then
- * on each answer, also of the host's own routes, says `connection: close`; new connections are not accepted, those without
- * a request are closed after `idleMs`, requests under way come to their end, and the gateway is closed after the last of
- * them. Resolves when nothing is left, at the latest a little after the grace and the time that stores take to close; it
- * never rejects, and a second call gives the same promise. Call this where the server is made: connections that are
- * older cannot be watched. Throws a `TypeError` for anything but a server and a gateway.
+ * Prepares a graceful shutdown: tracks the server's connections from now on and returns the function to call at `SIGTERM`.
+ * Call it where the server is created, because it cannot track connections that are already open. Throws a `TypeError` for
+ * invalid arguments or options.
+ *
+ * The returned function stops accepting connections, lets running requests finish, closes idle connections after `idleMs`,
+ * and then closes the gateway. Until then every response, of the host's own routes too, carries `connection: close`: clients
+ * thus open a new connection, instead of sending a request on one that is about to close. Resolves when all connections
+ * are closed, at the latest shortly after `graceMs` and the time the stores take to close. Never rejects; a second call
+ * returns the same promise.
+ *
+ * @example
+ * ```ts
+ * const server = app.listen(3000)
+ * const shutdown = prepareShutdown(server, gateway)
+ * process.once('SIGTERM', shutdown)
+ * ```
  */
 export function prepareShutdown(
   server: Server,
@@ -96,12 +103,12 @@ class Shutdown {
     this.#server = server
     this.#gateway = gateway
     this.#options = options
-    // Below TLS lies another socket, and sessions of HTTP/2 look after theirs.
+    // For TLS, requests refer to the TLS socket, not to the TCP one below. HTTP/2 sessions close their own sockets.
     if (server instanceof HttpsServer) server.on('secureConnection', (socket: Socket) => this.#connection(socket))
     else if (server instanceof HttpServer) server.on('connection', (socket: Socket) => this.#connection(socket))
     server.on('session', (session: Session) => this.#session(session))
-    // In front of the listener that answers.
-    server.prependListener('request', (request: Asking, answer: Answering) => this.#request(request, answer))
+    // Before the listener that responds.
+    server.prependListener('request', (request: Request, response: Response) => this.#request(request, response))
   }
 
   run(): Promise<void> {
@@ -110,13 +117,13 @@ class Shutdown {
 
   async #run(): Promise<void> {
     const { graceMs, acceptMs, idleMs } = this.#options
-    for (const { answers } of this.#connections.values()) for (const answer of answers) announce(answer)
+    for (const { responses } of this.#connections.values()) for (const response of responses) announce(response)
     await pause(acceptMs)
-    // Connections that wait to be accepted are, before the listener goes.
+    // Accepts the connections that are already waiting, before the listener closes.
     await turn()
     this.#stopListening()
     for (const session of this.#sessions) session.close()
-    const sweeping = setInterval(() => void this.#sweep(), Math.max(1, idleMs / ticks))
+    const sweeping = setInterval(() => void this.#sweep(), Math.max(1, idleMs / sweepsUntilIdle))
     sweeping.unref()
     const startedAt = performance.now()
     await this.#emptied(graceMs)
@@ -128,11 +135,11 @@ class Shutdown {
   }
 
   #connection(socket: Socket): Connection {
-    const connection: Connection = { answers: new Set(), quiet: 0 }
+    const connection: Connection = { responses: new Set(), idleSweeps: 0 }
     this.#connections.set(socket, connection)
     socket.once('close', () => {
       this.#connections.delete(socket)
-      this.#tell()
+      this.#checkEmpty()
     })
     return connection
   }
@@ -141,23 +148,23 @@ class Shutdown {
     this.#sessions.add(session)
     session.once('close', () => {
       this.#sessions.delete(session)
-      this.#tell()
+      this.#checkEmpty()
     })
     if (this.#running !== undefined) session.close()
   }
 
-  #request({ httpVersionMajor, socket }: Asking, answer: Answering): void {
+  #request({ httpVersionMajor, socket }: Request, response: Response): void {
     if (httpVersionMajor !== 1) return
     const connection = this.#connections.get(socket) ?? this.#connection(socket)
-    connection.answers.add(answer)
-    answer.once('close', () => {
-      connection.answers.delete(answer)
-      connection.quiet = 0
+    connection.responses.add(response)
+    response.once('close', () => {
+      connection.responses.delete(response)
+      connection.idleSweeps = 0
     })
-    if (this.#running !== undefined) announce(answer)
+    if (this.#running !== undefined) announce(response)
   }
 
-  /** Closes the listener alone: Node would close idle connections with it, on which a request may just have been sent. */
+  /** Closes only the listener: Node's `close` would also close idle connections, on which a request may be arriving. */
   #stopListening(): void {
     const server = this.#server
     const own = Object.getOwnPropertyDescriptor(server, 'closeIdleConnections')
@@ -168,20 +175,22 @@ class Shutdown {
   }
 
   async #sweep(): Promise<void> {
-    const idle = [...this.#connections].filter(([, each]) => each.answers.size === 0 && ++each.quiet >= ticks)
+    const idle = [...this.#connections].filter(
+      ([, each]) => each.responses.size === 0 && ++each.idleSweeps >= sweepsUntilIdle,
+    )
     if (idle.length === 0) return
-    // What has come in meanwhile is read first.
+    // First reads the requests that have arrived meanwhile.
     await turn()
     for (const [socket, connection] of idle) {
-      if (connection.answers.size > 0 || connection.quiet < ticks) continue
-      connection.quiet = -Infinity
-      // A client that does not close its side in turn is not waited for.
+      if (connection.responses.size > 0 || connection.idleSweeps < sweepsUntilIdle) continue
+      connection.idleSweeps = -Infinity
+      // Do not wait for clients that leave their side open.
       setTimeout(() => socket.destroy(), lastBytesMs).unref()
       socket.end()
     }
   }
 
-  /** Resolves when no connection is left, or after `ms`. */
+  /** Resolves when no connection is open, or after `ms`. */
   #emptied(ms: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = setTimeout(resolve, ms)
@@ -190,27 +199,27 @@ class Shutdown {
         clearTimeout(timer)
         resolve()
       }
-      this.#tell()
+      this.#checkEmpty()
     })
   }
 
-  #tell(): void {
+  #checkEmpty(): void {
     if (this.#connections.size === 0 && this.#sessions.size === 0) this.#empty?.()
   }
 }
 
-function announce(answer: Answering): void {
-  if (answer.headersSent) return
-  // The header tells the client; a host that takes it off, as Koa does with errors, closes the connection all the same.
-  answer.shouldKeepAlive = false
-  answer.setHeader('connection', 'close')
+function announce(response: Response): void {
+  if (response.headersSent) return
+  // The flag closes the connection even if the host removes the header, as Koa does for errors.
+  response.shouldKeepAlive = false
+  response.setHeader('connection', 'close')
 }
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref())
 }
 
-/** Resolves after Node has taken in all that has arrived. */
+/** Resolves after Node has read what has already arrived. */
 function turn(): Promise<void> {
   return new Promise((resolve) => setTimeout(() => setImmediate(resolve), 1))
 }

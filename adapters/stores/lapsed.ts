@@ -1,5 +1,5 @@
 /**
- * Milliseconds for which a store knows an attempt after its lease: its key is free for others by then, but an attempt that
- * could give no sign of life can still end it, unless another has begun.
+ * Milliseconds for which a store remembers an idempotent attempt after its lease expires. Another attempt can already begin
+ * then; until one does, an attempt that could not renew its lease can still finish.
  */
 export const lapsedMs = 3_600_000

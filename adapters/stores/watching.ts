@@ -1,37 +1,40 @@
-/** Notices of changed keys, for stores that have to be asked. */
-
-/** One look: the store's time now, and what has changed since `since`, some of it perhaps told before. */
-export interface Look {
+/** The result of one poll for changed keys. */
+export interface Poll {
+  /** The store's current time. */
   readonly now: string
+  /** The changes since `since`. May repeat changes of earlier polls. */
   readonly changes: readonly {
     readonly hash: string
-    /** Tells this change of the key from its others. */
+    /** Identifies the change among all changes of the key. */
     readonly at: string
   }[]
 }
 
 const everyMs = 400
 
-/** Looks for changes until the function that is returned is called. A look that fails is made good by the next. */
+/**
+ * Implements `KeyStore.watch` for stores that must be polled: reports each change once, until the returned function is
+ * called. After a failed poll, the next one reports what it missed.
+ */
 export function watching(
   changed: (hash: string) => void,
-  look: (since: string | undefined) => Promise<Look> | Look,
+  poll: (since: string | undefined) => Promise<Poll> | Poll,
 ): () => void {
   let since: string | undefined
-  let told = new Set<string>()
+  let reported = new Set<string>()
   let ended = false
   let timer: NodeJS.Timeout | undefined
 
   const once = async () => {
     try {
-      const { now, changes } = await look(since)
+      const { now, changes } = await poll(since)
       if (ended) return
       const names = new Set(changes.map(({ hash, at }) => `${hash} ${at}`))
-      for (const { hash, at } of changes) if (!told.has(`${hash} ${at}`)) changed(hash)
-      told = names
+      for (const { hash, at } of changes) if (!reported.has(`${hash} ${at}`)) changed(hash)
+      reported = names
       since = now
     } catch {
-      // The store is down. What it holds changes nothing meanwhile.
+      // The store is down: the next poll asks for the same time range again.
     } finally {
       if (!ended) {
         timer = setTimeout(() => void once(), everyMs)

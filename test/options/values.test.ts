@@ -271,6 +271,8 @@ describe('createGateway', () => {
 })
 
 test('the folder of a SQLite file must be there', () => {
-  expect(() => sqlite('/nowhere/to/be/found/gateway.db')).toThrow('sqlite: there is no folder "/nowhere/to/be/found"')
+  expect(() => sqlite('/nowhere/to/be/found/gateway.db')).toThrow(
+    'sqlite: the folder "/nowhere/to/be/found" of the file "/nowhere/to/be/found/gateway.db" does not exist',
+  )
   expect(() => sqlite('')).toThrow('sqlite: the path is empty')
 })

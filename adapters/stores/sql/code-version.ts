@@ -1,14 +1,14 @@
 /**
- * The version of the tables that this code was written for. A schema records the oldest such version that it still
- * serves: code of an earlier one refuses to use it, and any later code may.
+ * The version of the tables that this code was written for. Each schema records the oldest code version that it still
+ * supports: older code refuses to use it.
  */
 export const codeVersion = 2
 
-/** Throws where a schema no longer serves this code. `what` names the schema for the host's log. */
+/** Throws if a schema no longer supports this code. `what` names the schema in the message. */
 export function requireServed(what: string, oldest: number, version: number = codeVersion): void {
   if (oldest <= version) return
   throw new Error(
-    `${what} was changed by a newer modelhatch and serves none whose tables are older than version ${oldest}; ` +
-      `this process knows version ${version}: update modelhatch here`,
+    `${what} was migrated by a newer modelhatch and requires table version ${oldest} or later; ` +
+      `this process has version ${version}: update modelhatch here`,
   )
 }

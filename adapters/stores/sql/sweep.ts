@@ -1,23 +1,23 @@
-/** Taking away what is over, behind the calls of a store: nobody waits for it, and no step of it is long. */
 import { pause } from '../../../src/http/deadline.ts'
 
-/** Milliseconds from the begin of one round to that of the next. */
+/** Milliseconds from the start of one sweep to the start of the next. */
 const everyMs = 60_000
-/** Milliseconds of rest before each step. */
+/** Milliseconds between two steps. */
 const restMs = 20
 
+/** Deletes expired rows in the background, in short steps. The store's own calls never wait for it. */
 export class Sweep {
   readonly #step: () => Promise<boolean> | boolean
   #due = 0
   #stop = new AbortController()
   #round: Promise<void> | undefined
 
-  /** `step` takes a part of it away, and tells whether there may be more. */
+  /** `step` deletes some rows and returns whether there may be more. */
   constructor(step: () => Promise<boolean> | boolean) {
     this.#step = step
   }
 
-  /** To be called whenever the store is used: begins a round when it is time for one. */
+  /** Call it on every use of the store: starts a sweep if one is due. */
   use(): void {
     const now = performance.now()
     if (this.#round !== undefined || now < this.#due) return
@@ -26,7 +26,7 @@ export class Sweep {
     this.#round = this.#run(this.#stop.signal)
   }
 
-  /** Ends the round. Resolves when no step is under way. */
+  /** Stops the sweep. Resolves when no step is running. */
   async close(): Promise<void> {
     this.#stop.abort()
     await this.#round
@@ -37,7 +37,7 @@ export class Sweep {
       do await pause(restMs, signal)
       while (!signal.aborted && (await this.#step()))
     } catch {
-      // The store is down. The next round takes away what this one has left.
+      // The store is down: the next sweep deletes what this one could not.
     } finally {
       this.#round = undefined
     }

@@ -1,4 +1,4 @@
-/** The sums of usage: their names in a summary, and their columns in the tables of both SQL stores. */
+/** The sums of a usage summary and their columns in the tables of both SQL stores. */
 export const sums = {
   promptTokens: 'prompt_tokens',
   cachedTokens: 'cached_tokens',

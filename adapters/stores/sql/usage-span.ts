@@ -1,26 +1,25 @@
-/** Which part of a time can be read from sums by quarters of an hour, and what is left of it at its ends. */
-
 export const quarterMs = 900_000
 export const dayMs = 86_400_000
 
-/** Periods of the same length, by their numbers since 1970: the first, and the first that is not of them. */
+/** Consecutive periods of `ms` milliseconds, numbered from 1970: from `begin` up to but not including `end`. */
 export interface Periods {
   readonly ms: number
   readonly begin: number
   readonly end: number
 }
 
+/** A time range, split for reading sums by quarter of an hour. */
 export interface Span {
-  /** Whole quarters. Empty where begin and end are equal. */
+  /** The whole quarters in the range. None if `begin` equals `end`. */
   readonly quarters: Periods
-  /** What is to be read call by call: from, and up to but not including. */
+  /** The rest, which must be read request by request: from, and up to but not including. */
   readonly edges: readonly (readonly [number, number])[]
 }
 
-/** No quarter is before or after these: they are numbers of 32 bits. */
+/** The first and last quarter: their numbers have 32 bits. */
 const [first, last] = [-2_147_483_648, 2_147_483_647]
 
-/** `whole`: false where sums are of no use, since days begin within a quarter. */
+/** Splits a time range. Pass `whole: false` if sums cannot be used, because days begin within a quarter. */
 export function spanOf(from: number = -Infinity, to: number = Infinity, whole: boolean = true): Span {
   const [begin, end] = [Math.ceil(from / quarterMs), Math.floor(to / quarterMs)]
   if (!whole || begin >= end)
@@ -35,7 +34,7 @@ export function spanOf(from: number = -Infinity, to: number = Infinity, whole: b
   }
 }
 
-/** Quarters as whole days (UTC) and the quarters before and after them. */
+/** Splits quarters into whole days (UTC) and the quarters before and after them. */
 export function withDays({ begin, end }: Periods): Periods[] {
   const [firstDay, lastDay] = [Math.ceil((begin * quarterMs) / dayMs), Math.floor((end * quarterMs) / dayMs)]
   if (firstDay >= lastDay) return [{ ms: quarterMs, begin, end }]

@@ -1,8 +1,7 @@
-/** The file, opened with the first use, and never waited for in a way that blocks the host. */
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { requireServed } from '../sql/code-version.ts'
 
-/** One part of the schema. Its versions are run in order, each once; one that was released is never changed. */
+/** One part of the schema. Its versions run in order, each once. A released version is never changed. */
 export interface Part {
   readonly name: string
   readonly versions: readonly string[]
@@ -10,13 +9,14 @@ export interface Part {
 
 export type Row = Record<string, number | bigint | string | null>
 
-/** Milliseconds for which a call tries to get at a file that others write to. */
-const longestWaitMs = 2_000
-/** SQLite's result code for "somebody else is writing". */
+/** Milliseconds for which a call retries while another process writes to the file. */
+const maxWaitMs = 2_000
+/** SQLITE_BUSY: another connection is writing. */
 const busy = 5
-/** SQLite's result code for a statement that does not fit the tables: another process may have changed them. */
-const misfit = 1
+/** SQLITE_ERROR: among others, a statement does not match the tables, because another process has changed them. */
+const genericError = 1
 
+/** A SQLite file, opened on first use. While another process is writing, calls retry without blocking the event loop. */
 export class Database {
   readonly #file: string | DatabaseSync
   readonly #durability: 'process' | 'full'
@@ -28,7 +28,7 @@ export class Database {
 
   constructor(file: string | DatabaseSync, durability: 'process' | 'full', parts: readonly Part[]) {
     if (typeof file !== 'string' && typeof (file as Partial<DatabaseSync> | undefined)?.prepare !== 'function') {
-      throw new TypeError('sqlite: needs the path of a file, or a DatabaseSync of node:sqlite')
+      throw new TypeError('sqlite: expected the path of a file or a DatabaseSync of node:sqlite')
     }
     this.#file = file
     this.#durability = durability
@@ -36,47 +36,48 @@ export class Database {
   }
 
   /**
-   * Runs `act` as one transaction: at once where nobody else is writing, otherwise as soon as they are done. Inside of
-   * another transaction it is part of that.
+   * Runs `act` as one transaction: synchronously if no other process is writing, otherwise as soon as it can. Inside another
+   * transaction it joins that one.
    */
   transaction<T>(act: () => T): T | Promise<T> {
     return this.#whenFree(() => this.#inTransaction(act))
   }
 
-  /** Runs `act`, which only reads. */
+  /** Runs `act`, which only reads, without a transaction. */
   read<T>(act: () => T): T | Promise<T> {
     return this.#whenFree(act)
   }
 
-  /** Runs `act`, of which every step is a statement of its own, again until nobody else is writing. */
-  async patiently<T>(act: (raw: DatabaseSync) => Promise<T>): Promise<T> {
-    const end = performance.now() + longestWaitMs
+  /** Runs `act`, which executes single statements without a transaction, and retries it while another process is writing. */
+  async withRetries<T>(act: (raw: DatabaseSync) => Promise<T>): Promise<T> {
+    const end = performance.now() + maxWaitMs
     for (;;) {
       try {
         this.#prepare()
         return await act(this.#database())
       } catch (error) {
         if (!isBusy(error) || performance.now() > end) throw error
-        await aMoment()
+        await backoff()
       }
     }
   }
 
-  /** All rows of a statement. Integers come as bigint. */
+  /** All rows of a statement. Integers are returned as bigint. */
   all(sql: string, ...values: SQLInputValue[]): Row[] {
     return this.#prepared(sql).all(...values) as Row[]
   }
 
+  /** The first row of a statement. */
   get(sql: string, ...values: SQLInputValue[]): Row | undefined {
     return this.#prepared(sql).get(...values) as Row | undefined
   }
 
-  /** The number of rows changed. */
+  /** Runs a statement and returns the number of rows changed. */
   run(sql: string, ...values: SQLInputValue[]): number {
     return Number(this.#prepared(sql).run(...values).changes)
   }
 
-  /** Milliseconds since the epoch, by the clock that all processes of the file share. */
+  /** Milliseconds since the epoch, by SQLite's clock. */
   now(): number {
     return Number(this.get(`SELECT unixepoch('subsec') * 1000.0 AS now`)?.['now'])
   }
@@ -93,15 +94,15 @@ export class Database {
       this.#prepare()
       return act()
     } catch (error) {
-      if (codeOf(error) === misfit) this.#ready = false
+      if (codeOf(error) === genericError) this.#ready = false
       if (!isBusy(error)) throw error
-      return this.#later(act, performance.now() + longestWaitMs)
+      return this.#retry(act, performance.now() + maxWaitMs)
     }
   }
 
-  async #later<T>(act: () => T, end: number): Promise<T> {
+  async #retry<T>(act: () => T, end: number): Promise<T> {
     for (;;) {
-      await aMoment()
+      await backoff()
       try {
         this.#prepare()
         return act()
@@ -139,7 +140,7 @@ export class Database {
     database.exec(`CREATE TABLE IF NOT EXISTS modelhatch_migrations (
       part TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (part, version)
     ) STRICT, WITHOUT ROWID`)
-    // Version 1 writes to the table above without naming its columns.
+    // A table of its own, because code version 1 inserts into modelhatch_migrations without naming columns.
     database.exec('CREATE TABLE IF NOT EXISTS modelhatch_serves (oldest INTEGER NOT NULL) STRICT')
     const serves = this.get('SELECT coalesce(max(oldest), 1) AS oldest FROM modelhatch_serves')
     requireServed('the database', Number(serves?.['oldest']))
@@ -178,8 +179,8 @@ export class Database {
   }
 }
 
-/** Not all of those who wait come back at the same time. */
-function aMoment(): Promise<void> {
+/** Waits for a random time, so that waiting processes do not retry simultaneously. */
+function backoff(): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 4))
 }
 

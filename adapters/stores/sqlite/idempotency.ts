@@ -1,12 +1,11 @@
-/** Requests with an `Idempotency-Key`: one row for each, from its first attempt to the end of its answer's time. */
 import type { IdempotencyStore, IdempotencyVerdict } from '../../../src/index.ts'
 import type { Database, Part, Row } from './database.ts'
 import { lapsedMs } from '../lapsed.ts'
 import { sweepOf } from './sweep.ts'
 
 /**
- * A row is free for others when its time has come, but it stays for `lapsedMs`. The body stands last, so that the rest is
- * read without it.
+ * One row per request with an `Idempotency-Key`. After `ends`, another attempt may take over the row; it is deleted
+ * `lapsedMs` later. The body is the last column, so that the others can be read without it.
  */
 export const idempotencyPart: Part = {
   name: 'idempotency',

@@ -1,10 +1,10 @@
-/** Limits and ledger of a call in one transaction. */
 import { drawn } from '../../../src/limits/drawn.ts'
 import type { JointVerdict, JointStore, Ledger, LimitStore } from '../../../src/index.ts'
 import type { Database } from './database.ts'
 import { endHold, hold } from './ledger.ts'
 import { check, draw, giveBack } from './limits.ts'
 
+/** Limits and ledger of a request, changed in one transaction. */
 export function sqliteJoint(database: Database, limits: LimitStore, ledger: Ledger): JointStore {
   return {
     limits,

@@ -1,4 +1,3 @@
-/** Keys, by hash. */
 import type { KeyRecord, KeyStore } from '../../../src/index.ts'
 import { watching } from '../watching.ts'
 import type { Database, Part, Row } from './database.ts'
@@ -51,7 +50,7 @@ export function sqliteKeys(database: Database): KeyStore {
       watching(changed, (since) =>
         database.read(() => {
           const now = database.now()
-          // A change is stamped before it is seen: those of the last seconds are asked for again.
+          // A change becomes visible a little after its timestamp, so each poll repeats the last five seconds.
           const sql = 'SELECT hash, changed FROM modelhatch_keys WHERE changed > ?'
           const rows = database.all(sql, Number(since ?? now) - 5_000)
           const changes = rows.map((row) => ({ hash: row['hash'] as string, at: String(row['changed']) }))
@@ -61,7 +60,7 @@ export function sqliteKeys(database: Database): KeyStore {
   }
 }
 
-/** The hash never changes, so it is not part of what is replaced. */
+/** The record without its hash, which is a column of its own and never changes. */
 function jsonOf(record: KeyRecord): string {
   return JSON.stringify({ ...record, hash: undefined })
 }

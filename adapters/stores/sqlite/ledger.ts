@@ -1,4 +1,3 @@
-/** The ledger: accounts, open holds, and the books. */
 import { pageOf, readNumber } from '../../../src/billing/page.ts'
 import type {
   LedgerAccount,
@@ -15,8 +14,7 @@ import type {
 import type { Database, Part, Row } from './database.ts'
 
 /**
- * A hold that was ended is gone from the holds; the entry that ended it, of which there can be only one, is what is left
- * of it.
+ * Ending a hold deletes its row and inserts one entry. The unique index on entries ensures that a hold ends only once.
  */
 export const ledgerPart: Part = {
   name: 'ledger',
@@ -98,7 +96,7 @@ export function sqliteLedger(database: Database): Ledger {
   }
 }
 
-/** Inside of a transaction, as everything below. */
+/** Places a hold. Must run in a transaction, like all functions below. */
 export function hold(database: Database, { id, account, amount, leaseMs }: Hold): HoldVerdict {
   let row = database.get('SELECT balance, unlimited FROM modelhatch_accounts WHERE id = ?', account)
   if (endOf(database, id) !== undefined) return { outcome: 'ended', balance: bigintOf(row?.['balance']) }
@@ -118,7 +116,7 @@ export function hold(database: Database, { id, account, amount, leaseMs }: Hold)
   return { outcome: 'held', balance: balance - amount }
 }
 
-/** Settles, or without an amount releases. */
+/** Settles a hold, or releases it if there is no amount. */
 export function endHold(
   database: Database,
   { id, account, amount }: Pick<Hold, 'id' | 'account'> & Partial<Settlement>,
@@ -161,7 +159,7 @@ function credit(database: Database, { account, amount, reference, note }: Credit
 }
 
 function audit(database: Database): LedgerAudit {
-  // Each table is read once, from beginning to end: by an index on accounts every line would be looked up on its own.
+  // The plus sign keeps SQLite from grouping by the index on accounts, which would look up every entry separately.
   const rows = database.all(`
     WITH books AS (
       SELECT account, coalesce(sum(amount) FILTER (WHERE kind = 'credit'), 0) AS credits,
@@ -206,12 +204,12 @@ function change(database: Database, account: string, by: bigint): void {
 
 function returnExpired(database: Database, account: string, now: number): void {
   const sql = 'DELETE FROM modelhatch_holds WHERE account = ? AND ends <= ? RETURNING amount'
-  const gone = database.all(sql, account, now)
-  if (gone.length > 0)
+  const expired = database.all(sql, account, now)
+  if (expired.length > 0)
     change(
       database,
       account,
-      gone.reduce((sum, row) => sum + bigintOf(row['amount']), 0n),
+      expired.reduce((sum, row) => sum + bigintOf(row['amount']), 0n),
     )
 }
 

@@ -1,8 +1,8 @@
-/** Limits: one row for each bucket, one for each place that is held. */
 import { drawn } from '../../../src/limits/drawn.ts'
 import type { LimitClaim, LimitStore, RateRule, LimitReturn, LimitVerdict } from '../../../src/index.ts'
 import type { Database, Part } from './database.ts'
 
+/** One row per bucket and one per concurrency slot in use. */
 export const limitsPart: Part = {
   name: 'limits',
   versions: [
@@ -44,7 +44,7 @@ export function sqliteLimits(database: Database): LimitStore {
   }
 }
 
-/** How a claim finds things. Inside of a transaction. */
+/** The verdict on a claim, before anything is drawn. Must run in a transaction. */
 export function check(database: Database, { id, rates, places }: LimitClaim): LimitVerdict {
   const now = database.now()
   const left = rates.map((rule) => rule.burst - used(database, rule, now))
@@ -57,7 +57,7 @@ export function check(database: Database, { id, rates, places }: LimitClaim): Li
   return { admitted, left, free }
 }
 
-/** Writes what an admitted claim takes. Inside of the same transaction. */
+/** Draws the units and slots of an admitted claim. Must run in the transaction of its `check`. */
 export function draw(database: Database, { id, rates, places, leaseMs }: LimitClaim): void {
   const now = database.now()
   for (const rule of rates) spend(database, rule, now)
@@ -66,7 +66,7 @@ export function draw(database: Database, { id, rates, places, leaseMs }: LimitCl
   }
 }
 
-/** Inside of a transaction. */
+/** Frees slots and applies corrections. Must run in a transaction. */
 export function giveBack(database: Database, { id, places, corrections }: LimitReturn): void {
   for (const bucket of places) {
     database.run('DELETE FROM modelhatch_places WHERE bucket = ? AND holder = ?', bucket, id)

@@ -1,9 +1,8 @@
-/** Responses, and which items stand in which of them. */
 import type { ResponseRecord, ResponseStore } from '../../../src/index.ts'
 import type { Database, Part, Row } from './database.ts'
 import { sweepOf } from './sweep.ts'
 
-/** Items go with their response, whether or not the connection looks after foreign keys. */
+/** Responses and an index of their items. A trigger deletes the items, because foreign keys may be off in a connection. */
 export const responsesPart: Part = {
   name: 'responses',
   versions: [
@@ -38,7 +37,7 @@ const holdingSql = `
   JOIN modelhatch_responses r ON r.account = i.account AND r.id = i.response
   WHERE i.account = ? AND i.item = ? AND ends > ? LIMIT 1`
 
-/** `ageMs`: milliseconds for which a response is kept. */
+/** Keeps each response for `ageMs` milliseconds. */
 export function sqliteResponses(database: Database, ageMs: number): Required<ResponseStore> {
   const sweep = sweepOf(database, 'modelhatch_responses')
   const find = (sql: string, account: string, id: string) => {

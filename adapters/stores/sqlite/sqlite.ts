@@ -1,11 +1,3 @@
-/**
- * Everything the gateway keeps, in one SQLite file: `createGateway({ storage: sqlite('gateway.db') })`. For one machine;
- * several processes on it may share the file. Needs nothing but `node:sqlite`.
- *
- * The file is opened and its tables made with the first call. What was written survives a process that is killed; with
- * `durability: 'full'` also a machine that loses its power, at the price of a sync to disk for each call. Responses, and
- * answers to repeated requests, are taken away when their time is over: a few at once, behind the calls.
- */
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
@@ -22,21 +14,36 @@ import { taskSchema, taskSchema2, taskStore } from './tasks.ts'
 import { sqliteUsage } from './usage.ts'
 import { usagePart } from './usage-schema.ts'
 
+/** Options of `sqlite`. */
 export interface SqliteOptions {
-  /** What a resolved write survives: `process` (the default) the end of the process, `full` that of the machine too. */
+  /**
+   * What a completed write survives. `process`: a crash of the process. `full`: also a power failure, at the cost of a
+   * disk sync per write. Default `process`.
+   */
   readonly durability?: 'process' | 'full'
-  /** Milliseconds for which a response is kept. Default 2,592,000,000: thirty days. */
+  /** Milliseconds for which stored responses are kept. Default 2,592,000,000: thirty days. */
   readonly responseAgeMs?: number
 }
 
 const tasksPart = { name: 'tasks', versions: [taskSchema.join(';\n'), taskSchema2] }
 
-/** A table is one file: its part below, and its store. */
 const parts = [keysPart, limitsPart, ledgerPart, usagePart, tasksPart, idempotencyPart, responsesPart]
 
+/** All stores of a gateway in one SQLite file; see `sqlite`. */
 export type SqliteStorage = Required<StorageBundle>
 
-/** `file`: a path, or a database that the host has opened, which then is the host's to set up and to close. */
+/**
+ * Stores everything a gateway keeps in one SQLite file, through `node:sqlite`. For one machine: several processes on it may
+ * share the file. The file and its tables are created on first use; expired rows are deleted in the background.
+ *
+ * Throws a `TypeError` for invalid options, or if the file's folder does not exist.
+ *
+ * @param file A path, or a `DatabaseSync` that the host configures and closes itself.
+ * @example
+ * ```ts
+ * const gateway = createGateway({ storage: sqlite('gateway.db'), ...options })
+ * ```
+ */
 export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {}): SqliteStorage {
   const { durability = 'process', responseAgeMs = 30 * 86_400_000 } = options
   checkKnown('sqlite', options, { durability: elsewhere, responseAgeMs: age })
@@ -60,34 +67,34 @@ export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {})
     responses,
     joint: sqliteJoint(database, limits, ledger),
     async close() {
-      // A step of a sweep would open the file again.
+      // A running sweep would open the file again.
       await Promise.all([idempotency.close(), responses.close(), usage.close()])
       database.close()
     },
   }
 }
 
-/** The file itself is made with the first call, but never a folder. */
+/** SQLite creates the file on first use, but not its folder. */
 function requireFolder(file: string): void {
-  if (file === '') throw new TypeError('sqlite: the path is empty: is a variable unset?')
+  if (file === '') throw new TypeError('sqlite: the path is empty. Is an environment variable unset?')
   if (file === ':memory:' || file.startsWith('file:')) return
   const folder = dirname(resolve(file))
   if (existsSync(folder)) return
-  throw new TypeError(`sqlite: there is no folder "${folder}" for the file "${file}". Make it first.`)
+  throw new TypeError(`sqlite: the folder "${folder}" of the file "${file}" does not exist. Create it first.`)
 }
 
 function sqliteTasks(database: Database): TaskStore {
   const stores = new WeakMap<DatabaseSync, ReturnType<typeof taskStore>>()
   const store = (raw: DatabaseSync) => {
-    let made = stores.get(raw)
-    if (made === undefined) stores.set(raw, (made = taskStore(raw)))
-    return made
+    let prepared = stores.get(raw)
+    if (prepared === undefined) stores.set(raw, (prepared = taskStore(raw)))
+    return prepared
   }
   return {
-    insert: (task) => database.patiently((raw) => store(raw).insert(task)),
-    find: (account, id, now) => database.patiently((raw) => store(raw).find(account, id, now)),
-    replace: (task) => database.patiently((raw) => store(raw).replace(task)),
-    claim: (options) => database.patiently((raw) => store(raw).claim(options)),
-    list: (account, options) => database.patiently(async (raw) => (await store(raw).list?.(account, options)) ?? []),
+    insert: (task) => database.withRetries((raw) => store(raw).insert(task)),
+    find: (account, id, now) => database.withRetries((raw) => store(raw).find(account, id, now)),
+    replace: (task) => database.withRetries((raw) => store(raw).replace(task)),
+    claim: (options) => database.withRetries((raw) => store(raw).claim(options)),
+    list: (account, options) => database.withRetries(async (raw) => (await store(raw).list?.(account, options)) ?? []),
   }
 }

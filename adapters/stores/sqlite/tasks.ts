@@ -1,10 +1,9 @@
-/** Video tasks in SQLite: one table, every method one statement. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Json, TaskRecord, TaskStore } from '../../../src/index.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Of version 1; safe to run again. */
+/** Version 1 of the schema. */
 export const taskSchema: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS modelhatch_tasks (
     tenant TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, created_at INTEGER NOT NULL,
@@ -15,16 +14,16 @@ export const taskSchema: readonly string[] = [
   'CREATE INDEX IF NOT EXISTS modelhatch_tasks_list ON modelhatch_tasks (tenant, created_at, id)',
 ]
 
-/** What version 2 adds: what has expired is found without reading all tasks. */
+/** Version 2 of the schema: an index on expired tasks. */
 export const taskSchema2: string =
   'CREATE INDEX IF NOT EXISTS modelhatch_tasks_over ON modelhatch_tasks (expires_at) WHERE due_at IS NULL'
 
-/** After a task in the order of a list. */
+/** The condition for tasks after `:after` in the order of a list. */
 function beyond(sign: '>' | '<'): string {
   return `AND (created_at, id) ${sign} (SELECT created_at, id FROM modelhatch_tasks WHERE tenant = :tenant AND id = :after)`
 }
 
-/** The table must be there. */
+/** The task store on an existing table. Every change is one statement, so that it needs no transaction. */
 export function taskStore(database: DatabaseSync): TaskStore {
   const insert = database.prepare(
     `INSERT INTO modelhatch_tasks
@@ -40,7 +39,7 @@ export function taskStore(database: DatabaseSync): TaskStore {
        leased_until = :leasedUntil, data = :data
      WHERE tenant = :tenant AND id = :id AND version = :version - 1 RETURNING 1`,
   )
-  // A few with each claim: a million at once would keep the host from its work.
+  // At most 100 per claim, because deleting many rows at once would block the event loop.
   const purge = database.prepare(
     `DELETE FROM modelhatch_tasks WHERE (tenant, id) IN (
        SELECT tenant, id FROM modelhatch_tasks WHERE due_at IS NULL AND expires_at <= ? ORDER BY expires_at LIMIT 100

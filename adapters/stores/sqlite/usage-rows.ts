@@ -1,4 +1,3 @@
-/** A record of usage as the rows of its tables, and back. */
 import type { UsageRecord } from '../../../src/index.ts'
 import type { Database, Row } from './database.ts'
 
@@ -11,7 +10,7 @@ const insertSql = `
     cached_tokens, completion_tokens, reasoning_tokens, images, seconds, outcome, code, basis)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 
-/** Adds a call that is not known. Inside of a transaction. */
+/** Inserts a usage record unless its id exists. Must run in a transaction. */
 export function insertCall(database: Database, record: UsageRecord): void {
   const { id, startedAt, totalMs, firstByteMs = null, cost, overage, stream, outcome, code = null, basis } = record
   if (database.get('SELECT 1 FROM modelhatch_usage_1 WHERE id = ?', id) !== undefined) return
@@ -22,10 +21,10 @@ export function insertCall(database: Database, record: UsageRecord): void {
   database.run(insertSql, id, labelOf(database, record), ...times, cost, overage, Number(stream), ...counts, ...unusual)
 }
 
-/** What the record has in common with others, which is noted with the first of them. */
+/** The label of the record, inserted if it is new; see `tables` in `usage-schema.ts`. */
 function labelOf(database: Database, record: UsageRecord): bigint {
   const { account, group, key = '', endpoint, provider = null, providerModel = null } = record
-  // Names of models may come from clients: half characters would come back as others.
+  // Model names may come from clients, and SQLite would change unpaired surrogates.
   const model = record.model.toWellFormed()
   const own = [account, key, model, group, endpoint, provider, providerModel]
   const find = (condition: string, values: readonly (string | null)[]) =>
@@ -42,7 +41,7 @@ function labelOf(database: Database, record: UsageRecord): bigint {
   return find(ofOne, own) as bigint
 }
 
-/** A row of a call, beside its label. */
+/** The usage record of a request's row, joined with its label. */
 export function callOf(row: Row): UsageRecord {
   const text = (name: string) => row[name] as string
   return {
@@ -72,12 +71,12 @@ export function callOf(row: Row): UsageRecord {
   }
 }
 
-/** A field that is absent where the column is empty. */
+/** The field, or none if the column is null. */
 function given<T>(name: string, value: T | null): Readonly<Record<string, T>> {
   return value === null ? {} : { [name]: value }
 }
 
-/** A record as version 1 kept it. */
+/** A usage record as version 1 stored it. */
 export function recordOf(row: Row): UsageRecord {
   const record = JSON.parse(row['record'] as string) as UsageRecord & { cost: string; overage: string }
   return { ...record, cost: BigInt(record.cost), overage: BigInt(record.overage) }

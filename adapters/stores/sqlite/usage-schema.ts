@@ -1,4 +1,3 @@
-/** The tables of usage. */
 import { sums } from '../sql/usage-columns.ts'
 import type { Part } from './database.ts'
 
@@ -6,13 +5,13 @@ const columns = Object.values(sums)
 const quarter = `(CAST(new.started_at / 900000 AS INTEGER) - (new.started_at < CAST(new.started_at / 900000 AS INTEGER) * 900000))`
 
 /**
- * What the calls of one account, key and model have in common is kept once, as their label; a call is a narrow row. With
- * each call the sums of its quarter of an hour are kept: for its label, and for the one without account and key
- * (`within`), from which statistics over all accounts are read. A cost is summed up in two parts, of which neither comes
- * near to the largest integer.
+ * The fields that the requests of one account, key and model share are stored once, as a label, so that the row of a request
+ * is narrow. A trigger adds each request to the sums of its quarter of an hour, both for its label and for the label
+ * without account and key (`within`), which serves statistics over all accounts. Costs are summed in two parts, so that
+ * neither can overflow.
  *
- * Processes of version 1 go on reading and writing by the view; what they write, and what was there before, stands in
- * `modelhatch_usage_1` until it is moved.
+ * Processes of version 1 continue to read and write through the view. Their rows, and all older ones, are in
+ * `modelhatch_usage_1` until they are moved.
  */
 const tables = `
   ALTER TABLE modelhatch_usage RENAME TO modelhatch_usage_1;

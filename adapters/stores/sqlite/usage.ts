@@ -1,4 +1,3 @@
-/** Usage: one row for each call of a model, and sums of them. */
 import { cursorOf, pageOf, readCursor } from '../../../src/billing/page.ts'
 import type { SQLInputValue } from 'node:sqlite'
 import type {
@@ -28,7 +27,7 @@ const counted = Object.keys(sums)
 const columns = Object.values(sums).join(', ')
 const calls = 'modelhatch_calls c JOIN modelhatch_usage_labels l ON l.label = c.label'
 
-/** Milliseconds after which a step moves no further record. */
+/** Milliseconds after which a step stops, so that it blocks the event loop only briefly. */
 const stepMs = 4
 
 type Part = readonly [sql: string, ...values: SQLInputValue[]]
@@ -64,10 +63,10 @@ export function sqliteUsage(database: Database): Required<UsageStore> {
   }
 }
 
-/** The newest of each label, or of all; then the newest of these. */
+/** The newest records that match: read per label if there is a filter, and merged with those of version 1. */
 function listed(database: Database, question: UsageFilter & { readonly after?: string }, limit: number): UsageRecord[] {
   const { from, to, after } = question
-  const whose = whoseOf(question)
+  const owner = ownerParts(question)
   const when = [...part('started_at >= ?', from), ...part('started_at < ?', to)]
   if (after !== undefined) {
     const [at, id] = readCursor(after)
@@ -77,23 +76,23 @@ function listed(database: Database, question: UsageFilter & { readonly after?: s
     const { text, values } = where(parts)
     return database.all(`${sql} ${text} ORDER BY started_at DESC, id DESC LIMIT ?`, ...values, limit)
   }
-  const { text, values } = where([...whose, ['within IS NOT NULL']])
+  const { text, values } = where([...owner, ['within IS NOT NULL']])
   const labels =
-    whose.length === 0 ? [] : database.all(`SELECT label FROM modelhatch_usage_labels l ${text}`, ...values)
+    owner.length === 0 ? [] : database.all(`SELECT label FROM modelhatch_usage_labels l ${text}`, ...values)
   const rows =
-    whose.length === 0
+    owner.length === 0
       ? newest(`SELECT * FROM ${calls}`, when)
       : labels.flatMap(({ label }) => newest(`SELECT * FROM ${calls}`, [['c.label = ?', label as bigint], ...when]))
-  const old = newest('SELECT record FROM modelhatch_usage_1', [...whose, ...when])
+  const old = newest('SELECT record FROM modelhatch_usage_1', [...owner, ...when])
   const found = [...rows.map(callOf), ...old.map(recordOf)]
   return found.sort((left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1)).slice(0, limit)
 }
 
-/** Sums of whole quarters, and of the calls before and after them. */
+/** Adds the sums of whole quarters, the requests before and after these, and the records of version 1. */
 function summed(database: Database, question: UsageQuestion): UsageSummary[] {
   const { by, account, key, from, to, offsetMinutes = 0 } = question
   const ofOne = account !== undefined || key !== undefined || by.includes('account') || by.includes('key')
-  const whose = whoseOf(question)
+  const owner = ownerParts(question)
   const names = 'account, "group", key, model, endpoint'
   const { quarters, edges } = spanOf(from, to, !by.includes('day') || offsetMinutes % 15 === 0)
   const sources: { readonly text: string; readonly values: readonly SQLInputValue[] }[] = []
@@ -105,7 +104,7 @@ function summed(database: Database, question: UsageQuestion): UsageSummary[] {
     `SELECT ${names}, quarter * 900000.0 AS at, requests, incomplete, ${columns}, cost_high, cost_low
     FROM modelhatch_usage_labels l JOIN modelhatch_usage_sums s ON s.label = l.label`,
     [
-      ...whose,
+      ...owner,
       [`within IS ${ofOne ? 'NOT ' : ''}NULL`],
       ['quarter >= ? AND quarter < ?', quarters.begin, quarters.end],
     ],
@@ -113,12 +112,12 @@ function summed(database: Database, question: UsageQuestion): UsageSummary[] {
   const parted = '(cost >> 32), (cost & 4294967295)'
   for (const [begin, end] of edges) {
     const edge: Part = ['started_at >= ? AND started_at < ?', begin, end]
-    add(`SELECT ${names}, started_at, 1, outcome IS NOT NULL, ${columns}, ${parted} FROM ${calls}`, [...whose, edge])
+    add(`SELECT ${names}, started_at, 1, outcome IS NOT NULL, ${columns}, ${parted} FROM ${calls}`, [...owner, edge])
   }
-  const told = counted.map((name) => `record ->> '${name}'`).join(', ')
-  const old = [...whose, ...part('started_at >= ?', from), ...part('started_at < ?', to)]
+  const recorded = counted.map((name) => `record ->> '${name}'`).join(', ')
+  const old = [...owner, ...part('started_at >= ?', from), ...part('started_at < ?', to)]
   add(
-    `SELECT ${names}, started_at, 1, record ->> 'outcome' <> 'completed', ${told}, ${parted} FROM modelhatch_usage_1`,
+    `SELECT ${names}, started_at, 1, record ->> 'outcome' <> 'completed', ${recorded}, ${parted} FROM modelhatch_usage_1`,
     old,
   )
   const named = by.map((dimension, index) => `${dimensions[dimension]} AS d${index}, `).join('')
@@ -133,7 +132,7 @@ function summed(database: Database, question: UsageQuestion): UsageSummary[] {
   return rows.map((row) => summaryOf(row, by))
 }
 
-/** Moves records of version 1, a few milliseconds long. Whether there may be more. */
+/** Moves records of version 1 into the new tables for a few milliseconds. Returns whether there may be more. */
 function move(database: Database): boolean {
   const end = performance.now() + stepMs
   while (performance.now() < end) {
@@ -145,7 +144,7 @@ function move(database: Database): boolean {
   return true
 }
 
-function whoseOf({ account, key, model }: UsageFilter): Part[] {
+function ownerParts({ account, key, model }: UsageFilter): Part[] {
   return [...part('account = ?', account), ...part('key = ?', key), ...part('model = ?', model)]
 }
 
