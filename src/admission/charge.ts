@@ -12,7 +12,12 @@ export interface Charged {
 const nothing: Charged = { cost: 0n, basis: 'none' }
 
 /** What a request costs, and what that is based on. Without a model the cost is 0. A failed request costs nothing. */
-export function charge(receipt: Receipt, model: Model | undefined, policy: DisconnectPolicy, ratio: bigint): Charged {
+export function charge(
+  receipt: Receipt,
+  model: Model | undefined,
+  policy: DisconnectPolicy,
+  multiplier: bigint,
+): Charged {
   const { outcome, usage, delivered, units } = receipt
   const rule = policy.charge ?? disconnectDefaults.charge
   const unanswered = policy.unanswered ?? disconnectDefaults.unanswered
@@ -20,7 +25,7 @@ export function charge(receipt: Receipt, model: Model | undefined, policy: Disco
   const basis = more === undefined ? basisOf(receipt, rule, unanswered) : 'delivered'
   if (basis === 'none') return nothing
   const price = model && priceOf(model, receipt)
-  return { cost: price === undefined ? 0n : price.cost(more ?? usage, units, ratio), basis }
+  return { cost: price === undefined ? 0n : price.cost(more ?? usage, units, multiplier), basis }
 }
 
 function basisOf(

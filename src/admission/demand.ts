@@ -89,7 +89,7 @@ function tokensOf(asked: Estimate, model: Model, burst: number, options: LimitOp
 /** The maximum cost of the request; at least one micro-unit unless it is free, so that an empty account is rejected. */
 export function holdOf(
   { id, caller, asked, makes, model, leaseMs }: Demanding,
-  ratio: bigint,
+  multiplier: bigint,
   options: Partial<BillingOptions>,
 ): Hold | undefined {
   const { seconds = usual.seconds } = options.defaults ?? {}
@@ -97,9 +97,9 @@ export function holdOf(
   const units = { seconds, ...asked.units }
   let amount = 0n
   for (const price of pricesOf(model, options)) {
-    if (price === undefined || price.isZero || ratio === 0n) continue
+    if (price === undefined || price.isZero || multiplier === 0n) continue
     if (makes !== undefined) requireChargedCall(model, price, makes)
-    const bound = price.bound(asked.mostPromptTokens, output, units, ratio)
+    const bound = price.bound(asked.mostPromptTokens, output, units, multiplier)
     if (bound >= amount) amount = bound > 0n ? bound : 1n
   }
   return amount === 0n ? undefined : { id, account: caller.account, amount, leaseMs }

@@ -7,7 +7,7 @@ import { modelScope, type Scope } from './scopes.ts'
 import type { Model } from '../models/contract.ts'
 import type { Admitted } from './counters.ts'
 import { isUnasked } from '../store-access/guard.ts'
-import type { Admission } from './admission.ts'
+import type { AdmissionParts } from './parts.ts'
 import { bucketOf, capOf, claimOf, holdOf, requestClaim } from './demand.ts'
 import { estimate, type SizedRequest, type Sizing } from './estimate.ts'
 import { boundsOf } from './plausible.ts'
@@ -20,7 +20,7 @@ const placeWaitMs = 1_000
 export class Entry {
   readonly id: string
   readonly caller: Caller
-  readonly #admission: Admission
+  readonly #admission: AdmissionParts
   #scopes: readonly Scope[]
   /** Scopes of which the request has taken a place in this process. */
   readonly #entered: string[] = []
@@ -28,7 +28,7 @@ export class Entry {
   #over = false
 
   /** Throws a 429 if this process knows that a limit is reached. */
-  constructor(admission: Admission, id: string, caller: Caller, scopes: readonly Scope[]) {
+  constructor(admission: AdmissionParts, id: string, caller: Caller, scopes: readonly Scope[]) {
     this.#admission = admission
     this.id = id
     this.caller = caller
@@ -67,7 +67,7 @@ export class Entry {
       makes: endpoint.makes,
       leaseMs: admission.leaseMs,
     }
-    const hold = ledger && order && holdOf(demanding, admission.ratioOf(caller.group), billing)
+    const hold = ledger && order && holdOf(demanding, admission.multiplierOf(caller.group), billing)
     const made = endpoint.once === true ? asked.units : undefined
     const bounds = { ...boundsOf(asked, model), choices: asked.choices }
     const demand = {

@@ -1,3 +1,4 @@
+import type { Caller } from '../auth/contract.ts'
 import { charge, type Charged } from './charge.ts'
 import { formatMoney } from '../billing/money.ts'
 import type { Receipt } from '../billing/receipt.ts'
@@ -7,14 +8,20 @@ import type { Work } from '../routing/work.ts'
 import type { CallEnd } from './contract.ts'
 import { recordOf } from '../usage/record.ts'
 import { publishFailure } from '../observe.ts'
-import type { Admission } from './admission.ts'
+import type { AdmissionParts } from './parts.ts'
 import type { Demand } from './demand.ts'
-import type { Entry } from './entry.ts'
 import type { Lease } from './leases.ts'
 import { plausible } from './plausible.ts'
 
 /** Maximum time in milliseconds that a place is kept for a vendor still working after its client has disconnected. */
 const longestWorkMs = 600_000
+
+/** The request that a ticket is for. */
+export interface TicketHolder {
+  readonly id: string
+  readonly caller: Caller
+  leave(): void
+}
 
 /** What an admitted request has drawn and holds, until its end. */
 export class Ticket {
@@ -23,14 +30,14 @@ export class Ticket {
   headers: Readonly<Record<string, string>> | undefined
   /** Whether the limits were counted in this process only. */
   local = false
-  readonly #admission: Admission
-  readonly #entry: Entry
+  readonly #admission: AdmissionParts
+  readonly #request: TicketHolder
   readonly #model: Model
   #lease: Lease | undefined
 
-  constructor(admission: Admission, entry: Entry, model: Model, demand: Demand) {
+  constructor(admission: AdmissionParts, request: TicketHolder, model: Model, demand: Demand) {
     this.#admission = admission
-    this.#entry = entry
+    this.#request = request
     this.#model = model
     this.demand = demand
   }
@@ -40,7 +47,7 @@ export class Ticket {
     const { claim, hold } = this.demand
     const places = claim === undefined || this.local ? [] : claim.places.map((rule) => rule.bucket)
     if (hold === undefined && places.length === 0) return
-    const { id, caller } = this.#entry
+    const { id, caller } = this.#request
     this.#lease = { id, account: caller.account, places, held: hold !== undefined }
     this.#admission.leases.add(this.#lease)
   }
@@ -68,7 +75,7 @@ export class Ticket {
    */
   close(reported: Receipt, work: Pick<Work, 'ended'>): Receipt {
     const { options, records } = this.#admission
-    const { id, caller } = this.#entry
+    const { id, caller } = this.#request
     const { hold, asked } = this.demand
     // The vendor may have produced the images although the client disconnected before the response.
     const unanswered = reported.unanswered === true && asked !== undefined
@@ -97,7 +104,7 @@ export class Ticket {
 
   #vacate(): void {
     if (this.#lease !== undefined) this.#admission.leases.delete(this.#lease)
-    this.#entry.leave()
+    this.#request.leave()
   }
 
   #plausible(receipt: Receipt): Receipt {
@@ -115,7 +122,12 @@ export class Ticket {
   #charge(receipt: Receipt): Charged {
     const admission = this.#admission
     const model = admission.options.ledger === undefined ? undefined : this.#model
-    return charge(receipt, model, admission.disconnectPolicy(this.#model), admission.ratioOf(this.#entry.caller.group))
+    return charge(
+      receipt,
+      model,
+      admission.disconnectPolicy(this.#model),
+      admission.multiplierOf(this.#request.caller.group),
+    )
   }
 
   /** Places to free, and corrections for tokens drawn by estimate. */

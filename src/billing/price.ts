@@ -42,16 +42,16 @@ const known: Known<PriceOptions> = {
 
 /** Decimal places of a price, and of a price multiplier. */
 const priceDigits = 12
-const ratioDigits = 6
+const multiplierDigits = 6
 const million = 1_000_000n
-/** The ratio 1. */
-export const ratioOne: bigint = million
+/** The price multiplier 1. */
+export const multiplierOne: bigint = million
 
 /** A group's factor on all prices, such as `'0.8'`. */
-export function parseRatio(text: string): bigint {
-  const ratio = parseDecimal(text, ratioDigits)
-  if (ratio < 0n) throw new TypeError(`a ratio cannot be negative, but "${text}" is`)
-  return ratio
+export function parsePriceMultiplier(text: string): bigint {
+  const multiplier = parseDecimal(text, multiplierDigits)
+  if (multiplier < 0n) throw new TypeError(`a price multiplier cannot be negative, but "${text}" is`)
+  return multiplier
 }
 
 interface TokenRates {
@@ -118,15 +118,20 @@ export class Price {
   }
 
   /** The cost of a request in micro-units, rounded up once at the end, so that rounding never makes a request free. */
-  cost(usage: Usage | undefined, units: Units | undefined, ratio: bigint = ratioOne): bigint {
-    return this.#total(usage === undefined ? 0n : this.#tokenCost(usage), units, ratio)
+  cost(usage: Usage | undefined, units: Units | undefined, multiplier: bigint = multiplierOne): bigint {
+    return this.#total(usage === undefined ? 0n : this.#tokenCost(usage), units, multiplier)
   }
 
   /** Upper bound of the cost, whatever part of the tokens is cached or spent on reasoning. */
-  bound(promptTokens: number, outputTokens: number, units: Units | undefined, ratio: bigint = ratioOne): bigint {
+  bound(
+    promptTokens: number,
+    outputTokens: number,
+    units: Units | undefined,
+    multiplier: bigint = multiplierOne,
+  ): bigint {
     const { input, output, cached, cacheWrite, reasoning } = this.#tokens
     const tokens = count(promptTokens) * most(input, cached, cacheWrite) + count(outputTokens) * most(output, reasoning)
-    return this.#total(tokens, units, ratio)
+    return this.#total(tokens, units, multiplier)
   }
 
   /** Cached and reasoning tokens are included in input and output, and charged once. */
@@ -146,13 +151,13 @@ export class Price {
     )
   }
 
-  #total(tokens: bigint, units: Units | undefined, ratio: bigint): bigint {
+  #total(tokens: bigint, units: Units | undefined, multiplier: bigint): bigint {
     // Token prices are per million tokens, and a unit has a million micro-units: the factors cancel out.
     let total = tokens + this.#request * million
     if (units?.images !== undefined) total += count(units.images) * this.#image.rate(units) * million
     if (units?.seconds !== undefined) total += count(units.seconds * 1000) * this.#second.rate(units) * 1000n
-    const divisor = 10n ** BigInt(priceDigits) * ratioOne
-    return least((total * ratio + divisor - 1n) / divisor, mostMicros)
+    const divisor = 10n ** BigInt(priceDigits) * multiplierOne
+    return least((total * multiplier + divisor - 1n) / divisor, mostMicros)
   }
 }
 

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { longestTimerMs } from '../http/deadline.ts'
 import { parseMoney } from '../billing/money.ts'
-import { parseRatio } from '../billing/price.ts'
+import { parsePriceMultiplier } from '../billing/price.ts'
 import { checkModels } from './check-models.ts'
 import type { ModelEntry } from '../models/registry.ts'
 import {
@@ -32,7 +32,7 @@ const schema = strict({
       strict({
         models: z.union([z.literal('*'), z.array(z.string())], "must be '*' or a list of model names"),
         rate: scopedRate.optional(),
-        priceMultiplier: parsed(parseRatio).optional(),
+        priceMultiplier: parsed(parsePriceMultiplier).optional(),
       }),
     )
     .optional(),

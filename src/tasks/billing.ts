@@ -88,11 +88,11 @@ export class TaskBilling implements VideoBilling {
       (each) => each.provider.name === provider && each.model === providerModel,
     )
     const price: Price | undefined = model?.price ?? deployment?.price
-    const ratio = admission.ratioOf(group)
-    if (price === undefined || ratio === 0n) return 0n
+    const multiplier = admission.multiplierOf(group)
+    if (price === undefined || multiplier === 0n) return 0n
     requireChargedCall(model as Model, price, 'videos')
     const size = request.size === undefined ? {} : { size: request.size }
-    return price.bound(0, 0, { seconds, ...size }, ratio)
+    return price.bound(0, 0, { seconds, ...size }, multiplier)
   }
 }
 

@@ -35,7 +35,7 @@ describe('a call that is paid', () => {
     expect(items).toMatchObject([{ cost: 30n, promptTokens: 10, completionTokens: 20, basis: 'reported' }])
   })
 
-  test('costs what the group’s ratio makes of it', async () => {
+  test('applies the price multiplier of the group', async () => {
     const { url, receipt } = await scene(whole, {
       ...billed,
       groups: { default: { models: '*', priceMultiplier: '1.5' } },

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { Price, parseRatio } from '../../src/billing/price.ts'
+import { Price, parsePriceMultiplier } from '../../src/billing/price.ts'
 import { usageOf, type Usage } from '../../src/wire/usage.ts'
 
 describe('the price of tokens', () => {
@@ -80,11 +80,11 @@ describe('the price of other things', () => {
   })
 })
 
-describe('the ratio of a group', () => {
+describe('the price multiplier of a group', () => {
   test('multiplies everything', () => {
     const price = new Price({ input: '3', request: '1' })
-    expect(price.cost(usageOf(1_000_000, 0), undefined, parseRatio('0.8'))).toBe(3_200_000n)
-    expect(price.cost(usageOf(1_000_000, 0), undefined, parseRatio('0'))).toBe(0n)
+    expect(price.cost(usageOf(1_000_000, 0), undefined, parsePriceMultiplier('0.8'))).toBe(3_200_000n)
+    expect(price.cost(usageOf(1_000_000, 0), undefined, parsePriceMultiplier('0'))).toBe(0n)
   })
 })
 
