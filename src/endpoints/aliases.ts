@@ -1,20 +1,20 @@
-/** Paths of Azure OpenAI, and what they are here: for its clients, where the host has switched them on. */
+/** Paths of Azure OpenAI and the `/v1` routes that serve them, if the host enables them. */
 import { decodeSegment, pathOf } from '../http/target.ts'
 
-/** A request target in the one form that the routes know. */
+/** A request target below `/v1`. */
 export interface Address {
   readonly target: string
-  /** The model, where the path names it. */
+  /** The model, if the path names it. */
   readonly model?: string
 }
 
-/** What stands in front of the name of an endpoint. A `*` is the model. */
+/** The prefixes of endpoint names. A `*` is the model. */
 const prefixes = ['/openai/v1/', '/openai/deployments/*/', '/openai/'].map((pattern) => ({
   before: pattern.split('*')[0] ?? '',
   named: pattern.includes('*'),
 }))
 
-/** Undefined for a target that is none of these. */
+/** The `/v1` target for an Azure path; undefined for any other path. */
 export function addressOf(target: string): Address | undefined {
   const path = pathOf(target)
   const prefix = prefixes.find(({ before }) => path.startsWith(before))
@@ -24,7 +24,7 @@ export function addressOf(target: string): Address | undefined {
   if (!prefix.named) return { target: `/v1/${rest}${query}` }
   const [segment = '', ...behind] = rest.split('/')
   const model = decodeSegment(segment)
-  // A path that names no model is no path of ours.
+  // Not a valid deployment path: the routes reject it as unknown.
   if (model === undefined || model === '' || behind.length === 0) return { target }
   return { target: `/v1/${behind.join('/')}${query}`, model }
 }

@@ -1,9 +1,9 @@
-/** A body against a schema, and what the caller is told when it does not fit. */
+/** Validation of request bodies against schemas, and the error messages for it. */
 import type * as z from 'zod'
 import { invalid } from '../errors.ts'
 import type { JsonBody } from '../http/json-body.ts'
 
-/** Bytes of a list from which it is left to its reader, where the endpoint allows that. */
+/** Arrays longer than this many bytes are validated by their reader, for the fields where `check` is told so. */
 const largeList = 16_384
 
 interface Rule {
@@ -15,9 +15,9 @@ interface Rule {
 const rulesOf = new WeakMap<z.ZodObject, readonly Rule[]>()
 
 /**
- * Throws 400 that names the first field at fault in `param`. Field by field, for most are not there: what the schema says of
- * all fields together is not looked at. `unread`: fields whose lists are not looked into where they are large, because
- * whoever reads them checks each entry.
+ * Throws 400 for the first invalid field, which `param` names. Validates each field on its own, because most are
+ * absent: refinements of the whole schema do not run. `unread`: fields whose long arrays are skipped, because the code
+ * that reads them validates each entry.
  */
 export function check(schema: z.ZodObject, body: JsonBody, unread: readonly string[] = []): void {
   let rules = rulesOf.get(schema)
@@ -33,7 +33,7 @@ function rulesIn({ shape }: z.ZodObject): Rule[] {
   return Object.entries(shape).map(([name, type]) => ({ name, type, optional: type._zod.optin === 'optional' }))
 }
 
-/** Throws 400 as `check` does, for what is no JSON body, or a part of one: `place` says which. */
+/** Like `check`, for a value that is not a `JsonBody`. `place`: its path in the request, for the error message. */
 export function verify(schema: z.ZodType, value: unknown, place: string = ''): void {
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return
@@ -42,7 +42,10 @@ export function verify(schema: z.ZodType, value: unknown, place: string = ''): v
   throw invalid(sentence(issue, param), param)
 }
 
-/** Of a value that fits no branch of a union, the one branch that got furthest into it knows best what is wrong. */
+/**
+ * For a value that matches no branch of a union: the issue of the branch that matched deepest, as the most specific
+ * one.
+ */
 function furthest(issue: z.core.$ZodIssue): z.core.$ZodIssue {
   if (issue.code !== 'invalid_union') return issue
   const inside = (each: z.core.$ZodIssue) => furthest({ ...each, path: [...issue.path, ...each.path] })
@@ -59,7 +62,7 @@ function byDepth(left: z.core.$ZodIssue, right: z.core.$ZodIssue): number {
   return right.path.length - left.path.length
 }
 
-/** `messages[0].role`, as OpenAI writes it. */
+/** The path in OpenAI's notation, such as `messages[0].role`. */
 function nameOf(path: PropertyKey[]): string {
   return path.reduce<string>((name, key) => {
     if (typeof key === 'number') return `${name}[${key}]`

@@ -1,4 +1,4 @@
-/** The answer of a provider to a chat or a text completion: begun, whole or in chunks, in the form that was asked for. */
+/** Responses to chat and text completions: converts a provider's response to the form the client requested. */
 import { textInAnswer } from '../billing/estimate.ts'
 import type { Tally } from '../billing/receipt.ts'
 import { estimateTokens } from '../wire/counts.ts'
@@ -6,11 +6,11 @@ import { bytesReply, jsonReply } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
 import { ContentFrames, Verbatim, type Call } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
-import { begin, chunkFrames, frameOf, release, wanted, type ChunkState, type OpenStream } from './chunk-stream.ts'
+import { begin, chunkFrames, frameOf, release, untilAborted, type ChunkState, type OpenStream } from './chunk-stream.ts'
 import type { Visit } from './endpoint.ts'
-import { readable } from './readable.ts'
+import { readVendor } from './read-vendor.ts'
 
-/** Identity of an answer. */
+/** The identifying fields of a response. */
 export interface AnswerHead {
   readonly id: string
   /** Seconds since the epoch. */
@@ -18,37 +18,42 @@ export interface AnswerHead {
   readonly model: string
 }
 
-/** What an endpoint's answers are like. `renamed`: the name of the model is the gateway's in any case. */
+/** The response format of an endpoint. `renamed`: the model name in the response is replaced by the gateway's. */
 export interface AnswerForm<Chunk, Full extends object, Whole> {
-  /** Stands in front of the ids that the gateway makes. */
+  /** Prefix of the ids that the gateway generates. */
   readonly idPrefix: string
+  /** Creates the state that normalises the chunks of one response. */
   readonly state: (head: AnswerHead, renamed: boolean) => ChunkState<Chunk, Full>
-  /** Whether a chunk holds more than the opening of an answer. */
-  readonly tellsSomething: (chunk: Chunk) => boolean
-  /** Chunks → the whole. */
+  /** Whether a chunk has content or a finish reason, and not only a role. */
+  readonly hasContent: (chunk: Chunk) => boolean
+  /** Combines chunks into a non-streaming response. */
   readonly collect: (
     pieces: AsyncIterable<Chunk | ContentFrames>,
     state: ChunkState<Chunk, Full>,
     meter: Tally,
   ) => Promise<Whole>
-  /** A vendor's whole answer in the one form; the same object where nothing had to change. */
+  /** Normalises a vendor's non-streaming response; the same object if nothing has to change. */
   readonly normalise: (raw: Whole, head: AnswerHead, renamed: boolean) => Whole
-  /** The whole → chunks. */
+  /** Splits a non-streaming response into chunks. */
   readonly explode: (whole: Whole) => AsyncIterable<Chunk>
 }
 
-/** An answer that has begun well. */
+/** A response whose first content, or all of it, has arrived. */
 export type OpenAnswer<Chunk, Full extends object, Whole> =
   | { readonly kind: 'whole'; readonly whole: Whole; readonly bytes?: Uint8Array }
   | { readonly kind: 'stream'; readonly stream: OpenStream<Chunk, Full> }
 
-/** What of a visit an answer needs, whichever endpoint it is made for. */
+/** The fields of a visit that every response needs. */
 export type AnswerVisit = Pick<Visit<unknown>, 'id' | 'order' | 'startedAt'> & { readonly meter: Tally }
 
 interface Countable {
   readonly usage?: Usage
 }
 
+/**
+ * Converts what a provider returned to the form that `call.stream` requires. Resolves once the first content or the
+ * whole response has arrived; counts the usage of a whole response.
+ */
 export async function openAnswer<
   Chunk extends { choices?: readonly unknown[] },
   Full extends object,
@@ -63,15 +68,15 @@ export async function openAnswer<
   const renamed = call.publicModel !== call.model
   const open = async (pieces: AsyncIterable<Chunk | ContentFrames>, state: ChunkState<Chunk, Full>) => ({
     kind: 'stream' as const,
-    stream: await begin(pieces[Symbol.asyncIterator](), state, form.tellsSomething),
+    stream: await begin(pieces[Symbol.asyncIterator](), state, form.hasContent),
   })
   if (Symbol.asyncIterator in answer) {
     const state = form.state(head, renamed)
     if (call.stream) return open(answer, state)
-    return { kind: 'whole', whole: await form.collect(wanted(answer, call.signal), state, visit.meter) }
+    return { kind: 'whole', whole: await form.collect(untilAborted(answer, call.signal), state, visit.meter) }
   }
   const value = answer instanceof Verbatim ? answer.value : answer
-  const whole = readable(() => form.normalise(value, head, renamed))
+  const whole = readVendor(() => form.normalise(value, head, renamed))
   if (call.stream) return open(form.explode(whole), form.state(head, false))
   visit.meter.usage = whole.usage
   if (whole.usage === undefined) visit.meter.textBytes = textInAnswer(whole)
@@ -79,30 +84,31 @@ export async function openAnswer<
   return { kind: 'whole', whole, ...(untouched && { bytes: answer.bytes }) }
 }
 
-/** The reply to a client that waits for the whole: the vendor's own bytes where nothing had to change. */
+/** The non-streaming reply: the vendor's own bytes if nothing had to change, else the response with its usage. */
 export function wholeReply(answer: OpenAnswer<unknown, object, Countable>, { order, meter }: AnswerVisit): Reply {
-  if (answer.kind === 'stream') throw new TypeError('a streamed answer is not whole')
+  if (answer.kind === 'stream') throw new TypeError('a streamed response has no non-streaming reply')
   const { whole, bytes } = answer
   if (whole.usage !== undefined) return bytes === undefined ? jsonReply(whole) : bytesReply(bytes)
   return jsonReply({ ...whole, usage: usageOf(order.promptTokens, estimateTokens(meter.textBytes)) })
 }
 
-/** For an answer that nobody wants any more. */
+/** Releases a response that is no longer needed. */
 export function discardAnswer(answer: OpenAnswer<unknown, object, unknown>): void {
   if (answer.kind === 'stream') release(answer.stream.rest)
 }
 
+/** The frames of a streamed response. `ahead`: the opening frame was already sent. */
 export function framesOf<Chunk, Full extends object>(
   answer: OpenAnswer<Chunk, Full, unknown>,
   visit: AnswerVisit,
   ahead: boolean = false,
 ): AsyncIterable<string | Uint8Array> {
-  if (answer.kind === 'whole') throw new TypeError('a whole answer has no frames')
+  if (answer.kind === 'whole') throw new TypeError('a non-streaming response has no frames')
   return chunkFrames(answer.stream, visit, ahead)
 }
 
-/** What a stream gets while nothing of its answer comes. */
-export function idling<Chunk, Full extends object, Whole>(form: AnswerForm<Chunk, Full, Whole>) {
+/** The frames that keep a stream open while the provider sends nothing. */
+export function keepAliveFrames<Chunk, Full extends object, Whole>(form: AnswerForm<Chunk, Full, Whole>) {
   const unknown = (visit: AnswerVisit) => form.state(headFor(form.idPrefix, visit), true)
   return {
     idle(answer: OpenAnswer<Chunk, Full, Whole> | undefined, visit: AnswerVisit): string {
@@ -113,7 +119,7 @@ export function idling<Chunk, Full extends object, Whole>(form: AnswerForm<Chunk
   }
 }
 
-/** Identity of the answer where the vendor gives none. */
+/** The head for responses whose vendor does not identify them. */
 function headFor(prefix: string, { id, startedAt, order }: AnswerVisit): AnswerHead {
   return { id: id.replace('req_', prefix), created: Math.floor(startedAt / 1000), model: order.model }
 }

@@ -1,4 +1,4 @@
-/** Streams of chunks, as chats and text completions have them: how one is begun, and how its frames are made. */
+/** Streams of chunks, as chat and text completions have them: waiting for the first content, and writing frames. */
 import { dataFrame, doneFrame } from '../http/sse.ts'
 import { textInChunks } from '../billing/estimate.ts'
 import type { Tally } from '../billing/receipt.ts'
@@ -7,28 +7,25 @@ import { ContentFrames } from '../providers/contract.ts'
 import { retrySame } from '../providers/failure.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
 import type { Order } from './endpoint.ts'
-import { readable } from './readable.ts'
+import { readVendor } from './read-vendor.ts'
 
-/** An answer while its chunks arrive: brings each vendor's chunks into the one form. */
+/** Normalises the chunks of one response, whichever vendor they come from. */
 export interface ChunkState<Chunk, Full extends object> {
-  /** Totals as reported last. */
+  /** The totals reported last. */
   readonly usage: Usage | undefined
-  /** The chunks for clients that come of one chunk of the vendor. */
+  /** The chunks for the client that result from one chunk of the vendor. */
   accept(chunk: Chunk): Full[]
-  /** The ends that the vendor did not send, after its stream came to a clean end. */
+  /** After the vendor's stream ended without an error: the finish reasons that it did not send. */
   complete(): Full[]
-  /** A chunk without choices. */
+  /** A chunk without choices, for the usage. */
   last(): Full
-  /** A chunk that says nothing. */
+  /** A chunk without content, to keep the connection open. */
   idle(): Full
-  /**
-   * The first chunk of an answer of which nothing is known yet. All that follows has the identity that the gateway gives
-   * it.
-   */
+  /** The first chunk, sent before the vendor has sent anything; the response then keeps the gateway's id. */
   open(): Full
 }
 
-/** A stream that has begun well: some pieces seen, the rest still to come. */
+/** A stream whose first content has arrived: the pieces read so far, and the iterator for the rest. */
 export interface OpenStream<Chunk, Full extends object> {
   readonly state: ChunkState<Chunk, Full>
   readonly seen: readonly (Chunk | ContentFrames)[]
@@ -39,11 +36,11 @@ interface Chunky {
   readonly choices?: readonly unknown[]
 }
 
-/** Reads up to the first content, so that an error in front of it still becomes a status or another attempt. */
+/** Reads up to the first content: an error before it can still become an HTTP status, or another attempt. */
 export async function begin<Chunk extends Chunky, Full extends object>(
   rest: AsyncIterator<Chunk | ContentFrames>,
   state: ChunkState<Chunk, Full>,
-  tellsSomething: (chunk: Chunk) => boolean,
+  hasContent: (chunk: Chunk) => boolean,
 ): Promise<OpenStream<Chunk, Full>> {
   const seen: (Chunk | ContentFrames)[] = []
   try {
@@ -51,11 +48,11 @@ export async function begin<Chunk extends Chunky, Full extends object>(
       const next = await rest.next()
       if (next.done === true) {
         if (seen.some((piece) => piece instanceof ContentFrames || piece.choices?.length)) break
-        throw retrySame(new Error('the vendor ended the answer before its first word'))
+        throw retrySame(new Error('the vendor ended the response before any content'))
       }
       const { value } = next
       seen.push(value)
-      if (value instanceof ContentFrames || readable(() => tellsSomething(value))) break
+      if (value instanceof ContentFrames || readVendor(() => hasContent(value))) break
     }
   } catch (error) {
     release(rest)
@@ -64,8 +61,8 @@ export async function begin<Chunk extends Chunky, Full extends object>(
   return { state, seen, rest }
 }
 
-/** The pieces for as long as somebody wants them, also of a provider that takes no notice of its signal. */
-export async function* wanted<T>(pieces: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void, void> {
+/** The pieces until `signal` is aborted, also for a provider that ignores its signal. Throws the signal's reason. */
+export async function* untilAborted<T>(pieces: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void, void> {
   for await (const piece of pieces) {
     if (signal.aborted) throw signal.reason
     yield piece
@@ -73,8 +70,9 @@ export async function* wanted<T>(pieces: AsyncIterable<T>, signal: AbortSignal):
 }
 
 /**
- * The frames of an OpenAI stream. Usage goes to the client only if it asked for it, in one last chunk without choices:
- * others have been seen to break on such a chunk. The vendor is always asked.
+ * The frames of an OpenAI stream. The client gets the usage only if it requested it, in a last chunk without choices,
+ * because some clients fail on such a chunk. The vendor's usage is always counted. `ahead`: the opening frame was
+ * already sent.
  */
 export function chunkFrames<Chunk, Full extends object>(
   stream: OpenStream<Chunk, Full>,
@@ -86,33 +84,33 @@ export function chunkFrames<Chunk, Full extends object>(
 
 /** One chunk as a frame. */
 export function frameOf(chunk: object, order: Order<unknown>): string {
-  return dataFrame(asksForUsage(order) ? { ...chunk, usage: null } : chunk)
+  return dataFrame(includesUsage(order) ? { ...chunk, usage: null } : chunk)
 }
 
-function asksForUsage(order: Order<unknown>): boolean {
+function includesUsage(order: Order<unknown>): boolean {
   const options = order.field('stream_options') as { include_usage?: boolean } | null | undefined
   return options?.include_usage === true
 }
 
-/** Written out instead of a generator, which takes several turns of the microtask queue for each frame. */
+/** Not a generator, because that takes several microtasks for each frame. */
 class ChunkFrames<Chunk, Full extends object> implements AsyncIterableIterator<string | Uint8Array, undefined> {
   readonly #stream: OpenStream<Chunk, Full>
   readonly #order: Order<unknown>
   readonly #meter: Tally
-  readonly #usageAsked: boolean
-  /** Frames of the vendor carry its own identity of the answer: they are printed anew. */
-  readonly #anew: boolean
-  /** Of the pieces that were seen before. */
+  readonly #includesUsage: boolean
+  /** Whether to rewrite the vendor's frames, because they carry another id than the opening frame. */
+  readonly #rewrite: boolean
+  /** How many of the pieces in `seen` were written. */
   #given = 0
   #over = false
 
-  constructor(stream: OpenStream<Chunk, Full>, order: Order<unknown>, meter: Tally, anew: boolean) {
+  constructor(stream: OpenStream<Chunk, Full>, order: Order<unknown>, meter: Tally, rewrite: boolean) {
     this.#stream = stream
     this.#order = order
     this.#meter = meter
-    this.#anew = anew
-    this.#usageAsked = asksForUsage(order)
-    if (anew) stream.state.open()
+    this.#rewrite = rewrite
+    this.#includesUsage = includesUsage(order)
+    if (rewrite) stream.state.open()
   }
 
   [Symbol.asyncIterator](): this {
@@ -142,12 +140,12 @@ class ChunkFrames<Chunk, Full extends object> implements AsyncIterableIterator<s
 
   #print(piece: Chunk | ContentFrames): string | Uint8Array {
     const isFrames = piece instanceof ContentFrames
-    if (isFrames && !this.#anew) {
+    if (isFrames && !this.#rewrite) {
       this.#meter.textBytes += piece.textBytes
       return piece.bytes
     }
     const { state } = this.#stream
-    return readable(() => {
+    return readVendor(() => {
       const chunks = isFrames ? chunksIn<Chunk>(piece).flatMap((chunk) => state.accept(chunk)) : state.accept(piece)
       this.#meter.textBytes += textInChunks(chunks)
       this.#meter.usage = state.usage
@@ -155,24 +153,24 @@ class ChunkFrames<Chunk, Full extends object> implements AsyncIterableIterator<s
     })
   }
 
-  /** All that comes behind the last piece. */
+  /** Everything after the last piece. */
   #end(): string {
     void this.return()
     const { state } = this.#stream
     const ends = this.#framesOf(state.complete())
-    if (!this.#usageAsked) return ends + doneFrame
+    if (!this.#includesUsage) return ends + doneFrame
     const usage = state.usage ?? usageOf(this.#order.promptTokens, estimateTokens(this.#meter.textBytes))
     return ends + dataFrame({ ...state.last(), usage }) + doneFrame
   }
 
   #framesOf(chunks: readonly Full[]): string {
     let frames = ''
-    for (const chunk of chunks) frames += dataFrame(this.#usageAsked ? { ...chunk, usage: null } : chunk)
+    for (const chunk of chunks) frames += dataFrame(this.#includesUsage ? { ...chunk, usage: null } : chunk)
     return frames
   }
 }
 
-/** The chunks of the stream one by one, frames of the vendor included, for those who make something else of them. */
+/** The single chunks of a stream, for endpoints that convert them to another format. */
 export async function* chunksOf<Chunk, Full extends object>(
   { state, seen, rest }: OpenStream<Chunk, Full>,
   meter: Tally,
@@ -182,7 +180,7 @@ export async function* chunksOf<Chunk, Full extends object>(
       const piece = index < seen.length ? seen[index] : await nextOf(rest)
       if (piece === undefined) break
       const taken = piece instanceof ContentFrames ? chunksIn<Chunk>(piece) : [piece]
-      const chunks = readable(() => taken.flatMap((chunk) => state.accept(chunk)))
+      const chunks = readVendor(() => taken.flatMap((chunk) => state.accept(chunk)))
       meter.textBytes += textInChunks(chunks)
       meter.usage = state.usage
       yield* chunks
@@ -198,13 +196,13 @@ function chunksIn<Chunk>({ bytes }: ContentFrames): Chunk[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line.slice('data: '.length)) as Chunk)
 }
 
-/** Undefined at the end. */
+/** The next value; undefined at the end. */
 export async function nextOf<T>(pieces: AsyncIterator<T>): Promise<T | undefined> {
   const next = await pieces.next()
   return next.done === true ? undefined : next.value
 }
 
-/** Tells a provider that nobody reads on. What it does about it is its own affair. */
+/** Ends a provider's iterator without waiting; errors of its clean-up are ignored. */
 export function release(rest: AsyncIterator<unknown>): void {
   void (async () => rest.return?.())().catch(ignore)
 }

@@ -1,4 +1,4 @@
-/** What an endpoint is: the parts of the walk that differ from one to the next. */
+/** The contract of an endpoint: the parts of request handling that differ between endpoints. */
 import type { Sizing } from '../admission/estimate.ts'
 import type { Caller } from '../auth/contract.ts'
 import type { Product } from '../billing/price.ts'
@@ -13,37 +13,40 @@ import type { Call, Provider } from '../providers/contract.ts'
 import type { ResponseStore } from '../responses/contract.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
 
-/** An endpoint that answers from what the gateway itself knows. */
+/** An endpoint that does not wait for a model, such as the model list. */
 export interface QueryEndpoint {
+  /** The name in diagnostics, such as `models.list`. */
   readonly name: string
-  /** Begins work of a model, and counts against the limits as a call does: it asks `Query.admit` before. */
+  /** Whether rate limits apply, because it starts work of a model. Then `answer` calls `Query.admit` first. */
   readonly limited?: boolean
+  /** Handles a request; throws the error to respond with. */
   readonly answer: (query: Query) => Promise<Reply>
 }
 
+/** A request to a `QueryEndpoint`. */
 export interface Query {
   readonly exchange: Exchange
   readonly caller: Caller
-  /** What stood in place of the `*` in the route, still encoded. */
+  /** The part of the path that matched `*` in the route; not decoded. */
   readonly rest: string
   readonly catalogue: Catalogue
   readonly sizes: Sizes
   readonly parts: Parts
-  /** Takes a limited request's share of the limits for its model. Rejects with 429 or 503. */
+  /** Counts the request against the limits of its model. Rejects with 429 or 503. */
   readonly admit: (model: Model) => Promise<void>
 }
 
-/** What the gateway keeps between calls, for the endpoints that need it. */
+/** The parts of the gateway that endpoints use. */
 export interface Parts {
   readonly responses: ResponseStore
   readonly videos: VideoTasks
-  /** What stands before `/v1` in the URLs that answers hold; empty: such URLs are relative to the host. */
+  /** The base of URLs in responses, without `/v1`. Empty: URLs are relative to the host. */
   readonly publicUrl: string
-  /** Milliseconds for which a client may leave a stream unread. */
+  /** Milliseconds that a client may leave a stream unread before it is disconnected. */
   readonly stallMs: number
 }
 
-/** Who asks, and what may be needed to read the request. */
+/** The context in which an endpoint reads a request. */
 export interface Reading {
   readonly caller: Caller
   readonly parts: Parts
@@ -52,77 +55,74 @@ export interface Reading {
 }
 
 /**
- * An endpoint that calls a model. `Request` is what providers get, `Answer` what is left to write to the client. `Read`
- * is the order with whatever else the endpoint wants to know of it later.
+ * An endpoint that calls a model. `Request`: what providers receive. `Answer`: the provider's response, ready to be
+ * written. `Read`: the order, with additional data of the endpoint.
  */
 export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Order<Request>> extends Sizing {
   /** The name in receipts, such as `chat.completions`. */
   readonly name: string
   /** Not optional here, so that an endpoint cannot forget to name its product. */
   readonly makes: Product | undefined
-  /** Reads and checks the request; throws 400, 413, 415. */
+  /** Reads and validates the request; throws 400, 413, 415. */
   readonly read: (exchange: Exchange, sizes: Sizes, reading: Reading) => Promise<Read>
-  /** Holds the order against the model that was found; throws 400. */
+  /** Validates the order against the limits of the model; throws 400. */
   readonly fit?: (order: Read, model: Model) => void | Promise<void>
   /**
-   * Asks one provider. Resolves when the answer is sure enough to be begun: whole, or its first content seen. Whatever
-   * is thrown before that may be retried and becomes a status.
+   * Calls one provider. Resolves once the first content or the whole response has arrived; an error before that may be
+   * retried, or becomes the HTTP status.
    */
   readonly ask: (provider: Provider, call: Call<Request>, visit: Visit<Request, Read>) => Promise<Answer>
-  /** Lets go of an answer that came when nobody wanted it any more. Never throws. */
+  /** Releases a response that arrived after the request was aborted. Must not throw. */
   readonly discard?: (answer: Answer) => void
-  /** The reply to a client that waits for the whole. */
+  /** The non-streaming reply. */
   readonly whole: (answer: Answer, visit: Visit<Request, Read>) => Reply | ByteAnswer
   /**
-   * The frames for a client that wants events, the last one included. A throw ends the stream with an error event.
-   * `ahead`: the client already has what `opening` gave. Absent: every answer is whole, whatever the request says.
+   * All frames of a streamed response. If they throw, an error event ends the stream. `ahead`: the client already has
+   * the `opening` frame. Absent: the endpoint does not stream, and ignores the field `stream`.
    */
   readonly frames?: (answer: Answer, visit: Visit<Request, Read>, ahead: boolean) => AsyncIterable<string | Uint8Array>
   /**
-   * What a stream gets in which nothing has been said for a while: an event of the wire that changes nothing for the
-   * client. Some clients end at a comment. Without an answer nothing of it is known yet.
+   * A frame that keeps an idle stream open: an event without effect, because some clients fail on comments. `answer` is
+   * undefined until the first content has arrived. Default: a comment.
    */
   readonly idle?: (answer: Answer | undefined, visit: Visit<Request, Read>) => string
-  /** What goes ahead of an answer that is long in coming, once, and carries the status. Default: what `idle` gives. */
+  /** The first frame if the first content takes long; with it the client gets status 200. Default: `idle`. */
   readonly opening?: (visit: Visit<Request, Read>) => string
-  /** The last frames of a stream that cannot be completed. Default: one frame with the error, as a chat has it. */
+  /** The last frames of a stream that failed. Default: one frame with the error, as in chat. */
   readonly failed?: (error: GatewayError, visit: Visit<Request, Read>) => string
 }
 
-/**
- * An answer of bytes that are passed on as they come, such as sound. Nothing can be put between them: one that cannot be
- * completed is cut.
- */
+/** A response of bytes, such as audio, that are passed on as they arrive. If they throw, the connection is cut. */
 export interface ByteAnswer {
   readonly contentType: string
   readonly bytes: AsyncIterable<Uint8Array>
 }
 
-/** A request that was read and found good. */
+/** A request that was read and validated. */
 export interface Order<Request> {
-  /** The model as the client names it. */
+  /** The model name that the client sent. */
   readonly model: string
   readonly stream: boolean
   readonly request: Request
-  /** `stream` and `request` are known, and cost nothing to read. */
+  /** Whether `stream` and `request` are plain values, so that reading them is cheap. */
   readonly isParsed?: boolean
-  /** More than a megabyte. */
+  /** Whether the request is longer than a megabyte. */
   readonly large?: boolean
-  /** Tokens of the question, estimated. */
+  /** Estimated number of input tokens. */
   readonly promptTokens: number
-  /** The names of the top-level fields, as the client wrote them. */
+  /** The names of the top-level fields, as the client sent them. */
   readonly names: () => Iterable<string>
-  /** One top-level field, without parsing the rest of a large request. */
+  /** The value of a top-level field, without parsing the rest of a large request. */
   readonly field: (name: string) => unknown
-  /** Whether an object inside a field has a name twice, of which parsers take one or the other. */
+  /** Whether an object inside a field has a duplicate key, of which parsers take either the first or the last. */
   readonly repeatsWithin?: (name: string) => boolean
-  /** The request as JSON text with some top-level fields replaced, added, or (undefined) left out. */
+  /** The request as JSON text, with top-level fields replaced, added or (undefined) removed. */
   readonly json: (changes: Record<string, unknown>) => Uint8Array
-  /** The uploaded form. Fields that come behind its files are only known when it has arrived. */
+  /** The uploaded form. Fields after its files are known only once it has arrived. */
   readonly form?: OpenForm
 }
 
-/** One request on its way, after its model was found. */
+/** One request in progress, after its model was found. */
 export interface Visit<Request, Read extends Order<Request> = Order<Request>> {
   readonly id: string
   readonly order: Read

@@ -1,36 +1,37 @@
 /**
- * What a vendor wants to see again on the next turn, on its way through the client: signatures, encrypted reasoning,
- * the reasoning itself. It travels in an envelope that names its maker, who alone gets it back, as it was; conversations
- * change their vendor, and vendors refuse what others have signed. It is not secret from the client.
+ * State that a vendor expects back on the next turn, such as signatures and encrypted reasoning, on its way through the
+ * client. It is wrapped in an envelope with the name of its maker, and passed on to that maker only: a conversation may
+ * change vendors, and vendors reject what others have signed. The client can read it.
  */
 import type { Provider } from '../providers/contract.ts'
 
 const mark = 'mh1.'
 
-/** Instead of a maker: what every model can read. */
-export const anyone = '*'
+/** In place of a maker: every model can read it. */
+export const anyMaker = '*'
 
-/** `text` is the maker's own, of any form. */
+/** Wraps `text`, which may have any format, in an envelope. */
 export function seal(maker: string, text: string): string {
   return `${mark}${nameOf(maker)}.${text}`
 }
 
-/** The text, for its maker; undefined for anybody else's, and for what is no envelope. */
+/** The text in an envelope of this maker; undefined for that of another maker, and for anything but an envelope. */
 export function unseal(sealed: unknown, maker: string): string | undefined {
   const head = `${mark}${nameOf(maker)}.`
   return typeof sealed === 'string' && sealed.startsWith(head) ? sealed.slice(head.length) : undefined
 }
 
+/** Whether a value is an envelope, of any maker. */
 export function isSealed(value: unknown): value is string {
   return typeof value === 'string' && value.startsWith(mark)
 }
 
-/** Who can read what the answers of this provider carry. */
+/** The name in the envelopes of this provider, which providers of one vendor may share. */
 export function makerOf({ maker, name }: Pick<Provider, 'maker' | 'name'>): string {
   return maker ?? name
 }
 
-/** The name ends with the first dot. */
+/** A dot ends the name, so dots in it are escaped. */
 function nameOf(maker: string): string {
   return encodeURIComponent(maker).replaceAll('.', '%2E')
 }

@@ -1,14 +1,14 @@
-/** An order made of a multipart form: everything in it is text, and lists have several spellings. */
+/** Orders from multipart forms, in which every value is text and lists have several spellings. */
 import { estimateTokens } from '../wire/counts.ts'
 import { invalid } from '../errors.ts'
 import type { JsonObject } from '../http/json-body.ts'
 import type { UploadedForm } from '../http/uploaded-form.ts'
 import type { Order } from './endpoint.ts'
 
-/** What the fields of a form are; others are text. */
+/** The types of form fields that are not text. */
 export type FieldKinds = Readonly<Record<string, 'number' | 'boolean' | 'list'>>
 
-/** Throws 400 when the form does not name a model, which it must before it is known where it goes. */
+/** The order for a form. Throws 400 unless the fields that have arrived name a model, which routing requires. */
 export function formOrder<Request>(form: UploadedForm, kinds: FieldKinds): Order<Request> {
   const fields = () => fieldsOf(form, kinds)
   const { model } = fields()
@@ -31,16 +31,18 @@ export function formOrder<Request>(form: UploadedForm, kinds: FieldKinds): Order
   }
 }
 
-/** The fields as a JSON request would have them; what cannot be read as its kind stays text, for the schema to refuse. */
+/**
+ * The fields as a JSON request would have them. A value that is not of its kind stays text, and the schema rejects it.
+ */
 export function fieldsOf(form: UploadedForm, kinds: FieldKinds): JsonObject {
   const lists = new Map<string, string[]>()
   const fields = new Map<string, unknown>()
   for (const [written, values] of form.fields) {
-    // `include[]`, `include[0]` and `include` all mean the same list.
+    // `include[]`, `include[0]` and `include` are the same list.
     const name = written.replace(/\[\d*\]$/, '')
     const kind = Object.hasOwn(kinds, name) ? kinds[name] : undefined
     if (kind === 'list') lists.set(name, [...(lists.get(name) ?? []), ...values])
-    // What stands there several times is a list too, which the schema refuses where there can be only one.
+    // A repeated field becomes a list too, which the schema rejects for a field with a single value.
     else fields.set(written, values.length > 1 ? values : read(values[0] as string, kind))
   }
   return Object.fromEntries([...fields, ...lists])

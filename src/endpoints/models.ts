@@ -1,4 +1,4 @@
-/** `GET /v1/models` and `GET /v1/models/{id}`: what the caller's group may use, nothing else. */
+/** The model list. Shows only models that the caller's group may use. */
 import { GatewayError, invalid } from '../errors.ts'
 import { jsonReply } from '../http/answers.ts'
 import { decodeSegment, queryOf } from '../http/target.ts'
@@ -6,36 +6,36 @@ import type { Model } from '../models/contract.ts'
 import type { ModelObject } from '../wire/model.ts'
 import type { QueryEndpoint } from './endpoint.ts'
 
+/** `GET /v1/models`, with optional paging by `limit` and `after`. */
 export const listModels: QueryEndpoint = {
   name: 'models.list',
   async answer({ catalogue, caller, exchange }) {
     const models = await catalogue.list(caller, exchange.signal)
     const { page, more } = pageOf(models, queryOf(exchange.target))
-    // Whoever asks for no page gets all there is, in the form that OpenAI's list has.
+    // Without paging parameters, all models in OpenAI's format, which has no paging fields.
     return jsonReply({ object: 'list', data: page.map((model) => modelObject(model)), ...more })
   },
 }
 
+/** `GET /v1/models/{id}`. */
 export const retrieveModel: QueryEndpoint = {
   name: 'models.retrieve',
   async answer({ catalogue, caller, rest }) {
-    // Clients encode the slashes in an id, people type them raw: the rest of the path is the id either way.
+    // The rest of the path is the id, whether or not slashes in it are percent-encoded.
     const id = decodeSegment(rest)
     if (id === undefined) throw new GatewayError('model_not_found')
     return jsonReply(modelObject(await catalogue.find(id, caller), id))
   },
 }
 
-/** The models behind `after`, at most `limit` of them. */
+/** At most `limit` models after the one named by `after`. */
 function pageOf(models: readonly Model[], query: URLSearchParams): { page: readonly Model[]; more?: object } {
-  const [asked, after] = [query.get('limit'), query.get('after')]
-  if (asked === null && after === null) return { page: models }
-  const limit = asked === null ? Infinity : Number(asked)
-  if (asked !== null && !(/^\d+$/.test(asked) && limit > 0)) {
-    throw invalid('"limit" must be a whole number above 0.', 'limit')
-  }
+  const [size, after] = [query.get('limit'), query.get('after')]
+  if (size === null && after === null) return { page: models }
+  const limit = size === null ? Infinity : Number(size)
+  if (size !== null && !(/^\d+$/.test(size) && limit > 0)) throw invalid('"limit" must be a positive integer.', 'limit')
   const from = after === null ? 0 : models.findIndex(({ id }) => id === after) + 1
-  if (after !== null && from === 0) throw invalid('"after" must be the id of a model of this list.', 'after')
+  if (after !== null && from === 0) throw invalid('"after" must be the id of a model in this list.', 'after')
   const page = models.slice(from, from + limit)
   const ends = { first_id: page[0]?.id ?? null, last_id: page.at(-1)?.id ?? null }
   return { page, more: { ...ends, has_more: from + page.length < models.length } }

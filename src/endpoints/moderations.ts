@@ -1,4 +1,4 @@
-/** `POST /v1/moderations`. Source of the fields: OpenAI's CreateModerationRequest. */
+/** The moderations endpoint. Source of the fields: OpenAI's CreateModerationRequest. */
 import * as z from 'zod'
 import { bytesPerToken, estimateTokens, readTokenUsage } from '../wire/counts.ts'
 import { GatewayError, invalid } from '../errors.ts'
@@ -19,28 +19,32 @@ import {
 import { check } from './check.ts'
 import type { CallEndpoint, Order } from './endpoint.ts'
 import { jsonOrder, overlaid } from './order.ts'
-import { readable } from './readable.ts'
+import { readVendor } from './read-vendor.ts'
 
 const defaultModel = 'omni-moderation-latest'
 
-/** Tokens that a picture counts as, in place of its base64: its size in bytes says nothing of the work. */
-const pictureTokens = 1_000
+/** The estimated tokens of an inline image; the length of its base64 text would be far too high. */
+const imageTokens = 1_000
 
 const schema = z.looseObject({ model: z.string().min(1) })
 
+/** `POST /v1/moderations`. */
 export const moderations: CallEndpoint<ModerationRequest, ModerationList | Verbatim<ModerationList>> = {
   name: 'moderations',
-  // Vendors take nothing for it.
+  // Vendors charge nothing for it.
   makes: undefined,
   read: readModeration,
   async ask(provider, call, { id, meter }) {
     const answer = await provider.moderate?.(call)
     if (answer === undefined) {
-      throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not moderate.' })
+      throw new GatewayError('unsupported_value', {
+        param: 'model',
+        message: 'This model does not support moderation.',
+      })
     }
     const verbatim = answer instanceof Verbatim
     const list = verbatim ? answer.value : answer
-    const full = readable(() => completed(list, call, id))
+    const full = readVendor(() => completed(list, call, id))
     meter.usage = readTokenUsage(list.usage)
     return verbatim ? answer : full
   },
@@ -53,13 +57,13 @@ async function readModeration(exchange: Exchange, sizes: Sizes): Promise<Order<M
   const input = body.get('input')
   checkInput(input)
   const order = jsonOrder<ModerationRequest>(body, false)
-  const pictures = picturesIn(input)
-  if (pictures.length === 0) return order
-  const text = body.bytes.length - pictures.reduce((size, { length }) => size + length, 0)
-  return overlaid(order, { promptTokens: estimateTokens(text + pictures.length * pictureTokens * bytesPerToken) })
+  const images = imagesIn(input)
+  if (images.length === 0) return order
+  const text = body.bytes.length - images.reduce((size, { length }) => size + length, 0)
+  return overlaid(order, { promptTokens: estimateTokens(text + images.length * imageTokens * bytesPerToken) })
 }
 
-/** Checked by hand: there may be very much of it. */
+/** Without a schema, because the input may be very long. */
 function checkInput(input: unknown): asserts input is ModerationInput {
   if (input === undefined || input === null) throw invalid('Missing required parameter: "input".', 'input')
   if (typeof input === 'string') return
@@ -76,12 +80,12 @@ function isPart(value: unknown): value is ModerationPart {
 }
 
 function wrong(param: string) {
-  const what = 'must be a text, a list of texts, or a list of parts of the type "text" or "image_url"'
+  const what = 'must be a string, an array of strings, or an array of parts of type "text" or "image_url"'
   return invalid(`Invalid value for "${param}": ${what}.`, param)
 }
 
-/** The pictures that stand in the request itself. */
-function picturesIn(input: ModerationInput): readonly string[] {
+/** The `data:` URLs in the request. */
+function imagesIn(input: ModerationInput): readonly string[] {
   if (typeof input === 'string') return []
   return input.flatMap((part) => {
     const url = typeof part === 'object' && part.type === 'image_url' ? part.image_url.url : ''
@@ -89,14 +93,14 @@ function picturesIn(input: ModerationInput): readonly string[] {
   })
 }
 
-/** The answer with all that OpenAI's has. Throws where there is not one result for each text. */
+/** The response with every field of OpenAI's. Throws unless there is one result for each input. */
 function completed(list: ModerationList, call: Call<ModerationRequest>, id: string): ModerationList {
   const { model, publicModel } = call
   const input = call.field('input') as ModerationInput
   const count = Array.isArray(input) && typeof input[0] === 'string' ? input.length : 1
   const results = list.results.map(completedResult)
   if (results.length !== count) {
-    throw retrySame(new Error(`the provider gave ${results.length} results for ${count} inputs`))
+    throw retrySame(new Error(`the provider returned ${results.length} results for ${count} inputs`))
   }
   const named = model === publicModel ? list.model : undefined
   return { ...list, id: list.id ?? id.replace('req_', 'modr-'), model: named ?? publicModel, results }

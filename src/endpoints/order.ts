@@ -1,4 +1,4 @@
-/** Orders and calls made of a JSON body, of a request the gateway wrote itself, and of another call. */
+/** Orders from JSON bodies, provider calls from orders, and changed copies of both. */
 import { estimateTokens } from '../wire/counts.ts'
 import { amendForm, changesTo } from '../http/form.ts'
 import type { JsonBody, JsonObject } from '../http/json-body.ts'
@@ -6,8 +6,8 @@ import type { Call } from '../providers/contract.ts'
 import type { Order } from './endpoint.ts'
 
 /**
- * An order that is parsed no further than somebody looks. What is known is written down as it is: each object literal
- * with getters is of a new kind to the engine, slow to make, and garbage that grows old.
+ * The order for a JSON body, which is parsed only as far as needed. A small body gives an object without getters:
+ * object literals with getters get a new hidden class each time, which is slow and survives young garbage collections.
  */
 export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('stream') === true): Order<Request> {
   const model = body.get('model') as string
@@ -46,7 +46,7 @@ export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('s
   }
 }
 
-/** The same order for a request that differs in some fields (undefined: left out). Its form stays as it is. */
+/** A copy of an order with some fields changed (undefined: removed). Its form is not changed. */
 export function amendOrder<Amended extends Order<unknown>>(
   order: Amended,
   changes: Readonly<Record<string, unknown>>,
@@ -60,10 +60,10 @@ export function amendOrder<Amended extends Order<unknown>>(
   }) as unknown as Amended
 }
 
-/** What of a call does not come of the order. */
+/** The fields of a call that do not come from the order. */
 export type CallHead = Pick<Call<unknown>, 'id' | 'signal' | 'model' | 'openModel' | 'maxOutputTokens' | 'sent'>
 
-/** The call of a provider for an order. What is not parsed yet is parsed when it is first read. */
+/** The provider call for an order. Fields that are not parsed yet are parsed on first access. */
 export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Request> {
   const { model: publicModel, field, json, form, large } = order
   if (order.isParsed === true) {
@@ -85,7 +85,7 @@ export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Re
   }
 }
 
-/** The same call for a request that differs in some fields (undefined: left out). Nothing is parsed or printed yet. */
+/** A copy of a call with some fields of its request changed (undefined: removed). Parses and serializes nothing yet. */
 export function amend<Request>(
   call: Call<Request>,
   changes: Record<string, unknown>,
@@ -102,7 +102,7 @@ export function amend<Request>(
   })
 }
 
-/** The same call for another request altogether. */
+/** A copy of a call for another request. */
 export function replace<Request extends object>(
   call: Call<unknown>,
   request: Request,
@@ -117,7 +117,7 @@ export function replace<Request extends object>(
   })
 }
 
-/** The members of one object, and over them those of another, without reading a getter of either. */
+/** Like `{ ...base, ...more }`, but copies getters instead of calling them. */
 export function overlaid<Base extends object, More extends object>(
   base: Base,
   more: More,

@@ -1,4 +1,4 @@
-/** Every route of the service, in one table: path → method → endpoint. A `*` stands for the rest of the path. */
+/** The route table: path → method → endpoint. A `*` matches the rest of the path. */
 import { GatewayError } from '../errors.ts'
 import { header, type Exchange } from '../http/exchange.ts'
 import { pathOf } from '../http/target.ts'
@@ -22,7 +22,8 @@ import { videoContent } from './videos/content.ts'
 import { createVideo, deleteVideo, listVideos, retrieveVideo, retrieveVideoTask, submitVideo } from './videos/videos.ts'
 import { transcriptions } from './transcriptions/transcriptions.ts'
 
-// oxlint-disable-next-line typescript/no-explicit-any -- each endpoint has its own request and answer
+/** Any endpoint. */
+// oxlint-disable-next-line typescript/no-explicit-any -- each endpoint has its own types of request and response
 export type Endpoint = QueryEndpoint | CallEndpoint<any, any, any>
 
 const table: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
@@ -43,7 +44,7 @@ const table: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
   '/v1/audio/transcriptions': { POST: transcriptions },
   '/v1/videos/generations': { POST: submitVideo },
   '/v1/videos/generations/*': { GET: retrieveVideoTask },
-  // Other services of this kind have these names, and their clients try them.
+  // Aliases that clients of similar services use.
   '/v1/video/generations': { POST: submitVideo },
   '/v1/video/generations/*': { GET: retrieveVideoTask },
   '/v1/videos': { GET: listVideos, POST: createVideo },
@@ -51,10 +52,11 @@ const table: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
   '/v1/videos/*': { GET: retrieveVideo, DELETE: deleteVideo },
 }
 
-/** What stands at a path, for every method. */
+/** The endpoints of a path. */
 export interface Route {
+  /** By HTTP method. */
   readonly methods: Readonly<Record<string, Endpoint>>
-  /** What stood in place of the `*`, still encoded. */
+  /** The part of the path that matched `*`; not decoded. */
   readonly rest: string
 }
 
@@ -63,7 +65,7 @@ const open = Object.entries(table)
   .filter(([pattern]) => pattern.includes('*'))
   .map(([pattern, methods]) => ({ before: pattern.split('*')[0] ?? '', after: pattern.split('*')[1] ?? '', methods }))
 
-/** Throws 404 that names the path. */
+/** The route for a target. Throws 404, which suggests the correct path for a misspelt one. */
 export function routeOf({ method, target }: Pick<Exchange, 'method' | 'target'>): Route {
   const path = pathOf(target)
   const route = findRoute(path)
@@ -75,7 +77,7 @@ export function routeOf({ method, target }: Pick<Exchange, 'method' | 'target'>)
   throw new GatewayError('unknown_url', { message: `Unknown request URL: ${shown}. ${advice}` })
 }
 
-/** Characters of a path that an answer repeats. */
+/** The most characters of a path that an error message repeats. */
 const longestShown = 200
 
 function findRoute(path: string): Route | undefined {
@@ -89,14 +91,15 @@ function findRoute(path: string): Route | undefined {
   return undefined
 }
 
+/** Whether an endpoint calls a model. */
 export function isCall(endpoint: Endpoint): endpoint is Exclude<Endpoint, QueryEndpoint> {
   return 'ask' in endpoint
 }
 
-/** Throws 405 with an `allow` header where the path does not take the method, 426 where it was to become a WebSocket. */
+/** The endpoint for a request's method. Throws 405 with an `allow` header, or 426 for a WebSocket upgrade. */
 export function methodOf(methods: Readonly<Record<string, Endpoint>>, exchange: Exchange): Endpoint {
   const { method } = exchange
-  // HEAD is GET whose body the host leaves out.
+  // HEAD is handled as GET; the host omits the body.
   const name = method === 'HEAD' ? 'GET' : method
   const endpoint = Object.hasOwn(methods, name) ? methods[name] : undefined
   if (endpoint !== undefined) return endpoint

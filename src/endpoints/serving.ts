@@ -1,4 +1,4 @@
-/** One admitted call: route → provider → respond → settle. */
+/** The part of a request after admission: choosing a deployment, calling its provider, responding, settling. */
 import { lengthChanges } from '../admission/length.ts'
 import { Meter, type Receipt } from '../billing/receipt.ts'
 import type { Caller } from '../auth/contract.ts'
@@ -23,6 +23,7 @@ import type { Work } from '../routing/work.ts'
 import type { CallEndpoint, Visit } from './endpoint.ts'
 import { amend, callFor, overlaid } from './order.ts'
 
+/** What `Serving` needs from the gateway. */
 export interface ServingOptions {
   readonly retry: RetryOptions
   readonly timeouts: Timeouts
@@ -31,21 +32,22 @@ export interface ServingOptions {
   readonly random: () => number
 }
 
-/** A call whose limits and money are taken. */
+/** A request that has passed the rate limits and whose money is held. */
 export interface Admitted<Request> extends Omit<Visit<Request>, 'meter'> {
   readonly caller: Caller
-  /** Milliseconds since `startedAt`, by a clock that no change of the date moves. */
+  /** Milliseconds since `startedAt`, measured by a monotonic clock. */
   readonly elapsedMs: () => number
-  /** Tokens that the vendor is told to stop at, where the request does not say. */
+  /** The limit of output tokens to send to the vendor if the request has none, so that the held amount suffices. */
   readonly cap?: number | undefined
-  /** Takes note of what providers do for the call. */
+  /** Tracks which providers are working for this request. */
   readonly work: Work
-  /** Gets the receipt, once. */
+  /** Called once with the receipt. */
   readonly deliver: (receipt: Receipt) => void
 }
 
 type StreamingEndpoint<R, A> = CallEndpoint<R, A> & Required<Pick<CallEndpoint<R, A>, 'frames'>>
 
+/** Serves admitted requests. */
 export class Serving {
   readonly #options: ServingOptions
 
@@ -53,7 +55,10 @@ export class Serving {
     this.#options = options
   }
 
-  /** From the model to the reply; the meter ends with whatever becomes of it, and the call is closed. */
+  /**
+   * The reply to a request. Throws the error to respond with. In every case, at the latest when the body ends, the
+   * receipt is delivered, the call is closed and the form is disposed of.
+   */
   async serve<R, A>(endpoint: CallEndpoint<R, A>, admitted: Admitted<R>, call: OpenCall): Promise<Reply> {
     const meter = this.#meter(endpoint, admitted)
     const { order } = admitted
@@ -78,7 +83,7 @@ export class Serving {
         silentBeats: Math.ceil(idleMs / keepAliveMs),
         signal: call.signal,
         ...events,
-        goesOn: () => call.leave(),
+        keepReading: () => call.disconnect(),
         writing: () => meter.firstByte(),
         ended: (outcome, error) => {
           end(outcome === 'failed' && isCallersEnd(error) ? 'cancelled' : outcome, error)
@@ -87,7 +92,7 @@ export class Serving {
       })
     try {
       const asking = this.#ask(endpoint, visit, admitted.work, call.signal, boundOf(endpoint, admitted))
-      // Whether the client wants a stream may be said in the last line of a form.
+      // The field `stream` may be the last part of a form.
       if (order.form !== undefined) await Promise.race([order.form.arrived, asking])
       if (!streams(endpoint) || !order.stream) {
         const reply = endpoint.whole(await asking, visit)
@@ -95,7 +100,7 @@ export class Serving {
           return { status: 200, headers: { 'content-type': reply.contentType }, body: bodyOf(reply.bytes) }
         }
         meter.firstByte()
-        end(call.left ? 'cancelled' : 'completed')
+        end(call.disconnected ? 'cancelled' : 'completed')
         return reply
       }
       const { frames, opening, idle } = await this.#frames(endpoint, visit, asking)
@@ -108,7 +113,7 @@ export class Serving {
     }
   }
 
-  /** Route → provider: the deployments of the model, until one has begun to answer. */
+  /** Tries the deployments of the model until one responds. */
   #ask<R, A>(
     endpoint: CallEndpoint<R, A>,
     visit: Visit<R>,
@@ -139,8 +144,8 @@ export class Serving {
   }
 
   /**
-   * The frames of a stream. A vendor that thinks for long gets its status sent ahead, so that empty events can hold the
-   * connection; only then does a failure before the first content become an event instead of a status.
+   * The frames of a stream. If the first content takes long, status 200 is sent before it, so that empty events can
+   * keep the connection open; only then does a failure before the first content become an event instead of a status.
    */
   async #frames<R, A>(endpoint: StreamingEndpoint<R, A>, visit: Visit<R>, asking: Promise<A>) {
     const { keepAliveMs = 15_000 } = this.#options.timeouts
@@ -171,7 +176,7 @@ export class Serving {
   }
 }
 
-/** The call with the fields that the host has fixed, and a form whose later fields are checked as they come. */
+/** The call with the fields that the host has set, and with a check of form fields that arrive after routing. */
 function fitted<R>(call: Call<R>, endpoint: string, model: Model, deployment: Deployment): Call<R> {
   const fixed =
     deployment.set === undefined && model.set === undefined ? undefined : { ...deployment.set, ...model.set }
@@ -187,12 +192,12 @@ function streams<R, A>(endpoint: CallEndpoint<R, A>): endpoint is StreamingEndpo
   return endpoint.frames !== undefined
 }
 
-/** The call ended because of its caller, who left or whose key has ended: what was delivered is not free. */
+/** Whether the caller ended the request, by disconnecting or because its key was revoked; then it is still charged. */
 function isCallersEnd(error: GatewayError | undefined): boolean {
   return error?.code === 'client_closed' || error?.code === 'invalid_api_key'
 }
 
-/** The changes to a request that make its answer fit what is held for it. */
+/** The changes to a request that limit its output to what the held amount covers. */
 function boundOf<R, A>({ lengthFields }: CallEndpoint<R, A>, { cap, order }: Admitted<R>) {
   if (lengthFields === undefined || cap === undefined) return undefined
   return lengthChanges(order.field, lengthFields[0], cap)

@@ -18,7 +18,7 @@ export interface EventStreamOptions {
   /** The frame that keeps an idle connection open. Default: a comment. */
   readonly idle?: (() => string | undefined) | undefined
   /** Whether frames are still pulled after the client has disconnected. Default: no. */
-  readonly goesOn?: () => boolean
+  readonly keepReading?: () => boolean
   /** Called before each frame is written. */
   readonly writing: () => void
   /**
@@ -91,7 +91,7 @@ class Pump {
 
   /** Never rejects. */
   async #run(): Promise<void> {
-    const { heartbeat, signal, opening, writing, goesOn } = this.#options
+    const { heartbeat, signal, opening, writing, keepReading } = this.#options
     heartbeat.add(this)
     try {
       if (signal.aborted) this.#end(signal.reason)
@@ -99,7 +99,7 @@ class Pump {
       // Iterates even when already aborted: a generator's clean-up runs only if it was started.
       for await (const frame of this.#frames) {
         if (this.#over) break
-        if (this.#sink.closed && goesOn?.() !== true) throw new GatewayError('client_closed')
+        if (this.#sink.closed && keepReading?.() !== true) throw new GatewayError('client_closed')
         writing()
         this.quiet = this.#silent = 0
         if (!this.#sink.write(frame)) await this.#drained()

@@ -8,7 +8,7 @@ export class OpenCall {
   readonly #client: AbortSignal
   readonly #drainMs: number
   readonly #controller = new AbortController()
-  #left = false
+  #disconnected = false
   #timer: NodeJS.Timeout | undefined
 
   /** Use `OpenCalls.open`. */
@@ -16,7 +16,7 @@ export class OpenCall {
     this.#calls = calls
     this.#client = client
     this.#drainMs = drainMs
-    if (client.aborted) this.#abortAsLeft()
+    if (client.aborted) this.#abortAsDisconnected()
     else client.addEventListener('abort', this)
   }
 
@@ -26,25 +26,25 @@ export class OpenCall {
   }
 
   /** Whether the client has disconnected. */
-  get left(): boolean {
-    return this.#left
+  get disconnected(): boolean {
+    return this.#disconnected
   }
 
   /** Records that the client disconnected. True if the response is still read to its end, to learn its usage. */
-  leave(): boolean {
-    if (!this.#left && !this.signal.aborted) {
-      this.#left = true
+  disconnect(): boolean {
+    if (!this.#disconnected && !this.signal.aborted) {
+      this.#disconnected = true
       if (this.#drainMs > 0 && this.#calls.mayDrain()) {
-        this.#timer = setTimeout(() => this.#abortAsLeft(), this.#drainMs)
+        this.#timer = setTimeout(() => this.#abortAsDisconnected(), this.#drainMs)
         this.#timer.unref()
-      } else this.#abortAsLeft()
+      } else this.#abortAsDisconnected()
     }
     return !this.signal.aborted
   }
 
   /** Listener for the `abort` event of the client's signal. */
   handleEvent(): void {
-    this.leave()
+    this.disconnect()
   }
 
   /** Aborts the call. */
@@ -60,8 +60,8 @@ export class OpenCall {
     if (reason !== undefined) this.#controller.abort(reason)
   }
 
-  #abortAsLeft(): void {
-    this.#left = true
+  #abortAsDisconnected(): void {
+    this.#disconnected = true
     this.#controller.abort(new GatewayError('client_closed'))
   }
 }

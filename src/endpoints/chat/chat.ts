@@ -1,10 +1,10 @@
-/** `POST /v1/chat/completions`. */
 import type { ChatRequest } from '../../wire/chat.ts'
-import { discardAnswer, framesOf, idling, wholeReply } from '../chunk-answer.ts'
+import { discardAnswer, framesOf, keepAliveFrames, wholeReply } from '../chunk-answer.ts'
 import type { CallEndpoint } from '../endpoint.ts'
 import { askChat, chatForm, type OpenChat } from './ask.ts'
 import { readChat } from './request.ts'
 
+/** `POST /v1/chat/completions`. */
 export const chat: CallEndpoint<ChatRequest, OpenChat> = {
   name: 'chat.completions',
   makes: 'text',
@@ -14,5 +14,5 @@ export const chat: CallEndpoint<ChatRequest, OpenChat> = {
   discard: discardAnswer,
   whole: wholeReply,
   frames: framesOf,
-  ...idling(chatForm),
+  ...keepAliveFrames(chatForm),
 }

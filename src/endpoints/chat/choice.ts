@@ -1,13 +1,13 @@
-/** One choice of a chat answer while its pieces arrive: brings every vendor's deltas into the one form clients expect. */
 import { retrySame } from '../../providers/failure.ts'
 import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
 import { ToolCalls } from './tool-calls.ts'
 
+/** Normalises the deltas of one choice of a chat response, whichever vendor they come from. */
 export class ChoiceState {
   readonly index: number
   finished: FinishReason | undefined
   #begun = false
-  /** Where the vendor writes what is new; known once it has written something. */
+  /** The field in which the vendor sends new content; undefined until it has sent some. */
   #place: 'delta' | 'message' | undefined
   readonly #calls = new ToolCalls()
 
@@ -19,26 +19,28 @@ export class ChoiceState {
     return this.#calls.any
   }
 
-  /** What clients get for a piece of this choice: none, one, or (content and finish apart) several chunk choices. */
+  /**
+   * The client's chunk choices for one of the vendor's: none, one, or two, as content and finish reason are separate.
+   */
   accept(choice: ChunkChoice): ChunkChoice[] {
-    // A finished choice says nothing more: repeated ends and late pieces are dropped.
+    // Some vendors repeat the end, or send pieces after it.
     if (this.finished !== undefined) return []
     const { delta: raw, message, finish_reason: vendorReason, index: _, ...rest } = choice
     const out: ChunkChoice[] = []
     const delta = this.#deltaOf(this.#newIn(raw, message))
-    const told = delta !== undefined || Boolean(rest.logprobs)
-    if (told) out.push({ index: this.index, delta: delta ?? {}, logprobs: null, ...rest, finish_reason: null })
+    const hasContent = delta !== undefined || Boolean(rest.logprobs)
+    if (hasContent) out.push({ index: this.index, delta: delta ?? {}, logprobs: null, ...rest, finish_reason: null })
     const reason = finishOf(vendorReason)
-    if (reason !== undefined) out.push(...this.finish(reason, told ? { ...rest, logprobs: null } : rest))
+    if (reason !== undefined) out.push(...this.finish(reason, hasContent ? { ...rest, logprobs: null } : rest))
     return out
   }
 
-  /** The role, which is otherwise told with the first piece. */
+  /** The role alone, which otherwise is part of the first delta. */
   open(): ChunkChoice[] {
     return [{ index: this.index, delta: this.#opened({}, ''), logprobs: null, finish_reason: null }]
   }
 
-  /** The end of the choice, with what else the vendor says of it. */
+  /** The end of the choice, with `rest` as its further fields. */
   finish(reason: FinishReason, rest: Partial<ChunkChoice> = {}): ChunkChoice[] {
     this.finished = reason
     const out: ChunkChoice[] = []
@@ -51,7 +53,7 @@ export class ChoiceState {
     return out
   }
 
-  /** A message beside deltas, or behind them, repeats what they said. */
+  /** The new content. Vendors that send both fields repeat in `message` what their deltas contained. */
   #newIn(delta: Delta | undefined, message: Delta | undefined): Delta {
     this.#place ??= delta ? 'delta' : message ? 'message' : undefined
     return (this.#place === 'message' ? message : delta) ?? {}
@@ -70,15 +72,15 @@ export class ChoiceState {
     return Object.keys(delta).length === 0 ? undefined : delta
   }
 
-  /** The first delta names the role. `silence` is its content while nothing has been said. */
-  #opened(delta: Delta, silence: '' | null): Delta {
+  /** The delta with the role, if it is the first one. `emptyContent`: its `content` if the delta is empty. */
+  #opened(delta: Delta, emptyContent: '' | null): Delta {
     if (this.#begun) return delta
     this.#begun = true
-    return { role: 'assistant', content: Object.keys(delta).length === 0 ? silence : null, ...delta }
+    return { role: 'assistant', content: Object.keys(delta).length === 0 ? emptyContent : null, ...delta }
   }
 }
 
-/** Mistral's form of content: a list of text and thinking parts. */
+/** The texts of content in Mistral's format: a list of text and thinking parts. */
 export function partsOf(content: readonly unknown[]): { content: string | undefined; thinking: string | undefined } {
   let text: string | undefined
   let thinking: string | undefined
@@ -103,9 +105,9 @@ const finishes: Readonly<Record<string, FinishReason>> = {
   safety: 'content_filter',
 }
 
-/** Undefined for none or an empty one; a reason that only the vendor knows counts as a plain stop. */
+/** The finish reason in OpenAI's terms; undefined if there is none. Unknown reasons become `stop`; `error` throws. */
 export function finishOf(reason: unknown): FinishReason | undefined {
   if (typeof reason !== 'string' || reason === '') return undefined
-  if (reason === 'error') throw retrySame(new Error('the vendor ended the answer with finish_reason "error"'))
+  if (reason === 'error') throw retrySame(new Error('the vendor ended the response with finish_reason "error"'))
   return finishes[reason] ?? 'stop'
 }

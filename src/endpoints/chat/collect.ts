@@ -1,22 +1,22 @@
-/** Pieces → one whole completion, for clients that do not stream from providers that do. */
 import { ContentFrames, type ChatPiece } from '../../providers/contract.ts'
 import { retrySame } from '../../providers/failure.ts'
 import type { Tally } from '../../billing/receipt.ts'
 import { textInChunks } from '../../billing/estimate.ts'
 import type { ChatChunk, ChatCompletion, Choice, ChunkChoice, FinishReason } from '../../wire/chat.ts'
 import type { ChunkState } from '../chunk-stream.ts'
-import { readable } from '../readable.ts'
+import { readVendor } from '../read-vendor.ts'
 import type { FullChunk } from './stream-state.ts'
 
 interface Gathered {
   readonly message: Record<string, unknown>
   readonly calls: Record<string, unknown>[]
   readonly logprobs: Record<string, unknown[]>
-  /** What else the vendor says of the choice. */
+  /** Further fields of the choice. */
   readonly extra: Record<string, unknown>
   finish: FinishReason
 }
 
+/** Combines the pieces of a stream into one completion, for clients that do not stream from providers that do. */
 export async function collect(
   pieces: AsyncIterable<ChatPiece>,
   state: ChunkState<ChatChunk, FullChunk>,
@@ -44,17 +44,17 @@ export async function collect(
     meter.textBytes += textInChunks(chunks)
   }
   for await (const piece of pieces) {
-    if (piece instanceof ContentFrames) throw new TypeError('frames were given to a call that asked for no stream')
-    readable(() => accept(piece))
+    if (piece instanceof ContentFrames) throw new TypeError('the provider returned frames for a non-streaming call')
+    readVendor(() => accept(piece))
   }
-  if (choices.size === 0) throw retrySame(new Error('the vendor ended the answer before its first word'))
+  if (choices.size === 0) throw retrySame(new Error('the vendor ended the response before any content'))
   for (const { choices: taken = [] } of state.complete()) taken.forEach(take)
 
   const whole = [...choices]
     .sort(([left], [right]) => left - right)
     .map(([index, gathered]) => choiceOf(index, gathered))
   const { id, created, model } = state.last()
-  // Padding of the single chunks.
+  // Random padding of each chunk.
   delete extra['obfuscation']
   const completion = { ...extra, id, created, model, object: 'chat.completion' as const, choices: whole }
   return state.usage === undefined ? completion : { ...completion, usage: state.usage }
@@ -62,8 +62,8 @@ export async function collect(
 
 function gather(into: Gathered, choice: ChunkChoice): void {
   const { delta, logprobs, finish_reason: reason, index: _, ...rest } = choice
-  const { role: __, tool_calls: calls, ...told } = delta ?? {}
-  for (const [name, value] of Object.entries(told)) join(into.message, name, value)
+  const { role: __, tool_calls: calls, ...content } = delta ?? {}
+  for (const [name, value] of Object.entries(content)) join(into.message, name, value)
   for (const { index = 0, ...piece } of calls ?? []) {
     const call = (into.calls[index] ??= emptyRecord())
     for (const [name, value] of Object.entries(piece)) join(call, name, value)
@@ -75,17 +75,17 @@ function gather(into: Gathered, choice: ChunkChoice): void {
   if (reason) into.finish = reason as FinishReason
 }
 
-/** What comes whole each time, and is not continued. */
-const wholes = new Set(['id', 'type', 'role', 'format'])
+/** Strings that are repeated instead of continued. */
+const repeated = new Set(['id', 'type', 'role', 'format'])
 
 /**
- * Text is continued, lists are lengthened, objects joined field by field; anything else is replaced. Lists and objects in
- * `into` are copies, and grow in place: an answer of many pieces is read in one pass.
+ * Appends strings and lists, merges objects field by field and replaces anything else. Lists and objects in `into` are
+ * copies that grow in place, so that a response of many pieces takes linear time.
  */
 function join(into: Record<string, unknown>, name: string, value: unknown): void {
   if (value === null || value === undefined) return
   const sofar = into[name]
-  if (typeof value === 'string' && typeof sofar === 'string') into[name] = wholes.has(name) ? value : sofar + value
+  if (typeof value === 'string' && typeof sofar === 'string') into[name] = repeated.has(name) ? value : sofar + value
   else if (Array.isArray(value)) {
     if (Array.isArray(sofar)) lengthen(sofar, value)
     else into[name] = [...(value as unknown[])]
@@ -98,12 +98,12 @@ function join(into: Record<string, unknown>, name: string, value: unknown): void
   }
 }
 
-/** A list of a vendor may be longer than a call takes arguments. */
+/** Appends in a loop, because `push(...more)` fails for very long lists. */
 function lengthen(list: unknown[], more: readonly unknown[]): void {
   for (const each of more) list.push(each)
 }
 
-/** Without a prototype: a name such as `__proto__` is a name. */
+/** Without a prototype, so that a field named `__proto__` is stored like any other. */
 function emptyRecord(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>
 }

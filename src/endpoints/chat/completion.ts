@@ -1,4 +1,3 @@
-/** A vendor's whole completion, brought into the one form; the same object is given back where nothing had to change. */
 import { readUsage } from '../../wire/counts.ts'
 import { mostChoices, mostToolCalls, tooMany } from '../../providers/answer-bounds.ts'
 import { retrySame } from '../../providers/failure.ts'
@@ -7,9 +6,12 @@ import { finishOf, partsOf } from './choice.ts'
 import { argumentsOf, callId, ownId } from './tool-calls.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
 
+/**
+ * Normalises a vendor's non-streaming completion; the same object if nothing has to change. Throws if it is malformed.
+ */
 export function completionOf(raw: ChatCompletion, fallback: AnswerHead, renamed: boolean): ChatCompletion {
   if (!Array.isArray(raw.choices) || raw.choices.length === 0 || raw.choices.some((choice) => !isObject(choice))) {
-    throw retrySame(new Error('the vendor answered without a choice'))
+    throw retrySame(new Error('the response of the vendor has no choices'))
   }
   if (raw.choices.length > mostChoices) throw tooMany('choices', mostChoices)
   const changes: Record<string, unknown> = {}
@@ -50,13 +52,13 @@ function messageOf(raw: AssistantMessage): AssistantMessage {
     const calls = callsOf(raw.tool_calls)
     if (calls !== raw.tool_calls || calls.length === 0) changes['tool_calls'] = calls.length === 0 ? undefined : calls
   }
-  // Places that some vendors hold for what is not there.
+  // Some vendors send empty placeholders.
   if (isObject(raw['function_call']) && !raw['function_call']['name']) changes['function_call'] = undefined
   if (isObject(raw['audio']) && !raw['audio']['id']) changes['audio'] = undefined
   return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
 }
 
-/** The same list where nothing had to change. */
+/** The same list if nothing has to change. */
 function callsOf(raw: unknown): readonly ToolCall[] {
   if (!Array.isArray(raw)) throw noShape('tool_calls')
   if (raw.length > mostToolCalls) throw tooMany('tool calls', mostToolCalls)
@@ -86,7 +88,7 @@ function requireRecord(value: unknown, what: string): Record<string, unknown> {
 }
 
 function noShape(what: string) {
-  return retrySame(new Error(`the vendor answered with a ${what} that is none`))
+  return retrySame(new Error(`the vendor sent a malformed "${what}"`))
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

@@ -1,6 +1,6 @@
-/** One whole completion → chunks, for clients that stream from providers that do not. */
 import type { ChatChunk, ChatCompletion } from '../../wire/chat.ts'
 
+/** Splits a completion into chunks, for clients that stream from providers that do not. */
 export async function* explode(completion: ChatCompletion): AsyncGenerator<ChatChunk, void, void> {
   const { id, created, model, choices, usage, object: _, ...rest } = completion
   for (const choice of choices) {

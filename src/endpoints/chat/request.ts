@@ -1,6 +1,5 @@
 /**
- * The chat request: what the specification bounds is checked, what it does not know passes. Source of the fields:
- * OpenAI's CreateChatCompletionRequest.
+ * Validation of chat requests. Unknown fields are allowed. Source of the fields: OpenAI's CreateChatCompletionRequest.
  */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
@@ -15,7 +14,7 @@ import type { Order } from '../endpoint.ts'
 
 const part = z.looseObject({ type: z.string() })
 
-/** The parts of the specification; further types are the vendors' to know. */
+/** Validates the part types of the specification; others are left to the vendor. */
 const contentPart = part.superRefine((value, context) => {
   const need = (input: unknown, ...path: string[]) => {
     if (typeof input !== 'string') context.addIssue({ code: 'invalid_type', expected: 'string', input, path })
@@ -27,15 +26,15 @@ const contentPart = part.superRefine((value, context) => {
 const message = z
   .looseObject({
     role: z.enum(['developer', 'system', 'user', 'assistant', 'tool', 'function']),
-    content: z.union([z.string(), z.array(contentPart)], 'must be a text or a list of parts').nullish(),
+    content: z.union([z.string(), z.array(contentPart)], 'must be a string or an array of content parts').nullish(),
     name: z.string().optional(),
     tool_call_id: z.string().optional(),
     tool_calls: z.array(part.extend({ id: z.string() })).nullish(),
   })
   .superRefine(({ role, content }, context) => {
-    // What an assistant said may have been calls alone.
+    // An assistant's message may consist of tool calls alone.
     if (role === 'assistant' || (content !== undefined && content !== null)) return
-    const message = 'a text, or a list of parts such as { "type": "text", "text": "…" }'
+    const message = 'a string, or an array of parts such as { "type": "text", "text": "…" }'
     context.addIssue({ code: 'custom', message, params: { missing: true }, path: ['content'] })
   })
 
@@ -72,6 +71,7 @@ const schema = z.looseObject({
 
 const madeSchema = schema.omit({ messages: true })
 
+/** Reads and validates a chat request. Messages and tools of a long one are validated by their reader. */
 export async function readChat(exchange: Exchange, sizes: Sizes): Promise<Order<ChatRequest>> {
   const body = await readJson(exchange, sizes)
   check(schema, body, ['messages', 'tools'])
@@ -80,8 +80,8 @@ export async function readChat(exchange: Exchange, sizes: Sizes): Promise<Order<
 }
 
 /**
- * Throws 400 for a chat that was made of another endpoint's request, whose own check knows nothing of a chat's fields.
- * The messages are not looked at: they are the gateway's own.
+ * Validates a chat request made from that of another endpoint, which does not know the limits of a chat's fields. Skips
+ * the messages, which the gateway wrote. Throws 400.
  */
 export function checkMadeChat(request: ChatRequest): void {
   verify(madeSchema, request)

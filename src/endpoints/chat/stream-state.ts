@@ -1,4 +1,3 @@
-/** A chat answer while its pieces arrive: completes and orders the chunks, keeps usage back for the end. */
 import { readUsage } from '../../wire/counts.ts'
 import { mostChoices, tooMany } from '../../providers/answer-bounds.ts'
 import type { ChatChunk, ChunkChoice } from '../../wire/chat.ts'
@@ -7,26 +6,27 @@ import type { AnswerHead } from '../chunk-answer.ts'
 import type { ChunkState } from '../chunk-stream.ts'
 import { ChoiceState } from './choice.ts'
 
-/** A chunk as clients get it. */
+/** A chunk as clients receive it. */
 export type FullChunk = ChatChunk &
   AnswerHead & { readonly object: 'chat.completion.chunk'; readonly system_fingerprint: unknown }
 
+/** Normalises the chunks of a chat response, and withholds the usage until the end. */
 export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
   readonly #fallback: AnswerHead
   readonly #renamed: boolean
   readonly #choices = new Map<number, ChoiceState>()
   #head: AnswerHead | undefined
-  /** Clients that validate want one in each chunk. */
+  /** Required in each chunk by clients that validate. */
   #fingerprint: unknown = null
   usage: Usage | undefined
 
-  /** `fallback` is used for whatever the vendor leaves out; with `renamed` its model name is used in any case. */
+  /** `fallback`: values for fields the vendor omits; with `renamed`, its model name replaces the vendor's. */
   constructor(fallback: AnswerHead, renamed: boolean) {
     this.#fallback = fallback
     this.#renamed = renamed
   }
 
-  /** Identity of the answer: the vendor's, as far as it told, and the same in every chunk. */
+  /** The vendor's id, creation time and model, with fallbacks; the same in every chunk. */
   get head(): AnswerHead {
     return this.#head ?? this.#fallback
   }

@@ -1,7 +1,3 @@
-/**
- * The tool calls of one choice while their pieces arrive. Clients get each call numbered in order of appearance, its
- * id, type and whole name in its first piece and only there, and arguments that are JSON text.
- */
 import { isJson } from '../../http/json.ts'
 import { JsonProgress } from '../../http/json-progress.ts'
 import { randomBytes } from 'node:crypto'
@@ -12,10 +8,10 @@ interface ToolCall {
   readonly kind: 'function' | 'custom'
   id: string | undefined
   name: string
-  /** All of the arguments so far. */
+  /** The arguments received so far. */
   readonly input: JsonProgress
   readonly extra: Record<string, unknown>
-  /** Its number; undefined while nothing of it was sent, because its name may still grow. */
+  /** The client's index; undefined until the first piece is sent, which waits for the complete name. */
   index: number | undefined
 }
 
@@ -27,20 +23,25 @@ interface Piece {
   readonly extra: Record<string, unknown>
 }
 
+/**
+ * The tool calls of one choice, as their pieces arrive. For clients, calls are numbered in order of appearance; the
+ * first piece of a call, and no other, has its id, type and complete name; arguments are JSON text.
+ */
 export class ToolCalls {
   readonly #calls: ToolCall[] = []
-  /** The call that goes on under each of the vendor's own numbers, which restart, skip and repeat. */
+  /** The current call for each of the vendor's indexes, which vendors restart, skip and repeat. */
   readonly #current = new Map<string, ToolCall>()
-  /** Calls of which nothing was sent, in order. */
+  /** Calls of which nothing was sent yet, in order. */
   readonly #held = new Set<ToolCall>()
   readonly #ids = new Set<string>()
   #sent = 0
 
+  /** Whether there is a call with a name. */
   get any(): boolean {
     return this.#calls.some(({ name }) => name !== '')
   }
 
-  /** What clients get for the pieces of one delta. */
+  /** The client's pieces for those of one delta. */
   accept(pieces: readonly ToolCallDelta[]): ToolCallDelta[] {
     return pieces.flatMap((raw, position) => {
       const piece = read(raw)
@@ -57,7 +58,9 @@ export class ToolCalls {
     })
   }
 
-  /** What is still to be sent at the end. Calls that never got arguments get the empty object, as clients parse them. */
+  /**
+   * The pieces to send at the end. Calls without arguments get `{}`, because clients parse the arguments of each call.
+   */
   finish(): ToolCallDelta[] {
     const waiting = new Set(this.#waiting())
     return this.#calls.flatMap((call) => {
@@ -77,13 +80,13 @@ export class ToolCalls {
       return [{ index: call.index, [call.kind]: payload(call.kind, text), ...extra }]
     }
     call.id ??= id
-    // A name comes whole, in pieces, or again and again.
+    // Vendors send a name once, in pieces, or repeatedly.
     if (name !== call.name) call.name += name
     Object.assign(call.extra, extra)
     return call.name !== '' && call.input.text !== '' ? [this.#begin(call)] : []
   }
 
-  /** Calls with a name whose first piece was held back. */
+  /** Calls with a name whose first piece is still withheld. */
   #waiting(): ToolCall[] {
     return [...this.#held].filter(({ name }) => name !== '')
   }
@@ -98,14 +101,14 @@ export class ToolCalls {
 }
 
 function newCall(kind: ToolCall['kind']): ToolCall {
-  // Without a prototype: a name such as `__proto__` is a name.
+  // Without a prototype, so that a field named `__proto__` is stored like any other.
   const extra = Object.create(null) as Record<string, unknown>
   return { kind, id: undefined, name: '', input: new JsonProgress(), extra, index: undefined }
 }
 
 /**
- * The id of one more call beside those in `taken`, to which it is added. A result names its call by the id: one that the
- * vendor has given twice, or not at all, is replaced.
+ * A unique id for a call, which is added to `taken`. Tool results refer to calls by id, so a missing or duplicate id of
+ * the vendor is replaced.
  */
 export function ownId(given: string | undefined, taken: Set<string>): string {
   const id = given === undefined || taken.has(given) ? newCallId() : given
@@ -113,7 +116,7 @@ export function ownId(given: string | undefined, taken: Set<string>): string {
   return id
 }
 
-/** Ids are texts; some vendors count instead. Undefined for none. */
+/** A vendor's id as a string, as some send numbers; undefined if there is none. */
 export function callId(value: unknown): string | undefined {
   if (typeof value === 'number') return String(value)
   return typeof value === 'string' && value !== '' ? value : undefined
@@ -123,7 +126,7 @@ function newCallId(): string {
   return `call_${randomBytes(12).toString('hex')}`
 }
 
-/** Arguments are JSON text; some vendors send the object itself, null, or nothing. */
+/** Arguments as JSON text; some vendors send the object itself, null, or nothing. */
 export function argumentsOf(value: unknown): string {
   if (typeof value === 'string') return value
   return value === undefined || value === null ? '' : JSON.stringify(value)
@@ -143,11 +146,11 @@ function payload(kind: ToolCall['kind'], text: string): { arguments: string } | 
   return kind === 'function' ? { arguments: text } : { input: text }
 }
 
-/** Whether a piece under the number of a call begins another one: some vendors number every call 0. */
+/** Whether a piece with the index of a call starts another call, as some vendors give every call the index 0. */
 function isAnother(call: ToolCall, { id, name, text }: Piece): boolean {
   if (name === '') return false
   if (id !== undefined && call.id !== undefined) return id !== call.id
-  // No ids to go by: a name is new, or it is repeated with arguments although those of the call are whole.
+  // Without ids, another call has another name, or adds arguments although those of this call are complete.
   if (call.index === undefined) return call.name !== '' && name !== call.name && isJson(text)
   return name !== call.name || (text !== '' && call.input.whole)
 }

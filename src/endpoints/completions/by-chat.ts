@@ -1,7 +1,4 @@
-/**
- * Text completions by models that only chat. Each prompt becomes one user message and the answer is the text; several
- * prompts become several calls. The prompt is given back where `echo` asks for it. What a chat cannot do is refused.
- */
+/** Text completions for providers that only support chat. */
 import type { Tally } from '../../billing/receipt.ts'
 import { sumOfUsage } from '../../wire/counts.ts'
 import { GatewayError, invalid } from '../../errors.ts'
@@ -14,15 +11,19 @@ import { checkMadeChat } from '../chat/request.ts'
 import type { AnswerVisit } from '../chunk-answer.ts'
 import { chunksOf } from '../chunk-stream.ts'
 import { replace } from '../order.ts'
-import { merge, several } from '../several.ts'
+import { mapConcurrently, merge } from '../concurrency.ts'
 import { textFinishOf } from './stream-state.ts'
 
-const chatsAtOnce = 4
-/** Each prompt is a call of the vendor. */
-const mostPrompts = 128
-/** Characters that all choices together may give back of the prompts. */
-const mostEchoed = 1_000_000
+const maxConcurrentChats = 4
+/** Each prompt is one call to the vendor. */
+const maxPrompts = 128
+/** The most characters of prompts that `echo` may return in all choices together. */
+const maxEchoed = 1_000_000
 
+/**
+ * Completes each prompt by a chat with one user message. `echo` is supported; fields that need token-level access are
+ * rejected with 400.
+ */
 export async function completeByChat(
   provider: Provider,
   call: Call<CompletionRequest>,
@@ -30,9 +31,9 @@ export async function completeByChat(
 ): Promise<CompletionAnswer> {
   const { request } = call
   const prompts = promptsOf(request)
-  refuseWhatNeedsTokens(request)
+  checkSupported(request)
   checkMadeChat(chatRequestOf(request, ''))
-  refuseTooMuch(request, prompts)
+  checkTotals(request, prompts)
   const bytes = prompts.reduce((sum, prompt) => sum + Buffer.byteLength(prompt), 0)
   const chats = prompts.map((prompt, index) => {
     const share = prompts.length === 1 ? 1 : Buffer.byteLength(prompt) / Math.max(1, bytes)
@@ -42,9 +43,9 @@ export async function completeByChat(
 }
 
 async function whole(chats: readonly TextChat[], signal: AbortSignal): Promise<TextCompletion> {
-  const parts = await several(chats, chatsAtOnce, signal, async (chat, _, own) => chat.whole(own))
+  const parts = await mapConcurrently(chats, maxConcurrentChats, signal, async (chat, _, own) => chat.whole(own))
   const usage = totalOf(chats)
-  // Identity and model are the gateway's to fill in.
+  // The caller fills in id and model.
   return { choices: parts.flat(), ...(usage && { usage }) } as unknown as TextCompletion
 }
 
@@ -54,7 +55,7 @@ async function* streamed(chats: readonly TextChat[], signal: AbortSignal): Async
   try {
     yield* merge(
       chats.map((chat) => () => chat.chunks(both)),
-      chatsAtOnce,
+      maxConcurrentChats,
     )
     const usage = totalOf(chats)
     if (usage !== undefined) yield { choices: [], usage }
@@ -67,13 +68,13 @@ interface TextChatParts {
   readonly provider: Provider
   readonly prompt: string
   readonly index: number
-  /** The part of the whole request that the prompt is. */
+  /** The prompt's share of the bytes of all prompts, 0 to 1. */
   readonly share: number
   readonly call: Call<CompletionRequest>
   readonly visit: AnswerVisit
 }
 
-/** One prompt on its way through a chat. */
+/** The chat for one prompt. */
 class TextChat {
   readonly tally: Tally = { usage: undefined, textBytes: 0 }
   readonly #provider: Provider
@@ -81,7 +82,7 @@ class TextChat {
   readonly #prompt: string
   readonly #share: number
   readonly #visit: AnswerVisit
-  /** The index of the first answer to this prompt. */
+  /** The index of the prompt's first choice. */
   readonly #first: number
   readonly #echo: string
 
@@ -97,7 +98,7 @@ class TextChat {
 
   async whole(signal: AbortSignal): Promise<TextChoice[]> {
     const answer = await this.#ask(signal)
-    if (answer.kind === 'stream') throw new TypeError('a call that asked for no stream got one')
+    if (answer.kind === 'stream') throw new TypeError('a non-streaming call returned a stream')
     return answer.whole.choices.map(({ index, message, finish_reason: reason }) => ({
       text: this.#echo + (message.content ?? message.refusal ?? ''),
       index: this.#first + index,
@@ -108,7 +109,7 @@ class TextChat {
 
   async *chunks(signal: AbortSignal): AsyncGenerator<TextChunk, void, void> {
     const answer = await this.#ask(signal)
-    if (answer.kind === 'whole') throw new TypeError('a call that asked for a stream got none')
+    if (answer.kind === 'whole') throw new TypeError('a streaming call returned no stream')
     const begun = new Set<number>()
     for await (const { choices = [] } of chunksOf(answer.stream, this.tally)) {
       for (const { index = 0, delta = {}, finish_reason: reason } of choices) {
@@ -129,7 +130,7 @@ class TextChat {
   }
 }
 
-/** All fields that a chat has too, those nobody knows included. */
+/** The chat request for a prompt. Unknown fields are passed on, too. */
 function chatRequestOf(request: CompletionRequest, prompt: string): ChatRequest {
   const { prompt: _, suffix: __, echo: ___, best_of: ____, logprobs: _____, ...rest } = request
   const message: ChatMessage = { role: 'user', content: prompt }
@@ -142,36 +143,37 @@ function promptsOf({ prompt }: CompletionRequest): readonly string[] {
   if (prompts.every((each) => typeof each === 'string')) return prompts
   throw new GatewayError('unsupported_value', {
     param: 'prompt',
-    message: 'This model takes a prompt as text only, not as tokens.',
+    message: 'This model does not support a prompt of tokens. Send the prompt as text.',
   })
 }
 
-/** A chat neither looks behind the gap nor tells the tokens of a text. */
-function refuseWhatNeedsTokens(request: CompletionRequest): void {
+/** Throws 400 for fields that a chat cannot provide, such as the log probabilities of a prompt. */
+function checkSupported(request: CompletionRequest): void {
   const { suffix, logprobs, best_of: bestOf, n, max_tokens: limit } = request
-  const refused = { suffix: Boolean(suffix), logprobs: typeof logprobs === 'number', best_of: (bestOf ?? 0) > (n ?? 1) }
-  for (const [param, isRefused] of Object.entries(refused)) {
-    if (!isRefused) continue
+  const used = { suffix: Boolean(suffix), logprobs: typeof logprobs === 'number', best_of: (bestOf ?? 0) > (n ?? 1) }
+  for (const [param, isUsed] of Object.entries(used)) {
+    if (!isUsed) continue
     throw new GatewayError('unsupported_parameter', { param, message: `This model does not support "${param}".` })
   }
   if (limit === 0) {
     throw new GatewayError('unsupported_value', {
       param: 'max_tokens',
-      message: 'This model answers with at least 1 token.',
+      message: '"max_tokens" must be at least 1 for this model.',
     })
   }
 }
 
-function refuseTooMuch({ echo, n }: CompletionRequest, prompts: readonly string[]): void {
-  if (prompts.length > mostPrompts) {
-    throw invalid(`"prompt" may hold at most ${mostPrompts} prompts for this model.`, 'prompt')
+function checkTotals({ echo, n }: CompletionRequest, prompts: readonly string[]): void {
+  if (prompts.length > maxPrompts) {
+    throw invalid(`"prompt" must have at most ${maxPrompts} prompts for this model.`, 'prompt')
   }
   const echoed = prompts.reduce((sum, { length }) => sum + length, 0) * (n ?? 1)
-  if (echo !== true || echoed <= mostEchoed) return
-  throw invalid(`"echo" may give back at most ${mostEchoed} characters in all choices of this model.`, 'echo')
+  if (echo !== true || echoed <= maxEchoed) return
+  const message = `With "echo", the prompts must have at most ${maxEchoed} characters in all choices together.`
+  throw invalid(message, 'echo')
 }
 
-/** The sum over all prompts; undefined as soon as one was not counted. */
+/** The total usage of all prompts; undefined if it is unknown for one of them. */
 function totalOf(chats: readonly TextChat[]): Usage | undefined {
   let total: Usage | undefined
   for (const { tally } of chats) {

@@ -1,4 +1,4 @@
-/** Whole text completions: gathered from chunks, brought into the one form, and taken apart again. */
+/** Non-streaming text completions: collected from chunks, normalised, and split into chunks. */
 import type { Tally } from '../../billing/receipt.ts'
 import { readUsage } from '../../wire/counts.ts'
 import { ContentFrames, type CompletionPiece } from '../../providers/contract.ts'
@@ -6,9 +6,10 @@ import { retrySame } from '../../providers/failure.ts'
 import type { TextChoice, TextChunk, TextChunkChoice, TextCompletion } from '../../wire/completions.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
 import type { ChunkState } from '../chunk-stream.ts'
-import { readable } from '../readable.ts'
+import { readVendor } from '../read-vendor.ts'
 import { textFinishOf, type FullTextChunk } from './stream-state.ts'
 
+/** Combines the pieces of a stream into one completion, for clients that do not stream from providers that do. */
 export async function collectText(
   pieces: AsyncIterable<CompletionPiece>,
   state: ChunkState<TextChunk, FullTextChunk>,
@@ -20,13 +21,13 @@ export async function collectText(
     choices.set(index, joined(choices.get(index), { ...choice, index }))
   }
   for await (const piece of pieces) {
-    if (piece instanceof ContentFrames) throw new TypeError('frames were given to a call that asked for no stream')
-    readable(() => {
+    if (piece instanceof ContentFrames) throw new TypeError('the provider returned frames for a non-streaming call')
+    readVendor(() => {
       for (const chunk of state.accept(piece)) chunk.choices?.forEach(take)
     })
     meter.usage = state.usage
   }
-  if (choices.size === 0) throw retrySame(new Error('the vendor ended the answer before its first word'))
+  if (choices.size === 0) throw retrySame(new Error('the vendor ended the response before any content'))
   for (const chunk of state.complete()) chunk.choices?.forEach(take)
 
   const whole = [...choices.values()].sort((left, right) => left.index - right.index)
@@ -46,7 +47,7 @@ function joined(sofar: TextChoice | undefined, piece: TextChunkChoice & { index:
   }
 }
 
-/** The lists of `tokens`, `token_logprobs`, `top_logprobs` and `text_offset`, each with what has come. */
+/** Appends to each of the lists `tokens`, `token_logprobs`, `top_logprobs` and `text_offset`. */
 function lengthened(sofar: unknown, piece: unknown): unknown {
   if (!piece || !sofar) return piece || sofar || null
   const lists = sofar as Record<string, unknown>
@@ -57,10 +58,12 @@ function lengthened(sofar: unknown, piece: unknown): unknown {
   return whole
 }
 
-/** The same object is given back where nothing had to change. */
+/**
+ * Normalises a vendor's non-streaming completion; the same object if nothing has to change. Throws if it is malformed.
+ */
 export function textCompletionOf(raw: TextCompletion, head: AnswerHead, renamed: boolean): TextCompletion {
   if (!Array.isArray(raw.choices) || raw.choices.length === 0) {
-    throw retrySame(new Error('the vendor answered without a choice'))
+    throw retrySame(new Error('the response of the vendor has no choices'))
   }
   const changes: Record<string, unknown> = {}
   if (!raw.id) changes['id'] = head.id
@@ -84,6 +87,7 @@ function choiceOf(raw: TextChoice, position: number): TextChoice {
   return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
 }
 
+/** Splits a completion into chunks, for clients that stream from providers that do not. */
 export async function* explodeText(completion: TextCompletion): AsyncGenerator<TextChunk, void, void> {
   const { choices, usage, object: _, ...rest } = completion
   for (const choice of choices) yield { ...rest, choices: [choice] }

@@ -1,11 +1,10 @@
-/** `POST /v1/completions`, the legacy endpoint. */
 import { choicesIn } from '../../admission/choices.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import type { CompletionRequest, TextChunk, TextCompletion } from '../../wire/completions.ts'
 import {
   discardAnswer,
   framesOf,
-  idling,
+  keepAliveFrames,
   openAnswer,
   wholeReply,
   type AnswerForm,
@@ -23,12 +22,13 @@ type OpenCompletion = OpenAnswer<TextChunk, FullTextChunk, TextCompletion>
 const form: AnswerForm<TextChunk, FullTextChunk, TextCompletion> = {
   idPrefix: 'cmpl-',
   state: (head, renamed) => new TextStreamState(head, renamed),
-  tellsSomething: ({ choices }) => (choices ?? []).some(({ text, finish_reason: reason }) => Boolean(text || reason)),
+  hasContent: ({ choices }) => (choices ?? []).some(({ text, finish_reason: reason }) => Boolean(text || reason)),
   collect: collectText,
   normalise: textCompletionOf,
   explode: explodeText,
 }
 
+/** `POST /v1/completions`, OpenAI's legacy endpoint. */
 export const completions: CallEndpoint<CompletionRequest, OpenCompletion> = {
   name: 'completions',
   makes: 'text',
@@ -39,7 +39,7 @@ export const completions: CallEndpoint<CompletionRequest, OpenCompletion> = {
   discard: discardAnswer,
   whole: wholeReply,
   frames: framesOf,
-  ...idling(form),
+  ...keepAliveFrames(form),
 }
 
 async function ask(provider: Provider, call: Call<CompletionRequest>, visit: AnswerVisit): Promise<OpenCompletion> {
@@ -47,7 +47,7 @@ async function ask(provider: Provider, call: Call<CompletionRequest>, visit: Ans
   return openAnswer(form, answer, call, visit)
 }
 
-/** A text, a list of texts, a list of tokens, or a list of those: each text and each list of tokens is answered by itself. */
+/** The number of prompts: each text, and each list of tokens, is one. */
 function promptsIn(prompt: unknown): number {
   return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
 }

@@ -1,6 +1,6 @@
 /**
- * The request of a text completion: what is bounded is checked, what is not known passes. Source of the fields:
- * OpenAI's CreateCompletionRequest.
+ * Validation of text completion requests. Unknown fields are allowed. Source of the fields: OpenAI's
+ * CreateCompletionRequest.
  */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
@@ -20,7 +20,7 @@ const schema = z.looseObject({
   prompt: z
     .union(
       [z.string(), z.array(z.string()).min(1), tokens, z.array(tokens).min(1)],
-      'must be a text, a list of texts, a list of tokens, or a list of those',
+      'must be a string, an array of strings, an array of tokens, or an array of arrays of tokens',
     )
     .nullish(),
   stream: z.boolean().nullish(),
@@ -41,6 +41,7 @@ const schema = z.looseObject({
   user: z.string().nullish(),
 })
 
+/** Reads and validates a text completion request. Long prompts are validated by the vendor. */
 export async function readCompletion(exchange: Exchange, sizes: Sizes): Promise<Order<CompletionRequest>> {
   const body = await readJson(exchange, sizes)
   check(schema, body, ['prompt'])

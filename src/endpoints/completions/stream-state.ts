@@ -1,4 +1,3 @@
-/** A text completion while its chunks arrive: completes each chunk, and keeps usage back for the end. */
 import { readUsage } from '../../wire/counts.ts'
 import { mostChoices, tooMany } from '../../providers/answer-bounds.ts'
 import type { TextChunk, TextChunkChoice, TextFinishReason } from '../../wire/completions.ts'
@@ -7,15 +6,16 @@ import { finishOf } from '../chat/choice.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
 import type { ChunkState } from '../chunk-stream.ts'
 
-/** A chunk as clients get it. */
+/** A chunk as clients receive it. */
 export type FullTextChunk = TextChunk & AnswerHead & { readonly object: 'text_completion' }
 
+/** Normalises the chunks of a text completion, and withholds the usage until the end. */
 export class TextStreamState implements ChunkState<TextChunk, FullTextChunk> {
   usage: Usage | undefined
   readonly #fallback: AnswerHead
   readonly #renamed: boolean
   #head: AnswerHead | undefined
-  /** By index: whether the choice has come to its end. */
+  /** By index, whether the choice is complete. */
   readonly #finished = new Map<number, boolean>()
 
   constructor(fallback: AnswerHead, renamed: boolean) {
@@ -60,7 +60,7 @@ export class TextStreamState implements ChunkState<TextChunk, FullTextChunk> {
     return { ...(this.#head ?? this.#fallback), object: 'text_completion', choices }
   }
 
-  /** A finished choice says nothing more: repeated ends and late pieces are dropped. */
+  /** The client's choices for one of the vendor's; nothing after its end, because some vendors go on after it. */
   #accept(raw: TextChunkChoice): TextChunkChoice[] {
     const { index = 0, text, logprobs = null, finish_reason: reason, ...rest } = raw
     if (this.#finished.get(index) === true) return []
@@ -72,7 +72,7 @@ export class TextStreamState implements ChunkState<TextChunk, FullTextChunk> {
   }
 }
 
-/** Null while there is no end. A text has fewer ways to end than a chat. */
+/** The finish reason; null if there is none. Those that only a chat has become `stop`. */
 export function textFinishOf(reason: unknown): TextFinishReason | null {
   const finish = finishOf(reason)
   if (finish === undefined) return null

@@ -1,4 +1,3 @@
-/** `POST /v1/embeddings`. */
 import { sumOfUsage } from '../../wire/counts.ts'
 import { GatewayError } from '../../errors.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
@@ -6,16 +5,17 @@ import { EmbeddingText, type Call, type Provider } from '../../providers/contrac
 import type { EmbeddingRequest } from '../../wire/embeddings.ts'
 import type { CallEndpoint, Visit } from '../endpoint.ts'
 import { amend, overlaid } from '../order.ts'
-import { readable } from '../readable.ts'
-import { several } from '../several.ts'
+import { readVendor } from '../read-vendor.ts'
+import { mapConcurrently } from '../concurrency.ts'
 import { encoded, vectorsOf, type Vectors } from './list.ts'
 import { inputsOf, readEmbedding } from './request.ts'
 
-const batchesAtOnce = 4
+const maxConcurrentBatches = 4
 
 type Answer = EmbeddingText | Vectors
 type Embed = NonNullable<Provider['embed']>
 
+/** `POST /v1/embeddings`. */
 export const embeddings: CallEndpoint<EmbeddingRequest, Answer> = {
   name: 'embeddings',
   makes: 'vectors',
@@ -43,7 +43,7 @@ async function ask(
   const { embeddingBatch = Infinity } = provider
   const embed = provider.embed?.bind(provider)
   if (embed === undefined) {
-    throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not make embeddings.' })
+    throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not support embeddings.' })
   }
   const inputs = inputsOf(call.field('input') as EmbeddingRequest['input'])
   const tooMany = inputs.length > embeddingBatch
@@ -54,14 +54,14 @@ async function ask(
 
 async function inOne(embed: Embed, call: Call<EmbeddingRequest>, inputs: readonly unknown[]): Promise<Answer> {
   const answer = await embed(call)
-  return answer instanceof EmbeddingText ? answer : readable(() => vectorsOf(answer, inputs.length, call))
+  return answer instanceof EmbeddingText ? answer : readVendor(() => vectorsOf(answer, inputs.length, call))
 }
 
 function partOf(call: Call<EmbeddingRequest>, input: readonly unknown[], share: number, signal: AbortSignal) {
   return overlaid(amend(call, { input }, signal), { sent: () => call.sent?.(share) })
 }
 
-/** More inputs than the provider takes at once: several calls, joined in the order of the inputs. */
+/** For more inputs than the provider accepts in one call: several calls, whose vectors keep the order of the inputs. */
 async function inBatches(
   embed: Embed,
   size: number,
@@ -71,9 +71,9 @@ async function inBatches(
   const batches = Array.from({ length: Math.ceil(inputs.length / size) }, (_, index) =>
     inputs.slice(index * size, (index + 1) * size),
   )
-  const parts = await several(batches, batchesAtOnce, call.signal, async (input, _, signal) => {
+  const parts = await mapConcurrently(batches, maxConcurrentBatches, call.signal, async (input, _, signal) => {
     const answer = await embed(partOf(call, input, input.length / inputs.length, signal))
-    return readable(() => vectorsOf(answer, input.length, call))
+    return readVendor(() => vectorsOf(answer, input.length, call))
   })
   return parts.reduce((whole, part) => ({
     vectors: [...whole.vectors, ...part.vectors],

@@ -1,4 +1,4 @@
-/** A list of vectors, from one answer or from several: complete, in order, in the encoding that was asked for. */
+/** Lists of vectors: validated, in the order of the inputs, in the requested encoding. */
 import { readUsage } from '../../wire/counts.ts'
 import { EmbeddingText, type EmbeddingAnswer } from '../../providers/contract.ts'
 import { retrySame } from '../../providers/failure.ts'
@@ -6,15 +6,15 @@ import type { Embedding, EmbeddingList, EmbeddingRequest } from '../../wire/embe
 import type { Usage } from '../../wire/usage.ts'
 import { fromBase64, toBase64 } from './vectors.ts'
 
-/** What one call of a provider gave. */
+/** The result of a provider call. */
 export interface Vectors {
   readonly vectors: readonly Embedding['embedding'][]
   readonly usage: Usage | undefined
-  /** The name of the model for the client. */
+  /** The model name for the client. */
   readonly model: string
 }
 
-/** The vectors of an answer in the order of its inputs; throws where there is not exactly one for each. */
+/** The vectors in the order of the inputs. Throws unless there is exactly one for each of the `count` inputs. */
 export function vectorsOf(
   answer: EmbeddingAnswer,
   count: number,
@@ -25,10 +25,10 @@ export function vectorsOf(
   for (const [position, { index = position, embedding }] of (list.data ?? []).entries()) {
     if (!(Number.isInteger(index) && index >= 0 && index < count) || vectors[index] !== undefined)
       throw broken(`a vector for input ${index} of ${count}`)
-    if (typeof embedding !== 'string' && !Array.isArray(embedding)) throw broken('a vector that is none')
+    if (typeof embedding !== 'string' && !Array.isArray(embedding)) throw broken('a malformed vector')
     vectors[index] = embedding
   }
-  // A list with holes has the length of a whole one.
+  // Not `length`, which does not count missing vectors in the middle.
   if (Object.keys(vectors).length !== count) throw broken('fewer vectors than inputs')
   return {
     vectors,
@@ -37,6 +37,7 @@ export function vectorsOf(
   }
 }
 
+/** A vector in the requested encoding. */
 export function encoded(
   vector: Embedding['embedding'],
   format: EmbeddingRequest['encoding_format'],
@@ -44,7 +45,7 @@ export function encoded(
   if (format === 'base64') return typeof vector === 'string' ? vector : toBase64(vector)
   if (typeof vector !== 'string') return vector
   const numbers = fromBase64(vector)
-  if (numbers === undefined) throw broken('a vector that ends within a number')
+  if (numbers === undefined) throw broken('a truncated base64 vector')
   return numbers
 }
 
@@ -53,5 +54,5 @@ function parse({ bytes }: EmbeddingText): EmbeddingList {
 }
 
 function broken(what: string) {
-  return retrySame(new Error(`the provider gave ${what}`))
+  return retrySame(new Error(`the provider returned ${what}`))
 }

@@ -1,4 +1,4 @@
-/** The request of embeddings. Source of the fields: OpenAI's CreateEmbeddingRequest. */
+/** Validation of embedding requests. Source of the fields: OpenAI's CreateEmbeddingRequest. */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
 import { readJson } from '../../http/body.ts'
@@ -9,7 +9,7 @@ import { check } from '../check.ts'
 import type { Order } from '../endpoint.ts'
 import { jsonOrder } from '../order.ts'
 
-const mostInputs = 2048
+const maxInputs = 2048
 
 const schema = z.looseObject({
   model: z.string().min(1),
@@ -18,26 +18,27 @@ const schema = z.looseObject({
   user: z.string().nullish(),
 })
 
+/** Reads and validates an embedding request. */
 export async function readEmbedding(exchange: Exchange, sizes: Sizes): Promise<Order<EmbeddingRequest>> {
   const body = await readJson(exchange, sizes)
   check(schema, body)
-  // Checked by hand: there may be very much of it.
+  // Without a schema, because the input may be very long.
   checkInput(body.get('input'))
   return jsonOrder<EmbeddingRequest>(body, false)
 }
 
-/** The inputs one by one: each a text or a list of tokens. */
+/** The single inputs, each a text or a list of tokens. */
 export function inputsOf(input: EmbeddingInput): readonly (string | readonly number[])[] {
   return typeof input === 'string' || isTokens(input) ? [input] : input
 }
 
 function checkInput(input: unknown): void {
   if (input === undefined || input === null) throw invalid('Missing required parameter: "input".', 'input')
-  if (input === '') throw invalid('Invalid value for "input": must not be empty.', 'input')
+  if (input === '') throw invalid('Invalid value for "input": must not be an empty string.', 'input')
   if (typeof input === 'string' || isTokens(input)) return
   if (!Array.isArray(input) || input.length === 0) throw wrong('input')
-  if (input.length > mostInputs) {
-    throw invalid(`Invalid value for "input": at most ${mostInputs} inputs in one request.`, 'input')
+  if (input.length > maxInputs) {
+    throw invalid(`Invalid value for "input": must have at most ${maxInputs} inputs.`, 'input')
   }
   const texts = typeof input[0] === 'string'
   const wrongAt = input.findIndex((each) => (texts ? typeof each !== 'string' : !isTokens(each)))
@@ -49,6 +50,6 @@ function isTokens(value: unknown): value is readonly number[] {
 }
 
 function wrong(param: string) {
-  const what = 'must be a text, a list of texts, a list of tokens, or a list of those'
+  const what = 'must be a string, an array of strings, an array of tokens, or an array of arrays of tokens'
   return invalid(`Invalid value for "${param}": ${what}.`, param)
 }

@@ -1,8 +1,9 @@
-/** Vectors as numbers and as base64: little-endian 32-bit floats, four bytes each. */
+/** Vectors as numbers, and as base64 of little-endian 32-bit floats. */
 import { endianness } from 'node:os'
 
 const littleEndian = endianness() === 'LE'
 
+/** Base64 of a vector as little-endian 32-bit floats. */
 export function toBase64(vector: readonly number[]): string {
   if (littleEndian) return Buffer.from(Float32Array.from(vector).buffer).toString('base64')
   const bytes = Buffer.allocUnsafe(vector.length * 4)
@@ -10,7 +11,7 @@ export function toBase64(vector: readonly number[]): string {
   return bytes.toString('base64')
 }
 
-/** Undefined for a text that is no whole number of floats. */
+/** The vector in base64 text; undefined unless its length is a multiple of four bytes. */
 export function fromBase64(text: string): number[] | undefined {
   const bytes = Buffer.from(text, 'base64')
   if (bytes.length % 4 !== 0) return undefined
@@ -19,7 +20,7 @@ export function fromBase64(text: string): number[] | undefined {
   return vector
 }
 
-/** The same 32-bit float in the fewest digits: `0.1` and not `0.10000000149011612`, a third of the text. */
+/** The shortest number with the same 32-bit float: `0.1` instead of `0.10000000149011612`, a third of the JSON text. */
 function shortest(value: number): number {
   for (const digits of [7, 8]) {
     const rounded = Number(value.toPrecision(digits))

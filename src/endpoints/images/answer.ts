@@ -1,4 +1,4 @@
-/** The answer of a provider that makes images: begun, whole or in events, in the form that was asked for. */
+/** Image responses: converts what a provider returned to the form the client requested. */
 import { readTokenUsage } from '../../wire/counts.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
@@ -9,15 +9,16 @@ import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
 import type { Visit } from '../endpoint.ts'
 import { failed } from './failure.ts'
 import { completedEvent, fullEvent, isCompleted, type EventPrefix } from './image-event.ts'
-import { asAsked } from './picture.ts'
+import { inFormat } from './image-format.ts'
 
+/** An image response that has arrived, or whose first event has. */
 export type OpenImages =
   | { readonly kind: 'whole'; readonly response: ImagesResponse; readonly bytes?: Uint8Array }
   | { readonly kind: 'events'; readonly events: OpenEvents<ImageEvent> }
 
 type ImageVisit = Visit<ImageRequest>
 
-/** Throws what `generationFailure` makes a 500 when no image came. */
+/** Resolves once the response or its first event has arrived. Throws if it has no image. */
 export async function openImages(answer: ImageAnswer, visit: ImageVisit): Promise<OpenImages> {
   if (Symbol.asyncIterator in answer) {
     const events = await beginEvents(answer)
@@ -27,12 +28,12 @@ export async function openImages(answer: ImageAnswer, visit: ImageVisit): Promis
   return answer instanceof Verbatim ? whole(answer.value, answer.bytes, visit) : whole(answer, undefined, visit)
 }
 
-/** The vendor's own bytes where nothing had to change: images are large. */
+/** Keeps the vendor's own bytes if nothing has to change, because images are large. */
 function whole(raw: ImagesResponse, bytes: Uint8Array | undefined, { order, startedAt }: ImageVisit): OpenImages {
   const images = raw.data ?? []
-  if (images.length === 0) throw failed(new Error('the vendor made no image'))
+  if (images.length === 0) throw failed(new Error('the response of the vendor has no image'))
   const format = order.field('response_format') as ImageRequest['response_format']
-  const data = images.map((image) => asAsked(image, format, raw.output_format))
+  const data = images.map((image) => inFormat(image, format, raw.output_format))
   const usage = usageOf(raw)
   const untouched =
     raw.created !== undefined && usage === raw.usage && data.every((image, index) => image === images[index])
@@ -43,7 +44,7 @@ function whole(raw: ImagesResponse, bytes: Uint8Array | undefined, { order, star
   }
 }
 
-/** The counts of a vendor that calls them as chats do, in OpenAI's names. */
+/** The usage in OpenAI's names for images, for vendors that use those of chats. */
 function usageOf({ usage: raw }: ImagesResponse): ImagesResponse['usage'] {
   if (raw === undefined || raw.input_tokens !== undefined) return raw
   const counts = readTokenUsage(raw)
@@ -67,14 +68,15 @@ async function collected(events: OpenEvents<ImageEvent>): Promise<ImagesResponse
   }
 }
 
+/** The non-streaming reply. */
 export function imagesReply(answer: OpenImages, visit: ImageVisit): Reply {
-  if (answer.kind === 'events') throw new TypeError('a streamed answer is not whole')
+  if (answer.kind === 'events') throw new TypeError('a streamed response has no non-streaming reply')
   const { response, bytes } = answer
   count(visit, response, response.data?.length ?? 0)
   return bytes === undefined ? jsonReply(response) : bytesReply(bytes)
 }
 
-/** A client that wants events gets them from a provider that gives the whole, too: each image with its completion. */
+/** The frames of a stream. If the provider does not stream, one `completed` event for each image. */
 export async function* imageFrames(
   answer: OpenImages,
   visit: ImageVisit,
@@ -87,29 +89,29 @@ export async function* imageFrames(
   } else {
     let made = 0
     for await (const { event, bytes } of eventsOf(answer.events)) {
-      // What is no plain word could end the line it stands in.
+      // The event name becomes a line of the frame, so a line break in it could inject one.
       if (!/^[a-z_.]+$/.test(event.type)) continue
       const full = fullEvent(event, visit)
       if (isCompleted(event)) count(visit, event, ++made)
       yield full === event && bytes !== undefined ? frame(event.type, bytes) : print(full)
     }
-    if (made === 0) throw failed(new Error('the vendor ended the stream without an image'))
+    if (made === 0) throw failed(new Error('the stream of the vendor has no completed image'))
   }
   yield doneFrame
 }
 
-function count({ meter, order }: ImageVisit, said: ImagesResponse | ImageEvent, images: number): void {
-  const size = said.size ?? (order.field('size') as ImageRequest['size'])
-  const quality = said.quality ?? (order.field('quality') as ImageRequest['quality'])
+function count({ meter, order }: ImageVisit, response: ImagesResponse | ImageEvent, images: number): void {
+  const size = response.size ?? (order.field('size') as ImageRequest['size'])
+  const quality = response.quality ?? (order.field('quality') as ImageRequest['quality'])
   meter.units = { images, ...(size && { size }), ...(quality && { quality }) }
-  meter.usage = readTokenUsage(said.usage)
+  meter.usage = readTokenUsage(response.usage)
 }
 
 function print(event: ImageEvent): string {
   return eventFrame(event.type, event)
 }
 
-/** One piece, as frames have to come in one write. */
+/** One buffer, because each frame must be one write. */
 function frame(type: string, json: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`event: ${type}\ndata: `), json, Buffer.from('\n\n')])
 }

@@ -1,5 +1,5 @@
 /**
- * The request for edits of images: a form with files, or JSON with references. Source of the fields: OpenAI's
+ * Validation of image edits: a form with files, or JSON with references. Source of the fields: OpenAI's
  * CreateImageEditRequest and EditImageBodyJsonParam.
  */
 import * as z from 'zod'
@@ -22,7 +22,7 @@ const reference = z
   .looseObject({ image_url: z.string().min(1).optional(), file_id: z.string().min(1).optional() })
   .refine(
     ({ image_url: url, file_id: id }) => (url === undefined) !== (id === undefined),
-    'give either "image_url" or "file_id"',
+    'must have either "image_url" or "file_id"',
   )
 
 const jsonSchema = formSchema.extend({ images: z.array(reference).min(1).max(16), mask: reference.nullish() })
@@ -34,9 +34,10 @@ const kinds: FieldKinds = {
   stream: 'boolean',
 }
 
-/** What decides where an edit goes and what it costs. A form in which all of it stands in front of the files is not kept. */
-const deciding = ['model', 'prompt', 'n', 'size', 'quality']
+/** The fields that determine routing and cost. A form with all of them before its files need not be kept. */
+const routingFields = ['model', 'prompt', 'n', 'size', 'quality']
 
+/** Reads and validates an image edit. */
 export async function readEdit(exchange: Exchange, sizes: Sizes): Promise<Order<ImageEditRequest>> {
   if (!isForm(exchange)) {
     const body = await readJson(exchange, sizes)
@@ -44,7 +45,7 @@ export async function readEdit(exchange: Exchange, sizes: Sizes): Promise<Order<
     return jsonOrder<ImageEditRequest>(body)
   }
   const form = await readForm(exchange, sizes, {
-    passOn: ({ fields }) => deciding.every((name) => fields.has(name)),
+    passOn: ({ fields }) => routingFields.every((name) => fields.has(name)),
     check: checkForm,
   })
   return formOrder<ImageEditRequest>(form, kinds)
@@ -54,7 +55,7 @@ function checkForm(form: UploadedForm, whole: boolean): void {
   verify(formSchema, fieldsOf(form, kinds))
   if (!whole) return
   const images = form.files.filter((name) => /^image(?:\[\d*\])?$/.test(name))
-  if (images.length > 16) throw invalid('"image" takes at most 16 files.', 'image')
+  if (images.length > 16) throw invalid('"image" must have at most 16 files.', 'image')
   if (images.length > 0) return
   const asText = form.fields.has('image') || form.fields.has('image[]')
   throw invalid(asText ? '"image" must be a file.' : 'Missing required parameter: "image".', 'image')

@@ -1,12 +1,12 @@
-/** What a client is told when images could not be made. */
+/** Errors of image generation. */
 import { GatewayError } from '../../errors.ts'
 import { ProviderError } from '../../providers/failure.ts'
 
 const message = 'The image generation failed. Change the prompt and try again.'
 
 /**
- * The failure as the service's specification has it: 500 where the vendor began and failed. What the vendor refused, or
- * never got, or could not take on (503) stays what it is.
+ * The error to throw for a failed generation: a 500 if the vendor started it and failed. Unchanged if the vendor
+ * rejected the request, never received it, or was unavailable (503).
  */
 export function generationFailure(thrown: unknown): unknown {
   if (thrown instanceof ProviderError) {
@@ -16,6 +16,9 @@ export function generationFailure(thrown: unknown): unknown {
   return GatewayError.is(thrown) ? thrown : failed(thrown)
 }
 
+/**
+ * The error for a generation that failed at the vendor. Clients are advised not to retry, because attempts cost money.
+ */
 export function failed(cause: unknown): ProviderError {
   return new ProviderError('server_error', { retry: 'next', message, cause, shouldRetry: false })
 }

@@ -1,22 +1,23 @@
-/** Events of an image stream, completed as far as a provider leaves something out. */
+/** Events of an image stream, with the fields that a provider omitted. */
 import type { Image, ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
 import type { TokenUsage } from '../../wire/token-usage.ts'
 import type { Visit } from '../endpoint.ts'
 
-/** What stands before the dot in the type of an event. */
+/** The first part of event types, before the dot. */
 export type EventPrefix = 'image_generation' | 'image_edit'
 
+/** Whether an event has a finished image. */
 export function isCompleted({ type }: ImageEvent): boolean {
   return type.endsWith('.completed')
 }
 
-/** An image of a whole answer as the event it would have been. */
+/** The event for an image of a non-streaming response. */
 export function completedEvent(image: Image, response: ImagesResponse, prefix: EventPrefix): ImageEvent {
-  const { created, data: _, ...said } = response
-  return { type: `${prefix}.completed`, ...image, ...said, ...(created !== undefined && { created_at: created }) }
+  const { created, data: _, ...rest } = response
+  return { type: `${prefix}.completed`, ...image, ...rest, ...(created !== undefined && { created_at: created }) }
 }
 
-/** With all that clients may count on: the same object where nothing is missing. */
+/** An event with all required fields; the same object if none is missing. */
 export function fullEvent(event: ImageEvent, { order, startedAt }: Visit<ImageRequest>): ImageEvent {
   const missing: Record<string, unknown> = {}
   const require = (name: string, value: () => unknown) => {

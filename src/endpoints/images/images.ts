@@ -1,4 +1,4 @@
-/** `POST /v1/images/generations` and `POST /v1/images/edits`. */
+/** The image endpoints. */
 import { GatewayError } from '../../errors.ts'
 import { eventFrame } from '../../http/sse.ts'
 import type { Model } from '../../models/contract.ts'
@@ -7,43 +7,45 @@ import type { ImageEditRequest, ImageRequest } from '../../wire/images.ts'
 import { release } from '../chunk-stream.ts'
 import type { CallEndpoint, Order, Visit } from '../endpoint.ts'
 import { amend } from '../order.ts'
-import { requireAble, requireEdits } from './abilities.ts'
-import { imagesAsked, imageUnits } from './asked.ts'
+import { checkEdits, checkImageLimits } from './limits.ts'
+import { imageCount, imageUnits } from './units.ts'
 import { imageFrames, imagesReply, openImages, type OpenImages } from './answer.ts'
 import { readEdit } from './edit-request.ts'
 import { generationFailure } from './failure.ts'
 import type { EventPrefix } from './image-event.ts'
 import { readGeneration } from './request.ts'
 
+/** `POST /v1/images/generations`. */
 export const imageGenerations: CallEndpoint<ImageRequest, OpenImages> = {
   name: 'images.generations',
   makes: 'images',
   read: readGeneration,
-  fit: requireAble,
-  ...answeredBy('image_generation', (provider, call) => provider.generateImages?.(call)),
+  fit: checkImageLimits,
+  ...commonParts('image_generation', (provider, call) => provider.generateImages?.(call)),
 }
 
+/** `POST /v1/images/edits`. */
 export const imageEdits: CallEndpoint<ImageEditRequest, OpenImages> = {
   name: 'images.edits',
   makes: 'images',
   read: readEdit,
   async fit(order: Order<ImageEditRequest>, model: Model) {
-    requireEdits(model)
-    requireAble(order, model)
-    // Which deployment answers in the end is not known while the form is passed on to the first of them.
+    checkEdits(model)
+    checkImageLimits(order, model)
+    // A form that is passed on as it arrives could not be sent to a second deployment.
     if (model.deployments.length > 1) await order.form?.keep()
   },
-  ...answeredBy('image_edit', (provider, call) => provider.editImages?.(call)),
+  ...commonParts('image_edit', (provider, call) => provider.editImages?.(call)),
 }
 
-/** What both have in common: each image costs, however it was asked for. */
-function answeredBy(
+/** The common parts of both endpoints. Each attempt costs money, so it is made once. */
+function commonParts(
   prefix: EventPrefix,
   make: (provider: Provider, call: Call<ImageRequest>) => ImageAnswer | Promise<ImageAnswer> | undefined,
 ) {
   return {
     once: true,
-    choices: imagesAsked,
+    choices: imageCount,
     units: imageUnits,
     async ask(provider: Provider, call: Call<ImageRequest>, visit: Visit<ImageRequest>) {
       try {
@@ -52,13 +54,14 @@ function answeredBy(
       } catch (thrown) {
         throw generationFailure(thrown)
       }
-      throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not make such images.' })
+      const message = `This model does not support image ${prefix === 'image_edit' ? 'edits' : 'generation'}.`
+      throw new GatewayError('unsupported_value', { param: 'model', message })
     },
     discard(answer: OpenImages) {
       if (answer.kind === 'events') release(answer.events.rest)
     },
     whole: imagesReply,
-    // The name is OpenAI's, which sends such events in its streams of responses.
+    // OpenAI sends events of this name in streams of responses.
     idle: () => eventFrame('keepalive', { type: 'keepalive' }),
     frames: (answer: OpenImages, visit: Visit<ImageRequest>) => imageFrames(answer, visit, prefix),
   }

@@ -1,4 +1,4 @@
-/** The request for images. Source of the fields: OpenAI's CreateImageRequest. */
+/** Validation of image requests. Source of the fields: OpenAI's CreateImageRequest. */
 import * as z from 'zod'
 import { readJson } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
@@ -8,6 +8,7 @@ import { check } from '../check.ts'
 import type { Order } from '../endpoint.ts'
 import { jsonOrder } from '../order.ts'
 
+/** The fields that generations and edits have in common. */
 export const imageFields: Readonly<Record<string, z.ZodType>> = {
   model: z.string().min(1),
   prompt: z.string().min(1),
@@ -25,6 +26,7 @@ export const imageFields: Readonly<Record<string, z.ZodType>> = {
 
 const schema = z.looseObject({ ...imageFields, moderation: z.string().nullish(), style: z.string().nullish() })
 
+/** Reads and validates an image generation. */
 export async function readGeneration(exchange: Exchange, sizes: Sizes): Promise<Order<ImageRequest>> {
   const body = await readJson(exchange, sizes)
   check(schema, body)

@@ -18,7 +18,7 @@ import { explodeResponse } from './explode.ts'
 import { completed } from './items.ts'
 import { ResponseProgress } from './progress.ts'
 import type { ResponseOrder } from './request.ts'
-import { readable } from '../readable.ts'
+import { readVendor } from '../read-vendor.ts'
 import { stateless } from './stateless.ts'
 import { chatUsage, responseUsage } from './usage.ts'
 
@@ -46,7 +46,7 @@ export async function openResponse(
   const raw = answer instanceof Verbatim ? answer.value : answer
   requireEnd(raw)
   if (call.stream) return begin(explodeResponse(raw))
-  const whole = readable(() => progress.whole(raw))
+  const whole = readVendor(() => progress.whole(raw))
   if (!raw.usage) visit.meter.textBytes = textBytes(raw.output)
   const response = await ended(whole, visit)
   const untouched = answer instanceof Verbatim && response === raw
@@ -80,7 +80,7 @@ async function lastOf(
 ): Promise<ResponseObject> {
   for await (const piece of pieces) {
     if (piece instanceof ContentFrames) throw new TypeError('frames were given to a call that asked for no stream')
-    readable(() => progress.accept(piece))
+    readVendor(() => progress.accept(piece))
     count(piece, meter)
     if (isEnd(piece)) return progress.response
   }
@@ -110,7 +110,7 @@ export async function* responseFrames(
         continue
       }
       if (progress.created && piece.type === 'response.created') continue
-      const event = readable(() => progress.accept(piece))
+      const event = readVendor(() => progress.accept(piece))
       count(event, meter)
       if (isEnd(event)) {
         yield eventFrame(event.type, { ...event, response: await ended(progress.response, visit) })

@@ -1,12 +1,12 @@
 /** A whole response → its events, for clients that stream from providers that do not. */
-import { unreadable } from '../readable.ts'
+import { vendorFault } from '../read-vendor.ts'
 import type { OutputItem, ResponseEvent, ResponseObject, ResponsePart } from '../../wire/responses.ts'
 
 export async function* explodeResponse(response: ResponseObject): AsyncGenerator<ResponseEvent, void, void> {
   try {
     yield* eventsOf(response)
   } catch (error) {
-    throw unreadable(error)
+    throw vendorFault(error)
   }
 }
 

@@ -1,7 +1,8 @@
 /**
  * The request as a vendor with a responses endpoint of its own gets it. Nothing is kept there: the gateway sends the
  * whole conversation with `store: false`, and no id of an earlier response or item. So no caller can reach what another
- * one, or the operator, has at the vendor, and a deleted response is gone. So the reasoning has to come along, encrypted.
+ * one, or the operator, has at the vendor, and a deleted response is gone. So the reasoning has to come along,
+ * encrypted.
  */
 import type { Call } from '../../providers/contract.ts'
 import type { InputItem, ResponseRequest } from '../../wire/responses.ts'

@@ -1,15 +1,15 @@
 /** A conversation in a few words: an item that stands for it, which every model can read. */
 import { GatewayError } from '../../errors.ts'
 import type { InputItem, OutputItem } from '../../wire/responses.ts'
-import { anyone, seal, unseal } from '../envelope.ts'
+import { anyMaker, seal, unseal } from '../envelope.ts'
 
 export function summaryItem(id: string, summary: string): OutputItem {
-  return { id, type: 'compaction', encrypted_content: seal(anyone, Buffer.from(summary).toString('base64url')) }
+  return { id, type: 'compaction', encrypted_content: seal(anyMaker, Buffer.from(summary).toString('base64url')) }
 }
 
 /** The item as a user tells it; undefined for one that only its vendor can read. */
 export function recalled({ encrypted_content: opaque }: InputItem): string | undefined {
-  const packed = unseal(opaque, anyone)
+  const packed = unseal(opaque, anyMaker)
   if (packed === undefined) return undefined
   return `A summary of our conversation so far:\n\n${Buffer.from(packed, 'base64url').toString('utf8')}`
 }

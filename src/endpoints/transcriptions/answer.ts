@@ -1,4 +1,4 @@
-/** The answer of a provider that transcribes: begun, whole or in events, in the format that was asked for. */
+/** Transcription responses: converts what a provider returned to the form and format the client requested. */
 import { readTokenUsage } from '../../wire/counts.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
@@ -13,18 +13,20 @@ import type {
 } from '../../wire/transcriptions.ts'
 import type { Visit } from '../endpoint.ts'
 import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
-import { jsonOf, secondsOf, secondsToSay, textOf, textTypes } from './formats.ts'
+import { jsonOf, secondsOf, estimateSeconds, textOf, textTypes } from './formats.ts'
 import { endOf } from './subtitles.ts'
 import { withUsage } from './usage.ts'
 
+/** A transcript that has arrived, or whose first event has. */
 export type OpenTranscript =
   | { readonly kind: 'events'; readonly events: OpenEvents<TranscriptEvent> }
   | { readonly kind: 'whole'; readonly transcript: Transcript; readonly bytes?: Uint8Array }
-  /** Already in the text format that was asked for. */
+  /** Already in the requested text format. */
   | { readonly kind: 'text'; readonly text: string }
 
 type TranscriptVisit = Visit<TranscriptionRequest>
 
+/** Resolves once the transcript or its first event has arrived. */
 export async function openTranscript(answer: TranscriptAnswer, { order }: TranscriptVisit): Promise<OpenTranscript> {
   if (typeof answer === 'string') return textAnswer(answer, formatOf(order.request), order.stream)
   if (Symbol.asyncIterator in answer) {
@@ -37,7 +39,9 @@ export async function openTranscript(answer: TranscriptAnswer, { order }: Transc
   return { kind: 'whole', transcript, ...(untouched && { bytes: answer.bytes }) }
 }
 
-/** Text stands for a transcript wherever the format has room for nothing else. */
+/**
+ * A provider that returns text has made the requested text format; for a JSON format or a stream, it is the transcript.
+ */
 function textAnswer(text: string, format: TranscriptFormat, stream: boolean): OpenTranscript {
   if (!stream && Object.hasOwn(textTypes, format)) return { kind: 'text', text }
   return { kind: 'whole', transcript: { text } }
@@ -57,8 +61,9 @@ async function collected(events: OpenEvents<TranscriptEvent>): Promise<Transcrip
   return withUsage(transcript)
 }
 
+/** The non-streaming reply. Throws 400 if the format needs timestamps that the transcript does not have. */
 export function transcriptReply(answer: OpenTranscript, visit: TranscriptVisit): Reply {
-  if (answer.kind === 'events') throw new TypeError('a streamed answer is not whole')
+  if (answer.kind === 'events') throw new TypeError('a streamed response has no non-streaming reply')
   const { request } = visit.order
   const format = formatOf(request)
   const type = textTypes[format]
@@ -72,7 +77,7 @@ export function transcriptReply(answer: OpenTranscript, visit: TranscriptVisit):
   return bytes === undefined ? jsonReply(jsonOf(transcript, format, request)) : bytesReply(bytes)
 }
 
-/** Data alone, without the name of the event, as OpenAI sends them. */
+/** The frames of a stream; without event names, as OpenAI sends them. */
 export async function* transcriptFrames(
   answer: OpenTranscript,
   visit: TranscriptVisit,
@@ -111,14 +116,14 @@ async function* eventFrames(
   if (!done) yield dataFrame({ type: 'transcript.text.done', text })
 }
 
-/** A second has its price also where the vendor does not tell how many there were. */
+/** Counts text and duration, which is estimated from the text if the vendor does not report it. */
 function count({ meter }: TranscriptVisit, textBytes: number, seconds?: number, usage?: Transcript['usage']): void {
   meter.textBytes = textBytes
-  meter.units = { seconds: seconds ?? secondsToSay(textBytes) }
+  meter.units = { seconds: seconds ?? estimateSeconds(textBytes) }
   meter.usage = usage?.type === 'tokens' ? readTokenUsage(usage) : meter.usage
 }
 
-/** Bytes of a text. A provider may give something else for one. */
+/** Length in bytes. Accepts any type, because a provider may return something other than a string. */
 function sizeOf(text: unknown): number {
   return Buffer.byteLength(String(text))
 }

@@ -1,4 +1,4 @@
-/** A transcript in the format that was asked for, as far as it holds what the format needs. */
+/** Conversion of transcripts to the response formats. */
 import { GatewayError } from '../../errors.ts'
 import type {
   Transcript,
@@ -8,19 +8,20 @@ import type {
 } from '../../wire/transcriptions.ts'
 import { srtOf, vttOf } from './subtitles.ts'
 
-/** What a transcript is sent as. JSON formats are `application/json`. */
+/** The media types of the text formats. The other formats are JSON. */
 export const textTypes: Readonly<Partial<Record<TranscriptFormat, string>>> = {
   text: 'text/plain; charset=utf-8',
   srt: 'text/plain; charset=utf-8',
   vtt: 'text/vtt; charset=utf-8',
 }
 
-/** Throws 400 when the format needs times that the provider does not give. */
+/** A transcript in a text format. Throws 400 if the format needs timestamps that the transcript does not have. */
 export function textOf(transcript: Transcript, format: TranscriptFormat): string {
   if (format === 'srt') return srtOf(cuesOf(transcript))
   return format === 'vtt' ? vttOf(cuesOf(transcript)) : `${transcript.text}\n`
 }
 
+/** A transcript in a JSON format. Throws 400 if the format needs timestamps that the transcript does not have. */
 export function jsonOf(transcript: Transcript, format: TranscriptFormat, request: TranscriptionRequest): object {
   if (format === 'verbose_json') return verbose(transcript, request)
   if (format === 'diarized_json') return diarized(transcript)
@@ -28,36 +29,36 @@ export function jsonOf(transcript: Transcript, format: TranscriptFormat, request
   return rest
 }
 
-/** Seconds of sound, as far as the transcript tells. */
+/** The length of the audio in seconds; undefined if the transcript does not contain it. */
 export function secondsOf({ duration, usage, segments, words }: Transcript): number | undefined {
   if (duration !== undefined) return duration
   return usage?.type === 'duration' ? usage.seconds : (segments?.at(-1) ?? words?.at(-1))?.end
 }
 
-/** UTF-8 bytes a second: 150 English words a minute, or 300 Chinese characters. */
-const speech = 15
+/** UTF-8 bytes per second of speech: 150 English words or 300 Chinese characters a minute. */
+const speechBytesPerSecond = 15
 
-/** About how many seconds it takes to say a text of so many bytes; at least one. */
-export function secondsToSay(textBytes: number): number {
-  return Math.max(1, Math.ceil(textBytes / speech))
+/** Estimates the length of the audio for a text of so many bytes, in seconds; at least 1. */
+export function estimateSeconds(textBytes: number): number {
+  return Math.max(1, Math.ceil(textBytes / speechBytesPerSecond))
 }
 
 function verbose(transcript: Transcript, request: TranscriptionRequest): object {
   const { text, language, segments, words, duration: _, ...rest } = transcript
-  const asked = request.timestamp_granularities ?? ['segment']
+  const granularities = request.timestamp_granularities ?? ['segment']
   return {
     task: 'transcribe',
     language: language ?? request.language ?? 'unknown',
     duration: secondsOf(transcript) ?? 0,
     text,
-    ...(words && asked.includes('word') && { words }),
-    ...(segments && asked.includes('segment') && { segments: segments.map(measured) }),
+    ...(words && granularities.includes('word') && { words }),
+    ...(segments && granularities.includes('segment') && { segments: segments.map(whisperSegment) }),
     ...rest,
   }
 }
 
-/** With the measurements that clients know from Whisper, for providers that make none. */
-function measured(segment: TranscriptSegment, index: number): object {
+/** A segment with all fields that Whisper reports, for providers that do not have them. */
+function whisperSegment(segment: TranscriptSegment, index: number): object {
   return {
     seek: 0,
     tokens: [],
@@ -83,11 +84,11 @@ function diarized(transcript: Transcript): object {
   return { task: 'transcribe', duration: secondsOf(transcript) ?? 0, text, segments, ...(usage && { usage }) }
 }
 
-/** One cue for all of it where only the length is known. */
+/** The segments; a single one if only the length of the audio is known. Throws 400 if not even that is known. */
 function cuesOf(transcript: Transcript): readonly TranscriptSegment[] {
   if (transcript.segments !== undefined) return transcript.segments
   const end = secondsOf(transcript)
   if (end !== undefined) return [{ start: 0, end, text: transcript.text }]
-  const message = 'This model does not tell times. Ask for the "response_format" "json" or "text".'
+  const message = 'This model does not report timestamps. Set "response_format" to "json" or "text".'
   throw new GatewayError('unsupported_value', { param: 'response_format', message })
 }

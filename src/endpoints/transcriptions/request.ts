@@ -1,4 +1,7 @@
-/** The request for a transcription: always a form. Source of the fields: OpenAI's CreateTranscriptionRequest. */
+/**
+ * Validation of transcription requests, which are always forms. Source of the fields: OpenAI's
+ * CreateTranscriptionRequest.
+ */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
 import type { Exchange } from '../../http/exchange.ts'
@@ -38,8 +41,9 @@ const kinds: FieldKinds = {
   known_speaker_references: 'list',
 }
 
+/** Reads and validates a transcription request. */
 export async function readTranscription(exchange: Exchange, sizes: Sizes): Promise<Order<TranscriptionRequest>> {
-  // The model alone decides where a transcription goes, and its price is known only afterwards.
+  // The model alone determines the routing; the cost is known only afterwards.
   const form = await readForm(exchange, sizes, { passOn: ({ fields }) => fields.has('model'), check: checkForm })
   return formOrder<TranscriptionRequest>(form, kinds)
 }
@@ -49,6 +53,6 @@ function checkForm(form: UploadedForm, whole: boolean): void {
   if (!whole) return
   const files = form.files.filter((name) => name === 'file').length
   if (files === 1) return
-  if (files > 1) throw invalid('"file" may stand in the form only once.', 'file')
+  if (files > 1) throw invalid('"file" must appear only once.', 'file')
   throw invalid(form.fields.has('file') ? '"file" must be a file.' : 'Missing required parameter: "file".', 'file')
 }

@@ -1,12 +1,14 @@
-/** Transcripts as subtitles: SubRip, and WebVTT (https://www.w3.org/TR/webvtt1/). */
+/** Subtitles in SubRip and WebVTT (https://www.w3.org/TR/webvtt1/). */
 import type { TranscriptSegment } from '../../wire/transcriptions.ts'
 
+/** Segments as SubRip. */
 export function srtOf(segments: readonly TranscriptSegment[]): string {
   return segments
     .map(({ start, end, text }, index) => `${index + 1}\n${time(start, ',')} --> ${time(end, ',')}\n${cue(text)}\n\n`)
     .join('')
 }
 
+/** Segments as WebVTT. */
 export function vttOf(segments: readonly TranscriptSegment[]): string {
   const cues = segments.map(({ start, end, text }) => `${time(start, '.')} --> ${time(end, '.')}\n${cue(text)}\n\n`)
   return `WEBVTT\n\n${cues.join('')}`
@@ -29,7 +31,7 @@ function time(seconds: number, point: ',' | '.'): string {
   return `${clock}${point}${String(total % 1000).padStart(3, '0')}`
 }
 
-/** An empty line would end the cue, and an arrow begin another. */
+/** The text of a cue without empty lines, which would end it, and arrows, which would start another. */
 function cue(text: string): string {
   const lines = text.split(/[\r\n]/).map((line) => line.trim())
   return lines

@@ -1,4 +1,3 @@
-/** `POST /v1/audio/transcriptions`. */
 import { GatewayError } from '../../errors.ts'
 import { dataFrame } from '../../http/sse.ts'
 import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
@@ -7,18 +6,22 @@ import type { CallEndpoint } from '../endpoint.ts'
 import { openTranscript, transcriptFrames, transcriptReply, type OpenTranscript } from './answer.ts'
 import { readTranscription } from './request.ts'
 
+/** `POST /v1/audio/transcriptions`. */
 export const transcriptions: CallEndpoint<TranscriptionRequest, OpenTranscript> = {
   name: 'audio.transcriptions',
   makes: 'transcripts',
   read: readTranscription,
   async fit(order, model) {
-    // Which deployment answers in the end is not known while the form is passed on to the first of them.
+    // A form that is passed on as it arrives could not be sent to a second deployment.
     if (model.deployments.length > 1) await order.form?.keep()
   },
   async ask(provider, call, visit) {
     const answer = provider.transcribe?.(call)
     if (answer !== undefined) return openTranscript(await answer, visit)
-    throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not transcribe.' })
+    throw new GatewayError('unsupported_value', {
+      param: 'model',
+      message: 'This model does not support transcription.',
+    })
   },
   discard(answer) {
     if (answer.kind === 'events') release(answer.events.rest)

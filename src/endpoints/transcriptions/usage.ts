@@ -1,4 +1,3 @@
-/** The usage of a transcript in OpenAI's form, whatever the vendor calls its counts. */
 import { readTokenUsage } from '../../wire/counts.ts'
 import type { Transcript, TranscriptUsage } from '../../wire/transcriptions.ts'
 
@@ -7,18 +6,21 @@ interface Counted {
   readonly duration?: number
 }
 
-/** The same object where nothing has to change. */
-export function withUsage<Told extends { readonly usage?: unknown }>(told: Told): Told & Counted {
-  const { usage: raw, ...rest } = told
-  if (raw === undefined || isUsage(raw)) return told as Told & Counted
-  const { duration } = told as Partial<Transcript>
+/**
+ * A transcript or event with its usage in OpenAI's format, whatever names the vendor uses; the same object if
+ * unchanged.
+ */
+export function withUsage<Source extends { readonly usage?: unknown }>(source: Source): Source & Counted {
+  const { usage: raw, ...rest } = source
+  if (raw === undefined || isUsage(raw)) return source as Source & Counted
+  const { duration } = source as Partial<Transcript>
   const seconds = secondsIn(raw)
   const usage = usageIn(raw)
   return {
     ...rest,
     ...(usage && { usage }),
     ...(duration === undefined && seconds !== undefined && { duration: seconds }),
-  } as Told & Counted
+  } as Source & Counted
 }
 
 function isUsage(raw: unknown): raw is TranscriptUsage {
@@ -27,23 +29,23 @@ function isUsage(raw: unknown): raw is TranscriptUsage {
 }
 
 function secondsIn(raw: unknown): number | undefined {
-  const { seconds, prompt_audio_seconds: heard = seconds } = Object(raw) as Readonly<Record<string, unknown>>
-  return typeof heard === 'number' && heard >= 0 ? heard : undefined
+  const { seconds, prompt_audio_seconds: audio = seconds } = Object(raw) as Readonly<Record<string, unknown>>
+  return typeof audio === 'number' && audio >= 0 ? audio : undefined
 }
 
-/** Tokens where they are told, else seconds. Some count the tokens of the sound in the total alone. */
+/** Tokens if they are reported, else seconds. Some vendors include the tokens of the audio only in the total. */
 function usageIn(raw: unknown): TranscriptUsage | undefined {
   const counts = readTokenUsage(raw)
   const seconds = secondsIn(raw)
   if (counts === undefined) return seconds === undefined ? undefined : { type: 'duration', seconds }
-  const { output_tokens: output, completion_tokens: written = output } = Object(raw) as Readonly<
+  const { output_tokens: output, completion_tokens: reported = output } = Object(raw) as Readonly<
     Record<string, unknown>
   >
-  const spoken = typeof written === 'number' ? Math.min(written, counts.total_tokens) : counts.completion_tokens
+  const outputTokens = typeof reported === 'number' ? Math.min(reported, counts.total_tokens) : counts.completion_tokens
   return {
     type: 'tokens',
-    input_tokens: counts.total_tokens - spoken,
-    output_tokens: spoken,
+    input_tokens: counts.total_tokens - outputTokens,
+    output_tokens: outputTokens,
     total_tokens: counts.total_tokens,
   }
 }

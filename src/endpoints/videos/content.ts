@@ -1,4 +1,4 @@
-/** `GET /v1/videos/{id}/content`: the bytes of a finished video, through the gateway where only it may fetch them. */
+/** Download of finished videos. */
 import { GatewayError } from '../../errors.ts'
 import { byteStream } from '../../http/byte-stream.ts'
 import { header } from '../../http/exchange.ts'
@@ -7,8 +7,12 @@ import { noSuchTask } from '../../tasks/video-tasks.ts'
 import type { QueryEndpoint } from '../endpoint.ts'
 import { idIn, notReady } from './videos.ts'
 
-const passedOn = new Set(['content-type', 'content-length', 'content-range', 'accept-ranges'])
+const forwardedHeaders = new Set(['content-type', 'content-length', 'content-range', 'accept-ranges'])
 
+/**
+ * `GET /v1/videos/{id}/content`: redirects to the vendor's URL, or streams the video if only the gateway may download
+ * it.
+ */
 export const videoContent: QueryEndpoint = {
   name: 'videos.content',
   async answer(query) {
@@ -20,18 +24,18 @@ export const videoContent: QueryEndpoint = {
     if ((queryOf(exchange.target).get('variant') ?? 'video') !== 'video') {
       throw new GatewayError('unsupported_value', {
         param: 'variant',
-        message: 'Only the variant "video" can be downloaded.',
+        message: '"variant" must be "video".',
       })
     }
     const range = header(exchange, 'range')
     const content = await videos.content(task, exchange.signal, range)
     if (content === undefined) {
-      // The vendor gives the video out itself; we are not a detour.
+      // The client can download it from the vendor directly.
       const { url } = task.data
       if (url === undefined) throw noSuchTask()
       return { status: 302, headers: { location: url, 'cache-control': 'private, no-store' }, body: '' }
     }
-    const headers = Object.entries(content.headers).filter(([name]) => passedOn.has(name))
+    const headers = Object.entries(content.headers).filter(([name]) => forwardedHeaders.has(name))
     return { status: content.status, headers: Object.fromEntries(headers), body: byteStream(content.body, stallMs) }
   },
 }

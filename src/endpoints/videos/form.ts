@@ -1,4 +1,4 @@
-/** The video request as a form, which is what OpenAI's clients send: with a picture to begin with, or without any file. */
+/** Video requests as forms, which OpenAI's clients send, with or without an image. */
 import { buffer } from 'node:stream/consumers'
 import { invalid } from '../../errors.ts'
 import type { Exchange } from '../../http/exchange.ts'
@@ -7,17 +7,20 @@ import { JsonBody, tooLarge } from '../../http/json-body.ts'
 import type { Sizes } from '../../http/sizes.ts'
 import { readForm } from '../../http/upload.ts'
 
-/** The one file that is taken. */
-const picture = 'input_reference'
+/** The only file that is allowed. */
+const imageField = 'input_reference'
 
-/** The same request as JSON, the picture as a data URL: it is kept with the task, and must fit `sizes.jsonBytes`. */
+/**
+ * Reads a form and converts it to a JSON request with the image as a `data:` URL, which is stored with the task. Throws
+ * 400 for any other file, 413 if the result exceeds `sizes.jsonBytes`.
+ */
 export async function readVideoForm(exchange: Exchange, sizes: Sizes): Promise<JsonBody> {
   const form = await readForm(exchange, sizes, {
     passOn: () => false,
     check({ files }) {
-      const other = files.find((name, index) => name !== picture || index > 0)
+      const other = files.find((name, index) => name !== imageField || index > 0)
       if (other === undefined) return
-      throw invalid(`One file is taken here, a picture as "${picture}": give "${other}" as a URL.`, other)
+      throw invalid(`Only one file is allowed, an image as "${imageField}". Send "${other}" as a URL.`, other)
     },
   })
   try {
@@ -32,10 +35,10 @@ export async function readVideoForm(exchange: Exchange, sizes: Sizes): Promise<J
   }
 }
 
-/** The form has come, so its files tell their sizes. */
+/** The `data:` URL of an image. `size` is known, because the form has arrived. */
 async function dataUrlOf({ name, type, size = Infinity, bytes }: FilePart, sizes: Sizes): Promise<string> {
-  if (!type.startsWith('image/')) throw invalid(`"${name}" must be a picture, such as image/png.`, name)
-  // Base64 takes four bytes for three.
+  if (!type.startsWith('image/')) throw invalid(`"${name}" must be an image, such as image/png.`, name)
+  // Base64 needs four characters for three bytes.
   if (size * 4 > sizes.jsonBytes * 3) throw tooLarge(sizes.jsonBytes)
   return `data:${type};base64,${(await buffer(bytes)).toString('base64')}`
 }

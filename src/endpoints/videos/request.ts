@@ -1,4 +1,4 @@
-/** The video request, by the specification's shape or by OpenAI's. */
+/** Validation of video requests, in the shape of the specification or of OpenAI. */
 import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import * as z from 'zod'
@@ -18,11 +18,11 @@ import type { VideoRequest } from '../../wire/video.ts'
 import { check } from '../check.ts'
 import { readVideoForm } from './form.ts'
 
-/** Bytes that are hashed in one turn of the event loop. */
+/** Bytes to hash in one turn of the event loop. */
 const digestBytes = 4_194_304
 
-/** What the specification allows where a model says nothing else. Seconds. */
-const usualDurations: readonly number[] = [5, 10, 15, 20]
+/** Durations in seconds that the specification allows for models without a list of their own. */
+const defaultDurations: readonly number[] = [5, 10, 15, 20]
 
 const prompt = z.string().min(1).max(32_000)
 const size = z.string().regex(/^\d{2,5}x\d{2,5}$/, 'must have the form "<width>x<height>"')
@@ -38,25 +38,27 @@ const specification = z.looseObject({
 const openai = z.looseObject({
   model: z.string().min(1),
   prompt,
-  /** OpenAI's clients send a string. */
+  /** A string in OpenAI's clients. */
   seconds: z.union([z.int(), z.string().regex(/^\d{1,3}$/, 'must be a whole number of seconds')]).nullish(),
   size: size.nullish(),
 })
 
-/** A request that was read, before its model is known. */
+/** A video request that was read, before its model is known. */
 export interface VideoOrder {
   readonly model: string
   readonly fields: JsonObject
-  /** Seconds; undefined: the model's shortest. */
+  /** Seconds; undefined: the shortest duration of the model. */
   readonly duration: number | undefined
-  /** The name of the field that `duration` came from. */
+  /** The request field of `duration`, for error messages. */
   readonly durationField: 'duration' | 'seconds'
-  /** False: the client waits for the video. */
+  /** False: the response waits for the video. */
   readonly async: boolean
+  /** SHA-256 of the body, to compare requests with the same idempotency key. */
   readonly digest: string
   readonly idempotencyKey: string | undefined
 }
 
+/** Reads and validates a video request in the given shape. */
 export async function readVideo(
   exchange: Exchange,
   sizes: Sizes,
@@ -68,11 +70,11 @@ export async function readVideo(
   await othersTurn({ large: body.isLarge })
   const digest = await digestOf(body.bytes)
   await othersTurn({ large: body.isLarge })
-  const wanted = shape === 'openai' ? seconds : duration
+  const requested = shape === 'openai' ? seconds : duration
   return {
     model: model as string,
     fields,
-    duration: wanted === undefined || wanted === null ? undefined : Number(wanted),
+    duration: requested === undefined || requested === null ? undefined : Number(requested),
     durationField: shape === 'openai' ? 'seconds' : 'duration',
     async: wait !== false,
     digest,
@@ -80,7 +82,7 @@ export async function readVideo(
   }
 }
 
-/** SHA-256, of a large body in several turns of the event loop. */
+/** SHA-256, computed in several turns of the event loop for a large body. */
 async function digestOf(bytes: Buffer): Promise<string> {
   const hash = createHash('sha256')
   for (let at = 0; at < bytes.length; at += digestBytes) {
@@ -90,12 +92,12 @@ async function digestOf(bytes: Buffer): Promise<string> {
   return hash.digest('hex')
 }
 
-/** The request as providers get it. Throws 400 that names what the model allows. */
+/** The request for providers. Throws 400 for a duration or size that the model does not support. */
 export function videoRequest(order: VideoOrder, model: Model): VideoRequest {
   return requestOf(fitted(order, model), model)
 }
 
-/** Without what the model does not leave to its callers, and with what it fixes. */
+/** The order without fields that the model does not let callers set, and with those that it sets itself. */
 function fitted(order: VideoOrder, model: Model): VideoOrder {
   const { fields } = order
   const field = (name: string) => {
@@ -110,7 +112,7 @@ function fitted(order: VideoOrder, model: Model): VideoOrder {
 
 function requestOf(order: VideoOrder, model: Model): VideoRequest {
   const video = limitsOf(model)
-  const durations = video.durations ?? usualDurations
+  const durations = video.durations ?? defaultDurations
   const duration = order.duration ?? Math.min(...durations)
   if (!durations.includes(duration)) {
     throw invalid(
@@ -132,11 +134,11 @@ function requestOf(order: VideoOrder, model: Model): VideoRequest {
   }
 }
 
-/** What the client chose, or the first of the model's that is of the ratio and resolution asked for, or its first. */
+/** The requested size, or the first size of the model with the requested aspect ratio and resolution, or its first. */
 function sizeOf(fields: JsonObject, { sizes }: VideoLimits): string | undefined {
-  const { size: asked, resolution } = fields
-  if (asked !== undefined && asked !== null) return asked as string
-  // A resolution in pixels is a size by another name.
+  const { size: requested, resolution } = fields
+  if (requested !== undefined && requested !== null) return requested as string
+  // Some clients send the size as `resolution`.
   if (size.safeParse(resolution).success) return resolution as string
   return sizes?.find((each) => isOf(each, fields)) ?? sizes?.[0]
 }
@@ -156,7 +158,9 @@ function resolutionPixels(name: unknown): number | undefined {
   return name.toLowerCase() === '4k' ? 2160 : Number(/^(\d{3,4})p$/i.exec(name)?.[1] ?? 0) || undefined
 }
 
-/** What the host says of the model, or the first provider that makes videos of it. Throws 400 where none does. */
+/**
+ * The limits that the registry sets for the model, else those of its first video provider. Throws 400 if it has none.
+ */
 function limitsOf({ video, deployments }: Model): VideoLimits {
   const first = deployments.find(({ provider }) => provider.video !== undefined)
   if (first === undefined) {

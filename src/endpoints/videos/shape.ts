@@ -1,15 +1,16 @@
-/** A task as clients of the specification see it; `tasks/shape.ts` has it as OpenAI's clients do. */
+/** Video tasks in the shapes of the specification and of xAI; for OpenAI's see `tasks/shape.ts`. */
 import type { Reply } from '../../http/exchange.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { openaiShape } from '../../tasks/shape.ts'
 import { isFinal, type StoredTask } from '../../tasks/task.ts'
 import type { VideoTaskObject } from '../../wire/video.ts'
 
-/** When to ask again, as the specification advises: 5 s for videos of up to 10 s, 15 s for longer ones. */
+/** The poll interval in milliseconds that the specification advises for a video of `duration` seconds. */
 export function pollMs(duration: number): number {
   return duration <= 10 ? 5_000 : 15_000
 }
 
+/** A reply about a task, with headers for the poll interval unless the task is finished. */
 export function taskReply(task: StoredTask, body: object, status = 200): Reply {
   const reply = jsonReply(body, status)
   if (isFinal(task.data)) return reply
@@ -18,7 +19,7 @@ export function taskReply(task: StoredTask, body: object, status = 200): Reply {
   return { ...reply, headers: { ...reply.headers, ...headers } }
 }
 
-/** `contentUrl`: where the gateway itself gives the video out, for vendors whose own URL needs credentials. */
+/** The specification's shape. `contentUrl`: the gateway's download URL, for vendors whose own requires credentials. */
 export function specificationShape(task: StoredTask, contentUrl: string): VideoTaskObject {
   const { state, request, progress, url, error } = task.data
   return {
@@ -36,11 +37,11 @@ export function specificationShape(task: StoredTask, contentUrl: string): VideoT
   }
 }
 
-/** What xAI's clients poll at `/v1/videos/{id}`: OpenAI's shape with their word for the end, and where the video is. */
+/** xAI's shape at `/v1/videos/{id}`: OpenAI's, with xAI's status values and the URL of the video. */
 export function xaiShape(task: StoredTask, contentUrl: string): object {
-  const { state, request, url, seconds: made = request.duration } = task.data
+  const { state, request, url, seconds: length = request.duration } = task.data
   const status = state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'pending'
-  const video = { url: url ?? contentUrl, duration: made, respect_moderation: true }
+  const video = { url: url ?? contentUrl, duration: length, respect_moderation: true }
   return { ...openaiShape(task), request_id: task.id, status, ...(state === 'completed' && { video }) }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The video endpoints: `/v1/videos/generations` as the specification has it, and the same tasks under OpenAI's
- * `/v1/videos`, so that its clients work too.
+ * The video endpoints: `/v1/videos/generations` of the specification, and `/v1/videos` with the same tasks for OpenAI's
+ * clients.
  */
 import { GatewayError, invalid } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
@@ -13,9 +13,10 @@ import type { Query, QueryEndpoint } from '../endpoint.ts'
 import { readVideo, videoRequest } from './request.ts'
 import { specificationShape, taskReply, xaiShape } from './shape.ts'
 
-/** How long a client that asked for `async: false` is kept waiting before it gets the unfinished task. */
+/** Milliseconds after which a request with `async: false` gets the unfinished task. */
 const waitMs = 240_000
 
+/** `POST /v1/videos/generations`. */
 export const submitVideo: QueryEndpoint = {
   name: 'videos.generations.create',
   limited: true,
@@ -26,6 +27,7 @@ export const submitVideo: QueryEndpoint = {
   },
 }
 
+/** `GET /v1/videos/generations/{id}`. */
 export const retrieveVideoTask: QueryEndpoint = {
   name: 'videos.generations.retrieve',
   async answer(query) {
@@ -34,6 +36,7 @@ export const retrieveVideoTask: QueryEndpoint = {
   },
 }
 
+/** `POST /v1/videos`. */
 export const createVideo: QueryEndpoint = {
   name: 'videos.create',
   limited: true,
@@ -43,16 +46,18 @@ export const createVideo: QueryEndpoint = {
   },
 }
 
+/** `GET /v1/videos/{id}`. */
 export const retrieveVideo: QueryEndpoint = {
   name: 'videos.retrieve',
   async answer(query) {
     const task = await query.parts.videos.find(query.caller.account, idIn(query))
-    // xAI's clients poll at the same path, for another word.
+    // xAI's clients use the same path, but expect another shape.
     const isXai = /\bai-sdk[-/]xai\//.test(header(query.exchange, 'user-agent') ?? '')
     return taskReply(task, isXai ? xaiShape(task, contentUrl(query, task.id)) : openaiShape(task))
   },
 }
 
+/** `GET /v1/videos`. */
 export const listVideos: QueryEndpoint = {
   name: 'videos.list',
   async answer({ parts: { videos }, caller, exchange }) {
@@ -68,6 +73,7 @@ export const listVideos: QueryEndpoint = {
   },
 }
 
+/** `DELETE /v1/videos/{id}`. */
 export const deleteVideo: QueryEndpoint = {
   name: 'videos.delete',
   async answer(query) {
@@ -86,14 +92,17 @@ async function create(query: Query, shape: 'specification' | 'openai'): Promise<
   return { task: await parts.videos.create({ caller, request, digest, idempotencyKey }), async: order.async }
 }
 
-/** Ids are opaque words: what cannot be one is answered as an unknown one. */
+/** The task id in the path. Throws 404 for anything that cannot be one. */
 export function idIn({ rest }: Query): string {
   const id = decodeSegment(rest)
   if (id === undefined || !isId(id)) throw noSuchTask()
   return id
 }
 
-/** No other text reaches a store: some fail at a few of them, and would be taken to be down. */
+/**
+ * Whether a text can be a task id. Nothing else is passed to stores, which fail on some texts and would seem to be
+ * down.
+ */
 function isId(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,80}$/.test(text)
 }
@@ -102,6 +111,7 @@ function contentUrl({ parts, exchange }: Query, id: string): string {
   return `${parts.publicUrl || (exchange.base ?? '')}/v1/videos/${id}/content`
 }
 
+/** The 409 error for a video that is not finished. */
 export function notReady(): GatewayError {
   return new GatewayError('conflict', {
     message: 'The video is not finished. Poll the task until it is "completed".',

@@ -14,10 +14,14 @@ const user = (...content: unknown[]) => message({ content })
 
 test.each<[object, string, string]>([
   [{ messages: undefined }, 'messages', 'Missing required parameter'],
-  [message({}), 'messages[0].content', 'Missing required parameter: "messages[0].content", a text, or a list of parts'],
+  [
+    message({}),
+    'messages[0].content',
+    'Missing required parameter: "messages[0].content", a string, or an array of parts',
+  ],
   [message({ content: null }), 'messages[0].content', 'Missing required parameter'],
   [message({ role: 'system' }), 'messages[0].content', 'Missing required parameter'],
-  [message({ content: 5 }), 'messages[0].content', 'must be a text or a list of parts'],
+  [message({ content: 5 }), 'messages[0].content', 'must be a string or an array of content parts'],
   [message({ role: 'bot', content: 'x' }), 'messages[0].role', '"developer"|"system"|"user"|"assistant"'],
   [user('Hello'), 'messages[0].content[0]', 'expected object, received string'],
   [user({ text: 'Hello' }), 'messages[0].content[0].type', 'Missing required parameter'],

@@ -1,4 +1,7 @@
-/** A call of a tool while it is written. The input of a custom one is only known when it is whole: it comes wrapped in JSON. */
+/**
+ * A call of a tool while it is written. The input of a custom one is only known when it is whole: it comes wrapped in
+ * JSON.
+ */
 import type { OutputItem, ResponseEvent } from '../../../wire/responses.ts'
 import { parsed } from './call-queue.ts'
 import type { ItemStatus, OpenItem, Place } from './open-item.ts'

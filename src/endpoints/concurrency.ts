@@ -1,7 +1,10 @@
-/** Several calls for one request, few of them at the same time. */
+/** Several provider calls for one request, with limited concurrency. */
 
-/** The results in the order of the items. After a failure nothing more is begun, and the signal of the rest is aborted. */
-export async function several<Item, Result>(
+/**
+ * Maps items with at most `atOnce` calls of `run` at the same time; the results are in the order of the items. After a
+ * failure no further call starts, and the signal of the others is aborted.
+ */
+export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   atOnce: number,
   signal: AbortSignal,
@@ -26,7 +29,9 @@ export async function several<Item, Result>(
   return results
 }
 
-/** What comes of several sources, in the order in which it comes. Each is begun by its function. */
+/**
+ * The values of several iterators, in the order in which they arrive. At most `atOnce` iterators are open at a time.
+ */
 export async function* merge<T>(
   sources: readonly (() => AsyncIterator<T>)[],
   atOnce: number,

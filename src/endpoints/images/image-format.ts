@@ -1,12 +1,11 @@
-/** One image in the form that was asked for. */
 import { readDataUrl } from '../../providers/data-url.ts'
 import type { Image, ImageRequest } from '../../wire/images.ts'
 
 /**
- * Base64 becomes a `data:` URL and the other way round; an address on the web is not fetched, and stays what it is. The
- * same object where nothing had to change.
+ * An image in the requested `response_format`: converts between base64 and a `data:` URL. Other URLs are kept and not
+ * downloaded. The same object if nothing has to change.
  */
-export function asAsked(image: Image, format: ImageRequest['response_format'], type: string | undefined): Image {
+export function inFormat(image: Image, format: ImageRequest['response_format'], type: string | undefined): Image {
   const { b64_json: base64, url, ...rest } = image
   if (format === 'url' && url === undefined && base64 !== undefined) {
     return { ...rest, url: `data:image/${type ?? typeOf(base64)};base64,${base64}` }
@@ -15,7 +14,7 @@ export function asAsked(image: Image, format: ImageRequest['response_format'], t
   return inline === undefined ? image : { ...rest, b64_json: inline.base64 }
 }
 
-/** The type of an image, told by its first bytes in base64. */
+/** The type of an image, from its first bytes in base64. */
 function typeOf(base64: string): string {
   if (base64.startsWith('/9j/')) return 'jpeg'
   if (base64.startsWith('UklGR')) return 'webp'

@@ -1,4 +1,4 @@
-/** What an image model takes, held against what is asked of it. */
+/** Validation of image requests against the limits of a model. */
 import { GatewayError, invalid } from '../../errors.ts'
 import type { Model } from '../../models/contract.ts'
 import type { ImageRequest } from '../../wire/images.ts'
@@ -6,23 +6,26 @@ import type { Order } from '../endpoint.ts'
 
 const openaiQualities = ['standard', 'hd', 'low', 'medium', 'high', 'auto']
 
-/** Throws 400 that names what would be right. */
-export function requireAble(order: Order<ImageRequest>, { image = {} }: Model): void {
+/**
+ * Throws 400 for a size, quality or number of images that the model does not support; the message lists valid values.
+ */
+export function checkImageLimits(order: Order<ImageRequest>, { image = {} }: Model): void {
   const { sizes, qualities = openaiQualities, maxN = 10 } = image
   const [size, quality, n] = ['size', 'quality', 'n'].map((name) => order.field(name))
-  if (typeof size === 'string') requireSize(size, sizes)
+  if (typeof size === 'string') checkSize(size, sizes)
   if (typeof quality === 'string' && !qualities.includes(quality)) {
     throw invalid(`"quality" must be one of ${listed(qualities)} for this model.`, 'quality')
   }
   if (typeof n === 'number' && n > maxN) throw invalid(`"n" must be between 1 and ${maxN} for this model.`, 'n')
 }
 
-export function requireEdits({ image }: Model): void {
+/** Throws 400 if the model does not support edits. */
+export function checkEdits({ image }: Model): void {
   if (image?.edits !== false) return
-  throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not edit images.' })
+  throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not support image edits.' })
 }
 
-function requireSize(size: string, allowed: readonly string[] | undefined): void {
+function checkSize(size: string, allowed: readonly string[] | undefined): void {
   if (allowed !== undefined) {
     if (!allowed.includes(size)) throw invalid(`"size" must be one of ${listed(allowed)} for this model.`, 'size')
   } else if (!/^(?:[1-9]\d{0,4}x[1-9]\d{0,4}|auto)$/.test(size)) {

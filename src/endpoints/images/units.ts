@@ -1,16 +1,15 @@
-/** How many images a request asks for, and of which kind: what is held for them is the price of these. */
+/** The number and kind of images that a request can produce, for which money is held. */
 import { choicesIn } from '../../admission/choices.ts'
+import type { Asked } from '../../admission/estimate.ts'
 import type { Units } from '../../billing/receipt.ts'
 import type { Model } from '../../models/contract.ts'
-import type { Order } from '../endpoint.ts'
 
-type Asked = Pick<Order<unknown>, 'field' | 'form'>
-
-/** A form that is still arriving may yet say how many. */
-export function imagesAsked({ field, form }: Asked, { image }: Model): number {
+/** The number of images; the model's maximum while a form that may still set `n` is arriving. */
+export function imageCount({ field, form }: Asked, { image }: Model): number {
   return choicesIn(field, form === undefined || form.kept || image === undefined ? 1 : (image.maxN ?? 10))
 }
 
+/** The billable units of so many images. */
 export function imageUnits({ field }: Asked, images: number): Units {
   const size = field('size')
   const quality = field('quality')

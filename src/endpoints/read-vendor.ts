@@ -1,0 +1,16 @@
+/** Reading malformed data of a vendor fails the attempt and not the request, because another vendor may succeed. */
+import { tryNext } from '../providers/failure.ts'
+
+/** The result of `read`. A `TypeError` or `RangeError` in it becomes a 503 that lets the next deployment be tried. */
+export function readVendor<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw vendorFault(error)
+  }
+}
+
+/** The same conversion for an error that was caught elsewhere. */
+export function vendorFault(error: unknown): unknown {
+  return error instanceof TypeError || error instanceof RangeError ? tryNext(error) : error
+}
