@@ -1,4 +1,3 @@
-/** Which models a group sees. What it does not see does not exist for it. */
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../auth/contract.ts'
 import type { ScopedRate } from '../limits/rate.ts'
@@ -6,19 +5,22 @@ import { within } from '../http/deadline.ts'
 import type { Model, ModelRegistry } from './contract.ts'
 import { priced } from './priced.ts'
 
+/** A model group: the models, limits and prices of its keys. */
 export interface Group {
-  /** The models of the group: `'*'`, or names, of which each may end in `*`. */
+  /** `'*'` for all models, or model names, each of which may end in `*`. */
   readonly models: '*' | readonly string[]
-  /** How much may be used: by each account of the group, unless `per` says otherwise. */
+  /** Limits, counted per account of the group unless `per` is set. */
   readonly rate?: ScopedRate
-  /** Factor on all prices, such as `'0.8'`. Default `'1'`. Only used with `billing`. */
+  /** Factor applied to all prices, such as `'0.8'`. Default `'1'`. Only used with `billing`. */
   readonly priceMultiplier?: string
 }
 
+/** Model groups by name. */
 export type Groups = Readonly<Record<string, Group>>
 
 const registryTimeoutMs = 3_000
 
+/** The models that each caller may use. All other models do not exist for it. */
 export class Catalogue {
   readonly #registry: ModelRegistry
   readonly #groups: Groups
@@ -28,7 +30,7 @@ export class Catalogue {
     this.#groups = groups
   }
 
-  /** Throws 404 `model_not_found`, the same for a model that does not exist and for one outside the caller's group. */
+  /** Throws the same 404 `model_not_found` for a model that does not exist and for one outside the caller's group. */
   async find(id: string, caller: Caller): Promise<Model> {
     const found = this.#registry.find(id)
     const given = found instanceof Promise ? await within(registryTimeoutMs, found, 'the model registry') : found
@@ -37,7 +39,7 @@ export class Catalogue {
     return model
   }
 
-  /** The model whatever the group, for work that was allowed when it began. */
+  /** The model regardless of groups, for work that was authorised when it started. */
   async lookUp(id: string): Promise<Model | undefined> {
     const found = await this.#registry.find(id)
     return found && priced(found)
@@ -60,7 +62,7 @@ export class Catalogue {
   }
 }
 
-/** Says what was asked for: a name is misspelt more often than a model is missing. */
+/** The message repeats the requested name, because most such errors are typos. */
 function noSuchModel(id: string): GatewayError {
   const message = `The model "${id.slice(0, 128)}" does not exist or you do not have access to it.`
   return new GatewayError('model_not_found', { message })

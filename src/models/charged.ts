@@ -1,4 +1,3 @@
-/** Prices that would leave what a model makes free by mistake, such as one of tokens for a video model. */
 import type { Price, Product } from '../billing/price.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { Model } from './contract.ts'
@@ -11,13 +10,13 @@ const names: Readonly<Record<Product, string>> = {
   videos: 'its videos',
 }
 
-/** What is wrong with the price of a call that makes this product, and what to add; undefined where nothing is. */
+/** Describes why a price would make a product free by mistake, such as a price per token for a video model. */
 export function uncharged(price: Price, product: Product): string | undefined {
   const part = price.missing(product)
-  return part && `charges nothing for ${names[product]}: add "${part}", or ${part}: '0' if that is to be free`
+  return part && `charges nothing for ${names[product]}: add "${part}", or ${part}: '0' to make it free`
 }
 
-/** Throws a `TypeError` for a model with a price that charges for nothing of what its provider can make. */
+/** Throws a `TypeError` for a model whose price charges for none of the products its provider can make. */
 export function requireCharged({ id, price: own, deployments }: Model): void {
   for (const deployment of deployments) {
     const price = own ?? deployment.price
@@ -28,7 +27,7 @@ export function requireCharged({ id, price: own, deployments }: Model): void {
   }
 }
 
-/** Which methods of a provider make what. */
+/** The methods of a provider that make each product. */
 const makers: readonly (readonly [Product, readonly (keyof Provider)[]])[] = [
   ['text', ['chat', 'complete', 'respond']],
   ['vectors', ['embed']],

@@ -1,91 +1,98 @@
-/**
- * Which models there are. The embedded registry takes them from the options; a registry of one's own may read them from
- * a database or a configuration service.
- */
 import type { DisconnectPolicy } from '../billing/disconnect.ts'
 import type { Price, PriceOptions } from '../billing/price.ts'
 import type { ScopedRate } from '../limits/rate.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { VideoLimits } from '../providers/video.ts'
 
-/** One way to reach a model. */
+/** A provider together with its name for a model: one way to serve the model. */
 export interface Deployment {
   readonly provider: Provider
   /** The vendor's name for the model. */
   readonly model: string
-  /** Deployments are tried in ascending order; those of the same order are drawn by weight. */
+  /** Deployments are tried in ascending order. */
   readonly order: number
+  /** Among deployments of the same order, the relative probability of being tried first. */
   readonly weight: number
-  /** The client chose the vendor's model name itself (`'openai/*'`), so an unknown one is the client's mistake. */
+  /** Whether the client chose the vendor's model name (`'openai/*'`), so that an unknown name is the client's error. */
   readonly open?: boolean
-  /** What a call of it costs, where the model itself has no price. */
+  /** Price of a request, if the model itself has none. */
   readonly price?: Price
-  /** As `Model.allow`, where the model itself says nothing. */
+  /** Like `Model.allow`, if the model itself has none. */
   readonly allow?: readonly string[]
-  /** As `Model.set`, whose fields come before these. */
+  /** Like `Model.set`, whose fields take precedence. */
   readonly set?: Readonly<Record<string, unknown>>
 }
 
-/** What an image model takes. The gateway refuses everything else with 400, and names what would be right. */
+/** What an image model supports. Requests for anything else are rejected with a 400 that lists the valid values. */
 export interface ImageAbilities {
-  /** The values of `size`. Absent: any `<width>x<height>`, and `auto`. */
+  /** Valid values of `size`. Default: any `<width>x<height>`, and `auto`. */
   readonly sizes?: readonly string[]
-  /** The values of `quality`. Default: OpenAI's, `standard`, `hd`, `low`, `medium`, `high`, `auto`. */
+  /** Valid values of `quality`. Default: those of OpenAI: `standard`, `hd`, `low`, `medium`, `high`, `auto`. */
   readonly qualities?: readonly string[]
-  /** Images of one call at most. Default 10. */
+  /** Maximum number of images per request. Default 10. */
   readonly maxN?: number
-  /** Whether it edits images. Default true. */
+  /** Whether the model edits images. Default true. */
   readonly edits?: boolean
-  /** False: the vendor answers in base64 only and refuses the field `response_format`, which is then kept from it. Default true. */
+  /**
+   * Whether the vendor accepts the field `response_format`. False for vendors that always return base64 and reject the
+   * field, which is then not sent. Default true.
+   */
   readonly responseFormat?: boolean
 }
 
+/** A model as clients see it, and how it is served. */
 export interface Model {
   /** The name clients use. */
   readonly id: string
   /** Seconds since the epoch. */
   readonly created: number
+  /** `owned_by` in the model list. */
   readonly ownedBy: string
-  /** Tokens of input and output together, where known. */
+  /** Maximum tokens of input and output together, if known. */
   readonly contextWindow?: number
-  /** Tokens of output at most, where known. Also what a vendor that insists on a limit is given. */
+  /** Maximum output tokens, if known. Also sent to vendors that require a limit. */
   readonly maxOutputTokens?: number
-  /** For image models. */
+  /** What an image model supports. Default: everything. */
   readonly image?: ImageAbilities
-  /** What may be asked of a video model. Absent: what its provider says of it. */
+  /** What a video model supports. Default: what its provider declares. */
   readonly video?: VideoLimits
-  /** The groups that may use the model; absent: every group whose own list names it. */
+  /** The groups that may use the model. Default: every group whose `models` include it. */
   readonly groups?: readonly string[]
-  /** What a call costs. Without one, the price of the deployment that answers. */
+  /** Price of a request. Default: the price of the deployment that serves it. */
   readonly price?: Price
-  /** What becomes of a call whose client leaves, where it differs from the gateway's rule. */
+  /** What happens when a client disconnects. Default: `billing.onDisconnect`. */
   readonly onDisconnect?: DisconnectPolicy
-  /** How much of the model may be used: by everybody together, unless `per` says otherwise. */
+  /** Limits of the model, counted for all callers together unless `per` is set. */
   readonly rate?: ScopedRate
-  /** Fields that clients may use although they choose model, price or amount at the vendor. */
+  /** Fields that clients may use although they change the vendor's model, price or amount of work. */
   readonly allow?: readonly string[]
-  /** Fields of every request that the host has fixed: the client's own values are replaced. */
+  /** Fields that are set in every request and replace the client's values. */
   readonly set?: Readonly<Record<string, unknown>>
   /** At least one. */
   readonly deployments: readonly Deployment[]
 }
 
-/** The specification's two kinds of video model. */
+/** Limits of a video model that produces portrait videos. */
 export const portraitVideo: VideoLimits = { sizes: ['720x1280', '1024x1792'] }
+/** Limits of a video model that produces landscape videos. */
 export const landscapeVideo: VideoLimits = { sizes: ['1280x720', '1792x1024'] }
 
-/** A model as a registry gives it: prices may be plain texts, as in the options. */
+/** A model as a registry returns it: prices may be plain objects of strings, as in the options. */
 export interface RegistryModel extends Omit<Model, 'price' | 'deployments'> {
   readonly price?: Price | PriceOptions
   /** At least one. */
   readonly deployments: readonly (Omit<Deployment, 'price'> & { readonly price?: Price | PriceOptions })[]
 }
 
+/**
+ * The source of models. The models of the options are one; another may read them from a database or a configuration
+ * service.
+ */
 export interface ModelRegistry {
-  /** Required. The model a client means by `id`, aliases and wildcards resolved; undefined when there is none. */
+  /** Required. The model that `id` refers to, with aliases and wildcards resolved; undefined if there is none. */
   find(id: string): Promise<RegistryModel | undefined> | RegistryModel | undefined
-  /** Required. All models worth listing, in the order they should be shown. */
+  /** Required. All models to list, in order. */
   list(signal: AbortSignal): Promise<readonly RegistryModel[]> | readonly RegistryModel[]
-  /** Optional. Gives back what the registry holds. Called once by `gateway.close()`. */
+  /** Optional. Releases the registry's resources. Called once by `gateway.close()`. */
   close?(): Promise<void>
 }

@@ -1,26 +1,26 @@
 /**
- * Fields that choose what the host pays. A vendor names those it knows (`Provider.costs`); they are refused with 400
- * unless the model allows them (`allow`) or fixes them (`set`). All other unknown fields pass.
+ * Fields that change what the host pays. A provider lists those of its vendor (`Provider.costs`). They are rejected with
+ * a 400 unless the model's options allow them (`allow`) or set them (`set`). All other unknown fields are passed on.
  */
 import { GatewayError } from '../errors.ts'
 import type { CostRules, Harmless } from '../providers/costs/contract.ts'
 import type { Deployment, Model } from './contract.ts'
 
-/** The fields of a request, read one by one. */
+/** The fields of a request. */
 export interface Asked {
   /** The names of the top-level fields, as the client wrote them. */
   readonly names: () => Iterable<string>
   readonly field: (name: string) => unknown
-  /** Whether an object inside a field has a name twice, of which parsers take one or the other. */
+  /** Whether an object inside a field has a duplicate name. Parsers differ in which of the two they use. */
   readonly repeatsWithin?: ((name: string) => boolean) | undefined
 }
 
-/** What becomes of the request: fields with other values, or (undefined) left out. */
+/** Changes to a request: new values of fields; undefined removes a field. */
 export type Changes = Readonly<Record<string, unknown>>
 
 /**
- * Fields that the gateway reads itself. A second spelling of one would be a field of its own here and the same field to
- * a vendor whose parser ignores case.
+ * Fields that the gateway reads itself. In another spelling they are unknown fields to the gateway, but the same fields
+ * to a vendor whose parser ignores case.
  */
 const readHere = [
   'model',
@@ -36,12 +36,12 @@ const readHere = [
   'tools',
 ]
 
-/** Objects whose members some vendors and proxies take for fields of the request. */
+/** Objects whose members some vendors and proxies treat as fields of the request. */
 const containers = ['extra_body', 'extra_json']
 
 const namesOf = new WeakMap<CostRules, KnownNames>()
 
-/** Throws 400 that names the first field which the model does not leave to its callers. */
+/** The changes that `set` requires. Throws a 400 for the first field that clients may not use. */
 export function fitCosts(endpoint: string, asked: Asked, model: Model): Changes | undefined {
   let changes: Record<string, unknown> | undefined = model.set && { ...model.set }
   for (const deployment of model.deployments) {
@@ -54,8 +54,8 @@ export function fitCosts(endpoint: string, asked: Asked, model: Model): Changes 
 }
 
 /**
- * For a form that is passed on while it comes: its later fields are not known when `fitCosts` looks at it. False for a
- * field to be left out. Throws as `fitCosts` does.
+ * Checks one field of a form that is passed on while it is received, whose later fields `fitCosts` could not check.
+ * Returns false if the field must be left out. Throws like `fitCosts`.
  */
 export function passesLate(endpoint: string, name: string, value: string, model: Model): boolean {
   const field = (other: string) => (other === name ? value : undefined)
@@ -102,7 +102,7 @@ class Check {
     const value = this.#asked.field(name)
     const container = containers.find((each) => isNamed(base, each))
     if (container !== undefined) return this.#container(name, value)
-    // What the host fixes is not refused: its value goes out, under its name alone.
+    // A field in `set` is not rejected: its value is replaced, and other spellings of it are removed.
     const fixed = Object.keys(this.#set).find((each) => isNamed(base, each))
     if (fixed !== undefined) return name === fixed ? undefined : { [name]: undefined }
     if (!this.#mayPass(base, value)) throw this.#refusal(name)
@@ -116,7 +116,7 @@ class Check {
       const base = this.#known.baseOf(inner)
       if (base === undefined) continue
       const member = (value as Changes)[inner]
-      // The gateway has read none of these.
+      // The gateway has not checked these here.
       if (readHere.some((each) => isNamed(base, each)) || containers.some((each) => isNamed(base, each))) {
         if (member !== null) throw this.#refusal(`${name}.${inner}`)
       } else if (!this.#mayPass(base, member, true)) throw this.#refusal(`${name}.${inner}`)
@@ -131,7 +131,7 @@ class Check {
       isNamed(base, each),
     ) ?? ['', []]
     if (typeof harmless !== 'function') return harmless.includes(value)
-    // Such a rule relies on what the provider makes of the field by its own name.
+    // The rule applies only to the field's exact name, because that is what the provider reads.
     return !inside && base === name && harmless(value, this.#asked.field)
   }
 
@@ -145,7 +145,7 @@ class Check {
     return this.#asked.repeatsWithin?.(name) === true ? { [name]: kept } : undefined
   }
 
-  /** False for a tool to be left out. Groups hold tools of their own. */
+  /** Returns false if the tool must be left out. A tool may contain a group of tools. */
   #keeps(tool: unknown, place: string): boolean {
     const { type, tools, environment } = Object(tool) as { type?: unknown; tools?: unknown; environment?: unknown }
     if (typeof type !== 'string' || this.#allow.includes(type)) return true
@@ -162,12 +162,12 @@ class Check {
     const what = type === undefined ? `"${param}"` : `tools of the type "${type}"`
     return new GatewayError('unsupported_parameter', {
       param,
-      message: `The model "${this.#model.id}" does not take ${what} from its callers, because of what it costs. Leave it out.`,
+      message: `The model "${this.#model.id}" does not allow ${what}, because it changes the cost. Remove it.`,
     })
   }
 }
 
-/** The names of the rules in whatever spelling. What was looked up is kept, for requests are much alike. */
+/** Recognises the names of the rules in any spelling. Caches look-ups, because most requests have the same fields. */
 class KnownNames {
   readonly #pattern: RegExp
   readonly #seen = new Map<string, string | undefined>()
@@ -178,7 +178,7 @@ class KnownNames {
     this.#pattern = new RegExp(`^(${names.join('|')})(?:[[.].*)?$`, 'isu')
   }
 
-  /** The known name as it is written; undefined for a name that is not known. */
+  /** The part of a field's name that matches a known name; undefined if none does. */
   baseOf(name: string): string | undefined {
     if (this.#seen.has(name)) return this.#seen.get(name)
     const base = this.#pattern.exec(name)?.[1]
@@ -198,17 +198,17 @@ function spellings(name: string): string {
   return name.split('_').join('[_-]?')
 }
 
-/** `Service-Tier` and `serviceTier` are `service_tier`. Unicode's folding of case makes `ſ` an `s`. */
+/** `Service-Tier` and `serviceTier` equal `service_tier`. The `u` flag also matches `ſ`, which Unicode folds to `s`. */
 function isNamed(written: string, name: string): boolean {
   return written === name || new RegExp(`^${spellings(plain(name))}$`, 'iu').test(written)
 }
 
-/** A host may write `serviceTier`. */
+/** Options may use camel case, such as `serviceTier`. */
 function plain(name: string): string {
   return name.replaceAll(/([a-z])([A-Z])/g, '$1_$2').replaceAll('-', '_')
 }
 
-/** Forms carry objects as text. */
+/** Objects in forms are JSON text. */
 function parsed(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
   try {

@@ -1,17 +1,17 @@
-/** What known image models take, for `image` of a model in the options. Source: OpenAI's images reference. */
 import type { ImageAbilities } from './contract.ts'
 
+/** Abilities of OpenAI's image models, for `image` of a model in the options. Source: OpenAI's images reference. */
 export const imageModels: Readonly<Record<'dallE3' | 'dallE2' | 'gptImage1', ImageAbilities>> = {
-  /** Highest quality, one image a call, square or 16:9. */
+  /** One image per request, square or 16:9. */
   dallE3: {
     sizes: ['1024x1024', '1792x1024', '1024x1792'],
     qualities: ['standard', 'hd', 'auto'],
     maxN: 1,
     edits: false,
   },
-  /** Square images in three sizes, and edits. */
+  /** Square images in three sizes; supports edits. */
   dallE2: { sizes: ['256x256', '512x512', '1024x1024'], qualities: ['standard', 'auto'] },
-  /** Square or 3:2, and edits. Answers in base64 only. */
+  /** Square or 3:2; supports edits. Returns base64 only. */
   gptImage1: {
     sizes: ['1024x1024', '1536x1024', '1024x1536', 'auto'],
     qualities: ['low', 'medium', 'high', 'auto'],

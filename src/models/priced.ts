@@ -1,10 +1,12 @@
-/** The models of a registry with their prices read: a registry may give them as plain texts, as options do. */
 import { Price, type PriceOptions } from '../billing/price.ts'
 import type { Model, RegistryModel } from './contract.ts'
 
 const read = new WeakMap<RegistryModel, Model>()
 
-/** The same object where there is nothing to read. Throws a `TypeError` that names the model and the field at fault. */
+/**
+ * A registry's model with parsed prices; the same object if they are already parsed. Throws a `TypeError` that names the
+ * model and the invalid field.
+ */
 export function priced(model: RegistryModel): Model {
   const { price, deployments } = model
   if (isRead(price) && deployments.every((each) => isRead(each.price))) return model as Model

@@ -1,4 +1,3 @@
-/** The embedded registry: the models of the options. */
 import type { DisconnectPolicy } from '../billing/disconnect.ts'
 import { Price, type PriceOptions } from '../billing/price.ts'
 import type { ScopedRate } from '../limits/rate.ts'
@@ -9,51 +8,53 @@ import type { VideoLimits } from '../providers/video.ts'
 import { requireCharged } from './charged.ts'
 import type { Deployment, ImageAbilities, Model, ModelRegistry } from './contract.ts'
 
-/** A model in the options: a provider alone, or with what there is to say about it. */
+/** A model in the options: a provider alone, or a provider with options. */
 export type ModelEntry = Provider | ModelOptions
 
+/** Options of a model. */
 export interface ModelOptions {
-  /** Who serves the model. Either this or `route`. */
+  /** The provider of the model. Either this or `route`. */
   readonly provider?: Provider
   /** The provider's name for the model. Default: the name clients use. */
   readonly providerModel?: string
-  /** Several ways to reach the model, tried in order; entries of the same `order` are drawn by weight. */
+  /** Several deployments of the model, tried in order; those of the same `order` are chosen at random by `weight`. */
   readonly route?: readonly RouteEntry[]
-  /** Other names that mean this model. Not listed. */
+  /** Other names of the model. Not listed. */
   readonly aliases?: readonly string[]
-  /** The groups that may use the model. Default: every group whose `models` name it. */
+  /** The groups that may use the model. Default: every group whose `models` include it. */
   readonly groups?: readonly string[]
   /** `owned_by` in the list. Default: the provider's name. */
   readonly ownedBy?: string
   /** `created` in the list, seconds since the epoch. Default: when the gateway was created. */
   readonly created?: number
-  /** Tokens of input and output together. */
+  /** Maximum tokens of input and output together. */
   readonly contextWindow?: number
-  /** Tokens of output at most. */
+  /** Maximum output tokens. */
   readonly maxOutputTokens?: number
-  /** What an image model takes, such as `imageModels.dallE3`. Default: anything. */
+  /** What an image model supports, such as `imageModels.dallE3`. Default: everything. */
   readonly image?: ImageAbilities
-  /** What a call costs. Default for a `route`: the price of the model that answers. Only used with `billing`. */
+  /** Price of a request. Default for a `route`: the price of the model that serves it. Only used with `billing`. */
   readonly price?: PriceOptions
-  /** What becomes of a call whose client leaves. Default: `billing.onDisconnect`. */
+  /** What happens when a client disconnects. Default: `billing.onDisconnect`. */
   readonly onDisconnect?: DisconnectPolicy
-  /** How much of the model may be used: by everybody together, unless `per` says otherwise. */
+  /** Limits of the model, counted for all callers together unless `per` is set. */
   readonly rate?: ScopedRate
   /**
-   * Fields, and types of `tools`, that clients may use although they choose another model, price or amount of work at the
-   * vendor, such as `['service_tier', 'code_interpreter']`. Those that are known to do so are refused otherwise. Default
-   * for a `route` without a price of its own: as the model that answers.
+   * Fields and types of `tools` that clients may use although they change the vendor's model, price or amount of work,
+   * such as `['service_tier', 'code_interpreter']`. Without this they are rejected. Default for a `route` without a price
+   * of its own: as in the model that serves the request.
    */
   readonly allow?: readonly string[]
   /**
-   * Top-level fields of every request, such as `{ service_tier: 'flex' }`; what a client sends in them is replaced. Those
-   * of the models in a `route` apply as well.
+   * Top-level fields that are set in every request, such as `{ service_tier: 'flex' }`. They replace the client's values.
+   * The fields of the models in a `route` apply as well.
    */
   readonly set?: Readonly<Record<string, unknown>>
-  /** What may be asked of a video model: `portraitVideo`, `landscapeVideo`, or limits of its own. Default: its provider's. */
+  /** What a video model supports: `portraitVideo`, `landscapeVideo`, or other limits. Default: what its provider declares. */
   readonly video?: VideoLimits
 }
 
+/** One deployment of a `route`. */
 export type RouteEntry =
   /** Another model of the options, by name. */
   | string
@@ -62,24 +63,25 @@ export type RouteEntry =
 
 export interface RegistryOptions {
   readonly now: () => number
-  /** Milliseconds for which a vendor's own list is kept. Default 300,000. */
+  /** Milliseconds for which a vendor's model list is cached. Default 300,000. */
   readonly listAgeMs?: number
-  /** Every model must have a price: throws a `TypeError` that names one without. Default false. */
+  /** Whether every model must have a price. Throws a `TypeError` that names one without. Default false. */
   readonly priced?: boolean
 }
 
-/** Milliseconds a vendor may take to list its models; then the list goes out without them. */
+/** Timeout in milliseconds of a vendor's model list; the list is then sent without its models. */
 const vendorListMs = 2_500
 
 interface Wildcard {
-  /** What stands before the `*`. */
+  /** The text before the `*`. */
   readonly prefix: string
   readonly model: Model
   listed?: { readonly models: readonly ModelObject[]; readonly at: number }
-  /** The question to the vendor that is under way. */
+  /** The request to the vendor in progress. */
   asking?: Promise<void> | undefined
 }
 
+/** A registry of the models in the options. Throws a `TypeError` that names an invalid model. */
 export function staticRegistry(entries: Readonly<Record<string, ModelEntry>>, options: RegistryOptions): ModelRegistry {
   const { now, listAgeMs = 300_000, priced = false } = options
   const models = new Map<string, Model>()
@@ -94,7 +96,7 @@ export function staticRegistry(entries: Readonly<Record<string, ModelEntry>>, op
     else models.set(id, model)
     if (!isProvider(entry)) for (const alias of entry.aliases ?? []) aliases.set(alias, id)
   }
-  // The longest prefix is the most exact one.
+  // The longest prefix is the most specific.
   wildcards.sort((left, right) => right.prefix.length - left.prefix.length)
 
   const find = (id: string): Model | undefined => {
@@ -127,7 +129,7 @@ function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string,
   const options: ModelOptions = isProvider(entry) ? { provider: entry } : entry
   const deployments = deploymentsOf(id, entries, [])
   const { groups, contextWindow, maxOutputTokens, image, video, price, onDisconnect, rate, set } = options
-  // At a price of its own, what may be asked of it is its own as well.
+  // A route with a price of its own does not inherit `allow`, because its price may not cover those fields.
   const allow = options.allow ?? (options.route !== undefined && price !== undefined ? [] : undefined)
   return {
     id,
@@ -148,15 +150,15 @@ function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string,
 }
 
 function deploymentsOf(id: string, entries: Readonly<Record<string, ModelEntry>>, above: string[]): Deployment[] {
-  if (above.includes(id)) throw new TypeError(`models: the route of "${above[0]}" leads back to "${id}". Take it out.`)
+  if (above.includes(id)) throw new TypeError(`models: the route of "${above[0]}" leads back to "${id}". Remove it.`)
   const entry = Object.hasOwn(entries, id) ? entries[id] : undefined
   if (entry === undefined)
-    throw new TypeError(`models: the route of "${above.at(-1)}" names "${id}", which is no model.`)
+    throw new TypeError(`models: the route of "${above.at(-1)}" names "${id}", which is not a model.`)
   const options: ModelOptions = isProvider(entry) ? { provider: entry } : entry
   const open = id.endsWith('*')
   if (options.provider !== undefined) {
     const { provider, providerModel, price, allow, set } = options
-    // In a wildcard, `providerModel` is a wildcard too: what the client wrote for one `*` replaces the other.
+    // In a wildcard, `providerModel` is a wildcard too: the client's text for one `*` replaces the other.
     const rest = {
       ...(open && { open }),
       ...(price && { price: priceOf(id, price) }),
@@ -188,7 +190,7 @@ function requirePrice({ id, price, deployments }: Model): void {
   )
 }
 
-/** The deployments of a routed model keep their own order inside the place of the route entry. */
+/** The deployments of a routed model keep their relative order within the order of the route entry. */
 function inOrder(deployments: Deployment[], order: number, weight: number): Deployment[] {
   return deployments.map((each) => ({ ...each, order: order + each.order / 1024, weight: each.weight * weight }))
 }
@@ -202,7 +204,7 @@ function openModel({ prefix, model }: Wildcard, id: string): Model {
   }
 }
 
-/** What the vendor lists, or what it listed last: a vendor that is down must not empty the list. */
+/** The models that the vendor lists, or its last list while the vendor is down. */
 async function offeredBy(wildcard: Wildcard, now: () => number, ageMs: number): Promise<Model[]> {
   const provider = wildcard.model.deployments[0]?.provider
   if (provider?.models === undefined) return []
@@ -217,7 +219,7 @@ async function offeredBy(wildcard: Wildcard, now: () => number, ageMs: number): 
   }))
 }
 
-/** One question serves everybody who wants to know meanwhile, and does not end with the client that was first. */
+/** Concurrent callers share one request to the vendor, which is independent of the client that caused it. */
 async function ask(wildcard: Wildcard, provider: Provider, now: () => number, ageMs: number): Promise<void> {
   try {
     const asked = Promise.resolve(provider.models?.({ signal: AbortSignal.timeout(vendorListMs) }))
@@ -228,7 +230,7 @@ async function ask(wildcard: Wildcard, provider: Provider, now: () => number, ag
   }
 }
 
-/** Every provider that is named in the options of models. */
+/** All providers in the options of models. */
 export function providersOf(models: Readonly<Record<string, ModelEntry>>): Set<Provider> {
   const providers = new Set<Provider>()
   for (const entry of Object.values(models)) {

@@ -41,9 +41,7 @@ describe('when the gateway is created', () => {
     [embedder, { output: '1' }, 'input'],
   ])('%o at %o lacks a price of %s', (provider, price, part) => {
     expect(() => create(provider, price)).toThrow(
-      new RegExp(
-        `^models\\["m"\\]\\.price charges nothing for .*: add "${part}", or ${part}: '0' if that is to be free`,
-      ),
+      new RegExp(`^models\\["m"\\]\\.price charges nothing for .*: add "${part}", or ${part}: '0' to make it free`),
     )
   })
 
