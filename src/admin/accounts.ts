@@ -1,4 +1,3 @@
-/** Accounts and their money. */
 import type { LedgerAccount, LedgerAudit, LedgerEntry, Ledger, Page, PageRequest } from '../billing/contract.ts'
 import { formatMoney, parseMoney } from '../billing/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
@@ -6,38 +5,46 @@ import type { Guard } from '../store-access/guard.ts'
 import type { AdminParts } from './parts.ts'
 import { requireValid, rules } from './check.ts'
 
+/** An account, with amounts as decimal strings. */
 export interface AccountView {
   readonly id: string
   readonly name?: string
-  /** What can still be spent, such as `'12.5'`. */
+  /** Amount available, such as `'12.5'`. */
   readonly balance: string
-  /** What calls under way have taken out of it until they end. */
+  /** Amount held for open requests and tasks; not included in `balance`. */
   readonly held: string
-  /** May spend whatever the balance is. */
+  /** Whether requests are admitted regardless of the balance. */
   readonly unlimited: boolean
+  /** Milliseconds since the epoch. */
   readonly createdAt: number
 }
 
+/** A payment to an account. */
 export interface TopUp {
   readonly account: string
-  /** Such as `'50'`. */
+  /** A decimal string, such as `'50'`. */
   readonly amount: string
-  /** Names the payment, once for ever: the id of the order or of the payment event. The same one never counts twice. */
+  /** Unique id of the order or payment event. A payment with the same reference is never counted twice. */
   readonly reference: string
+  /** A remark, stored with the entry. */
   readonly note?: string
 }
 
+/** The result of a payment. */
 export interface Credited {
+  /** The balance afterwards. */
   readonly balance: string
-  /** The reference was known: nothing was changed. */
+  /** Whether the reference was already used for the same payment, so that nothing changed. */
   readonly repeated: boolean
 }
 
+/** A ledger entry, with amounts as decimal strings. */
 export interface EntryView extends Omit<LedgerEntry, 'amount' | 'overage'> {
   readonly amount: string
   readonly overage: string
 }
 
+/** Accounts, payments and ledger entries. Methods throw a 400 without the option `billing`, and a 503 if the ledger fails. */
 export class AccountAdmin {
   readonly #ledger: Ledger | undefined
   readonly #guard: Guard
@@ -51,7 +58,7 @@ export class AccountAdmin {
     this.#minimum = parseMoney(minimumTopUp)
   }
 
-  /** Opens an account, or changes what is given of one that exists. */
+  /** Opens an account, or changes the given fields of an existing one. */
   async open(account: {
     readonly id: string
     readonly name?: string
@@ -61,21 +68,22 @@ export class AccountAdmin {
     return view(await this.#ask((ledger) => ledger.open(account)))
   }
 
-  /** Undefined when there is none. */
+  /** The account with this id; undefined if there is none. */
   async find(id: string): Promise<AccountView | undefined> {
     requireId(id, 'id')
     const account = await this.#ask((ledger) => ledger.account(id))
     return account && view(account)
   }
 
+  /** All accounts, ordered by id. */
   async list(page: PageRequest = {}): Promise<Page<AccountView>> {
     requireValid(rules.page, page)
     return paged(await this.#page((ledger) => offering(ledger, 'accounts', 'accounts').accounts(page)), view)
   }
 
   /**
-   * Adds to the balance of an account, which is opened if it is not known. Repeating a top-up with its reference changes
-   * nothing; the reference with another amount or account is a 409.
+   * Adds a payment to an account, which is opened if it does not exist. A repeated payment with the same reference changes
+   * nothing; the same reference with another amount or account throws a 409.
    */
   async topUp(payment: TopUp): Promise<Credited> {
     const micros = amountOf(payment)
@@ -83,14 +91,14 @@ export class AccountAdmin {
     return this.#credit(payment, micros)
   }
 
-  /** Adds to or takes from a balance without a minimum: for corrections, and refunds outside of calls. */
+  /** Adds to or subtracts from a balance, without a minimum: for corrections and refunds. */
   async adjust(payment: TopUp): Promise<Credited> {
     const micros = amountOf(payment)
     if (micros === 0n) throw invalid('An adjustment cannot be zero.', 'amount')
     return this.#credit(payment, micros)
   }
 
-  /** The books of an account, newest first: credits, settlements, releases. */
+  /** The ledger entries of an account, newest first: credits, settlements and releases. */
   async entries(account: string, page: PageRequest = {}): Promise<Page<EntryView>> {
     requireId(account, 'account')
     requireValid(rules.page, page)
@@ -102,7 +110,7 @@ export class AccountAdmin {
     }))
   }
 
-  /** Adds all books up again. `faults` is empty, or something is badly wrong. */
+  /** Recomputes all balances from the entries. `faults` is empty unless data is corrupt. */
   async audit(): Promise<LedgerAudit> {
     return this.#page((ledger) => ledger.audit())
   }
@@ -123,7 +131,7 @@ export class AccountAdmin {
     return this.#call(this.#guard, question)
   }
 
-  /** For what may read much: it has a longer deadline, and a failure of its own does not keep money from being booked. */
+  /** For calls that may read many rows: they have a longer timeout and a separate breaker. */
   #page<T>(question: (ledger: Ledger) => Promise<T> | T): Promise<T> {
     return this.#call(this.#pageGuard, question)
   }
@@ -139,7 +147,7 @@ function view({ balance, held, ...account }: LedgerAccount): AccountView {
   return { ...account, balance: formatMoney(balance), held: formatMoney(held) }
 }
 
-/** Throws 400 for anything that is wrong with the payment. */
+/** The amount of a valid payment in micro-units. Throws a 400 for an invalid one. */
 function amountOf(payment: TopUp): bigint {
   requireValid(rules.payment, payment)
   try {
@@ -149,14 +157,14 @@ function amountOf(payment: TopUp): bigint {
   }
 }
 
-/** The rule for ids that come from the host. */
+/** Throws a 400 unless the value is a valid id. */
 export function requireId(value: unknown, name: string): void {
   requireValid(rules.id, value, name)
 }
 
-/** A store that must have an optional method for what was asked. */
+/** The store, if it implements an optional method. Throws a 400 otherwise. */
 export function offering<S extends object, M extends keyof S>(store: S, method: M, what: string): Required<Pick<S, M>> {
-  if (store[method] === undefined) throw invalid(`This store cannot be asked for its ${what}.`)
+  if (store[method] === undefined) throw invalid(`This store does not support listing or changing ${what}.`)
   return store as Required<Pick<S, M>>
 }
 

@@ -1,10 +1,3 @@
-/**
- * What a service's console does behind its interface, for the host's own pages: accounts and their money, keys, usage,
- * and which models a group has. Nothing of it is reachable over HTTP unless the host makes a page of it.
- *
- * Amounts are decimal strings in and out, times milliseconds since the epoch. What is wrong with a request is thrown as a
- * `GatewayError` that says so (400, 404, 409); 503 while a store is down.
- */
 import type { Catalogue } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
 import { invalid } from '../errors.ts'
@@ -13,12 +6,19 @@ import { KeyAdmin } from './keys.ts'
 import { UsageAdmin } from './usage.ts'
 import type { AdminParts } from './parts.ts'
 
+/**
+ * Operations for the host's own pages: accounts and payments, keys, usage, and the models of a group. Not reachable over
+ * HTTP unless the host provides a route.
+ *
+ * Amounts are decimal strings, times milliseconds since the epoch. Invalid arguments throw a `GatewayError` (400, 404 or
+ * 409), a failed store a 503.
+ */
 export class Admin {
-  /** Accounts, top-ups, balances, books. Needs `billing`. */
+  /** Accounts, payments, balances and ledger entries. Requires `billing`. */
   readonly accounts: AccountAdmin
-  /** Creating, listing, changing and revoking keys. */
+  /** Creates, lists, changes and revokes keys. */
   readonly keys: KeyAdmin
-  /** Usage records and statistics. Needs `storage` or `billing`, or `usage: { record: true }`. */
+  /** Usage records and statistics. Requires `storage`, `billing` or `usage: { record: true }`. */
   readonly usage: UsageAdmin
   readonly #catalogue: Catalogue
   readonly #groups: readonly string[]
@@ -36,7 +36,7 @@ export class Admin {
     return this.#groups
   }
 
-  /** The models that keys of a group see, in the order of the list. */
+  /** The models that keys of a group may use, in the order of the model list. */
   async models(group: string): Promise<readonly Model[]> {
     if (!this.#groups.includes(group)) throw invalid(`"group" must be one of ${this.#groups.join(', ')}.`, 'group')
     return this.#catalogue.list({ account: '', group }, new AbortController().signal)

@@ -1,4 +1,3 @@
-/** What the host's pages ask is checked as options are: a mistake is a 400 that names the field. */
 import * as z from 'zod'
 import { invalid } from '../errors.ts'
 import { breachOf, instant, strict } from '../validation/rules.ts'
@@ -7,11 +6,11 @@ import { isStorable } from '../store-access/text.ts'
 
 const id = z.string().regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 visible ASCII characters')
 
-/** `longest`: in UTF-16 code units. */
+/** A text that every store can keep. `longest`: in UTF-16 code units. */
 function storable(longest = 512): z.ZodType {
   return z.custom(
     (value) => isStorable(value, longest),
-    `must be a text of at most ${longest} characters, without NUL or half characters`,
+    `must be a string of at most ${longest} characters, without NUL or unpaired surrogates`,
   )
 }
 
@@ -51,7 +50,7 @@ export const rules: Readonly<Record<RuleName, z.ZodType>> = {
   text: storable(),
   page: strict(page),
   account: strict({ id, name: storable().optional(), unlimited: z.boolean().optional() }),
-  /** The amount is parsed elsewhere. */
+  /** `parseMoney` validates the amount. */
   payment: strict({ account: id, amount: z.unknown(), reference: id, note: storable(4_096).optional() }),
   key: strict({
     account: id,
@@ -72,10 +71,10 @@ export const rules: Readonly<Record<RuleName, z.ZodType>> = {
   usageSumsOfAll: strict({ ...scope, account: z.undefined().optional(), ...sums }),
 }
 
-/** Throws 400 with the field at fault; `name` is what the value is called where it is no field of anything. */
+/** Throws a 400 that names the invalid field. `name` is the name of the value itself. */
 export function requireValid(rule: z.ZodType, value: unknown, name = ''): void {
   const breach = breachOf(rule, value)
   if (breach === undefined) return
   const path = [name, breach.path].filter((part) => part !== '').join('.')
-  throw invalid(path === '' ? `The request is wrong: ${breach.message}` : `"${path}": ${breach.message}`, path)
+  throw invalid(path === '' ? `Invalid argument: ${breach.message}` : `"${path}": ${breach.message}`, path)
 }

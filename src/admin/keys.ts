@@ -1,4 +1,3 @@
-/** Keys: made, shown once, listed by their first characters, changed, revoked. */
 import type { KeyRecord, KeyStore } from '../auth/contract.ts'
 import { mintKey } from '../auth/key.ts'
 import { GatewayError, invalid } from '../errors.ts'
@@ -11,18 +10,20 @@ import { requireValid, rules } from './check.ts'
 /** A key as its owner may see it: without its hash. */
 export type KeyView = Omit<KeyRecord, 'hash' | 'version'>
 
+/** What a new key is for. */
 export interface KeyRequest {
   readonly account: string
   /** One of the gateway's groups. */
   readonly group: string
+  /** A label chosen by the owner. */
   readonly name?: string
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. Default: never. */
   readonly expiresAt?: number
-  /** Limits of this key alone. */
+  /** Limits of this key, in addition to those of its group. */
   readonly rate?: Rate
 }
 
-/** What may be changed of a key; null takes it away. */
+/** A change of a key. Null removes the field. */
 export interface KeyChange {
   readonly group?: string
   readonly name?: string | null
@@ -32,6 +33,7 @@ export interface KeyChange {
 
 const changeable = ['group', 'name', 'expiresAt', 'rate'] as const satisfies readonly (keyof KeyChange)[]
 
+/** Creates, lists, changes and revokes keys. A key is shown once and afterwards identified by its first characters. */
 export class KeyAdmin {
   readonly #store: KeyStore
   readonly #guard: Guard
@@ -47,13 +49,13 @@ export class KeyAdmin {
     this.#now = now
   }
 
-  /** A new key. `key` is shown here and never again. */
+  /** Creates a key. The returned `key` cannot be read again. Throws a 400 for invalid arguments. */
   async create(request: KeyRequest): Promise<{ readonly key: string; readonly record: KeyView }> {
     requireValid(rules.key, request)
     this.#checkGroup(request.group)
     const now = this.#now()
     if (request.expiresAt !== undefined && request.expiresAt <= now) {
-      throw invalid('"expiresAt": the time has passed already', 'expiresAt')
+      throw invalid('"expiresAt" must be in the future', 'expiresAt')
     }
     const { key, record } = mintKey(request, now)
     const store = offering(this.#store, 'insert', 'keys')
@@ -61,12 +63,12 @@ export class KeyAdmin {
     return { key, record: view(record) }
   }
 
-  /** The keys of an account, newest first, revoked and expired ones included. */
+  /** The keys of an account, newest first, including revoked and expired ones. */
   async list(account: string): Promise<KeyView[]> {
     return (await this.#records(account)).map(view)
   }
 
-  /** Throws 404 for a key that the account does not have. */
+  /** Changes a key. Throws a 404 if the account has no such key. */
   async update(account: string, id: string, change: KeyChange): Promise<KeyView> {
     requireValid(rules.keyChange, change)
     this.#checkGroup(change.group)
@@ -80,7 +82,10 @@ export class KeyAdmin {
     })
   }
 
-  /** From now on the key is refused: at once here, elsewhere within a second or the age of the caches. Not to be undone. */
+  /**
+   * Revokes a key permanently. Rejected at once by this process, and by others within a second if the store reports
+   * changes, otherwise after `keyCache.ageMs`. Throws a 404 if the account has no such key.
+   */
   async revoke(account: string, id: string): Promise<KeyView> {
     const now = this.#now()
     return this.#change(account, id, (record) => ({ ...record, revokedAt: record.revokedAt ?? now }))
@@ -97,7 +102,7 @@ export class KeyAdmin {
         return view(next)
       }
     }
-    throw new GatewayError('conflict', { message: 'The key is being changed by others. Try again.' })
+    throw new GatewayError('conflict', { message: 'The key was changed concurrently. Try again.' })
   }
 
   async #records(account: string): Promise<KeyRecord[]> {

@@ -11,10 +11,10 @@ export interface AdminParts {
   readonly catalogue: Catalogue
   readonly groups: readonly string[]
   readonly guard: (name: string) => Guard
-  /** For what may read much. */
+  /** For calls that may read many rows. */
   readonly pageGuard: (name: string) => Guard
   readonly minimumTopUp: string
   readonly now: () => number
-  /** Drops what this process has cached of a key, by its hash. */
+  /** Drops a key from this process's cache, by its hash. */
   readonly forget: (hash: string) => void
 }

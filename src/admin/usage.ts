@@ -1,4 +1,3 @@
-/** Usage records and statistics. */
 import type { Page, PageRequest } from '../billing/contract.ts'
 import { formatMoney } from '../billing/money.ts'
 import { invalid } from '../errors.ts'
@@ -8,25 +7,29 @@ import { offering, paged } from './accounts.ts'
 import type { AdminParts } from './parts.ts'
 import { requireValid, rules } from './check.ts'
 
+/** A usage record, with amounts as decimal strings. */
 export interface UsageView extends Omit<UsageRecord, 'cost' | 'overage'> {
   readonly cost: string
   readonly overage: string
 }
 
+/** A row of sums, with the cost as a decimal string. */
 export interface StatisticsRow extends Omit<UsageSummary, 'cost'> {
   readonly cost: string
 }
 
-/** Whose calls: those of one account, or, where that is said, of all. */
+/** The requests of one account, or explicitly of all. */
 export type UsageScope =
   | { readonly account: string; readonly all?: never }
   | { readonly all: true; readonly account?: never }
 
-/** Which calls, and which page of them. */
+/** Selects usage records and a page of them. */
 export type UsageListQuestion = UsageScope & Omit<UsageFilter, 'account'> & PageRequest
 
+/** Selects usage records and how to sum them. */
 export type UsageSumsQuestion = UsageScope & Omit<UsageQuestion, 'account'>
 
+/** Usage records and statistics. Methods throw a 400 if usage is not recorded, and a 503 if the usage store fails. */
 export class UsageAdmin {
   readonly #store: UsageStore | undefined
   readonly #guard: Guard
@@ -37,8 +40,8 @@ export class UsageAdmin {
   }
 
   /**
-   * Calls of `account`, or with `all: true` of everybody, newest first. A call is listed soon after it has ended, not at
-   * once.
+   * The requests of `account`, or with `all: true` of all accounts, newest first. A request appears shortly after it has
+   * ended.
    */
   async list(question: UsageListQuestion): Promise<Page<UsageView>> {
     requireScope(question)
@@ -49,8 +52,8 @@ export class UsageAdmin {
   }
 
   /**
-   * The call with this request id, as in `x-request-id`, whoever made it: before you show it to a customer, compare
-   * `account`. Undefined when there is none.
+   * The request with this id, as in `x-request-id`; undefined if there is none. Of any account: compare `account` before
+   * you show it to a customer.
    */
   async find(id: string): Promise<UsageView | undefined> {
     requireValid(rules.text, id, 'id')
@@ -58,7 +61,7 @@ export class UsageAdmin {
     return record && view(record)
   }
 
-  /** Sums by day, account, group, key, model or endpoint; of `account`, or with `all: true` of everybody. */
+  /** Sums by day, account, group, key, model or endpoint, of `account` or with `all: true` of all accounts. */
   async statistics(question: UsageSumsQuestion): Promise<StatisticsRow[]> {
     requireScope(question)
     requireValid(question.all === true ? rules.usageSumsOfAll : rules.usageSums, question)
@@ -78,10 +81,10 @@ function view(record: UsageRecord): UsageView {
   return { ...record, cost: formatMoney(record.cost), overage: formatMoney(record.overage) }
 }
 
-/** A page whose visitor is not logged in must not see the calls of everybody. */
+/** All accounts must be requested explicitly, so that a page without a logged-in user does not show them by mistake. */
 function requireScope(question: UsageScope): void {
   const { account, all } = Object(question) as Partial<UsageScope>
   if (account === undefined && all !== true) {
-    throw invalid('"account" is missing. For the calls of all accounts say "all: true".', 'account')
+    throw invalid('"account" is missing. Set "all: true" for the requests of all accounts.', 'account')
   }
 }
