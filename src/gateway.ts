@@ -135,7 +135,7 @@ export class Gateway {
     })
     const { publicUrl = '' } = options
     this.#parts = {
-      responses: guardedResponses(stores.responses, guard('the store of responses')),
+      responses: guardedResponses(stores.responses, guard('the response store')),
       videos: videoTasks({
         options,
         catalogue: this.#catalogue,

@@ -1,9 +1,9 @@
-/** The admission of a gateway, from its options and stores. */
 import type { Groups } from '../models/access.ts'
 import { isRegistry, type GatewayOptions } from '../options/options.ts'
 import type { Stores } from './stores.ts'
 import { Admission } from '../admission/admission.ts'
 
+/** Creates the admission of a gateway from its options and stores. */
 export function createAdmission(options: GatewayOptions, stores: Stores, groups: Groups): Admission {
   const { models, billing = {}, limits: limitOptions = {}, usage: usageOptions = {}, storage, timeouts } = options
   const { limits, ledger, usage } = stores

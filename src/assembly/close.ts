@@ -1,16 +1,15 @@
-/** The end of a gateway. */
 import { GatewayError } from '../errors.ts'
 import { within } from '../http/deadline.ts'
 
-/** Whatever may hold something back. */
+/** A part that may have resources to release. */
 export interface Closing {
   close?: () => unknown
 }
 
-/** Milliseconds for which a part may take to close. */
+/** Timeout in milliseconds for closing one part. */
 export const closeMs = 5_000
 
-/** A part that does not close in time, or cannot, must not keep the host from closing. */
+/** Closes all parts. Ignores failures and timeouts, so that the host can shut down. */
 export async function closeAll(parts: readonly Closing[]): Promise<void> {
   const closed = parts.map((part) => Promise.resolve().then(() => part.close?.()))
   await Promise.allSettled(closed.map((each) => within(closeMs, each, 'close()')))

@@ -1,10 +1,9 @@
-/** The room for repetitions, from the options of a gateway. */
 import type { GatewayOptions } from '../options/options.ts'
 import { Guard } from '../store-access/guard.ts'
 import { Idempotency } from '../idempotency/idempotency.ts'
 import { memoryIdempotencyStore } from '../idempotency/memory.ts'
 
-/** Undefined where the host wants none. */
+/** Creates the handling of `Idempotency-Key` from the options; undefined if it is turned off. */
 export function createIdempotency(options: GatewayOptions): Idempotency | undefined {
   const { idempotency = {}, storage, timeouts, clock: now = () => performance.now() } = options
   if (idempotency === false) return undefined

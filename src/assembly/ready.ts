@@ -1,16 +1,15 @@
-/** Whether the stores answer at all: said when a host starts, rather than to the first caller. */
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../errors.ts'
 import { within } from '../http/deadline.ts'
 import type { GatewayOptions } from '../options/options.ts'
 import type { Stores } from './stores.ts'
 
-/** Nothing has this name, and nothing is kept under it. */
+/** A name that no account, bucket or id has. */
 const name = 'modelhatch.ready'
 
 type Question = readonly [store: string, ask: () => unknown]
 
-/** Asks each store once. Rejects with what they said as the `cause`, the same words of several stores once. */
+/** Calls each store once. Rejects with their errors as the `cause`, equal errors of several stores only once. */
 export async function requireReady(options: GatewayOptions, stores: Stores, timeoutMs: number): Promise<void> {
   const all = questions(options, stores)
   const given = await Promise.allSettled(all.map(([store, ask]) => within(timeoutMs, answer(ask), store)))
@@ -25,7 +24,7 @@ export async function requireReady(options: GatewayOptions, stores: Stores, time
   if (failed.length === 0) return
   const [first] = causes.values()
   const cause = causes.size === 1 ? first : new AggregateError(causes.values(), [...causes.keys()].join('; '))
-  const message = `The gateway is not ready: no answer that can be used came from ${failed.join(', ')}. The cause says why.`
+  const message = `The gateway is not ready: ${failed.join(', ')} failed. See the cause.`
   throw new GatewayError('service_unavailable', { message, cause })
 }
 
@@ -43,7 +42,7 @@ function questions(options: GatewayOptions, { keys, limits, ledger, usage, respo
     ['the limit store', () => limits.take({ id: name, rates, places: [], leaseMs: 1_000 })],
     ledger && ['the ledger', () => ledger.account(name)],
     usage && ['the usage store', () => usage.list({ account: name, limit: 1 })],
-    ['the store of responses', () => responses.get(name, name)],
+    ['the response store', () => responses.get(name, name)],
     tasks && ['the task store', () => tasks.find(name, name, Date.now())],
     idempotency && [
       'the idempotency store',

@@ -1,9 +1,8 @@
-/** A store of responses behind a guard: it answers in time, or its caller gets 503. */
 import type { Guard } from '../store-access/guard.ts'
 import { isStorable } from '../store-access/text.ts'
 import type { ResponseStore } from '../responses/contract.ts'
 
-/** Ids come from clients and vendors: one that no store could keep is unknown without asking. */
+/** A response store with a timeout. Ids come from clients and vendors; those that no store can keep are treated as unknown. */
 export function guardedResponses(store: ResponseStore, guard: Guard): ResponseStore {
   return {
     put: (record) => guard.call(() => store.put({ ...record, items: record.items.filter((id) => isStorable(id)) })),

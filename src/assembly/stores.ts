@@ -1,4 +1,3 @@
-/** The stores of a gateway: those of `storage`, and memory stores for the rest. */
 import type { KeyStore } from '../auth/contract.ts'
 import { recordOf } from '../auth/key.ts'
 import { memoryKeyStore } from '../auth/memory.ts'
@@ -16,13 +15,14 @@ import { memoryUsageStore } from '../usage/memory.ts'
 export interface Stores {
   readonly keys: KeyStore
   readonly limits: LimitStore
-  /** Absent: nobody pays. */
+  /** Undefined without billing. */
   readonly ledger: Ledger | undefined
-  /** Absent: nothing is recorded. */
+  /** Undefined if usage is not recorded. */
   readonly usage: UsageStore | undefined
   readonly responses: ResponseStore
 }
 
+/** The stores of a gateway: those of `storage`, and memory stores for the rest. */
 export function assemble(options: GatewayOptions, now: () => number): Stores {
   const { storage, billing, usage } = options
   const record = usage?.record ?? (storage !== undefined || billing !== undefined)

@@ -1,4 +1,3 @@
-/** The task machinery from the options. */
 import type { Admission } from '../admission/admission.ts'
 import type { Ledger } from '../billing/contract.ts'
 import type { Catalogue } from '../models/access.ts'
@@ -23,6 +22,7 @@ export interface TaskSurroundings {
   readonly random: () => number
 }
 
+/** Creates the video tasks of a gateway from its options. */
 export function videoTasks({ options, catalogue, admission, ledger, clock, random }: TaskSurroundings): VideoTasks {
   const { deadlineMs = defaultTiming.deadlineMs, sweepMs = 1_000, webhooks } = options.tasks ?? {}
   const given = options.storage?.tasks
@@ -55,18 +55,18 @@ export function videoTasks({ options, catalogue, admission, ledger, clock, rando
       }),
       publish: (event) => publishTask(event, task),
       ...(webhooks && { push: async (ended) => deliver(webhooks, ended, await time.now()) }),
-      // The vendor is asked as often as the specification advises clients to ask us.
+      // The intervals that the specification recommends to clients for polling.
       intervalMs: (seconds) => (seconds <= 10 ? 5_000 : 15_000),
       timing: { ...defaultTiming, deadlineMs },
     },
     { everyMs: sweepMs, concurrency: 64, perProvider: 16, random },
   )
-  // A store that outlives this process may hold tasks of an earlier one.
+  // A durable store may contain tasks of an earlier process.
   if (given !== undefined) tasks.start()
   return tasks
 }
 
-/** Every call with a deadline, and none at all for a moment while the store is down. */
+/** A task store with a timeout and a breaker for all calls. */
 function guarded(store: TaskStore, guard: Guard): TaskStore {
   const call = async <T>(ask: () => Promise<T>): Promise<T> => guard.call(ask)
   return {

@@ -1,4 +1,3 @@
-/** The check of the models, and of the groups that name them. */
 import * as z from 'zod'
 import { noneOf } from '../validation/known-options.ts'
 import { onDisconnect, mistake, strict, verify } from '../validation/rules.ts'
@@ -22,7 +21,7 @@ const step = z.union(
       weight: z.number().min(0).optional(),
     }),
   ],
-  'must be a model name, { model, order?, weight? } or { provider, as?, order?, weight? }',
+  'must be a model name, { model, order?, weight? } or { provider, providerModel?, order?, weight? }',
 )
 
 const model = strict({
@@ -59,6 +58,7 @@ const model = strict({
 
 type Models = Readonly<Record<string, ModelEntry>>
 
+/** Validates the models, and the groups that refer to them. Throws a `TypeError` that names the invalid option. */
 export function checkModels(models: Models, groups: Readonly<Record<string, Group>>): void {
   const form = "must map names to models, such as { 'gpt-5': openai({ apiKey }) }"
   if (typeof models !== 'object' || models === null || Array.isArray(models)) throw mistake('models', form)
@@ -81,13 +81,13 @@ function checkModel(id: string, entry: ModelEntry): void {
   }
 }
 
-/** A name that stands for nothing would take a model away from everybody, and nobody would be told. */
+/** Rejects references to unknown models and groups, because such a typo would silently hide a model from its users. */
 function checkNames(models: Models, groups: Readonly<Record<string, Group>>): void {
   const names = new Set(Object.keys(models))
   for (const [id, entry] of Object.entries(models)) {
     if ('name' in entry) continue
     for (const alias of entry.aliases ?? []) {
-      if (names.has(alias)) throw mistake(`models["${id}"].aliases`, `"${alias}" is another model already`)
+      if (names.has(alias)) throw mistake(`models["${id}"].aliases`, `"${alias}" is already the name of another model`)
       names.add(alias)
     }
     for (const group of entry.groups ?? []) {
@@ -101,7 +101,7 @@ function checkNames(models: Models, groups: Readonly<Record<string, Group>>): vo
   }
 }
 
-/** Whether two names, each of which may end in `*`, can mean the same model. */
+/** Whether two names, each of which may end in `*`, can match the same model. */
 function meet(left: string, right: string): boolean {
   const [a, b] = [left.replace(/\*$/, ''), right.replace(/\*$/, '')]
   return a === b || (a !== left && b.startsWith(a)) || (b !== right && a.startsWith(b))

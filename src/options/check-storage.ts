@@ -1,4 +1,3 @@
-/** What a store must have, told when the gateway is created: later it would be told to a caller, as a 503. */
 import * as z from 'zod'
 import type { StorageBundle } from './storage.ts'
 
@@ -28,7 +27,10 @@ const rules = z.looseObject(
   Object.fromEntries((Object.keys(methods) as StoreName[]).map((name) => [name, storeRule(name).optional()])),
 )
 
-/** A bundle holds at least one store: a pool or a client would be one that keeps nothing. */
+/**
+ * Validates the stores when the gateway is created; otherwise a missing method would be a 503 of a request. Rejects a
+ * bundle without a store, such as a pool or a client passed by mistake.
+ */
 export const storageRule: z.ZodType = z
   .custom((value) => Object.keys(methods).some((name) => Object(value)[name] !== undefined), {
     message: "must hold stores, such as sqlite('gateway.db') or postgres(pool)",

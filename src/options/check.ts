@@ -1,4 +1,3 @@
-/** The check of the options, which names the one at fault. */
 import * as z from 'zod'
 import { longestTimerMs } from '../http/deadline.ts'
 import { parseMoney } from '../billing/money.ts'
@@ -121,7 +120,7 @@ const keyRule = strict({
   rate: rate.optional(),
 })
 
-/** Throws a `TypeError` that names the option and says what would be right. */
+/** Throws a `TypeError` that names an invalid option and describes the valid values. */
 export function checkOptions(options: GatewayOptions): void {
   verify(schema, options, '')
   const { models, keys, groups = { default: { models: '*' } } } = options
@@ -135,11 +134,11 @@ export function checkOptions(options: GatewayOptions): void {
   if (typeof keys !== 'object' || keys === null || Array.isArray(keys) || typeof keys['find'] === 'function')
     throw mistake('keys', form)
   for (const [key, entry] of Object.entries(keys)) {
-    // Keys are secrets: messages never name one.
+    // Messages never contain a key, because keys are secrets.
     verify(keyRule, entry, 'keys[…]')
     const { group = 'default' } = entry
-    if (!/^[\x21-\x7e]+$/.test(key)) throw mistake('keys', 'a key must be of visible ASCII characters')
-    // What an unset variable leaves in a computed name, and anybody could guess.
+    if (!/^[\x21-\x7e]+$/.test(key)) throw mistake('keys', 'a key must consist of visible ASCII characters')
+    // The name of a computed property whose variable is unset, which anyone could guess.
     if (key === 'undefined' || key === 'null') throw mistake('keys', `a key cannot be "${key}": is a variable unset?`)
     if (!Object.hasOwn(groups, group)) {
       const known = Object.keys(groups).join(', ')
@@ -150,7 +149,7 @@ export function checkOptions(options: GatewayOptions): void {
   }
 }
 
-/** A default that no model has would refuse each request that relies on it. */
+/** Rejects a default model that does not exist. */
 function checkDefault(name: string | undefined, models: Readonly<Record<string, ModelEntry>>): void {
   if (name === undefined) return
   const known = Object.entries(models).some(([id, entry]) => {

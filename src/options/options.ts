@@ -1,4 +1,3 @@
-/** What a gateway is made of. */
 import type { Authenticate } from '../auth/authenticate.ts'
 import type { KeyCacheOptions } from '../auth/cache.ts'
 import type { BillingOptions } from '../billing/options.ts'
@@ -18,81 +17,85 @@ import type { UsageOptions } from '../usage/options.ts'
 import type { TaskEvent } from '../tasks/parts.ts'
 import type { WebhookOptions } from '../tasks/webhook.ts'
 
+/** Options of `createGateway`. Only `models` is required. */
 export interface GatewayOptions {
-  /** The models served, by the name clients use, or a registry of one's own. A name may end in `*`. */
+  /** The models by the name clients use, which may end in `*`, or a custom registry. */
   readonly models: Readonly<Record<string, ModelEntry>> | ModelRegistry
   /**
-   * The stores: keys, limits, ledger, usage, video tasks, responses, and idempotency. A bundle such as `postgres(pool)`, or
-   * single stores: `{ ...postgres(pool), limits: redis(client).limits }`, `{ responses: memoryResponseStore({ count: 100 }) }`.
-   * Default: a memory store of this process for each that is missing.
+   * The stores of keys, limits, ledger, usage, video tasks, responses and idempotency: a bundle such as `postgres(pool)`,
+   * or single stores, such as `{ ...postgres(pool), limits: redis(client).limits }`. Default for each store: the memory
+   * of this process, whose content is lost on restart.
    */
   readonly storage?: StorageBundle
-  /** The accepted API keys, by the key itself, in addition to those of `storage.keys`. Only their hashes are kept. */
+  /** API keys and their options, in addition to those of `storage.keys`. Only their hashes stay in memory. */
   readonly keys?: Readonly<Record<string, KeyOptions>>
-  /** The host's own source of callers, asked before the keys. */
+  /** The host's own authentication, called before the API key is checked. */
   readonly authenticate?: Authenticate
-  /** The model groups. Default: `{ default: { models: '*' } }`. */
+  /** Model groups by name. Default: `{ default: { models: '*' } }`. */
   readonly groups?: Readonly<Record<string, Group>>
-  /** The model of requests that name none. Default: they are refused. */
+  /** The model of requests that name none. Default: such requests are rejected. */
   readonly defaultModel?: string
   /**
-   * Whether the paths of Azure OpenAI are served as well: `/openai/deployments/{model}/…`, `/openai/responses`,
-   * `/openai/v1/…`, below the mount path, with any `api-version`. Default false.
+   * Whether to serve the paths of Azure OpenAI as well: `/openai/deployments/{model}/…`, `/openai/responses` and
+   * `/openai/v1/…` below the mount path, with any `api-version`. Default false.
    */
   readonly azure?: boolean
-  /** How much one request may carry. */
+  /** Size limits of a request. */
   readonly sizes?: Partial<Sizes>
-  /** How long is waited for what. */
+  /** Timeouts. */
   readonly timeouts?: Timeouts
-  /** Calls that are repeated before the client has got a first byte. */
+  /** Retries of failed attempts before the client has received a first byte. */
   readonly retry?: RetryOptions
-  /** When a deployment that fails is left alone. */
+  /** When a failing deployment is skipped. */
   readonly breaker?: BreakerOptions
-  /** How long what is known of a key is used without asking the store again. */
+  /** The cache of API keys. */
   readonly keyCache?: KeyCacheOptions
   /**
-   * What becomes of calls under way when their key expires or is revoked: they `finish` (the default), or they `end` with
-   * `invalid_api_key`, a stream with an error event, and cost what was delivered. A revocation is noticed as soon as by a
-   * new call, an expiry at its time.
+   * What happens to open requests when their key expires or is revoked. `finish` (the default): they continue. `end`: they
+   * fail with `invalid_api_key`, a stream with an error event, and what was delivered is charged. A revocation takes
+   * effect as soon as for a new request, an expiry at its time.
    */
   readonly whenKeyEnds?: 'finish' | 'end'
-  /** Accounts with a balance, from which calls are paid at the prices of the models. Default: nobody pays anything. */
+  /** Charges requests to prepaid accounts at the prices of the models. Default: nothing is charged. */
   readonly billing?: BillingOptions
-  /** How the limits of groups, keys and models (`rate`) are kept. */
+  /** How the limits of groups, keys and models (`rate`) are enforced. */
   readonly limits?: LimitOptions
-  /** How usage is recorded. Default: every call with `storage` or `billing`, else none. */
+  /** How usage is recorded. Default: all requests if `storage` or `billing` is set, otherwise none. */
   readonly usage?: UsageOptions
-  /** How requests that are repeated with their `Idempotency-Key` are answered; false: the header means nothing. */
+  /** How responses to requests with an `Idempotency-Key` are replayed; false ignores the header. */
   readonly idempotency?: IdempotencyOptions | false
-  /** How video tasks are kept and driven. */
+  /** Video tasks. */
   readonly tasks?: TaskOptions
-  /** The URL under which clients reach the mount, such as `https://api.example.com/ai`, for links in answers. With or without `/v1`. */
+  /** The public URL of the mount, such as `https://api.example.com/ai`, with or without `/v1`. Used for links in responses. */
   readonly publicUrl?: string
   readonly hooks?: Hooks
-  /** Milliseconds since the epoch. Default `Date.now`. */
+  /** Returns milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number
-  /** At least 0, less than 1. Default `Math.random`; used for weights and jitter, never for secrets. */
+  /** Returns a number from 0 inclusive to 1 exclusive. Used for weights and jitter, never for secrets. Default `Math.random`. */
   readonly random?: () => number
 }
 
+/** An API key in the options. */
 export interface KeyOptions {
-  /** Default `default`. */
+  /** The model group of the key. Default `default`. */
   readonly group?: string
-  /** Who pays and owns. Default: the key is an account of its own. */
+  /** The account that pays, and that owns what the key creates. Default: an account of the key's own. */
   readonly account?: string
+  /** A label. */
   readonly name?: string
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch. Default: never. */
   readonly expiresAt?: number
-  /** Limits of this key alone, beside those of its group. */
+  /** Limits of this key, in addition to those of its group. */
   readonly rate?: Rate
 }
 
+/** Options of video tasks. */
 export interface TaskOptions {
-  /** Milliseconds from creation to automatic cancellation. Default 7,200,000. */
+  /** Milliseconds from creation to automatic cancellation. Default 7,200,000 (two hours). */
   readonly deadlineMs?: number
-  /** Milliseconds between two looks for tasks that nobody asks about. Default 1,000. */
+  /** Milliseconds between two sweeps for due tasks, which advance tasks whose client does not poll. Default 1,000. */
   readonly sweepMs?: number
-  /** Servers of customers that are told when a video has ended. */
+  /** Webhooks for finished videos. */
   readonly webhooks?: WebhookOptions
 }
 
@@ -104,6 +107,6 @@ export interface Hooks {
 }
 
 export function isRegistry(models: GatewayOptions['models']): models is ModelRegistry {
-  // Lists have a `find` of their own.
+  // Arrays also have a method `find`.
   return typeof (models as Partial<ModelRegistry> | undefined)?.find === 'function' && !Array.isArray(models)
 }

@@ -1,8 +1,3 @@
-/**
- * Several stores in one place: what `postgres(pool)` and its like return, and what `createGateway({ storage })` takes.
- * Each store can be replaced alone: `storage: { ...postgres(pool), limits: redis(client).limits }`. What a bundle lacks is
- * kept in the memory of the process.
- */
 import type { JointStore } from '../admission/contract.ts'
 import type { KeyStore } from '../auth/contract.ts'
 import type { Ledger } from '../billing/contract.ts'
@@ -12,6 +7,10 @@ import type { ResponseStore } from '../responses/contract.ts'
 import type { TaskStore } from '../tasks/contract.ts'
 import type { UsageStore } from '../usage/contract.ts'
 
+/**
+ * The stores of a gateway, as returned by `postgres(pool)`, `sqlite(file)` and `redis(client)`. Each can be replaced:
+ * `storage: { ...postgres(pool), limits: redis(client).limits }`. A missing store is kept in the memory of the process.
+ */
 export interface StorageBundle {
   readonly keys?: KeyStore
   readonly limits?: LimitStore
@@ -20,8 +19,8 @@ export interface StorageBundle {
   readonly tasks?: TaskStore
   readonly idempotency?: IdempotencyStore
   readonly responses?: ResponseStore
-  /** Optional. Limits and ledger in one step, where both are kept in one place. */
+  /** Optional. Updates limits and ledger in one call, if the same database keeps both. */
   readonly joint?: JointStore
-  /** Optional. Gives back what all of them hold. Called once by `gateway.close()`, after the stores' own. */
+  /** Optional. Releases shared resources. Called once by `gateway.close()`, after the stores' own `close`. */
   close?(): Promise<void> | void
 }

@@ -1,19 +1,18 @@
-/** Options by name and value: a mistake is reported where it is made, so that no default silently replaces what was meant. */
 import { longestTimerMs } from '../http/deadline.ts'
 
-/** What the value of an option must be. */
+/** The valid values of an option. */
 export interface Rule {
   readonly is: (value: unknown) => boolean
   /** Completes "the option …". */
   readonly must: string
-  /** An option that is named but undefined is a mistake too: a variable that is not set. */
+  /** Whether an explicit `undefined` is invalid too, because it means that a variable is not set. */
   readonly always?: boolean
 }
 
-/** All options of a type, each with its rule: the compiler checks that none is missing. */
+/** A rule for each option of a type. The compiler checks that none is missing. */
 export type Known<Options> = Readonly<Record<keyof Options, Rule>>
 
-/** Throws a `TypeError` that names an option which does not exist, or has a value that it cannot have. */
+/** Throws a `TypeError` that names an unknown option or one with an invalid value, so that a typo never falls back to a default. */
 export function checkKnown<Options extends object>(place: string, given: Options, known: Known<Options>): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new TypeError(`${place}: the options must be an object.`)
@@ -32,12 +31,15 @@ export function noneOf(names: readonly string[], known: readonly string[]): stri
   return `unknown option ${names.map((name) => `"${name}"`).join(', ')}. Valid options: ${known.join(', ')}.`
 }
 
-export const text: Rule = { is: (value) => typeof value === 'string' && value !== '', must: 'must be a text' }
+export const text: Rule = {
+  is: (value) => typeof value === 'string' && value !== '',
+  must: 'must be a non-empty string',
+}
 
-/** A key of a vendor. Messages never show it. */
+/** A vendor's API key. Never contained in messages. */
 export const secret: Rule = {
   is: (value) => typeof value === 'string' && /^[\x21-\x7e]+$/.test(value),
-  must: 'must be of visible ASCII characters: is a variable unset? Leave it out where no key is needed.',
+  must: 'must consist of visible ASCII characters: is a variable unset? Omit it if no key is needed.',
   always: true,
 }
 
@@ -48,19 +50,19 @@ export const count: Rule = {
   must: 'must be a whole number of at least 1',
 }
 
-/** Milliseconds that a timer counts. */
+/** Milliseconds of a timer. */
 export const timer: Rule = {
   is: (value) => isNumber(value) && value > 0 && value <= longestTimerMs,
   must: `must be milliseconds, more than 0 and at most ${longestTimerMs}`,
 }
 
-/** Also none at all. */
+/** Milliseconds of a timer, or 0. */
 export const delay: Rule = {
   is: (value) => isNumber(value) && value >= 0 && value <= longestTimerMs,
   must: `must be milliseconds, at least 0 and at most ${longestTimerMs}`,
 }
 
-/** Milliseconds for which something is kept. */
+/** Milliseconds for which a value is kept. */
 export const age: Rule = {
   is: (value) => isNumber(value) && value >= 1 && value <= Number.MAX_SAFE_INTEGER,
   must: 'must be milliseconds, at least 1',
@@ -74,20 +76,20 @@ export const object: Rule = { is: isObject, must: 'must be an object' }
 
 export const texts: Rule = {
   is: (value) => Array.isArray(value) && value.every((each) => typeof each === 'string'),
-  must: 'must be a list of texts',
+  must: 'must be an array of strings',
 }
 
-/** A header, or another name, to its text. An undefined one is a variable that is not set. */
+/** Strings by name, such as headers. */
 export const textByName: Rule = {
   is: (value) => isObject(value) && Object.values(value).every((each) => typeof each === 'string'),
-  must: 'must be an object of texts: is a variable unset?',
+  must: 'must be an object of strings: is a variable unset?',
 }
 
 export function oneOf(...values: readonly unknown[]): Rule {
   return { is: (value) => values.includes(value), must: `must be one of ${values.join(', ')}` }
 }
 
-/** A rule that another place checks, with a better message. */
+/** For an option that is validated elsewhere, with a better message. */
 export const elsewhere: Rule = { is: () => true, must: '' }
 
 function isNumber(value: unknown): value is number {

@@ -1,16 +1,15 @@
-/** The rules that options are checked by, and how a breach of them is told. */
 import * as z from 'zod'
 import { longestTimerMs } from '../http/deadline.ts'
 import { noneOf } from './known-options.ts'
 
-/** An object of these options and no others. */
+/** An object that may have only these options. */
 export function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {
   return z.strictObject(shape, {
     error: (issue) => (issue.code === 'unrecognized_keys' ? noneOf(issue.keys, Object.keys(shape)) : undefined),
   })
 }
 
-/** A value that another function parses: its message is the message. */
+/** A value that is valid if `parse` accepts it. */
 export function parsed(parse: (value: never) => unknown): z.ZodType {
   return z.unknown().superRefine((value, context) => {
     try {
@@ -22,7 +21,7 @@ export function parsed(parse: (value: never) => unknown): z.ZodType {
 }
 
 interface Breach {
-  /** Of the field at fault; empty for the whole value. */
+  /** Path of the invalid field; empty for the value itself. */
   readonly path: string
   readonly message: string
 }
@@ -34,7 +33,7 @@ export function breachOf(rules: z.ZodType, value: unknown): Breach | undefined {
   return { path: issue.path.join('.'), message: issue.message }
 }
 
-/** Throws a `TypeError` that names the option at fault. */
+/** Throws a `TypeError` that names the invalid option. */
 export function verify(rules: z.ZodType, value: unknown, place: string, maker = 'createGateway'): void {
   const breach = breachOf(rules, value)
   if (breach === undefined) return
@@ -48,7 +47,7 @@ export function mistake(place: string, message: string, maker = 'createGateway')
 
 export const anyText: z.ZodString = z.string().min(1)
 
-/** Milliseconds since the epoch. Those of the first years are refused: what was meant are seconds. */
+/** Milliseconds since the epoch. Rejects values in the range of current times in seconds, which are a likely mistake. */
 export const instant: z.ZodType = z
   .number('must be milliseconds since the epoch')
   .refine((value) => Number.isSafeInteger(value), {
@@ -63,7 +62,7 @@ export const instant: z.ZodType = z
 
 export const positive: z.ZodNumber = z.number().positive()
 
-/** Milliseconds that a timer counts. */
+/** Milliseconds of a timer. */
 export const timed: z.ZodNumber = positive.max(longestTimerMs)
 
 export const anyFunction: z.ZodType = z.custom((value) => typeof value === 'function', 'must be a function')

@@ -40,7 +40,7 @@ function file(content?: string): string {
 }
 
 const everyStore =
-  /from the key store, the limit store, the ledger, the usage store, the store of responses, the task store, the idempotency store\./
+  /not ready: the key store, the limit store, the ledger, the usage store, the response store, the task store, the idempotency store failed\./
 
 test('stores in memory and in a new file are ready, and nothing is left in them', async () => {
   await expect(serving().ready()).resolves.toBeUndefined()
@@ -69,9 +69,7 @@ test('one store of several that fails is named', async () => {
 
 test('a Redis that refuses the password', async () => {
   const { message, cause } = await refusal(redis(async () => Promise.reject(new Error('WRONGPASS invalid username'))))
-  expect(message).toMatch(
-    /the key store, the limit store, the ledger, the store of responses, the task store, the idem/,
-  )
+  expect(message).toMatch(/the key store, the limit store, the ledger, the response store, the task store, the idem/)
   expect(cause).toMatch(/WRONGPASS/)
 })
 

@@ -296,7 +296,7 @@ describe('a store of one’s own', () => {
       expect((await ask(url, 'GET', `/responses/${response.id}`)).status).toBe(404)
     }
     unsubscribe('modelhatch:failure', note)
-    expect(causes).toEqual(['the store of responses failed', 'the store of responses failed'])
+    expect(causes).toEqual(['the response store failed', 'the response store failed'])
   })
 
   test('that cannot be read is a 503, never a 404', async () => {
