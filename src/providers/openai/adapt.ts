@@ -1,36 +1,36 @@
-/** The few fields of a request that a vendor gets otherwise than the client sent them. */
+/** Adapts a request to a vendor that deviates from OpenAI's API. */
 import type { Call } from '../contract.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { OpenAIOptions } from './options.ts'
 
 type Changes = Record<string, unknown>
 
-/** For `Call.json`. */
-export function adapted(call: Call<unknown>, options: OpenAIOptions): Changes {
+/** The fields to change, for `Call.json`. */
+export function changesFor(call: Call<unknown>, options: OpenAIOptions): Changes {
   return {
-    ...usageAsked(call, options),
-    ...limitRenamed(call, options),
-    ...fieldsRenamed(call, options),
-    ...fieldsLeftOut(call, options),
-    ...messagesFitted(call, options),
+    ...requestUsage(call, options),
+    ...renameLimit(call, options),
+    ...renameFields(call, options),
+    ...dropFields(call, options),
+    ...adaptMessages(call, options),
   }
 }
 
-/** Usage is always asked for: without it the answer could only be billed by estimate. */
-function usageAsked({ stream, field }: Call<unknown>, { usageInStreams }: OpenAIOptions): Changes {
+/** Usage is always requested, even if the client did not: without it the response could only be billed by estimate. */
+function requestUsage({ stream, field }: Call<unknown>, { usageInStreams }: OpenAIOptions): Changes {
   if (!stream) return {}
   if (usageInStreams === false) return field('stream_options') === undefined ? {} : { stream_options: undefined }
   return { stream_options: { ...Object(field('stream_options')), include_usage: true } }
 }
 
-function limitRenamed({ field }: Call<unknown>, { tokenLimit }: OpenAIOptions): Changes {
+function renameLimit({ field }: Call<unknown>, { tokenLimit }: OpenAIOptions): Changes {
   if (tokenLimit === undefined) return {}
   const other = tokenLimit === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens'
   const limit = field(other)
   return limit === undefined ? {} : { [other]: undefined, [tokenLimit]: field(tokenLimit) ?? limit }
 }
 
-function fieldsRenamed({ field }: Call<unknown>, { rename }: OpenAIOptions): Changes {
+function renameFields({ field }: Call<unknown>, { rename }: OpenAIOptions): Changes {
   const changes: Changes = {}
   for (const [from, to] of Object.entries(rename ?? {})) {
     const value = field(from)
@@ -39,52 +39,55 @@ function fieldsRenamed({ field }: Call<unknown>, { rename }: OpenAIOptions): Cha
   return changes
 }
 
-/** Asked for in earnest: the vendor is to refuse them, not our silence. */
+/** Passed on, so that the vendor rejects them explicitly. */
 const specialTiers: readonly unknown[] = ['flex', 'priority', 'scale']
 
-function fieldsLeftOut({ field }: Call<unknown>, { dropParams = [] }: OpenAIOptions): Changes {
-  const idle = dropParams.filter((name) => {
+function dropFields({ field }: Call<unknown>, { dropParams = [] }: OpenAIOptions): Changes {
+  const dropped = dropParams.filter((name) => {
     const value = field(name)
     return value !== undefined && (name !== 'service_tier' || !specialTiers.includes(value))
   })
-  return Object.fromEntries(idle.map((name) => [name, undefined]))
+  return Object.fromEntries(dropped.map((name) => [name, undefined]))
 }
 
-/** What models leave in their messages beside OpenAI's own fields, here and elsewhere. */
-const left = ['reasoning', 'reasoning_content', 'reasoning_details', 'extra_content', 'images']
+/** The non-standard fields that the models of all vendors put into assistant messages. */
+const extraFields = ['reasoning', 'reasoning_content', 'reasoning_details', 'extra_content', 'images']
 
 /**
- * The conversation as the vendor takes it. It may have begun with another vendor's model, and a client may not have kept
- * what this one wants to see again.
+ * Adapts the conversation: it may have started with another vendor's model, and the client may have dropped fields that
+ * this vendor requires.
  */
-function messagesFitted(call: Call<unknown>, options: OpenAIOptions): Changes {
+function adaptMessages(call: Call<unknown>, options: OpenAIOptions): Changes {
   const { pastFields, messageNames = true, wantsReasoning = false } = options
   if (pastFields === undefined && messageNames && !wantsReasoning) return {}
   const body = bytesOf(call.json({}))
   const unwanted =
-    pastFields !== undefined && mayHoldLeft(body) ? left.filter((name) => !pastFields.includes(name)) : []
-  const nameless = !messageNames && body.includes('"name"')
-  const filled = wantsReasoning && body.includes('_calls"')
-  const messages = unwanted.length > 0 || nameless || filled ? call.field('messages') : undefined
+    pastFields !== undefined && mayHaveExtraFields(body) ? extraFields.filter((name) => !pastFields.includes(name)) : []
+  const dropNames = !messageNames && body.includes('"name"')
+  const addReasoning = wantsReasoning && body.includes('_calls"')
+  const messages = unwanted.length > 0 || dropNames || addReasoning ? call.field('messages') : undefined
   if (!Array.isArray(messages)) return {}
-  const fitted = messages.map((message: unknown) => {
-    const named = nameless ? withoutName(message) : message
-    const cleaned = clean(named, unwanted)
-    return filled ? withReasoning(cleaned) : cleaned
+  const adapted = messages.map((message: unknown) => {
+    const unnamed = dropNames ? withoutName(message) : message
+    const cleaned = clean(unnamed, unwanted)
+    return addReasoning ? withReasoning(cleaned) : cleaned
   })
-  return fitted.some((message, index) => message !== messages[index]) ? { messages: fitted } : {}
+  return adapted.some((message, index) => message !== messages[index]) ? { messages: adapted } : {}
 }
 
 function bytesOf(body: Uint8Array): Buffer {
   return Buffer.from(body.buffer, body.byteOffset, body.byteLength)
 }
 
-/** Looked for by what is rare in a picture's base64: a search for a common first byte takes many times as long. */
-function mayHoldLeft(body: Buffer): boolean {
-  return ['_content"', '_details"', '"reasoning"', '"images'].some((sign) => body.includes(sign))
+/**
+ * A fast test on the bytes. Each needle starts with a character that base64 does not contain: searching inline images for
+ * a common first byte takes many times as long.
+ */
+function mayHaveExtraFields(body: Buffer): boolean {
+  return ['_content"', '_details"', '"reasoning"', '"images'].some((needle) => body.includes(needle))
 }
 
-/** A function's answer of the older kind is known by its name alone. */
+/** Keeps the name in messages of the role `function`, where it identifies the function. */
 function withoutName(message: unknown): unknown {
   if (!isRecord(message) || !('name' in message) || message['role'] === 'function') return message
   const { name: _, ...rest } = message
@@ -99,11 +102,11 @@ function withReasoning(message: unknown): unknown {
 function clean(message: unknown, unwanted: readonly string[]): unknown {
   if (!isRecord(message) || message['role'] !== 'assistant') return message
   const calls = message['tool_calls']
-  const marked = Array.isArray(calls) && calls.some((call) => isRecord(call) && 'extra_content' in call)
-  const callsToo = marked && unwanted.includes('extra_content')
-  if (!callsToo && !unwanted.some((name) => name in message)) return message
+  const haveExtra = Array.isArray(calls) && calls.some((call) => isRecord(call) && 'extra_content' in call)
+  const cleanCalls = haveExtra && unwanted.includes('extra_content')
+  if (!cleanCalls && !unwanted.some((name) => name in message)) return message
   const kept = Object.fromEntries(Object.entries(message).filter(([name]) => !unwanted.includes(name)))
-  return callsToo ? { ...kept, tool_calls: calls.map(withoutExtra) } : kept
+  return cleanCalls ? { ...kept, tool_calls: calls.map(withoutExtra) } : kept
 }
 
 function withoutExtra(call: unknown): unknown {

@@ -1,9 +1,9 @@
-/** One event of an OpenAI-style chat stream, checked as far as the gateway looks into it. */
+/** Parses one event of an OpenAI-style chat stream, and validates the parts that the gateway reads. */
 import { mostChoices, mostToolCalls, tooMany } from '../answer-bounds.ts'
 import { retrySame } from '../failure.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
 
-/** Throws when it is no JSON, or has another shape where the shape matters. Everything else is kept as it is. */
+/** Throws if the data is not JSON, or if a part that the gateway reads has the wrong type. Keeps unknown fields. */
 export function parseChunk(data: string): ChatChunk {
   let value: unknown
   try {
@@ -11,13 +11,13 @@ export function parseChunk(data: string): ChatChunk {
   } catch {
     throw retrySame(new Error('the vendor sent an event that is not JSON'))
   }
-  if (!isChunk(value)) throw retrySame(new Error('the vendor sent an event that is no chunk of a chat'))
+  if (!isChunk(value)) throw retrySame(new Error('the vendor sent an event that is not a chat chunk'))
   return value
 }
 
 /**
- * What went wrong, as far as a frame speaks of it; undefined for a chunk. Servers that fail in the middle of a stream say
- * so in many forms, and may end it regularly: what has nothing of a chunk is one of them.
+ * The error object of an event that reports a failure; undefined for a chunk. Servers that fail in the middle of a stream
+ * report it in many forms and may then end the stream normally, so an event without any field of a chunk counts as one.
  */
 export function faultIn(frame: ChatChunk, name: string): unknown {
   const { error, object, choices, usage, base_resp: base } = frame
@@ -29,7 +29,7 @@ export function faultIn(frame: ChatChunk, name: string): unknown {
   return known || 'choices' in frame ? undefined : frame
 }
 
-/** Neither a piece of the answer nor a count: something to keep the connection alive, or to be read by others. */
+/** Whether an event has neither content nor usage: a keep-alive, or metadata for other clients. */
 export function saysNothing({ choices, usage }: ChatChunk): boolean {
   return !choices && !usage
 }
@@ -43,7 +43,7 @@ function isChunk(value: unknown): value is ChatChunk {
 }
 
 function isChoice(value: unknown): boolean {
-  return isRecord(value) && [value['delta'], value['message']].every((said) => isNone(said) || isDelta(said))
+  return isRecord(value) && [value['delta'], value['message']].every((delta) => isNone(delta) || isDelta(delta))
 }
 
 function isDelta(value: unknown): boolean {

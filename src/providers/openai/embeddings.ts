@@ -1,7 +1,4 @@
-/**
- * Embeddings. A list of vectors is large, and nothing in it has to be looked at: what stands around the vectors is read,
- * they themselves are passed on as they came.
- */
+/** Embeddings. A list of vectors is large, so only the JSON around it is parsed; the vectors are passed on as bytes. */
 import { readObject, readVectors } from '../answer.ts'
 import { EmbeddingText, type Call, type EmbeddingAnswer } from '../contract.ts'
 import { readUsage } from '../../wire/counts.ts'
@@ -25,14 +22,14 @@ export async function embed(
   return rename === undefined ? list : { ...list, model: rename }
 }
 
-/** In front of the list of vectors, and behind it, stand at most so many bytes. */
+/** Maximum number of bytes before the list of vectors, and after it. */
 const shellBytes = 4096
 
 const firstVector = /^\[\s*\{[^[\]{}]{0,200}?"embedding"\s*:\s*(["[])/
 
 /**
- * The answer as it is, if its vectors have the form that was asked for, which the first character tells. Undefined
- * where anything is unusual: then it is parsed.
+ * The response without parsing its vectors, if they have the requested encoding; `form` is their first character.
+ * Undefined if anything is unusual: then the caller parses all of it.
  */
 function untouchedIn(bytes: Buffer, form: string, rename: string | undefined): EmbeddingText | undefined {
   const from = bytes.subarray(0, shellBytes).indexOf('[')

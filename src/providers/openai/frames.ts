@@ -1,7 +1,7 @@
 /**
- * The bytes of an OpenAI-style stream of chunks → pieces. Most frames hold nothing but a delta of text: they stay bytes,
- * all that arrived together in one piece. Frames that matter (tool calls, ends, usage, errors, anything unusual) are
- * parsed, as are all frames of a stream that is not printed in the usual way.
+ * Reads an OpenAI-style chat stream. Most frames contain only a text delta and are passed on as bytes, together with all
+ * others that arrived with them. Frames that matter (tool calls, finish reasons, usage, errors, anything unusual) are
+ * parsed.
  */
 import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ChatPiece } from '../contract.ts'
@@ -10,44 +10,44 @@ import { retrySame } from '../failure.ts'
 import { eventIn, Framer, type VendorEvent } from '../framing.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
 import { faultIn, parseChunk, saysNothing } from './chunk.ts'
-import { FrameTemplate, Slab } from './template.ts'
+import { FrameTemplate, WordView } from './template.ts'
 
 export interface FrameOptions {
-  /** The name the client used, when it differs from the vendor's: the frames are then made to carry it. */
+  /** The public model name that the frames must carry. Default: the vendor's name stays. */
   readonly rename?: string | undefined
-  /** Every frame is parsed: for a reader that has no use for bytes. */
+  /** True to parse every frame, for a consumer that cannot use bytes. Default false. */
   readonly parsed?: boolean
-  /** An error object inside the stream → what to throw. */
+  /** Converts an error object inside the stream to the error to throw. */
   readonly failure: (error: unknown) => Error
 }
 
-/** What the frames are read from: the bytes of an answer. */
+/** The bytes of a response. */
 export interface FrameSource extends AsyncIterable<Buffer> {
-  /** Called when the vendor said that it is done, before the rest of the source is given up. */
+  /** Called after the last event, when the rest of the source is no longer needed. */
   settle?(): void
 }
 
-/** Ends when the vendor said that it is done; throws when the stream breaks off. */
+/** Ends with the vendor's `[DONE]`; throws if the stream ends before all of its choices have finished. */
 export function readFrames(source: FrameSource, options: FrameOptions): AsyncIterableIterator<ChatPiece, undefined> {
   return new FrameReader(source, options)
 }
 
 const blankLine = Buffer.from('\n\n')
 
-/** How often a template is learnt in one stream. A vendor that prints each frame otherwise is not worth the trouble. */
-const mostLessons = 16
+/** Maximum number of templates learnt in one stream: learning does not pay if the vendor writes each frame differently. */
+const maxTemplates = 16
 
-/** Frames of text that stand one behind the other. */
+/** Consecutive frames of text. */
 interface Run {
   start: number
   end: number
   frames: number
   textBytes: number
-  /** For each frame the byte after the name of the model, where it is to be replaced. */
+  /** For each frame the end of the model name, if it must be replaced. */
   readonly nameEnds: number[]
 }
 
-/** Written out instead of generators in generators: these would cost more than all that is done with a frame. */
+/** An explicit iterator: nested generators would cost more than all the work on a frame. */
 class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
   readonly #source: FrameSource
   readonly #bytes: AsyncIterator<Buffer>
@@ -55,16 +55,16 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
   readonly #rename: Buffer | undefined
   readonly #framer = new Framer()
   readonly #events = new EventReader()
-  /** Pieces that were read together; those before `#given` have been given out. */
+  /** Pieces that were read together. `next` has returned those before `#position`. */
   #pieces: ChatPiece[] = []
-  #given = 0
+  #position = 0
   #template: FrameTemplate | undefined
-  #lessons = 0
-  /** The choices that were seen, and those of them that have been finished. */
+  #templatesLearnt = 0
+  /** The indexes of all choices so far, and of those that have finished. */
   readonly #begun = new Set<number>()
   readonly #finished = new Set<number>()
   #done = false
-  /** Stands behind the pieces that came before it. */
+  /** Thrown after the pieces that arrived before it. */
   #failure: { readonly error: unknown } | undefined
 
   constructor(source: FrameSource, options: FrameOptions) {
@@ -80,9 +80,9 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
 
   async next(): Promise<IteratorResult<ChatPiece, undefined>> {
     for (;;) {
-      const value = this.#pieces[this.#given]
+      const value = this.#pieces[this.#position]
       if (value !== undefined) {
-        this.#given++
+        this.#position++
         return { done: false, value }
       }
       const failure = this.#failure
@@ -108,28 +108,29 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
 
   #take(read: IteratorResult<Buffer, unknown>): void {
     this.#pieces = []
-    this.#given = 0
+    this.#position = 0
     if (read.done === true) this.#end()
     else this.#push(read.value)
     if (this.#done) this.#source.settle?.()
   }
 
-  /** The connection is over: what came without its last blank line may still be the end that was meant. */
+  /** The connection has ended. Some vendors omit the blank line after the last event. */
   #end(): void {
     const event = eventIn(this.#framer.rest())
     if (event !== undefined && (isDone(event.data) || isJson(event.data))) this.#event(event)
-    const whole = this.#finished.size > 0 && this.#finished.size === this.#begun.size
-    if (!this.#done && !whole) throw retrySame(new Error('the vendor broke off in the middle of its answer'))
+    const complete = this.#finished.size > 0 && this.#finished.size === this.#begun.size
+    if (!this.#done && !complete)
+      throw retrySame(new Error("the vendor's stream ended before the response was complete"))
     this.#done = true
   }
 
   #push(read: Buffer): void {
     const bytes = this.#framer.push(read)
     if (bytes === undefined) return
-    const slab = new Slab(bytes)
+    const view = new WordView(bytes)
     const run: Run = { start: 0, end: 0, frames: 0, textBytes: 0, nameEnds: [] }
     while (run.end < bytes.length && !this.#done) {
-      if (this.#continues(run, slab)) continue
+      if (this.#continues(run, view)) continue
       this.#text(bytes, run)
       const blank = bytes.indexOf(blankLine, run.end)
       const frame = bytes.subarray(run.end, blank < 0 ? bytes.length : blank + 2)
@@ -140,11 +141,11 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
     this.#text(bytes, run)
   }
 
-  /** Whether the next frame is of text too, and so has become part of the run. After the end of a choice none is. */
-  #continues(run: Run, slab: Slab): boolean {
+  /** Adds the next frame to the run if it contains only text. After the first finish reason every frame is parsed. */
+  #continues(run: Run, view: WordView): boolean {
     const template = this.#template
     if (template === undefined || this.#finished.size > 0) return false
-    const end = template.endOf(slab, run.end, this.#rename && run.nameEnds)
+    const end = template.endOf(view, run.end, this.#rename && run.nameEnds)
     if (end < 0) return false
     run.textBytes += template.textBytes
     run.end = end
@@ -152,7 +153,7 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
     return true
   }
 
-  /** Gives out a run of frames of text, and leaves an empty one. */
+  /** Emits the run as one piece, and empties it. */
   #text(bytes: Buffer, run: Run): void {
     if (run.frames > 0) this.#pieces.push(new ContentFrames(this.#renamed(bytes, run), run.textBytes))
     run.frames = run.textBytes = run.nameEnds.length = 0
@@ -162,7 +163,7 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
     if (this.#rename === undefined) return bytes.subarray(start, end)
     const pieces: Buffer[] = []
     let at = start
-    // A frame that was no text after all may have left the end of one more name behind.
+    // A frame that matched only up to its model name has left one end too many.
     for (const nameEnd of nameEnds.slice(0, frames)) {
       pieces.push(bytes.subarray(at, nameEnd - (this.#template as FrameTemplate).nameBytes), this.#rename)
       at = nameEnd
@@ -177,7 +178,7 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
     const chunk = parseChunk(data)
     const fault = faultIn(chunk, name)
     if (fault !== undefined) {
-      // What the vendor counted is owed, whatever became of the answer.
+      // The vendor charges for this usage, although the response failed.
       if (chunk.usage) this.#pieces.push({ usage: chunk.usage })
       throw this.#options.failure(fault)
     }
@@ -191,11 +192,11 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
   }
 
   #learn(chunk: ChatChunk, frame: Buffer): void {
-    if (this.#lessons >= mostLessons) return
+    if (this.#templatesLearnt >= maxTemplates) return
     const template = FrameTemplate.of(frame, chunk, this.#template)
     if (template === undefined || (this.#rename !== undefined && template.nameBytes === 0)) return
     this.#template = template
-    this.#lessons++
+    this.#templatesLearnt++
   }
 }
 

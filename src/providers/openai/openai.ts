@@ -1,4 +1,4 @@
-/** Any vendor that speaks OpenAI's format over HTTP. */
+/** The provider for OpenAI, and for any vendor with an OpenAI-compatible API. */
 import { createHash } from 'node:crypto'
 import { checkKnown, text } from '../../validation/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
@@ -16,6 +16,15 @@ import { Vendor } from './vendor.ts'
 import { videosOf } from './videos.ts'
 import { type OpenAIOptions, known } from './options.ts'
 
+/**
+ * Creates the provider for OpenAI, or for a vendor with an OpenAI-compatible API: by `preset` if it has one, otherwise by
+ * `baseURL`. Throws a `TypeError` for an unknown option, an unknown preset or an invalid URL.
+ *
+ * @example
+ * openai({ apiKey: process.env.OPENAI_API_KEY })
+ * openai({ preset: 'groq', apiKey: process.env.GROQ_API_KEY })
+ * openai({ baseURL: 'http://localhost:8000/v1' })
+ */
 export function openai(given: OpenAIOptions = {}): Provider {
   checkKnown('openai', given, known)
   const options = withPreset(given)
@@ -45,8 +54,8 @@ export function openai(given: OpenAIOptions = {}): Provider {
 }
 
 /**
- * What an organisation's models encrypt can be read by no other one: the name holds a mark of the account, too short to
- * tell anything of the key.
+ * Encrypted reasoning is readable only within the organisation that produced it, so the maker includes a hash of the
+ * account. Three characters of it are too few to reveal anything about the key.
  */
 function makerOf(options: OpenAIOptions): string {
   const { preset, name = 'openai', baseURL, organization, project, apiKey, headers } = options
@@ -63,7 +72,7 @@ async function listModels({ client }: Vendor, signal: AbortSignal): Promise<Mode
   const transfer = await client.send({ method: 'GET', path: '/models', signal })
   await requireSuccess(transfer)
   const list = (await readJsonObject(transfer, client.answerBytes)).value as { data?: unknown }
-  if (!Array.isArray(list.data)) throw tryNext(new Error('the vendor listed no models'))
+  if (!Array.isArray(list.data)) throw tryNext(new Error("the vendor's response has no list of models"))
   return list.data.filter(isModel).map(modelObject)
 }
 

@@ -11,6 +11,14 @@ import {
 } from '../../validation/known-options.ts'
 import { clientOptions, type ClientOptions } from '../client.ts'
 
+/**
+ * A vendor that `openai` knows.
+ * - `azure` needs a `baseURL` such as `https://<resource>.openai.azure.com/openai/v1`; its models are deployment names.
+ * - `moonshot` is the international service; in China use the `baseURL` `https://api.moonshot.cn/v1`.
+ * - `qwen` is the service in Singapore; other regions and workspaces have other base URLs.
+ * - `zhipu` is the service in China; elsewhere use the `baseURL` `https://api.z.ai/api/paas/v4`.
+ * - `llamacpp`, `lmstudio`, `ollama` and `vllm` are servers on `localhost`, at their default ports.
+ */
 export type PresetName =
   | 'openai'
   | 'azure'
@@ -28,55 +36,62 @@ export type PresetName =
   | 'xai'
   | 'zhipu'
 
+/** Options of `openai`. The first of options, preset and default that sets a value wins. */
 export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
-  /** A vendor whose address and ways are known. Whatever else is given here goes before them. */
+  /** A vendor whose base URL and deviations from OpenAI's API are built in. Default: none. */
   readonly preset?: PresetName
-  /** Sent as `Authorization: Bearer`. Leave it out for a vendor that takes none, or takes it in `headers`. */
+  /** Sent as `Authorization: Bearer`. Omit it for a vendor without keys, or if `headers` carries the key. */
   readonly apiKey?: string | undefined
-  /** The header for the key alone, such as `api-key`. Default: `Authorization: Bearer`. */
+  /** The header that carries the bare key, such as `api-key`. Default: `Authorization` with `Bearer`. */
   readonly keyHeader?: string
-  /** Default: that of the preset, without one `https://api.openai.com/v1`. */
+  /** Default: the preset's; without a preset `https://api.openai.com/v1`. */
   readonly baseURL?: string | undefined
-  /** The name in receipts. Default: that of the preset, or `openai`. */
+  /** The provider's name in receipts. Default: the preset's name, or `openai`. */
   readonly name?: string
-  /** Sent as `OpenAI-Organization`. */
+  /** Sent as `OpenAI-Organization`. Default: not sent. */
   readonly organization?: string
-  /** Sent as `OpenAI-Project`. */
+  /** Sent as `OpenAI-Project`. Default: not sent. */
   readonly project?: string
-  /** Further headers of every request. */
+  /** Additional headers of every request. Default: none. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The vendor's names for models, by the name they are called here. Others are passed on as they are. */
+  /** The vendor's model names, keyed by the names used here. Names that are not listed are passed on unchanged. */
   readonly modelNames?: Readonly<Record<string, string>>
   /**
-   * The field in which the vendor takes the limit of output tokens; whichever the client used is renamed. Default: as
-   * the client sent it.
+   * The vendor's field for the limit of output tokens; the other one is renamed to it. Default: the field that the client
+   * sent.
    */
   readonly tokenLimit?: 'max_tokens' | 'max_completion_tokens'
-  /** Set to false for vendors that refuse `stream_options`. Unless they count unasked, their streams are then billed by estimate. Default true. */
+  /**
+   * Set it to false for vendors that reject `stream_options`. Their streams are then billed by estimate, unless they send
+   * usage without it. Default true.
+   */
   readonly usageInStreams?: boolean
-  /** Fields that have another name there, such as `{ seed: 'random_seed' }`. */
+  /** Fields that the vendor calls by another name, such as `{ seed: 'random_seed' }`. Default: none. */
   readonly rename?: Readonly<Record<string, string>>
-  /** Fields that the vendor refuses and that ask for nothing in the answer, such as `['user', 'store']`. */
+  /**
+   * Fields to remove because the vendor rejects them and they do not change the response, such as `['user', 'store']`. A
+   * `service_tier` of `flex`, `priority` or `scale` is kept. Default: none.
+   */
   readonly dropParams?: readonly string[]
   /**
-   * The fields beside OpenAI's own (`reasoning_content`, `reasoning_details`, `extra_content` …) that the vendor takes
-   * in assistant messages of the past; the others are taken out. Default: messages are passed on as they are.
+   * The non-standard fields (`reasoning_content`, `reasoning_details`, `extra_content` …) that the vendor accepts in
+   * earlier assistant messages; the others are removed. Default: messages are passed on unchanged.
    */
   readonly pastFields?: readonly string[]
-  /** Set to false for vendors that refuse the `name` of a message, which is only a hint. Default true. */
+  /** Set it to false for vendors that reject the `name` of a message, which is only a hint. Default true. */
   readonly messageNames?: boolean
   /**
-   * Set to true for vendors that refuse calls of the past without the `reasoning_content` they came with: an empty one
-   * is sent where the client has not kept it. Default false.
+   * Set it to true for vendors that reject earlier tool calls without their `reasoning_content`: an empty one is added if
+   * the client did not keep it. Default false.
    */
   readonly wantsReasoning?: boolean
-  /** The most inputs the vendor takes in one request for embeddings. Longer lists are split. Default: no limit. */
+  /** Maximum number of inputs in one embeddings request; longer lists are split. Default: no limit. */
   readonly embeddingBatch?: number
-  /** Set to false for vendors that refuse `encoding_format`. The gateway converts their numbers. Default true. */
+  /** Set it to false for vendors that reject `encoding_format`: the gateway then encodes the numbers itself. Default true. */
   readonly embeddingFormat?: boolean
   /**
-   * Whether the vendor has a responses endpoint worth using; without it the gateway makes responses of chats. Default:
-   * true for OpenAI itself, false for any other base URL.
+   * Whether to use the vendor's responses endpoint. If false, the gateway translates responses to chats. Default: true
+   * for OpenAI itself, false for any other base URL.
    */
   readonly responses?: boolean
 }

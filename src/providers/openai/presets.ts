@@ -1,7 +1,7 @@
 /**
- * Vendors that speak OpenAI's format, and what each does otherwise: data, no code. Sources: the vendors' API references;
- * the fields that Mistral and Groq refuse in messages of the past, and that DeepSeek and Moonshot are content with an
- * empty thought, were seen in reports of their users.
+ * The vendors with an OpenAI-compatible API, and how each deviates from OpenAI's. Sources: the vendors' API references.
+ * From user reports: the fields that Mistral and Groq reject in earlier messages, and that DeepSeek and Moonshot accept an
+ * empty `reasoning_content`.
  */
 import type { CostsOf } from '../costs/contract.ts'
 import { openaiCosts, type KnownVendor } from '../costs/lists.ts'
@@ -21,10 +21,10 @@ export type Preset = Pick<
   | 'embeddingBatch'
 >
 
-/** Fields that ask for nothing in the answer. */
+/** Fields that do not change the response. */
 const hints = ['user', 'safety_identifier', 'store', 'metadata', 'service_tier', 'prompt_cache_key']
 
-/** Whose fields are known to choose model, price or amount. Vendors that are not named here have none of their own. */
+/** The vendors whose cost-changing fields are known. The others have no special fields. */
 const costs: Readonly<Partial<Record<PresetName, KnownVendor>>> = {
   openai: 'openai',
   azure: 'azure',
@@ -39,7 +39,7 @@ const costs: Readonly<Partial<Record<PresetName, KnownVendor>>> = {
   xai: 'xai',
 }
 
-/** Without a preset nothing is known of the vendor, and all that is known of any is looked for. */
+/** A vendor without a preset is unknown, so the cost-changing fields of all vendors are rejected. */
 export function costsOf({ preset, baseURL }: OpenAIOptions, hasResponses: boolean): CostsOf {
   if (preset === undefined) return openaiCosts(baseURL === undefined ? 'openai' : 'everything', hasResponses)
   return openaiCosts(costs[preset] ?? 'hosted', hasResponses)
@@ -47,7 +47,6 @@ export function costsOf({ preset, baseURL }: OpenAIOptions, hasResponses: boolea
 
 export const presets: Readonly<Record<PresetName, Preset>> = {
   openai: { baseURL: 'https://api.openai.com/v1', pastFields: [] },
-  /** `baseURL` is `https://<resource>.openai.azure.com/openai/v1`, the model is the name of the deployment. */
   azure: { keyHeader: 'api-key', pastFields: [] },
   deepseek: {
     baseURL: 'https://api.deepseek.com',
@@ -61,13 +60,12 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
   mistral: {
     baseURL: 'https://api.mistral.ai/v1',
     tokenLimit: 'max_tokens',
-    // It sends usage unasked.
+    // It sends usage without being asked.
     usageInStreams: false,
     pastFields: [],
     rename: { seed: 'random_seed' },
     dropParams: hints,
   },
-  /** Elsewhere than in China; there with the `baseURL` `https://api.moonshot.cn/v1`. */
   moonshot: {
     baseURL: 'https://api.moonshot.ai/v1',
     tokenLimit: 'max_tokens',
@@ -79,7 +77,6 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     baseURL: 'https://openrouter.ai/api/v1',
     pastFields: ['reasoning', 'reasoning_content', 'reasoning_details'],
   },
-  /** Singapore; other regions and workspaces have a `baseURL` of their own. */
   qwen: {
     baseURL: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     tokenLimit: 'max_tokens',
@@ -89,7 +86,6 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
   together: { baseURL: 'https://api.together.ai/v1', tokenLimit: 'max_tokens', pastFields: [] },
   vllm: { baseURL: 'http://localhost:8000/v1' },
   xai: { baseURL: 'https://api.x.ai/v1', pastFields: [] },
-  /** China; elsewhere with the `baseURL` `https://api.z.ai/api/paas/v4`. */
   zhipu: {
     baseURL: 'https://open.bigmodel.cn/api/paas/v4',
     tokenLimit: 'max_tokens',
@@ -97,7 +93,7 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
   },
 }
 
-/** The options with what is known of the vendor behind them. Throws a `TypeError` where an address is missing. */
+/** Fills in the preset's values. Throws a `TypeError` for an unknown preset, or one that needs a `baseURL`. */
 export function withPreset(options: OpenAIOptions): OpenAIOptions {
   const name = options.preset ?? (options.baseURL === undefined ? 'openai' : undefined)
   if (name === undefined) return options
@@ -106,6 +102,6 @@ export function withPreset(options: OpenAIOptions): OpenAIOptions {
   }
   const given = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
   const settings: OpenAIOptions = { name, ...presets[name], ...given }
-  if (settings.baseURL === undefined) throw new TypeError(`openai: the preset "${name}" needs a "baseURL".`)
+  if (settings.baseURL === undefined) throw new TypeError(`openai: the preset "${name}" requires the option "baseURL".`)
   return settings
 }

@@ -1,7 +1,7 @@
 /**
- * The bytes of a responses stream → pieces. Most frames hold nothing but a delta of an item that is known: they stay
- * bytes, all that arrived together in one piece. Frames that begin or end something are parsed, as is whatever is not
- * printed in OpenAI's way: unnumbered, without the name of the event, or under another id than the item began with.
+ * Reads the stream of a responses endpoint. Most frames contain only a delta of the current item and are passed on as
+ * bytes, together with all others that arrived with them. All other frames are parsed, and so are deltas that are not in
+ * OpenAI's usual form: without a sequence number, without the event's name, or with an id that is not the item's.
  */
 import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ResponsePiece } from '../contract.ts'
@@ -12,15 +12,15 @@ import type { ResponseEvent } from '../../wire/responses.ts'
 import type { FrameSource } from './frames.ts'
 
 export interface ResponseEventOptions {
-  /** The name the client used, when it differs from the vendor's: the response is then made to carry it. */
+  /** The public model name that the response must carry; undefined if the vendor's name is the same. */
   readonly rename: string | undefined
-  /** Every frame is parsed: for a reader that has no use for bytes. */
+  /** True to parse every frame, for a consumer that cannot use bytes. */
   readonly parsed: boolean
-  /** An error object inside the stream → what to throw. */
+  /** Converts an error object inside the stream to the error to throw. */
   readonly failure: (error: unknown) => Error
 }
 
-/** Ends with the event that ends the response; throws when the stream breaks off. */
+/** Ends with the last event of the response; throws if the stream ends without one. */
 export async function* readResponseEvents(
   source: FrameSource,
   options: ResponseEventOptions,
@@ -40,26 +40,26 @@ class ResponseReader {
   readonly #options: ResponseEventOptions
   readonly #framer = new Framer()
   readonly #events = new EventReader()
-  /** What a delta of the item begun last contains. */
-  #mark: string | undefined
+  /** The `item_id` field of the newest item, as JSON: every delta of it contains these characters. */
+  #itemField: string | undefined
 
   constructor(options: ResponseEventOptions) {
     this.#options = options
   }
 
   *push(bytes: Buffer): Generator<ResponsePiece> {
-    const slab = this.#framer.push(bytes)
-    if (slab === undefined) return
+    const frames = this.#framer.push(bytes)
+    if (frames === undefined) return
     let plain = 0
     let textBytes = 0
-    for (let at = 0; at < slab.length;) {
-      const next = slab.indexOf('\n\n', at)
-      const end = next < 0 ? slab.length : next + 2
-      const text = slab.toString('utf8', at, end)
-      const delta = this.#mark === undefined ? undefined : deltaIn(text, this.#mark)
+    for (let at = 0; at < frames.length;) {
+      const next = frames.indexOf('\n\n', at)
+      const end = next < 0 ? frames.length : next + 2
+      const text = frames.toString('utf8', at, end)
+      const delta = this.#itemField === undefined ? undefined : deltaIn(text, this.#itemField)
       if (delta !== undefined) textBytes += Buffer.byteLength(delta)
       else {
-        if (plain < at) yield new ContentFrames(slab.subarray(plain, at), textBytes)
+        if (plain < at) yield new ContentFrames(frames.subarray(plain, at), textBytes)
         plain = end
         textBytes = 0
         const event = this.#events.read(text)
@@ -68,14 +68,14 @@ class ResponseReader {
       }
       at = end
     }
-    if (plain < slab.length) yield new ContentFrames(slab.subarray(plain), textBytes)
+    if (plain < frames.length) yield new ContentFrames(frames.subarray(plain), textBytes)
   }
 
-  /** The connection is over: what came without its last blank line may still be the end that was meant. */
+  /** The connection has ended. Some vendors omit the blank line after the last event. */
   *end(): Generator<ResponsePiece> {
     const event = eventIn(this.#framer.rest())
     if (event !== undefined && isJson(event.data)) yield* this.#event(event)
-    if (!this.done) throw retrySame(new Error('the vendor broke off in the middle of its answer'))
+    if (!this.done) throw retrySame(new Error("the vendor's stream ended before the response was complete"))
   }
 
   *#event({ name, data }: VendorEvent): Generator<ResponsePiece> {
@@ -87,7 +87,7 @@ class ResponseReader {
       type === 'error' ? (event['error'] ?? event) : type === 'response.failed' ? response?.error : event['error']
     if (error) throw this.#options.failure(error)
     if (type === 'response.output_item.added' && typeof item?.id === 'string' && !this.#options.parsed) {
-      this.#mark = `"item_id":${JSON.stringify(item.id)}`
+      this.#itemField = `"item_id":${JSON.stringify(item.id)}`
     }
     if (ends.has(type)) this.done = true
     const { rename } = this.#options
@@ -100,20 +100,20 @@ class ResponseReader {
 const numbered = /"sequence_number": ?\d/
 const deltaField = /"delta": ?"([^"\\]*(?:\\.[^"\\]*)*)"/
 
-/** The text of the delta, if the frame is one of this item in the usual form; else undefined. */
-function deltaIn(frame: string, mark: string): string | undefined {
+/** The text of the delta, if the frame is a delta of this item in the usual form; otherwise undefined. */
+function deltaIn(frame: string, itemField: string): string | undefined {
   if (!frame.startsWith('event: response.')) return undefined
   const line = frame.indexOf('\n')
   const name = frame.slice('event: '.length, line)
   if (!name.endsWith('.delta') || !frame.startsWith('data: {', line + 1)) return undefined
   if (frame.indexOf('\n', line + 1) !== frame.length - 2) return undefined
-  if (!frame.includes(mark) && !frame.includes(mark.replace(':', ': '))) return undefined
+  if (!frame.includes(itemField) && !frame.includes(itemField.replace(':', ': '))) return undefined
   if (!frame.includes(`"type":"${name}"`) && !frame.includes(`"type": "${name}"`)) return undefined
   const delta = numbered.test(frame) ? deltaField.exec(frame)?.[1] : undefined
   return delta?.includes('\\') === true ? unescaped(delta) : delta
 }
 
-/** Undefined for what is no string of JSON. */
+/** Resolves the escapes of a JSON string; undefined if they are invalid. */
 function unescaped(text: string): string | undefined {
   try {
     return JSON.parse(`"${text}"`) as string
@@ -130,7 +130,7 @@ function parseEvent(data: string, name: string): ResponseEvent {
     throw retrySame(new Error('the vendor sent an event that is not JSON'))
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw retrySame(new Error('the vendor sent an event that is no object'))
+    throw retrySame(new Error('the vendor sent an event that is not an object'))
   }
   const { type, response, item } = value as Record<string, unknown>
   if (isWrong(response) || isWrong(item)) throw retrySame(new Error('the vendor sent a broken event'))

@@ -1,4 +1,4 @@
-/** Responses, for vendors that have the endpoint: events or a whole, passed on as they are wherever nothing must change. */
+/** The responses endpoint of vendors that have it. Bytes of the response that need no change are passed on as they are. */
 import { readError, readJsonObject, requireSuccess } from '../answer.ts'
 import { isMediaType } from '../client.ts'
 import { Verbatim, type Call, type ResponseAnswer } from '../contract.ts'
@@ -10,13 +10,13 @@ import { readResponseEvents } from './response-events.ts'
 import type { Vendor } from './vendor.ts'
 
 export async function respond(vendor: Vendor, call: Call<ResponseRequest>): Promise<ResponseAnswer> {
-  const { transfer, rename, failure } = vendor.begun(await asked(vendor, '/responses', call), call)
+  const { transfer, rename, failure } = vendor.started(await send(vendor, '/responses', call), call)
   await requireSuccess(transfer, call)
   if (isMediaType(transfer.contentType, 'text/event-stream')) {
     return readResponseEvents(transfer, { rename, parsed: !call.stream, failure })
   }
   if (call.stream && !isMediaType(transfer.contentType, 'application/json')) {
-    throw transfer.fail(retrySame(new Error('the vendor answered with something else than events')))
+    throw transfer.fail(retrySame(new Error("the vendor's response is not an event stream")))
   }
   const { value, bytes } = await readJsonObject(transfer, vendor.client.answerBytes)
   const response = value as ResponseObject
@@ -24,15 +24,15 @@ export async function respond(vendor: Vendor, call: Call<ResponseRequest>): Prom
   return rename === undefined ? new Verbatim(response, bytes) : { ...response, model: rename }
 }
 
-/** Undefined where the vendor, or this model of it, has no such endpoint. */
+/** Undefined if the vendor, or this model, has no compactions. */
 export async function compact(vendor: Vendor, call: Call<ResponseRequest>): Promise<CompactionObject | undefined> {
   const model = vendor.modelOf(call)
   if (vendor.neverCompacts.has(model)) return undefined
-  const transfer = await asked(vendor, '/responses/compact', call)
+  const transfer = await send(vendor, '/responses/compact', call)
   if (transfer.status === 404 || transfer.status === 405) {
     const error = await readError(transfer)
     if ((Object(error) as { code?: unknown }).code === 'model_not_found')
-      throw vendor.begun(transfer, call).failure(error)
+      throw vendor.started(transfer, call).failure(error)
     vendor.neverCompacts.add(model)
     return undefined
   }
@@ -41,10 +41,11 @@ export async function compact(vendor: Vendor, call: Call<ResponseRequest>): Prom
 }
 
 /**
- * Any answer but a refusal of what is encrypted. Models that do not reason refuse to encrypt what they thought, and a vendor whose keys have changed refuses what it
- * has encrypted before: neither is the client's affair, so the request is sent again without.
+ * Sends the request, and resends it without encrypted reasoning if the vendor rejects that. Models without reasoning
+ * reject a request for it, and vendors reject reasoning that they encrypted with an expired key. The client can do nothing
+ * about either.
  */
-async function asked(vendor: Vendor, path: string, call: Call<ResponseRequest>): Promise<Transfer> {
+async function send(vendor: Vendor, path: string, call: Call<ResponseRequest>): Promise<Transfer> {
   const model = vendor.modelOf(call)
   const changes = vendor.plainReasoning.has(model) ? withoutInclude(call) : {}
   const transfer = await vendor.send(path, call, changes)
@@ -79,7 +80,7 @@ function withoutInclude({ field }: Call<unknown>): Record<string, unknown> {
   return { include: others.length > 0 ? others : undefined }
 }
 
-/** Undefined where there is none. */
+/** The input without reasoning items; undefined if it has none. */
 function withoutReasoning({ field }: Call<unknown>): Record<string, unknown> | undefined {
   const input = field('input')
   if (!Array.isArray(input)) return undefined

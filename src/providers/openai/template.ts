@@ -1,7 +1,6 @@
 /**
- * How a vendor prints a delta of text, learnt from one frame: fixed bytes with gaps where the text stands. A frame that
- * differs from it in the gaps only says nothing but text, whatever its fields are called; telling that costs a fifth of
- * searching it for the names of fields, and a fiftieth of parsing it.
+ * Recognises frames that contain only a text delta without parsing them, by comparing them with an earlier frame. This
+ * costs a fifth of searching a frame for field names, and a fiftieth of parsing it.
  */
 import type { ChatChunk } from '../../wire/chat.ts'
 
@@ -10,8 +9,8 @@ const textKeys = new Set(['content', 'reasoning_content', 'reasoning', 'text'])
 /** Random characters that hide the length of the text. */
 const paddingKeys = new Set(['obfuscation', 'p'])
 
-/** Values that tell a frame from others, and so are fixed even if they have been seen to differ. */
-const tellingKeys = new Set(['id', 'object', 'model', 'index', 'finish_reason'])
+/** Fields whose values matter to the gateway: they never become gaps. */
+const fixedKeys = new Set(['id', 'object', 'model', 'index', 'finish_reason'])
 
 const lineFeed = 0x0a
 const quote = 0x22
@@ -23,14 +22,15 @@ interface Value {
   readonly key: string
   readonly text: string
   readonly end: number
-  /** It is a gap: it may differ from frame to frame. */
+  /** True for a gap: a value that may differ from frame to frame. */
   readonly open: boolean
 }
 
+/** The format in which a vendor writes text deltas: fixed bytes with gaps, learnt from one frame. */
 export class FrameTemplate {
-  /** Bytes of the name of the model with its quotes; 0 when it is printed otherwise than once. */
+  /** Length of the model name with its quotes, in bytes; 0 unless the frame contains it exactly once. */
   readonly nameBytes: number
-  /** Of the frame that was found last: bytes of the answer's text in UTF-8, without escapes. */
+  /** Size of the text in the frame that matched last, in UTF-8 bytes without JSON escapes. */
   textBytes = 0
   readonly #values: readonly Value[]
   readonly #parts: readonly Part[]
@@ -41,8 +41,8 @@ export class FrameTemplate {
     this.#values = values
     const parts: Part[] = []
     let start = 0
-    const slab = new Slab(frame)
-    const cut = (end: number, gap: Part['gap']) => parts.push(new Part(slab, start, end, gap))
+    const view = new WordView(frame)
+    const cut = (end: number, gap: Part['gap']) => parts.push(new Part(view, start, end, gap))
     for (const value of values) {
       const isText = value.text.startsWith('"')
       if (value.key === 'model' && names.length === 1) {
@@ -59,8 +59,8 @@ export class FrameTemplate {
   }
 
   /**
-   * The template of a frame and of those like it; undefined when it says more than text, or something in it has to be
-   * filled in. Values in which it differs from `before`, where it has the same fields, become gaps.
+   * The template of a frame; undefined if the frame has more than text, or lacks a field that the gateway must fill in.
+   * Values that differ from those of `before`, if that has the same fields, become gaps.
    */
   static of(frame: Buffer, chunk: ChatChunk, before: FrameTemplate | undefined): FrameTemplate | undefined {
     const oneLine = frame.indexOf(lineFeed) === frame.length - 2 && frame.toString('latin1', 0, 7) === 'data: {'
@@ -72,24 +72,24 @@ export class FrameTemplate {
       open:
         textKeys.has(value.key) ||
         paddingKeys.has(value.key) ||
-        (!tellingKeys.has(value.key) && differs(value, old?.[index])),
+        (!fixedKeys.has(value.key) && differs(value, old?.[index])),
     }))
     return new FrameTemplate(frame, opened)
   }
 
-  /** The end of the frame that begins at `at`; -1 when it is not one of these. Ends of names are noted in `nameEnds`. */
-  endOf(slab: Slab, at: number, nameEnds?: number[]): number {
+  /** The end of the frame at `at`; -1 if it does not match. Appends the end of each model name to `nameEnds`. */
+  endOf(view: WordView, at: number, nameEnds?: number[]): number {
     let end = at
     let textBytes = 0
     for (const part of this.#parts) {
-      end = part.endOf(slab, end)
+      end = part.endOf(view, end)
       if (end < 0) return -1
       if (part.gap === 'text') {
         const start = end
-        end = endOfText(slab.bytes, start)
-        textBytes += end - start - escapeBytes(slab.bytes, start, end)
-      } else if (part.gap === 'label') end = endOfText(slab.bytes, end)
-      else if (part.gap === 'number') end = endOfNumber(slab.bytes, end)
+        end = endOfText(view.bytes, start)
+        textBytes += end - start - escapeBytes(view.bytes, start, end)
+      } else if (part.gap === 'label') end = endOfText(view.bytes, end)
+      else if (part.gap === 'number') end = endOfNumber(view.bytes, end)
       else if (part.gap === 'name') nameEnds?.push(end)
     }
     this.textBytes = textBytes
@@ -97,8 +97,8 @@ export class FrameTemplate {
   }
 }
 
-/** Bytes that are looked at in steps of eight. */
-export class Slab {
+/** Bytes that are also readable in words of eight. */
+export class WordView {
   readonly bytes: Buffer
   readonly words: DataView
 
@@ -108,20 +108,16 @@ export class Slab {
   }
 }
 
-/** Fixed bytes, and what follows them. */
+/** Fixed bytes, and the kind of gap after them. */
 class Part {
-  /** What follows. */
   readonly gap: 'text' | 'label' | 'number' | 'name' | 'end'
   readonly #size: number
-  /**
-   * The bytes in words of eight: what is no number as a floating-point value never occurs in UTF-8, and would only be
-   * taken for different.
-   */
+  /** The bytes as 64-bit floats. NaN would never compare equal, but no bytes of UTF-8 text encode it. */
   readonly #words: number[] = []
-  /** Those behind the last whole word. */
+  /** The bytes after the last complete word. */
   readonly #rest: number[] = []
 
-  constructor({ bytes, words }: Slab, start: number, end: number, gap: Part['gap']) {
+  constructor({ bytes, words }: WordView, start: number, end: number, gap: Part['gap']) {
     this.gap = gap
     this.#size = end - start
     let at = start
@@ -129,8 +125,8 @@ class Part {
     for (; at < end; at++) this.#rest.push(bytes[at] as number)
   }
 
-  /** The byte after the part, if it stands at `from`; else -1. */
-  endOf({ bytes, words }: Slab, from: number): number {
+  /** The end of the part if it matches at `from`; otherwise -1. */
+  endOf({ bytes, words }: WordView, from: number): number {
     const known = this.#words
     const rest = this.#rest
     const end = from + this.#size
@@ -143,7 +139,7 @@ class Part {
   }
 }
 
-/** The place of the closing quote of a string, or of what cannot stand in one. */
+/** Index of the closing quote of a string, or of a character that a JSON string cannot contain. */
 function endOfText(bytes: Buffer, from: number): number {
   let at = from
   while (at < bytes.length) {
@@ -154,7 +150,7 @@ function endOfText(bytes: Buffer, from: number): number {
   return at
 }
 
-/** Bytes by which the text of a string is longer in JSON than in UTF-8. */
+/** The number of bytes by which the JSON of a string is longer than its UTF-8. */
 function escapeBytes(bytes: Buffer, from: number, to: number): number {
   let saved = 0
   let at = from
@@ -162,7 +158,7 @@ function escapeBytes(bytes: Buffer, from: number, to: number): number {
     if (bytes[at] !== backslash) at++
     else if (bytes[at + 1] === letterU) {
       const unit = parseInt(bytes.toString('latin1', at + 2, at + 6), 16)
-      // Half of a pair takes two of the pair's four bytes.
+      // Each half of a surrogate pair counts as two of its four bytes in UTF-8.
       saved += unit < 0x80 ? 5 : unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 4 : 3
       at += 6
     } else {
@@ -182,15 +178,15 @@ function endOfNumber(bytes: Buffer, from: number): number {
 const numeric = new Uint8Array(256)
 for (const byte of Buffer.from('0123456789+-.eE')) numeric[byte] = 1
 
-/** A chunk that is complete, and holds text and nothing else. */
+/** Whether a chunk has all fields that the gateway needs, and only text. */
 function isText({ id, created, choices, usage, error, object }: ChatChunk): boolean {
   if (!id || !created || usage || error || !choices?.length) return false
   if (object !== 'chat.completion.chunk' && object !== 'text_completion') return false
   return choices.every(({ index, delta, text, finish_reason: finish, logprobs }) => {
     const { role: _, tool_calls: calls, ...rest } = delta ?? { text }
-    const told = Object.values(rest).filter((value) => !isEmpty(value))
+    const texts = Object.values(rest).filter((value) => !isEmpty(value))
     if (index === undefined || finish || logprobs || calls?.length) return false
-    return told.length > 0 && told.every((value) => typeof value === 'string')
+    return texts.length > 0 && texts.every((value) => typeof value === 'string')
   })
 }
 
@@ -198,7 +194,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0)
 }
 
-/** A string with what makes a key of it, or a number; inside strings nothing is taken for either. */
+/** A string, with the colon that makes it a key, or a number. Matching whole strings skips what looks like one inside. */
 const tokens = /("(?:[^"\\]|\\.)*")(\s*:)?|-?\d[\d.eE+-]*/g
 
 function valuesIn(frame: Buffer): Omit<Value, 'open'>[] {

@@ -1,21 +1,21 @@
-/** Chats and text completions: chunks or a whole, passed on as the bytes they are wherever nothing must change. */
+/** Chats and text completions. Bytes of the response that need no change are passed on as they are. */
 import { readError, readJsonObject, requireSuccess } from '../answer.ts'
 import { isMediaType } from '../client.ts'
 import { Verbatim, type Call, type ChatAnswer, type ChatPiece, type CompletionAnswer } from '../contract.ts'
 import { retrySame } from '../failure.ts'
 import type { ChatCompletion, ChatRequest } from '../../wire/chat.ts'
 import type { CompletionRequest, TextCompletion } from '../../wire/completions.ts'
-import { adapted } from './adapt.ts'
+import { changesFor } from './adapt.ts'
 import { readFrames } from './frames.ts'
 import type { OpenAIOptions } from './options.ts'
-import type { Begun, Vendor } from './vendor.ts'
+import type { StartedResponse, Vendor } from './vendor.ts'
 
 export async function chat(vendor: Vendor, call: Call<ChatRequest>, options: OpenAIOptions): Promise<ChatAnswer> {
-  const begun = await vendor.post('/chat/completions', call, adapted(call, options))
-  return eventsIn(begun, call) ?? (await wholeIn<ChatCompletion>(begun, vendor.client.answerBytes))
+  const started = await vendor.post('/chat/completions', call, changesFor(call, options))
+  return eventsIn(started, call) ?? (await readComplete<ChatCompletion>(started, vendor.client.answerBytes))
 }
 
-/** Undefined where the vendor, or this model of it, has no such endpoint: most models only chat. */
+/** Undefined if the vendor, or this model, has no text completions: most models support only chats. */
 export async function complete(
   vendor: Vendor,
   call: Call<CompletionRequest>,
@@ -23,38 +23,38 @@ export async function complete(
 ): Promise<CompletionAnswer | undefined> {
   const model = vendor.modelOf(call)
   if (vendor.onlyChats.has(model)) return undefined
-  const transfer = await vendor.send('/completions', call, adapted(call, olderLimit(options)))
-  const begun = vendor.begun(transfer, call)
+  const transfer = await vendor.send('/completions', call, changesFor(call, withMaxTokens(options)))
+  const started = vendor.started(transfer, call)
   if (transfer.status === 404 || transfer.status === 405) {
     const error = await readError(transfer)
-    if ((error as { code?: unknown } | undefined)?.code === 'model_not_found') throw begun.failure(error)
+    if ((error as { code?: unknown } | undefined)?.code === 'model_not_found') throw started.failure(error)
     vendor.onlyChats.add(model)
     return undefined
   }
   await requireSuccess(transfer, call)
-  return eventsIn(begun, call) ?? (await wholeIn<TextCompletion>(begun, vendor.client.answerBytes))
+  return eventsIn(started, call) ?? (await readComplete<TextCompletion>(started, vendor.client.answerBytes))
 }
 
-/** The legacy endpoint knows one name only, whatever the vendor's chats take. */
-function olderLimit(options: OpenAIOptions): OpenAIOptions {
+/** The legacy endpoint knows only `max_tokens`, whatever the vendor's chats use. */
+function withMaxTokens(options: OpenAIOptions): OpenAIOptions {
   return options.tokenLimit === undefined ? options : { ...options, tokenLimit: 'max_tokens' }
 }
 
-/** Vendors may answer a call for events with a whole, and the other way round: what came decides. */
+/** Undefined for a JSON response. The content type decides, because some vendors ignore `stream`. */
 function eventsIn(
-  { transfer, rename, failure }: Begun,
+  { transfer, rename, failure }: StartedResponse,
   { stream }: Call<unknown>,
 ): AsyncIterable<ChatPiece> | undefined {
   if (isMediaType(transfer.contentType, 'text/event-stream')) {
     return readFrames(transfer, { rename, parsed: !stream, failure })
   }
   if (!stream || isMediaType(transfer.contentType, 'application/json')) return undefined
-  throw transfer.fail(retrySame(new Error('the vendor answered with something else than events')))
+  throw transfer.fail(retrySame(new Error("the vendor's response is not an event stream")))
 }
 
-/** An answer that is no stream: as its bytes, unless the name of the model must change. */
-export async function wholeIn<T extends object>(
-  { transfer, rename, failure }: Begun,
+/** Reads a non-streaming response. It keeps its bytes unless the model name must change. */
+export async function readComplete<T extends object>(
+  { transfer, rename, failure }: StartedResponse,
   maxBytes: number,
 ): Promise<T | Verbatim<T>> {
   const { value, bytes } = await readJsonObject(transfer, maxBytes)

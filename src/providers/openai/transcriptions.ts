@@ -1,4 +1,4 @@
-/** Transcriptions, in whatever form the vendor gives them. */
+/** Transcriptions, in each of the forms that vendors return: events, JSON or plain text. */
 import { readBounded, readObject } from '../answer.ts'
 import { isMediaType } from '../client.ts'
 import { Verbatim, type Call, type TranscriptAnswer } from '../contract.ts'
@@ -7,26 +7,26 @@ import { invalid } from '../../errors.ts'
 import { amendForm } from '../../http/form.ts'
 import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../../wire/transcriptions.ts'
 import { readTyped } from './typed-events.ts'
-import type { Begun, Vendor } from './vendor.ts'
+import type { StartedResponse, Vendor } from './vendor.ts'
 
 export async function transcribe(vendor: Vendor, call: Call<TranscriptionRequest>): Promise<TranscriptAnswer> {
   if (call.form === undefined) throw invalid('Missing required parameter: "file".', 'file')
-  const begun = await vendor.postForm('/audio/transcriptions', call, amendForm(call.form, countable))
+  const started = await vendor.postForm('/audio/transcriptions', call, amendForm(call.form, countable))
   const maxBytes = vendor.client.answerBytes
-  if (isMediaType(begun.transfer.contentType, 'text/event-stream')) {
+  if (isMediaType(started.transfer.contentType, 'text/event-stream')) {
     return renamed(
-      readTyped<TranscriptEvent>(begun, maxBytes, ({ type }) => /^transcript(?:\.text|ion)\.done$/.test(type)),
+      readTyped<TranscriptEvent>(started, maxBytes, ({ type }) => /^transcript(?:\.text|ion)\.done$/.test(type)),
     )
   }
-  // Only now is all of the form known.
+  // Read only now: `call.request` is complete once the form has been uploaded.
   const { response_format: format = 'json' } = call.request
-  const bytes = await readBounded(begun.transfer, maxBytes)
+  const bytes = await readBounded(started.transfer, maxBytes)
   const plain = format === 'text' || format === 'srt' || format === 'vtt'
-  if (plain && !isMediaType(begun.transfer.contentType, 'application/json')) return bytes.toString('utf8')
-  return transcriptIn(bytes, plain, begun)
+  if (plain && !isMediaType(started.transfer.contentType, 'application/json')) return bytes.toString('utf8')
+  return transcriptIn(bytes, plain, started)
 }
 
-/** Mistral has other names for the same events. */
+/** Renames the events of Mistral to OpenAI's. */
 async function* renamed(
   events: AsyncIterable<Verbatim<TranscriptEvent>>,
 ): AsyncGenerator<TranscriptEvent | Verbatim<TranscriptEvent>, void, void> {
@@ -42,15 +42,15 @@ async function* renamed(
   }
 }
 
-/** Plain text says nothing of what it cost. It is made of JSON here, which does. */
+/** Requests JSON instead of plain text, because only JSON has usage. The gateway converts it. */
 function countable(name: string, value: string): string {
   return name === 'response_format' && value === 'text' ? 'json' : value
 }
 
-/** Some vendors answer with JSON whatever was asked for: then the gateway makes the format of it. */
-function transcriptIn(bytes: Buffer, plain: boolean, { failure }: Begun): Transcript | Verbatim<Transcript> {
+/** Some vendors return JSON for every format; the gateway then converts it. */
+function transcriptIn(bytes: Buffer, plain: boolean, { failure }: StartedResponse): Transcript | Verbatim<Transcript> {
   const value = readObject(bytes) as { error?: unknown; text?: unknown }
   if (value.error) throw failure(value.error)
-  if (typeof value.text !== 'string') throw retrySame(new Error('the vendor answered without a text'))
+  if (typeof value.text !== 'string') throw retrySame(new Error("the vendor's response has no text"))
   return plain ? (value as Transcript) : new Verbatim(value as Transcript, bytes)
 }

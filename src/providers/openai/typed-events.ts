@@ -1,20 +1,20 @@
-/** Streams of events that name their own type, as images and transcriptions have them. */
+/** Reads streams whose events have a `type` field: images and transcriptions. */
 import { Verbatim } from '../contract.ts'
 import { EventReader } from '../event-reader.ts'
 import { retrySame } from '../failure.ts'
 import { Framer } from '../framing.ts'
-import type { Begun } from './vendor.ts'
+import type { StartedResponse } from './vendor.ts'
 
 interface Typed {
   readonly type: string
 }
 
 /**
- * The events with the JSON text they came in, parsed once. `isLast` tells the events that complete an answer: a stream
- * that ends without one, and without `[DONE]`, was broken off, and throws. `maxBytes`: of one event.
+ * Yields the events with their JSON text. Throws if the stream ends with neither `[DONE]` nor an event that `isLast`
+ * accepts as the end of a response. `maxBytes` limits each event.
  */
 export async function* readTyped<Event extends Typed>(
-  { transfer, failure }: Begun,
+  { transfer, failure }: StartedResponse,
   maxBytes: number,
   isLast: (event: Event) => boolean,
 ): AsyncGenerator<Verbatim<Event>, void, void> {
@@ -33,15 +33,15 @@ export async function* readTyped<Event extends Typed>(
     return false
   }
   for await (const bytes of transfer) {
-    const slab = framer.push(bytes)
-    if (slab !== undefined && (yield* read(slab.toString('utf8').split('\n\n')))) return transfer.settle()
+    const frames = framer.push(bytes)
+    if (frames !== undefined && (yield* read(frames.toString('utf8').split('\n\n')))) return transfer.settle()
   }
-  // The connection may close without the last blank line.
+  // Some vendors omit the last blank line.
   if (!complete) yield* read([framer.rest()])
-  if (!complete) throw retrySame(new Error('the vendor broke off in the middle of its answer'))
+  if (!complete) throw retrySame(new Error("the vendor's stream ended before the response was complete"))
 }
 
-function parse(data: string, failure: Begun['failure']): Verbatim<Typed> {
+function parse(data: string, failure: StartedResponse['failure']): Verbatim<Typed> {
   let value: Partial<Typed> & { error?: unknown }
   try {
     value = Object(JSON.parse(data)) as Typed
@@ -50,6 +50,6 @@ function parse(data: string, failure: Begun['failure']): Verbatim<Typed> {
   }
   if (value.error || value.type === 'error') throw failure(value.error ?? value)
   if (typeof value.type !== 'string') throw retrySame(new Error('the vendor sent an event without a type'))
-  // Data may stand on several lines: what is passed on stands on one.
+  // An event's data may span several lines; the text that is passed on must be one line.
   return new Verbatim(value as Typed, Buffer.from(data.includes('\n') ? JSON.stringify(value) : data))
 }

@@ -1,4 +1,4 @@
-/** One vendor that speaks OpenAI's format: what all methods of its provider do alike. */
+/** Sends requests to a vendor with an OpenAI-compatible API: shared by all methods of its provider. */
 import { formBody } from '../../http/form-body.ts'
 import { amendForm, changesTo, type Form } from '../../http/form.ts'
 import { requireSuccess } from '../answer.ts'
@@ -10,26 +10,26 @@ import type { OpenAIOptions } from './options.ts'
 
 const jsonBody = { 'content-type': 'application/json' }
 
-/** An answer that has begun with a good status. */
-export interface Begun {
+/** A response whose status and headers have arrived. */
+export interface StartedResponse {
   readonly transfer: Transfer
-  /** The name the client used, when it is not the vendor's: the answer is then made to carry it. */
+  /** The public model name that the response must carry; undefined if the vendor's name is the same. */
   readonly rename: string | undefined
-  /** An error object inside the answer → what to throw. */
+  /** Converts an error object inside the response to the error to throw. */
   readonly failure: (error: unknown) => Error
 }
 
 export class Vendor {
-  /** Models seen to have no endpoint for text completions. */
+  /** Models that turned out to have no text completions. */
   readonly onlyChats: BoundedSet = new BoundedSet()
-  /** Models seen to have no endpoint for compactions. */
+  /** Models that turned out to have no compactions. */
   readonly neverCompacts: BoundedSet = new BoundedSet()
-  /** Models seen to refuse encrypting what they thought. */
+  /** Models that rejected a request for encrypted reasoning. */
   readonly plainReasoning: BoundedSet = new BoundedSet()
   readonly client: Client
   readonly #options: OpenAIOptions
 
-  /** Throws a `TypeError` for a base URL that is none. */
+  /** Throws a `TypeError` for an invalid base URL. */
   constructor(options: OpenAIOptions) {
     const { baseURL = 'https://api.openai.com/v1' } = options
     this.#options = options
@@ -40,28 +40,31 @@ export class Vendor {
     return this.client.close()
   }
 
-  /** The vendor's name for the model of a call. */
+  /** The vendor's name for the model of a call, after `modelNames`. */
   modelOf({ model }: Pick<Call<unknown>, 'model'>): string {
     const { modelNames = {} } = this.#options
     return Object.hasOwn(modelNames, model) ? (modelNames[model] as string) : model
   }
 
-  /** Sends the request, changed in a few fields, as JSON. Throws for an answer that is none. */
-  async post(path: string, call: Call<unknown>, changes: Record<string, unknown> = {}): Promise<Begun> {
+  /** Sends the request as JSON, with a few fields changed. Throws if the response has an error status. */
+  async post(path: string, call: Call<unknown>, changes: Record<string, unknown> = {}): Promise<StartedResponse> {
     const transfer = await this.send(path, call, changes)
     await requireSuccess(transfer, call)
-    return this.begun(transfer, call)
+    return this.started(transfer, call)
   }
 
-  /** Like `post`, but any status comes back. */
+  /** Like `post`, but returns a response of any status. */
   send(path: string, call: Call<unknown>, changes: Record<string, unknown> = {}): Promise<Transfer> {
     const model = this.modelOf(call)
     const body = call.json(model === call.publicModel ? changes : { ...changes, model })
     return this.client.send({ path, body, headers: jsonBody, signal: call.signal, sent: () => call.sent?.() })
   }
 
-  /** Sends a form, while it is read, with the vendor's name for the model. Throws for an answer that is none. */
-  async postForm(path: string, call: Call<unknown>, form: Form): Promise<Begun> {
+  /**
+   * Sends a form with the vendor's name for the model, while it is still being uploaded. Throws if the response has an
+   * error status.
+   */
+  async postForm(path: string, call: Call<unknown>, form: Form): Promise<StartedResponse> {
     const { contentType, length, bytes } = await formBody(amendForm(form, changesTo({ model: this.modelOf(call) })))
     const headers = { 'content-type': contentType, ...(length !== undefined && { 'content-length': String(length) }) }
     const transfer = await this.client.send({
@@ -72,10 +75,10 @@ export class Vendor {
       sent: () => call.sent?.(),
     })
     await requireSuccess(transfer, call)
-    return this.begun(transfer, call)
+    return this.started(transfer, call)
   }
 
-  begun(transfer: Transfer, call: Call<unknown>): Begun {
+  started(transfer: Transfer, call: Call<unknown>): StartedResponse {
     const { openModel, publicModel, field } = call
     return {
       transfer,
@@ -85,7 +88,7 @@ export class Vendor {
   }
 }
 
-/** Names of models come from clients at times: their number must not grow without end. */
+/** A set of model names that is cleared at 1,000, because model names can come from clients. */
 class BoundedSet extends Set<string> {
   override add(value: string): this {
     if (this.size >= 1_000) this.clear()

@@ -1,4 +1,4 @@
-/** Videos of those who speak OpenAI's format. OpenAI's own API for them ended on 2026-09-24. */
+/** Videos of vendors with OpenAI's video API. OpenAI itself shut it down on 2026-09-24. */
 import { GatewayError } from '../../errors.ts'
 import type { VideoProvider } from '../video.ts'
 import { openaiVideos } from '../videos/dialects.ts'
@@ -6,7 +6,7 @@ import { httpVideo } from '../videos/http-video.ts'
 import type { OpenAIOptions } from './options.ts'
 import type { Vendor } from './vendor.ts'
 
-/** Undefined for the vendors of other presets, none of which makes videos so. */
+/** Undefined for presets other than `openai`: none of those vendors has this API. */
 export function videosOf(vendor: Vendor, { preset, baseURL }: OpenAIOptions): VideoProvider | undefined {
   if (preset !== undefined && preset !== 'openai') return undefined
   const video = httpVideo(vendor.client, {
@@ -20,7 +20,6 @@ export function videosOf(vendor: Vendor, { preset, baseURL }: OpenAIOptions): Vi
 function ended(): GatewayError {
   return new GatewayError('unsupported_value', {
     param: 'model',
-    message:
-      'This model makes no videos: OpenAI ended its video API on 2026-09-24. Choose a video model of another vendor.',
+    message: 'OpenAI shut down its video API on 2026-09-24. Choose a video model of another vendor.',
   })
 }

@@ -1,11 +1,11 @@
 /**
- * Ids of calls as the strictest vendors take them: unique, and words of few characters. Those that other vendors made are
- * neither.
+ * Replaces the ids of tool calls by ids that the strictest vendors accept: unique, and without special characters. Ids from
+ * other vendors may be neither.
  */
 export class CallIds {
   readonly #ids = new Map<string, string>()
   readonly #taken = new Set<string>()
-  /** The last number behind an id that stood for several calls: clients choose how often it does. */
+  /** The last suffix for each repeated id. Clients choose the number of repetitions, so counting must not start over. */
   readonly #last = new Map<string, number>()
 
   add(id: string): string {

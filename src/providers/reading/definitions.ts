@@ -1,7 +1,7 @@
-/** The definitions of a JSON schema, which a `$ref` in it may name. */
+/** Resolves references within a JSON schema. */
 import { isRecord } from './parts.ts'
 
-/** Undefined for a reference to anything but a definition at the top of the schema. */
+/** The definition that a `$ref` names; undefined if it is not one of the top-level definitions. */
 export function definitionIn(root: Readonly<Record<string, unknown>>, ref: string): unknown {
   const [, place = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(ref) ?? []
   const map = root[place]

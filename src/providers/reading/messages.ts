@@ -1,4 +1,4 @@
-/** The messages of a chat as turns, for vendors that do not speak OpenAI's format. Everything in them is checked. */
+/** Reads and validates the messages of a chat request, for vendors whose format is not OpenAI's. */
 import { objectIn } from '../../http/json.ts'
 import { invalid } from '../../errors.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
@@ -20,7 +20,7 @@ export interface AssistantTurn {
   readonly role: 'assistant'
   readonly parts: readonly TextPart[]
   readonly calls: readonly PastCall[]
-  /** The message as the client sent it: it may carry what the vendor wants to see again. */
+  /** The message as the client sent it: it may carry opaque data that the vendor needs back. */
   readonly raw: Readonly<Record<string, unknown>>
 }
 
@@ -34,7 +34,7 @@ export interface PastCall {
 export interface ToolTurn {
   readonly role: 'tool'
   readonly callId: string
-  /** The function that was called: found by the id, for `tool` messages do not carry it. */
+  /** The name of the function. Looked up by the call's id, because `tool` messages do not carry it. */
   readonly name: string
   readonly parts: readonly Part[]
 }
@@ -54,14 +54,13 @@ export function readTurns(messages: ChatRequest['messages']): Turn[] {
       case 'assistant': {
         const calls = readCalls(raw['tool_calls'], `${param}.tool_calls`)
         for (const { id, name } of calls) names.set(id, name)
-        const said = raw['content'] ?? raw['refusal']
-        return { role: 'assistant', parts: readText(said, content), calls, raw }
+        return { role: 'assistant', parts: readText(raw['content'] ?? raw['refusal'], content), calls, raw }
       }
       case 'tool': {
         const callId = stringIn(raw, 'tool_call_id', param)
         const name = names.get(callId)
         const where = `${param}.tool_call_id`
-        if (name === undefined) throw invalid(`"${where}" names no tool call of the messages before it.`, where)
+        if (name === undefined) throw invalid(`"${where}" must be the id of a tool call in an earlier message.`, where)
         return { role: 'tool', callId, name, parts: readContent(raw['content'], content) }
       }
       default:
@@ -81,8 +80,8 @@ function readCalls(raw: unknown, param: string): PastCall[] {
 }
 
 /**
- * Arguments as an object. A model may have written broken JSON; the client has told it so in the next message, and the
- * conversation must be able to go on: such text is shown to the model as it is.
+ * Arguments as an object. Broken JSON is passed on as text: the model wrote it, the client's next message reports it, and
+ * the conversation must be able to continue.
  */
 function inputOf(text: unknown): Record<string, unknown> {
   if (isRecord(text)) return text

@@ -1,4 +1,4 @@
-/** The parts of a message's content, checked: a large request was not looked into before it came here. */
+/** Reads and validates the parts of a message's content. For large requests, nothing has validated them before. */
 import { invalid } from '../../errors.ts'
 import { plainBase64, readDataUrl, type InlineData } from '../data-url.ts'
 
@@ -7,7 +7,7 @@ export type Part = TextPart | MediaPart
 export interface TextPart {
   readonly kind: 'text'
   readonly text: string
-  /** The part as the client sent it, for fields only one vendor knows. */
+  /** The part as the client sent it, for vendor-specific fields. */
   readonly raw: Readonly<Record<string, unknown>>
 }
 
@@ -15,12 +15,12 @@ export interface MediaPart {
   readonly kind: 'image' | 'audio' | 'file'
   readonly source: InlineData | { readonly url: string } | { readonly fileId: string }
   readonly filename?: string
-  /** Where the source stands in the request, for refusals. */
+  /** The path of the source in the request, for error messages. */
   readonly param: string
   readonly raw: Readonly<Record<string, unknown>>
 }
 
-/** `content` of a message: text, parts, or nothing. Empty texts are left out, as vendors refuse them. */
+/** Reads `content`, which may be a string, a list of parts, or absent. Drops empty texts, because vendors reject them. */
 export function readContent(content: unknown, param: string): Part[] {
   if (content === undefined || content === null || content === '') return []
   if (typeof content === 'string') return [{ kind: 'text', text: content, raw: {} }]
@@ -30,10 +30,10 @@ export function readContent(content: unknown, param: string): Part[] {
     .filter((part) => part.kind !== 'text' || part.text !== '')
 }
 
-/** All text of a content, for places where nothing else may stand. */
+/** Reads content that may consist only of text. */
 export function readText(content: unknown, param: string): TextPart[] {
   return readContent(content, param).map((part) => {
-    if (part.kind !== 'text') throw invalid(`Only text may stand in "${param}".`, part.param)
+    if (part.kind !== 'text') throw invalid(`"${param}" may contain only text.`, part.param)
     return part
   })
 }
@@ -60,7 +60,7 @@ function readPart(raw: unknown, param: string): Part {
 
 function imagePart(raw: Record<string, unknown>, param: string): MediaPart {
   const image = raw['image_url']
-  // Some clients send the address alone.
+  // Some clients send a plain URL instead of an object.
   const url = typeof image === 'string' ? image : stringIn(recordOf(image, param), 'url', param)
   const where = typeof image === 'string' ? param : `${param}.url`
   return { kind: 'image', source: sourceOf(url, where), param: where, raw }
@@ -83,7 +83,7 @@ function filePart(raw: Record<string, unknown>, param: string): MediaPart {
   }
   const data = stringIn(file, 'file_data', param)
   const where = `${param}.file_data`
-  // A URL would begin otherwise.
+  // Bare base64, unlike a URL, has no colon.
   const bare = /^[A-Za-z0-9+/=_\s-]+$/.test(data.slice(0, 1_000))
   const source = bare ? { mediaType: typeByName(filename), base64: plainBase64(data) } : sourceOf(data, where)
   const image = 'mediaType' in source && source.mediaType.startsWith('image/')
@@ -93,7 +93,7 @@ function filePart(raw: Record<string, unknown>, param: string): MediaPart {
 function sourceOf(url: string, param: string): MediaPart['source'] {
   const inline = readDataUrl(url)
   if (inline !== undefined) {
-    if (inline.base64 === '') throw invalid(`"${param}" holds no data.`, param)
+    if (inline.base64 === '') throw invalid(`"${param}" contains no data.`, param)
     return inline.mediaType === 'image/jpg' ? { ...inline, mediaType: 'image/jpeg' } : inline
   }
   if (/^https?:\/\//i.test(url)) return { url }
@@ -113,7 +113,7 @@ export function recordOf(value: unknown, param: string): Record<string, unknown>
   return value
 }
 
-/** Empty where there is none. */
+/** Reads a list; empty if absent. */
 export function listOf(value: unknown, param: string): readonly unknown[] {
   if (value === undefined || value === null) return []
   if (!Array.isArray(value)) throw invalid(`"${param}" must be a list.`, param)

@@ -1,4 +1,4 @@
-/** Fields of a chat that mean the same everywhere but stand under other names. */
+/** Reads the fields of a chat request that every vendor has, under different names. */
 import { invalid } from '../../errors.ts'
 import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
@@ -6,7 +6,7 @@ import { unsupportedValue } from '../unsupported.ts'
 import type { SystemTurn } from './messages.ts'
 import { listOf, recordOf } from './parts.ts'
 
-/** The form the answer must have. */
+/** The requested format of the response. */
 export type Format =
   | { readonly kind: 'text' | 'json' }
   | {
@@ -16,7 +16,7 @@ export type Format =
       readonly schema: Readonly<Record<string, unknown>>
     }
 
-/** Asks for JSON where a model cannot be held to it. */
+/** An instruction to respond in JSON, for models that cannot be constrained to it. */
 export const jsonTurn: SystemTurn = {
   role: 'system',
   parts: [
@@ -52,16 +52,16 @@ export function readFormat(call: Pick<Call<ChatRequest>, 'request' | 'publicMode
   }
 }
 
-/** Texts that end the answer. */
+/** The stop sequences. */
 export function readStops({ stop }: ChatRequest): string[] {
   if (typeof stop === 'string') return [stop]
   return listOf(stop, 'stop').map((each, index) => {
     if (typeof each === 'string') return each
-    throw invalid('"stop" must be a text or a list of texts.', `stop[${index}]`)
+    throw invalid('"stop" must be a string or a list of strings.', `stop[${index}]`)
   })
 }
 
-/** Tokens of the answer at most, as far as the client said. */
+/** The client's limit of output tokens; undefined if it set none. */
 export function readLimit(request: ChatRequest): number | undefined {
   return request.max_completion_tokens ?? request.max_tokens ?? undefined
 }

@@ -1,4 +1,4 @@
-/** The tools of a chat and which of them the model must use, checked. */
+/** Reads and validates the tools of a chat request, and which of them the model must use. */
 import { invalid } from '../../errors.ts'
 import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
@@ -8,22 +8,22 @@ import { isRecord, listOf, recordOf, stringIn } from './parts.ts'
 export interface FunctionTool {
   readonly name: string
   readonly description?: string
-  /** A JSON schema, exactly as the client sent it; undefined for a function without parameters. */
+  /** The JSON schema of the parameters, exactly as the client sent it. Absent for a function without parameters. */
   readonly schema?: Readonly<Record<string, unknown>>
   readonly strict?: boolean
   readonly raw: Readonly<Record<string, unknown>>
 }
 
-/** `named` is one function that must be called. */
+/** `tool_choice`. `named`: the model must call this function. */
 export type ToolUse =
   | { readonly mode: 'auto' | 'none' | 'required' }
   | { readonly mode: 'named'; readonly name: string }
 
 export interface ToolPlan {
   readonly tools: readonly FunctionTool[]
-  /** Undefined when the client did not say. */
+  /** Absent if the client did not choose. */
   readonly use?: ToolUse
-  /** At most one call in one answer. */
+  /** True if a response may have only one tool call. */
   readonly single: boolean
 }
 
@@ -45,15 +45,15 @@ export function readTools(call: Pick<Call<ChatRequest>, 'request' | 'publicModel
   throw unsupportedValue(call, 'tool_choice.type', 'it must be "function" or "allowed_tools".')
 }
 
-/** The answer must be a call. */
+/** Whether the model must call a tool. */
 export function isForced({ use }: ToolPlan): boolean {
   return use?.mode === 'required' || use?.mode === 'named'
 }
 
-/** The name of a tool whose input is the answer itself, beside which no other tool has that name. */
-export function answerToolName({ tools }: ToolPlan, wish = 'json'): string {
+/** A name for the tool whose input is the structured response, different from those of all other tools. */
+export function answerToolName({ tools }: ToolPlan, preferred = 'json'): string {
   const taken = namesOf(tools)
-  let name = wish
+  let name = preferred
   while (taken.has(name)) name += '_answer'
   return name
 }
@@ -72,7 +72,7 @@ function readTool(call: Pick<Call<unknown>, 'publicModel'>, value: unknown, para
   }
 }
 
-/** Only some of the tools may be used in this answer. */
+/** The tools that `allowed_tools` permits for this response. */
 function allowed(tools: readonly FunctionTool[], raw: unknown): { tools: readonly FunctionTool[]; use: ToolUse } {
   const param = 'tool_choice.allowed_tools'
   const { mode, tools: listed } = recordOf(raw, param)
@@ -97,5 +97,5 @@ function namesOf(tools: readonly FunctionTool[]): ReadonlySet<string> {
 }
 
 function requireKnown(known: ReadonlySet<string>, name: string, param: string): void {
-  if (!known.has(name)) throw invalid(`"${param}" names none of the "tools".`, param)
+  if (!known.has(name)) throw invalid(`"${param}" must be the name of one of the "tools".`, param)
 }

@@ -1,7 +1,7 @@
 /** Which frames are passed on unread: those that differ from one known frame of text in the text only. */
 import { assert, constantFrom, nat, oneof, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
-import { FrameTemplate, Slab } from '../../../src/providers/openai/template.ts'
+import { FrameTemplate, WordView } from '../../../src/providers/openai/template.ts'
 
 type Fields = Record<string, unknown>
 
@@ -22,7 +22,7 @@ const known = learn(chunkOf({ content: 'Hello' })) as FrameTemplate
 
 function passes(frame: Buffer | Fields, template = known): boolean {
   const bytes = Buffer.isBuffer(frame) ? frame : print(frame)
-  return template.endOf(new Slab(bytes), 0) === bytes.length
+  return template.endOf(new WordView(bytes), 0) === bytes.length
 }
 
 const anyText = string({
@@ -33,8 +33,8 @@ test('whatever the text, and wherever the frame stands', () => {
   assert(
     property(anyText, nat(20), (content, offset) => {
       const frame = print(chunkOf({ content }))
-      const slab = Buffer.concat([Buffer.alloc(offset, 'x'), frame, frame])
-      expect(known.endOf(new Slab(slab), offset)).toBe(offset + frame.length)
+      const view = Buffer.concat([Buffer.alloc(offset, 'x'), frame, frame])
+      expect(known.endOf(new WordView(view), offset)).toBe(offset + frame.length)
     }),
   )
 })
@@ -108,8 +108,8 @@ test('ids, models and numbers of choices tell frames apart however often they di
 test('the end of the name of the model is told', () => {
   const frame = print(chunkOf({ content: 'x' }))
   const ends: number[] = []
-  known.endOf(new Slab(Buffer.concat([frame, frame])), frame.length, ends)
+  known.endOf(new WordView(Buffer.concat([frame, frame])), frame.length, ends)
   const [end = 0] = ends
-  const slab = Buffer.concat([frame, frame])
-  expect(slab.toString('utf8', end - known.nameBytes, end)).toBe('"vendor/m"')
+  const view = Buffer.concat([frame, frame])
+  expect(view.toString('utf8', end - known.nameBytes, end)).toBe('"vendor/m"')
 })
