@@ -15,7 +15,7 @@ import {
 import type { OpenAI } from 'openai'
 import { describe, expect, test } from 'vitest'
 import { vendorFor } from '../hosted.ts'
-import type { Sent } from './asking.ts'
+import type { Sent } from './vendor-requests.ts'
 import { served } from './served.ts'
 
 type Message = OpenAI.ChatCompletionMessageParam

@@ -30,7 +30,7 @@ const wires: Readonly<Record<string, { path: string; make: (baseURL: string) => 
   'gemini.streamGenerateContent': { path: 'chat/completions', make: (baseURL) => gemini({ baseURL }) },
 }
 
-interface Told {
+interface ChatResult {
   readonly id: string | undefined
   readonly status: number
   /** The data of its events, as far as they are the same for the same bytes of the vendor. */
@@ -38,7 +38,7 @@ interface Told {
 }
 
 /** The words of the question tell the vendor where to stop. */
-async function ask(gateway: Gateway, path: string, word: string): Promise<Told> {
+async function ask(gateway: Gateway, path: string, word: string): Promise<ChatResult> {
   const said = { chat: { messages: [{ role: 'user', content: word }] }, comp: { prompt: word }, resp: { input: word } }
   const question = said[path.slice(0, 4) as 'chat']
   const options = path === 'responses' ? { store: false } : { stream_options: { include_usage: true } }
@@ -66,7 +66,7 @@ function withoutMadeUp(text: string): string {
 }
 
 /** Throws where `told` is neither the beginning of `whole` and an error, nor all that the vendor called an answer. */
-function judge(told: Told, whole: Told): 'refused' | 'broken' | 'whole' {
+function judge(told: ChatResult, whole: ChatResult): 'refused' | 'broken' | 'whole' {
   const events = told.events.map(read)
   if (told.status !== 200) events.push(JSON.parse(told.events.join('\n')) as Event)
   const errors = events.filter(isError)

@@ -8,10 +8,10 @@ import type { APIError } from 'openai'
 import { expect, test } from 'vitest'
 import { presets } from '../../src/providers/openai/presets.ts'
 import { vendorFor } from '../hosted.ts'
-import { asking, type Asking, type Sent } from './asking.ts'
+import { vendorRequests, type VendorRequests, type Sent } from './vendor-requests.ts'
 import { features, type Feature, type Vendor } from './features.ts'
 import { mediaFeatures, type Asked, type MediaFeature } from './media-features.ts'
-import { askingSdk, sdkMedia } from './sdk-asking.ts'
+import { sdkRequests, sdkMedia } from './sdk-requests.ts'
 import { served } from './served.ts'
 
 const readme = new URL('../../README.md', import.meta.url)
@@ -20,7 +20,7 @@ const vendors: readonly Vendor[] = ['openai', 'anthropic', 'gemini', 'sdk']
 const titles = ['`openai`', '`anthropic`', '`gemini`', '`fromAiSdk`']
 
 type Outcome = 'native' | 'emulated' | 'left out' | 'refused'
-type Model = readonly [name: string, asking: Pick<Asking, 'sent'>]
+type Model = readonly [name: string, asking: Pick<VendorRequests, 'sent'>]
 
 /** The table is about vendors, not about what a host leaves to its callers. */
 const allow = ['service_tier', 'web_search_options']
@@ -28,12 +28,15 @@ const allow = ['service_tier', 'web_search_options']
 /** Those who differ in what they take, the usual one first. */
 async function modelsOf(vendor: Vendor): Promise<Model[]> {
   const named = (make: (baseURL: string) => Provider, names: readonly string[]) =>
-    Promise.all(names.map(async (name): Promise<Model> => [name, await asking(make, name, { allow })]))
+    Promise.all(names.map(async (name): Promise<Model> => [name, await vendorRequests(make, name, { allow })]))
   switch (vendor) {
     case 'openai':
       return Promise.all(
         Object.keys(presets).map(async (name): Promise<Model> => {
-          return [name, await asking((baseURL) => openai({ preset: name as PresetName, baseURL }), 'theirs', { allow })]
+          return [
+            name,
+            await vendorRequests((baseURL) => openai({ preset: name as PresetName, baseURL }), 'theirs', { allow }),
+          ]
         }),
       )
     case 'anthropic':
@@ -55,10 +58,10 @@ async function modelsOf(vendor: Vendor): Promise<Model[]> {
       )
     case 'sdk':
       return [
-        ['version 4', await askingSdk('v4', true)],
-        ['version 4 without URLs', await askingSdk('v4', false)],
-        ['version 3', await askingSdk('v3', true)],
-        ['version 2', await askingSdk('v2', true)],
+        ['version 4', await sdkRequests('v4', true)],
+        ['version 4 without URLs', await sdkRequests('v4', false)],
+        ['version 3', await sdkRequests('v3', true)],
+        ['version 2', await sdkRequests('v2', true)],
       ]
   }
 }

@@ -1,5 +1,5 @@
 /** What a client may ask of a chat, and how each vendor shows that it was asked: the rows of the table in the readme. */
-import type { Sent } from './asking.ts'
+import type { Sent } from './vendor-requests.ts'
 
 /** `anthropic` and `gemini` are bodies of the vendor's requests, `sdk` the options of a model of the AI SDK. */
 export type Vendor = 'openai' | 'anthropic' | 'gemini' | 'sdk'

@@ -6,7 +6,7 @@ import type { OutputItem, ResponseObject } from '../../src/wire/responses.ts'
 import { post } from '../endpoints/ask.ts'
 import { vendorFor } from '../hosted.ts'
 import { strictAnthropic, type Block } from './anthropic/strict-vendor.ts'
-import type { Sent } from './asking.ts'
+import type { Sent } from './vendor-requests.ts'
 import { served } from './served.ts'
 
 const route = ['claude', 'gemini', 'gpt', 'deepseek', 'claude', 'gemini', 'gpt', 'deepseek', 'claude']

@@ -1,9 +1,9 @@
-/** Recorded answers of vendors with what clients must be told of them. See `INDEX.md` beside the recordings. */
+/** Recorded responses of vendors, each with the result that clients must get. See `INDEX.md` beside the recordings. */
 import assert from 'node:assert/strict'
 import type { VendorReply } from 'modelhatch/testing'
 import { long, thorough } from '../long.ts'
 import { hasShared, sharedBytes, sharedJson } from '../shared.ts'
-import type { Told } from './told.ts'
+import type { ChatResult } from './chat-results.ts'
 
 export interface Recording {
   readonly vendor: string
@@ -66,10 +66,10 @@ export function bytesOf({ vendor, file }: Recording): Buffer {
   return sharedBytes(`recordings/${vendor}/${file}`)
 }
 
-/** Bytes read at most to try the cuts of one stream, in the short form: each cut reads all of it again. */
+/** Maximum number of bytes to read for the cuts of one stream in the short form: each cut reads the whole stream again. */
 const shortFormBytes = thorough ? 8_000_000 : 500_000
 
-/** Where to cut a stream: at every byte; in the short form evenly spread over the first frames of each kind. */
+/** The positions at which to cut a stream: every byte; in the short form, evenly spread over the first frames of each kind. */
 export function cutsOf(bytes: Buffer): number[] {
   if (long) return Array.from({ length: bytes.length - 1 }, (_, at) => at + 1)
   const seen = new Map<string, number>()
@@ -86,7 +86,7 @@ export function cutsOf(bytes: Buffer): number[] {
   return cuts.filter((_, index) => index % stride === 0)
 }
 
-/** A vendor that gives this answer to every request, in as many writes as there are `cuts` and one more. */
+/** A vendor that sends this response to every request, split at `cuts` into separate writes. */
 export function replay(recording: Recording, cuts: readonly number[] = []): VendorReply {
   const bytes = bytesOf(recording)
   return (_, response) => {
@@ -100,41 +100,41 @@ export function replay(recording: Recording, cuts: readonly number[] = []): Vend
   }
 }
 
-/** Throws where what was told is not what should be. */
-export function assertTold(told: Told, expected: Expected): void {
+/** Throws if the result is not the expected one. */
+export function assertResult(result: ChatResult, expected: Expected): void {
   const { error } = expected
   if (error === undefined) {
-    assert.equal(told.error, undefined)
-    assertAnswer(told, expected)
-    assert.equal(told.finish, expected.finish_reason)
+    assert.equal(result.error, undefined)
+    assertAnswer(result, expected)
+    assert.equal(result.finish, expected.finish_reason)
     return
   }
-  assert.ok(told.error !== undefined, 'an error must be told')
-  if (error.kind === 'in_stream') assertAnswer(told, expected.before_error ?? {})
-  else assert.ok(error.client_status?.includes(told.error.status ?? 0), `told status ${told.error.status}`)
-  if (error.code !== undefined) assert.equal(told.error.code, error.code)
+  assert.ok(result.error !== undefined, 'the client must get an error')
+  if (error.kind === 'in_stream') assertAnswer(result, expected.before_error ?? {})
+  else assert.ok(error.client_status?.includes(result.error.status ?? 0), `status ${result.error.status}`)
+  if (error.code !== undefined) assert.equal(result.error.code, error.code)
 }
 
-function assertAnswer(told: Told, expected: Expected): void {
-  assert.equal(told.content, expected.content ?? '')
-  assert.equal(told.reasoning, expected.reasoning ?? '')
+function assertAnswer(result: ChatResult, expected: Expected): void {
+  assert.equal(result.content, expected.content ?? '')
+  assert.equal(result.reasoning, expected.reasoning ?? '')
   const { tool_calls: calls = [], usage, logprobs } = expected
   assert.deepEqual(
-    told.calls.map(({ name }) => name),
+    result.calls.map(({ name }) => name),
     calls.map(({ name }) => name),
   )
   for (const { index, id, arguments: value, arguments_text: text, arguments_prefix: prefix } of calls) {
-    const call = told.calls[index]
+    const call = result.calls[index]
     if (id === null) assert.ok(call?.id)
     else assert.equal(call?.id, id)
     if (text !== undefined) assert.equal(call?.arguments, text)
     else if (prefix !== undefined) assert.equal(call?.arguments, prefix)
     else assert.deepEqual(JSON.parse(call?.arguments ?? ''), value)
   }
-  assert.equal(new Set(told.calls.map(({ id }) => id)).size, told.calls.length, 'ids of calls are unique')
-  if (usage) assertUsage(told, usage)
+  assert.equal(new Set(result.calls.map(({ id }) => id)).size, result.calls.length, 'the ids of tool calls are unique')
+  if (usage) assertUsage(result, usage)
   if (logprobs !== undefined) {
-    const seen = told.logprobs as { token: string; logprob: number; top_logprobs: { token: string }[] }[]
+    const seen = result.logprobs as { token: string; logprob: number; top_logprobs: { token: string }[] }[]
     const short = seen.map(({ token, logprob, top_logprobs: top }) => ({
       token,
       logprob,
@@ -145,8 +145,8 @@ function assertAnswer(told: Told, expected: Expected): void {
 }
 
 /** A count of null is not asserted. */
-function assertUsage({ usage }: Told, expected: Counts): void {
-  const told = {
+function assertUsage({ usage }: ChatResult, expected: Counts): void {
+  const counts = {
     prompt_tokens: usage?.prompt_tokens,
     completion_tokens: usage?.completion_tokens,
     total_tokens: usage?.total_tokens,
@@ -155,6 +155,6 @@ function assertUsage({ usage }: Told, expected: Counts): void {
     reasoning_tokens: usage?.completion_tokens_details?.reasoning_tokens ?? 0,
   }
   for (const [name, count] of Object.entries(expected)) {
-    if (count !== null) assert.equal(told[name as keyof Counts], count, name)
+    if (count !== null) assert.equal(counts[name as keyof Counts], count, name)
   }
 }

@@ -1,4 +1,4 @@
-/** A gateway on a real socket, with the official client pointed at it. */
+/** A gateway on a real socket, and the official client connected to it. */
 import type { GatewayOptions } from 'modelhatch'
 import { OpenAI } from 'openai'
 import { hostedWith, type Hosted } from '../hosted.ts'

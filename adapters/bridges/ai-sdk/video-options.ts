@@ -1,7 +1,7 @@
 /** A video request → the options of a video model of the AI SDK. */
 import { invalid } from '../../../src/errors.ts'
 import { ratioOf } from '../../../src/providers/videos/shape.ts'
-import { fieldFor, readWishes, withShape } from '../../../src/providers/videos/video-options.ts'
+import { fieldFor, readVideoOptions, withShape } from '../../../src/providers/videos/video-options.ts'
 import type { VideoRequest } from '../../../src/wire/video.ts'
 import type { ChatSettings } from './chat.ts'
 import { referred } from './media.ts'
@@ -21,7 +21,7 @@ const forms: readonly (readonly [keyof typeof kinds, RegExp, string])[] = [
 ]
 
 export function videoOptions(request: VideoRequest, { dropParams, providerOptions }: ChatSettings): object {
-  const { settings, picture } = readWishes(request, kinds, dropParams)
+  const { settings, picture } = readVideoOptions(request, kinds, dropParams)
   for (const [name, form, told] of forms) {
     const value = settings[name]
     if (value === undefined || form.test(String(value))) continue

@@ -3,7 +3,7 @@ import { GatewayError } from '../../../src/errors.ts'
 import { readDataUrl } from '../../../src/providers/data-url.ts'
 import type { VideoContent, VideoContext } from '../../../src/providers/video.ts'
 import { ranged } from '../../../src/providers/videos/content.ts'
-import { download, strangersClient } from '../../../src/providers/videos/download.ts'
+import { download, anonymousClient } from '../../../src/providers/videos/download.ts'
 import type { AiSdkVideo } from './models.ts'
 
 export type MadeVideo = { readonly bytes: Buffer; readonly type: string } | { readonly url: string }
@@ -36,5 +36,5 @@ export async function contentOf(
 ): Promise<VideoContent> {
   if (made === undefined) throw new GatewayError('not_found')
   if ('bytes' in made) return ranged(made.bytes, context.range, made.type)
-  return download(URL.parse(made.url), context, (url) => strangersClient(url, allowPrivateNetwork))
+  return download(URL.parse(made.url), context, (url) => anonymousClient(url, allowPrivateNetwork))
 }

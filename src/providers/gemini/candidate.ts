@@ -1,24 +1,24 @@
-/** One candidate of an answer while its parts arrive → pieces of one choice. */
+/** Translates one candidate of a response, part by part, into the chunks of one choice. */
 import { retrySame } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
-import { extraContent } from './carried.ts'
-import type { ContentPart } from './carried.ts'
+import { extraContent } from './extra-content.ts'
+import type { ContentPart } from './extra-content.ts'
 import type { FunctionNames } from './names.ts'
 import { PartialArguments } from './partial-args.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
 export interface CandidateOptions {
-  /** The function whose arguments are the answer itself. */
+  /** The function whose arguments are the structured response. Default: none. */
   readonly answerTool?: string | undefined
-  /** Only the first call is handed on. */
+  /** True to pass on only the first tool call. Default false. */
   readonly single?: boolean
-  /** The client's names for the functions. */
+  /** Maps function names back to the client's. Default: unchanged. */
   readonly names?: FunctionNames
 }
 
-/** Reasons for an end that stand for a broken answer. */
+/** Finish reasons of a broken response. */
 const broken = new Set([
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',
@@ -34,7 +34,7 @@ export class Candidate {
   readonly #options: CandidateOptions
   #reason: string | undefined
   #calls = 0
-  /** A call whose arguments come in pieces: its number, or `answer`. */
+  /** The tool call whose arguments are still arriving: its index, or `answer` for the structured response. */
   #open: { readonly call: number | 'answer' | 'dropped'; readonly args: PartialArguments } | undefined
   #signature: string | undefined
   readonly #own: ContentPart[] = []
@@ -52,8 +52,8 @@ export class Candidate {
   accept(candidate: Fields, out: ChunkChoice[]): void {
     const { content, finishReason: reason, logprobsResult: logprobs } = candidate
     if (typeof reason === 'string' && reason !== '') {
-      // Before anything of it is handed on: what comes with such an end is not to be trusted.
-      if (broken.has(reason)) throw retrySame(new Error(`the vendor ended the answer with ${reason}`))
+      // Checked before the parts, which cannot be trusted with such a reason.
+      if (broken.has(reason)) throw retrySame(new Error(`the vendor ended the response with ${reason}`))
       this.#reason = reason
     }
     const parts = isRecord(content) ? content['parts'] : undefined
@@ -62,17 +62,17 @@ export class Candidate {
     if (tokens.length > 0) out.push({ index: this.#index, logprobs: { content: tokens, refusal: [] } })
   }
 
-  /** Once, when nothing more can come. */
+  /** Emits the last chunks. Called once, after the last part. */
   finish(out: ChunkChoice[]): void {
     this.#closeCall(out)
     const extra = extraContent(this.#signature, this.#own)
     const rest = { ...(this.#images.length > 0 && { images: this.#images }), ...extra }
-    // In one delta: readers that replace and readers that append come to the same.
+    // In one delta, because some clients append the values of several deltas and others replace them.
     if (Object.keys(rest).length > 0) this.#push(rest, out)
     out.push({ index: this.#index, delta: {}, finish_reason: this.#finishReason() })
   }
 
-  /** A prompt that was refused has no candidate. */
+  /** The result for a rejected prompt, which has no candidate. */
   refuse(out: ChunkChoice[]): void {
     this.#reason = 'PROHIBITED_CONTENT'
     this.finish(out)
@@ -93,7 +93,7 @@ export class Candidate {
     } else if (isRecord(inlineData)) {
       if (thought !== true) this.#images.push(imageOf(inlineData))
     } else {
-      // The vendor's own work (code, searches, their results): neither text nor a call, but to be shown to it again.
+      // Results of the vendor's built-in tools (code, searches): not for the client, but the model needs them back.
       this.#own.push(part)
       return
     }
@@ -114,21 +114,21 @@ export class Candidate {
   }
 
   #openCall(called: string, id: unknown, text: string, signature: string | undefined, out: ChunkChoice[]) {
-    const name = this.#options.names?.back(called) ?? called
+    const name = this.#options.names?.toClient(called) ?? called
     if (name === this.#options.answerTool) {
       if (text !== '') this.#push({ content: text }, out)
       return 'answer'
     }
     if (this.#options.single === true && this.#calls > 0) return 'dropped'
     const index = this.#calls++
-    const told = {
+    const toolCall = {
       index,
       ...(typeof id === 'string' && { id }),
       type: 'function',
       function: { name, arguments: text },
       ...extraContent(signature),
     }
-    this.#push({ tool_calls: [told] }, out)
+    this.#push({ tool_calls: [toolCall] }, out)
     return index
   }
 
@@ -146,7 +146,7 @@ export class Candidate {
   }
 }
 
-/** A picture in the answer of a chat, in the form that clients of other gateways know. */
+/** An image in a chat response, in the format of other gateways. */
 function imageOf({ mimeType, data }: Fields): object {
   const type = typeof mimeType === 'string' ? mimeType : 'image/png'
   return { type: 'image_url', image_url: { url: `data:${type};base64,${typeof data === 'string' ? data : ''}` } }

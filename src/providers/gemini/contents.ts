@@ -1,10 +1,10 @@
-/** Turns → `systemInstruction` and `contents` of generateContent. */
+/** Translates a conversation to `systemInstruction` and `contents` of generateContent. */
 import { objectIn } from '../../http/json.ts'
 import type { Call } from '../contract.ts'
 import type { AssistantTurn, ToolTurn, Turn, UserTurn } from '../reading/messages.ts'
 import type { MediaPart, Part } from '../reading/parts.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
-import { carriedBy, signatureOf, type ContentPart } from './carried.ts'
+import { readExtraContent, signatureOf, type ContentPart } from './extra-content.ts'
 import type { GeminiTraits } from './models.ts'
 import type { FunctionNames } from './names.ts'
 
@@ -20,12 +20,12 @@ export interface Conversation {
 
 type Named = Pick<Call<unknown>, 'publicModel'>
 
-/** What Google documents for calls whose signature nobody has, such as those that another vendor's model made. */
+/** Google's documented value for tool calls without a signature, such as those of another vendor's model. */
 const noSignature = 'skip_thought_signature_validator'
 
 /**
- * All instructions come in front. Neighbours of one role become one turn, in which the results of tools stand first:
- * there must be one behind each call.
+ * Moves all instructions to the front. Adjacent messages of one role become one turn, with tool results first, because
+ * they must directly follow their calls.
  */
 export function conversationOf(
   turns: readonly Turn[],
@@ -46,7 +46,7 @@ export function conversationOf(
     else if (turn.role === 'tool') add('user', resultParts(turn, call, traits, names))
     else if (turn.role === 'user') add('user', userParts(turn, call))
   }
-  // Instructions alone are a question too.
+  // A request with only instructions is valid, but `contents` must not be empty.
   if (contents.length === 0) add('user', system)
   else if (traits.instructions && system.length > 0) {
     return { systemInstruction: { parts: system }, contents: contents.map(resultsFirst) }
@@ -67,19 +67,19 @@ function userParts({ parts }: UserTurn, call: Named): ContentPart[] {
 }
 
 function modelParts({ parts, calls, raw }: AssistantTurn, traits: GeminiTraits, names: FunctionNames): ContentPart[] {
-  const { signature, own } = carriedBy(raw)
+  const { signature, own } = readExtraContent(raw)
   const text = parts.map((part) => part.text).join('')
-  const said = text === '' && signature === undefined ? [] : [{ text, ...signed(signature) }]
+  const texts = text === '' && signature === undefined ? [] : [{ text, ...signatureField(signature) }]
   const unsigned = calls.every((each) => signatureOf(each.raw) === undefined)
-  const called = calls.map((each, index) => {
+  const functionCalls = calls.map((each, index) => {
     const missing = traits.wantsSignatures && unsigned && index === 0 ? noSignature : undefined
-    const functionCall = { id: each.id, name: names.there(each.name), args: each.input }
-    return { functionCall, ...signed(signatureOf(each.raw) ?? missing) }
+    const functionCall = { id: each.id, name: names.toVendor(each.name), args: each.input }
+    return { functionCall, ...signatureField(signatureOf(each.raw) ?? missing) }
   })
-  return [...own, ...said, ...called]
+  return [...own, ...texts, ...functionCalls]
 }
 
-function signed(thoughtSignature: string | undefined): { thoughtSignature?: string } {
+function signatureField(thoughtSignature: string | undefined): { thoughtSignature?: string } {
   return thoughtSignature === undefined ? {} : { thoughtSignature }
 }
 
@@ -89,7 +89,7 @@ function resultParts(
   traits: GeminiTraits,
   names: FunctionNames,
 ): ContentPart[] {
-  const name = names.there(called)
+  const name = names.toVendor(called)
   const text = parts.map((part) => (part.kind === 'text' ? part.text : '')).join('')
   const media = parts.filter((part) => part.kind !== 'text').map((part) => partOf(part, call))
   const inside = traits.richResults && media.length > 0
@@ -97,7 +97,7 @@ function resultParts(
   return [{ functionResponse }, ...(inside ? [] : media)]
 }
 
-/** The API wants an object. A `$ref` in one would mean a part of the message. */
+/** The API requires an object. Text with `$ref` is not passed as one, because the API would resolve the reference. */
 function responseOf(text: string): Readonly<Record<string, unknown>> {
   const value = text.includes('"$ref"') ? undefined : objectIn(text)
   return value ?? { output: text }
@@ -107,14 +107,14 @@ function partOf(part: Part, call: Named): ContentPart {
   return part.kind === 'text' ? { text: part.text } : mediaPart(part, call)
 }
 
-/** Addresses of Google's own that the API fetches; all others it does not. */
+/** The URLs that the API fetches: only Google's own. */
 const fetched = /^https:\/\/(?:generativelanguage\.googleapis\.com\/|(?:www\.)?youtube\.com\/|youtu\.be\/)/
 
 function mediaPart({ source, param }: MediaPart, call: Named): ContentPart {
   if ('fileId' in source) throw unsupported(call, param)
   if ('url' in source) {
     if (fetched.test(source.url)) return { fileData: { fileUri: source.url } }
-    throw unsupportedValue(call, param, 'it cannot fetch addresses; send the data as a data URL.')
+    throw unsupportedValue(call, param, 'the vendor does not fetch URLs; send the data as a data URL.')
   }
   const { mediaType, base64 } = source
   return { inlineData: { mimeType: mediaType === 'audio/mpeg' ? 'audio/mp3' : mediaType, data: base64 } }

@@ -1,4 +1,4 @@
-/** Embeddings over batchEmbedContents. */
+/** Embeddings, with batchEmbedContents. */
 import { readJsonObject } from '../answer.ts'
 import type { Call, EmbeddingAnswer } from '../contract.ts'
 import { retrySame } from '../failure.ts'
@@ -15,7 +15,7 @@ export async function embed(vendor: Vendor, call: Call<EmbeddingRequest>): Promi
   const transfer = await vendor.post(call, 'batchEmbedContents', { requests })
   const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
   const { embeddings, usageMetadata } = value as { embeddings?: unknown; usageMetadata?: unknown }
-  if (!Array.isArray(embeddings)) throw retrySame(new Error('the vendor gave no vectors'))
+  if (!Array.isArray(embeddings)) throw retrySame(new Error("the vendor's response has no vectors"))
   const tokens = isRecord(usageMetadata) ? usageMetadata['promptTokenCount'] : undefined
   return {
     data: embeddings.map((each: { values: number[] } | null, index) => ({
@@ -30,5 +30,5 @@ function textsIn(call: Call<EmbeddingRequest>): string[] {
   const { input } = call.request
   const texts = typeof input === 'string' ? [input] : [...input]
   if (texts.every((text) => typeof text === 'string')) return texts
-  throw unsupportedValue(call, 'input', 'it takes texts, not tokens.')
+  throw unsupportedValue(call, 'input', 'send strings instead of tokens.')
 }

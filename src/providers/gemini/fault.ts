@@ -1,8 +1,8 @@
-/** Google's errors in OpenAI's words: `{ code, message, status, details }`. Source: google.rpc.Status and ErrorInfo. */
+/** Translates Google's errors, `{ code, message, status, details }`. Source: google.rpc.Status and ErrorInfo. */
 import { isRecord } from '../reading/parts.ts'
 import type { VendorFault } from '../vendor-error.ts'
 
-/** The vendor's fields, by the name our callers know. */
+/** OpenAI's name for each of Google's fields. */
 const fields: Readonly<Record<string, string>> = {
   contents: 'messages',
   system_instruction: 'messages',
@@ -32,13 +32,13 @@ export function readFault(fault: VendorFault): VendorFault {
   return { ...fault, waitMs, error: { code: codeOf(status, reason, text), param: paramOf(text, fault.sent) } }
 }
 
-/** The status that an error inside a stream speaks of. */
+/** The status of an error inside a stream. */
 export function statusOf(error: unknown): number {
   const { code } = isRecord(error) ? error : {}
   return typeof code === 'number' && code >= 400 && code < 600 ? code : 503
 }
 
-/** A bad key and an account that may not use the API are told with a 400. */
+/** Google responds with a 400 even to an invalid key, or to an account without access to the API. */
 function codeOf(status: unknown, reason: unknown, message: string): string | undefined {
   if (reason === 'API_KEY_INVALID' || /api key not valid|api key expired/i.test(message)) return 'invalid_api_key'
   if (status === 'FAILED_PRECONDITION') return 'access_terminated'
@@ -46,14 +46,14 @@ function codeOf(status: unknown, reason: unknown, message: string): string | und
   return undefined
 }
 
-/** `34.4s`. */
+/** Parses `34.4s` to milliseconds. */
 function waitOf(delay: unknown): number | undefined {
   const seconds = typeof delay === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1] : undefined
   return seconds === undefined ? undefined : Math.min(Math.max(Math.ceil(Number(seconds) * 1000), 1), longestWaitMs)
 }
 
 function paramOf(message: string, sent: VendorFault['sent']): string | undefined {
-  // A path such as `* GenerateContentRequest.contents[0].parts: …`, or a name that only a field can have.
+  // Matches a path such as `* GenerateContentRequest.contents[0].parts: …`, or a name that cannot be an English word.
   for (const [, before, word = '', after] of message.matchAll(/(\.?)\b([a-z_]+)\b([.[:]?)/g)) {
     const named = word.includes('_') || before !== '' || after !== ''
     const field = named && Object.hasOwn(fields, word) ? fields[word] : undefined

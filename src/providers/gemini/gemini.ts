@@ -1,4 +1,4 @@
-/** Gemini over Google's own API, on the Gemini API or on Vertex AI. */
+/** The provider for Google's models, on the Gemini API or on Vertex AI. */
 import { checkKnown, object, text } from '../../validation/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import { isMediaType } from '../client.ts'
@@ -18,6 +18,13 @@ import { Vendor } from './vendor.ts'
 import { videosOf } from './videos/videos.ts'
 import { type GeminiOptions, known } from './options.ts'
 
+/**
+ * Creates the provider for Google's models: chats, embeddings, images and videos. Throws a `TypeError` for an unknown
+ * option or an invalid URL.
+ *
+ * @example
+ * gemini({ apiKey: process.env.GEMINI_API_KEY })
+ */
 export function gemini(options: GeminiOptions = {}): Provider {
   checkKnown('gemini', options, known)
   const vendor = new Vendor(options)
@@ -42,7 +49,7 @@ export function gemini(options: GeminiOptions = {}): Provider {
   }
 }
 
-/** Events as they come, or a whole response, or a list of them, whichever the vendor sent. */
+/** Reads an event stream, one response, or a list of responses. The content type decides. */
 async function* piecesOf(transfer: Transfer, maxBytes: number, options: ReaderOptions): AsyncGenerator<ChatPiece> {
   const reader = new ResponseReader(options)
   if (isMediaType(transfer.contentType, 'text/event-stream')) {
@@ -58,7 +65,7 @@ async function listModels({ client }: Vendor, signal: AbortSignal): Promise<Mode
   const transfer = await client.send({ method: 'GET', path: '/models?pageSize=1000', signal })
   await requireSuccess(transfer)
   const list = (await readJsonObject(transfer, client.answerBytes)).value as { models?: unknown }
-  if (!Array.isArray(list.models)) throw tryNext(new Error('the vendor listed no models'))
+  if (!Array.isArray(list.models)) throw tryNext(new Error("the vendor's response has no list of models"))
   return list.models.filter(isRecord).flatMap(({ name }) => {
     if (typeof name !== 'string') return []
     return [{ id: name.replace(/^models\//, ''), object: 'model' as const, created: 0, owned_by: 'google' }]

@@ -1,4 +1,4 @@
-/** Pictures by the models that draw: one a call of generateContent. */
+/** Image generation and edits: generateContent returns one image per request. */
 import { buffer } from 'node:stream/consumers'
 import { GatewayError, invalid } from '../../errors.ts'
 import { isFile, type Form } from '../../http/form.ts'
@@ -10,7 +10,7 @@ import { isRecord } from '../reading/parts.ts'
 import { refuseUnless, unsupported, unsupportedValue } from '../unsupported.ts'
 import type { Image, ImageEditRequest, ImageReference, ImageRequest, ImagesResponse } from '../../wire/images.ts'
 import type { TokenUsage } from '../../wire/token-usage.ts'
-import type { ContentPart } from './carried.ts'
+import type { ContentPart } from './extra-content.ts'
 import { usageOf } from './usage.ts'
 import { serialize } from '../turns.ts'
 import type { Vendor } from './vendor.ts'
@@ -23,18 +23,18 @@ export function generateImages(vendor: Vendor, call: Call<ImageRequest>): Promis
 }
 
 export async function editImages(vendor: Vendor, call: Call<ImageEditRequest>): Promise<ImagesResponse> {
-  const shown = call.form === undefined ? referencesIn(call) : await filesIn(call, call.form)
-  return draw(vendor, call, shown)
+  const inputs = call.form === undefined ? referencesIn(call) : await filesIn(call, call.form)
+  return draw(vendor, call, inputs)
 }
 
-async function draw(vendor: Vendor, call: Call<ImageRequest>, shown: readonly ContentPart[]): Promise<ImagesResponse> {
+async function draw(vendor: Vendor, call: Call<ImageRequest>, inputs: readonly ContentPart[]): Promise<ImagesResponse> {
   const { prompt, n, size } = call.request
-  refuseUnless(call, 'quality', ['auto', 'standard'], 'it has one quality; leave it out.')
+  refuseUnless(call, 'quality', ['auto', 'standard'], 'the model has only one quality; omit the field.')
   refuseUnless(call, 'background', ['auto', 'opaque'], 'it must be opaque.')
   refuseUnless(call, 'output_format', ['png'], 'it must be "png".')
   const ratio = size === undefined || size === null || size === 'auto' ? undefined : ratioOf(call, size)
   const body = await serialize(call, {
-    contents: [{ role: 'user', parts: [{ text: prompt }, ...shown] }],
+    contents: [{ role: 'user', parts: [{ text: prompt }, ...inputs] }],
     generationConfig: {
       responseModalities: ['IMAGE'],
       ...(ratio !== undefined && { imageConfig: { aspectRatio: ratio } }),
@@ -65,7 +65,7 @@ async function drawOne(vendor: Vendor, call: Call<ImageRequest>, body: Buffer, s
   const reason = candidate?.['finishReason']
   const refused = isRecord(promptFeedback) || (typeof reason === 'string' && reason !== 'STOP')
   if (refused) throw new GatewayError('content_policy_violation')
-  throw retrySame(new Error('the vendor drew nothing'))
+  throw retrySame(new Error("the vendor's response has no image"))
 }
 
 function imageIn({ inlineData, thought }: Record<string, unknown>): Image[] {
@@ -73,14 +73,15 @@ function imageIn({ inlineData, thought }: Record<string, unknown>): Image[] {
   return [{ b64_json: inlineData['data'] }]
 }
 
-/** The ratio of a size in pixels: the model chooses the pixels itself. */
+/** The aspect ratio of a size: the model chooses the number of pixels itself. */
 function ratioOf(call: Call<ImageRequest>, size: string): string {
   const [width = 0, height = 0] = size.split('x').map(Number)
   const near = ratios.find((ratio) => {
     const [wide = 1, high = 1] = ratio.split(':').map(Number)
     return Math.abs(width / height / (wide / high) - 1) < 0.02
   })
-  if (near === undefined) throw unsupportedValue(call, 'size', `its sides must be as ${ratios.join(', ')} or "auto".`)
+  if (near === undefined)
+    throw unsupportedValue(call, 'size', `use "auto" or a size with one of the ratios ${ratios.join(', ')}.`)
   return near
 }
 
@@ -90,21 +91,21 @@ function referencesIn(call: Call<ImageEditRequest>): ContentPart[] {
   return images.map((reference: ImageReference, index) => {
     const param = `images[${index}].image_url`
     const inline = readDataUrl(reference.image_url ?? '')
-    if (inline === undefined) throw unsupportedValue(call, param, 'send the picture as a data URL.')
+    if (inline === undefined) throw unsupportedValue(call, param, 'send the image as a data URL.')
     return { inlineData: { mimeType: inline.mediaType, data: inline.base64 } }
   })
 }
 
 async function filesIn(call: Call<ImageEditRequest>, form: Form): Promise<ContentPart[]> {
-  const shown: ContentPart[] = []
+  const inputs: ContentPart[] = []
   for await (const part of form.parts()) {
     if (!isFile(part)) continue
     if (part.name === 'mask') throw unsupported(call, 'mask')
     if (!/^image(?:\[\d*\])?$/.test(part.name)) throw invalid(`"${part.name}" is not expected.`, part.name)
     const data = (await buffer(part.bytes)).toString('base64')
-    shown.push({ inlineData: { mimeType: part.type, data } })
+    inputs.push({ inlineData: { mimeType: part.type, data } })
   }
-  return shown
+  return inputs
 }
 
 function tokensOf(raw: unknown): TokenUsage | undefined {

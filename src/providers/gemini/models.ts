@@ -1,19 +1,20 @@
-/** What differs from one Gemini to the next. Source: Google's documentation and the model catalogue of `@ai-sdk/google`. */
+/** The differences between models. Sources: Google's documentation, and the model catalogue of `@ai-sdk/google`. */
 
+/** The capabilities of a model that decide how a request is translated for it. */
 export interface GeminiTraits {
-  /** How the model is told to think: by one of `levels`, by a `budget` of tokens, or not at all. */
+  /** How the model takes `reasoning_effort`: as one of `levels`, as a `budget` of tokens, or not at all. */
   readonly thinking: 'levels' | 'budget' | 'none'
-  /** From the least to the most. Effort `none` means the least, where thinking cannot be turned off. */
+  /** The model's thinking levels, lowest first. The effort `none` selects the lowest. */
   readonly levels: readonly string[]
-  /** Tokens: the least and the most. */
+  /** The minimum and maximum thinking budget, in tokens. */
   readonly budget: readonly [number, number]
-  /** Whether a schema for the answer may stand beside tools. If not, a tool that must be called stands in. */
+  /** Whether the model accepts a response schema together with tools. If not, a forced tool replaces the schema. */
   readonly schemaBesideTools: boolean
-  /** Whether a call of the past without its signature is refused unless it says so. */
+  /** Whether the model rejects earlier tool calls without a signature, unless they are marked as unsigned. */
   readonly wantsSignatures: boolean
-  /** Whether the result of a tool may hold images. */
+  /** Whether tool results may contain images. */
   readonly richResults: boolean
-  /** Whether there is a place for instructions outside the conversation. */
+  /** Whether the model accepts `systemInstruction`. If not, instructions become a user message. */
   readonly instructions: boolean
 }
 
@@ -35,7 +36,7 @@ const second: GeminiTraits = {
   richResults: false,
 }
 
-/** The first that fits counts. */
+/** The first match applies. */
 const families: readonly (readonly [RegExp, GeminiTraits])[] = [
   [/gemma/, { ...second, instructions: false }],
   [/gemini-(?:1|2\.0)/, second],
@@ -46,7 +47,7 @@ const families: readonly (readonly [RegExp, GeminiTraits])[] = [
   [/gemini-[34].*pro|gemini-pro-latest/, { ...newest, levels: ['low', 'medium', 'high'] }],
 ]
 
-/** A model younger than this table counts as one of the newest. */
+/** The traits of a model. Unknown models are assumed to be new. */
 export function traitsOf(model: string): GeminiTraits {
   return families.find(([name]) => name.test(model))?.[1] ?? newest
 }

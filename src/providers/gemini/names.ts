@@ -1,41 +1,41 @@
 /**
- * Names of functions as the vendor takes them: they begin with a letter or an underscore. Others are changed on the way
- * there and changed back in the answer. Source: the Gemini API reference, FunctionDeclaration.
+ * Translates function names: the vendor accepts only names that begin with a letter or an underscore. Other names are
+ * changed in the request, and changed back in the response. Source: the Gemini API reference, FunctionDeclaration.
  */
 export class FunctionNames {
-  readonly #there = new Map<string, string>()
-  readonly #back = new Map<string, string>()
+  readonly #toVendor = new Map<string, string>()
+  readonly #toClient = new Map<string, string>()
 
-  /** Names that need no change keep their own, whatever the others become. */
+  /** Valid names are kept; an invalid name never takes the place of a valid one. */
   constructor(names: readonly string[]) {
-    for (const name of names) if (fitting(name) === name) this.#add(name, name)
-    for (const name of names) if (!this.#there.has(name)) this.#add(name, this.#free(fitting(name)))
+    for (const name of names) if (validName(name) === name) this.#add(name, name)
+    for (const name of names) if (!this.#toVendor.has(name)) this.#add(name, this.#unused(validName(name)))
   }
 
-  there(name: string): string {
-    return this.#there.get(name) ?? fitting(name)
+  toVendor(name: string): string {
+    return this.#toVendor.get(name) ?? validName(name)
   }
 
-  /** A name that was never offered is the model's invention, and stays. */
-  back(name: string): string {
-    return this.#back.get(name) ?? name
+  /** A name that the client never declared was invented by the model, and is kept. */
+  toClient(name: string): string {
+    return this.#toClient.get(name) ?? name
   }
 
-  #add(name: string, there: string): void {
-    this.#there.set(name, there)
-    this.#back.set(there, name)
+  #add(name: string, vendorName: string): void {
+    this.#toVendor.set(name, vendorName)
+    this.#toClient.set(vendorName, name)
   }
 
-  #free(name: string): string {
-    let free = name
-    for (let count = 2; this.#back.has(free); count++) free = `${name.slice(0, longest - 8)}_${count}`
-    return free
+  #unused(name: string): string {
+    let unused = name
+    for (let count = 2; this.#toClient.has(unused); count++) unused = `${name.slice(0, longest - 8)}_${count}`
+    return unused
   }
 }
 
 const longest = 64
 
-function fitting(name: string): string {
+function validName(name: string): string {
   const words = name.replaceAll(/[^\w.:-]/g, '_')
   return (/^[A-Za-z_]/.test(words) ? words : `_${words}`).slice(0, longest)
 }

@@ -1,13 +1,13 @@
-/** Arguments that come in pieces, each with the place it belongs to: `{ jsonPath: '$.items[0].name', stringValue }`. */
+/** Assembles arguments that arrive in pieces, each with its path: `{ jsonPath: '$.items[0].name', stringValue }`. */
 import { tooMany } from '../answer-bounds.ts'
 import { isRecord } from '../reading/parts.ts'
 
 type Container = Record<string, unknown> | unknown[]
 
-/** An item of a list comes behind the one before it: a larger step would be a list of holes. */
+/** Maximum index of a list item. */
 const longestList = 10_000
 
-/** Steps of a path: nothing that is nested deeper could be printed again. */
+/** Maximum number of steps in a path: deeper arguments could not be serialised. */
 const deepest = 128
 
 export class PartialArguments {
@@ -28,6 +28,7 @@ export class PartialArguments {
     let at: Container = this.#root
     for (let index = 0; index < steps.length; index++) {
       const step = steps[index] as string | number
+      // An index beyond the end is ignored: it would create a sparse list.
       if (typeof step === 'number' && (!Array.isArray(at) || step > at.length || step > longestList)) return
       const last = index === steps.length - 1
       const now: unknown = read(at, step)
@@ -44,7 +45,7 @@ export class PartialArguments {
   }
 }
 
-/** A text may go on where it stopped; a piece without a value ends one, or stands for an empty object or list. */
+/** A string extends the previous one. A piece without a value ends a string, or means an empty object or list. */
 function valueOf(piece: Record<string, unknown>, now: unknown): unknown {
   const { stringValue, numberValue, boolValue, jsonPath } = piece
   if (typeof stringValue === 'string') return typeof now === 'string' ? now + stringValue : stringValue
@@ -65,7 +66,7 @@ function stepsOf(path: string): (string | number)[] {
   return steps
 }
 
-/** Without a prototype: a name such as `__proto__` is a name. */
+/** Without a prototype, so that `__proto__` is an ordinary key. */
 function newObject(): Record<string, unknown> {
   return Object.create(null) as Record<string, unknown>
 }

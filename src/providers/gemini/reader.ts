@@ -1,5 +1,5 @@
 /**
- * Responses of generateContent → chunks of a chat. Each event of a stream is a whole response that holds what is new.
+ * Translates responses of generateContent to chat chunks. Each event of a stream is a response with only the new parts.
  * Source: the Gemini API reference, GenerateContentResponse.
  */
 import { retrySame } from '../failure.ts'
@@ -11,7 +11,7 @@ import { usageOf } from './usage.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Those of a response. What has none of them is none. */
+/** The fields of a response. An object with none of them is treated as an error. */
 const fields = [
   'candidates',
   'usageMetadata',
@@ -23,7 +23,7 @@ const fields = [
 ]
 
 export interface ReaderOptions extends CandidateOptions {
-  /** An error of the vendor inside the stream → what to throw. */
+  /** Converts an error inside the stream to the error to throw. */
   readonly failure: (error: unknown) => Error
 }
 
@@ -32,7 +32,7 @@ export class ResponseReader {
   readonly #candidates = new Map<number, Candidate>()
   #id = ''
   #model = ''
-  /** The last counts are the ones that hold, whether they are more or less than those before. */
+  /** The latest usage, which replaces all earlier ones. */
   #usage: Usage | undefined
   #blocked = false
 
@@ -40,7 +40,7 @@ export class ResponseReader {
     this.#options = options
   }
 
-  /** One chunk for all that arrived together, and an error only behind what came before it. */
+  /** Emits one chunk for all responses that arrived together, and then throws the first error among them. */
   *push(responses: readonly unknown[]): Generator<ChatChunk> {
     const choices: ChunkChoice[] = []
     let failure: unknown
@@ -56,13 +56,13 @@ export class ResponseReader {
     if (failure !== undefined) throw failure
   }
 
-  /** The connection is over. The stream has no mark of its end: every candidate must have told its reason. */
+  /** The connection has ended. The stream has no end marker, so it is complete only if every candidate has finished. */
   *end(): Generator<ChatChunk> {
     const choices: ChunkChoice[] = []
     const candidates = [...this.#candidates.values()]
     if (candidates.length === 0 && this.#blocked) new Candidate(0, this.#options).refuse(choices)
     else if (candidates.length === 0 || candidates.some((candidate) => !candidate.ended)) {
-      throw retrySame(new Error('the vendor broke off in the middle of its answer'))
+      throw retrySame(new Error("the vendor's stream ended before the response was complete"))
     }
     for (const candidate of candidates) candidate.finish(choices)
     yield this.#chunk(choices)

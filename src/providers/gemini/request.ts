@@ -1,4 +1,4 @@
-/** A chat request → the body of generateContent. Source: the Gemini API reference, v1beta. */
+/** Translates a chat request to the body of generateContent. Source: the Gemini API reference, v1beta. */
 import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import { readTurns, type PastCall, type Turn } from '../reading/messages.ts'
@@ -12,9 +12,9 @@ import { answerSchema, parametersSchema } from './schema.ts'
 import { thinkingFor } from './thinking.ts'
 
 export interface RequestOptions {
-  /** What a model is like, by the vendor's name for it, where the built-in table is wrong or knows nothing. */
+  /** Corrections of the built-in table of models, keyed by the vendor's name for the model. Default: none. */
   readonly traits?: Readonly<Record<string, Partial<GeminiTraits>>>
-  /** Fields the vendor has no counterpart for that are left out instead of refused, such as `['logit_bias']`. */
+  /** Fields without a counterpart at the vendor to drop instead of rejecting, such as `['logit_bias']`. Default: none. */
   readonly dropParams?: readonly string[]
 }
 
@@ -22,9 +22,9 @@ export type ChatCall = Pick<Call<ChatRequest>, 'request' | 'model' | 'publicMode
 
 export interface GenerateRequest {
   readonly body: Readonly<Record<string, unknown>>
-  /** The function whose arguments are the answer itself, where there is one. */
+  /** The function whose arguments are the structured response, if there is one. */
   readonly answerTool: string | undefined
-  /** Only the first call of an answer is handed on. */
+  /** True if only the first tool call of the response is passed on. */
   readonly single: boolean
   readonly names: FunctionNames
 }
@@ -46,27 +46,27 @@ export function requestFor(call: ChatCall, options: RequestOptions): GenerateReq
   const format = readFormat(call)
   const plan = readTools(call)
   const turns = readTurns(request.messages)
-  // A form for the answer and tools exclude each other on older models, and on newer ones where a call is forced.
-  const apart = plan.tools.length > 0 && (!traits.schemaBesideTools || isForced(plan))
-  const standIn = apart && format.kind === 'schema' ? answerTool(plan, format) : undefined
-  if (apart && format.kind === 'json') turns.push(jsonTurn)
-  const { tools, mode } = standIn ?? { tools: plan.tools, mode: modeOf(plan) }
+  // Older models reject a response format together with tools; newer ones only if a tool call is forced.
+  const exclusive = plan.tools.length > 0 && (!traits.schemaBesideTools || isForced(plan))
+  const replacement = exclusive && format.kind === 'schema' ? answerTool(plan, format) : undefined
+  if (exclusive && format.kind === 'json') turns.push(jsonTurn)
+  const { tools, mode } = replacement ?? { tools: plan.tools, mode: modeOf(plan) }
   const names = new FunctionNames([...tools, ...turns.flatMap(callsIn)].map(({ name }) => name))
   const config = {
     ...samplingOf(request),
     ...limitsOf(call),
-    ...(!apart && formOf(format)),
+    ...(!exclusive && formatOf(format)),
     ...modalitiesOf(call, options.dropParams),
-    ...mindFor(call, traits),
+    ...thinkingOf(call, traits),
   }
   return {
-    answerTool: standIn?.name,
+    answerTool: replacement?.name,
     single: plan.single,
     names,
     body: {
       ...conversationOf(turns, call, traits, names),
       ...(tools.length > 0 && { tools: [{ functionDeclarations: tools.map((tool) => declarationOf(tool, names)) }] }),
-      ...(mode !== undefined && { toolConfig: { functionCallingConfig: named(mode, names) } }),
+      ...(mode !== undefined && { toolConfig: { functionCallingConfig: translateNames(mode, names) } }),
       ...(Object.keys(config).length > 0 && { generationConfig: config }),
       ...(Array.isArray(request['safety_settings']) && { safetySettings: request['safety_settings'] }),
       ...tierOf(call),
@@ -74,7 +74,7 @@ export function requestFor(call: ChatCall, options: RequestOptions): GenerateReq
   }
 }
 
-/** Tiers have the same names there. */
+/** The vendor's service tiers have the same names as OpenAI's. */
 function tierOf(call: ChatCall): { serviceTier?: string } {
   const tier = call.request['service_tier'] ?? call.request['serviceTier']
   if (tier === undefined || tier === null || tier === 'auto' || tier === 'default') return {}
@@ -101,7 +101,7 @@ function callsIn(turn: Turn): readonly PastCall[] {
 function declarationOf({ name, description, schema }: FunctionTool, names: FunctionNames) {
   const parameters = schema && parametersSchema(schema)
   return {
-    name: names.there(name),
+    name: names.toVendor(name),
     ...(description !== undefined && { description }),
     ...(parameters !== undefined && { parametersJsonSchema: parameters }),
   }
@@ -112,9 +112,9 @@ interface CallingMode {
   readonly allowedFunctionNames?: readonly string[]
 }
 
-function named(mode: CallingMode, names: FunctionNames): CallingMode {
+function translateNames(mode: CallingMode, names: FunctionNames): CallingMode {
   const { allowedFunctionNames: only } = mode
-  return only === undefined ? mode : { ...mode, allowedFunctionNames: only.map((name) => names.there(name)) }
+  return only === undefined ? mode : { ...mode, allowedFunctionNames: only.map((name) => names.toVendor(name)) }
 }
 
 function modeOf({ tools, use }: ToolPlan): CallingMode | undefined {
@@ -136,7 +136,7 @@ function samplingOf(request: ChatRequest) {
   } = request
   const numbers = { temperature, topP, topK, presencePenalty: presence, frequencyPenalty: frequency }
   const given = Object.fromEntries(Object.entries(numbers).filter(([, value]) => typeof value === 'number'))
-  // Seeds have 32 bits there.
+  // The vendor's seeds are 32-bit integers.
   return typeof seed === 'number' ? { ...given, seed: seed % 2 ** 31 } : given
 }
 
@@ -153,13 +153,13 @@ function limitsOf(call: ChatCall) {
   }
 }
 
-function formOf(format: Format) {
+function formatOf(format: Format) {
   if (format.kind === 'text') return {}
   const schema = format.kind === 'schema' ? { responseJsonSchema: answerSchema(format.schema) } : {}
   return { responseMimeType: 'application/json', ...schema }
 }
 
-/** Some models draw. */
+/** Image output, which some models support. */
 function modalitiesOf(call: ChatCall, ignored: readonly string[] = []) {
   const { modalities } = call.request
   if (!Array.isArray(modalities) || ignored.includes('modalities')) return {}
@@ -167,13 +167,14 @@ function modalitiesOf(call: ChatCall, ignored: readonly string[] = []) {
   if (modalities.every((each) => each === 'text' || each === 'image')) {
     return { responseModalities: modalities.map((each: string) => each.toUpperCase()) }
   }
-  throw unsupportedValue(call, 'modalities', 'it must hold nothing but "text" and "image".')
+  throw unsupportedValue(call, 'modalities', 'it may contain only "text" and "image".')
 }
 
-function mindFor(call: ChatCall, traits: GeminiTraits): Readonly<Record<string, unknown>> {
+function thinkingOf(call: ChatCall, traits: GeminiTraits): Readonly<Record<string, unknown>> {
   const effort = readEffort(call.request)
   if (effort === undefined) return {}
   const config = thinkingFor(effort, traits)
-  if (config === undefined) throw unsupportedValue(call, 'reasoning_effort', 'it does not think; leave it out.')
+  if (config === undefined)
+    throw unsupportedValue(call, 'reasoning_effort', 'the model has no reasoning; omit the field.')
   return config
 }

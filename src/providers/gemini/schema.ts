@@ -1,18 +1,18 @@
 /**
- * JSON schemas as the vendor takes them. Nothing may stand beside a `$ref` but what begins with `$`. Source: the Gemini
- * API reference, Schema and FunctionDeclaration.
+ * Translates JSON schemas. Next to a `$ref` the vendor accepts only keywords that begin with `$`. Source: the Gemini API
+ * reference, Schema and FunctionDeclaration.
  */
 import { definitionIn } from '../reading/definitions.ts'
 import { isRecord } from '../reading/parts.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** For `responseJsonSchema`: without `const`, which becomes an `enum` of one. A new schema; the caller's is not touched. */
+/** For `responseJsonSchema`: `const` becomes an `enum` with one value. Returns a new schema. */
 export function answerSchema(schema: Schema): Schema {
   return rebuilt(schema, ({ const: only, ...out }) => refAlone(only === undefined ? out : { ...out, enum: [only] }))
 }
 
-/** For `parametersJsonSchema`, which is that of an object; undefined for one that says nothing. */
+/** For `parametersJsonSchema`, which must describe an object; undefined for an empty schema. */
 export function parametersSchema(schema: Schema): Schema | undefined {
   if (Object.keys(schema).length === 0) return undefined
   const { type, $ref: ref, ...rest } = schema
@@ -26,16 +26,16 @@ function refAlone(schema: Schema): Schema {
   const { $ref: ref } = schema
   if (ref === undefined || Object.keys(schema).every((name) => name.startsWith('$'))) return schema
   const { $ref: _, ...beside } = schema
-  // Where there is a choice already, one more would change what it means.
+  // A second `anyOf` is not possible, so the other keywords are dropped.
   return Array.isArray(beside['anyOf']) ? { $ref: ref } : { ...beside, anyOf: [{ $ref: ref }] }
 }
 
-/** Keywords whose value is an object of schemas by name. */
+/** Keywords whose value is an object of named schemas. */
 const holdsSchemas: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions'])
 const isSchema: ReadonlySet<string> = new Set(['items', 'additionalProperties'])
 const isList: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'prefixItems'])
 
-/** Each schema in it changed, the innermost first. */
+/** Applies `change` to every schema in the tree, innermost first. */
 function rebuilt(schema: Schema, change: (schema: Schema) => Schema): Schema {
   const inner = (value: unknown) => (isRecord(value) ? rebuilt(value, change) : value)
   const within = (name: string, value: unknown): unknown => {

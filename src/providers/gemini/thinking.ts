@@ -1,13 +1,13 @@
-/** `reasoning_effort` in the words of the model. */
+/** Translates `reasoning_effort`. */
 import type { Effort } from '../reading/settings.ts'
 import type { GeminiTraits } from './models.ts'
 
-/** Google's own translation of OpenAI's efforts. */
+/** The token budgets of Google's own OpenAI-compatible endpoint. */
 const budgets = { minimal: 1_024, low: 1_024, medium: 8_192, high: 24_576, xhigh: 32_768, max: 32_768 }
 
 const order: readonly string[] = ['minimal', 'low', 'medium', 'high', 'xhigh', 'max']
 
-/** Undefined where the model cannot think at all. */
+/** Undefined if the model has no reasoning. */
 export function thinkingFor(effort: Effort, traits: GeminiTraits): Readonly<Record<string, unknown>> | undefined {
   if (traits.thinking === 'none') return effort === 'none' ? {} : undefined
   const shown = effort !== 'none'
@@ -19,7 +19,7 @@ export function thinkingFor(effort: Effort, traits: GeminiTraits): Readonly<Reco
   return { thinkingConfig: { thinkingBudget: budget, includeThoughts: shown } }
 }
 
-/** The level that is asked for, or the highest below it, or the least there is. */
+/** The requested level, otherwise the highest below it, otherwise the lowest. */
 function levelOf(effort: Effort, levels: readonly string[]): string | undefined {
   const wanted = order.indexOf(effort)
   return levels.findLast((level) => order.indexOf(level) <= wanted) ?? levels[0]

@@ -1,8 +1,8 @@
-/** Counts of the vendor in OpenAI's form. */
+/** Translates the vendor's usage. */
 import { isRecord } from '../reading/parts.ts'
 import type { Usage } from '../../wire/usage.ts'
 
-/** Undefined where nothing was counted. Thoughts are output, and what tools of the vendor's own read is input. */
+/** Undefined if there is none. Thinking counts as output, and the input of the vendor's built-in tools as input. */
 export function usageOf(raw: unknown): Usage | undefined {
   if (!isRecord(raw) || typeof raw['promptTokenCount'] !== 'number') return undefined
   const reasoning = count(raw['thoughtsTokenCount'])

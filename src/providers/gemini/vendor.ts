@@ -1,11 +1,11 @@
-/** The way to Google's API: what all methods of the provider do alike. */
+/** Sends requests to Google's API: shared by all methods of the provider. */
 import { requireSuccess } from '../answer.ts'
 import { Client, parseBaseUrl } from '../client.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'
 import { serialize } from '../turns.ts'
 import { vendorError } from '../vendor-error.ts'
-import { strangersClient } from '../videos/download.ts'
+import { anonymousClient } from '../videos/download.ts'
 import { readFault, statusOf } from './fault.ts'
 import type { GeminiOptions } from './options.ts'
 
@@ -13,7 +13,7 @@ const jsonBody = { 'content-type': 'application/json' }
 
 export class Vendor {
   readonly #options: GeminiOptions
-  /** With its version, such as `https://generativelanguage.googleapis.com/v1beta`. */
+  /** The base URL with its version, such as `https://generativelanguage.googleapis.com/v1beta`. */
   readonly base: string
   readonly client: Client
 
@@ -23,20 +23,20 @@ export class Vendor {
     this.client = new Client({ ...options, baseURL: this.base, headers: headersOf(options) })
   }
 
-  /** A client for a file that the vendor names, to be closed after it. Our credentials go to the vendor itself only. */
+  /** A client for the URL of a file; the caller closes it. It has our credentials only if the URL is at the vendor. */
   clientAt(url: URL): Client {
     const base = new URL(this.base)
     if (url.origin === base.origin) {
       return new Client({ ...this.#options, baseURL: url.origin + base.search, headers: headersOf(this.#options) })
     }
-    return strangersClient(url, base.protocol === 'http:', this.#options)
+    return anonymousClient(url, base.protocol === 'http:', this.#options)
   }
 
   close(): Promise<void> {
     return this.client.close()
   }
 
-  /** Asks a method of the model of a call; `body` may be serialize already. Throws for an answer that is none. */
+  /** Calls a method of the model, with an object or serialised JSON. Throws if the response has an error status. */
   async post(call: Call<unknown>, method: string, body: object, signal: AbortSignal = call.signal): Promise<Transfer> {
     const bytes = body instanceof Uint8Array ? body : await serialize(call, body)
     const path = `/${collectionOf(call.model)}:${method}`
@@ -45,13 +45,13 @@ export class Vendor {
     return transfer
   }
 
-  /** An error inside an answer → what to throw. */
+  /** Converts an error inside a response to the error to throw. */
   failure({ openModel, field }: Call<unknown>): (error: unknown) => Error {
     return (error) => vendorError(readFault({ status: statusOf(error), error, openModel, sent: field }))
   }
 }
 
-/** A model by its collection: a name may come with it, and never leads out of one. */
+/** The path of a model. A name may include its collection; any other slash is escaped, so it cannot leave the collection. */
 export function collectionOf(model: string): string {
   return /^(?:models|tunedModels)\/[\w.-]+$/.test(model) ? model : `models/${encodeURIComponent(model)}`
 }

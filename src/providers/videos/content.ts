@@ -1,4 +1,4 @@
-/** The bytes of a video, as a vendor gives them out. */
+/** The bytes of a finished video. */
 import { GatewayError } from '../../errors.ts'
 import { requireSuccess } from '../answer.ts'
 import type { Transfer } from '../transfer.ts'
@@ -15,12 +15,12 @@ export async function contentOf(transfer: Transfer): Promise<VideoContent> {
   return { status: transfer.status, headers, body: transfer }
 }
 
-/** A job that is gone is not the same as a vendor that cannot be asked. */
+/** Throws `not_found` for a job that the vendor does not know, as opposed to a 503 for a vendor that is unavailable. */
 export function requireFound(transfer: Transfer): void {
   if (transfer.status === 404 || transfer.status === 410) throw transfer.fail(new GatewayError('not_found'))
 }
 
-/** Bytes that are here already, or one range of them, as players ask for it. */
+/** The given bytes, or the range of them that the header selects. Video players send such requests. */
 export function ranged(bytes: Buffer, range: string | undefined, type = 'video/mp4'): VideoContent {
   const headers = { 'content-type': type, 'accept-ranges': 'bytes' }
   const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(range ?? '') ?? []
@@ -31,8 +31,8 @@ export function ranged(bytes: Buffer, range: string | undefined, type = 'video/m
     return { status: 200, headers: { ...headers, 'content-length': String(bytes.length) }, body: once(bytes) }
   }
   const part = bytes.subarray(start, end + 1)
-  const place = { 'content-range': `bytes ${start}-${end}/${bytes.length}`, 'content-length': String(part.length) }
-  return { status: 206, headers: { ...headers, ...place }, body: once(part) }
+  const position = { 'content-range': `bytes ${start}-${end}/${bytes.length}`, 'content-length': String(part.length) }
+  return { status: 206, headers: { ...headers, ...position }, body: once(part) }
 }
 
 async function* once(bytes: Buffer): AsyncGenerator<Uint8Array> {

@@ -1,4 +1,4 @@
-/** Vendors of videos over HTTP differ in paths, fields and words. A dialect says how; the rest is the same for all. */
+/** The parts of a video API over HTTP that differ between vendors: paths, fields and states. */
 import type { FaultReader } from '../answer.ts'
 import type { VendorRequest } from '../client.ts'
 import type { VideoCall, VideoProvider, VideoStatus } from '../video.ts'
@@ -11,20 +11,20 @@ export interface VideoDialect {
   /** See `VideoProvider.submit`. */
   readonly submit: VideoProvider['submit']
   readonly start: (call: VideoCall) => Ask
-  /** The job's id in the answer to a submission; undefined where it holds none. */
+  /** The job's id in the response to a submission; undefined if there is none. */
   readonly idOf: (answer: Answer) => string | undefined
-  /** How an id, which comes from the vendor, stands in a path. Default: as one segment. */
+  /** Converts an id, which the vendor chose, to a safe part of a path. Default: percent-encoding as one segment. */
   readonly pathOf?: (id: string) => string
-  /** `id` is fit for a path. */
+  /** The request for the job's status. `id` is the result of `pathOf`. */
   readonly check: (id: string) => Ask
-  /** The fields of an `operation` in it are kept beside the id. */
+  /** The fields of its `operation` are stored in addition to the id. */
   readonly statusOf: (answer: Answer, httpStatus: number) => VideoStatus
   readonly cancel?: (id: string) => Ask
   readonly content?: (id: string) => Ask
-  /** The vendor's errors in OpenAI's words. Default: they are such. */
+  /** Translates the vendor's errors. Default: they are in OpenAI's format. */
   readonly fault?: FaultReader
-  /** A resolution is held against the size, and refused where they differ. Default false. */
+  /** True if `start` rejects a resolution that contradicts the size. Default false. */
   readonly sized?: boolean
-  /** An answer may hold the video itself. Default false: 1 MiB is enough. */
+  /** True if a response may contain the video itself. Default false, which limits responses to 1 MiB. */
   readonly large?: boolean
 }

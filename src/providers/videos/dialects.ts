@@ -1,5 +1,5 @@
 /**
- * The dialects. Sources: OpenAI's OpenAPI document (Video), the specification of this service, and the published video
+ * The video APIs of vendors. Sources: OpenAI's OpenAPI document (Video), the specification of this service, and the video
  * clients of xAI and ByteDance in the AI SDK.
  */
 import type { VideoRequest } from '../../wire/video.ts'
@@ -9,14 +9,14 @@ import type { Answer, VideoDialect } from './dialect.ts'
 import { shapeOf, type Shape, type ShapeRules } from './shape.ts'
 import { failedStatus, progressOf, stateOf, textOf } from './states.ts'
 
-/** OpenAI's `/v1/videos`: the result is fetched through the API, with its key. */
+/** OpenAI's `/v1/videos`: the result is downloaded through the API, with its key. */
 export const openaiVideos: VideoDialect = {
   submit: 'none',
   start: ({ request, model }) => {
     const { duration, model: _, ...rest } = request
     const { input_reference: picture } = rest
-    const named = typeof picture === 'string' && { input_reference: { image_url: picture } }
-    return { path: '/videos', body: { ...rest, ...named, model, seconds: String(duration) } }
+    const reference = typeof picture === 'string' && { input_reference: { image_url: picture } }
+    return { path: '/videos', body: { ...rest, ...reference, model, seconds: String(duration) } }
   },
   idOf: ({ id }) => textOf(id),
   check: (id) => ({ method: 'GET', path: `/videos/${id}` }),
@@ -29,7 +29,7 @@ export const openaiVideos: VideoDialect = {
   content: (id) => ({ method: 'GET', path: `/videos/${id}/content` }),
 }
 
-/** `/v1/videos/generations` as this service speaks it, so that one gateway can stand behind another. */
+/** This gateway's own `/v1/videos/generations`, so that one gateway can use another. */
 export const gatewayVideos: VideoDialect = {
   submit: 'token',
   start: ({ request, model }) => ({ path: '/videos/generations', body: { ...request, model, async: true } }),
@@ -39,7 +39,7 @@ export const gatewayVideos: VideoDialect = {
     ended(stateOf(status, url !== undefined), url, error, progress),
 }
 
-/** xAI: the same path for the submission, another one for the poll, which answers 202 while there is no video. */
+/** xAI: as the gateway's, except for polling, which has another path and returns 202 until the video is finished. */
 export const xaiVideos: VideoDialect = {
   submit: 'none',
   sized: true,
@@ -47,7 +47,7 @@ export const xaiVideos: VideoDialect = {
     const { input_reference: _, size: __, ...rest } = request
     const url = pictureOf(request)
     const picture = url === undefined ? {} : { image: { url } }
-    const { aspectRatio, resolution } = agreed(request, 'aspect_ratio', xaiShapes)
+    const { aspectRatio, resolution } = consistentShape(request, 'aspect_ratio', xaiShapes)
     const shape = { ...(aspectRatio && { aspect_ratio: aspectRatio }), ...(resolution && { resolution }) }
     return { path: '/videos/generations', body: { ...picture, ...rest, ...shape, model } }
   },
@@ -57,19 +57,19 @@ export const xaiVideos: VideoDialect = {
     const { url, duration, respect_moderation: clean } = Object(video) as Answer
     if (clean === false) return failedStatus('moderation')
     if (httpStatus === 202 && status === undefined) return { state: 'processing' }
-    const told = ended(stateOf(status, url !== undefined), url, error ?? status, progress)
-    return told.state === 'completed' && typeof duration === 'number' ? { ...told, seconds: duration } : told
+    const result = ended(stateOf(status, url !== undefined), url, error ?? status, progress)
+    return result.state === 'completed' && typeof duration === 'number' ? { ...result, seconds: duration } : result
   },
 }
 
-/** Seedance, of Volcengine and BytePlus: the prompt is a list of parts, the job a task. */
+/** Seedance on Volcengine and BytePlus: the prompt is a list of parts. */
 export const seedanceVideos: VideoDialect = {
   submit: 'none',
   sized: true,
   start: ({ request, model }) => {
     const { prompt, model: _, image_url: image = pictureOf(request), input_reference: __, size: ___, ...rest } = request
     refuseCommands(request)
-    const { aspectRatio: ratio, resolution } = agreed(request, 'ratio', seedanceShapes)
+    const { aspectRatio: ratio, resolution } = consistentShape(request, 'ratio', seedanceShapes)
     const shape = { ...(ratio && { ratio }), ...(resolution && { resolution }) }
     const parts = [
       { type: 'text', text: prompt },
@@ -86,7 +86,7 @@ export const seedanceVideos: VideoDialect = {
   cancel: (id) => ({ method: 'DELETE', path: `/contents/generations/tasks/${id}` }),
 }
 
-/** The URL of the picture to begin with. */
+/** The URL of the first frame. */
 function pictureOf({ input_reference: picture }: VideoRequest): unknown {
   return typeof picture === 'string' ? picture : (Object(picture) as Answer)['image_url']
 }
@@ -114,29 +114,30 @@ const seedanceShapes: ShapeRules = {
   resolutions: usualResolutions,
 }
 
-/** The shape of the size. Throws 400 where the client has asked for another ratio or resolution beside it. */
-function agreed(request: VideoRequest, ratioField: string, rules: ShapeRules): Partial<Shape> {
+/** The ratio and resolution of the size. Throws a 400 if the request has a ratio or resolution that contradicts it. */
+function consistentShape(request: VideoRequest, ratioField: string, rules: ShapeRules): Partial<Shape> {
   const shape = shapeOf(request, rules)
   if (shape === undefined) return {}
-  for (const [field, told] of [
+  for (const [field, expected] of [
     [ratioField, shape.aspectRatio],
     ['resolution', shape.resolution],
   ] as const) {
-    const asked = request[field] ?? told
-    // A resolution in pixels is where the size came from.
-    if (asked === told || asked === request.size) continue
-    throw unsupportedValue({ publicModel: request.model }, field, `the size ${request.size} says ${told}.`)
+    const requested = request[field] ?? expected
+    // A resolution in pixels equals the size, because the size was read from it.
+    if (requested === expected || requested === request.size) continue
+    const why = `it contradicts the size ${request.size}, which is ${expected}.`
+    throw unsupportedValue({ publicModel: request.model }, field, why)
   }
   return shape
 }
 
-/** Settings that the vendor reads out of the prompt, some of which cost more than was asked for. */
+/** Commands that the vendor executes in the prompt. Some of them cost more than the request's fields. */
 const command =
   /(?:^|\s)--(?:rs|resolution|rt|ratio|dur|duration|frames|fps|framespersecond|seed|cf|camerafixed|wm|watermark)(?=[\s=]|$)/i
 
 function refuseCommands({ model, prompt }: VideoRequest): void {
   const [found] = command.exec(prompt) ?? []
   if (found === undefined) return
-  const why = `remove "${found.trim()}" and send settings as fields of their own.`
+  const why = `remove "${found.trim()}" and send it as a field of the request.`
   throw unsupportedValue({ publicModel: model }, 'prompt', why)
 }

@@ -1,4 +1,4 @@
-/** A file at an address that a vendor names. */
+/** Downloads a file from a URL that a vendor returned. */
 import { publicLookup, publicUrl } from '../../http/public-address.ts'
 import { GatewayError } from '../../errors.ts'
 import { Client, type ClientOptions } from '../client.ts'
@@ -8,7 +8,7 @@ import { contentOf } from './content.ts'
 
 const redirects = 5
 
-/** `clientAt`: with what to go to an address, closed after it; throws where nobody should go. */
+/** `clientAt` returns the client for a URL, which is closed after the download, or throws if the URL is not allowed. */
 export async function download(
   file: URL | null,
   { signal, range }: VideoContext & { readonly range?: string },
@@ -21,26 +21,26 @@ export async function download(
     const transfer = await client.send({ method: 'GET', path, ...(range && { headers: { range } }), signal })
     const location = transfer.header('location')
     if (transfer.status < 300 || transfer.status >= 400 || location === undefined) {
-      // A file that is gone is told like one of somebody else's.
+      // File stores respond with a 403 to an expired URL.
       if (transfer.status === 403) throw transfer.fail(new GatewayError('not_found'))
       const content = await contentOf(transfer)
       return { ...content, body: closing(content.body, client) }
     }
-    transfer.fail(new Error('the answer only says where the file is'))
+    transfer.fail(new Error('the response is a redirect'))
     await client.close()
     url = URL.parse(location, url.href)
   }
-  throw tryNext(new Error('the vendor does not say where the file is'))
+  throw tryNext(new Error('the vendor returned an invalid URL of the file, or too many redirects'))
 }
 
-/** A client without credentials of ours. `inside`: only a vendor of our own network may send us to places in it. */
-export function strangersClient(
+/** A client without credentials. `inside` allows private addresses: only a vendor in our own network may name them. */
+export function anonymousClient(
   url: URL,
   inside: boolean,
   options: Partial<Omit<ClientOptions, 'baseURL'>> = {},
 ): Client {
   const allowed = inside ? /^https?:$/.test(url.protocol) : url.protocol === 'https:' && publicUrl(url.href)
-  if (!allowed) throw tryNext(new Error('the vendor keeps a file where we do not go'))
+  if (!allowed) throw tryNext(new Error("the URL of the vendor's file must be public and https"))
   return new Client({ ...options, baseURL: url.origin, headers: {} }, inside ? undefined : publicLookup())
 }
 

@@ -1,4 +1,4 @@
-/** A vendor of videos from its dialect. */
+/** Implements `VideoProvider` for a vendor's HTTP API. */
 import { GatewayError } from '../../errors.ts'
 import type { Json } from '../../wire/json.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
@@ -8,9 +8,9 @@ import type { Transfer } from '../transfer.ts'
 import type { VideoContext, VideoProvider } from '../video.ts'
 import { contentOf, requireFound } from './content.ts'
 import type { Answer, Ask, VideoDialect } from './dialect.ts'
-import { download, strangersClient } from './download.ts'
+import { anonymousClient, download } from './download.ts'
 
-/** Of an answer that tells how a job stands. */
+/** Maximum size of a status response, in bytes. */
 const usualBytes = 1024 * 1024
 
 export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider {
@@ -21,11 +21,11 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
       const ask = dialect.start(call)
       const headers = dialect.submit === 'token' ? { ...ask.headers, 'idempotency-key': call.token } : ask.headers
       const transfer = await askVendor(client, { ...ask, ...(headers && { headers }) }, call.signal)
-      const asked = { openModel: call.openModel, field: (name: string) => call.request[name] }
-      if (transfer.status !== 202) await requireSuccess(transfer, asked, fault)
+      const fields = { openModel: call.openModel, field: (name: string) => call.request[name] }
+      if (transfer.status !== 202) await requireSuccess(transfer, fields, fault)
       const { value } = await readJsonObject(transfer, large ? client.answerBytes : usualBytes)
       const id = dialect.idOf(value as Answer)
-      if (id === undefined || id === '') throw tryNext(new Error('the vendor gave the job no id'))
+      if (id === undefined || id === '') throw tryNext(new Error("the vendor's response has no job id"))
       return { id }
     },
     async check(operation, { signal }) {
@@ -40,27 +40,27 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
     ...(cancel && {
       async cancel(operation: Json, { signal }: VideoContext) {
         const transfer = await askVendor(client, cancel(idOf(operation, dialect)), signal)
-        transfer.fail(new Error('the answer is of no interest'))
+        transfer.fail(new Error('the response to a cancellation is not read'))
       },
     }),
     ...(content && {
       async content(operation: Json, { signal, range }: VideoContext & { range?: string }) {
         const { headers, ...ask } = content(idOf(operation, dialect))
-        const asked = { ...ask, headers: { ...headers, ...(range && { range }) } }
-        const transfer = await askVendor(client, asked, signal)
+        const request = { ...ask, headers: { ...headers, ...(range && { range }) } }
+        const transfer = await askVendor(client, request, signal)
         const location = transfer.header('location')
         if (transfer.status < 300 || transfer.status >= 400 || location === undefined) return contentOf(transfer)
-        transfer.fail(new Error('the answer only says where the file is'))
-        // Our key stays with the vendor.
+        transfer.fail(new Error('the response is a redirect'))
+        // Follows the redirect without our key.
         const inside = client.origin.startsWith('http:')
         const context = { signal, ...(range !== undefined && { range }) }
-        return download(URL.parse(location, client.origin), context, (url) => strangersClient(url, inside))
+        return download(URL.parse(location, client.origin), context, (url) => anonymousClient(url, inside))
       },
     }),
   }
 }
 
-/** The id of a job, as it stands in a path. */
+/** The id of a job, encoded for a path. */
 export function idOf(operation: Json, { pathOf = encodeURIComponent }: VideoDialect): string {
   const { id } = Object(operation) as { id?: unknown }
   if (typeof id !== 'string') throw new GatewayError('not_found')
@@ -72,7 +72,6 @@ export async function askVendor(
   { body, headers, ...rest }: Ask,
   signal: AbortSignal,
 ): Promise<Transfer> {
-  // The first picture may be megabytes.
   const sent = body && {
     body: Buffer.from(JSON.stringify(body)),
     headers: { 'content-type': 'application/json', ...headers },

@@ -1,4 +1,4 @@
-/** What a size says to vendors that take the ratio of the sides and a resolution by name. */
+/** Converts a size in pixels to an aspect ratio and a named resolution, for vendors that use those. */
 import type { VideoRequest } from '../../wire/video.ts'
 import { unsupportedValue } from '../unsupported.ts'
 
@@ -10,24 +10,25 @@ export interface Shape {
 }
 
 export interface ShapeRules {
-  /** The ratios that the vendor takes. */
+  /** The ratios that the vendor supports. */
   readonly ratios: readonly string[]
-  /** Its name for a resolution, by the pixels of the shorter side. */
+  /** The vendor's names for resolutions, keyed by the pixels of the shorter side. */
   readonly resolutions: ReadonlyMap<number, string>
 }
 
-/** Undefined for a request without a size. Throws 400 for a size that the vendor has no name for. */
+/** Undefined for a request without a size. Throws a 400 for a size that the vendor does not support. */
 export function shapeOf({ model, size }: VideoRequest, { ratios, resolutions }: ShapeRules): Shape | undefined {
   if (size === undefined) return undefined
   const [width = 0, height = 0] = size.split('x').map(Number)
   const aspectRatio = ratioOf(size, ratios)
   const resolution = resolutions.get(Math.min(width, height))
   if (aspectRatio !== undefined && resolution !== undefined) return { aspectRatio, resolution }
-  const why = `its sides must be as ${ratios.join(', ')}, the shorter one of ${[...resolutions.keys()].join(', ')} pixels.`
+  const sides = [...resolutions.keys()].join(', ')
+  const why = `its ratio must be one of ${ratios.join(', ')}, and its shorter side one of ${sides} pixels.`
   throw unsupportedValue({ publicModel: model }, 'size', why)
 }
 
-/** The ratio of a size, where it is one of these: what is called 480p has 854 pixels for 853⅓. */
+/** The ratio of a size, if it is one of these. Approximate, because 480p at 16:9 has 854 pixels instead of 853⅓. */
 export function ratioOf(size: string, ratios: readonly string[]): string | undefined {
   const [width = 0, height = 0] = size.split('x').map(Number)
   return ratios.find((ratio) => {

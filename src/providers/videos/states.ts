@@ -1,9 +1,9 @@
-/** What vendors say of a job, and what it means. */
+/** Translates vendors' states and errors of a video job. */
 import type { VideoStatus } from '../video.ts'
 
 /**
- * What a vendor's word means. A word that nobody has listed is an end if there is a video, a failure if it sounds like
- * one, and work in progress otherwise: a task must not hang on a new word, nor fail for one.
+ * The state of a job. An unknown word means completed if there is a video, failed if it sounds like a failure, and
+ * processing otherwise, so that a new state makes a task neither hang nor fail.
  */
 export function stateOf(word: unknown, hasVideo: boolean): 'pending' | 'processing' | 'completed' | 'failed' {
   const name = typeof word === 'string' ? word.toLowerCase() : ''
@@ -48,20 +48,21 @@ const states: Readonly<Record<string, 'pending' | 'processing' | 'completed' | '
 export const refusedStatus: VideoStatus = {
   state: 'failed',
   code: 'content_policy_violation',
-  error: 'The video was refused by the safety system. Change the prompt.',
+  error: 'The safety system of the model rejected the video. Change the prompt.',
 }
 
-/** Whether a vendor speaks of its rules for content. */
-export function isPolicy(said: string): boolean {
-  return /moderat|safety|policy|sensitive|violat|inappropriate|prohibited|responsible ai/i.test(said)
+/** Whether an error message is about a vendor's content policy. */
+export function isPolicy(message: string): boolean {
+  return /moderat|safety|policy|sensitive|violat|inappropriate|prohibited|responsible ai/i.test(message)
 }
 
-/** Why a vendor failed, in our own words: the reasons that a client can do something about. */
+/** The status for a vendor's error, in our own words: it distinguishes the reasons that a client can act on. */
 export function failedStatus(error: unknown): VideoStatus {
-  const said = JSON.stringify(error ?? '').toLowerCase()
-  if (isPolicy(said)) return refusedStatus
-  if (/cancel/.test(said)) return { state: 'failed', code: 'cancelled', error: 'The generation was cancelled.' }
-  if (/expire/.test(said)) return { state: 'failed', code: 'expired', error: 'The generation took too long.' }
+  const text = JSON.stringify(error ?? '').toLowerCase()
+  if (isPolicy(text)) return refusedStatus
+  if (/cancel/.test(text)) return { state: 'failed', code: 'cancelled', error: 'The generation was cancelled.' }
+  if (/expire/.test(text))
+    return { state: 'failed', code: 'expired', error: 'The generation expired. Submit it again.' }
   return { state: 'failed', error: 'The generation failed. Change the prompt and submit it again.' }
 }
 

@@ -1,4 +1,4 @@
-/** What a client wants of a video beside its words, by the names that a vendor has for it. */
+/** Reads the options of a video request, for vendors with their own names for them. */
 import { invalid } from '../../errors.ts'
 import type { VideoRequest } from '../../wire/video.ts'
 import { isRecord } from '../reading/parts.ts'
@@ -9,35 +9,35 @@ export type Setting = string | number | boolean
 export type Settings<Name extends string> = Readonly<Partial<Record<Name, Setting>>>
 
 export interface Picture {
-  /** As the client wrote it. */
+  /** The name of the field, in the client's spelling. */
   readonly field: string
-  /** Empty where the client sent no text. */
+  /** Empty if the client's value is not a string. */
   readonly url: string
 }
 
-export interface Wishes<Name extends string> {
+export interface VideoOptions<Name extends string> {
   readonly settings: Settings<Name>
-  /** A picture to begin with. */
+  /** The first frame. */
   readonly picture?: Picture
 }
 
-/** Fields of the request in the form that every provider gets, and hints that ask for nothing. */
+/** Fields that are the same for all vendors, and hints without effect. */
 const readElsewhere = new Set(['model', 'prompt', 'duration', 'size', 'user', 'metadata'])
 
 const pictures = new Set(['inputReference', 'inputReference[imageUrl]', 'imageUrl', 'image'])
 
-/** One task is one video. */
+/** The number of videos, which must be 1. */
 const counts = new Set(['n', 'sampleCount', 'numberOfVideos'])
 
 /**
- * `kinds`: what the model takes, by the vendor's own names; clients write them so or with underscores. Throws 400 for
- * everything else, unless the host lets it fall.
+ * `kinds` are the supported options, keyed by the vendor's camel case names; clients may use underscores instead. Throws
+ * a 400 for every other field, except for those that the host ignores.
  */
-export function readWishes<Name extends string>(
+export function readVideoOptions<Name extends string>(
   request: VideoRequest,
   kinds: Readonly<Record<Name, 'string' | 'number' | 'boolean'>>,
   ignored: readonly string[] = [],
-): Wishes<Name> {
+): VideoOptions<Name> {
   const named = { publicModel: request.model }
   const settings: Partial<Record<Name, Setting>> = {}
   let picture: Picture | undefined
@@ -45,7 +45,8 @@ export function readWishes<Name extends string>(
     if (readElsewhere.has(field) || ignored.includes(field) || value === undefined || value === null) continue
     const name = vendorName(field)
     if (counts.has(name)) {
-      if (Number(value) !== 1) throw unsupportedValue(named, field, 'a task is one video; submit several tasks.')
+      if (Number(value) !== 1)
+        throw unsupportedValue(named, field, 'a task has exactly one video; submit several tasks.')
     } else if (pictures.has(name)) picture = { field, url: urlOf(value) }
     else if (Object.hasOwn(kinds, name)) settings[name as Name] = valueOf(field, kinds[name as Name], value)
     else throw unsupported(named, field)
@@ -53,22 +54,22 @@ export function readWishes<Name extends string>(
   return { settings, ...(picture && { picture }) }
 }
 
-/** The settings, with what the size says of the same things. Throws 400 where the client has asked for something else. */
+/** Adds the ratio and resolution of the size to the settings. Throws a 400 if the settings contradict them. */
 export function withShape<Name extends string>(
   request: VideoRequest,
   settings: Settings<Name>,
   shape: Settings<Name>,
 ): Settings<Name> {
-  for (const [name, told] of Object.entries<Setting | undefined>(shape)) {
-    const asked = settings[name as Name]
-    if (told === undefined || asked === undefined || asked === told) continue
-    const why = `the size ${request.size} says ${told}.`
+  for (const [name, expected] of Object.entries<Setting | undefined>(shape)) {
+    const requested = settings[name as Name]
+    if (expected === undefined || requested === undefined || requested === expected) continue
+    const why = `it contradicts the size ${request.size}, which is ${expected}.`
     throw unsupportedValue({ publicModel: request.model }, fieldFor(name, request), why)
   }
   return { ...settings, ...shape }
 }
 
-/** The client's own spelling of a vendor's name. */
+/** The client's spelling of a vendor's name. */
 export function fieldFor(name: string, request: Readonly<Record<string, unknown>>): string {
   return Object.keys(request).find((field) => vendorName(field) === name) ?? name
 }
@@ -82,7 +83,7 @@ function urlOf(value: unknown): string {
   return typeof url === 'string' ? url : ''
 }
 
-/** Forms carry nothing but texts. */
+/** Converts strings, because forms contain nothing else. */
 function valueOf(field: string, kind: 'string' | 'number' | 'boolean', value: unknown): Setting {
   if (typeof value === kind) return value as Setting
   if (kind === 'number' && typeof value === 'string' && /^\d{1,10}$/.test(value)) return Number(value)

@@ -1,4 +1,4 @@
-/** Vendors that only make videos. */
+/** Providers for video APIs. */
 import { checkKnown, elsewhere, oneOf, secret, text, textByName, type Known } from '../../validation/known-options.ts'
 import { Client, clientOptions, type ClientOptions } from '../client.ts'
 import type { Provider } from '../contract.ts'
@@ -7,15 +7,23 @@ import type { VideoDialect } from './dialect.ts'
 import { gatewayVideos, openaiVideos, seedanceVideos, xaiVideos } from './dialects.ts'
 import { httpVideo } from './http-video.ts'
 
+/** Options of the video providers. */
 export interface VideoVendorOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>> {
-  /** Sent as `Authorization: Bearer`. */
+  /** Sent as `Authorization: Bearer`. Default: not sent. */
   readonly apiKey?: string | undefined
-  /** Default: the vendor's own. */
+  /** Default: the vendor's own API. */
   readonly baseURL?: string | undefined
-  /** The name in receipts and tasks. Tasks find their provider again by it: do not change it while tasks are open. */
+  /**
+   * The provider's name in receipts and tasks. Tasks find their provider by it, so do not change it while tasks are open.
+   * Default: the vendor's name.
+   */
   readonly name?: string
+  /** Additional headers of every request. Default: none. */
   readonly headers?: Readonly<Record<string, string>>
-  /** The vendor promises that a repeated `Idempotency-Key` begins no second job. Default: as its documentation says. */
+  /**
+   * See `VideoProvider.submit`. `token` is correct if the vendor guarantees that a repeated `Idempotency-Key` starts no
+   * second job. Default: what the vendor documents.
+   */
   readonly submit?: VideoDialect['submit']
 }
 
@@ -28,22 +36,36 @@ const known: Known<VideoVendorOptions> = {
   ...clientOptions,
 }
 
-/** A vendor that speaks OpenAI's `/v1/videos`. Default base URL `https://api.openai.com/v1`. */
+/**
+ * Creates a provider for a vendor with OpenAI's `/v1/videos`. Set `baseURL`: its default is `https://api.openai.com/v1`,
+ * where OpenAI has shut this API down. Throws a `TypeError` for an unknown option or an invalid URL.
+ */
 export function openaiVideo(options: VideoVendorOptions = {}): Provider {
   return vendor('openai', 'https://api.openai.com/v1', openaiVideos, options)
 }
 
-/** Another gateway of this kind: `baseURL` is what its clients use, `/v1` included. */
+/**
+ * Creates a provider for another modelhatch gateway. `baseURL` is the one that its clients use, including `/v1`. Throws a
+ * `TypeError` for an unknown option or an invalid URL.
+ */
 export function gatewayVideo(options: VideoVendorOptions & { readonly baseURL: string }): Provider {
   return vendor('gateway', options.baseURL, gatewayVideos, options)
 }
 
-/** xAI's Grok video models. */
+/**
+ * Creates a provider for xAI's Grok video models. Throws a `TypeError` for an unknown option or an invalid URL.
+ *
+ * @example
+ * xaiVideo({ apiKey: process.env.XAI_API_KEY })
+ */
 export function xaiVideo(options: VideoVendorOptions = {}): Provider {
   return vendor('xai', 'https://api.x.ai/v1', xaiVideos, options)
 }
 
-/** Seedance on Volcengine Ark; for BytePlus give its base URL. */
+/**
+ * Creates a provider for Seedance on Volcengine Ark, or on BytePlus with its `baseURL`. Throws a `TypeError` for an unknown
+ * option or an invalid URL.
+ */
 export function seedanceVideo(options: VideoVendorOptions = {}): Provider {
   return vendor('seedance', 'https://ark.cn-beijing.volces.com/api/v3', seedanceVideos, options)
 }

@@ -3,7 +3,7 @@ import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
 import { vendorFor } from '../../hosted.ts'
 import { served } from '../served.ts'
-import { toldByClient } from '../told.ts'
+import { resultOfClient } from '../chat-results.ts'
 
 const question = { messages: [{ role: 'user', content: 'Hello' }] }
 
@@ -12,7 +12,7 @@ async function answered(reply: VendorReply, model = 'claude-sonnet-5', options: 
   const provider = anthropic({ baseURL: vendor.baseURL, apiKey: 'sk-ant-secret', ...options })
   const gateway = await served({ claude: { provider, providerModel: model }, 'all/*': provider })
   const tell = (stream: boolean, request: object = {}) =>
-    toldByClient(gateway.client, { model: 'claude', ...question, ...request }, stream)
+    resultOfClient(gateway.client, { model: 'claude', ...question, ...request }, stream)
   return { vendor, tell, ...gateway }
 }
 
@@ -127,7 +127,7 @@ describe.each([false, true])('streamed: %s', (stream) => {
 
   test('a model name of the client’s own that the vendor does not know is a 404', async () => {
     const { client } = await answered(json(refusal('not_found_error', 'model: nope'), 404))
-    const told = await toldByClient(client, { model: 'all/nope', ...question }, stream)
+    const told = await resultOfClient(client, { model: 'all/nope', ...question }, stream)
     expect(told.error).toEqual({ status: 404, code: 'model_not_found' })
   })
 

@@ -8,7 +8,7 @@ import { bytesOf, recordingsOf, replay } from '../recordings.ts'
 import { testReplays } from '../replayed.ts'
 import { vendorFor } from '../../hosted.ts'
 import { served } from '../served.ts'
-import { toldByClient } from '../told.ts'
+import { resultOfClient } from '../chat-results.ts'
 import { hasShared, sharedJson } from '../../shared.ts'
 
 const question = { model: 'claude', messages: [{ role: 'user', content: 'Hello' }] }
@@ -40,7 +40,7 @@ describe.skipIf(!hasShared)('what the model thought', () => {
     async (recording) => {
       const vendor = await vendorFor(replay(recording))
       const { client } = await served({ claude: anthropic({ baseURL: vendor.baseURL }) })
-      const told = await toldByClient(client, question, recording.wants)
+      const told = await resultOfClient(client, question, recording.wants)
       const calls = told.calls.map(({ id, name, arguments: text }) => {
         return { id, type: 'function', function: { name, arguments: text } }
       })
@@ -48,7 +48,7 @@ describe.skipIf(!hasShared)('what the model thought', () => {
       const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'done' }))
       const next = [...question.messages, { ...answer, ...told.extra }, ...results, { role: 'user', content: 'On.' }]
 
-      await toldByClient(client, { ...question, messages: next }, false)
+      await resultOfClient(client, { ...question, messages: next }, false)
 
       const sent = vendor.requests[1]?.json as { messages: { role: string; content: { type: string }[] }[] }
       const kinds = new Set(['thinking', 'redacted_thinking'])
@@ -83,7 +83,7 @@ test.skipIf(!hasShared)('four results of parallel calls become one user turn, as
     return { type: 'function', function: { name, description, parameters } }
   })
 
-  await toldByClient(client, { model: 'claude', messages, tools, tool_choice: 'auto', max_tokens: 4096 }, false)
+  await resultOfClient(client, { model: 'claude', messages, tools, tool_choice: 'auto', max_tokens: 4096 }, false)
 
   const { stream: _, ...expected } = body
   const results = answered?.content.map(({ is_error: __, ...result }) => result)

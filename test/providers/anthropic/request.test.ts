@@ -1,9 +1,9 @@
 import { anthropic, type AnthropicOptions } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
-import { asking } from '../asking.ts'
+import { vendorRequests } from '../vendor-requests.ts'
 
 const of = (model: string, options: AnthropicOptions = {}) =>
-  asking((baseURL) => anthropic({ baseURL, apiKey: 'sk-ant', ...options }), model)
+  vendorRequests((baseURL) => anthropic({ baseURL, apiKey: 'sk-ant', ...options }), model)
 
 const lookup = {
   type: 'function',
@@ -606,7 +606,7 @@ describe('settings', () => {
 
   test('the address is the same with and without /v1', async () => {
     for (const strip of [false, true]) {
-      const { sent, url } = await asking(
+      const { sent, url } = await vendorRequests(
         (baseURL) => anthropic({ baseURL: strip ? baseURL.slice(0, -3) : baseURL }),
         'claude-sonnet-5',
       )

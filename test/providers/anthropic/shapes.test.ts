@@ -37,12 +37,12 @@ function acceptable({ content }: Says): Block[] {
 
 const tool = { name: 'lookup', parameters: { type: 'object', properties: { id: { type: 'number' } } } }
 
-interface Asking extends Served {
+interface VendorRequests extends Served {
   readonly calls: readonly string[]
   readonly stream: boolean
 }
 
-async function byChat({ client, calls, stream }: Asking): Promise<void> {
+async function byChat({ client, calls, stream }: VendorRequests): Promise<void> {
   const request = {
     model: 'm',
     messages: [{ role: 'user' as const, content: 'Hi' }],
@@ -60,7 +60,7 @@ async function byChat({ client, calls, stream }: Asking): Promise<void> {
   await client.chat.completions.create({ ...request, messages: [...request.messages, message, ...next] })
 }
 
-async function responded({ url, stream }: Asking, body: object): Promise<ResponseObject> {
+async function responded({ url, stream }: VendorRequests, body: object): Promise<ResponseObject> {
   const tools = [{ type: 'function', ...tool }]
   const {
     status,
@@ -82,7 +82,7 @@ const outputsOf = (calls: readonly string[]) =>
     ? calls.map((id) => ({ type: 'function_call_output', call_id: id, output: 'found' }))
     : [{ role: 'user', content: 'Go on' }]
 
-const ways: Readonly<Record<string, (asking: Asking) => Promise<void>>> = {
+const ways: Readonly<Record<string, (asking: VendorRequests) => Promise<void>>> = {
   'a chat': byChat,
   async previous_response_id(asking) {
     const { id } = await responded(asking, { input: 'Hi' })

@@ -1,9 +1,9 @@
 /** What Claude is held to, and what it is only told: the API refuses more than it can enforce, and shuts open objects. */
 import { anthropic } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
-import { asking, type Sent } from '../asking.ts'
+import { vendorRequests, type Sent } from '../vendor-requests.ts'
 
-const of = (model = 'claude-sonnet-5') => asking((baseURL) => anthropic({ baseURL }), model)
+const of = (model = 'claude-sonnet-5') => vendorRequests((baseURL) => anthropic({ baseURL }), model)
 
 type Schema = Readonly<Record<string, unknown>>
 

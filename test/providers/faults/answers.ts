@@ -1,6 +1,6 @@
 /** The exact responses that a client may get when a vendor fails: status, headers and body. */
 import { expect } from 'vitest'
-import type { Met } from './meet.ts'
+import type { FaultResult } from './run-fault.ts'
 
 const id = expect.stringMatching(/^req_[0-9a-f]{32}$/) as string
 
@@ -41,7 +41,7 @@ export const tooMany: Refusal = {
  * Expects exactly this error response. `worked`: the vendor had started to work, so the receipt may have usage; otherwise
  * it must have none.
  */
-export function expectRefused(met: Met, refusal: Refusal, worked = false): void {
+export function expectRefused(met: FaultResult, refusal: Refusal, worked = false): void {
   const { status, type, code, message, param = null, retryAfter } = refusal
   const body = { error: { message, type, param, code } }
   expect({ status: met.status, body: JSON.parse(met.text) as unknown, headers: met.headers }).toEqual({
@@ -63,7 +63,7 @@ export function expectRefused(met: Met, refusal: Refusal, worked = false): void 
 }
 
 /** Expects a stream that begins with `text` and ends with an error event, without `[DONE]`. */
-export function expectBrokenOff(met: Met, text: string, refusal: Refusal = unavailable): void {
+export function expectBrokenOff(met: FaultResult, text: string, refusal: Refusal = unavailable): void {
   expectStream(met)
   const frames = framesIn(met.text)
   expect(textIn(frames)).toBe(text)
@@ -77,7 +77,7 @@ export function expectBrokenOff(met: Met, text: string, refusal: Refusal = unava
 }
 
 /** Expects a complete response with this text. */
-export function expectComplete(met: Met, text: string): void {
+export function expectComplete(met: FaultResult, text: string): void {
   if (met.receipt.stream) {
     expectStream(met)
     expect(met.text).toMatch(/"finish_reason":"stop".*\n\ndata: \[DONE\]\n\n$/s)
@@ -90,7 +90,7 @@ export function expectComplete(met: Met, text: string): void {
   expect(met.failures).toEqual([])
 }
 
-function expectStream({ status, headers }: Met): void {
+function expectStream({ status, headers }: FaultResult): void {
   expect({ status, headers }).toEqual({
     status: 200,
     headers: {

@@ -3,9 +3,9 @@ import type { OpenAIOptions } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { badRequest, expectComplete, expectRefused, tooMany, unavailable, type Refusal } from './answers.ts'
 import { vendorErrorBody } from './canary.ts'
-import { meet } from './meet.ts'
+import { runFault } from './run-fault.ts'
 import type { Line, Script } from './raw-vendor.ts'
-import { events, whole } from './said.ts'
+import { events, whole } from './healthy.ts'
 
 const sse = 'text/event-stream'
 const json = 'application/json'
@@ -61,7 +61,7 @@ describe.each([
     ['an error that is a string', saying(json, '{"error":"canary"}')],
     ['the finish reason "error"', saying(json, whole.replace('"stop"', '"error"'))],
   ])('%s', async (_, vendor) => {
-    expectRefused(await meet({ vendor }, stream), unavailable)
+    expectRefused(await runFault({ vendor }, stream), unavailable)
   })
 
   test.each<[string, Script]>([
@@ -70,7 +70,7 @@ describe.each([
     ['several layers of compression', saying(json, gzipSync(whole), { 'content-encoding': 'gzip, gzip, br' })],
     ['a compression bomb', saying(json, gzipSync(Buffer.alloc(50_000_000, ' ')), { 'content-encoding': 'gzip' })],
   ])('%s, which is not decompressed', async (_, vendor) => {
-    const met = await meet({ vendor }, stream)
+    const met = await runFault({ vendor }, stream)
     expectRefused(met, unavailable)
     const [failure] = met.failures as { error: Error }[]
     expect(String(failure?.error.cause)).toBe(
@@ -79,7 +79,7 @@ describe.each([
   })
 
   test('only usage', async () => {
-    expectRefused(await meet({ vendor: saying(sse, `${events[4]}data: [DONE]\n\n`) }, stream), unavailable, true)
+    expectRefused(await runFault({ vendor: saying(sse, `${events[4]}data: [DONE]\n\n`) }, stream), unavailable, true)
   })
 
   test.each<[string, OpenAIOptions, Script]>([
@@ -87,7 +87,7 @@ describe.each([
     ['an endless event', {}, endlessEvent],
     ['endless comments', { streamBytes: 1_000_000 }, endlessComments],
   ])('%s', async (_, provider, vendor) => {
-    const met = await meet({ vendor, provider }, stream)
+    const met = await runFault({ vendor, provider }, stream)
     expectRefused(met, unavailable)
     await met.vendor.quiet()
   })
@@ -107,8 +107,8 @@ describe.each([
     ['a code that is not an error status', { code: 200 }, unavailable],
   ])('%s', async (_, error, refusal) => {
     const body = vendorErrorBody(error)
-    expectRefused(await meet({ vendor: saying(json, body) }, stream), refusal)
-    expectRefused(await meet({ vendor: saying(sse, `data: ${body}\n\n`) }, stream), refusal)
+    expectRefused(await runFault({ vendor: saying(json, body) }, stream), refusal)
+    expectRefused(await runFault({ vendor: saying(sse, `data: ${body}\n\n`) }, stream), refusal)
   })
 })
 
@@ -131,13 +131,13 @@ describe.each([
       (line) => line.answer('200', `${sse}; charset=utf-8`, `\ufeff${events.join('').replaceAll('\n', '\r\n')}`),
     ],
   ])('%s', async (_, vendor) => {
-    expectComplete(await meet({ vendor }, stream), 'Hello!')
+    expectComplete(await runFault({ vendor }, stream), 'Hello!')
   })
 })
 
 test('a non-streaming client gets JSON of any content type; a streaming client gets a 503', async () => {
-  expectComplete(await meet({ vendor: saying('text/plain', whole) }, false), 'Hello!')
-  const met = await meet({ vendor: saying('text/plain', whole) }, true)
+  expectComplete(await runFault({ vendor: saying('text/plain', whole) }, false), 'Hello!')
+  const met = await runFault({ vendor: saying('text/plain', whole) }, true)
   expectRefused(met, unavailable)
   expect(met.vendor.requests).toHaveLength(1)
 })

@@ -6,9 +6,9 @@ import { askChat, hostedWith } from '../../hosted.ts'
 import { expectComplete, expectRefused, unavailable } from './answers.ts'
 import { canary } from './canary.ts'
 import { certificate } from './certificate.ts'
-import { meet } from './meet.ts'
+import { runFault } from './run-fault.ts'
 import { rawVendor, type Line, type Script } from './raw-vendor.ts'
-import { events, well, whole } from './said.ts'
+import { events, healthy, whole } from './healthy.ts'
 
 const never: Script = () => expect.unreachable('the vendor got a request')
 
@@ -17,7 +17,7 @@ describe.each([
   { client: 'a streaming client', stream: true },
 ])('$client gets a 503 when', ({ stream }) => {
   const refused = async (vendor: Script, provider = {}) => {
-    const met = await meet({ vendor, provider }, stream)
+    const met = await runFault({ vendor, provider }, stream)
     expectRefused(met, unavailable)
     return met
   }
@@ -89,11 +89,11 @@ describe.each([
 ])('$client gets its response when', ({ stream }) => {
   test('early hints precede it', async () => {
     const hints = `HTTP/1.1 103 Early Hints\r\nlink: <${canary.host}>\r\n\r\nHTTP/1.1 102 Processing\r\n\r\n`
-    expectComplete(await meet({ vendor: (line, asked) => well(line.write(hints), asked) }, stream), 'Hello!')
+    expectComplete(await runFault({ vendor: (line, asked) => healthy(line.write(hints), asked) }, stream), 'Hello!')
   })
 
   test('the vendor closes a reused connection while we send on it', async () => {
-    const vendor = await rawVendor((line, asked) => (line.nth > 1 ? line.reset() : well(line, asked)))
+    const vendor = await rawVendor((line, asked) => (line.nth > 1 ? line.reset() : healthy(line, asked)))
     const provider = openai({ baseURL: vendor.baseURL })
     const { url, receipt } = await hostedWith({ models: { m: provider }, retry: { backoffMs: 1 } })
     for (const attempts of [1, 2]) {
@@ -107,7 +107,7 @@ describe.each([
 
   test('the vendor closed an idle connection before we send', async () => {
     const vendor = await rawVendor((line, asked) => {
-      well(line, asked)
+      healthy(line, asked)
       line.end()
     })
     const provider = openai({ baseURL: vendor.baseURL })
@@ -121,7 +121,7 @@ describe.each([
   })
 
   test('several requests in sequence share one connection', async () => {
-    const vendor = await rawVendor(well)
+    const vendor = await rawVendor(healthy)
     const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
     for (let asked = 1; asked <= 5; asked++) {
       await (await askChat(url, { stream })).text()

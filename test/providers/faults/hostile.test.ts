@@ -2,9 +2,9 @@
 import { openai } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { expectBrokenOff, expectComplete, expectRefused, unavailable } from './answers.ts'
-import { meet } from './meet.ts'
+import { runFault } from './run-fault.ts'
 import { rawVendor, type Line, type Script } from './raw-vendor.ts'
-import { events, well, whole } from './said.ts'
+import { events, healthy, whole } from './healthy.ts'
 import { tooMuch } from './too-much.ts'
 
 const head = { id: 'chatcmpl-1', object: 'chat.completion', created: 1_700_000_000, model: 'm' }
@@ -65,13 +65,13 @@ describe.each([
   { client: 'a streaming client', stream: true },
 ])('$client gets a 503 for a response with', ({ stream }) => {
   test.each([...excessive, ...shapeless])('%s', async (_, vendor) => {
-    expectRefused(await meet({ vendor }, stream), unavailable, true)
+    expectRefused(await runFault({ vendor }, stream), unavailable, true)
   })
 })
 
 test.each(excessive)('the gateway tries the next deployment after %s', async (_, vendor) => {
-  const good = await rawVendor(well)
-  const met = await meet(
+  const good = await rawVendor(healthy)
+  const met = await runFault(
     {
       vendor,
       models: (provider) => ({ m: { route: ['bad', 'good'] }, bad: provider, good: openai({ baseURL: good.baseURL }) }),
@@ -84,7 +84,7 @@ test.each(excessive)('the gateway tries the next deployment after %s', async (_,
 test('aborts a stream that exceeds the number of tool calls in the middle', async () => {
   const said = frame({ index: 0, delta: { content: 'Hello' } })
   const more = calls(2_000).map((call) => frame({ index: 0, delta: { tool_calls: [call] } }))
-  const met = await meet({ vendor: streaming(said, more.join('')) }, true)
+  const met = await runFault({ vendor: streaming(said, more.join('')) }, true)
   expectBrokenOff(met, 'Hello')
   expect(idsIn(met.text).length).toBeLessThanOrEqual(1_000)
 })
@@ -107,8 +107,8 @@ describe('a stream that reports a failure in a vendor-specific form and then end
   ])('%s', async (_, failure) => {
     const [line, ...rest] = end.split('\n')
     const vendor = streaming(first, failure.endsWith('\n\n') ? failure + end : `${failure}${line}\n${rest.join('\n')}`)
-    expectBrokenOff(await meet({ vendor }, true), 'Hello')
-    expectRefused(await meet({ vendor }, false), unavailable, true)
+    expectBrokenOff(await runFault({ vendor }, true), 'Hello')
+    expectRefused(await runFault({ vendor }, false), unavailable, true)
   })
 })
 
@@ -124,8 +124,8 @@ describe('a stream is complete with', () => {
     ['a non-standard field beside data', `x-trace: 1\n${frame({ index: 0, delta: {} })}`],
   ])('%s', async (_, more) => {
     const vendor = streaming(first, more, events[2] as string, more, end)
-    expectComplete(await meet({ vendor }, true), 'Hello!')
-    expectComplete(await meet({ vendor }, false), 'Hello!')
+    expectComplete(await runFault({ vendor }, true), 'Hello!')
+    expectComplete(await runFault({ vendor }, false), 'Hello!')
   })
 })
 
@@ -151,7 +151,7 @@ describe.each([
       ),
     ],
   ])('%s', async (_, vendor) => {
-    expectComplete(await meet({ vendor }, stream), 'Hello!')
+    expectComplete(await runFault({ vendor }, stream), 'Hello!')
   })
 
   test.each<[string, unknown, unknown]>([
@@ -171,7 +171,7 @@ describe.each([
       'data: [DONE]\n\n',
     )
     for (const vendor of [script, streamed]) {
-      const { text } = await meet({ vendor }, stream)
+      const { text } = await runFault({ vendor }, stream)
       const given = idsIn(text)
       expect(given).toHaveLength(2)
       expect(new Set(given).size).toBe(2)

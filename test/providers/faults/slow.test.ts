@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { expectBrokenOff, expectRefused, tooMany, unavailable } from './answers.ts'
 import { vendorErrorBody } from './canary.ts'
-import { meet } from './meet.ts'
+import { runFault } from './run-fault.ts'
 import type { Line, Script } from './raw-vendor.ts'
-import { events, whole } from './said.ts'
+import { events, whole } from './healthy.ts'
 
 const soon = 40
 
@@ -19,20 +19,20 @@ describe.each([
     ],
     ['sends only early hints', (line) => line.write('HTTP/1.1 103 Early Hints\r\n\r\n')],
   ])('%s', async (_, vendor) => {
-    const met = await meet({ vendor, provider: { firstByteMs: soon } }, stream)
+    const met = await runFault({ vendor, provider: { firstByteMs: soon } }, stream)
     expectRefused(met, unavailable)
     expect(causeOf(met.failures)).toBe("Error: timed out waiting for the vendor's first byte")
     await met.vendor.quiet()
   })
 
   test('never responds, and the gateway has a shorter timeout than the provider', async () => {
-    const met = await meet({ vendor: () => undefined, gateway: { timeouts: { firstContentMs: soon } } }, stream)
+    const met = await runFault({ vendor: () => undefined, gateway: { timeouts: { firstContentMs: soon } } }, stream)
     expectRefused(met, unavailable)
     await met.vendor.quiet()
   })
 
   test('stops sending before the first content', async () => {
-    const met = await meet({ vendor: begin, provider: { idleMs: soon } }, stream)
+    const met = await runFault({ vendor: begin, provider: { idleMs: soon } }, stream)
     expectRefused(met, unavailable)
     expect(causeOf(met.failures)).toBe("Error: timed out waiting for the vendor's next piece")
     await met.vendor.quiet()
@@ -41,7 +41,7 @@ describe.each([
 
 test('the stream ends with an error when the vendor stops sending in the middle', async () => {
   const said = events.slice(0, 2).join('')
-  const met = await meet({ vendor: (line) => line.events().chunk(said), provider: { idleMs: soon } }, true)
+  const met = await runFault({ vendor: (line) => line.events().chunk(said), provider: { idleMs: soon } }, true)
   expectBrokenOff(met, 'Hello')
   await met.vendor.quiet()
 })
@@ -49,7 +49,7 @@ test('the stream ends with an error when the vendor stops sending in the middle'
 test('the status is enough for the error response if the body of a 429 never arrives', async () => {
   const headers = { 'content-length': '9999', 'retry-after': '3' }
   const vendor: Script = (line) => line.answer('429', 'application/json', vendorErrorBody(), headers)
-  const met = await meet({ vendor, provider: { idleMs: soon } }, false)
+  const met = await runFault({ vendor, provider: { idleMs: soon } }, false)
   expectRefused(met, { ...tooMany, retryAfter: 3_000 })
   await met.vendor.quiet()
 })

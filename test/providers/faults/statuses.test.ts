@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { badRequest, expectRefused, tooMany, unavailable, type Refusal } from './answers.ts'
 import { vendorErrorBody } from './canary.ts'
-import { meet } from './meet.ts'
+import { runFault } from './run-fault.ts'
 import type { Script } from './raw-vendor.ts'
 
 const refuse =
@@ -43,7 +43,7 @@ describe.each([
     [529, unavailable],
     [599, unavailable],
   ])('gets the error for a %i from the vendor', async (status, refusal) => {
-    expectRefused(await meet({ vendor: refuse(status) }, stream), refusal)
+    expectRefused(await runFault({ vendor: refuse(status) }, stream), refusal)
   })
 
   test.each([
@@ -52,13 +52,13 @@ describe.each([
     ['a wrong key, reported with a 400', 400, { code: 'invalid_api_key' }],
     ['an unknown model that the host configured', 400, { code: 'model_not_found', param: 'model' }],
   ])('gets a 503 for a problem between vendor and host: %s', async (_, status, error) => {
-    expectRefused(await meet({ vendor: refuse(status, vendorErrorBody(error)) }, stream), unavailable)
+    expectRefused(await runFault({ vendor: refuse(status, vendorErrorBody(error)) }, stream), unavailable)
   })
 
   test('gets a 404 for an unknown model if it chose the vendor’s model name itself', async () => {
     const vendor = refuse(404, vendorErrorBody({ code: 'model_not_found' }))
     expectRefused(
-      await meet({ vendor, models: (provider) => ({ 'open/*': provider }), request: { model: 'open/x' } }, stream),
+      await runFault({ vendor, models: (provider) => ({ 'open/*': provider }), request: { model: 'open/x' } }, stream),
       {
         status: 404,
         type: 'invalid_request_error',
@@ -79,7 +79,7 @@ describe.each([
     ['text that is not a path', { code: 'unsupported_parameter', param: 'temperature: canary says no' }, null],
   ])('gets the parameter of a 400 only if it sent it: %s', async (_, error, param) => {
     const vendor = refuse(400, vendorErrorBody(error))
-    expectRefused(await meet({ vendor, request: { temperature: 1 } }, stream), {
+    expectRefused(await runFault({ vendor, request: { temperature: 1 } }, stream), {
       ...badRequest,
       code: 'unsupported_parameter',
       message: 'A parameter of this request is not supported by the model.',
@@ -104,12 +104,12 @@ describe.each([
     ['a number of 400 digits', { 'retry-after': '9'.repeat(400) }, 60_000],
   ])('gets a retry-after when a vendor’s 429 asks for %s', async (_, headers, retryAfter) => {
     const vendor = refuse(429, vendorErrorBody(), headers)
-    expectRefused(await meet({ vendor }, stream), { ...tooMany, retryAfter })
+    expectRefused(await runFault({ vendor }, stream), { ...tooMany, retryAfter })
   })
 
   test('gets a retry-after when an overloaded vendor asks for one', async () => {
     const vendor = refuse(503, vendorErrorBody(), { 'retry-after': '20' })
-    expectRefused(await meet({ vendor }, stream), { ...unavailable, retryAfter: 20_000 })
+    expectRefused(await runFault({ vendor }, stream), { ...unavailable, retryAfter: 20_000 })
   })
 
   test.each([
@@ -123,7 +123,7 @@ describe.each([
     ['an error that is a list', '[{"error":{"code":500,"message":"canary"}}]'],
     ['an error of 140 kB', JSON.stringify({ error: { message: 'canary '.repeat(20_000) } })],
   ])('gets the same error for a 400 with %s', async (_, body) => {
-    expectRefused(await meet({ vendor: refuse(400, body) }, stream), badRequest)
+    expectRefused(await runFault({ vendor: refuse(400, body) }, stream), badRequest)
   })
 
   test.each([
@@ -141,7 +141,7 @@ describe.each([
       const location = `http://127.0.0.1:${port}/v1/elsewhere?key=sk-vendor-canary1234567890&streamed=${asked}`
       line.answer(String(status), 'text/plain', status === 304 ? '' : 'canary', { location })
     }
-    expectRefused(await meet({ vendor }, stream), unavailable)
+    expectRefused(await runFault({ vendor }, stream), unavailable)
     expect(followed).toBe(1)
   })
 
@@ -150,7 +150,7 @@ describe.each([
     ['a detail field', 501, { detail: 'canary is not implemented yet' }],
     ['a string', 500, { error: 'canary: unsupported operation' }],
   ])('gets x-should-retry: false if every attempt failed as unsupported: %s', async (_, status, body) => {
-    const met = await meet({ vendor: refuse(status, JSON.stringify(body)), gateway: twice }, stream)
+    const met = await runFault({ vendor: refuse(status, JSON.stringify(body)), gateway: twice }, stream)
     expect(met.vendor.requests).toHaveLength(2)
     expect(met).toMatchObject({ status: 503, headers: { 'x-should-retry': 'false' } })
     expect(met.headers).not.toHaveProperty('retry-after')
@@ -166,7 +166,7 @@ describe.each([
   ])('may retry after %s', async (_, [first, second]) => {
     let requests = 0
     const vendor: Script = (line, streamed) => (requests++ === 0 ? first : second)?.(line, streamed)
-    const met = await meet({ vendor, gateway: twice }, stream)
+    const met = await runFault({ vendor, gateway: twice }, stream)
     expect(met.status).toBe(503)
     expect(met.headers).not.toHaveProperty('x-should-retry')
     expect(met.headers).toHaveProperty('retry-after')
@@ -174,6 +174,6 @@ describe.each([
 
   test.each([202, 204, 205, 206])('gets a 503 for a %i', async (status) => {
     const vendor: Script = (line) => void line.head(String(status), { 'content-length': 0 })
-    expectRefused(await meet({ vendor }, stream), unavailable)
+    expectRefused(await runFault({ vendor }, stream), unavailable)
   })
 })

@@ -1,5 +1,5 @@
 /** Responses in OpenAI's format, streamed and not, that exceed the bounds on their structure. */
-import { whole as goodAnswer } from './said.ts'
+import { whole as goodAnswer } from './healthy.ts'
 
 export interface Excess {
   readonly name: string

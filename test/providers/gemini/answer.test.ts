@@ -3,7 +3,7 @@ import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
 import { vendorFor } from '../../hosted.ts'
 import { served } from '../served.ts'
-import { toldByClient } from '../told.ts'
+import { resultOfClient } from '../chat-results.ts'
 
 const question = { messages: [{ role: 'user', content: 'Hello' }] }
 const lookup = { type: 'function', function: { name: 'lookup' } }
@@ -13,7 +13,7 @@ async function answered(reply: VendorReply, model = 'gemini-2.5-flash') {
   const provider = gemini({ baseURL: vendor.baseURL, apiKey: 'secret' })
   const gateway = await served({ gemini: { provider, providerModel: model }, 'all/*': provider })
   const tell = (stream: boolean, request: object = {}) =>
-    toldByClient(gateway.client, { model: 'gemini', ...question, ...request }, stream)
+    resultOfClient(gateway.client, { model: 'gemini', ...question, ...request }, stream)
   return { vendor, tell, ...gateway }
 }
 
@@ -139,7 +139,7 @@ describe.each([false, true])('streamed: %s', (stream) => {
 
   test('a model name of the client’s own that the vendor does not know is a 404', async () => {
     const { client } = await answered(json({ error: { code: 404, status: 'NOT_FOUND' } }, 404))
-    const told = await toldByClient(client, { model: 'all/nope', ...question }, stream)
+    const told = await resultOfClient(client, { model: 'all/nope', ...question }, stream)
     expect(told.error).toEqual({ status: 404, code: 'model_not_found' })
   })
 

@@ -6,7 +6,7 @@ import { toFile } from 'openai'
 import { describe, expect, test } from 'vitest'
 import { vendorFor } from '../../hosted.ts'
 import { hasShared, sharedJson } from '../../shared.ts'
-import type { Sent } from '../asking.ts'
+import type { Sent } from '../vendor-requests.ts'
 import { recordingsOf, replay } from '../recordings.ts'
 import { served } from '../served.ts'
 

@@ -6,11 +6,11 @@ import { ResponseReader } from '../../../src/providers/gemini/reader.ts'
 import { vendorError } from '../../../src/providers/vendor-error.ts'
 import { vendorFor } from '../../hosted.ts'
 import { hasShared, sharedJson } from '../../shared.ts'
-import type { Sent } from '../asking.ts'
+import type { Sent } from '../vendor-requests.ts'
 import { bytesOf, recordingsOf, replay } from '../recordings.ts'
 import { testReplays } from '../replayed.ts'
 import { served } from '../served.ts'
-import { toldByClient } from '../told.ts'
+import { resultOfClient } from '../chat-results.ts'
 
 const question = { model: 'gemini', messages: [{ role: 'user', content: 'Hello' }] }
 
@@ -39,7 +39,7 @@ describe.skipIf(!hasShared)('signatures', () => {
       const { client } = await served({
         gemini: { provider: gemini({ baseURL: vendor.baseURL }), providerModel: 'gemini-2.5-pro' },
       })
-      const told = await toldByClient(client, question, recording.wants)
+      const told = await resultOfClient(client, question, recording.wants)
       const calls = told.calls.map(({ id, name, arguments: text, extra }) => {
         return { id, type: 'function', function: { name, arguments: text }, ...extra }
       })
@@ -47,7 +47,7 @@ describe.skipIf(!hasShared)('signatures', () => {
       const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'done' }))
       const next = [...question.messages, { ...answer, ...told.extra }, ...results, { role: 'user', content: 'On.' }]
 
-      await toldByClient(client, { ...question, messages: next }, false)
+      await resultOfClient(client, { ...question, messages: next }, false)
 
       const sent = vendor.requests[1]?.json as Sent
       const parts = sent.contents[1].parts as { thoughtSignature?: string; functionCall?: object; text?: string }[]
@@ -98,7 +98,7 @@ test.skipIf(!hasShared)(
       json_schema: { name: 'city', schema: body.generationConfig.responseJsonSchema },
     }
 
-    await toldByClient(client, { model: 'gemini', messages, tools, response_format: format }, false)
+    await resultOfClient(client, { model: 'gemini', messages, tools, response_format: format }, false)
 
     expect(vendor.requests[0]?.url).toBe('/v1/models/gemini-3-flash-preview:generateContent')
     expect(vendor.requests[0]?.json).toEqual({

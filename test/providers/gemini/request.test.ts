@@ -1,9 +1,9 @@
 import { gemini, type GeminiOptions } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
-import { asking, type Sent } from '../asking.ts'
+import { vendorRequests, type Sent } from '../vendor-requests.ts'
 
 const of = (model: string, options: GeminiOptions = {}) =>
-  asking((baseURL) => gemini({ baseURL: baseURL.slice(0, -3), apiKey: 'key', ...options }), model)
+  vendorRequests((baseURL) => gemini({ baseURL: baseURL.slice(0, -3), apiKey: 'key', ...options }), model)
 
 const lookup = {
   type: 'function',
@@ -381,7 +381,7 @@ test.each([
 
 test('a version in the address is kept', async () => {
   const place = '/v1/projects/p/locations/l/publishers/google'
-  const { sent, url } = await asking(
+  const { sent, url } = await vendorRequests(
     (baseURL) => gemini({ baseURL: baseURL.replace('/v1', place), headers: { authorization: 'Bearer t' } }),
     'gemini-x',
   )

@@ -18,8 +18,8 @@ function to({ baseURL }: { baseURL: string }) {
   return { provider: openai({ baseURL }) }
 }
 
-describe('images of an OpenAI-style vendor', () => {
-  it('are asked for with the bytes the client sent, but for the name of the model', async () => {
+describe('images of an OpenAI-compatible vendor', () => {
+  it('sends the client’s bytes, except for the model name', async () => {
     const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end('{"data":[{"url":"u"}]}'))
     const provider = openai({ baseURL: vendor.baseURL, apiKey: 'sk-vendor' })
     const { url } = await hostedWith({ models: { m: { provider, providerModel: 'dall-e-9' }, same: provider } })
@@ -34,7 +34,7 @@ describe('images of an OpenAI-style vendor', () => {
     expect(vendor.requests[1]?.body.toString()).toBe('{"model":"dall-e-9"' + body.slice('{"model":"same"'.length))
   })
 
-  it.skipIf(!hasShared)('come back as the bytes the vendor sent', async () => {
+  it.skipIf(!hasShared)('returns the vendor’s bytes', async () => {
     const recorded = sharedBytes('recordings/openai/image-generation.json')
     const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end(recorded))
     const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
@@ -43,7 +43,7 @@ describe('images of an OpenAI-style vendor', () => {
     expect(await receipt()).toMatchObject({ units: { images: 2, size: '1024x1024' }, outcome: 'completed' })
   })
 
-  it('become addresses when the vendor only knows base64', async () => {
+  it('returns data URLs when the vendor supports only base64', async () => {
     const vendor = await vendorFor(
       (_, response) => void response.writeHead(200, json).end('{"data":[{"b64_json":"/9j/"}]}'),
     )
@@ -54,12 +54,12 @@ describe('images of an OpenAI-style vendor', () => {
     expect(vendor.requests[0]?.json).toEqual({ model: 'm', prompt: 'a cat' })
   })
 
-  it('stream: each event byte for byte, however large, and the usage of the last', async () => {
+  it('streams each event byte for byte, however large, and takes the usage from the last', async () => {
     const partial = { type: 'image_generation.partial_image', b64_json: 'A'.repeat(3_000_000), partial_image_index: 0 }
     const common = { created_at: 5, size: '1024x1024', quality: 'low', background: 'auto', output_format: 'png' }
     const usage = { input_tokens: 1, output_tokens: 2, total_tokens: 3 }
     const completed = { type: 'image_generation.completed', b64_json: 'AAAA', usage }
-    // No printer of ours writes a number like this.
+    // JSON.stringify would never write a number like this.
     const text = (event: object) => JSON.stringify({ ...common, ...event }).replace(':5,', ':5.0,')
     const frames = [partial, completed].map((event) => `event: ${event.type}\ndata: ${text(event)}\n\n`)
     const vendor = await vendorFor((_, response) => void response.writeHead(200, sse).end(frames.join('')))
@@ -69,7 +69,7 @@ describe('images of an OpenAI-style vendor', () => {
     expect(await receipt()).toMatchObject({ usage: { total_tokens: 3 }, units: { images: 1, size: '1024x1024' } })
   })
 
-  it('that break off in the middle of a stream end with an error', async () => {
+  it('ends a stream that the vendor truncates with an error', async () => {
     const event = { type: 'image_generation.partial_image', b64_json: 'AAAA' }
     const vendor = await vendorFor((_, response) => {
       response.writeHead(200, sse).end(`data: ${JSON.stringify(event)}\n\n`)
@@ -96,19 +96,19 @@ describe('images of an OpenAI-style vendor', () => {
       null,
     ],
     [400, '{"error":{"param":"prompt","message":"secret"}}', 400, 'invalid_request_error', null],
-  ])('refused with %d %s: the client gets %d %s', async (status, body, told, code, shouldRetry) => {
+  ])('maps a %d with %s to a %d %s', async (status, body, expected, code, shouldRetry) => {
     const vendor = await vendorFor((_, response) => void response.writeHead(status, json).end(body))
     const provider = openai({ baseURL: vendor.baseURL })
     const { url } = await hostedWith({ models: { m: provider }, retry: { maxAttempts: 1 } })
     const response = await generate(url)
-    expect(response.status).toBe(told)
+    expect(response.status).toBe(expected)
     expect(response.headers.get('x-should-retry')).toBe(shouldRetry)
     const text = await response.text()
     expect(JSON.parse(text).error.code).toBe(code)
     expect(text).not.toContain('secret')
   })
 
-  it('are asked for once when the connection breaks, and elsewhere when there was none', async () => {
+  it('retries only if no connection was opened, not after a broken one', async () => {
     const cut = await vendorFor((_, response) => void response.destroy())
     const closed = await vendorFor(() => undefined)
     await closed.close()
@@ -124,7 +124,7 @@ describe('images of an OpenAI-style vendor', () => {
     expect(good.requests).toHaveLength(1)
   })
 
-  it('an error inside a stream, before the first image, has its status', async () => {
+  it('gives an error before the first image of a stream its status', async () => {
     const error = { type: 'image_generation_user_error', code: 'moderation_blocked', message: 'secret' }
     const vendor = await vendorFor((_, response) => {
       response.writeHead(200, sse).end(`event: error\ndata: ${JSON.stringify({ type: 'error', error })}\n\n`)
@@ -136,8 +136,8 @@ describe('images of an OpenAI-style vendor', () => {
   })
 })
 
-describe('edits by an OpenAI-style vendor', () => {
-  it('get the form in the order the client wrote it, with the length told and the model renamed', async () => {
+describe('image edits of an OpenAI-compatible vendor', () => {
+  it('sends the form in the client’s order, with a content length and the vendor’s model name', async () => {
     const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end('{"data":[{"url":"u"}]}'))
     const provider = openai({ baseURL: vendor.baseURL, modelNames: { inner: 'gpt-image-9' } })
     const { url } = await hostedWith({ models: { m: { provider, providerModel: 'inner' } } })
@@ -167,7 +167,7 @@ describe('edits by an OpenAI-style vendor', () => {
     ])
   })
 
-  it('get references as JSON', async () => {
+  it('sends references to images as JSON', async () => {
     const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end('{"data":[{"url":"u"}]}'))
     const { url } = await hostedWith({
       models: { m: { provider: openai({ baseURL: vendor.baseURL }), providerModel: 'other' } },

@@ -11,9 +11,9 @@ import { readFrames } from '../../../src/providers/openai/frames.ts'
 import { statusIn, vendorError } from '../../../src/providers/vendor-error.ts'
 import type { ChatRequest } from '../../../src/wire/chat.ts'
 import { askChat, hostedWith, vendorFor } from '../../hosted.ts'
-import { assertTold, bytesOf, cutsOf, recordingsOf, type Recording } from '../recordings.ts'
+import { assertResult, bytesOf, cutsOf, recordingsOf, type Recording } from '../recordings.ts'
 import { hasShared } from '../../shared.ts'
-import { heard } from './heard.ts'
+import { parseChat } from './parse-chat.ts'
 import { thorough } from '../../long.ts'
 
 const vendors =
@@ -23,13 +23,13 @@ const recordings = vendors
   .flatMap(recordingsOf)
   .filter(({ wire }) => wire === 'openai.chat')
 const streams = recordings.filter(({ stream }) => stream)
-const asked = { stream: true, stream_options: { include_usage: true } }
+const streaming = { stream: true, stream_options: { include_usage: true } }
 
 describe.skipIf(!hasShared).each([
-  { client: 'a client that waits', body: {}, stream: false },
-  { client: 'a client that streams', body: asked, stream: true },
+  { client: 'a non-streaming client', body: {}, stream: false },
+  { client: 'a streaming client', body: streaming, stream: true },
 ])('$client', ({ body, stream }) => {
-  test.each(recordings)('is told what $vendor said in $file, however the network cuts it', async (recording) => {
+  test.each(recordings)('gets the content of $vendor $file wherever the network splits it', async (recording) => {
     const { expect: expected, vendor: name, file } = recording
     const bytes = bytesOf(recording)
     let cuts: number[] = []
@@ -43,44 +43,45 @@ describe.skipIf(!hasShared).each([
       const text = await response.text()
       const { id: _, startedAt: __, firstByteMs: ___, totalMs: ____, ...billed } = await receipt()
 
-      const told = heard(response.status, text, stream)
-      if (expected.error?.kind === 'in_stream' && !stream) expect(told.error?.status).toBe(400)
-      else assertTold(told, expected)
+      const result = parseChat(response.status, text, stream)
+      if (expected.error?.kind === 'in_stream' && !stream) expect(result.error?.status).toBe(400)
+      else assertResult(result, expected)
       if (expected.before_error) {
-        expect(told.finish).toBe(stream ? expected.before_error['finish_reason_already_sent'] : null)
+        expect(result.finish).toBe(stream ? expected.before_error['finish_reason_already_sent'] : null)
       }
       expect(billed).toMatchObject(receiptFor(recording))
       for (const secret of secretsOf(recording)) expect(text).not.toContain(secret)
-      seen.add(JSON.stringify([withoutMadeUp(text), billed]))
+      seen.add(JSON.stringify([withoutGenerated(text), billed]))
     }
-    expect(seen.size, `answers to ${file}`).toBe(1)
+    expect(seen.size, `different responses to ${file}`).toBe(1)
   })
 })
 
-describe.skipIf(!hasShared)('a stream gives the same answer, byte for byte,', () => {
-  test.each(streams)('cut in two at every byte: $vendor $file', async (recording) => {
+describe.skipIf(!hasShared)('a stream has the same result, byte for byte,', () => {
+  test.each(streams)('when cut at any byte: $vendor $file', async (recording) => {
     const bytes = bytesOf(recording)
     const whole = await relay([bytes])
     const everywhere = Array.from(bytes, (_, at) => at)
     for (const cut of thorough && bytes.length < 2_100 ? everywhere : cutsOf(bytes)) {
-      const told = await relay([bytes.subarray(0, cut), bytes.subarray(cut)])
-      if (told.text !== whole.text || told.textBytes !== whole.textBytes) expect(told, `cut at ${cut}`).toEqual(whole)
+      const result = await relay([bytes.subarray(0, cut), bytes.subarray(cut)])
+      if (result.text !== whole.text || result.textBytes !== whole.textBytes)
+        expect(result, `cut at ${cut}`).toEqual(whole)
     }
   })
 
-  test.each(streams)('byte by byte: $vendor $file', async (recording) => {
+  test.each(streams)('when it arrives byte by byte: $vendor $file', async (recording) => {
     const bytes = bytesOf(recording)
     expect(await relay(Array.from(bytes, (byte) => Buffer.from([byte])))).toEqual(await relay([bytes]))
   })
 
-  test.each(streams)('in any grouping of its frames: $vendor $file', async (recording) => {
+  test.each(streams)('for any grouping of its frames: $vendor $file', async (recording) => {
     const frames = framesOf(bytesOf(recording))
     const whole = await relay([Buffer.concat(frames)])
     for (const grouping of groupings(frames)) expect(await relay(grouping)).toEqual(whole)
   })
 
   const short = streams.filter((each) => bytesOf(each).length < 700)
-  test.each(short)('cut at every pair of bytes: $vendor $file', (recording) => {
+  test.each(short)('when cut at any two bytes: $vendor $file', (recording) => {
     const bytes = bytesOf(recording)
     const ends = new Set(framesOf(bytes).map((frame, index, all) => Buffer.concat(all.slice(0, index + 1)).length))
     for (let first = 1; first < bytes.length; first++) {
@@ -89,21 +90,21 @@ describe.skipIf(!hasShared)('a stream gives the same answer, byte for byte,', ()
         const one = framer.push(bytes.subarray(0, first))?.length ?? 0
         const two = one + (framer.push(bytes.subarray(first, second))?.length ?? 0)
         const last = framer.push(bytes.subarray(second)) as Buffer
-        // Nothing but whole frames, all of them, leaves the framer: what they tell in any grouping is tested above.
+        // The framer returns only complete frames, and all of them. Their groupings are tested above.
         const good = (one === 0 || ends.has(one)) && (two === 0 || ends.has(two)) && two + last.length === bytes.length
         if (!good || !last.equals(bytes.subarray(two))) expect.fail(`cut at ${first} and ${second}`)
       }
     }
   })
 
-  test.each(streams)('with CR LF or CR for line ends: $vendor $file', async (recording) => {
+  test.each(streams)('with CR LF or CR as line ends: $vendor $file', async (recording) => {
     const text = bytesOf(recording).toString('utf8')
     const whole = await relay([Buffer.from(text)])
     for (const end of ['\r\n', '\r']) expect(await relay([Buffer.from(text.replaceAll('\n', end))])).toEqual(whole)
   })
 })
 
-/** Every way to group up to eight frames; of more, every way to cut them in three. */
+/** Every grouping of up to eight frames; of more frames, a sample of the groupings into three. */
 function* groupings(frames: readonly Buffer[]): Generator<Buffer[]> {
   const join = (from: number, to?: number) => Buffer.concat(frames.slice(from, to))
   if (frames.length > 8) {
@@ -129,7 +130,7 @@ interface Relayed {
 
 const failure = (error: unknown) => vendorError({ status: statusIn(error), error, openModel: false })
 
-/** The path of a stream from the vendor's bytes to the client's, without the network. */
+/** Passes a stream from the vendor's bytes to the client's, without the network. */
 async function relay(pieces: readonly Buffer[]): Promise<Relayed> {
   const meter = { usage: undefined, textBytes: 0 }
   const request = { model: 'm', stream: true, stream_options: { include_usage: true } }
@@ -140,27 +141,27 @@ async function relay(pieces: readonly Buffer[]): Promise<Relayed> {
   const provider = { name: 'p', chat: () => readFrames(each(pieces), { rename: 'm', failure }) }
   let text = ''
   try {
-    const answer = await chat.ask(provider, call, visit)
-    for await (const frame of chat.frames?.(answer, visit, false) ?? [])
+    const response = await chat.ask(provider, call, visit)
+    for await (const frame of chat.frames?.(response, visit, false) ?? [])
       text += Buffer.from(frame as Uint8Array).toString('utf8')
   } catch (error) {
     text += errorFrame(GatewayError.from(error))
   }
-  return { text: withoutMadeUp(text), usage: meter.usage, textBytes: meter.textBytes }
+  return { text: withoutGenerated(text), usage: meter.usage, textBytes: meter.textBytes }
 }
 
 async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* pieces
 }
 
-/** Ids the gateway makes differ from one answer to the next. */
-function withoutMadeUp(text: string): string {
+/** Replaces the ids and times that the gateway generates: they differ in every response. */
+function withoutGenerated(text: string): string {
   return text
-    .replaceAll(/call_[0-9a-f]{24}|chatcmpl-[0-9a-f]{32}/g, 'made')
+    .replaceAll(/call_[0-9a-f]{24}|chatcmpl-[0-9a-f]{32}/g, 'generated')
     .replaceAll(/"created":17\d{8}/g, '"created":0')
 }
 
-/** Writes the answer in pieces that reach the gateway one by one. */
+/** Writes the response in pieces that reach the gateway separately. */
 async function inPieces(recording: Recording, cuts: readonly number[], response: Parameters<VendorReply>[1]) {
   const bytes = bytesOf(recording)
   response.writeHead(recording.status, { 'content-type': recording.contentType })

@@ -1,4 +1,4 @@
-/** Which frames are passed on unread: those that differ from one known frame of text in the text only. */
+/** Which frames are passed on unparsed: those that differ only in their text from a known frame. */
 import { assert, constantFrom, nat, oneof, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
 import { FrameTemplate, WordView } from '../../../src/providers/openai/template.ts'
@@ -29,7 +29,7 @@ const anyText = string({
   unit: oneof(constantFrom('"', '\\', '\n', 'n'), string({ unit: 'binary', minLength: 1, maxLength: 1 })),
 })
 
-test('whatever the text, and wherever the frame stands', () => {
+test('matches any text, at any offset', () => {
   assert(
     property(anyText, nat(20), (content, offset) => {
       const frame = print(chunkOf({ content }))
@@ -40,25 +40,25 @@ test('whatever the text, and wherever the frame stands', () => {
 })
 
 test.each<[string, Fields]>([
-  ['an end', chunkOf({ content: 'x' }, {}, { finish_reason: 'stop' })],
+  ['a finish reason', chunkOf({ content: 'x' }, {}, { finish_reason: 'stop' })],
   ['usage', chunkOf({ content: 'x' }, { usage: { prompt_tokens: 1 } })],
   ['no choice', chunkOf({}, { choices: [] })],
   ['a tool call', chunkOf({ tool_calls: [{ index: 0 }] })],
-  ['a tool call beside text', chunkOf({ content: 'x', tool_calls: [{ index: 0 }] })],
+  ['a tool call and text', chunkOf({ content: 'x', tool_calls: [{ index: 0 }] })],
   ['an error', { error: { message: 'x' } }],
-  ['an error beside text', chunkOf({ content: 'x' }, { error: { message: 'x' } })],
+  ['an error and text', chunkOf({ content: 'x' }, { error: { message: 'x' } })],
   ['no text', chunkOf({ content: null })],
   ['a list of parts', chunkOf({ content: [{ type: 'text', text: 'x' }] })],
-  ['probabilities', chunkOf({ content: 'x' }, {}, { logprobs: { content: [] } })],
-  ['another choice', chunkOf({ content: 'x' }, {}, { index: 1 })],
-  ['another answer', chunkOf({ content: 'x' }, { id: 'c-2' })],
+  ['logprobs', chunkOf({ content: 'x' }, {}, { logprobs: { content: [] } })],
+  ['another choice index', chunkOf({ content: 'x' }, {}, { index: 1 })],
+  ['another id', chunkOf({ content: 'x' }, { id: 'c-2' })],
   ['another model', chunkOf({ content: 'x' }, { model: 'vendor/n' })],
-  ['one more field', chunkOf({ content: 'x', refusal: 'y' })],
-])('a frame with %s is looked into', (_, chunk) => {
+  ['an additional field', chunkOf({ content: 'x', refusal: 'y' })],
+])('does not match a frame with %s', (_, chunk) => {
   expect(passes(chunk)).toBe(false)
 })
 
-test('a frame that is cut off, or broken, is looked into', () => {
+test('does not match a truncated or broken frame', () => {
   const frame = print(chunkOf({ content: 'a\\b' }))
   for (let size = 0; size < frame.length; size++) expect(passes(frame.subarray(0, size))).toBe(false)
   expect(passes(Buffer.from(frame.toString().replace('a\\\\b', 'a\nb')))).toBe(false)
@@ -68,20 +68,20 @@ test('a frame that is cut off, or broken, is looked into', () => {
 test.each<[string, Fields]>([
   ['without an id', chunkOf({ content: 'x' }, { id: '' })],
   ['without a time', chunkOf({ content: 'x' }, { created: null })],
-  ['without the number of its choice', chunkOf({ content: 'x' }, {}, { index: undefined })],
+  ['without the index of its choice', chunkOf({ content: 'x' }, {}, { index: undefined })],
   ['of another kind', chunkOf({ content: 'x' }, { object: 'chat.completion' })],
-  ['that opens an answer', chunkOf({ role: 'assistant', content: '' })],
-  ['that ends an answer', chunkOf({ content: 'x' }, {}, { finish_reason: 'stop' })],
-])('nothing is learnt from a frame %s', (_, chunk) => {
+  ['with the role', chunkOf({ role: 'assistant', content: '' })],
+  ['with a finish reason', chunkOf({ content: 'x' }, {}, { finish_reason: 'stop' })],
+])('learns nothing from a frame %s', (_, chunk) => {
   expect(learn(chunk)).toBeUndefined()
 })
 
-test('nothing is learnt from a frame of several lines', () => {
+test('learns nothing from a frame of several lines', () => {
   const chunk = chunkOf({ content: 'x' })
   expect(FrameTemplate.of(Buffer.concat([Buffer.from('event: x\n'), print(chunk)]), chunk, undefined)).toBeUndefined()
 })
 
-test('what has been seen to differ may differ', () => {
+test('a value that differed between two learnt frames may have any value', () => {
   const timed = learn(chunkOf({ content: 'Hello' }, { created: 8, seed: 'a' }), known) as FrameTemplate
   expect(passes(chunkOf({ content: 'x' }, { created: 9, seed: 'a' }), timed)).toBe(false)
 
@@ -97,7 +97,7 @@ test('what has been seen to differ may differ', () => {
   expect(passes(chunkOf({ reasoning: 'x' }, { created: 10, seed: 'c' }), third)).toBe(false)
 })
 
-test('ids, models and numbers of choices tell frames apart however often they differ', () => {
+test('id, model and choice index never become gaps', () => {
   const other = learn(chunkOf({ content: 'Hello' }, { id: 'c-2', model: 'n' }, { index: 1 }), known) as FrameTemplate
   expect(passes(chunkOf({ content: 'x' }, { id: 'c-2', model: 'n' }, { index: 1 }), other)).toBe(true)
   expect(passes(chunkOf({ content: 'x' }, { id: 'c-3', model: 'n' }, { index: 1 }), other)).toBe(false)
@@ -105,7 +105,7 @@ test('ids, models and numbers of choices tell frames apart however often they di
   expect(passes(chunkOf({ content: 'x' }, { id: 'c-2', model: 'n' }, { index: 2 }), other)).toBe(false)
 })
 
-test('the end of the name of the model is told', () => {
+test('reports the position of the model name', () => {
   const frame = print(chunkOf({ content: 'x' }))
   const ends: number[] = []
   known.endOf(new WordView(Buffer.concat([frame, frame])), frame.length, ends)

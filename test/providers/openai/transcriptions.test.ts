@@ -22,8 +22,8 @@ async function answering(type: string, body: string | Buffer, status = 200) {
   }
 }
 
-describe('transcripts of an OpenAI-style vendor', () => {
-  it.skipIf(!hasShared)('come back as the bytes the vendor sent, and count its seconds', async () => {
+describe('transcriptions of an OpenAI-compatible vendor', () => {
+  it.skipIf(!hasShared)('returns the vendor’s bytes, and counts the seconds', async () => {
     const recorded = sharedBytes('recordings/openai/transcription-verbose.json')
     const { url, vendor, receipt } = await answering('application/json', recorded)
     const response = await ask(url, ['response_format', 'verbose_json'], ['timestamp_granularities[]', 'word'])
@@ -39,7 +39,7 @@ describe('transcripts of an OpenAI-style vendor', () => {
     ])
   })
 
-  it('in plain text are made of JSON, which says what they cost', async () => {
+  it('requests JSON for plain text, because only JSON has usage', async () => {
     const said = { text: 'Hello', usage: { type: 'duration', seconds: 3 } }
     const { url, vendor, receipt } = await answering('application/json', JSON.stringify(said))
     const response = await ask(url, ['response_format', 'text'])
@@ -49,7 +49,7 @@ describe('transcripts of an OpenAI-style vendor', () => {
     expect(vendor.requests[0]?.body.toString()).toMatch(/name="response_format"\r\n\r\njson\r\n/)
   })
 
-  it('as subtitles never have the content type of JSON, whatever the vendor calls them', async () => {
+  it('returns subtitles with their own content type, whatever the vendor’s is', async () => {
     const vtt = 'WEBVTT\n\n00:00:00.000 --> 00:00:04.000\nHello\n\n'
     const { url, receipt } = await answering('text/plain', vtt)
     const response = await ask(url, ['response_format', 'vtt'])
@@ -58,14 +58,14 @@ describe('transcripts of an OpenAI-style vendor', () => {
     expect(await receipt()).toMatchObject({ units: { seconds: 4 } })
   })
 
-  it('as subtitles are made of the JSON of a vendor that knows nothing else', async () => {
+  it('converts the JSON of a vendor without subtitles to subtitles', async () => {
     const said = { text: 'Hello', segments: [{ id: 0, start: 0, end: 1, text: ' Hello' }] }
     const { url } = await answering('application/json; charset=utf-8', JSON.stringify(said))
     const response = await ask(url, ['response_format', 'srt'])
     expect(await response.text()).toBe('1\n00:00:00,000 --> 00:00:01,000\nHello\n\n')
   })
 
-  it('stream: event by event, with what they cost', async () => {
+  it('streams each event, and counts the usage', async () => {
     const usage = { type: 'tokens', input_tokens: 14, output_tokens: 1, total_tokens: 15 }
     const frames = [
       'data: {"type":"transcript.text.delta","delta":"Hi","logprobs":[]}\n\n',
@@ -77,7 +77,7 @@ describe('transcripts of an OpenAI-style vendor', () => {
     expect(await receipt()).toMatchObject({ usage: { prompt_tokens: 14, completion_tokens: 1 }, stream: true })
   })
 
-  it('that break off in the middle of a stream end with an error', async () => {
+  it('ends a stream that the vendor truncates with an error', async () => {
     const { url } = await answering('text/event-stream', 'data: {"type":"transcript.text.delta","delta":"Hi"}\n\n')
     const text = await (await ask(url, ['stream', 'true'])).text()
     expect(text).toContain('"code":"service_unavailable"')
@@ -86,21 +86,21 @@ describe('transcripts of an OpenAI-style vendor', () => {
 
   it.each([
     ['no text', 'application/json', '{"duration":1}', 200, 503],
-    ['a page of HTML', 'text/html', '<html>', 200, 503],
-    ['an error under a 200', 'application/json', '{"error":{"type":"invalid_request_error"}}', 200, 400],
-    ['a refusal', 'application/json', '{"error":{"message":"secret"}}', 400, 400],
-    ['its own failure', 'application/json', '{}', 500, 503],
-  ])('are refused when the vendor sends %s', async (_, type, body, status, told) => {
+    ['an HTML page', 'text/html', '<html>', 200, 503],
+    ['an error inside a 200', 'application/json', '{"error":{"type":"invalid_request_error"}}', 200, 400],
+    ['a 400', 'application/json', '{"error":{"message":"secret"}}', 400, 400],
+    ['a 500', 'application/json', '{}', 500, 503],
+  ])('fails when the vendor sends %s', async (_, type, body, status, expected) => {
     const { url } = await answering(type, body, status)
     const error = await errorOf(await ask(url))
-    expect(error.status).toBe(told)
+    expect(error.status).toBe(expected)
     expect(error.message).not.toContain('secret')
   })
 
-  it('are tried again after a failure, from what was kept of the upload', async () => {
-    let tried = 0
+  it('retries after a failure with the stored upload', async () => {
+    let requests = 0
     const vendor = await vendorFor((_, response) => {
-      const good = tried++ > 0
+      const good = requests++ > 0
       response.writeHead(good ? 200 : 500, json).end(good ? '{"text":"Hello"}' : '{}')
     })
     const { url } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) }, retry: { backoffMs: 1 } })

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { worstGateway, type WorstGateway } from '../../worst/gateway.ts'
 
-/** Past any depth that can be printed again. */
+/** Deeper than JSON.stringify can serialise. */
 const deep = '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000)
 
-describe('JSON inside of a text of a chat', () => {
+describe('JSON inside a string of a chat request', () => {
   let gateway: WorstGateway
 
   beforeAll(async () => {
@@ -17,7 +17,7 @@ describe('JSON inside of a text of a chat', () => {
     ['anthropic', deep, 'fine'],
     ['gemini', deep, 'fine'],
     ['gemini', '{}', deep],
-  ])('reaches %s as text where it is deeper than a request may be', async (model, input, content) => {
+  ])('reaches %s as text if it is nested deeper than a request may be', async (model, input, content) => {
     const call = { id: 'a', type: 'function', function: { name: 'f', arguments: input } }
     const messages = [
       { role: 'user', content: 'Hi' },
@@ -25,7 +25,7 @@ describe('JSON inside of a text of a chat', () => {
       { role: 'tool', tool_call_id: 'a', content },
     ]
     const body = Buffer.from(JSON.stringify({ model, messages }))
-    // What the vendor there answers to everything.
+    // The vendor of this gateway responds to every request with a 400.
     expect(await gateway.send('/v1/chat/completions', 'application/json', body)).toBe(400)
   })
 })

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { CallIds } from '../../../src/providers/reading/call-ids.ts'
 import { cpuMs } from '../../cpu-time.ts'
 
-test('ids of calls become unique, and stay what they are where they can', () => {
+test('makes the ids of tool calls unique, and keeps them if possible', () => {
   const ids = new CallIds()
   expect(['a', 'a', 'a_2', 'a', 'b:c', 'b;c', ''].map((id) => ids.add(id))).toEqual([
     'a',
@@ -16,12 +16,12 @@ test('ids of calls become unique, and stay what they are where they can', () => 
   expect([ids.find('a'), ids.find('b;c'), ids.find('unknown')]).toEqual(['a_3', 'b_c_2', 'unknown'])
 })
 
-test('very many calls under one id are no more work than as many under different ones', () => {
+test('takes linear time for many tool calls with the same id', () => {
   const ids = new CallIds()
-  const begun = cpuMs()
+  const start = cpuMs()
   let last = ''
   for (let count = 0; count < 10_000; count++) last = ids.add('same')
   expect(last).toBe('same_10000')
-  // Hundredths of a second; going through all numbers each time takes several.
-  expect(cpuMs() - begun).toBeLessThan(1_000)
+  // A few hundredths of a second; counting from 1 for each id would take several seconds.
+  expect(cpuMs() - start).toBeLessThan(1_000)
 })

@@ -1,10 +1,10 @@
-/** Google's refusals of a video in OpenAI's words. */
+/** Translates Google's errors about videos. */
 import { isRecord } from '../../reading/parts.ts'
 import type { VendorFault } from '../../vendor-error.ts'
 import { isPolicy } from '../../videos/states.ts'
 import { readFault } from '../fault.ts'
 
-/** The vendor's names, as the client may have written them. */
+/** The client's possible spellings of each of the vendor's fields. */
 const fields: Readonly<Record<string, readonly string[]>> = {
   durationSeconds: ['duration'],
   duration: ['duration'],

@@ -1,28 +1,28 @@
-/** Gemini Omni: an interaction in the background. Source: the Gemini API reference (interactions), as Google's client speaks it. */
+/** Gemini Omni: a background interaction. Sources: the Gemini API reference (interactions), and Google's client library. */
 import { isRecord } from '../../reading/parts.ts'
 import type { VideoLimits } from '../../video.ts'
 import type { Answer } from '../../videos/dialect.ts'
 import { failedStatus, refusedStatus, stateOf, textOf } from '../../videos/states.ts'
 import { readVideoFault } from './fault.ts'
 import type { FoundVideo, GoogleVideoDialect } from './dialect.ts'
-import { wishesIn } from './video-options.ts'
+import { videoOptionsOf } from './video-options.ts'
 
-const taken = ['aspectRatio', 'resolution', 'seed'] as const
+const supported = ['aspectRatio', 'resolution', 'seed'] as const
 
 export function omniDialect(ignored: readonly string[] | undefined): GoogleVideoDialect {
   return {
     submit: 'none',
     start({ request, model }) {
-      const { image, parameters } = wishesIn(request, taken, ignored)
+      const { image, parameters } = videoOptionsOf(request, supported, ignored)
       const { aspectRatio, resolution, seed } = parameters
       const text = { type: 'text', text: request.prompt }
-      const shown = image && { type: 'image', data: image.base64, mime_type: image.mediaType }
+      const input = image && { type: 'image', data: image.base64, mime_type: image.mediaType }
       return {
         path: '/interactions',
         body: {
           model: model.replace(/^models\//, ''),
-          input: shown === undefined ? [text] : [shown, text],
-          // Stored, for it is asked about later.
+          input: input === undefined ? [text] : [input, text],
+          // Stored, so that it can be polled.
           background: true,
           store: true,
           response_format: {
@@ -33,7 +33,7 @@ export function omniDialect(ignored: readonly string[] | undefined): GoogleVideo
             ...(resolution !== undefined && { resolution }),
           },
           generation_config: {
-            video_config: { task: shown === undefined ? 'text_to_video' : 'image_to_video' },
+            video_config: { task: input === undefined ? 'text_to_video' : 'image_to_video' },
             ...(seed !== undefined && { seed }),
           },
         },
@@ -47,7 +47,7 @@ export function omniDialect(ignored: readonly string[] | undefined): GoogleVideo
       if (state === 'failed') return failedStatus(answer['errors'] ?? answer['error'] ?? answer['status'])
       if (state !== 'completed') return { state }
       if (uri !== undefined) return { state, operation: { uri } }
-      // A refusal is an answer in words.
+      // Completed without a video: the model rejected the prompt in text.
       return base64 === undefined ? refusedStatus : { state }
     },
     cancel: (id) => ({ path: `/interactions/${id}/cancel`, body: {} }),
@@ -57,7 +57,7 @@ export function omniDialect(ignored: readonly string[] | undefined): GoogleVideo
   }
 }
 
-/** Source: the models' pages in Google's documentation. */
+/** Source: the pages of the models in Google's documentation. */
 export function omniLimits(model: string): VideoLimits {
   const longest = /omni-(?:flash|1\.1)/.test(model) ? 10 : 15
   return { durations: Array.from({ length: longest - 2 }, (_, index) => index + 3) }

@@ -1,6 +1,6 @@
 /**
- * Veo: a long-running prediction, whose name is asked about. Source: the Gemini API reference (predictLongRunning,
- * operations) and Vertex AI's (fetchPredictOperation), as Google's own client speaks them.
+ * Veo: a long-running prediction, polled by its name. Sources: the references of the Gemini API (predictLongRunning,
+ * operations) and of Vertex AI (fetchPredictOperation), and Google's client library.
  */
 import { GatewayError } from '../../../errors.ts'
 import { isRecord } from '../../reading/parts.ts'
@@ -9,21 +9,21 @@ import type { Answer } from '../../videos/dialect.ts'
 import { failedStatus, refusedStatus, textOf } from '../../videos/states.ts'
 import { collectionOf } from '../vendor.ts'
 import { readVideoFault } from './fault.ts'
-import { wishesIn } from './video-options.ts'
+import { videoOptionsOf } from './video-options.ts'
 import type { FoundVideo, GoogleVideoDialect } from './dialect.ts'
 
-const taken = ['aspectRatio', 'resolution', 'negativePrompt', 'personGeneration', 'seed', 'generateAudio'] as const
+const supported = ['aspectRatio', 'resolution', 'negativePrompt', 'personGeneration', 'seed', 'generateAudio'] as const
 
 export function veoDialect(ignored: readonly string[] | undefined): GoogleVideoDialect {
   return {
     submit: 'none',
     start({ request, model }) {
-      const { image, parameters } = wishesIn(request, taken, ignored)
-      const shown = image && { image: { bytesBase64Encoded: image.base64, mimeType: image.mediaType } }
+      const { image, parameters } = videoOptionsOf(request, supported, ignored)
+      const input = image && { image: { bytesBase64Encoded: image.base64, mimeType: image.mediaType } }
       return {
         path: `/${collectionOf(model)}:predictLongRunning`,
         body: {
-          instances: [{ prompt: request.prompt, ...shown }],
+          instances: [{ prompt: request.prompt, ...input }],
           parameters: { ...parameters, durationSeconds: request.duration, sampleCount: 1 },
         },
       }
@@ -36,41 +36,41 @@ export function veoDialect(ignored: readonly string[] | undefined): GoogleVideoD
     check(name) {
       const model = /^projects\/.*\/(models\/[^/]+)\/operations\//.exec(name)?.[1]
       if (model === undefined) return { method: 'GET', path: `/${name}` }
-      // On Vertex AI a prediction is not found by its name alone.
+      // Vertex AI finds a prediction only by its model and name.
       return { path: `/${model}:fetchPredictOperation`, body: { operationName: name } }
     },
     statusOf({ done, error, response }) {
       if (isRecord(error)) return failedStatus(error)
       if (done !== true) return { state: 'processing' }
-      return madeStatus(madeIn(response))
+      return statusFrom(resultIn(response))
     },
     fault: readVideoFault,
     large: true,
-    videoIn: ({ response }) => videoIn(madeIn(response)),
+    videoIn: ({ response }) => videoIn(resultIn(response)),
   }
 }
 
-/** Source: the models' pages in Google's documentation. */
+/** Source: the pages of the models in Google's documentation. */
 export function veoLimits(model: string): VideoLimits {
   return { durations: model.includes('veo-2') ? [5, 6, 7, 8] : [4, 6, 8] }
 }
 
-/** Segments of a path, none of which leads out of it. */
+/** Whether a name is a path to an operation, without segments such as `..`. */
 function isName(name: unknown): name is string {
   return typeof name === 'string' && /^\w[\w.-]*(?:\/\w[\w.-]*)+$/.test(name) && name.includes('/operations/')
 }
 
-/** The Gemini API wraps it once more than Vertex AI. */
-function madeIn(response: unknown): Answer {
+/** The Gemini API has one more level of nesting than Vertex AI. */
+function resultIn(response: unknown): Answer {
   const outer = isRecord(response) ? response : {}
   return isRecord(outer['generateVideoResponse']) ? outer['generateVideoResponse'] : outer
 }
 
-function madeStatus(made: Answer): VideoStatus {
-  const { uri, base64 } = videoIn(made)
+function statusFrom(result: Answer): VideoStatus {
+  const { uri, base64 } = videoIn(result)
   if (uri !== undefined) return { state: 'completed', operation: { uri } }
   if (base64 !== undefined) return { state: 'completed' }
-  if (Number(made['raiMediaFilteredCount']) > 0) return refusedStatus
+  if (Number(result['raiMediaFilteredCount']) > 0) return refusedStatus
   return failedStatus('no video')
 }
 

@@ -1,11 +1,11 @@
-/** What a client wants of a video beside its words, read alike for all of Google's video models. */
+/** Reads the options of a video request, for all of Google's video models. */
 import type { VideoRequest } from '../../../wire/video.ts'
 import { readDataUrl, type InlineData } from '../../data-url.ts'
 import { unsupportedValue } from '../../unsupported.ts'
 import { shapeOf, type ShapeRules } from '../../videos/shape.ts'
-import { readWishes, withShape, type Picture, type Settings } from '../../videos/video-options.ts'
+import { readVideoOptions, withShape, type Picture, type Settings } from '../../videos/video-options.ts'
 
-/** Google's own names for what a client may set, and what each takes. */
+/** Google's name and type of each option. */
 const kinds = {
   aspectRatio: 'string',
   resolution: 'string',
@@ -17,15 +17,19 @@ const kinds = {
 
 export type Parameter = keyof typeof kinds
 
-export interface Wishes {
+export interface GoogleVideoOptions {
   readonly image?: InlineData
   readonly parameters: Settings<Parameter>
 }
 
-/** `taken`: what the model takes. Throws 400 for everything else, unless the host lets it fall. */
-export function wishesIn(request: VideoRequest, taken: readonly Parameter[], ignored?: readonly string[]): Wishes {
-  const own = Object.fromEntries(taken.map((name) => [name, kinds[name]])) as typeof kinds
-  const { settings, picture } = readWishes(request, own, ignored)
+/** Throws a 400 for every option that is not `supported`, except for those that the host ignores. */
+export function videoOptionsOf(
+  request: VideoRequest,
+  supported: readonly Parameter[],
+  ignored?: readonly string[],
+): GoogleVideoOptions {
+  const own = Object.fromEntries(supported.map((name) => [name, kinds[name]])) as typeof kinds
+  const { settings, picture } = readVideoOptions(request, own, ignored)
   const image = picture && pictureOf(request, picture)
   return { ...(image && { image }), parameters: withShape(request, settings, { ...shapeOf(request, shapes) }) }
 }
@@ -33,11 +37,11 @@ export function wishesIn(request: VideoRequest, taken: readonly Parameter[], ign
 function pictureOf({ model }: VideoRequest, { field, url }: Picture): InlineData {
   const picture = readDataUrl(url)
   if (picture?.mediaType.startsWith('image/')) return picture
-  const why = 'send the picture as a data URL, such as "data:image/png;base64,…".'
+  const why = 'send the image as a data URL, such as "data:image/png;base64,…".'
   throw unsupportedValue({ publicModel: model }, field, why)
 }
 
-/** Upright or across, by Google's names for the shorter side. */
+/** Portrait or landscape; the resolutions are keyed by the pixels of the shorter side. */
 const shapes: ShapeRules = {
   ratios: ['16:9', '9:16'],
   resolutions: new Map([

@@ -1,4 +1,4 @@
-/** The models that make videos. Their files are given out to whoever has our key only, so that all go through us. */
+/** Google's video models. Their files require our key, so clients download them through the gateway. */
 import { GatewayError } from '../../../errors.ts'
 import type { Json } from '../../../wire/json.ts'
 import { readJsonObject, requireSuccess } from '../../answer.ts'
@@ -18,7 +18,7 @@ export function videosOf(vendor: Vendor, ignored: readonly string[] | undefined)
   const predictions = httpVideo(client, veo)
   const interactions = httpVideo(client, omni)
   return {
-    // Neither takes a token, nor lists what it has been given.
+    // Neither API accepts an idempotency token or can list its jobs.
     submit: 'none',
     limits: (model) => (isVeo(model) ? veoLimits(model) : isOmni(model) ? omniLimits(model) : undefined),
     async start(call) {
@@ -51,7 +51,7 @@ async function contentOf(
   return ranged(Buffer.from(base64, 'base64'), context.range)
 }
 
-/** Whoever speaks for Google names Google's own address, and has the file under its own. */
+/** Proxies return Google's URL of a file, but serve the file under their own base URL. */
 function fileAt(vendor: Vendor, uri: string): URL | null {
   const [file] = /\bfiles\/[\w-]+:download\b/.exec(uri) ?? []
   return file === undefined ? URL.parse(uri) : new URL(`${vendor.base}/${file}?alt=media`)

@@ -15,9 +15,9 @@ import { anthropicDialect, geminiDialect, scriptedDialect } from 'modelhatch/tes
 import { toFile } from 'openai'
 import { describe, expect, test } from 'vitest'
 import { vendorFor } from '../../../hosted.ts'
-import type { Sent } from '../../../providers/asking.ts'
+import type { Sent } from '../../../providers/vendor-requests.ts'
 import { served } from '../../../providers/served.ts'
-import { toldByClient, type Told } from '../../../providers/told.ts'
+import { resultOfClient, type ChatResult } from '../../../providers/chat-results.ts'
 
 const usage = {
   inputTokens: { total: 10, noCache: 6, cacheRead: 4, cacheWrite: 0 },
@@ -30,9 +30,9 @@ function saying(...chunks: LanguageModelV4StreamPart[]): MockLanguageModelV4 {
   return new MockLanguageModelV4({ doStream, supportedUrls: { 'image/*': [/^https:\/\/pictures\.test\//] } })
 }
 
-async function tell(model: MockLanguageModelV4, request: object = {}, options: AiSdkOptions = {}): Promise<Told> {
+async function tell(model: MockLanguageModelV4, request: object = {}, options: AiSdkOptions = {}): Promise<ChatResult> {
   const { client } = await served({ model: fromAiSdk(model, options) })
-  return toldByClient(client, { model: 'model', messages: [{ role: 'user', content: 'Hi' }], ...request }, true)
+  return resultOfClient(client, { model: 'model', messages: [{ role: 'user', content: 'Hi' }], ...request }, true)
 }
 
 describe('a chat', () => {
@@ -201,7 +201,7 @@ describe('a chat', () => {
     }
     const { client } = await served({ model: fromAiSdk(model) })
     const content = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } }]
-    const told = await toldByClient(client, { model: 'model', messages: [{ role: 'user', content }] }, false)
+    const told = await resultOfClient(client, { model: 'model', messages: [{ role: 'user', content }] }, false)
     expect(told).toMatchObject({ content: 'Old', finish: 'length', usage: { prompt_tokens: 3, completion_tokens: 4 } })
     expect(asked[0].prompt[0].content[0].data).toBe('AAEC')
   })
@@ -338,7 +338,7 @@ test('a provider of the SDK serves its models by their own names, and says which
     embeddingModels: { counter: new MockEmbeddingModelV4({ doEmbed: { embeddings: [[1]], warnings: [] } }) },
   })
   const { client } = await served({ 'sdk/*': fromAiSdk(provider, { name: 'sdk' }) })
-  const ask = (model: string) => toldByClient(client, { model, messages: [{ role: 'user', content: 'Hi' }] }, false)
+  const ask = (model: string) => resultOfClient(client, { model, messages: [{ role: 'user', content: 'Hi' }] }, false)
   expect(await ask('sdk/talker')).toMatchObject({ content: 'Hi' })
   expect((await ask('sdk/nobody')).error).toEqual({ status: 404, code: 'model_not_found' })
   expect((await client.embeddings.create({ model: 'sdk/counter', input: 'x' })).data[0]?.embedding).toEqual([1])

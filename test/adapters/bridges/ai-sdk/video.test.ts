@@ -5,7 +5,7 @@ import { fromAiSdk } from 'modelhatch/ai-sdk'
 import type { Json } from '../../../../src/wire/json.ts'
 import { describe, expect, test } from 'vitest'
 import { vendorFor } from '../../../hosted.ts'
-import type { Sent } from '../../../providers/asking.ts'
+import type { Sent } from '../../../providers/vendor-requests.ts'
 import { refusal, world } from './video-world.ts'
 
 type Options = Parameters<NonNullable<VideoModel['doGenerate']>>[0]

@@ -38,7 +38,7 @@ export const whole: string = JSON.stringify({
 })
 
 /** A vendor that works. */
-export function well(line: Line, stream: boolean): void {
+export function healthy(line: Line, stream: boolean): void {
   if (!stream) line.answer('200', 'application/json', whole)
   else line.events().chunk(events.join('')).last()
 }

@@ -1,12 +1,12 @@
-/** What a vendor gets to see of a chat request, through a gateway on a real socket. */
+/** Records the requests that a vendor receives for chat requests, through a gateway on a real socket. */
 import { APIError, type OpenAI } from 'openai'
 import type { Provider } from 'modelhatch/providers'
 import type { ModelOptions } from '../../src/models/registry.ts'
 import { vendorFor } from '../hosted.ts'
 import { served } from './served.ts'
 
-/** A body, in the words of the vendor. Loose, for a test looks into it as deep as it likes. */
-// oxlint-disable-next-line typescript/no-explicit-any -- a test reads what it expects to be there
+/** A request body in the vendor's format, untyped. */
+// oxlint-disable-next-line typescript/no-explicit-any -- tests assert the fields that they read
 export type Sent = any
 
 export interface Refusal {
@@ -16,23 +16,23 @@ export interface Refusal {
   readonly message: string
 }
 
-export interface Asking {
-  /** The body the vendor got. Throws when the gateway refused the request. */
+export interface VendorRequests {
+  /** The body that the vendor received. Throws if the gateway rejected the request. */
   readonly sent: (request: object) => Promise<Sent>
-  /** The refusal. Throws when the request came through to the vendor. */
+  /** The gateway's error. Throws if the vendor received the request. */
   readonly refused: (request: object) => Promise<Refusal>
-  /** Where the vendor was asked last. */
+  /** The URL of the last request to the vendor. */
   readonly url: () => string | undefined
 }
 
-/** The model is called `model`; `named` is what the vendor calls it. */
-export async function asking(
+/** The model is called `model`; `vendorModel` is the vendor's name for it. */
+export async function vendorRequests(
   make: (baseURL: string) => Provider,
-  named: string,
+  vendorModel: string,
   options: Partial<ModelOptions> = {},
-): Promise<Asking> {
+): Promise<VendorRequests> {
   const vendor = await vendorFor((_, response) => void response.writeHead(500).end())
-  const { client } = await served({ model: { provider: make(vendor.baseURL), providerModel: named, ...options } })
+  const { client } = await served({ model: { provider: make(vendor.baseURL), providerModel: vendorModel, ...options } })
   const ask = async (request: object) => {
     const before = vendor.requests.length
     const error = await failure(client, { model: 'model', messages: [{ role: 'user', content: 'Hi' }], ...request })
@@ -46,7 +46,7 @@ export async function asking(
     },
     async refused(request) {
       const { body, error } = await ask(request)
-      if (body !== undefined) throw new Error(`the vendor was asked: ${JSON.stringify(body)}`)
+      if (body !== undefined) throw new Error(`the vendor received the request: ${JSON.stringify(body)}`)
       const { status, code, param, message } = error
       return { status, code, param, message }
     },
@@ -61,5 +61,5 @@ async function failure(client: OpenAI, request: object): Promise<APIError> {
     if (error instanceof APIError) return error
     throw error
   }
-  throw new Error('a vendor that fails was answered for')
+  throw new Error('the request succeeded although the vendor fails')
 }

@@ -17,7 +17,7 @@ export interface Fault {
   readonly releaseAt?: string
 }
 
-export interface Met {
+export interface FaultResult {
   readonly status: number
   /** Without `date` and the connection headers. */
   readonly headers: Record<string, string>
@@ -32,7 +32,7 @@ export interface Met {
  * Sends the request, streaming or not. Fails unless there is exactly one receipt, no secret leaks anywhere, and the host
  * still serves afterwards.
  */
-export async function meet(fault: Fault, stream: boolean): Promise<Met> {
+export async function runFault(fault: Fault, stream: boolean): Promise<FaultResult> {
   const messages = recordChannels()
   const release = Promise.withResolvers<void>()
   const vendor = await rawVendor(fault.vendor, release.promise)

@@ -1,12 +1,12 @@
 /**
- * What the model wants to see again on the next turn, on its way through the client: in `extra_content.google` of the
- * message and of its calls, the place of Google's own OpenAI-compatible endpoint, which clients know to send back.
+ * Opaque data that the model needs back in the next turn. It travels through the client in `extra_content.google` of the
+ * message and of its tool calls, as at Google's own OpenAI-compatible endpoint; clients already send that field back.
  */
 import { isRecord } from '../reading/parts.ts'
 
 export type ContentPart = Readonly<Record<string, unknown>>
 
-/** The field of a message or a call. `own` are parts of the vendor's own work, such as code it ran. */
+/** The field for a message or a tool call. `own`: parts from the vendor's built-in tools, such as code that it ran. */
 export function extraContent(signature: string | undefined, own: readonly ContentPart[] = []): Record<string, unknown> {
   if (signature === undefined && own.length === 0) return {}
   const google = {
@@ -16,8 +16,8 @@ export function extraContent(signature: string | undefined, own: readonly Conten
   return { extra_content: { google } }
 }
 
-/** What a message of the past carries. */
-export function carriedBy(message: Readonly<Record<string, unknown>>): {
+/** The data in an earlier message. */
+export function readExtraContent(message: Readonly<Record<string, unknown>>): {
   readonly signature: string | undefined
   readonly own: readonly ContentPart[]
 } {

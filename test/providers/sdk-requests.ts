@@ -1,4 +1,4 @@
-/** What models of the AI SDK get to see of a request, by its own mocks. */
+/** Records the requests that models of the AI SDK receive, with the SDK's own mocks. */
 import { simulateReadableStream } from 'ai'
 import {
   MockEmbeddingModelV4,
@@ -9,12 +9,12 @@ import {
   MockVideoModelV4,
 } from 'ai/test'
 import { fromAiSdk } from 'modelhatch/ai-sdk'
-import type { Asking, Sent } from './asking.ts'
+import type { VendorRequests, Sent } from './vendor-requests.ts'
 import type { Asked } from './media-features.ts'
 import { served } from './served.ts'
 
-/** The options that a language model of this version gets. Throws what the gateway refused the request with. */
-export async function askingSdk(version: 'v2' | 'v3' | 'v4', urls: boolean): Promise<Pick<Asking, 'sent'>> {
+/** The options that a language model of this version receives. Throws the gateway's error if it rejects the request. */
+export async function sdkRequests(version: 'v2' | 'v3' | 'v4', urls: boolean): Promise<Pick<VendorRequests, 'sent'>> {
   const model = new MockLanguageModelV4({
     supportedUrls: urls ? { 'image/*': [/^https:/] } : {},
     doStream: async () => ({ stream: simulateReadableStream({ chunks: [] }) }),
@@ -34,20 +34,20 @@ export async function askingSdk(version: 'v2' | 'v3' | 'v4', urls: boolean): Pro
   }
 }
 
-/** A provider of the SDK, whose models write down what they are asked. */
+/** A provider of the SDK whose models record their requests. */
 export function sdkMedia(asked: Asked[]): ReturnType<typeof fromAiSdk> {
-  const note = (url: string) => async (options: object) => {
+  const record = (url: string) => async (options: object) => {
     asked.push({ url, text: JSON.stringify(options) })
-    throw new Error('that was all')
+    throw new Error('recorded, not served')
   }
   const provider = new MockProviderV4({
-    embeddingModels: { mock: new MockEmbeddingModelV4({ doEmbed: note('embedding') as never }) },
-    imageModels: { mock: new MockImageModelV4({ doGenerate: note('image') }) as never },
+    embeddingModels: { mock: new MockEmbeddingModelV4({ doEmbed: record('embedding') as never }) },
+    imageModels: { mock: new MockImageModelV4({ doGenerate: record('image') }) as never },
     transcriptionModels: {
-      mock: new MockTranscriptionModelV4({ doGenerate: note('transcription') }) as never,
+      mock: new MockTranscriptionModelV4({ doGenerate: record('transcription') }) as never,
     },
     languageModels: { mock: new MockLanguageModelV4() },
   })
-  const film = new MockVideoModelV4({ doStart: note('video'), doStatus: note('video') })
+  const film = new MockVideoModelV4({ doStart: record('video'), doStatus: record('video') })
   return fromAiSdk(Object.assign(provider, { videoModel: () => film }))
 }

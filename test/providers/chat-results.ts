@@ -1,4 +1,4 @@
-/** What a client is told by a chat answer: of a provider's own pieces, and of the official client. */
+/** Collects chat responses for comparison: from a provider's pieces, and from the official client. */
 import type { OpenAI } from 'openai'
 import { ContentFrames, type ChatPiece } from 'modelhatch/providers'
 import { ChatStreamState } from '../../src/endpoints/chat/stream-state.ts'
@@ -7,13 +7,13 @@ import {
   resultOfChunks,
   resultOfCompletion,
   errorOf,
-  type ChatResult as Told,
+  type ChatResult,
 } from '../../src/testing/chat-result.ts'
 
-export type { Told }
+export type { ChatResult }
 
-/** What a provider's pieces tell, without a gateway around them. */
-export async function toldByPieces(pieces: AsyncIterable<ChatPiece> | Iterable<ChatPiece>): Promise<Told> {
+/** The result of a provider's pieces, without a gateway. */
+export async function resultOfPieces(pieces: AsyncIterable<ChatPiece> | Iterable<ChatPiece>): Promise<ChatResult> {
   return resultOfChunks(
     (async function* () {
       const state = new ChatStreamState({ id: 'chatcmpl-test', created: 1, model: 'test' }, false)
@@ -27,8 +27,8 @@ export async function toldByPieces(pieces: AsyncIterable<ChatPiece> | Iterable<C
   )
 }
 
-/** What the official client is told, with and without `stream`. */
-export async function toldByClient(client: OpenAI, request: object, stream: boolean): Promise<Told> {
+/** The result that the official client gets, streamed or not. */
+export async function resultOfClient(client: OpenAI, request: object, stream: boolean): Promise<ChatResult> {
   try {
     if (!stream) return resultOfCompletion((await client.chat.completions.create(request as never)) as never)
     const asked = { ...request, stream, stream_options: { include_usage: true } }
