@@ -12,9 +12,9 @@ async function answered(reply: VendorReply, model = 'gemini-2.5-flash') {
   const vendor = await vendorFor(reply)
   const provider = gemini({ baseURL: vendor.baseURL, apiKey: 'secret' })
   const gateway = await served({ gemini: { provider, providerModel: model }, 'all/*': provider })
-  const tell = (stream: boolean, request: object = {}) =>
+  const chat = (stream: boolean, request: object = {}) =>
     resultOfClient(gateway.client, { model: 'gemini', ...question, ...request }, stream)
-  return { vendor, tell, ...gateway }
+  return { vendor, chat, ...gateway }
 }
 
 const json =
@@ -22,7 +22,7 @@ const json =
   (_, response) =>
     void response.writeHead(status, { 'content-type': 'application/json; charset=UTF-8' }).end(JSON.stringify(body))
 
-/** In the form that was asked for: one body, or an event each. */
+/** Responds in the requested form: one body, or one event for each. */
 const responses =
   (...bodies: object[]): VendorReply =>
   ({ url }, response) => {
@@ -50,27 +50,27 @@ const end = (finishReason: string, ...parts: object[]) => ({
 const call = (args: object) => ({ functionCall: { name: 'lookup', args } })
 
 describe.each([false, true])('streamed: %s', (stream) => {
-  test('calls that come one an event, beside text, are numbered over the whole answer', async () => {
-    const { tell } = await answered(
+  test('numbers tool calls from several events over the whole response', async () => {
+    const { chat } = await answered(
       responses(part({ text: 'Let me ' }, call({ q: 1 })), part({ text: 'see.' }), end('STOP', call({ q: 2 }))),
     )
-    const told = await tell(stream, { tools: [lookup] })
-    expect(told).toMatchObject({ content: 'Let me see.', finish: 'tool_calls' })
-    expect(told.calls.map(({ arguments: text }) => text)).toEqual(['{"q":1}', '{"q":2}'])
-    expect(told.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 })
+    const result = await chat(stream, { tools: [lookup] })
+    expect(result).toMatchObject({ content: 'Let me see.', finish: 'tool_calls' })
+    expect(result.calls.map(({ arguments: text }) => text)).toEqual(['{"q":1}', '{"q":2}'])
+    expect(result.usage).toMatchObject({ prompt_tokens: 3, completion_tokens: 9, total_tokens: 12 })
   })
 
-  test('a function has the name of the client, though it has another one there', async () => {
-    const { tell } = await answered(responses(end('STOP', { functionCall: { name: '_3d_model', args: {} } })))
-    const told = await tell(stream, { tools: [{ type: 'function', function: { name: '3d_model' } }] })
-    expect(told.calls).toMatchObject([{ name: '3d_model' }])
+  test('returns the client’s name of a function that has another name at the vendor', async () => {
+    const { chat } = await answered(responses(end('STOP', { functionCall: { name: '_3d_model', args: {} } })))
+    const result = await chat(stream, { tools: [{ type: 'function', function: { name: '3d_model' } }] })
+    expect(result.calls).toMatchObject([{ name: '3d_model' }])
   })
 
-  test('where only one call is wanted, only the first is handed on', async () => {
-    const { tell } = await answered(responses(end('STOP', call({ q: 1 }), call({ q: 2 }))))
-    const told = await tell(stream, { tools: [lookup], parallel_tool_calls: false })
-    expect(told.calls.map(({ arguments: text }) => text)).toEqual(['{"q":1}'])
-    expect(told.finish).toBe('tool_calls')
+  test('passes on only the first call if parallel calls are disabled', async () => {
+    const { chat } = await answered(responses(end('STOP', call({ q: 1 }), call({ q: 2 }))))
+    const result = await chat(stream, { tools: [lookup], parallel_tool_calls: false })
+    expect(result.calls.map(({ arguments: text }) => text)).toEqual(['{"q":1}'])
+    expect(result.finish).toBe('tool_calls')
   })
 
   test.each([
@@ -79,17 +79,17 @@ describe.each([false, true])('streamed: %s', (stream) => {
     ['SPII', 'content_filter'],
     ['IMAGE_SAFETY', 'content_filter'],
     ['OTHER', 'stop'],
-  ])('%s is %s', async (reason, finish) => {
-    const { tell } = await answered(responses(end(reason, { text: 'Hi' })))
-    expect(await tell(stream)).toMatchObject({ content: 'Hi', finish })
+  ])('maps the finish reason %s to %s', async (reason, finish) => {
+    const { chat } = await answered(responses(end(reason, { text: 'Hi' })))
+    expect(await chat(stream)).toMatchObject({ content: 'Hi', finish })
   })
 
   test.each(['MALFORMED_FUNCTION_CALL', 'UNEXPECTED_TOOL_CALL', 'TOO_MANY_TOOL_CALLS', 'MALFORMED_RESPONSE'])(
     '%s is no answer',
     async (reason) => {
-      const { tell } = await answered(responses(end(reason, call({}))))
-      const told = await tell(stream)
-      expect(told).toMatchObject({ calls: [], finish: null, error: { status: 503 } })
+      const { chat } = await answered(responses(end(reason, call({}))))
+      const result = await chat(stream)
+      expect(result).toMatchObject({ calls: [], finish: null, error: { status: 503 } })
     },
   )
 
@@ -109,7 +109,7 @@ describe.each([false, true])('streamed: %s', (stream) => {
     [404, { status: 'NOT_FOUND', message: 'models/gemini-2.5-flash is not found' }, 503, 'service_unavailable', null],
     [500, { status: 'INTERNAL', message: 'secret' }, 503, 'service_unavailable', null],
     [503, { status: 'UNAVAILABLE', message: 'overloaded' }, 503, 'service_unavailable', null],
-  ])('%i %j becomes %i', async (status, error, expected, code, param) => {
+  ])('maps %i %j to %i', async (status, error, expected, code, param) => {
     const { client } = await answered(json({ error: { code: status, ...error } }, status))
     const thrown = await client.chat.completions
       .create({ model: 'gemini', ...question, stream, max_tokens: 99 } as never)
@@ -118,13 +118,13 @@ describe.each([false, true])('streamed: %s', (stream) => {
     expect(JSON.stringify(thrown)).not.toMatch(/secret/)
   })
 
-  test('a question that is too long says so', async () => {
+  test('maps a prompt that is too long to context_length_exceeded', async () => {
     const message = 'The input token count (9) exceeds the maximum number of tokens allowed (8).'
-    const { tell } = await answered(json({ error: { code: 400, status: 'INVALID_ARGUMENT', message } }, 400))
-    expect((await tell(stream)).error).toEqual({ status: 400, code: 'context_length_exceeded' })
+    const { chat } = await answered(json({ error: { code: 400, status: 'INVALID_ARGUMENT', message } }, 400))
+    expect((await chat(stream)).error).toEqual({ status: 400, code: 'context_length_exceeded' })
   })
 
-  test('an error in a list, as it comes in place of a stream, is read', async () => {
+  test('reads an error that is wrapped in a list, as for a stream', async () => {
     const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }]
     const error = { code: 429, status: 'RESOURCE_EXHAUSTED', details }
     const { url } = await answered(json([{ error }], 429))
@@ -137,29 +137,29 @@ describe.each([false, true])('streamed: %s', (stream) => {
     await response.body?.cancel()
   })
 
-  test('a model name of the client’s own that the vendor does not know is a 404', async () => {
+  test('is a 404 for an unknown model that the client chose itself', async () => {
     const { client } = await answered(json({ error: { code: 404, status: 'NOT_FOUND' } }, 404))
-    const told = await resultOfClient(client, { model: 'all/nope', ...question }, stream)
-    expect(told.error).toEqual({ status: 404, code: 'model_not_found' })
+    const result = await resultOfClient(client, { model: 'all/nope', ...question }, stream)
+    expect(result.error).toEqual({ status: 404, code: 'model_not_found' })
   })
 
-  test('a schema that was filled in through a function is the content of the answer', async () => {
-    const { tell } = await answered(responses(end('STOP', { functionCall: { name: 'thing', args: { a: 1 } } })))
+  test('returns the arguments of the answer tool as content', async () => {
+    const { chat } = await answered(responses(end('STOP', { functionCall: { name: 'thing', args: { a: 1 } } })))
     const format = { type: 'json_schema', json_schema: { name: 'thing', schema: { type: 'object' } } }
-    const told = await tell(stream, { response_format: format, tools: [lookup] })
-    expect(told).toMatchObject({ content: '{"a":1}', calls: [], finish: 'stop' })
+    const result = await chat(stream, { response_format: format, tools: [lookup] })
+    expect(result).toMatchObject({ content: '{"a":1}', calls: [], finish: 'stop' })
   })
 
-  test('a picture in the answer is a part of the message', async () => {
+  test('returns an image as a part of the message', async () => {
     const inlineData = { mimeType: 'image/png', data: 'AAEC' }
-    const { tell } = await answered(responses(part({ text: 'Look:' }, { inlineData }), end('STOP', { inlineData })))
-    const told = await tell(stream)
+    const { chat } = await answered(responses(part({ text: 'Look:' }, { inlineData }), end('STOP', { inlineData })))
+    const result = await chat(stream)
     const url = 'data:image/png;base64,AAEC'
     const image = { type: 'image_url', image_url: { url } }
-    expect(told).toMatchObject({ content: 'Look:', extra: { images: [image, image] } })
+    expect(result).toMatchObject({ content: 'Look:', extra: { images: [image, image] } })
   })
 
-  test('several candidates are several choices', async () => {
+  test('returns several candidates as several choices', async () => {
     const two = {
       candidates: [
         { index: 1, content: { parts: [{ text: 'b' }] }, finishReason: 'STOP' },
@@ -195,18 +195,18 @@ interface Chunk {
   }[]
 }
 
-test('an error behind the first words ends the stream with an error', async () => {
-  const { tell } = await answered(responses(part({ text: 'Hi' }), { error: { code: 500, status: 'INTERNAL' } }))
-  const told = await tell(true)
-  expect(told).toMatchObject({ content: 'Hi', finish: null, error: { code: 'service_unavailable' } })
+test('ends the stream with an error that arrives after the first content', async () => {
+  const { chat } = await answered(responses(part({ text: 'Hi' }), { error: { code: 500, status: 'INTERNAL' } }))
+  const result = await chat(true)
+  expect(result).toMatchObject({ content: 'Hi', finish: null, error: { code: 'service_unavailable' } })
 })
 
-test('an error in front of the first word is a status, though the vendor said 200', async () => {
-  const { tell } = await answered(responses({ error: { code: 429, status: 'RESOURCE_EXHAUSTED' } }))
-  expect((await tell(true)).error).toEqual({ status: 429, code: 'rate_limit_exceeded' })
+test('turns an error inside a 200 before the first content into a status', async () => {
+  const { chat } = await answered(responses({ error: { code: 429, status: 'RESOURCE_EXHAUSTED' } }))
+  expect((await chat(true)).error).toEqual({ status: 429, code: 'rate_limit_exceeded' })
 })
 
-test('arguments that come in pieces are put together by their places', async () => {
+test('assembles arguments that arrive in pieces by their paths', async () => {
   const pieces = [
     { jsonPath: '$.name', stringValue: 'a"', willContinue: true },
     { jsonPath: '$.name', stringValue: 'b' },
@@ -218,21 +218,21 @@ test('arguments that come in pieces are put together by their places', async () 
     { jsonPath: '$.__proto__.x', numberValue: 1 },
   ]
   const open = { name: 'lookup', willContinue: true }
-  const { tell } = await answered(
+  const { chat } = await answered(
     responses(
       part({ functionCall: open }),
       ...pieces.map((piece) => part({ functionCall: { partialArgs: [piece], willContinue: true } })),
       end('STOP', { functionCall: {} }),
     ),
   )
-  const told = await tell(true)
-  expect(told.calls.map(({ arguments: text }) => text)).toEqual([
+  const result = await chat(true)
+  expect(result.calls.map(({ arguments: text }) => text)).toEqual([
     '{"name":"a\\"b","list":[{"n":1.5,"on":true},null],"empty":[],"__proto__":{"x":1}}',
   ])
   expect(Object.prototype).not.toHaveProperty('x')
 })
 
-test('the vendor’s models are listed', async () => {
+test('lists the vendor’s models', async () => {
   const { client, vendor } = await answered(json({ models: [{ name: 'models/gemini-x' }] }))
   const listed = (await client.models.list()).data.find(({ id }) => id === 'all/gemini-x')
   expect(listed).toMatchObject({ object: 'model', owned_by: 'google' })

@@ -1,4 +1,4 @@
-/** Vectors and pictures. */
+/** Embeddings and images. */
 import { createHash } from 'node:crypto'
 import { gemini } from 'modelhatch/providers'
 import type { VendorReply } from 'modelhatch/testing'
@@ -24,7 +24,7 @@ const json =
     void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
 
 describe('embeddings', () => {
-  test.skipIf(!hasShared)('the recorded vector comes through, in base64 to the bit', async () => {
+  test.skipIf(!hasShared)('returns the recorded vector, in base64 bit for bit', async () => {
     const recording = recordingsOf('gemini').find(({ file }) => file === 'embedding.json')
     if (recording === undefined) throw new Error('no recording')
     const { client, sent } = await against(replay(recording), 'gemini-embedding-2-preview')
@@ -41,9 +41,9 @@ describe('embeddings', () => {
     expect(sent()).toEqual({ requests: [request] })
   })
 
-  test('many inputs go in batches of a hundred, and come back in order', async () => {
-    const { client, vendor } = await against(({ json: asked }, response) => {
-      const { requests } = asked as { requests: { content: { parts: [{ text: string }] } }[] }
+  test('splits many inputs into batches of a hundred, and returns them in order', async () => {
+    const { client, vendor } = await against(({ json: body }, response) => {
+      const { requests } = body as { requests: { content: { parts: [{ text: string }] } }[] }
       const embeddings = requests.map(({ content }) => ({ values: [Number(content.parts[0].text)] }))
       response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ embeddings }))
     })
@@ -54,7 +54,7 @@ describe('embeddings', () => {
     expect(vendor.requests[0]?.url).toBe('/v1beta/models/gemini-x:batchEmbedContents')
   })
 
-  test('tokens are refused, for the vendor takes texts', async () => {
+  test('rejects tokens, because the vendor accepts only strings', async () => {
     const { client } = await against(json({}))
     const refused = client.embeddings.create({ model: 'model', input: [1, 2] })
     await expect(refused).rejects.toMatchObject({ status: 400, param: 'input' })
@@ -67,8 +67,8 @@ const drawn = {
   usageMetadata: { promptTokenCount: 9, candidatesTokenCount: 1_290 },
 }
 
-describe('pictures', () => {
-  test.skipIf(!hasShared)('the recorded picture comes through', async () => {
+describe('images', () => {
+  test.skipIf(!hasShared)('returns the recorded image', async () => {
     const recording = recordingsOf('gemini').find(({ file }) => file === 'image-output.json')
     if (recording === undefined) throw new Error('no recording')
     const { client } = await against(replay(recording))
@@ -77,7 +77,7 @@ describe('pictures', () => {
     expect(answer.usage).toMatchObject({ input_tokens: 9, output_tokens: 1_290, total_tokens: 1_299 })
   })
 
-  test('several are several calls, and what they cost is added up', async () => {
+  test('sends one request for each image, and adds up their usage', async () => {
     const { client, vendor, sent } = await against(json(drawn))
     const two = await client.images.generate({ model: 'model', prompt: 'A cat', n: 2, size: '1536x1024' })
     expect(two.data).toEqual([{ b64_json: inlineData.data }, { b64_json: inlineData.data }])
@@ -89,7 +89,7 @@ describe('pictures', () => {
     })
   })
 
-  test('an edit shows the pictures to the model', async () => {
+  test('sends the images of an edit to the model', async () => {
     const { client, sent } = await against(json(drawn))
     const image = await toFile(Buffer.from('iVBORw0KGgo=', 'base64'), 'a.png', { type: 'image/png' })
     const answer = await client.images.edit({ model: 'model', prompt: 'Bluer', image })
@@ -97,7 +97,7 @@ describe('pictures', () => {
     expect(sent().contents[0].parts).toEqual([{ text: 'Bluer' }, { inlineData }])
   })
 
-  test('what it cannot do is refused by name', async () => {
+  test('rejects unsupported fields by name', async () => {
     const { client, vendor } = await against(json(drawn))
     const wrong: readonly [object, string][] = [
       [{ size: '1000x333' }, 'size'],
@@ -118,13 +118,13 @@ describe('pictures', () => {
   test.each([
     { promptFeedback: { blockReason: 'SAFETY' } },
     { candidates: [{ finishReason: 'IMAGE_SAFETY', content: {} }] },
-  ])('a picture the vendor will not draw is a matter of its policy', async (body) => {
+  ])('maps a rejected image to content_policy_violation', async (body) => {
     const { client } = await against(json(body))
     const refused = client.images.generate({ model: 'model', prompt: 'A cat' })
     await expect(refused).rejects.toMatchObject({ status: 400, code: 'content_policy_violation' })
   })
 
-  test('no picture and no reason is a failure', async () => {
+  test('is a failure if there is neither an image nor a reason', async () => {
     const { client } = await against(
       json({ candidates: [{ finishReason: 'STOP', content: { parts: [{ text: 'No.' }] } }] }),
     )

@@ -33,19 +33,19 @@ describe.skipIf(!hasShared)('signatures', () => {
   const signed = recordingsOf('gemini').filter(({ expect: { round_trip: kept } }) => kept !== undefined)
 
   test.each(signed.flatMap((each) => [true, false].map((stream) => ({ ...each, wants: stream }))))(
-    'go back to the model where they belong: $file, streamed to the client: $wants',
+    'are sent back to the model in the right place: $file, streamed to the client: $wants',
     async (recording) => {
       const vendor = await vendorFor(replay(recording))
       const { client } = await served({
         gemini: { provider: gemini({ baseURL: vendor.baseURL }), providerModel: 'gemini-2.5-pro' },
       })
-      const told = await resultOfClient(client, question, recording.wants)
-      const calls = told.calls.map(({ id, name, arguments: text, extra }) => {
+      const result = await resultOfClient(client, question, recording.wants)
+      const calls = result.calls.map(({ id, name, arguments: text, extra }) => {
         return { id, type: 'function', function: { name, arguments: text }, ...extra }
       })
-      const answer = { role: 'assistant', content: told.content, ...(calls.length > 0 && { tool_calls: calls }) }
+      const answer = { role: 'assistant', content: result.content, ...(calls.length > 0 && { tool_calls: calls }) }
       const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'done' }))
-      const next = [...question.messages, { ...answer, ...told.extra }, ...results, { role: 'user', content: 'On.' }]
+      const next = [...question.messages, { ...answer, ...result.extra }, ...results, { role: 'user', content: 'On.' }]
 
       await resultOfClient(client, { ...question, messages: next }, false)
 
@@ -65,17 +65,17 @@ describe.skipIf(!hasShared)('signatures', () => {
 })
 
 test.skipIf(!hasShared)(
-  'a turn with a call, its signature and its result is sent as in the recorded request',
+  'sends a turn with a call, its signature and its result as in the recorded request',
   async () => {
     const { body } = sharedJson('recordings/gemini/tool-result-turn.request.json') as { body: Sent }
     const vendor = await vendorFor((_, response) => void response.writeHead(500).end())
     const { client } = await served({
       gemini: { provider: gemini({ baseURL: vendor.baseURL }), providerModel: 'gemini-3-flash-preview' },
     })
-    const [asked, called, answered] = body.contents
+    const [user, called, answered] = body.contents
     const { functionCall: past, thoughtSignature: signature } = called.parts[0]
     const messages = [
-      { role: 'user', content: asked.parts[0].text },
+      { role: 'user', content: user.parts[0].text },
       {
         role: 'assistant',
         tool_calls: [

@@ -12,9 +12,9 @@ const lookup = {
 const called = (id: string, text: string, more: object = {}) => {
   return { id, type: 'function', function: { name: 'lookup', arguments: text }, ...more }
 }
-const asked = { role: 'user', content: 'Hi' }
+const hello = { role: 'user', content: 'Hi' }
 
-async function marks(model: string, messages: object[]) {
+async function signaturesIn(model: string, messages: object[]) {
   const body = await (await of(model)).sent({ messages })
   return body.contents[1].parts.map((part: Sent) => part.thoughtSignature)
 }
@@ -24,7 +24,7 @@ function showing(url: string) {
 }
 
 describe('messages', () => {
-  test('instructions from all over the conversation are joined in front, whole', async () => {
+  test('moves all instructions of the conversation to systemInstruction', async () => {
     const { sent } = await of('gemini-3-flash')
     const body = await sent({
       messages: [
@@ -35,7 +35,7 @@ describe('messages', () => {
             { type: 'text', text: 'kind.' },
           ],
         },
-        asked,
+        hello,
         { role: 'developer', content: 'Be brief.' },
       ],
     })
@@ -43,19 +43,19 @@ describe('messages', () => {
     expect(body.contents).toEqual([{ role: 'user', parts: [{ text: 'Hi' }] }])
   })
 
-  test('instructions alone are a question; a model without a place for them is told in front of the question', async () => {
+  test('sends a request with only instructions as a user message, as for a model without systemInstruction', async () => {
     const system = { role: 'system', content: 'Say hello.' }
     const alone = await (await of('gemini-3-flash')).sent({ messages: [system] })
     expect(alone).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Say hello.' }] }] })
-    const plain = await (await of('gemma-3-27b-it')).sent({ messages: [system, asked] })
+    const plain = await (await of('gemma-3-27b-it')).sent({ messages: [system, hello] })
     expect(plain).toEqual({ contents: [{ role: 'user', parts: [{ text: 'Say hello.' }, { text: 'Hi' }] }] })
   })
 
-  test('the results of parallel calls stand in one turn, by the name of their function, in front of new words', async () => {
+  test('sends the results of parallel calls in one turn, named by their functions, before new text', async () => {
     const { sent } = await of('gemini-2.5-flash')
     const body = await sent({
       messages: [
-        asked,
+        hello,
         { role: 'assistant', content: 'Let me see.', tool_calls: [called('a', '{"q":"x"}'), called('b', '')] },
         { role: 'tool', tool_call_id: 'b', content: '{"two": 2}' },
         { role: 'user', content: 'And?' },
@@ -82,12 +82,12 @@ describe('messages', () => {
     ])
   })
 
-  test('a result that would be read as a reference stays text', async () => {
+  test('sends a result with a $ref as text', async () => {
     const { sent } = await of('gemini-2.5-flash')
     const content = '{"schema":{"$ref":"#/x"}}'
     const body = await sent({
       messages: [
-        asked,
+        hello,
         { role: 'assistant', tool_calls: [called('a', '{}')] },
         { role: 'tool', tool_call_id: 'a', content },
       ],
@@ -95,25 +95,25 @@ describe('messages', () => {
     expect(body.contents[2].parts[0].functionResponse.response).toEqual({ output: content })
   })
 
-  test('calls of another vendor go to a Gemini 3 with the mark that stands for a missing signature', async () => {
+  test('sends calls of another vendor’s model to Gemini 3 with the value for a missing signature', async () => {
     const messages = [
-      asked,
+      hello,
       { role: 'assistant', tool_calls: [called('a', '{}'), called('b', '{}')] },
       { role: 'tool', tool_call_id: 'a', content: '1' },
       { role: 'tool', tool_call_id: 'b', content: '2' },
     ]
-    expect(await marks('gemini-3-flash', messages)).toEqual(['skip_thought_signature_validator', undefined])
-    expect(await marks('gemini-2.5-flash', messages)).toEqual([undefined, undefined])
+    expect(await signaturesIn('gemini-3-flash', messages)).toEqual(['skip_thought_signature_validator', undefined])
+    expect(await signaturesIn('gemini-2.5-flash', messages)).toEqual([undefined, undefined])
     const own = { extra_content: { google: { thought_signature: 's' } } }
     const signed = { role: 'assistant', tool_calls: [called('a', '{}', own), called('b', '{}')] }
-    expect(await marks('gemini-3-flash', [asked, signed, ...messages.slice(2)])).toEqual(['s', undefined])
+    expect(await signaturesIn('gemini-3-flash', [hello, signed, ...messages.slice(2)])).toEqual(['s', undefined])
   })
 
-  test('broken arguments of the past are shown as they are', async () => {
+  test('sends broken arguments of an earlier call as text', async () => {
     const { sent } = await of('gemini-2.5-flash')
     const body = await sent({
       messages: [
-        asked,
+        hello,
         { role: 'assistant', tool_calls: [called('a', '[1')] },
         { role: 'tool', tool_call_id: 'a', content: '' },
       ],
@@ -123,7 +123,7 @@ describe('messages', () => {
 })
 
 describe('media', () => {
-  test('data goes inline', async () => {
+  test('sends data inline', async () => {
     const { sent } = await of('gemini-3-flash')
     const content = [
       { type: 'image_url', image_url: { url: 'data:image/png;charset=x;base64,AAEC' } },
@@ -137,7 +137,7 @@ describe('media', () => {
     )
   })
 
-  test('an address is refused with the way out, unless Google itself can read it', async () => {
+  test('rejects a URL and suggests a data URL, unless Google can fetch it', async () => {
     const { sent, refused } = await of('gemini-3-flash')
     const refusal = await refused(showing('https://example.test/cat.png'))
     expect(refusal).toMatchObject({ status: 400, param: 'messages[0].content[0].image_url.url' })
@@ -146,9 +146,9 @@ describe('media', () => {
     expect(body.contents[0].parts).toEqual([{ fileData: { fileUri: 'https://www.youtube.com/watch?v=1' } }])
   })
 
-  test('a picture as the result of a tool stands inside it, on older models beside it', async () => {
+  test('sends an image in a tool result inside it, and for older models next to it', async () => {
     const messages = [
-      asked,
+      hello,
       { role: 'assistant', tool_calls: [called('a', '{}')] },
       {
         role: 'tool',
@@ -170,7 +170,7 @@ describe('media', () => {
 })
 
 describe('tools', () => {
-  test('a schema reaches the model as it is', async () => {
+  test('passes a schema on unchanged', async () => {
     const { sent } = await of('gemini-2.5-flash')
     const parameters = {
       type: 'object',
@@ -193,22 +193,22 @@ describe('tools', () => {
       { type: 'function', function: { name: 'lookup' } },
       { mode: 'ANY', allowedFunctionNames: ['lookup'] },
     ],
-  ])('tool_choice %j', async (choice, expected) => {
+  ])('translates tool_choice %j', async (choice, expected) => {
     const { sent } = await of('gemini-2.5-flash')
     const body = await sent({ tools: [lookup], tool_choice: choice })
     expect(body.toolConfig).toEqual({ functionCallingConfig: expected })
   })
 
   test.each<[string, object, unknown]>([
-    ['that says nothing is left out', {}, undefined],
+    ['is omitted if it is empty', {}, undefined],
     [
-      'that may be nothing is that of an object',
+      'of a nullable object becomes one of an object',
       { type: ['object', 'null'], properties: { q: { type: ['string', 'null'] } } },
       { type: 'object', properties: { q: { type: ['string', 'null'] } } },
     ],
-    ['of no type is that of an object', { properties: { q: {} } }, { type: 'object', properties: { q: {} } }],
+    ['without a type becomes one of an object', { properties: { q: {} } }, { type: 'object', properties: { q: {} } }],
     [
-      'by reference is what it refers to',
+      'that is a reference is replaced by its target',
       { $ref: '#/$defs/A', $defs: { A: { type: 'object', properties: { a: { $ref: '#/$defs/A' } } } } },
       {
         type: 'object',
@@ -217,7 +217,7 @@ describe('tools', () => {
       },
     ],
     [
-      'has nothing beside its references',
+      'has no keywords next to a reference',
       {
         type: 'object',
         properties: { $ref: { type: 'string' }, a: { $ref: '#/$defs/A', description: 'An A' } },
@@ -237,14 +237,14 @@ describe('tools', () => {
     expect(JSON.stringify(parameters)).toBe(before)
   })
 
-  test('a name the vendor does not take is another one there, in all places', async () => {
+  test('replaces a name that the vendor rejects wherever it occurs', async () => {
     const { sent } = await of('gemini-3-flash')
     const tool = (name: string) => ({ type: 'function', function: { name } })
     const past = { id: 'a', type: 'function', function: { name: '3d_model', arguments: '{}' } }
     const body = await sent({
       tools: ['3d_model', '_3d_model', '-x', 'a b'].map(tool),
       tool_choice: tool('3d_model'),
-      messages: [asked, { role: 'assistant', tool_calls: [past] }, { role: 'tool', tool_call_id: 'a', content: '1' }],
+      messages: [hello, { role: 'assistant', tool_calls: [past] }, { role: 'tool', tool_call_id: 'a', content: '1' }],
     })
     const names = body.tools[0].functionDeclarations.map(({ name }: Sent) => name)
     expect(names).toEqual(['_3d_model_2', '_3d_model', '_-x', 'a_b'])
@@ -253,18 +253,18 @@ describe('tools', () => {
     expect(body.contents[2].parts[0].functionResponse.name).toBe('_3d_model_2')
   })
 
-  test('strict arguments are validated', async () => {
+  test('requests validated calls for strict functions', async () => {
     const { sent } = await of('gemini-2.5-flash')
     const strict = { type: 'function', function: { ...lookup.function, strict: true } }
     expect((await sent({ tools: [strict] })).toolConfig).toEqual({ functionCallingConfig: { mode: 'VALIDATED' } })
   })
 })
 
-describe('the form of the answer', () => {
+describe('response_format', () => {
   const schema = { type: 'object', properties: { kind: { const: 'x' }, const: { type: 'string' } }, required: ['kind'] }
   const format = { type: 'json_schema', json_schema: { name: 'thing', schema } }
 
-  test('a schema holds the model; the keyword it does not know is said otherwise', async () => {
+  test('sends a schema, and replaces the keyword that the vendor does not know', async () => {
     const { sent } = await of('gemini-2.5-flash')
     expect((await sent({ response_format: format })).generationConfig).toEqual({
       responseMimeType: 'application/json',
@@ -276,13 +276,13 @@ describe('the form of the answer', () => {
     })
   })
 
-  test('a JSON object', async () => {
+  test('requests a JSON object', async () => {
     const { sent } = await of('gemini-2.5-flash')
     const body = await sent({ response_format: { type: 'json_object' } })
     expect(body.generationConfig).toEqual({ responseMimeType: 'application/json' })
   })
 
-  test('beside tools an old model answers through a function it must call', async () => {
+  test('gives an older model with tools a schema as a forced function', async () => {
     const old = await (await of('gemini-2.5-flash')).sent({ response_format: format, tools: [lookup] })
     expect(old).not.toHaveProperty('generationConfig')
     expect(old.tools[0].functionDeclarations.map(({ name }: Sent) => name)).toEqual(['lookup', 'thing'])
@@ -292,7 +292,7 @@ describe('the form of the answer', () => {
     expect(young).not.toHaveProperty('toolConfig')
   })
 
-  test('beside tools an old model is asked for a JSON object in words', async () => {
+  test('gives an older model with tools an instruction to respond in JSON', async () => {
     const { sent } = await of('gemini-2.5-flash')
     const body = await sent({ response_format: { type: 'json_object' }, tools: [lookup] })
     expect(body.systemInstruction.parts[0].text).toMatch(/JSON object/)
@@ -311,13 +311,13 @@ test.each([
   ['gemini-2.5-flash', 'medium', { thinkingBudget: 8_192, includeThoughts: true }],
   ['gemini-2.5-flash', 'max', { thinkingBudget: 24_576, includeThoughts: true }],
   ['gemini-2.0-flash', 'none', undefined],
-])('thinking: %s at effort %s', async (model, effort, config) => {
+])('sets the thinking of %s for effort %s', async (model, effort, config) => {
   const { sent } = await of(model)
   expect((await sent({ reasoning_effort: effort })).generationConfig?.thinkingConfig).toEqual(config)
 })
 
 describe('settings', () => {
-  test('have other names', async () => {
+  test('are sent under the vendor’s names', async () => {
     const { sent } = await of('gemini-2.5-flash')
     const body = await sent({
       temperature: 1.5,
@@ -351,7 +351,7 @@ describe('settings', () => {
     expect(body.safetySettings).toEqual([{ category: 'c', threshold: 't' }])
   })
 
-  test('what the model cannot do is refused by the name of the field', async () => {
+  test('rejects unsupported fields by name', async () => {
     const { refused, sent } = await of('gemini-2.0-flash')
     for (const [field, value] of Object.entries({
       logit_bias: { 1: 5 },
@@ -373,13 +373,13 @@ test.each([
   ['gemini-x', '/v1beta/models/gemini-x:generateContent'],
   ['tunedModels/x-1', '/v1beta/tunedModels/x-1:generateContent'],
   ['../../secrets?x=', '/v1beta/models/..%2F..%2Fsecrets%3Fx%3D:generateContent'],
-])('the model %s is asked at %s', async (model, path) => {
+])('sends the model %s to %s', async (model, path) => {
   const { sent, url } = await of(model)
   await sent({})
   expect(url()).toBe(path)
 })
 
-test('a version in the address is kept', async () => {
+test('keeps a version in the base URL', async () => {
   const place = '/v1/projects/p/locations/l/publishers/google'
   const { sent, url } = await vendorRequests(
     (baseURL) => gemini({ baseURL: baseURL.replace('/v1', place), headers: { authorization: 'Bearer t' } }),

@@ -1,10 +1,10 @@
-/** What becomes of videos when Google refuses, breaks down, or has its files elsewhere. */
+/** Videos when Google rejects a request, fails, or stores its files elsewhere. */
 import { describe, expect, test } from 'vitest'
 import { Vendor } from '../../../src/providers/gemini/vendor.ts'
 import { vendorFor } from '../../hosted.ts'
 import { key, omni, veo, world } from './video-world.ts'
 
-describe('a vendor that refuses a submission', () => {
+describe('a rejected submission', () => {
   const refusal = async (code: number, error: object, fields: object = {}) => {
     const { vendor, ask, events } = await world()
     vendor.reply = (_, response) =>
@@ -29,39 +29,39 @@ describe('a vendor that refuses a submission', () => {
     expect(await refusal(400, { message, status: 'INVALID_ARGUMENT' }, fields)).toMatchObject({ status: 400, param })
   })
 
-  test('for its policy is told like a filtered video', async () => {
+  test('is reported like a filtered video if it violates the content policy', async () => {
     const message = 'The prompt violates Google’s Responsible AI practices.'
     expect(await refusal(400, { message })).toMatchObject({ status: 400, code: 'content_policy_violation' })
   })
 
-  test('because it has no such model is a 404 where clients name its models', async () => {
+  test('is a 404 for an unknown model if clients choose the vendor’s models', async () => {
     expect(await refusal(404, { message: 'is no longer available', status: 'NOT_FOUND' })).toMatchObject({
       status: 404,
       code: 'model_not_found',
     })
   })
 
-  test('because it does not know us is not the client’s affair', async () => {
+  test('is a 503 for an invalid key of ours', async () => {
     const details = [{ reason: 'API_KEY_INVALID' }]
-    const told = await refusal(400, { message: 'API key not valid.', details })
-    expect(told).toMatchObject({ status: 503, code: 'service_unavailable' })
-    expect(told.events.map(({ type }) => type)).toEqual(['created', 'failed'])
+    const error = await refusal(400, { message: 'API key not valid.', details })
+    expect(error).toMatchObject({ status: 503, code: 'service_unavailable' })
+    expect(error.events.map(({ type }) => type)).toEqual(['created', 'failed'])
   })
 
-  test('for its rate begins nothing, and may be tried again', async () => {
-    const told = await refusal(429, { message: 'Slow.', details: [{ retryDelay: '6.2s' }] })
-    expect(told).toMatchObject({ status: 429, code: 'rate_limit_exceeded', retry: null })
+  test('is a 429 for its rate limit: no job has started, and the client may retry', async () => {
+    const error = await refusal(429, { message: 'Slow.', details: [{ retryDelay: '6.2s' }] })
+    expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded', retry: null })
   })
 
-  test('with a 500 may have begun a job: neither is it charged, nor submitted again', async () => {
+  test('with a 500 may have started a job: it is neither charged nor resubmitted', async () => {
     const { status, retry, events } = await refusal(500, { message: 'Oops.' })
     expect([status, retry]).toEqual([503, 'false'])
     expect(events.map(({ type, reason }) => reason ?? type)).toEqual(['created', 'failed', 'submission_unknown'])
   })
 })
 
-describe('a vendor in trouble', () => {
-  test.each([429, 500, 503])('a question that is answered with %i is asked again', async (code) => {
+describe('a failing vendor', () => {
+  test.each([429, 500, 503])('is polled again after a %i', async (code) => {
     const { vendor, reply, client, pass } = await world({ unfinished: 0 })
     const { id } = await client.videos.create({ model: veo, prompt: 'x', seconds: '4' })
     vendor.reply = (_, response) => void response.writeHead(code).end('{}')
@@ -73,10 +73,10 @@ describe('a vendor in trouble', () => {
   })
 
   test.each([
-    ['an answer that is cut off', '{"name": "models/veo', true],
-    ['an answer that is no JSON', '<html>', false],
-    ['an end without a video', JSON.stringify({ done: true, response: {} }), false],
-  ])('%s is no video', async (_, text, cut) => {
+    ['a truncated response', '{"name": "models/veo', true],
+    ['a response that is not JSON', '<html>', false],
+    ['a finished job without a video', JSON.stringify({ done: true, response: {} }), false],
+  ])('%s does not complete the task', async (_, text, cut) => {
     const { vendor, client, pass } = await world()
     const { id } = await client.videos.create({ model: veo, prompt: 'x', seconds: '4' })
     vendor.reply = (__, response) => {
@@ -87,7 +87,7 @@ describe('a vendor in trouble', () => {
     expect((await client.videos.retrieve(id)).status).toBe(text.startsWith('{"done"') ? 'failed' : 'queued')
   })
 
-  test('a submission whose answer is cut off may be a job: it is told to the host, and nothing is tried again', async () => {
+  test('a submission with a truncated response is reported to the host and not retried, because it may have started a job', async () => {
     const { vendor, ask, events } = await world()
     vendor.reply = (_, response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': 99 })
@@ -105,14 +105,14 @@ describe('a vendor in trouble', () => {
     'models//operations/a',
     'x?y/operations/1',
     '',
-  ])('the name %j of a job is none', async (name) => {
+  ])('the name %j is not accepted as a job id', async (name) => {
     const { vendor, ask } = await world()
     vendor.reply = (_, response) =>
       void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ name }))
     expect((await ask('/v1/videos/generations', { model: veo, prompt: 'x', duration: 4 })).status).toBe(503)
   })
 
-  test.each([veo, omni])('%s: a job that it no longer knows is lost', async (model) => {
+  test.each([veo, omni])('%s: the task of an unknown job fails as lost', async (model) => {
     const { vendor, client, pass } = await world()
     const { id } = await client.videos.create({ model, prompt: 'x', seconds: '4' })
     vendor.reply = (_, response) => void response.writeHead(404).end('{"error":{"code":404,"status":"NOT_FOUND"}}')
@@ -125,7 +125,7 @@ describe('a vendor in trouble', () => {
 })
 
 describe('a file', () => {
-  test.each([403, 404, 410])('that is gone (%i) is a 404', async (code) => {
+  test.each([403, 404, 410])('that no longer exists (%i) is a 404', async (code) => {
     const { ended, ask, vendor } = await world()
     const { id } = await ended(veo)
     vendor.reply = (_, response) => void response.writeHead(code).end('{}')
@@ -133,7 +133,7 @@ describe('a file', () => {
     expect([gone.status, ((await gone.json()) as { error: { code: string } }).error.code]).toEqual([404, 'not_found'])
   })
 
-  test('on another host is fetched without the key', async () => {
+  test('on another host is downloaded without the key', async () => {
     const { ended, ask, vendor } = await world()
     const elsewhere = await vendorFor((_, response) => void response.writeHead(200).end('from elsewhere'))
     const { id } = await ended(veo)
@@ -144,7 +144,7 @@ describe('a file', () => {
     expect(elsewhere.requests[0]?.url).toBe('/v1/a?sig=1')
   })
 
-  test('that is nowhere to be found ends in a refusal', async () => {
+  test('behind endless or invalid redirects is a 503', async () => {
     const { ended, ask, vendor } = await world()
     const { id } = await ended(veo)
     vendor.reply = ({ url }, response) => void response.writeHead(302, { location: url }).end()
@@ -154,7 +154,7 @@ describe('a file', () => {
     expect((await ask(`/v1/videos/${id}/content`)).status).toBe(503)
   })
 
-  test('that breaks off is cut for the client as well', async () => {
+  test('that is truncated ends the client’s download with an error', async () => {
     const { ended, client, vendor } = await world()
     const { id } = await ended(veo)
     vendor.reply = (_, response) => {
@@ -170,7 +170,7 @@ describe('a file', () => {
     'https://10.0.0.1/a',
     'https://169.254.169.254/latest',
     'ftp://files.example/a',
-  ])('at %s is not fetched for a vendor on the internet', (place) => {
+  ])('at %s is not downloaded for a vendor on the internet', (place) => {
     const vendor = new Vendor({ baseURL: 'https://vendor.example', apiKey: key })
     expect(() => vendor.clientAt(new URL(place))).toThrow('unavailable')
   })

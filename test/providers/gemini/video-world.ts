@@ -1,4 +1,4 @@
-/** Google's videos behind a gateway on a real socket, whose clock the test moves. */
+/** Google's videos through a gateway on a real socket, with a clock that the test advances. */
 import { createGateway, type TaskEvent } from 'modelhatch'
 import { gemini } from 'modelhatch/providers'
 import { googleVideos, type GoogleVideos, type ScriptedVendor, type VideoScript } from 'modelhatch/testing'
@@ -15,9 +15,9 @@ export interface World extends GoogleVideos {
   readonly client: OpenAI
   readonly events: TaskEvent[]
   readonly pass: (ms: number) => void
-  /** Asks and gives the answer, whose text must not hold the key. */
+  /** Sends a request, and fails if the response contains the key. */
   readonly ask: (path: string, body?: object) => Promise<Response>
-  /** A task that was submitted and has ended. */
+  /** Submits a task and returns it once it has completed or failed. */
   readonly ended: (model: string) => Promise<{ id: string; status: string; video_url?: string; error?: string }>
 }
 

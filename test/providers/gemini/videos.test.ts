@@ -1,4 +1,4 @@
-/** Google's videos through a gateway on a real socket: what clients may ask, what they get, and who sees the key. */
+/** Google's videos through a gateway on a real socket: requests, results, and who gets the key. */
 import { describe, expect, test } from 'vitest'
 import { key, omni, veo, world } from './video-world.ts'
 
@@ -7,7 +7,7 @@ describe.each([
   ['Veo on Vertex AI', veo, 'vertex'],
   ['Omni', omni, 'gemini'],
 ] as const)('%s', (_, model, on) => {
-  test('makes a video for the official client, which downloads it from us', async () => {
+  test('generates a video that the official client downloads from the gateway', async () => {
     const whole = Buffer.from('the whole video'.repeat(100_000))
     const { client, pass, submissions, vendor } = await world({ video: whole }, on)
     const { id, status } = await client.videos.create({ model, prompt: 'A hatch opens', seconds: '4' })
@@ -24,7 +24,7 @@ describe.each([
     expect(new Set(carried)).toEqual(new Set([on === 'vertex' ? `Bearer ${key}` : key]))
   })
 
-  test('gives no address out but ours', async () => {
+  test('returns no URL but the gateway’s', async () => {
     const { ended, ask } = await world({}, on)
     const { id, status, video_url: url } = await ended(model)
     expect([status, url]).toEqual(['completed', `/v1/videos/${id}/content`])
@@ -32,20 +32,20 @@ describe.each([
     expect([video.status, video.headers.get('content-type'), await video.text()]).toEqual([200, 'video/mp4', 'a video'])
   })
 
-  test('says when the safety system has kept the video', async () => {
+  test('reports that the safety system rejected the video', async () => {
     const { ended, client } = await world({ end: 'filtered' }, on)
     const { id, status, error } = await ended(model)
     expect([status, error]).toEqual(['failed', expect.stringContaining('safety system')])
     expect((await client.videos.retrieve(id)).error).toMatchObject({ code: 'content_policy_violation' })
   })
 
-  test('fails in our own words', async () => {
+  test('reports a failure without vendor text', async () => {
     const { ended, client } = await world({ end: 'failed' }, on)
     const { id, status } = await ended(model)
     expect([status, (await client.videos.retrieve(id)).error?.code]).toEqual(['failed', 'generation_failed'])
   })
 
-  test('that never ends is cancelled at the deadline, with the vendor where it can be', async () => {
+  test('cancels a job at the deadline, at the vendor too if possible', async () => {
     const { client, pass, events, cancelled } = await world({ unfinished: Infinity }, on)
     const { id } = await client.videos.create({ model, prompt: 'A hatch', seconds: '4' })
     pass(2 * 3_600_000)
@@ -54,7 +54,7 @@ describe.each([
     expect(cancelled).toEqual(model === omni ? [0] : [])
   })
 
-  test('takes the first picture as a data URL', async () => {
+  test('accepts the first frame as a data URL', async () => {
     const { ask, submissions } = await world({}, on)
     const picture = 'data:image/png;base64,iVBORw0KGgo='
     for (const reference of [{ input_reference: picture }, { input_reference: { image_url: picture } }]) {
@@ -64,7 +64,7 @@ describe.each([
     }
   })
 
-  test('refuses by name what it cannot do, and asks nobody', async () => {
+  test('rejects unsupported fields by name, without a request to the vendor', async () => {
     const { ask, submissions } = await world({}, on)
     const wrong: readonly [object, string][] = [
       [{ duration: 99 }, 'duration'],
@@ -91,7 +91,7 @@ describe.each([
   })
 })
 
-describe('what a client sets', () => {
+describe('the options of a request', () => {
   const set = async (model: string, fields: object) => {
     const { ask, submissions } = await world()
     const answer = await ask('/v1/videos/generations', { model, prompt: 'x', duration: 8, ...fields })
@@ -123,11 +123,11 @@ describe('what a client sets', () => {
       },
       { sampleCount: 1, aspectRatio: '9:16', resolution: '720p' },
     ],
-  ])('Veo is told of %o', async (fields, told) => {
-    expect(await set(veo, fields)).toEqual(told)
+  ])('reach Veo: %o', async (fields, expected) => {
+    expect(await set(veo, fields)).toEqual(expected)
   })
 
-  test('Omni is told of it in its own words', async () => {
+  test('reach Omni under its own names', async () => {
     expect(await set(omni, { size: '720x1280' })).toEqual({
       type: 'video',
       delivery: 'uri',
@@ -136,7 +136,7 @@ describe('what a client sets', () => {
     })
   })
 
-  test('comes through a form as well', async () => {
+  test('are accepted in a form too', async () => {
     const { client, submissions } = await world()
     const picture = { image_url: 'data:image/png;base64,iVBORw0KGgo=' }
     const body = { model: veo, prompt: 'x', seconds: '4', seed: 7, n: 1, input_reference: picture }
@@ -148,13 +148,13 @@ describe('what a client sets', () => {
     [veo, '4, 6, 8'],
     ['google/veo-2.0-generate-001', '5, 6, 7, 8'],
     [omni, '3, 4, 5, 6, 7, 8, 9, 10'],
-  ])('%s: the seconds it can make are told', async (model, seconds) => {
+  ])('%s: an invalid length is rejected with the valid ones', async (model, seconds) => {
     const { ask } = await world()
     const refused = await ask('/v1/videos/generations', { model, prompt: 'x', duration: 20 })
     expect(await refused.text()).toContain(`must be one of ${seconds} (seconds)`)
   })
 
-  test('a model that makes no videos says so', async () => {
+  test('a model without videos is rejected as such', async () => {
     const { ask, vendor } = await world()
     const refused = await ask('/v1/videos/generations', { model: 'google/gemini-3-flash', prompt: 'x' })
     expect(await refused.json()).toMatchObject({
@@ -164,7 +164,7 @@ describe('what a client sets', () => {
   })
 })
 
-test('what is kept of a task has no picture in it', async () => {
+test('the stored task does not contain the image', async () => {
   const { ask, events } = await world()
   const picture = `data:image/png;base64,${'A'.repeat(100_000)}`
   const body = { model: veo, prompt: 'x', duration: 4, callback: 'https://a.test', input_reference: picture }

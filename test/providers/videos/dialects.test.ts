@@ -1,4 +1,4 @@
-/** The video vendors over a socket: what they are sent, and what their words come to. */
+/** The video vendors over a socket: the requests that they get, and the meaning of their states. */
 import { describe, expect, test } from 'vitest'
 import { createGateway } from '../../../src/index.ts'
 import {
@@ -32,7 +32,7 @@ async function talkTo(
   }
 }
 
-/** The states that a vendor's answers to a poll come to. */
+/** The statuses for a vendor's responses to polling. */
 async function states(make: Parameters<typeof talkTo>[0], polls: [number, unknown][]): Promise<VideoStatus[]> {
   const { video } = await talkTo(make, ...polls)
   const seen: VideoStatus[] = []
@@ -47,7 +47,7 @@ test.each<[string, Parameters<typeof talkTo>[0], object]>([
   ['xAI', xaiVideo, { image: { url: picture } }],
   ['Seedance', seedanceVideo, { content: [{ type: 'text' }, { type: 'image_url', image_url: { url: picture } }] }],
   ['another gateway', gatewayVideo, { input_reference: { image_url: picture } }],
-])('%s gets the picture that a video begins with in its own form', async (_, make, sent) => {
+])('%s gets the first frame in its own format', async (_, make, sent) => {
   for (const reference of make === gatewayVideo ? [{ image_url: picture }] : [picture, { image_url: picture }]) {
     const { vendor, video } = await talkTo(make, [200, { id: 'up', request_id: 'up' }])
     const call = { model: 'up-1', openModel: false, token: 'video_1', signal }
@@ -57,7 +57,7 @@ test.each<[string, Parameters<typeof talkTo>[0], object]>([
 })
 
 describe('OpenAI', () => {
-  test('gets seconds as text, and nothing of the gateway', async () => {
+  test('gets the seconds as a string, and no field of the gateway', async () => {
     const { vendor, start } = await talkTo(openaiVideo, [200, { id: 'video_up', status: 'queued' }])
     expect(await start()).toEqual({ id: 'video_up' })
     expect(vendor.requests[0]).toMatchObject({
@@ -68,7 +68,7 @@ describe('OpenAI', () => {
     expect(vendor.requests[0]?.headers).toMatchObject({ authorization: 'Bearer sk-vendor' })
   })
 
-  test('tells its states', async () => {
+  test('reports its states', async () => {
     const polls: [number, unknown][] = [
       [200, { status: 'queued', progress: 0 }],
       [200, { status: 'in_progress', progress: 33 }],
@@ -85,7 +85,7 @@ describe('OpenAI', () => {
 })
 
 describe('xAI', () => {
-  test('tells its states, 202 included', async () => {
+  test('reports its states, 202 included', async () => {
     const polls: [number, unknown][] = [
       [202, { status: 'pending' }],
       [202, {}],
@@ -118,7 +118,7 @@ describe('Seedance', () => {
     })
   })
 
-  test('tells its states', async () => {
+  test('reports its states', async () => {
     const polls: [number, unknown][] = [
       [200, { status: 'queued' }],
       [200, { status: 'running' }],
@@ -138,14 +138,14 @@ describe('Seedance', () => {
   })
 })
 
-describe('every vendor', () => {
-  test('is asked about one id as one segment of a path', async () => {
+describe('a vendor', () => {
+  test('gets an id as one segment of a path', async () => {
     const { vendor, video } = await talkTo(gatewayVideo, [200, { status: 'pending' }])
     await video.check({ id: '../../admin?x=' }, { signal })
     expect(vendor.requests[0]?.url).toBe('/v1/videos/generations/..%2F..%2Fadmin%3Fx%3D')
   })
 
-  test('that does not know a job says so, and is otherwise merely not to be asked', async () => {
+  test('that does not know a job causes not_found, other errors do not', async () => {
     const { video } = await talkTo(gatewayVideo, [404, {}], [500, {}], [429, {}])
     await expect(video.check({ id: '1' }, { signal })).rejects.toMatchObject({ code: 'not_found' })
     await expect(video.check({ id: '1' }, { signal })).rejects.toMatchObject({ status: 503 })
@@ -158,7 +158,7 @@ describe('every vendor', () => {
     [429, false],
     [500, true],
     [504, true],
-  ])('that answers %i to a submission %s have begun', async (status, begun) => {
+  ])('that rejects a submission with %i may have started a job: %s', async (status, begun) => {
     const { start } = await talkTo(openaiVideo, [status, { error: { message: 'no' } }])
     const error = await Promise.resolve(start()).catch((thrown: unknown) => thrown)
     const certain = (error as { status: number }).status < 500 || !(error as { begun: boolean }).begun
@@ -166,7 +166,7 @@ describe('every vendor', () => {
   })
 })
 
-test('one gateway stands behind another, and a repeated submission is one job there', async () => {
+test('a gateway can use another gateway, where a repeated submission is one job', async () => {
   let passed = 0
   const clock = () => Date.now() + passed
   const back = createGateway({ keys: { 'sk-back': {} }, models: { film: demo({ videoSeconds: 0 }) }, clock })

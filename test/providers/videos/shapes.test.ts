@@ -1,4 +1,4 @@
-/** What size a video gets, at vendors that take a ratio and a resolution, and what a client may choose of it. */
+/** The size of a video at vendors that use a ratio and a resolution, and what a client may choose. */
 import { gatewayVideo, openaiVideo, seedanceVideo, xaiVideo, type Provider } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { memoryLedger } from '../../../src/billing/memory.ts'
@@ -23,7 +23,7 @@ async function world(make: Make, options: Partial<ModelOptions> = {}) {
     storage: { ledger },
   })
   return {
-    /** What the vendor is sent; of a refusal, the field. */
+    /** The body that the vendor received; if the gateway rejected the request, the parameter of its error. */
     submit: async (fields: object, path = '/videos/generations') => {
       const before = vendor.requests.length
       const answer = await ask(url, 'POST', path, { model: 'film', prompt: 'A hatch', ...fields })
@@ -48,19 +48,19 @@ describe.each(vendors)('%s', (_, make, ratio) => {
     ['854x480', '16:9', '480p'],
     ['640x480', '4:3', '480p'],
     ['720x720', '1:1', '720p'],
-  ])('gets %s as %s in %s', async (size, aspect, resolution) => {
+  ])('gets the size %s as %s and %s', async (size, aspect, resolution) => {
     const { submit } = await world(make)
     const sent = await submit({ size })
     expect(sent).toMatchObject({ [ratio]: aspect, resolution })
     expect(sent).not.toHaveProperty('size')
   })
 
-  test('is not asked for a size that it has no name for', async () => {
+  test('does not get a size that it does not support', async () => {
     const { submit } = await world(make)
     for (const size of ['1024x768', '1792x1024', '1280x700', '3840x2160']) expect(await submit({ size })).toBe('size')
   })
 
-  test('makes no other resolution or ratio than the size says', async () => {
+  test('does not get a resolution or ratio that contradicts the size', async () => {
     const { submit } = await world(make, { video: { sizes: ['1280x720', '720x1280'] } })
     expect(await submit({ resolution: '1080p' })).toBe('resolution')
     expect(await submit({ Resolution: '1080p' })).toBe('Resolution')
@@ -71,7 +71,7 @@ describe.each(vendors)('%s', (_, make, ratio) => {
     expect(await submit({ size: '1920x1080' })).toBe('size')
   })
 
-  test('is asked for a resolution alone only where the host allows it', async () => {
+  test('gets a resolution without a size only if the host allows it', async () => {
     expect(await (await world(make)).submit({ resolution: '1080p' })).toBe('resolution')
     const { submit } = await world(make, { allow: ['resolution'] })
     expect(await submit({ resolution: '1080p' })).toMatchObject({ resolution: '1080p' })
@@ -83,7 +83,7 @@ describe.each<[string, Make]>([
   ['Seedance', seedanceVideo],
   ['OpenAI’s format', openaiVideo],
   ['another gateway', gatewayVideo],
-])('by way of %s', (_, make) => {
+])('%s', (_, make) => {
   test.each([
     { n: 4 },
     { N: 4 },
@@ -108,21 +108,21 @@ describe.each<[string, Make]>([
     expect(await held()).toBe(0n)
   })
 
-  test('what chooses nothing, what nobody knows, and what the host fixes does', async () => {
+  test('fields that are harmless, unknown or set by the host reach the vendor', async () => {
     const { submit } = await world(make, { set: { quality: 'high', fps: 24 } })
     const fields = { n: 1, generate_audio: false, unheard_of: 7, fps: 60 }
     expect(await submit(fields)).toMatchObject({ ...fields, fps: 24, quality: 'high' })
   })
 })
 
-test('a length that the host fixes is the one that is made and paid', async () => {
+test('a length that the host sets is generated and charged', async () => {
   const { submit, held } = await world(gatewayVideo, { set: { duration: 5 } })
   expect(await submit({ duration: 20 })).toMatchObject({ duration: 5 })
   expect(await held()).toBe(5_000_000n)
 })
 
 test.each(['a --rs 1080p', 'a\n--dur 12', '--frames=289 a', 'a --FPS 60', 'a --resolution 1080p --ratio 16:9'])(
-  'Seedance reads no settings out of the prompt %j',
+  'Seedance does not get commands in the prompt %j',
   async (prompt) => {
     const { submit } = await world(seedanceVideo)
     expect(await submit({ prompt })).toBe('prompt')
