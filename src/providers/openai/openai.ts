@@ -1,6 +1,6 @@
 /** The provider for OpenAI, and for any vendor with an OpenAI-compatible API. */
 import { createHash } from 'node:crypto'
-import { checkKnown, text } from '../../validation/known-options.ts'
+import { checkKnown } from '../../validation/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import type { Provider } from '../contract.ts'
 import { tryNext } from '../failure.ts'
