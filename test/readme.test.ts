@@ -1,86 +1,222 @@
-/** The readme is a promise too: what its tables say is what the sources say. */
-import { existsSync, readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+/** The readme and the guides are promises too: their tables say what the sources say, and their links lead somewhere. */
+import { existsSync, globSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, test } from 'vitest'
 import { GatewayError, type ErrorCode } from 'modelhatch'
+import * as kits from 'modelhatch/testing'
+import { presets } from '../src/providers/openai/presets.ts'
+import {
+  documentAt,
+  documents,
+  inCode,
+  marked,
+  members,
+  root,
+  rows,
+  section,
+  snippets,
+  textOf,
+  withoutCode,
+} from './documents.ts'
 
-const readme = textOf('README.md')
+const readme = documentAt('README.md')
+const reference = documentAt('src/options/README.md')
 
-function textOf(path: string): string {
-  return readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
+const manifest = JSON.parse(textOf('package.json')) as {
+  scripts: Record<string, string>
+  dependencies: Record<string, string>
+  engines: { node: string }
+  files: string[]
+  repository: { url: string }
+  homepage: string
+  bugs: string
 }
 
-function section(title: string): string {
-  return readme.split(/^##+ /m).find((part) => part.startsWith(`${title}\n`)) ?? ''
-}
-
-/** The rows of a table, cell by cell. */
-function rows(text: string): string[][] {
-  const lines = text.split('\n').filter((line) => line.startsWith('| ') && !line.startsWith('| ---'))
-  return lines.map((line) =>
-    line
-      .split('|')
-      .map((cell) => cell.trim())
-      .slice(1, -1),
-  )
-}
-
-function inCode(text: string | undefined): string[] {
-  return [...(text ?? '').matchAll(/`([^`]+)`/g)].map(([, code = '']) => code)
-}
-
-/** The members of an interface in a source file. */
-function members(path: string, name: string): string[] {
-  const body = new RegExp(`export interface ${name} \\{\n([\\s\\S]*?)\n\\}`).exec(textOf(path))?.[1] ?? ''
-  return [...body.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, member = '']) => member)
+/** The first cells of the tables in a text, as far as they are code. */
+function firstCells(text: string): string[] {
+  return rows(text).flatMap(([first]) => inCode(first))
 }
 
 test('the table of errors has every code, with its status', () => {
-  const told = rows(section('Errors'))
-    .slice(1)
-    .flatMap(([status, codes]) => inCode(codes).map((code) => `${code} ${status}`))
+  const listed = rows(section(reference, 'Errors')).flatMap(([status, codes]) =>
+    inCode(codes).map((code) => `${code} ${status}`),
+  )
   const union = /export type ErrorCode =\n([\s\S]*?)\n\n/.exec(textOf('src/errors.ts'))?.[1] ?? ''
   const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code]) => code as ErrorCode)
   expect(codes.length).toBeGreaterThan(10)
-  expect(new Set(told)).toEqual(new Set(codes.map((code) => `${code} ${new GatewayError(code).status}`)))
+  expect(new Set(listed)).toEqual(new Set(codes.map((code) => `${code} ${new GatewayError(code).status}`)))
 })
 
-test.each([
-  ['Options', 'src/options/options.ts', 'GatewayOptions', ''],
-  ['Options', 'src/options/options.ts', 'Hooks', 'hooks'],
-  ['Options', 'src/routing/perform.ts', 'RetryOptions', 'retry'],
-  ['Options', 'src/routing/breaker.ts', 'BreakerOptions', 'breaker'],
-  ['Options', 'src/auth/cache.ts', 'KeyCacheOptions', 'keyCache'],
-  ['Sizes and times', 'src/http/sizes.ts', 'Sizes', 'sizes'],
-  ['Sizes and times', 'src/http/timeouts.ts', 'Timeouts', 'timeouts'],
-])('the section %s has every option of %s %s', (title, path, name, prefix) => {
-  const told = rows(section(title)).flatMap(([option]) => inCode(option))
-  const whole = told.map((option) => option.replace(/^\./, `${prefix}.`))
-  const groups = told.map((option) => option.split('.')[0] ?? '')
-  const options = members(path, name)
-  expect(options.length).toBeGreaterThan(1)
-  const missing = options.filter(
-    (option) => !(prefix === '' ? groups : whole).includes(prefix === '' ? option : `${prefix}.${option}`),
+test('the error in the reference has the format of errors', () => {
+  const [shown] = snippets.filter(({ language }) => language === 'json')
+  const { error } = JSON.parse(shown?.code ?? '') as { error: object }
+  expect(Object.keys(error)).toEqual(Object.keys(new GatewayError('server_error').toJSON().error))
+})
+
+describe('a table of options has every option, and no other:', () => {
+  test.each([
+    ['src/options/README.md', 'Options', 'src/routing/perform.ts', 'RetryOptions', 'retry.'],
+    ['src/options/README.md', 'Options', 'src/routing/breaker.ts', 'BreakerOptions', 'breaker.'],
+    ['src/options/README.md', 'Options', 'src/auth/cache.ts', 'KeyCacheOptions', 'keyCache.'],
+    ['src/options/README.md', 'Sizes and timeouts', 'src/http/sizes.ts', 'Sizes', 'sizes.'],
+    ['src/options/README.md', 'Sizes and timeouts', 'src/options/options.ts', 'Timeouts', 'timeouts.'],
+    ['src/models/README.md', 'Models', 'src/models/registry.ts', 'ModelOptions', ''],
+    ['src/auth/README.md', 'API keys', 'src/options/options.ts', 'KeyOptions', ''],
+    ['src/auth/README.md', 'Groups', 'src/models/access.ts', 'Group', ''],
+    ['src/limits/README.md', 'Rate limits', 'src/limits/rate.ts', 'Rate', ''],
+    ['src/limits/README.md', 'Options', 'src/limits/options.ts', 'LimitOptions', 'limits.'],
+    ['src/billing/README.md', 'Prices', 'src/billing/price.ts', 'PriceOptions', ''],
+    ['src/billing/README.md', 'Clients that disconnect', 'src/billing/disconnect.ts', 'DisconnectPolicy', ''],
+    ['src/billing/README.md', 'Usage records', 'src/usage/options.ts', 'UsageOptions', 'usage.'],
+    ['src/idempotency/README.md', 'Idempotency', 'src/idempotency/options.ts', 'IdempotencyOptions', 'idempotency.'],
+    ['src/tasks/README.md', 'Options', 'src/options/options.ts', 'TaskOptions', 'tasks.'],
+    ['src/observing/README.md', 'Receipts', 'src/billing/receipt.ts', 'Receipt', ''],
+    ['adapters/README.md', 'Shutdown', 'adapters/hosts/shutdown.ts', 'ShutdownOptions', ''],
+  ])('%s, %s: %s %s', (guide, title, path, name, prefix) => {
+    const options = members(path, name).map((option) => prefix + option)
+    expect(options.length).toBeGreaterThan(1)
+    const listed = firstCells(section(documentAt(guide), title)).filter((option) => option.startsWith(prefix))
+    const known = name === 'Rate' ? [...options, ...members(path, 'ScopedRate')] : options
+    expect(listed.filter((option) => !known.includes(option) && !/[ "{]/.test(option))).toEqual([])
+    expect(known.filter((option) => !listed.includes(option))).toEqual([])
+  })
+
+  test('of the gateway and its hooks', () => {
+    const listed = firstCells(section(reference, 'Options')).map((option) => option.replace(/\..*/, ''))
+    expect(new Set(listed)).toEqual(new Set(members('src/options/options.ts', 'GatewayOptions')))
+    const observing = documentAt('src/observing/README.md').text
+    for (const hook of members('src/options/options.ts', 'Hooks')) expect(observing).toContain(`${hook}`)
+  })
+
+  test('of billing, with its defaults', () => {
+    const listed = firstCells(section(documentAt('src/billing/README.md'), 'Options'))
+    const options = members('src/billing/options.ts', 'BillingOptions')
+    expect(new Set(listed.map((option) => option.split('.')[1]))).toEqual(new Set(options))
+    const defaults = /defaults\?: \{([\s\S]*?)\n {2}\}/.exec(textOf('src/billing/options.ts'))?.[1] ?? ''
+    const names = [...defaults.matchAll(/^ {4}readonly (\w+)/gm)].map(([, name]) => `billing.defaults.${name}`)
+    expect(names.length).toBeGreaterThan(2)
+    expect(listed).toEqual(expect.arrayContaining(names))
+  })
+
+  test('of the stores', () => {
+    const listed = firstCells(section(documentAt('adapters/stores/README.md'), 'Choosing a database')).join()
+    for (const [path, name] of [
+      ['adapters/stores/postgres/postgres.ts', 'PostgresOptions'],
+      ['adapters/stores/redis/redis.ts', 'RedisOptions'],
+      ['adapters/stores/sqlite/sqlite.ts', 'SqliteOptions'],
+    ] as const) {
+      for (const option of members(path, name)) expect(listed).toMatch(new RegExp(`\\b${option}\\b`))
+    }
+  })
+})
+
+test('the table of endpoints is the table of routes', () => {
+  const table = /const table[^=]*= \{\n([\s\S]*?)\n\}/.exec(textOf('src/endpoints/routes.ts'))?.[1] ?? ''
+  const routes = [...table.matchAll(/'(\/v1[^']*)': \{ (.*) \}/g)].flatMap(([, path = '', methods = '']) =>
+    [...methods.matchAll(/([A-Z]+):/g)].map(([, method]) => `${method} ${path.replace('*', '{id}')}`),
   )
-  expect(missing).toEqual([])
+  expect(routes.length).toBeGreaterThan(20)
+  const second = routes.filter((route) => route.includes('/v1/video/'))
+  expect(documentAt('src/tasks/README.md').text).toContain('/v1/video/generations')
+  const listed = rows(marked(readme, 'endpoints')).flatMap(([endpoints]) => inCode(endpoints))
+  expect(listed.sort()).toEqual(routes.filter((route) => !second.includes(route)).sort())
 })
 
-test('every place it points to is there', () => {
-  const anchors = [...readme.matchAll(/^##+ (.+)$/gm)].map(([, title = '']) =>
-    title
-      .toLowerCase()
-      .replace(/[^\w -]/g, '')
-      .replaceAll(' ', '-'),
+test('the walk of a request names folders, and each step that src has', () => {
+  const folders = rows(marked(readme, 'walk')).flatMap((cells) => inCode(cells[2]))
+  expect(folders.filter((folder) => !existsSync(join(root, folder)))).toEqual([])
+  for (const folder of ['endpoints', 'auth', 'limits', 'http', 'idempotency', 'models', 'routing', 'providers']) {
+    expect(folders).toContain(`src/${folder}`)
+  }
+})
+
+test('the channels are those that are published on', () => {
+  const files = globSync('src/**/*.ts', { cwd: root }).filter((path) => !path.startsWith('src/testing/'))
+  const published = files.flatMap((path) =>
+    [...textOf(path).matchAll(/\bchannel(?:<\w+>)?\('(modelhatch:\w+)'\)/g)].map(([, channel]) => channel),
   )
-  const links = [...readme.matchAll(/\]\(#([^)]+)\)/g)].map(([, link]) => link)
-  expect(links.filter((link) => !anchors.includes(link ?? ''))).toEqual([])
-  const paths = [...readme.matchAll(/\b(?:src|examples|test)\/[\w./-]*[\w/]/g)].map(([path]) => path)
-  expect(paths.length).toBeGreaterThan(3)
-  expect(paths.filter((path) => !existsSync(new URL(`../${path}`, import.meta.url)))).toEqual([])
+  expect(published.length).toBeGreaterThan(3)
+  expect(firstCells(marked(documentAt('src/observing/README.md'), 'channels')).sort()).toEqual(published.sort())
 })
 
-test('every script it names is there', () => {
-  const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
-  const named = [...readme.matchAll(/npm run ([\w:]+)/g)].map(([, name = '']) => name)
-  expect(named.length).toBeGreaterThan(3)
-  expect(named.filter((name) => !Object.hasOwn(scripts, name))).toEqual([])
+test('presets, demo models, conformance tests and examples are all listed', () => {
+  const providers = documentAt('src/providers/README.md')
+  const listed = marked(providers, 'presets').replace(/\([^)]*\)/g, '')
+  expect(inCode(listed).sort()).toEqual(Object.keys(presets).sort())
+  const names = [...textOf('src/providers/demo/demo.ts').matchAll(/'(demo-[\w-]+)'/g)].map(([, name = '']) => name)
+  expect(names.length).toBeGreaterThan(3)
+  for (const name of names) expect(firstCells(section(providers, 'The demo model'))).toContain(name)
+  const stores = Object.keys(kits).filter((name) => /^test(?!Provider)[A-Z]/.test(name))
+  expect(firstCells(marked(documentAt('src/testing/README.md'), 'kits')).sort()).toEqual(stores.sort())
+  const examples = globSync('examples/*.ts', { cwd: root }).map((path) => path.slice('examples/'.length))
+  const shared = ['models.ts', 'welcome.ts']
+  expect(firstCells(marked(documentAt('examples/README.md'), 'examples')).sort()).toEqual(
+    examples.filter((name) => !shared.includes(name)).sort(),
+  )
+})
+
+describe('links', () => {
+  /** What npm packs; links on its page lead to the same paths at GitHub. */
+  const isPacked = (path: string) =>
+    ['README.md', 'LICENSE'].includes(path) || manifest.files.some((folder) => path.startsWith(`${folder}/`))
+
+  test.each(documents.map((document) => [document.path, document] as const))('of %s lead somewhere', (path, { text }) => {
+    const lost = [...withoutCode(text).matchAll(/\]\(([^)]+)\)/g)].flatMap(([, link = '']) => {
+      if (link.startsWith('https://')) return []
+      const [file = '', anchor] = link.split('#')
+      const target = file === '' ? path : normalize(join(dirname(path), file))
+      if (!existsSync(join(root, target)) || !isPacked(target)) return [link]
+      const known = documents.find((document) => document.path === target)?.anchors
+      return anchor === undefined || known?.includes(anchor) === true ? [] : [link]
+    })
+    expect(lost).toEqual([])
+  })
+
+  test('lead to every guide, from the readme', () => {
+    const linked = new Set([...readme.text.matchAll(/\]\(([^)#]+)/g)].map(([, target]) => target))
+    expect(documents.map(({ path }) => path).filter((path) => path !== 'README.md' && !linked.has(path))).toEqual([])
+  })
+
+  test('to the repository are those of the package', () => {
+    const { repository, homepage, bugs } = manifest
+    const project = 'https://github.com/modelhatch/modelhatch'
+    expect([repository.url, homepage, bugs]).toEqual([`git+${project}.git`, `${project}#readme`, `${project}/issues`])
+    const others = documents.flatMap(({ text }) => [...text.matchAll(/https:\/\/github\.com\/[\w-]+\/[\w-]+/g)])
+    expect(new Set(others.map(([url]) => url))).toEqual(new Set([project]))
+    expect(readme.text).toContain(`(${bugs})`)
+  })
+
+  test('paths and scripts that are named in the text are there', () => {
+    for (const { path, text } of documents) {
+      const named = [...text.matchAll(/`(?:src|adapters|examples|test)\/[\w./-]*[\w/]`/g)].map(([code]) => inCode(code)[0])
+      expect(named.filter((each) => !existsSync(join(root, each ?? ''))), path).toEqual([])
+      const ran = [...text.matchAll(/npm run (?:example )?([\w:./-]+)/g)].map(([, name = '']) => name)
+      const isThere = (name: string) => Object.hasOwn(manifest.scripts, name) || existsSync(join(root, name))
+      expect(ran.filter((name) => !isThere(name)), path).toEqual([])
+    }
+    expect(readme.text).toContain('npm run check')
+  })
+})
+
+describe('the readme', () => {
+  test('is short', () => expect(readme.text.split('\n').length).toBeLessThan(260))
+
+  test('names the dependencies and the Node.js that the package has', () => {
+    const names = inCode(/^Five runtime dependencies: (.*)\.[ \n]/m.exec(readme.text)?.[1])
+    expect(names).toEqual(Object.keys(manifest.dependencies))
+    expect(names).toHaveLength(5)
+    expect(readme.text).toContain(`Node.js ${manifest.engines.node.replace('>=', '').replace(/\.0$/, '')} or newer`)
+  })
+
+  test('says how to contribute, how to report a vulnerability, and what has changed', () => {
+    expect(readme.anchors).toEqual(expect.arrayContaining(['contributing', 'reporting-a-vulnerability', 'changes']))
+    const { version } = JSON.parse(textOf('package.json')) as { version: string }
+    expect(section(readme, 'Changes')).toContain(`**${version}**`)
+  })
+})
+
+test('every guide uses the words of the field', () => {
+  const dialect = /\b(?:nobody|whoever|lest|told|earnest|comes to|stands for|what becomes of|is over|at hand|purse)\b/gi
+  const found = documents.flatMap(({ path, text }) => (text.match(dialect) ?? []).map((word) => `${path}: ${word}`))
+  expect(found).toEqual([])
 })

@@ -1,5 +1,5 @@
 /**
- * The table of outages in the readme, walked: each store is made to fail, and each kind of request is sent. A cell is
+ * The table of outages in the guide to storage, row by row: each store is made to fail, and each kind of request is sent. A cell is
  * `served` or the status of the refusal.
  */
 import { readFileSync } from 'node:fs'
@@ -20,7 +20,7 @@ import {
 import { demo } from '../../src/providers/index.ts'
 import { hostedWith } from '../hosted.ts'
 
-const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8')
+const readme = readFileSync(new URL('../../adapters/stores/README.md', import.meta.url), 'utf8')
 const [, table = ''] = /<!-- outages -->\n([\s\S]*?)\n<!-- \/outages -->/.exec(readme) ?? []
 const [header = [], , ...rows] = table.split('\n').map((line) =>
   line

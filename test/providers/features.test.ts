@@ -14,7 +14,7 @@ import { mediaFeatures, type Asked, type MediaFeature } from './media-features.t
 import { sdkRequests, sdkMedia } from './sdk-requests.ts'
 import { served } from './served.ts'
 
-const readme = new URL('../../README.md', import.meta.url)
+const readme = new URL('../../src/providers/README.md', import.meta.url)
 
 const vendors: readonly Vendor[] = ['openai', 'anthropic', 'gemini', 'sdk']
 const titles = ['`openai`', '`anthropic`', '`gemini`', '`fromAiSdk`']
@@ -108,7 +108,7 @@ async function mediaCellOf({ name, ask, models, native }: MediaFeature, vendor: 
   return '—'
 }
 
-test('the table in the readme is what becomes of requests', async () => {
+test('the table in the guide is what happens to requests', async () => {
   const models = await Promise.all(vendors.map(async (vendor) => [vendor, await modelsOf(vendor)] as const))
   const rows: (readonly [string, string[], string | undefined])[] = []
   for (const feature of features) {
