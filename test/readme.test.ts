@@ -160,17 +160,20 @@ describe('links', () => {
   const isPacked = (path: string) =>
     ['README.md', 'LICENSE'].includes(path) || manifest.files.some((folder) => path.startsWith(`${folder}/`))
 
-  test.each(documents.map((document) => [document.path, document] as const))('of %s lead somewhere', (path, { text }) => {
-    const lost = [...withoutCode(text).matchAll(/\]\(([^)]+)\)/g)].flatMap(([, link = '']) => {
-      if (link.startsWith('https://')) return []
-      const [file = '', anchor] = link.split('#')
-      const target = file === '' ? path : normalize(join(dirname(path), file))
-      if (!existsSync(join(root, target)) || !isPacked(target)) return [link]
-      const known = documents.find((document) => document.path === target)?.anchors
-      return anchor === undefined || known?.includes(anchor) === true ? [] : [link]
-    })
-    expect(lost).toEqual([])
-  })
+  test.each(documents.map((document) => [document.path, document] as const))(
+    'of %s lead somewhere',
+    (path, { text }) => {
+      const lost = [...withoutCode(text).matchAll(/\]\(([^)]+)\)/g)].flatMap(([, link = '']) => {
+        if (link.startsWith('https://')) return []
+        const [file = '', anchor] = link.split('#')
+        const target = file === '' ? path : normalize(join(dirname(path), file))
+        if (!existsSync(join(root, target)) || !isPacked(target)) return [link]
+        const known = documents.find((document) => document.path === target)?.anchors
+        return anchor === undefined || known?.includes(anchor) === true ? [] : [link]
+      })
+      expect(lost).toEqual([])
+    },
+  )
 
   test('lead to every guide, from the readme', () => {
     const linked = new Set([...readme.text.matchAll(/\]\(([^)#]+)/g)].map(([, target]) => target))
@@ -188,11 +191,19 @@ describe('links', () => {
 
   test('paths and scripts that are named in the text are there', () => {
     for (const { path, text } of documents) {
-      const named = [...text.matchAll(/`(?:src|adapters|examples|test)\/[\w./-]*[\w/]`/g)].map(([code]) => inCode(code)[0])
-      expect(named.filter((each) => !existsSync(join(root, each ?? ''))), path).toEqual([])
+      const named = [...text.matchAll(/`(?:src|adapters|examples|test)\/[\w./-]*[\w/]`/g)].map(
+        ([code]) => inCode(code)[0],
+      )
+      expect(
+        named.filter((each) => !existsSync(join(root, each ?? ''))),
+        path,
+      ).toEqual([])
       const ran = [...text.matchAll(/npm run (?:example )?([\w:./-]+)/g)].map(([, name = '']) => name)
       const isThere = (name: string) => Object.hasOwn(manifest.scripts, name) || existsSync(join(root, name))
-      expect(ran.filter((name) => !isThere(name)), path).toEqual([])
+      expect(
+        ran.filter((name) => !isThere(name)),
+        path,
+      ).toEqual([])
     }
     expect(readme.text).toContain('npm run check')
   })

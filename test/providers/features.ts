@@ -69,7 +69,7 @@ export const features: readonly Feature[] = [
         },
       },
     ],
-    how: 'all instructions are told in front of the conversation',
+    how: 'all instructions move to the start of the conversation',
   },
   {
     name: 'images, `data:` URL',
@@ -97,7 +97,7 @@ export const features: readonly Feature[] = [
         },
       },
     ],
-    how: 'nothing is fetched on behalf of a client',
+    how: 'the gateway fetches no URLs of clients',
   },
   {
     name: 'files (PDF)',
@@ -114,7 +114,7 @@ export const features: readonly Feature[] = [
     ],
   },
   {
-    name: 'sound in a message',
+    name: 'audio in a message',
     probes: [
       {
         request: showing({ type: 'input_audio', input_audio: { data: 'AAEC', format: 'wav' } }),
@@ -170,7 +170,7 @@ export const features: readonly Feature[] = [
         },
       },
     ],
-    how: 'the newest Claude models choose themselves',
+    how: 'the newest Claude models decide themselves',
   },
   {
     name: '`tool_choice`: `allowed_tools`',
@@ -191,7 +191,7 @@ export const features: readonly Feature[] = [
         },
       },
     ],
-    how: 'the others are not offered',
+    how: 'the other tools are not sent',
   },
   {
     name: '`parallel_tool_calls: false`',
@@ -205,7 +205,7 @@ export const features: readonly Feature[] = [
         emulated: { gemini: inBody('tools'), sdk: inBody('tools') },
       },
     ],
-    how: 'calls behind the first one are dropped',
+    how: 'calls after the first one are dropped',
   },
   {
     name: '`response_format`: `json_schema`',
@@ -221,7 +221,7 @@ export const features: readonly Feature[] = [
         emulated: { anthropic: schemaByTool },
       },
     ],
-    how: 'a tool that the model must call stands in',
+    how: 'becomes a tool that the model must call',
   },
   {
     name: '`response_format`: `json_schema` beside tools',
@@ -256,7 +256,7 @@ export const features: readonly Feature[] = [
         emulated: { anthropic: (sent) => String(sent.system).includes('JSON object') },
       },
     ],
-    how: 'the model is asked in words',
+    how: 'becomes an instruction',
   },
   {
     name: '`reasoning_effort`',
@@ -271,7 +271,7 @@ export const features: readonly Feature[] = [
         },
       ),
     ],
-    how: 'levels a model lacks become the nearest; older models get a budget of tokens, the oldest cannot think',
+    how: 'a missing level becomes the nearest; older models get a token budget, the oldest have no reasoning',
   },
   {
     name: '`temperature`',
@@ -289,7 +289,7 @@ export const features: readonly Feature[] = [
         ...fitted('temperature'),
       },
     ],
-    how: "Claude: above 1 becomes 1; the newest models take none (`sampling: 'refuse'` for a 400)",
+    how: "Claude: above 1 becomes 1; dropped for the newest models (`sampling: 'refuse'`: a 400 instead)",
   },
   {
     name: '`top_p`',
@@ -302,7 +302,7 @@ export const features: readonly Feature[] = [
         ...fitted('top_p'),
       },
     ],
-    how: 'the same, and beside `temperature` where a model takes one of both',
+    how: 'as above; dropped beside `temperature` if a model takes only one of them',
   },
   {
     name: '`max_tokens`, `max_completion_tokens`',
@@ -317,7 +317,7 @@ export const features: readonly Feature[] = [
         },
       ),
     ),
-    how: 'in the one field that the vendor has',
+    how: 'in the field that the vendor has',
   },
   {
     name: '`stop`',
@@ -390,7 +390,7 @@ export const features: readonly Feature[] = [
     probes: [field({ tools: [{ type: 'custom', custom: { name: 'c' } }] }, sameAsSent('tools'))],
   },
   {
-    name: 'marks for caches (`prompt_cache_breakpoint`)',
+    name: 'cache breakpoints (`prompt_cache_breakpoint`)',
     probes: [
       {
         request: {
@@ -405,6 +405,6 @@ export const features: readonly Feature[] = [
         leftOut: { gemini: inBody('contents'), sdk: inBody('prompt') },
       },
     ],
-    how: 'the vendor decides what it keeps',
+    how: 'the vendor decides what it caches',
   },
 ]

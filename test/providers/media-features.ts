@@ -78,6 +78,6 @@ export const mediaFeatures: readonly MediaFeature[] = [
       openai: holds('/videos', 'a hatch', '"seconds":"4"'),
       sdk: holds('video', 'a hatch', '"duration":4'),
     },
-    how: 'in the format of OpenAI, which itself has none any more; of xAI and Seedance by providers of their own',
+    how: '`openai`: servers with OpenAI’s video API; xAI and Seedance have providers of their own',
   },
 ]

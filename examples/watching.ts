@@ -1,0 +1,99 @@
+/**
+ * Metrics for Prometheus and a log in JSON lines, from the channels that the gateway publishes on.
+ *
+ *     npm run example examples/watching.ts
+ *
+ *     curl http://127.0.0.1:3000/metrics
+ */
+import { subscribe } from 'node:diagnostics_channel'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
+import { createGateway, type FailedAttempt, type Failure, type Receipt, type TaskEvent } from 'modelhatch'
+import { mount } from 'modelhatch/express'
+import { defineProvider, demo, tryNext } from 'modelhatch/providers'
+
+/** The value of each series, by its name and labels. */
+const series = new Map<string, number>()
+/** Upper bounds of the duration histogram, in seconds. */
+const bounds = [0.1, 0.5, 1, 5, 30, 120, Infinity]
+
+function count(name: string, labels: Readonly<Record<string, unknown>>, by = 1): void {
+  // Names of models can come from clients: quotes and line breaks must not end the label.
+  const pairs = Object.entries(labels).map(([label, value]) => `${label}=${JSON.stringify(String(value))}`)
+  const key = `${name}{${pairs.join()}}`
+  series.set(key, (series.get(key) ?? 0) + by)
+}
+
+function log(level: 'info' | 'warn' | 'error', event: string, fields: object): void {
+  console.log(JSON.stringify({ time: new Date().toISOString(), level, event, ...fields }))
+}
+
+/** The message of an error and of what caused it. Only for the log: clients never see a cause. */
+function reasonOf(error: unknown): string {
+  const { message = String(error), cause } = Object(error) as Partial<Error>
+  return cause === undefined ? message : `${message} (${reasonOf(cause)})`
+}
+
+subscribe('modelhatch:receipt', (message) => {
+  const { id, account, model, provider = 'none', outcome, code, attempts, usage, charge, totalMs } = message as Receipt
+  const labels = { model, provider }
+  count('gateway_requests_total', { ...labels, outcome })
+  count('gateway_tokens_total', { ...labels, kind: 'input' }, usage.prompt_tokens)
+  count('gateway_tokens_total', { ...labels, kind: 'output' }, usage.completion_tokens)
+  for (const bound of bounds) {
+    const le = bound === Infinity ? '+Inf' : bound
+    count('gateway_request_seconds_bucket', { model, le }, totalMs / 1000 <= bound ? 1 : 0)
+  }
+  count('gateway_request_seconds_sum', { model }, totalMs / 1000)
+  count('gateway_request_seconds_count', { model })
+  log('info', 'request', { id, account, model, provider, outcome, code, attempts, cost: charge?.cost, totalMs })
+})
+
+// Deployments that fail behind a working fallback: clients do not notice them, so you should.
+subscribe('modelhatch:attempt', (message) => {
+  const { id, model, provider, error } = message as FailedAttempt
+  count('gateway_failed_attempts_total', { model, provider })
+  log('warn', 'attempt failed', { id, model, provider, reason: reasonOf(error) })
+})
+
+// Responses of 500 and above, and errors thrown by hooks.
+subscribe('modelhatch:failure', (message) => {
+  const { id, error } = message as Failure
+  count('gateway_failures_total', {})
+  log('error', 'failure', { id, reason: reasonOf(error) })
+})
+
+subscribe('modelhatch:task', (message) => {
+  const { type, reason, task } = message as TaskEvent
+  count('gateway_videos_total', { type })
+  // The vendor may charge for a video that no account pays for.
+  if (type === 'reconcile') log('error', 'reconcile', { id: task.id, account: task.account, reason })
+})
+
+const broken = defineProvider({
+  name: 'broken',
+  chat() {
+    throw tryNext(new Error('the vendor rejects our key'))
+  },
+})
+const local = demo()
+
+const gateway = createGateway({
+  keys: { 'sk-demo': { account: 'acme' } },
+  models: { demo: local, down: broken, covered: { route: ['down', { provider: local, providerModel: 'demo' }] } },
+})
+
+const app = express()
+app.use('/ai', mount(gateway))
+// Reachable for anyone here. Serve it on a port of its own, or behind your own check.
+app.get('/metrics', (_, response) => {
+  const lines = [...series].sort().map(([key, value]) => `${key} ${value}\n`)
+  response.type('text/plain; version=0.0.4').send(lines.join(''))
+})
+
+const server = app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', (error) => {
+  if (error) throw error
+  const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  log('info', 'listening', { baseURL: `${baseURL}/ai/v1`, metrics: `${baseURL}/metrics` })
+})
+process.once('SIGTERM', () => void gateway.close({ graceMs: 5_000 }).then(() => server.close()))
