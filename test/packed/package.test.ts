@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { documents } from '../documents.ts'
 import { olderNode, type OlderNode } from './older-node.ts'
-import { installPacked, manifest, root, type Consumer } from './packed.ts'
+import { installPacked, manifest, type Consumer } from './packed.ts'
+import { globals, runSnippets, runSuites, snippets } from './snippets.ts'
 
 let consumer: Consumer
 const older = olderNode()
@@ -56,9 +58,9 @@ describe('the packed package', () => {
     ])
   })
 
-  test('holds sources and what is built of them, a readme and a licence; no tests, no maps to nowhere', () => {
+  test('holds sources and what is built of them, guides, examples and a licence; no tests, no maps to nowhere', () => {
     const tops = new Set([...consumer.files].map((file) => file.split('/')[0]))
-    expect(tops).toEqual(new Set(['LICENSE', 'README.md', 'adapters', 'dist', 'package.json', 'src']))
+    expect(tops).toEqual(new Set(['LICENSE', 'README.md', 'adapters', 'dist', 'examples', 'package.json', 'src']))
     for (const file of consumer.files) {
       if (!file.endsWith('.d.ts')) continue
       expect(consumer.files).toContain(file.replace(/^dist\/(.*)\.d\.ts$/, '$1.ts'))
@@ -85,44 +87,51 @@ describe('the packed package', () => {
     consumer.write('src/every.ts', entries.map(({ name }, at) => `export * as entry${at} from '${name}'`).join('\n'))
     consumer.write('src/hosts.ts', hosts)
     consumer.write('src/globals.d.ts', globals)
-    for (const [at, snippet] of snippets.entries()) consumer.write(`src/readme-${at + 1}.ts`, `${snippet}\nexport {}\n`)
-    expect(snippets.length).toBeGreaterThan(8)
+    for (const { name, code } of snippets) {
+      consumer.write(`src/${name.replace(/\W+/g, '-')}.ts`, `${code}\nexport {}\n`)
+    }
+    expect(snippets.length).toBeGreaterThan(25)
     expect(await consumer.compile()).toBe('')
   })
 
+  test('runs every snippet of the readme and the guides', async () => {
+    const ran = await runSnippets(consumer)
+    expect(ran.filter(({ error }) => error !== undefined)).toEqual([])
+    expect(ran.length).toBeGreaterThan(20)
+    const served = ran.flatMap((each) => each.served)
+    expect(served.length).toBeGreaterThan(3)
+    expect(new Set(served)).toEqual(new Set(['pong']))
+    // Of all gateways but the one whose \`authenticate\` throws an error of its own.
+    const strangers = ran.flatMap(({ stranger }) => stranger ?? [])
+    expect(strangers.length).toBeGreaterThan(8)
+    expect(strangers.filter((status) => status !== 401)).toEqual([429])
+    const said = ran.flatMap((each) => each.said ?? [])
+    expect(said.sort()).toEqual(['200', expect.stringMatching(/^Hello! I am the demo model/), 'Pretty Polly '])
+  })
+
+  test('runs every conformance suite of the guides under node’s own runner', async () => {
+    const suites = await runSuites(consumer)
+    expect(suites.length).toBeGreaterThan(2)
+    for (const { name, report } of suites) {
+      expect(report, name).toMatch(/# pass [1-9]\d+/)
+      expect(report, name).toContain('# fail 0')
+    }
+  })
+
   test.each([
-    ['Express', 0],
-    ['Koa', 1],
-  ])('serves the demo model from the first snippet for %s, as it stands in the readme', async (_, at) => {
-    consumer.write(`first-${at}.ts`, snippets[at] ?? '')
+    ['Express', "import express from 'express'"],
+    ['Koa', "import Koa from 'koa'"],
+  ])('serves the demo model from the quick start for %s, exactly as it is in the readme', async (name, first) => {
+    consumer.write(`first-${name}.ts`, snippets.find(({ code }) => code.startsWith(first))?.code ?? '')
     consumer.write('try.mjs', trying)
-    expect(await consumer.node('--import', './try.mjs', `first-${at}.ts`)).toBe('200 pong\n')
+    expect(await consumer.node('--import', './try.mjs', `first-${name}.ts`)).toBe('200 pong\n')
+  })
+
+  test('has every guide, and what they link to', () => {
+    for (const { path } of documents) expect(consumer.files).toContain(path)
+    expect([...consumer.files].filter((path) => path.startsWith('examples/')).length).toBeGreaterThan(8)
   })
 })
-
-/** Every snippet of the readme, to be compiled as it stands there. */
-const snippets = [...readFileSync(join(root, 'README.md'), 'utf8').matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
-  ([, text = '']) => text,
-)
-
-/** What a snippet that shows only a part may speak of. */
-const globals = `
-// The types of the AI SDK do not compile as strictly as this consumer does.
-declare module '@ai-sdk/google' {
-  export function createGoogleGenerativeAI(options: { apiKey?: string | undefined }): any
-}
-declare module '@koa/bodyparser' {
-  export function bodyParser(): import('koa').Middleware
-}
-declare const server: import('node:http').Server
-declare const gateway: import('modelhatch').Gateway
-declare const app: import('express').Express
-declare const pool: import('modelhatch/postgres').Queryable
-declare const redisClient: { sendCommand(words: string[]): Promise<unknown> }
-declare function myClaude(options: { baseURL: string }): import('modelhatch/providers').Provider
-declare function myTaskStore(): import('modelhatch').TaskStore
-declare function anotherHandleOn(store: import('modelhatch').TaskStore): import('modelhatch').TaskStore
-`
 
 /** Prints whatever an import has changed in its process. */
 const loading = `

@@ -1,0 +1,70 @@
+/** Every command of the readme and the guides that sends a request, as its reader types it, against `npm start`. */
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { snippets } from '../documents.ts'
+import { wav } from '../sound.ts'
+import { runExample, type RunningExample } from './example.ts'
+
+const commands = snippets.filter(({ language, code }) => language === 'sh' && code.includes('curl '))
+const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
+let example: RunningExample
+
+beforeAll(async () => {
+  example = await runExample('express')
+  writeFileSync(join(folder, 'speech.wav'), wav({ seconds: 2 }))
+})
+afterAll(async () => {
+  rmSync(folder, { recursive: true })
+  expect(await example.stop()).toBe(0)
+})
+
+/** What the commands print; rejects when one of them fails, also with an HTTP status of 400 and above. */
+async function typed(code: string): Promise<string> {
+  // A video’s id is only known when there is a video: the first command makes it, the others read it from there.
+  const made = code
+    .replaceAll(/http:\/\/(?:localhost:3000\/ai|127\.0\.0\.1:3000)\/v1/g, example.baseURL)
+    .replace(/^curl (.*\/videos\/generations \\\n[\s\S]*?)\n\n/m, 'first=$(curl $1)\necho "$first"\n\n')
+    .replace('video_…', '"$(echo "$first" | sed \'s/.*"id":"\\([^"]*\\).*/\\1/\')"')
+  const script = `set -euo pipefail\ncurl() { command curl --fail-with-body --silent --show-error "$@"; }\n${made}`
+  const { stdout } = await promisify(execFile)('bash', ['-c', script], { cwd: folder, timeout: 60_000 })
+  return stdout
+}
+
+test('there are commands for the endpoints', () => {
+  const used = new Set(commands.flatMap(({ code }) => [...code.matchAll(/\/v1(\/[\w/]+)/g)].map(([, path]) => path)))
+  expect([...used].sort()).toEqual([
+    '/audio/transcriptions',
+    '/chat/completions',
+    '/completions',
+    '/embeddings',
+    '/images/edits',
+    '/images/generations',
+    '/moderations',
+    '/responses',
+    '/videos/generations',
+    '/videos/generations/video_',
+  ])
+})
+
+const printed: Readonly<Record<string, RegExp>> = {
+  'chat/completions': /"content":"Hello/,
+  responses: /event: response\.completed/,
+  embeddings: /"object":"embedding"/,
+  moderations: /"violence":true/,
+  'images/edits': /^$/,
+  'audio/transcriptions': /^WEBVTT/,
+  'videos/generations': /"id":"(video_\w+)"[\s\S]*"id":"\1"/,
+}
+
+test.each(commands.map(({ name, code }) => [name, code] as const))('%s', async (_, code) => {
+  const said = await typed(code)
+  const [, expected] = Object.entries(printed).find(([path]) => code.includes(`/v1/${path} `)) ?? []
+  expect(said).toMatch(expected ?? /impossible/)
+  if (!code.includes('/images/')) return
+  expect(readFileSync(join(folder, 'sun.png')).toString('latin1', 1, 4)).toBe('PNG')
+  expect(readFileSync(join(folder, 'moon.json'), 'utf8')).toContain('"b64_json"')
+})
