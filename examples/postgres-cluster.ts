@@ -66,9 +66,10 @@ async function worker(): Promise<void> {
     if (error) throw error
   })
   const shutdown = prepareShutdown(server, gateway, { graceMs: 5_000, idleMs: 500 })
-  process.once('SIGTERM', async () => {
+  const stop = async () => {
     await shutdown()
     await pool.end()
     process.exit()
-  })
+  }
+  process.once('SIGTERM', () => void stop())
 }

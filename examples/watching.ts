@@ -87,8 +87,8 @@ const app = express()
 app.use('/ai', mount(gateway))
 // Reachable for anyone here. Serve it on a port of its own, or behind your own check.
 app.get('/metrics', (_, response) => {
-  const lines = [...series].sort().map(([key, value]) => `${key} ${value}\n`)
-  response.type('text/plain; version=0.0.4').send(lines.join(''))
+  const lines = [...series].map(([key, value]) => `${key} ${value}\n`)
+  response.type('text/plain; version=0.0.4').send(lines.toSorted((left, right) => left.localeCompare(right)).join(''))
 })
 
 const server = app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', (error) => {

@@ -98,9 +98,10 @@ function anchorOf(title: string): string {
     .replaceAll(' ', '-')
 }
 
-/** The members of an interface in a source file. */
-export function members(path: string, name: string): string[] {
-  const body = new RegExp(`export interface ${name}\\b[^{]*\\{\n([\\s\\S]*?)\n\\}`).exec(textOf(path))?.[1]
-  if (body === undefined) throw new Error(`${path} has no interface ${name}`)
-  return [...body.matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, member = '']) => member)
+/** The members of an exported interface, wherever in the sources it is. */
+export function members(name: string): string[] {
+  const form = new RegExp(`export interface ${name}\\b[^{]*\\{\n([\\s\\S]*?)\n\\}`)
+  const found = globSync('{src,adapters}/**/*.ts', { cwd: root }).flatMap((path) => form.exec(textOf(path))?.[1] ?? [])
+  if (found.length !== 1) throw new Error(`${found.length} interfaces are called ${name}`)
+  return [...(found[0] ?? '').matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, member = '']) => member)
 }
