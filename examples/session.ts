@@ -44,7 +44,7 @@ app.use(
 )
 app.post('/login', express.urlencoded(), (request, response, next) => {
   // Check a password here.
-  const id = String(request.body.name)
+  const id = String((request.body as { name?: string }).name)
   // A new session id, so that an id planted before the login is worth nothing.
   request.session.regenerate((error) => {
     if (error) return next(error)

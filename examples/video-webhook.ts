@@ -41,7 +41,7 @@ const customer = express.Router()
 customer.post('/', express.text({ type: 'application/json' }), async (request, response) => {
   const headers = request.headers as Record<string, string>
   try {
-    const event = (await webhooks.unwrap(request.body, headers)) as unknown as { type: string; data: { id: string } }
+    const event = (await webhooks.unwrap(String(request.body), headers)) as { type: string; data: { id: string } }
     // Delivery is at-least-once: the same webhook-id is the same event.
     received.set(headers['webhook-id'] ?? '', { type: event.type, video: event.data.id })
     response.sendStatus(204)
