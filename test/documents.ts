@@ -98,10 +98,23 @@ function anchorOf(title: string): string {
     .replaceAll(' ', '-')
 }
 
-/** The members of an exported interface, wherever in the sources it is. */
-export function members(name: string): string[] {
+/** The body of an exported interface, wherever in the sources it is. */
+function bodyOf(name: string): string {
   const form = new RegExp(`export interface ${name}\\b[^{]*\\{\n([\\s\\S]*?)\n\\}`)
   const found = globSync('{src,adapters}/**/*.ts', { cwd: root }).flatMap((path) => form.exec(textOf(path))?.[1] ?? [])
   if (found.length !== 1) throw new Error(`${found.length} interfaces are called ${name}`)
-  return [...(found[0] ?? '').matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, member = '']) => member)
+  return found[0] ?? ''
+}
+
+export function members(name: string): string[] {
+  return [...bodyOf(name).matchAll(/^ {2}readonly (\w+)\??:/gm)].map(([, member = '']) => member)
+}
+
+/** The defaults that the members of an interface state, as far as they are numbers: `4 MiB`, `60,000`. */
+export function numericDefaults(name: string): [member: string, value: string][] {
+  const documented = bodyOf(name).matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*)\*\/\s+readonly (\w+)\??:/g)
+  return [...documented].flatMap(([, text = '', member = '']): [string, string][] => {
+    const [, value] = /\bDefault:? (\d[\d,.]*(?: [KMG]iB)?)/.exec(text.replace(/\s+\*?\s*/g, ' ')) ?? []
+    return value === undefined ? [] : [[member, value.replace(/[.,]$/, '')]]
+  })
 }

@@ -11,6 +11,7 @@ import {
   inCode,
   marked,
   members,
+  numericDefaults,
   root,
   rows,
   section,
@@ -35,6 +36,14 @@ const manifest = JSON.parse(textOf('package.json')) as {
 /** The first cells of the tables in a text, as far as they are code. */
 function firstCells(text: string): string[] {
   return rows(text).flatMap(([first]) => inCode(first))
+}
+
+/** Holds the second column of a table against the defaults that the docstrings state. */
+function expectDefaults(text: string, name: string, prefix: string): void {
+  for (const [option, value] of numericDefaults(name)) {
+    const row = rows(text).find(([first]) => inCode(first).includes(prefix + option))
+    expect(row?.[1], `the default of ${prefix}${option}`).toContain(value)
+  }
 }
 
 test('the table of errors has every code, with its status', () => {
@@ -68,7 +77,7 @@ describe('a table of options has every option, and no other:', () => {
     ['src/billing/README.md', 'Prices', 'PriceOptions', ''],
     ['src/billing/README.md', 'Clients that disconnect', 'DisconnectPolicy', ''],
     ['src/billing/README.md', 'Usage records', 'UsageOptions', 'usage.'],
-    ['src/idempotency/README.md', 'Idempotency', 'IdempotencyOptions', 'idempotency.'],
+    ['src/idempotency/README.md', 'Options', 'IdempotencyOptions', 'idempotency.'],
     ['src/tasks/README.md', 'Options', 'TaskOptions', 'tasks.'],
     ['src/observing/README.md', 'Receipts', 'Receipt', ''],
     ['adapters/README.md', 'Shutdown', 'ShutdownOptions', ''],
@@ -79,6 +88,7 @@ describe('a table of options has every option, and no other:', () => {
     const known = name === 'Rate' ? [...options, ...members('ScopedRate')] : options
     expect(listed.filter((option) => !known.includes(option) && !/[ "{]/.test(option))).toEqual([])
     expect(known.filter((option) => !listed.includes(option))).toEqual([])
+    expectDefaults(section(documentAt(guide), title), name, prefix)
   })
 
   test('of the gateway and its hooks', () => {
@@ -96,6 +106,8 @@ describe('a table of options has every option, and no other:', () => {
     const names = [...defaults.matchAll(/^ {4}readonly (\w+)/gm)].map(([, name]) => `billing.defaults.${name}`)
     expect(names.length).toBeGreaterThan(2)
     expect(listed).toEqual(expect.arrayContaining(names))
+    expectDefaults(section(documentAt('src/billing/README.md'), 'Options'), 'BillingOptions', 'billing.')
+    expect(numericDefaults('BillingOptions').length).toBeGreaterThan(1)
   })
 
   test('of the stores', () => {
