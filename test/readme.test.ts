@@ -41,7 +41,8 @@ function firstCells(text: string): string[] {
 /** Holds the second column of a table against the defaults that the docstrings state. */
 function expectDefaults(text: string, name: string, prefix: string): void {
   for (const [option, value] of numericDefaults(name)) {
-    const row = rows(text).find(([first]) => inCode(first).includes(prefix + option))
+    const isIt = (code: string) => code === prefix + option || code === `${prefix}defaults.${option}`
+    const row = rows(text).find(([first]) => inCode(first).some(isIt))
     expect(row?.[1], `the default of ${prefix}${option}`).toContain(value)
   }
 }
