@@ -62,7 +62,7 @@ test('one store of several that fails is named', async () => {
   const bundle = sqlite(file())
   const ledger = { ...bundle.ledger, account: () => Promise.reject(new Error('permission denied for table account')) }
   expect(await refusal({ ...bundle, ledger })).toEqual({
-    message: expect.stringContaining('came from the ledger. The cause'),
+    message: expect.stringContaining('not ready: the ledger failed. See the cause'),
     cause: 'Error: permission denied for table account',
   })
 })

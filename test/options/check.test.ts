@@ -60,7 +60,7 @@ test.each([
   [
     'an alias that is a model',
     { models: { a: demo(), b: { provider: demo(), aliases: ['a'] } } },
-    'another model already',
+    'already the name of another model',
   ],
   ['a list of keys', { keys: ['sk-a'] }, `keys: ${asKeys}`],
   ['a store of keys as the keys', { keys: memoryKeyStore() }, `keys: ${asKeys}`],
