@@ -6,7 +6,7 @@
  *     npm run example -- --test examples/custom-task-store.ts
  */
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import type { TaskRecord, TaskStore } from 'modelhatch'
+import type { TaskRecord, TaskStore } from 'modelhatch/stores'
 
 export function fileTaskStore(path: string): TaskStore {
   const read = (): TaskRecord[] => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [])

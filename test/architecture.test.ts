@@ -5,8 +5,9 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+const { dependencies, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>
+  exports: Record<string, string | { readonly 'modelhatch-source': string }>
 }
 
 interface Source {
@@ -69,6 +70,22 @@ describe('imports', () => {
 
   test('of adapters: src, each other and Node; they need nothing installed', () => {
     expect(offences(adapters, (imported) => below('src', 'adapters')(imported) || node(imported))).toEqual([])
+  })
+
+  test('of stores: what a store outside the project can import too, and small parts that it can do without', () => {
+    const stores = adapters.filter(({ path }) => /^adapters\/stores\/\w+\//.test(path))
+    expect(stores.length).toBeGreaterThan(20)
+    const small = below('src/validation/known-options.ts', 'src/errors.ts', 'src/http/deadline.ts')
+    const allowed = (imported: string) => !below('src')(imported) || imported === 'src/index.ts' || small(imported)
+    expect(offences(stores, allowed)).toEqual([])
+  })
+
+  test('of entries: each name on its own, so that nothing is published by accident', () => {
+    const entries = Object.values(exports).flatMap((target) =>
+      typeof target === 'string' ? [] : published.filter(({ path }) => `./${path}` === target['modelhatch-source']),
+    )
+    expect(entries.length).toBeGreaterThan(10)
+    expect(entries.filter(({ text }) => /^export (?:type )?\*/m.test(text)).map(({ path }) => path)).toEqual([])
   })
 
   test('of examples: what a reader of the documentation can import', () => {

@@ -13,7 +13,7 @@ import type {
   Settlement,
   SettleVerdict,
 } from './contract.ts'
-import { pageOf, readNumber } from './page.ts'
+import { pageOf, readNumberCursor } from './page.ts'
 
 /** Options of `memoryLedger`. */
 export interface MemoryLedgerOptions {
@@ -144,7 +144,7 @@ class MemoryLedger implements Ledger {
 
   entries(account: string, page: PageRequest): Page<LedgerEntry> {
     const { limit = 100, after } = page
-    const before = after === undefined ? Infinity : Number(readNumber(after))
+    const before = after === undefined ? Infinity : Number(readNumberCursor(after))
     const own = [...this.#lines.values()].filter((line) => line.account === account && line.number < before)
     return pageOf(own.toReversed(), limit, (last) => String(last.number))
   }

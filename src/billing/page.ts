@@ -28,7 +28,7 @@ export function readCursor(after: string): readonly [time: number, id: string] {
 }
 
 /** Parses a cursor that is the number of a ledger entry. Throws a 400 for anything else. */
-export function readNumber(after: string): bigint {
+export function readNumberCursor(after: string): bigint {
   if (!/^\d{1,19}$/.test(after)) throw badCursor()
   const number = BigInt(after)
   if (number > 9_223_372_036_854_775_807n) throw badCursor()

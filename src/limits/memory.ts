@@ -1,6 +1,6 @@
 import { callback, checkKnown } from '../validation/known-options.ts'
 import type { LimitClaim, LimitStore, RateRule, LimitReturn, LimitVerdict } from './contract.ts'
-import { drawn } from './drawn.ts'
+import { verdictAfter } from './verdict.ts'
 
 interface Bucket {
   /** Units drawn and not yet refilled, at the time `at`. */
@@ -48,7 +48,7 @@ class MemoryLimits implements LimitStore {
       if (leases === undefined) this.#places.set(bucket, (leases = new Map()))
       leases.set(id, now + leaseMs)
     }
-    return drawn(claim, { admitted, left, free })
+    return verdictAfter(claim, { admitted, left, free })
   }
 
   give({ id, places, corrections }: LimitReturn): void {

@@ -1,10 +1,10 @@
 import { channel } from 'node:diagnostics_channel'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import type { CallEnd } from '../../adapters/stores/index.ts'
 import {
   memoryLedger,
   memoryLimitStore,
   memoryUsageStore,
-  type CallEnd,
   type Failure,
   type Ledger,
   type StorageBundle,

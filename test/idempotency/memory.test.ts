@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { memoryIdempotencyStore, type IdempotencyStart } from '../../src/index.ts'
+import type { IdempotencyStart } from '../../adapters/stores/index.ts'
+import { memoryIdempotencyStore } from '../../src/index.ts'
 import { testIdempotencyStore } from '../../src/testing/index.ts'
 import { heapUsed } from '../heap.ts'
 

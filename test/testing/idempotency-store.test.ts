@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import type { IdempotencyClaim, IdempotencyStart, IdempotencyStore } from '../../src/index.ts'
+import type { IdempotencyClaim, IdempotencyStart } from '../../adapters/stores/index.ts'
+import type { IdempotencyStore } from '../../src/index.ts'
 import { memoryIdempotencyStore } from '../../src/index.ts'
 import { testIdempotencyStore } from '../../src/testing/index.ts'
 import { failuresOf, turn } from './faults.ts'

@@ -1,5 +1,5 @@
 /** Requests with an `Idempotency-Key`: one row for each, from its first attempt to the end of its answer's time. */
-import type { IdempotencyStore, IdempotencyVerdict } from '../../../src/index.ts'
+import type { IdempotencyStore, IdempotencyVerdict } from '../index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 import { lapsedMs } from '../lapsed.ts'

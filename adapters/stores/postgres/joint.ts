@@ -1,6 +1,13 @@
 /** Limits and ledger of a call in one round trip, before it and after it. */
-import { drawn } from '../../../src/limits/drawn.ts'
-import type { JointVerdict, HoldVerdict, JointStore, Ledger, LimitStore, LimitVerdict } from '../../../src/index.ts'
+import {
+  verdictAfter,
+  type HoldVerdict,
+  type JointStore,
+  type JointVerdict,
+  type Ledger,
+  type LimitStore,
+  type LimitVerdict,
+} from '../index.ts'
 import type { Database } from './database.ts'
 import { holdVerdict } from './ledger.ts'
 import type { Part } from './migration.ts'
@@ -55,7 +62,7 @@ export function postgresJoint(database: Database, limits: LimitStore, ledger: Le
       const told = await database.call<Told>('admit', ...values)
       if (told.hold === undefined) return { limits: told.limits }
       const hold = holdVerdict(told.hold)
-      return { limits: hold.outcome === 'held' ? drawn(claim, told.limits) : told.limits, hold }
+      return { limits: hold.outcome === 'held' ? verdictAfter(claim, told.limits) : told.limits, hold }
     },
     async finish(endings) {
       const returns = endings.flatMap(({ returned }) => returned ?? [])

@@ -1,6 +1,5 @@
 /** Keys, by hash. Who watches asks what has changed: that needs no connection of its own, and none can go deaf. */
-import type { KeyRecord, KeyStore } from '../../../src/index.ts'
-import { watching } from '../watching.ts'
+import { pollForChanges, type KeyRecord, type KeyStore } from '../index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 
@@ -60,7 +59,7 @@ export function postgresKeys(database: Database): KeyStore {
       return rows.map(recordOf)
     },
     watch: (changed) =>
-      watching(changed, async (since) => {
+      pollForChanges(changed, async (since) => {
         // A change is stamped before it is seen: those of the last seconds are asked for again.
         const rows = await database.rows<{ now: string; hash: string | null; at: string }>(
           // A clock that stands still during the statement lets it use the index.

@@ -1,15 +1,16 @@
 /** The ledger: accounts, open holds, and the books. */
-import { pageOf, readNumber } from '../../../src/billing/page.ts'
-import type {
-  LedgerAccount,
-  LedgerAudit,
-  CreditVerdict,
-  LedgerEntry,
-  Hold,
-  HoldVerdict,
-  Ledger,
-  SettleVerdict,
-} from '../../../src/index.ts'
+import {
+  pageOf,
+  readNumberCursor,
+  type CreditVerdict,
+  type Hold,
+  type HoldVerdict,
+  type Ledger,
+  type LedgerAccount,
+  type LedgerAudit,
+  type LedgerEntry,
+  type SettleVerdict,
+} from '../index.ts'
 import type { Database } from './database.ts'
 
 /** As the schema gives it: amounts are text. */
@@ -59,7 +60,7 @@ export function postgresLedger(database: Database): Ledger {
           'number', number, 'account', account, 'kind', kind, 'reference', reference, 'amount', amount::text,
           'overage', overage::text, 'note', note, 'at', floor(extract(epoch FROM at) * 1000))) AS entry
         FROM @.entries WHERE account = $1 AND number < $2 ORDER BY number DESC LIMIT $3`,
-        [account, String(readNumber(after ?? '9223372036854775807')), limit + 1],
+        [account, String(readNumberCursor(after ?? '9223372036854775807')), limit + 1],
       )
       const entries = found.map(({ entry }): LedgerEntry => {
         const told = parsed(entry) as Told<LedgerEntry>

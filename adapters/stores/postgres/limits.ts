@@ -1,6 +1,5 @@
 /** Limits: one row for each bucket, one for each place that is held. */
-import { drawn } from '../../../src/limits/drawn.ts'
-import type { LimitStore, LimitReturn, LimitVerdict } from '../../../src/index.ts'
+import { verdictAfter, type LimitReturn, type LimitStore, type LimitVerdict } from '../index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 
@@ -131,7 +130,7 @@ export const limitsPart: Part = {
 export function postgresLimits(database: Database): LimitStore {
   return {
     async take(claim) {
-      return drawn(claim, await database.call<LimitVerdict>('take', JSON.stringify(claim)))
+      return verdictAfter(claim, await database.call<LimitVerdict>('take', JSON.stringify(claim)))
     },
     async give(returned: LimitReturn) {
       await database.call('give', JSON.stringify([returned]))

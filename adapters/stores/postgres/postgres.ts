@@ -10,7 +10,7 @@
  * For a `pg.Pool` set `connectionTimeoutMillis` (2,000, say): without it a server that accepts connections and says
  * nothing keeps the pool's places for ever. Its idle connections may die: the pool's errors are listened to here.
  */
-import type { StorageBundle } from '../../../src/index.ts'
+import type { StorageBundle } from '../index.ts'
 import { age, checkKnown, text } from '../../../src/validation/known-options.ts'
 import { Database, type Queryable } from './database.ts'
 import { idempotencyPart, postgresIdempotency } from './idempotency.ts'

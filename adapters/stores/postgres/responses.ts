@@ -1,5 +1,5 @@
 /** Responses, and which items stand in which of them. */
-import type { ResponseRecord, ResponseStore } from '../../../src/index.ts'
+import type { ResponseRecord, ResponseStore } from '../index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 import { sweepOf } from './sweep.ts'

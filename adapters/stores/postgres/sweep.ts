@@ -1,5 +1,5 @@
 /** Sweeping a table, in steps that any number of processes may take at once. */
-import { Sweep } from '../sql/sweep.ts'
+import { Sweep } from '../index.ts'
 import type { Database } from './database.ts'
 
 /** Rows of one step at most. */

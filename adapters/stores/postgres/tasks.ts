@@ -1,5 +1,5 @@
 /** Video tasks in Postgres: one table, every method one statement. */
-import type { Json, TaskRecord, TaskStore } from '../../../src/index.ts'
+import type { Json, TaskRecord, TaskStore } from '../index.ts'
 import type { Query, Row } from './query.ts'
 
 /** Of version 1; safe to run again. */

@@ -1,13 +1,15 @@
 /** Usage: one row for each call of a model, and sums of them. */
-import { cursorOf, pageOf, readCursor } from '../../../src/billing/page.ts'
-import type {
-  UsageDimension,
-  UsageFilter,
-  UsageQuestion,
-  UsageRecord,
-  UsageStore,
-  UsageSummary,
-} from '../../../src/index.ts'
+import {
+  cursorOf,
+  pageOf,
+  readCursor,
+  type UsageDimension,
+  type UsageFilter,
+  type UsageQuestion,
+  type UsageRecord,
+  type UsageStore,
+  type UsageSummary,
+} from '../index.ts'
 import { dayMs, spanOf, withDays } from '../sql/usage-span.ts'
 import type { Database } from './database.ts'
 import { sums } from '../sql/usage-columns.ts'

@@ -1,6 +1,6 @@
 /** Requests with an `Idempotency-Key`: a hash for each, from its first attempt to the end of its answer's time. */
 import { isUtf8 } from 'node:buffer'
-import type { IdempotencyClaim, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from '../../../src/index.ts'
+import type { IdempotencyClaim, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from '../index.ts'
 import { lapsedMs } from '../lapsed.ts'
 import { lua, type Scripts } from './scripts.ts'
 

@@ -1,5 +1,5 @@
 /** Limits and ledger of a call in one script, before it and after it. */
-import type { JointStore, Ledger, LimitStore } from '../../../src/index.ts'
+import type { JointStore, Ledger, LimitStore } from '../index.ts'
 import { holdVerdict, ledgerText, type ToldHold } from './ledger.ts'
 import { limitsText, verdictOf, type ToldVerdict } from './limits.ts'
 import { lua, type Scripts } from './scripts.ts'

@@ -1,6 +1,5 @@
 /** Keys, by hash. */
-import type { KeyRecord, KeyStore } from '../../../src/index.ts'
-import { watching } from '../watching.ts'
+import { pollForChanges, type KeyRecord, type KeyStore } from '../index.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** A change is noted for an hour; who watches asks several times a second. */
@@ -77,7 +76,7 @@ export function redisKeys(scripts: Scripts): KeyStore {
       return found.map(([hash, record]) => recordOf(hash, record))
     },
     watch: (changed) =>
-      watching(changed, async (since) => {
+      pollForChanges(changed, async (since) => {
         const [now, flat] = await scripts.run<[string, unknown[]]>(changes, since ?? 'never')
         // RESP2 gives names and scores in turn, RESP3 in pairs.
         const words = flat.flat().map(String)

@@ -1,16 +1,17 @@
 /** The ledger: a hash for each account, its open holds, and its books. */
-import { pageOf, readNumber } from '../../../src/billing/page.ts'
-import type {
-  LedgerAccount,
-  LedgerAudit,
-  CreditVerdict,
-  LedgerEntry,
-  HoldVerdict,
-  Ledger,
-  Page,
-  PageRequest,
-  SettleVerdict,
-} from '../../../src/index.ts'
+import {
+  pageOf,
+  readNumberCursor,
+  type CreditVerdict,
+  type HoldVerdict,
+  type Ledger,
+  type LedgerAccount,
+  type LedgerAudit,
+  type LedgerEntry,
+  type Page,
+  type PageRequest,
+  type SettleVerdict,
+} from '../index.ts'
 import { amountText } from './amount.ts'
 import { lua, type Scripts } from './scripts.ts'
 
@@ -216,7 +217,7 @@ export function redisLedger(scripts: Scripts, kept: number): Ledger {
       return { items: found.map(accountOf), ...rest }
     },
     async entries(account, { limit = 100, after = '999999999999999999' }) {
-      const lines = await scripts.run<string[]>(entries, account, String(readNumber(after)), limit + 1)
+      const lines = await scripts.run<string[]>(entries, account, String(readNumberCursor(after)), limit + 1)
       return pageOf(lines.map(entryOf), limit, (last) => String(last.number))
     },
     async audit() {

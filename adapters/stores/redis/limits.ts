@@ -1,5 +1,5 @@
 /** Limits: a level for each bucket, a sorted set of leases for each bucket of places. What is full or free expires. */
-import type { LimitStore, LimitVerdict } from '../../../src/index.ts'
+import type { LimitStore, LimitVerdict } from '../index.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** `check` tells how a claim finds things, `draw` writes what it takes. */

@@ -15,7 +15,7 @@
  * Responses and answers take their memory for as long as they are kept: `responseAgeMs` here, `idempotency.keepMs` and
  * `.maxBytes` of the gateway. None of all this may be evicted (`maxmemory-policy noeviction`).
  */
-import type { StorageBundle } from '../../../src/index.ts'
+import type { StorageBundle } from '../index.ts'
 import { redisIdempotency } from './idempotency.ts'
 import { age, checkKnown, count, text } from '../../../src/validation/known-options.ts'
 import { redisJoint } from './joint.ts'

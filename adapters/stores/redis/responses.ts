@@ -1,5 +1,5 @@
 /** Responses: a hash for each, and for each item a sorted set of the responses it stands in, by the end of their time. */
-import type { ResponseStore } from '../../../src/index.ts'
+import type { ResponseStore } from '../index.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** `owner` says whose a response or an item is; `remove` takes away a response and tells whether there was one. */

@@ -2,7 +2,7 @@
  * Video tasks in Redis. A task is a hash; sorted sets say which are due, which have ended, and which an account has. All keys
  * share one hash tag, because one script must reach all of them: in a cluster the tasks live on one node.
  */
-import type { Json, TaskRecord, TaskStore } from '../../../src/index.ts'
+import type { Json, TaskRecord, TaskStore } from '../index.ts'
 import type { Send } from './clients.ts'
 import { script } from './script.ts'
 

@@ -1,4 +1,4 @@
-import type { IdempotencyStore, IdempotencyVerdict } from '../../../src/index.ts'
+import type { IdempotencyStore, IdempotencyVerdict } from '../index.ts'
 import type { Database, Part, Row } from './database.ts'
 import { lapsedMs } from '../lapsed.ts'
 import { sweepOf } from './sweep.ts'

@@ -1,5 +1,4 @@
-import { drawn } from '../../../src/limits/drawn.ts'
-import type { JointVerdict, JointStore, Ledger, LimitStore } from '../../../src/index.ts'
+import { verdictAfter, type JointStore, type JointVerdict, type Ledger, type LimitStore } from '../index.ts'
 import type { Database } from './database.ts'
 import { endHold, hold } from './ledger.ts'
 import { check, draw, giveBack } from './limits.ts'
@@ -16,7 +15,7 @@ export function sqliteJoint(database: Database, limits: LimitStore, ledger: Ledg
         const held = hold(database, wanted)
         if (held.outcome !== 'held') return { limits: verdict, hold: held }
         draw(database, claim)
-        return { limits: drawn(claim, verdict), hold: held }
+        return { limits: verdictAfter(claim, verdict), hold: held }
       }),
     finish: (endings) =>
       database.transaction(() => {

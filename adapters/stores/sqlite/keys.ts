@@ -1,5 +1,4 @@
-import type { KeyRecord, KeyStore } from '../../../src/index.ts'
-import { watching } from '../watching.ts'
+import { pollForChanges, type KeyRecord, type KeyStore } from '../index.ts'
 import type { Database, Part, Row } from './database.ts'
 
 export const keysPart: Part = {
@@ -47,7 +46,7 @@ export function sqliteKeys(database: Database): KeyStore {
         return database.all(sql, account).map(recordOf)
       }),
     watch: (changed) =>
-      watching(changed, (since) =>
+      pollForChanges(changed, (since) =>
         database.read(() => {
           const now = database.now()
           // A change becomes visible a little after its timestamp, so each poll repeats the last five seconds.

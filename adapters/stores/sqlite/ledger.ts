@@ -1,16 +1,17 @@
-import { pageOf, readNumber } from '../../../src/billing/page.ts'
-import type {
-  LedgerAccount,
-  LedgerAudit,
-  Credit,
-  CreditVerdict,
-  LedgerEntry,
-  Hold,
-  HoldVerdict,
-  Ledger,
-  Settlement,
-  SettleVerdict,
-} from '../../../src/index.ts'
+import {
+  pageOf,
+  readNumberCursor,
+  type Credit,
+  type CreditVerdict,
+  type Hold,
+  type HoldVerdict,
+  type Ledger,
+  type LedgerAccount,
+  type LedgerAudit,
+  type LedgerEntry,
+  type SettleVerdict,
+  type Settlement,
+} from '../index.ts'
 import type { Database, Part, Row } from './database.ts'
 
 /**
@@ -89,7 +90,7 @@ export function sqliteLedger(database: Database): Ledger {
     entries: (account, { limit = 100, after = '9223372036854775807' }) =>
       database.read(() => {
         const sql = 'SELECT * FROM modelhatch_entries WHERE account = ? AND number < ? ORDER BY number DESC LIMIT ?'
-        const entries = database.all(sql, account, readNumber(after), limit + 1).map(entryOf)
+        const entries = database.all(sql, account, readNumberCursor(after), limit + 1).map(entryOf)
         return pageOf(entries, limit, (last) => String(last.number))
       }),
     audit: () => database.transaction(() => audit(database)),

@@ -1,5 +1,11 @@
-import { drawn } from '../../../src/limits/drawn.ts'
-import type { LimitClaim, LimitStore, RateRule, LimitReturn, LimitVerdict } from '../../../src/index.ts'
+import {
+  verdictAfter,
+  type LimitClaim,
+  type LimitReturn,
+  type LimitStore,
+  type LimitVerdict,
+  type RateRule,
+} from '../index.ts'
 import type { Database, Part } from './database.ts'
 
 /** One row per bucket and one per concurrency slot in use. */
@@ -28,7 +34,7 @@ export function sqliteLimits(database: Database): LimitStore {
       database.transaction(() => {
         const verdict = check(database, claim)
         if (verdict.admitted) draw(database, claim)
-        return drawn(claim, verdict)
+        return verdictAfter(claim, verdict)
       }),
     give: (returned) => database.transaction(() => giveBack(database, returned)),
     renew: (holders, leaseMs) =>

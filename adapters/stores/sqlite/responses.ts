@@ -1,4 +1,4 @@
-import type { ResponseRecord, ResponseStore } from '../../../src/index.ts'
+import type { ResponseRecord, ResponseStore } from '../index.ts'
 import type { Database, Part, Row } from './database.ts'
 import { sweepOf } from './sweep.ts'
 

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import type { StorageBundle, TaskStore } from '../../../src/index.ts'
+import type { StorageBundle, TaskStore } from '../index.ts'
 import { age, checkKnown, elsewhere } from '../../../src/validation/known-options.ts'
 import { Database } from './database.ts'
 import { idempotencyPart, sqliteIdempotency } from './idempotency.ts'

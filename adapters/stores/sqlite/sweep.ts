@@ -1,4 +1,4 @@
-import { Sweep } from '../sql/sweep.ts'
+import { Sweep } from '../index.ts'
 import type { Database } from './database.ts'
 
 /** Milliseconds after which a step stops, so that it blocks the event loop only briefly. */

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Json, TaskRecord, TaskStore } from '../../../src/index.ts'
+import type { Json, TaskRecord, TaskStore } from '../index.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

@@ -1,4 +1,4 @@
-import type { UsageRecord } from '../../../src/index.ts'
+import type { UsageRecord } from '../index.ts'
 import type { Database, Row } from './database.ts'
 
 const ofAll = 'account IS NULL AND key IS NULL AND model = ? AND "group" = ? AND endpoint = ?'

@@ -1,14 +1,16 @@
-import { cursorOf, pageOf, readCursor } from '../../../src/billing/page.ts'
+import {
+  Sweep,
+  cursorOf,
+  pageOf,
+  readCursor,
+  type UsageDimension,
+  type UsageFilter,
+  type UsageQuestion,
+  type UsageRecord,
+  type UsageStore,
+  type UsageSummary,
+} from '../index.ts'
 import type { SQLInputValue } from 'node:sqlite'
-import type {
-  UsageDimension,
-  UsageFilter,
-  UsageQuestion,
-  UsageRecord,
-  UsageStore,
-  UsageSummary,
-} from '../../../src/index.ts'
-import { Sweep } from '../sql/sweep.ts'
 import { spanOf } from '../sql/usage-span.ts'
 import type { Database, Row } from './database.ts'
 import { callOf, insertCall, recordOf } from './usage-rows.ts'

@@ -1,7 +1,7 @@
 /** For how long the bundles keep responses and answers, and that nothing of them stays behind. */
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { IdempotencyStart } from '../../../src/index.ts'
+import type { IdempotencyStart } from '../../../adapters/stores/index.ts'
 import { fresh } from '../../../src/testing/kit.ts'
 import type { Place } from '../../bundles.ts'
 import { everyBundle } from '../../every-bundle.ts'

@@ -1,6 +1,7 @@
 /** Every method of every store of a bundle, with what a gateway gives it, so that each of its statements is run. */
 import { randomUUID } from 'node:crypto'
-import type { KeyRecord, StorageBundle, TaskRecord } from '../../../../src/index.ts'
+import type { TaskRecord } from '../../../../adapters/stores/index.ts'
+import type { KeyRecord, StorageBundle } from '../../../../src/index.ts'
 import { usageRecord } from '../../../usage/record.ts'
 
 export type Bundle = Required<StorageBundle>

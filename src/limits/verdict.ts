@@ -1,7 +1,7 @@
 import type { LimitClaim, LimitVerdict } from './contract.ts'
 
 /** The verdict of an admitted claim after its draw, given the state `before` it. */
-export function drawn({ rates }: LimitClaim, before: LimitVerdict): LimitVerdict {
+export function verdictAfter({ rates }: LimitClaim, before: LimitVerdict): LimitVerdict {
   if (!before.admitted) return before
   return {
     admitted: true,

@@ -1,0 +1,49 @@
+/** `modelhatch/stores`: the contracts of stores, and what their implementations share. Suites for them: `modelhatch/testing`. */
+export type { CallEnd, JointStore, JointVerdict } from '../../src/admission/contract.ts'
+export type { KeyRecord, KeyStore } from '../../src/auth/contract.ts'
+export type {
+  Credit,
+  CreditVerdict,
+  Hold,
+  HoldVerdict,
+  Ledger,
+  LedgerAccount,
+  LedgerAudit,
+  LedgerEntry,
+  Page,
+  PageRequest,
+  Settlement,
+  SettleVerdict,
+} from '../../src/billing/contract.ts'
+export { cursorOf, pageOf, readCursor, readNumberCursor } from '../../src/billing/page.ts'
+export type {
+  IdempotencyClaim,
+  IdempotencyEnd,
+  IdempotencyStart,
+  IdempotencyStore,
+  IdempotencyVerdict,
+  IdempotentAnswer,
+} from '../../src/idempotency/contract.ts'
+export type {
+  LimitClaim,
+  LimitReturn,
+  LimitStore,
+  LimitVerdict,
+  PlaceRule,
+  RateRule,
+} from '../../src/limits/contract.ts'
+export { verdictAfter } from '../../src/limits/verdict.ts'
+export type { StorageBundle } from '../../src/options/storage.ts'
+export type { ResponseRecord, ResponseStore } from '../../src/responses/contract.ts'
+export type { TaskClaim, TaskListOptions, TaskRecord, TaskStore } from '../../src/tasks/contract.ts'
+export type {
+  UsageDimension,
+  UsageFilter,
+  UsageQuestion,
+  UsageRecord,
+  UsageStore,
+  UsageSummary,
+} from '../../src/usage/contract.ts'
+export type { Json } from '../../src/wire/json.ts'
+export { pollForChanges, type KeyChanges } from './polling.ts'
+export { Sweep } from './sweep.ts'
