@@ -1,4 +1,4 @@
-/** The answer to a request for a response: begun, told in events or as a whole, and kept. */
+/** The responses endpoint's reply: opened, written as events or as a whole, and stored. */
 import { textBytes } from '../../billing/estimate.ts'
 import type { Tally } from '../../billing/receipt.ts'
 import { estimateTokens } from '../../wire/counts.ts'
@@ -22,11 +22,15 @@ import { readVendor } from '../read-vendor.ts'
 import { stateless } from './stateless.ts'
 import { chatUsage, responseUsage } from './usage.ts'
 
-/** An answer that has begun well. */
+/** A response that has arrived, or whose first content has. */
 export type OpenResponse =
   | { readonly kind: 'whole'; readonly response: ResponseObject; readonly bytes?: Uint8Array }
   | { readonly kind: 'events'; readonly seen: readonly ResponsePiece[]; readonly rest: AsyncIterator<ResponsePiece> }
 
+/**
+ * Calls the provider, by its chat if it has no responses endpoint. Resolves once the first content or the whole
+ * response has arrived; a whole response is stored before.
+ */
 export async function openResponse(
   provider: Provider,
   call: Call<ResponseRequest>,
@@ -53,7 +57,7 @@ export async function openResponse(
   return { kind: 'whole', response, ...(untouched && { bytes: answer.bytes }) }
 }
 
-/** `maker` is the vendor whose items these are; undefined for items of the gateway's own. */
+/** Creates the progress of a visit. `maker`: the vendor of the items; undefined if the gateway makes them. */
 export function progressOf(visit: ResponseVisit, renamed: boolean, maker?: string): ResponseProgress {
   const { progress: earlier } = visit.order
   return new ResponseProgress({ blank: blankResponse(visit), renamed, maker, earlier })
@@ -61,7 +65,7 @@ export function progressOf(visit: ResponseVisit, renamed: boolean, maker?: strin
 
 const openings = new Set(['response.created', 'response.in_progress', 'response.queued'])
 
-/** Reads up to the first content, so that an error in front of it still becomes a status or another attempt. */
+/** Reads up to the first content: an error before it can still become an HTTP status, or another attempt. */
 async function begin(pieces: AsyncIterable<ResponsePiece>): Promise<OpenResponse> {
   const rest = pieces[Symbol.asyncIterator]()
   const seen: ResponsePiece[] = []
@@ -69,17 +73,17 @@ async function begin(pieces: AsyncIterable<ResponsePiece>): Promise<OpenResponse
     seen.push(next.value)
     if (next.value instanceof ContentFrames || !openings.has(next.value.type)) return { kind: 'events', seen, rest }
   }
-  throw retrySame(new Error('the vendor ended the answer before its first word'))
+  throw retrySame(new Error('the vendor ended the response before any content'))
 }
 
-/** The response of the last event, for a client that waits for the whole. */
+/** Reads all events; the response of the last one, for a client that does not stream. */
 async function lastOf(
   pieces: AsyncIterable<ResponsePiece>,
   progress: ResponseProgress,
   meter: Tally,
 ): Promise<ResponseObject> {
   for await (const piece of pieces) {
-    if (piece instanceof ContentFrames) throw new TypeError('frames were given to a call that asked for no stream')
+    if (piece instanceof ContentFrames) throw new TypeError('the provider returned frames for a non-streaming call')
     readVendor(() => progress.accept(piece))
     count(piece, meter)
     if (isEnd(piece)) return progress.response
@@ -87,16 +91,18 @@ async function lastOf(
   throw withoutEnd()
 }
 
+/** The non-streaming reply. */
 export function wholeResponse(answer: OpenResponse): Reply {
-  if (answer.kind === 'events') throw new TypeError('a streamed answer is not whole')
+  if (answer.kind === 'events') throw new TypeError('a streamed response has no non-streaming reply')
   return answer.bytes === undefined ? jsonReply(answer.response) : bytesReply(answer.bytes)
 }
 
+/** The frames of a streamed response. Stores the response before the last event. */
 export async function* responseFrames(
   answer: OpenResponse,
   visit: ResponseVisit,
 ): AsyncGenerator<string | Uint8Array, void, void> {
-  if (answer.kind === 'whole') throw new TypeError('a whole answer has no frames')
+  if (answer.kind === 'whole') throw new TypeError('a non-streaming response has no frames')
   const { seen, rest } = answer
   const { meter } = visit
   const progress = visit.order.progress as ResponseProgress
@@ -106,7 +112,7 @@ export async function* responseFrames(
       if (piece === undefined) throw withoutEnd()
       if (piece instanceof ContentFrames) {
         meter.textBytes += piece.textBytes
-        yield progress.passed(piece.bytes)
+        yield progress.passThrough(piece.bytes)
         continue
       }
       if (progress.created && piece.type === 'response.created') continue
@@ -127,7 +133,7 @@ function count({ delta }: ResponseEvent, meter: Tally): void {
   if (typeof delta === 'string') meter.textBytes += Buffer.byteLength(delta)
 }
 
-/** The last event is the end of the answer. A failure is no answer. */
+/** Whether an event is the last one. Throws if it reports a failure. */
 function isEnd({ type, response }: ResponseEvent): boolean {
   if (response === undefined || openings.has(type)) return false
   requireEnd(response)
@@ -139,17 +145,17 @@ function requireEnd({ status }: ResponseObject): void {
   throw retrySame(new Error(`the vendor ended the response as "${status}"`))
 }
 
-/** The response as the client gets it: with usage, and kept before anybody can ask for it again. */
+/** The response as the client gets it: with usage, and already stored, so that the client can continue it at once. */
 async function ended(response: ResponseObject, { id, order, meter }: ResponseVisit): Promise<ResponseObject> {
   const counted = chatUsage(response.usage)
   const usage = counted ?? usageOf(order.promptTokens, estimateTokens(meter.textBytes))
   if (counted !== undefined) meter.usage = counted
   const whole = counted === undefined ? { ...response, usage: responseUsage(usage) } : response
-  const { shelf, conversation } = order
-  if (shelf === undefined) return whole
-  const kept = { input: withIds(id, order), response: whole }
+  const { archive, conversation } = order
+  if (archive === undefined) return whole
+  const stored = { input: withIds(id, order), response: whole }
   try {
-    await shelf.put(kept, kept.input.slice(conversation.earlier))
+    await archive.put(stored, stored.input.slice(conversation.earlier))
     return whole
   } catch (error) {
     publishFailure({ id, error })
@@ -157,7 +163,7 @@ async function ended(response: ResponseObject, { id, order, meter }: ResponseVis
   }
 }
 
-/** All items the model has seen, as `input_items` lists them. */
+/** All items that the model received, as `input_items` lists them. */
 export function withIds(id: string, { conversation }: ResponseOrder): readonly InputItem[] {
   const { items, earlier } = conversation
   let count = 0
@@ -175,5 +181,5 @@ const prefixes = new Map([
 ])
 
 function withoutEnd() {
-  return retrySame(new Error('the vendor ended the answer without its last event'))
+  return retrySame(new Error('the vendor ended the stream without the last event'))
 }

@@ -1,13 +1,14 @@
-/**
- * A response before anything has come of it: every field that clients require, as the request has it or by default.
- * Source of the list: OpenAI's Response, and the stricter one of Open Responses.
- */
 import type { ResponseObject, ResponseRequest, ResponseTool } from '../../wire/responses.ts'
 import type { Visit } from '../endpoint.ts'
 import type { ResponseOrder } from './request.ts'
 
+/** A visit of the responses endpoint. */
 export type ResponseVisit = Visit<ResponseRequest, ResponseOrder>
 
+/**
+ * A response without output: every field that clients require, from the request or with its default. Sources of the
+ * list: OpenAI's Response, and the stricter Open Responses.
+ */
 export function blankResponse({
   id,
   order,
@@ -39,7 +40,7 @@ export function blankResponse({
     reasoning: { effort: null, summary: null, ...reasoning },
     safety_identifier: given('safety_identifier', null),
     service_tier: given('service_tier', 'default'),
-    store: order.shelf !== undefined,
+    store: order.archive !== undefined,
     temperature: given('temperature', 1),
     text: { ...text, format: text?.format ?? { type: 'text' }, verbosity: text?.verbosity ?? 'medium' },
     tool_choice: given('tool_choice', 'auto'),

@@ -1,7 +1,4 @@
-/**
- * `POST /v1/responses/compact`: a long conversation as a few items that stand for it. Vendors that can do it make items
- * only they can read; for all others the model is asked for a summary.
- */
+/** Compaction: replaces a long conversation by a few items. */
 import { textBytes } from '../../billing/estimate.ts'
 import { estimateTokens } from '../../wire/counts.ts'
 import { GatewayError } from '../../errors.ts'
@@ -23,6 +20,10 @@ import { stateless } from './stateless.ts'
 import { summaryItem, summaryRequest } from './summary.ts'
 import { chatUsage, responseUsage } from './usage.ts'
 
+/**
+ * `POST /v1/responses/compact`. Vendors with an endpoint for it make items that only they can read; for all others, the
+ * model writes a summary.
+ */
 export const compactResponse: CallEndpoint<ResponseRequest, CompactionObject, ResponseOrder> = {
   name: 'responses.compact',
   makes: 'text',
@@ -32,52 +33,53 @@ export const compactResponse: CallEndpoint<ResponseRequest, CompactionObject, Re
     if (!order.stream) return order
     throw new GatewayError('unsupported_parameter', {
       param: 'stream',
-      message: '"stream" is not supported here: a compaction comes as a whole.',
+      message: '"stream" is not supported by this endpoint. Leave it out.',
     })
   },
   async ask(provider, call, visit) {
     const { output, usage, ...rest } =
-      (await compactedBy(provider, call, visit)) ?? (await summarised(provider, call, visit))
+      (await compactByVendor(provider, call, visit)) ?? (await summarise(provider, call, visit))
     const id = visit.id.replace('req_', 'resp_')
     const now = Math.floor(visit.order.now() / 1000)
     const head = { id, created_at: now, ...rest, object: 'response.compaction' as const, output }
-    return kept({ ...head, usage: counted(output, usage, visit) }, visit)
+    return stored({ ...head, usage: counted(output, usage, visit) }, visit)
   },
   whole: (compaction) => jsonReply(compaction),
   frames() {
-    throw new TypeError('a compaction is no stream')
+    throw new TypeError('a compaction has no frames')
   },
 }
 
-type Made = Pick<CompactionObject, 'output'> & Partial<CompactionObject>
+type Compaction = Pick<CompactionObject, 'output'> & Partial<CompactionObject>
 
 /**
- * Undefined where the vendor cannot, or where the answer is bounded: no vendor takes a bound for a compaction, and what
- * is held must not be exceeded.
+ * The vendor's own compaction. Undefined if it has none, or if the output is limited: no vendor accepts a limit for
+ * compactions, and the cost must not exceed the held amount.
  */
-async function compactedBy(
+async function compactByVendor(
   provider: Provider,
   call: Call<ResponseRequest>,
   { order }: ResponseVisit,
-): Promise<Made | undefined> {
+): Promise<Compaction | undefined> {
   if (provider.compact === undefined || typeof call.field('max_output_tokens') === 'number') return undefined
   const maker = makerOf(provider)
-  // Their compactions are never stored.
+  // Vendors' compaction endpoints do not accept these fields.
   const own = amend(stateless(call, order, maker), { store: undefined, include: undefined, stream: undefined })
   const made = await provider.compact(own)
   if (made === undefined) return undefined
-  if (!Array.isArray(made.output)) throw retrySame(new Error('the vendor gave no items for the conversation'))
+  if (!Array.isArray(made.output)) throw retrySame(new Error('the compaction of the vendor has no items'))
   return { ...made, output: sealed(made.output as readonly OutputItem[], maker) }
 }
 
-async function summarised(provider: Provider, call: Call<ResponseRequest>, visit: ResponseVisit): Promise<Made> {
+/** A summary by the model. Instructions are kept as they are, because they are rules and not history. */
+async function summarise(provider: Provider, call: Call<ResponseRequest>, visit: ResponseVisit): Promise<Compaction> {
   const { order } = visit
   const items = [...order.conversation.items, summaryRequest]
-  const changes = { input: items, ...notOfSummaries, store: false, stream: false }
+  const changes = { input: items, ...removedFields, store: false, stream: false }
   const conversation = { items, earlier: order.conversation.earlier, asSent: false }
-  const own = overlaid(amendOrder(order, changes), { conversation, shelf: undefined, progress: undefined })
+  const own = overlaid(amendOrder(order, changes), { conversation, archive: undefined, progress: undefined })
   const answer = await openResponse(provider, amend(call, changes), { ...visit, order: own })
-  if (answer.kind === 'events') throw new TypeError('an answer that was wanted whole came in events')
+  if (answer.kind === 'events') throw new TypeError('a non-streaming call returned a stream')
   const { output } = answer.response
   const summary = textIn(output).trim()
   if (summary === '') throw retrySame(new Error('the model wrote no summary'))
@@ -85,7 +87,7 @@ async function summarised(provider: Provider, call: Call<ResponseRequest>, visit
   return { output: [...instructions, summaryItem(visit.id.replace('req_', 'cmp_'), summary)] }
 }
 
-const notOfSummaries = {
+const removedFields = {
   previous_response_id: undefined,
   tools: undefined,
   tool_choice: undefined,
@@ -94,7 +96,6 @@ const notOfSummaries = {
   include: undefined,
 }
 
-/** Rules are not a matter of a summary: they stay as they are. */
 function isInstruction(item: { readonly type?: string; readonly role?: string }): boolean {
   return kindOf(item) === 'message' && (item.role === 'developer' || item.role === 'system')
 }
@@ -104,7 +105,7 @@ function textIn(output: readonly OutputItem[]): string {
   return parts.map(({ text = '' }) => text).join('')
 }
 
-/** Of a summary the meter knows all there is to know. */
+/** The usage: the vendor's, else what the meter counted, else an estimate. */
 function counted(output: readonly OutputItem[], raw: unknown, { order, meter }: ResponseVisit) {
   const usage = chatUsage(raw) ?? meter.usage
   if (usage === undefined) meter.textBytes ||= textBytes(output)
@@ -112,12 +113,12 @@ function counted(output: readonly OutputItem[], raw: unknown, { order, meter }: 
   return responseUsage(usage ?? usageOf(order.promptTokens, estimateTokens(meter.textBytes)))
 }
 
-/** As responses are: it can be retrieved, and continued by its id. */
-async function kept(compaction: CompactionObject, { id, order }: ResponseVisit): Promise<CompactionObject> {
-  const { shelf, conversation } = order
+/** Stores a compaction like a response, so that it can be retrieved and continued. */
+async function stored(compaction: CompactionObject, { id, order }: ResponseVisit): Promise<CompactionObject> {
+  const { archive, conversation } = order
   const input = withIds(id, order)
   try {
-    await shelf?.put({ input, response: compaction }, input.slice(conversation.earlier))
+    await archive?.put({ input, response: compaction }, input.slice(conversation.earlier))
   } catch (error) {
     publishFailure({ id, error })
   }

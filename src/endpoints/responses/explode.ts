@@ -1,7 +1,7 @@
-/** A whole response → its events, for clients that stream from providers that do not. */
 import { vendorFault } from '../read-vendor.ts'
 import type { OutputItem, ResponseEvent, ResponseObject, ResponsePart } from '../../wire/responses.ts'
 
+/** Splits a response into events, for clients that stream from providers that do not. */
 export async function* explodeResponse(response: ResponseObject): AsyncGenerator<ResponseEvent, void, void> {
   try {
     yield* eventsOf(response)

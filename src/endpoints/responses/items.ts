@@ -1,4 +1,4 @@
-/** The items of a conversation: what may come in, and how it is kept. Source of the forms: OpenAI's InputItem. */
+/** The items of a conversation: validation, and the form in which they are stored. Source: OpenAI's InputItem. */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
 import type { InputItem, ResponsePart } from '../../wire/responses.ts'
@@ -7,7 +7,7 @@ import { verify } from '../check.ts'
 const content = z.union([z.string(), z.array(z.looseObject({ type: z.string() }))])
 const id = z.string().min(1)
 
-/** What is required of each kind. Others are the vendor's own, and pass. */
+/** The required fields of each kind. Other kinds are left to the vendor. */
 const schemas = new Map<string, z.ZodObject>(
   Object.entries({
     message: z.looseObject({ role: z.enum(['user', 'assistant', 'system', 'developer']), content }),
@@ -20,16 +20,16 @@ const schemas = new Map<string, z.ZodObject>(
   }),
 )
 
-/** The kind of an item. An easy message names none, and a reference need not. */
+/** The kind of an item. In OpenAI's format, the type of a message and of a reference may be omitted. */
 export function kindOf({ type, role }: InputItem): string {
   return type ?? (role === undefined ? 'item_reference' : 'message')
 }
 
-/** The input as items. Throws 400 that names the first part at fault. */
+/** The input as items. Throws 400 for the first invalid one. */
 export function itemsIn(input: unknown): readonly InputItem[] {
   if (input === undefined || input === null) return []
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }]
-  if (!Array.isArray(input)) throw invalid('Invalid value for "input": must be a text or a list of items.', 'input')
+  if (!Array.isArray(input)) throw invalid('Invalid value for "input": must be a string or an array of items.', 'input')
   for (const [index, item] of (input as unknown[]).entries()) {
     const place = `input[${index}]`
     if (typeof item !== 'object' || item === null || Array.isArray(item)) {
@@ -37,7 +37,7 @@ export function itemsIn(input: unknown): readonly InputItem[] {
     }
     const { type } = item as { type?: unknown }
     if (type !== undefined && typeof type !== 'string') {
-      throw invalid(`Invalid value for "${place}.type": must be a text.`, `${place}.type`)
+      throw invalid(`Invalid value for "${place}.type": must be a string.`, `${place}.type`)
     }
     const schema = schemas.get(kindOf(item as InputItem))
     if (schema !== undefined) verify(schema, item, place)
@@ -45,7 +45,7 @@ export function itemsIn(input: unknown): readonly InputItem[] {
   return input as InputItem[]
 }
 
-/** Items as they are listed: each with its kind, an id and a status, and content in parts. */
+/** Items as clients list them: each with type, id and status, and with content in parts. */
 export function completed(items: readonly InputItem[], newId: (kind: string) => string): InputItem[] {
   return items.map((item) => {
     const type = kindOf(item)
@@ -55,11 +55,12 @@ export function completed(items: readonly InputItem[], newId: (kind: string) => 
   })
 }
 
-function partsOf({ role, content: said }: InputItem): readonly ResponsePart[] {
-  if (typeof said !== 'string') return said ?? []
-  return role === 'assistant' ? [outputText(said)] : [{ type: 'input_text', text: said }]
+function partsOf({ role, content: text }: InputItem): readonly ResponsePart[] {
+  if (typeof text !== 'string') return text ?? []
+  return role === 'assistant' ? [outputText(text)] : [{ type: 'input_text', text }]
 }
 
+/** A part with text of the model. */
 export function outputText(text: string): ResponsePart {
   return { type: 'output_text', text, annotations: [], logprobs: [] }
 }

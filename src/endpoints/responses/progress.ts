@@ -1,35 +1,35 @@
-/**
- * What a client has been told of a response so far. It brings a provider's events into the one form: numbered without
- * gaps, one id for the response and for each item whatever the vendor does, every required field present. And it knows
- * how to end a response that cannot be completed.
- */
 import type { GatewayError } from '../../errors.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import type { OutputItem, ResponseEvent, ResponseObject } from '../../wire/responses.ts'
 import { sealed, sealedItem } from './sealing.ts'
 
+/** Options of `ResponseProgress`. */
 export interface ProgressOptions {
-  /** The response before anything has come of it. */
+  /** The response without output. */
   readonly blank: ResponseObject
-  /** The name of the model is the gateway's in any case. */
+  /** Whether the gateway's model name replaces the vendor's. */
   readonly renamed: boolean
-  /** Who made the items, and alone can read what is encrypted in them; undefined where the gateway made them. */
+  /** The vendor that made the items and can decrypt them; undefined if the gateway makes them. */
   readonly maker: string | undefined
-  /** What the client was told while another provider was asked. */
+  /** The progress of an earlier attempt for the same client. */
   readonly earlier?: ResponseProgress | undefined
 }
 
+/**
+ * The events of one response, as the client receives them. Normalises a provider's events: consecutive numbers,
+ * constant ids of response and items, every required field. Also writes the end of a response that failed.
+ */
 export class ResponseProgress {
   readonly #options: ProgressOptions
   #head: ResponseObject | undefined
-  /** The last number the client has seen. */
+  /** The last sequence number sent to the client. */
   #number = -1
-  /** Frames passed on unread, in which the last number stands. */
+  /** Frames that were passed through and may contain the last sequence number. */
   #unread: Uint8Array | undefined
-  /** What is known of each item, by `output_index`. */
+  /** The latest state of each item, by `output_index`. */
   readonly #items = new Map<number, OutputItem>()
   readonly #done = new Set<number>()
-  /** Events of ours stand between those of the vendor, so that its numbers are not the client's. */
+  /** Whether the gateway has inserted events, so that the vendor's sequence numbers must be replaced. */
   #renumbered = false
   #created = false
 
@@ -42,41 +42,41 @@ export class ResponseProgress {
     this.#renumbered = this.#created = true
   }
 
-  /** The client knows the response from an event of ours. */
+  /** Whether the gateway itself has sent `response.created`. */
   get created(): boolean {
     return this.#created
   }
 
-  /** The response as it was told last. */
+  /** The response as last sent to the client. */
   get response(): ResponseObject {
     return this.#head ?? this.#options.blank
   }
 
-  /** Frames of deltas as the client gets them: as they came, unless their numbers have to change. */
-  passed(frames: Uint8Array): Uint8Array | string {
-    if (this.#renumbered) return this.#anew(frames)
+  /** Frames of deltas for the client: unchanged, unless their sequence numbers must be replaced. */
+  passThrough(frames: Uint8Array): Uint8Array | string {
+    if (this.#renumbered) return this.#rewrite(frames)
     this.#unread = frames
     return frames
   }
 
-  /** The first frames of a response of which nothing is known yet. */
+  /** The first frames of a response, sent before the provider has sent anything. */
   open(): string {
     this.#created = true
     this.#head = this.#options.blank
-    return this.#going('response.created') + this.idle()
+    return this.#statusFrame('response.created') + this.idle()
   }
 
-  /** A frame for a client that has been told nothing for a while: the response goes on. */
+  /** A frame that keeps the connection open. */
   idle(): string {
     this.#renumbered = true
-    return this.#going('response.in_progress')
+    return this.#statusFrame('response.in_progress')
   }
 
-  #going(type: string): string {
+  #statusFrame(type: string): string {
     return eventFrame(type, { type, sequence_number: this.#next(), response: this.response })
   }
 
-  #anew(frames: Uint8Array): string {
+  #rewrite(frames: Uint8Array): string {
     const datas = Buffer.from(frames)
       .toString('utf8')
       .matchAll(/^data: ?(.*)$/gm)
@@ -86,7 +86,7 @@ export class ResponseProgress {
     }).join('')
   }
 
-  /** The event as it is told to the client. */
+  /** A provider's event as the client receives it. */
   accept(event: ResponseEvent): ResponseEvent {
     const changes: Record<string, unknown> = {}
     const { output_index: index, item, item_id: itemId, response } = event
@@ -104,7 +104,7 @@ export class ResponseProgress {
     return { ...event, ...changes, sequence_number: this.#next(event.sequence_number) }
   }
 
-  /** A response of the vendor with every field there is; the same object where nothing had to change. */
+  /** A vendor's response with all required fields; the same object if nothing has to change. */
   whole(raw: ResponseObject): ResponseObject {
     const { blank, renamed } = this.#options
     const known = Object.fromEntries(Object.entries(raw).filter(([name, value]) => isGiven(name, value)))
@@ -123,12 +123,12 @@ export class ResponseProgress {
   }
 
   /**
-   * The frames that end a response which cannot be completed. Clients differ in which of the two events they know, and
-   * in where they look for the code; the last frame says that no more will come.
+   * The last frames of a response that failed. Two events, and the code in several fields, because clients differ in
+   * which of them they handle.
    */
   failed(error: GatewayError): string {
     const { code, message, param, type } = error
-    const told = { code, message, param, error: { type, code, message, param } }
+    const details = { code, message, param, error: { type, code, message, param } }
     const output = [...this.#done].sort((left, right) => left - right).map((index) => this.#items.get(index))
     const response = {
       ...this.response,
@@ -138,13 +138,15 @@ export class ResponseProgress {
       usage: null,
     }
     return [
-      eventFrame('error', { type: 'error', sequence_number: this.#next(), ...told }),
+      eventFrame('error', { type: 'error', sequence_number: this.#next(), ...details }),
       eventFrame('response.failed', { type: 'response.failed', sequence_number: this.#next(), response }),
       doneFrame,
     ].join('')
   }
 
-  /** Vendors that rotate ids, or leave the output of the last event empty, are held to what they said before. */
+  /**
+   * The output with the ids and items sent before, for vendors that change ids or omit the output in the last event.
+   */
   #outputOf(raw: ResponseObject): readonly OutputItem[] {
     const { status } = raw
     const output = Array.isArray(raw.output) ? sealed(raw.output as readonly OutputItem[], this.#options.maker) : []
@@ -160,7 +162,7 @@ export class ResponseProgress {
     return known?.type === item.type ? known.id : item.id
   }
 
-  /** The vendor's number where it goes on upwards, else the next one. */
+  /** The next sequence number: the vendor's if it is higher than the last one, else the last one plus 1. */
   #next(given?: number): number {
     if (this.#unread !== undefined) {
       const numbers = Buffer.from(this.#unread)
@@ -174,7 +176,7 @@ export class ResponseProgress {
   }
 }
 
-/** `user` is a text or absent; OpenAI itself sends null. */
+/** Whether a vendor's field counts. `user` must be a string, although OpenAI sends null. */
 function isGiven(name: string, value: unknown): boolean {
   return value !== undefined && (name !== 'user' || typeof value === 'string')
 }
@@ -184,7 +186,7 @@ function isSame(left: ResponseObject, right: ResponseObject): boolean {
   return names.length === Object.keys(right).length && names.every((name) => left[name] === right[name])
 }
 
-/** The codes clients know from `response.failed`. */
+/** The error codes that clients know from `response.failed`. */
 function failureCode({ code, status }: GatewayError): string {
   if (code === 'rate_limit_exceeded' || code === 'insufficient_quota' || code === 'context_length_exceeded') return code
   return status >= 500 ? 'server_error' : 'invalid_prompt'

@@ -1,5 +1,5 @@
 /**
- * The request for a response: what is bounded is checked, what is not known passes. Source of the fields: OpenAI's
+ * Validation of requests to the responses endpoint. Unknown fields are allowed. Source of the fields: OpenAI's
  * CreateResponse.
  */
 import * as z from 'zod'
@@ -16,7 +16,7 @@ import type { Order, Reading } from '../endpoint.ts'
 import { jsonOrder, overlaid } from '../order.ts'
 import { conversationOf, type Conversation } from './history.ts'
 import { itemsIn } from './items.ts'
-import { Shelf } from './keep.ts'
+import { ResponseArchive } from './archive.ts'
 import type { ResponseProgress } from './progress.ts'
 
 const part = z.looseObject({ type: z.string() })
@@ -57,24 +57,26 @@ const tool: z.ZodObject = z.looseObject({
 })
 const namedTool = tool.extend({ name: z.string().min(1) })
 
-/** Kept by a vendor in the name of its customer, which is the operator: a caller's ids must not reach into that. */
-const vendorsState = ['conversation', 'prompt'] as const
+/** Fields that refer to objects in the operator's account at the vendor, which callers must not access. */
+const vendorStateFields = ['conversation', 'prompt'] as const
 
+/** A request to the responses endpoint that was read and validated. */
 export interface ResponseOrder extends Order<ResponseRequest> {
   readonly conversation: Conversation
-  /** Where the response will be kept; undefined where the client does not want that. */
-  readonly shelf: Shelf | undefined
-  /** Milliseconds since the epoch. */
+  /** Where the response will be stored; undefined with `store: false`. */
+  readonly archive: ResponseArchive | undefined
+  /** The current time in milliseconds since the epoch. */
   readonly now: () => number
-  /** What the client has been told so far; undefined before a provider has begun. */
+  /** The events sent so far; undefined before the first attempt. */
   progress: ResponseProgress | undefined
 }
 
+/** Reads and validates a request, and loads the conversation it continues. Throws 400, 404, 413, 415. */
 export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Reading): Promise<ResponseOrder> {
   const body = await readJson(exchange, sizes)
   check(schema, body)
   checkTools(body.get('tools'), 'tools')
-  refuseVendorsState(body)
+  rejectVendorState(body)
   const input = body.get('input')
   await othersTurn({ large: body.isLarge })
   const sent = itemsIn(input)
@@ -83,14 +85,14 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
   if (sent.length === 0 && !previous) throw invalid('Missing required parameter: "input".', 'input')
 
   const { parts, caller, now } = reading
-  const shelf = new Shelf(parts.responses, caller.account)
-  const conversation = await conversationOf(sent, previous, shelf, sizes.jsonBytes)
+  const archive = new ResponseArchive(parts.responses, caller.account)
+  const conversation = await conversationOf(sent, previous, archive, sizes.jsonBytes)
   const bytes = conversation.asSent ? body.bytes.length : JSON.stringify(conversation.items).length
   if (bytes > sizes.jsonBytes) throw new GatewayError('context_length_exceeded')
   return overlaid(jsonOrder<ResponseRequest>(body), {
     promptTokens: estimateTokens(bytes),
     conversation,
-    shelf: body.get('store') === false ? undefined : shelf,
+    archive: body.get('store') === false ? undefined : archive,
     now,
     progress: undefined,
   })
@@ -98,7 +100,7 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
 
 function checkTools(tools: unknown, place: string): void {
   if (tools === undefined || tools === null) return
-  if (!Array.isArray(tools)) throw invalid(`Invalid value for "${place}": must be a list.`, place)
+  if (!Array.isArray(tools)) throw invalid(`Invalid value for "${place}": must be an array.`, place)
   for (const [index, each] of (tools as ResponseTool[]).entries()) {
     const here = `${place}[${index}]`
     const named = each?.type === 'function' || each?.type === 'custom' || each?.type === 'namespace'
@@ -107,14 +109,14 @@ function checkTools(tools: unknown, place: string): void {
   }
 }
 
-function refuseVendorsState(body: JsonBody): void {
+function rejectVendorState(body: JsonBody): void {
   if (body.get('background') === true) {
     throw new GatewayError('unsupported_parameter', {
       param: 'background',
-      message: '"background" is not supported: ask for a stream, or wait for the answer.',
+      message: '"background" is not supported. Leave it out; for a long response, set "stream" to true.',
     })
   }
-  for (const param of vendorsState) {
+  for (const param of vendorStateFields) {
     if (body.get(param) === undefined || body.get(param) === null) continue
     throw new GatewayError('unsupported_parameter', {
       param,

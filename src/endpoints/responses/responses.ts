@@ -1,4 +1,3 @@
-/** `POST /v1/responses`. */
 import type { ResponseRequest } from '../../wire/responses.ts'
 import { release } from '../chunk-stream.ts'
 import type { CallEndpoint } from '../endpoint.ts'
@@ -7,6 +6,7 @@ import type { ResponseVisit } from './blank.ts'
 import type { ResponseProgress } from './progress.ts'
 import { readResponse, type ResponseOrder } from './request.ts'
 
+/** `POST /v1/responses`. */
 export const responses: CallEndpoint<ResponseRequest, OpenResponse, ResponseOrder> = {
   name: 'responses',
   makes: 'text',
@@ -18,12 +18,12 @@ export const responses: CallEndpoint<ResponseRequest, OpenResponse, ResponseOrde
   },
   whole: wholeResponse,
   frames: responseFrames,
-  idle: (_, visit) => told(visit).idle(),
-  opening: (visit) => told(visit).open(),
+  idle: (_, visit) => currentProgress(visit).idle(),
+  opening: (visit) => currentProgress(visit).open(),
   failed: (error, visit) => (visit.order.progress ?? progressOf(visit, true)).failed(error),
 }
 
-/** What the client has been told, while no provider has begun to answer too. */
-function told(visit: ResponseVisit): ResponseProgress {
+/** The progress of the latest attempt; a new one before the first attempt. */
+function currentProgress(visit: ResponseVisit): ResponseProgress {
   return (visit.order.progress ??= progressOf(visit, true))
 }

@@ -1,9 +1,3 @@
-/**
- * The request as a vendor with a responses endpoint of its own gets it. Nothing is kept there: the gateway sends the
- * whole conversation with `store: false`, and no id of an earlier response or item. So no caller can reach what another
- * one, or the operator, has at the vendor, and a deleted response is gone. So the reasoning has to come along,
- * encrypted.
- */
 import type { Call } from '../../providers/contract.ts'
 import type { InputItem, ResponseRequest } from '../../wire/responses.ts'
 import { amend } from '../order.ts'
@@ -12,7 +6,12 @@ import { opened } from './sealing.ts'
 
 const opaqueReasoning = 'reasoning.encrypted_content'
 
-/** `maker` is the vendor's own name in envelopes. */
+/**
+ * The call for a vendor that has a responses endpoint: the complete conversation with `store: false`, and no ids. The
+ * vendor stores nothing, so no caller can access data of another caller or of the operator there, and a deleted
+ * response is deleted everywhere. In exchange, encrypted reasoning must be sent along. `maker`: the vendor's name in
+ * envelopes.
+ */
 export function stateless(
   call: Call<ResponseRequest>,
   { conversation, field }: ResponseOrder,
@@ -29,11 +28,11 @@ export function stateless(
   return amend(call, changes)
 }
 
-/** The same list where there is nothing to change. */
+/** The items that the vendor can read, without ids; the same list if nothing has to change. */
 function readable(items: readonly InputItem[], maker: string): readonly InputItem[] {
-  const kept = items.map((item) => opened(item, maker))
-  if (kept.every((item, index) => item === items[index]) && !items.some(hasId)) return items
-  return kept.filter((item) => item !== undefined).map(withoutId)
+  const own = items.map((item) => opened(item, maker))
+  if (own.every((item, index) => item === items[index]) && !items.some(hasId)) return items
+  return own.filter((item) => item !== undefined).map(withoutId)
 }
 
 function withoutId(item: InputItem): InputItem {

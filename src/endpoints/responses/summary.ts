@@ -1,26 +1,27 @@
-/** A conversation in a few words: an item that stands for it, which every model can read. */
+/** Summaries that replace a conversation, for vendors without an endpoint for compaction. */
 import { GatewayError } from '../../errors.ts'
 import type { InputItem, OutputItem } from '../../wire/responses.ts'
 import { anyMaker, seal, unseal } from '../envelope.ts'
 
+/** A compaction item with a summary, which every model can read. */
 export function summaryItem(id: string, summary: string): OutputItem {
   return { id, type: 'compaction', encrypted_content: seal(anyMaker, Buffer.from(summary).toString('base64url')) }
 }
 
-/** The item as a user tells it; undefined for one that only its vendor can read. */
-export function recalled({ encrypted_content: opaque }: InputItem): string | undefined {
+/** The summary in an item, as a user's message; undefined for a compaction that only its vendor can read. */
+export function summaryText({ encrypted_content: opaque }: InputItem): string | undefined {
   const packed = unseal(opaque, anyMaker)
   if (packed === undefined) return undefined
   return `A summary of our conversation so far:\n\n${Buffer.from(packed, 'base64url').toString('utf8')}`
 }
 
-/** A conversation whose beginning cannot be read must not go on as if there had been none. */
-export function unreadableSummary(param: string): GatewayError {
-  const message = 'This model cannot read a conversation that another vendor has compacted.'
+/** The error for a compaction of another vendor. Without it, the model would silently miss the earlier conversation. */
+export function compactedByOther(param: string): GatewayError {
+  const message = 'This model cannot read a conversation that another vendor compacted. Use a model of that vendor.'
   return new GatewayError('unsupported_value', { param, message })
 }
 
-/** Asks for the summary, as the last turn of the conversation. */
+/** The user's message that requests the summary, as the last turn of the conversation. */
 export const summaryRequest: InputItem = {
   type: 'message',
   role: 'user',
@@ -28,9 +29,10 @@ export const summaryRequest: InputItem = {
     {
       type: 'input_text',
       text: [
-        'Write a summary of our conversation so far. It will replace the conversation: whoever goes on knows nothing else.',
-        'Keep what was asked for, what was decided and why, what has been done, what is still open, and every name, number,',
-        'path, identifier and quotation that may be needed again. Answer with the summary alone.',
+        'Write a summary of our conversation so far. It will replace the conversation, and the assistant that continues',
+        'it will know nothing else. Include the requests, the decisions and their reasons, what has been done, what is',
+        'still open, and every name, number, path, identifier and quotation that may be needed later. Reply with the',
+        'summary only.',
       ].join(' '),
     },
   ],

@@ -1,7 +1,8 @@
-/** Token counts of responses, and of chats: the same numbers under other names. */
+/** Conversion between the token counts of responses and those of chats. */
 import type { ResponseUsage } from '../../wire/responses.ts'
 import type { Usage } from '../../wire/usage.ts'
 
+/** Usage in the names of responses. */
 export function responseUsage(usage: Usage): ResponseUsage {
   const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage
   return {
@@ -16,7 +17,7 @@ export function responseUsage(usage: Usage): ResponseUsage {
   }
 }
 
-/** Undefined where the vendor counted nothing. */
+/** A vendor's usage in the names of chats; undefined if it is missing or malformed. */
 export function chatUsage(raw: unknown): Usage | undefined {
   const { input_tokens: input, output_tokens: output, ...details } = Object(raw) as Record<string, unknown>
   if (!isCount(input) || !isCount(output)) return undefined

@@ -1,4 +1,4 @@
-/** Responses by models that only chat. */
+/** Responses for providers that only support chat. */
 import type { Tally } from '../../../billing/receipt.ts'
 import type { Call, Provider } from '../../../providers/contract.ts'
 import type { ChatRequest, ResponseFormat } from '../../../wire/chat.ts'
@@ -12,12 +12,12 @@ import { replace } from '../../order.ts'
 import { blankResponse, type ResponseVisit } from '../blank.ts'
 import type { ResponseOrder } from '../request.ts'
 import { responseUsage } from '../usage.ts'
-import { withOwnNames } from './field-names.ts'
+import { withRequestFieldNames } from './field-names.ts'
 import { messagesOf } from './messages.ts'
-import { ToolBook } from './tools.ts'
+import { ChatTools } from './tools.ts'
 import { ResponseWriter } from './writer.ts'
 
-/** The events of the response, whether the client wants them or the whole. */
+/** Calls the provider's chat and yields the events of the response, also for a client that does not stream. */
 export async function* respondByChat(
   provider: Provider,
   call: Call<ResponseRequest>,
@@ -27,32 +27,32 @@ export async function* respondByChat(
   const meter = reportingTo(visit.meter)
   const { tools, reasoning } = call.request
   const maker = makerOf(provider)
-  const book = new ToolBook(tools ?? [])
+  const chatTools = new ChatTools(tools ?? [])
   const writer = new ResponseWriter({
     blank: blankResponse(visit),
-    book,
+    chatTools,
     summary: Boolean(reasoning?.summary),
     maker,
     now: order.now,
   })
-  const request = chatRequestOf(call, order, book, maker)
-  const answer = await asked(provider, call, request, { ...visit, meter })
-  if (answer.kind === 'whole') throw new TypeError('an answer that was wanted in chunks came whole')
+  const request = chatRequestOf(call, order, chatTools, maker)
+  const answer = await callChat(provider, call, request, { ...visit, meter })
+  if (answer.kind === 'whole') throw new TypeError('the chat was requested in chunks but returned none')
   yield* writer.begin()
   for await (const chunk of chunksOf(answer.stream, meter)) yield* writer.accept(chunk)
   yield* writer.end(meter.usage === undefined ? null : responseUsage(meter.usage))
 }
 
-async function asked(provider: Provider, call: Call<ResponseRequest>, request: ChatRequest, visit: AnswerVisit) {
+async function callChat(provider: Provider, call: Call<ResponseRequest>, request: ChatRequest, visit: AnswerVisit) {
   try {
     checkMadeChat(request)
     return await askChat(provider, replace(call, request), visit, true)
   } catch (thrown) {
-    throw withOwnNames(thrown, call.request)
+    throw withRequestFieldNames(thrown, call.request)
   }
 }
 
-/** What the vendor counts is told at once; what is estimated is estimated by whoever reads the events. */
+/** A tally that passes on the vendor's usage only: the reader of the events counts the text for the estimate. */
 function reportingTo(meter: Tally): Tally {
   return {
     textBytes: 0,
@@ -66,19 +66,19 @@ function reportingTo(meter: Tally): Tally {
 }
 
 /**
- * The request for the chat. What is a matter of the gateway (`store`, `metadata`), of a vendor's own tools or of its
- * caches has no place in it: vendors have been seen to refuse fields they do not know.
+ * The chat request. Omits fields of the gateway (`store`, `metadata`), of vendors' own tools and of their caches,
+ * because some vendors reject unknown fields.
  */
 function chatRequestOf(
   { request, stream }: Call<ResponseRequest>,
   order: ResponseOrder,
-  book: ToolBook,
+  chatTools: ChatTools,
   maker: string,
 ): ChatRequest {
-  const { tools, choice } = book.choose(request.tool_choice)
+  const { tools, choice } = chatTools.choose(request.tool_choice)
   const { text, reasoning } = request
   const logprobs = request.include?.includes('message.output_text.logprobs') === true || Boolean(request.top_logprobs)
-  return given({
+  return withoutUnset({
     model: order.model,
     messages: messagesOf(order.conversation, request.instructions, maker),
     stream: stream || undefined,
@@ -92,15 +92,15 @@ function chatRequestOf(
     reasoning_effort: reasoning?.effort,
     logprobs: logprobs || undefined,
     top_logprobs: logprobs ? (request.top_logprobs ?? undefined) : undefined,
-    // Chats have known `user` for longer, and some vendors refuse its successor.
+    // Not `safety_identifier`, its successor, which some vendors reject.
     user: request['safety_identifier'] ?? request['user'],
-    service_tier: usualTiers.includes(request['service_tier']) ? undefined : request['service_tier'],
+    service_tier: defaultTiers.includes(request['service_tier']) ? undefined : request['service_tier'],
     ...(tools.length > 0 && { tools, tool_choice: choice, parallel_tool_calls: request.parallel_tool_calls }),
   })
 }
 
-/** They ask for nothing, and not every vendor knows them. */
-const usualTiers: readonly unknown[] = ['auto', 'default']
+/** Values without effect, which some vendors reject. */
+const defaultTiers: readonly unknown[] = ['auto', 'default']
 
 function formatOf(format: TextFormat | null | undefined): ResponseFormat | undefined {
   if (format?.type === 'json_object') return { type: 'json_object' }
@@ -109,8 +109,8 @@ function formatOf(format: TextFormat | null | undefined): ResponseFormat | undef
   return { type, json_schema: { name, ...rest } }
 }
 
-/** Without the fields that were not given. */
-function given(fields: Record<string, unknown>): ChatRequest {
+/** Without fields that are undefined or null. */
+function withoutUnset(fields: Record<string, unknown>): ChatRequest {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(entries) as unknown as ChatRequest
 }

@@ -1,66 +1,68 @@
-/**
- * The tool calls of an answer while the model writes them. It may write several at once; they are told one after the
- * other, and those behind wait until the first is a whole JSON text.
- */
 import { JsonProgress } from '../../../http/json-progress.ts'
 import type { ToolCallDelta } from '../../../wire/chat.ts'
 
+/** A tool call in a `CallQueue`. */
 export interface QueuedCall {
   readonly id: string
   readonly name: string
-  /** All of its arguments so far. */
+  /** The arguments received so far. */
   readonly input: JsonProgress
-  /** Arguments that were not told yet. */
-  untold: string
+  /** Arguments that were not sent to the client yet. */
+  pending: string
 }
 
+/**
+ * The tool calls of a response, as the model writes them, possibly several at a time. They are sent one after the
+ * other: a call waits until the arguments of the previous one are complete JSON.
+ */
 export class CallQueue {
-  /** By the number of the call. */
+  /** By index. */
   readonly #calls = new Map<number, QueuedCall>()
-  /** Those whose turn has not come, in order. */
+  /** Calls that were not opened yet, in order. */
   readonly #waiting = new Set<QueuedCall>()
   #open: QueuedCall | undefined
 
-  /** The call this piece belongs to. */
+  /** Adds a piece; the call that it belongs to. */
   add({ index = 0, id, function: called }: ToolCallDelta): QueuedCall {
     let call = this.#calls.get(index)
     if (call === undefined) {
-      call = { id: id ?? '', name: called?.name ?? '', input: new JsonProgress(), untold: '' }
+      call = { id: id ?? '', name: called?.name ?? '', input: new JsonProgress(), pending: '' }
       this.#calls.set(index, call)
       this.#waiting.add(call)
     }
     const text = typeof called?.arguments === 'string' ? called.arguments : ''
     call.input.add(text)
-    call.untold += text
+    call.pending += text
     return call
   }
 
-  /** What is to be told of the call that is open. */
+  /** Removes and returns the pending arguments of the open call. */
   take(): string {
-    const text = this.#open?.untold ?? ''
-    if (this.#open !== undefined) this.#open.untold = ''
+    const text = this.#open?.pending ?? ''
+    if (this.#open !== undefined) this.#open.pending = ''
     return text
   }
 
-  /** The call to be told now, if it is the turn of another one. `anyway`: whether or not the open one is whole. */
-  next(anyway: boolean): QueuedCall | undefined {
+  /** The next call to open, if the open one is complete. `force`: even if it is not. */
+  next(force: boolean): QueuedCall | undefined {
     const [waiting] = this.#waiting
     if (waiting === undefined) return undefined
-    return this.#open === undefined || anyway || this.#open.input.whole ? waiting : undefined
+    return this.#open === undefined || force || this.#open.input.whole ? waiting : undefined
   }
 
+  /** Makes a waiting call the open one. */
   open(call: QueuedCall): void {
     this.#waiting.delete(call)
     this.#open = call
   }
 
-  /** What still comes of it is dropped. */
+  /** Closes the open call. Pieces of it that arrive later are dropped. */
   close(): void {
     this.#open = undefined
   }
 }
 
-/** Undefined for what is no JSON, or not yet. */
+/** The value of a JSON text; undefined if it is invalid or incomplete. */
 export function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

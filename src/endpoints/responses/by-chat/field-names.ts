@@ -1,4 +1,4 @@
-/** A refusal of the chat that a response was made by, in the names of the fields that the client has sent. */
+/** Translation of field names in errors, for responses that are made by a chat. */
 import { GatewayError } from '../../../errors.ts'
 import { ProviderError } from '../../../providers/failure.ts'
 import type { ResponseRequest } from '../../../wire/responses.ts'
@@ -11,10 +11,12 @@ const names: Readonly<Record<string, string>> = {
   reasoning_effort: 'reasoning.effort',
 }
 
-/** What was thrown, if it names no field of a chat. */
-export function withOwnNames(thrown: unknown, request: ResponseRequest): unknown {
+/**
+ * An error of the chat with the names of the fields that the client sent; the same value if it names none of a chat.
+ */
+export function withRequestFieldNames(thrown: unknown, request: ResponseRequest): unknown {
   if (!(thrown instanceof GatewayError) || thrown.param === null) return thrown
-  const param = ownName(thrown.param, request)
+  const param = requestFieldName(thrown.param, request)
   if (param === thrown.param) return thrown
   const message = thrown.message.replaceAll(`"${thrown.param}"`, `"${param}"`)
   const { code, cause, shouldRetry, headers } = thrown
@@ -30,11 +32,11 @@ export function withOwnNames(thrown: unknown, request: ResponseRequest): unknown
   })
 }
 
-function ownName(param: string, request: ResponseRequest): string {
+function requestFieldName(param: string, request: ResponseRequest): string {
   const [root = ''] = /^\w+/.exec(param) ?? []
   if (root === 'logprobs' || root === 'top_logprobs') return request.top_logprobs ? 'top_logprobs' : 'include'
   if (root === 'user') return request['safety_identifier'] === undefined ? 'user' : 'safety_identifier'
-  // Places among them are other ones here.
+  // Without the rest, because messages and input items have different indexes.
   if (root === 'messages') return 'input'
   if (root === 'tools') return request.tools?.some(({ type }) => type !== 'function') ? 'tools' : flat(param)
   if (root === 'tool_choice') return flat(param)
@@ -42,7 +44,7 @@ function ownName(param: string, request: ResponseRequest): string {
   return name + param.slice(root.length).replace('.json_schema', '')
 }
 
-/** A chat nests what a response has flat. */
+/** A chat nests the fields of a tool in `function`, a response does not. */
 function flat(param: string): string {
   return param.replace('.function', '')
 }

@@ -1,38 +1,38 @@
-/** A conversation of items → the messages of a chat. */
+/** Conversion of items to chat messages. */
 import { invalid } from '../../../errors.ts'
 import type { ChatMessage, ContentPart, ToolCall } from '../../../wire/chat.ts'
 import type { InputItem, ResponsePart } from '../../../wire/responses.ts'
 import { isSealed } from '../../envelope.ts'
 import type { Conversation } from '../history.ts'
 import { kindOf } from '../items.ts'
-import { recalled, unreadableSummary } from '../summary.ts'
-import { continued, unpack } from './opaque.ts'
+import { compactedByOther, summaryText } from '../summary.ts'
+import { append, unpack } from './opaque.ts'
 import { chatPart } from './parts.ts'
 import { chatNameOf, customField } from './tools.ts'
 
-/** `maker` is the vendor that will read them: it alone gets back what it made. */
+/** The messages of a conversation for the vendor `maker`, which gets back only its own opaque state. Throws 400. */
 export function messagesOf(conversation: Conversation, instructions: unknown, maker: string): ChatMessage[] {
   const writer = new MessageWriter(maker)
   if (typeof instructions === 'string' && instructions !== '') writer.say('system', instructions)
   for (const [index, item] of conversation.items.entries()) {
-    // What is kept was checked when it came in; a place in it means nothing to the client.
+    // For a stored item, an index would mean nothing to the client.
     const place = index < conversation.earlier ? 'previous_response_id' : `input[${index - conversation.earlier}]`
     writer.add(item, place)
   }
   return writer.end()
 }
 
-/** What the assistant did in one turn: a chat has it in one message. */
+/** One turn of the assistant, which in a chat is one message. */
 interface Turn {
   text: string
   readonly calls: Map<string, ToolCall>
-  /** What the model needs to see again. */
-  readonly carried: Record<string, unknown>
-  /** Fields of calls, which may come before them, by the id of the call. */
+  /** Further fields of the message that the model expects back. */
+  readonly fields: Record<string, unknown>
+  /** Further fields of calls, which may arrive before the calls, by the id of the call. */
   readonly callFields: Map<string, object>
-  /** The model thought since the last text: the next text is of the same message. */
+  /** Whether there was reasoning since the last text; then the next text belongs to the same message. */
   thought: boolean
-  /** The model said all of it. */
+  /** Whether the turn is complete. */
   ended: boolean
 }
 
@@ -40,10 +40,10 @@ class MessageWriter {
   readonly #maker: string
   readonly #messages: ChatMessage[] = []
   #turn: Turn | undefined
-  /** Calls whose output has not come yet. */
+  /** The ids of calls without an output so far. */
   readonly #unanswered = new Set<string>()
-  /** Images and files that tools gave: a chat takes them from the user only. */
-  #shown: ContentPart[] = []
+  /** Images and files in tool outputs, which a chat allows only in user messages. */
+  #attachments: ContentPart[] = []
 
   constructor(maker: string) {
     this.#maker = maker
@@ -63,8 +63,8 @@ class MessageWriter {
       case 'custom_tool_call_output':
         return this.#output(item, place)
       case 'compaction':
-        return this.#recall(item, place)
-      // What tools did that ran at a vendor, and kinds nobody here knows: this model has no part in them.
+        return this.#compaction(item, place)
+      // Calls of tools that ran at a vendor, and unknown kinds, have no equivalent in a chat.
     }
   }
 
@@ -84,7 +84,7 @@ class MessageWriter {
         ? [{ type: 'text', text: content }]
         : (content ?? []).map((part, index) => chatPart(part, `${place}.content[${index}]`))
     if (role !== 'assistant') return this.say(role === 'user' ? 'user' : 'system', contentOf(parts))
-    // Text after a call, or after a thought, belongs to the same turn; text after text was a message of its own.
+    // Text after a call or after reasoning belongs to the same turn; text after text was a separate message.
     const { text = '', calls, thought = false, ended = false } = this.#turn ?? {}
     if (calls?.size === 0 && text !== '' && (ended || !thought)) this.#close()
     const turn = this.#open()
@@ -92,9 +92,9 @@ class MessageWriter {
     turn.thought = false
   }
 
-  #recall(item: InputItem, place: string): void {
-    const text = recalled(item)
-    if (text === undefined) throw unreadableSummary(place)
+  #compaction(item: InputItem, place: string): void {
+    const text = summaryText(item)
+    if (text === undefined) throw compactedByOther(place)
     this.say('user', text)
   }
 
@@ -104,9 +104,9 @@ class MessageWriter {
     const own = unpack(opaque, this.#maker)
     if (own === undefined) {
       if (isSealed(opaque) || !Array.isArray(content)) return
-      return continued(turn.carried, { reasoning_content: textIn(content as ContentPart[]) })
+      return append(turn.fields, { reasoning_content: textIn(content as ContentPart[]) })
     }
-    continued(turn.carried, own.message ?? {})
+    append(turn.fields, own.message ?? {})
     for (const [id, fields] of Object.entries(own.calls ?? {})) turn.callFields.set(id, fields)
     turn.thought = true
     turn.ended = own.last === true
@@ -127,7 +127,7 @@ class MessageWriter {
       typeof output === 'string' ? [] : output.map((part, index) => chatPart(part, `${place}.output[${index}]`))
     const attached = parts.filter(({ type }) => type !== 'text')
     const text = typeof output === 'string' ? output : textIn(parts, '\n')
-    this.#shown.push(...attached)
+    this.#attachments.push(...attached)
     const content = text === '' && attached.length > 0 ? 'See the attached content below.' : text
     this.#messages.push({ role: 'tool', tool_call_id: id, content })
   }
@@ -135,7 +135,7 @@ class MessageWriter {
   #open(): Turn {
     if (this.#turn === undefined) {
       this.#closeOutputs()
-      this.#turn = { text: '', calls: new Map(), carried: {}, callFields: new Map(), thought: false, ended: false }
+      this.#turn = { text: '', calls: new Map(), fields: {}, callFields: new Map(), thought: false, ended: false }
     }
     return this.#turn
   }
@@ -149,13 +149,13 @@ class MessageWriter {
     const turn = this.#turn
     this.#turn = undefined
     if (turn === undefined) return
-    const { text, calls, carried, callFields } = turn
+    const { text, calls, fields, callFields } = turn
     if (text === '' && calls.size === 0) return
     for (const id of calls.keys()) this.#unanswered.add(id)
     this.#messages.push({
       role: 'assistant',
       content: text === '' ? null : text,
-      ...fieldsFor(carried, calls.size > 0),
+      ...fieldsFor(fields, calls.size > 0),
       ...(calls.size > 0 && { tool_calls: [...calls].map(([id, call]) => ({ ...call, ...callFields.get(id) })) }),
     })
   }
@@ -165,19 +165,19 @@ class MessageWriter {
     if (open !== undefined) {
       throw invalid(`No tool output found for function call ${open.slice(0, 128)}.`, 'input')
     }
-    if (this.#shown.length > 0) this.#messages.push({ role: 'user', content: this.#shown })
-    this.#shown = []
+    if (this.#attachments.length > 0) this.#messages.push({ role: 'user', content: this.#attachments })
+    this.#attachments = []
   }
 }
 
-/** Models want to see what they thought while they use tools, and not afterwards. */
-function fieldsFor(carried: Record<string, unknown>, calls: boolean): Record<string, unknown> {
-  if (calls) return carried
-  const { reasoning_content: _, reasoning: __, ...rest } = carried
+/** The fields without reasoning, unless the message has tool calls: models expect it back only while they use tools. */
+function fieldsFor(fields: Record<string, unknown>, calls: boolean): Record<string, unknown> {
+  if (calls) return fields
+  const { reasoning_content: _, reasoning: __, ...rest } = fields
   return rest
 }
 
-/** One text is a string: not every model takes parts. */
+/** A single text as a string, because not every model supports parts. */
 function contentOf(parts: readonly ContentPart[]): ChatMessage['content'] {
   const [first] = parts
   return parts.length === 1 && first?.type === 'text' ? (first.text ?? '') : parts

@@ -1,12 +1,9 @@
-/**
- * A call of a tool while it is written. The input of a custom one is only known when it is whole: it comes wrapped in
- * JSON.
- */
 import type { OutputItem, ResponseEvent } from '../../../wire/responses.ts'
 import { parsed } from './call-queue.ts'
 import type { ItemStatus, OpenItem, Place } from './open-item.ts'
 import { customField, type ToolIdentity } from './tools.ts'
 
+/** A tool call. The input of a custom tool is sent when it is complete, because the model writes it inside of JSON. */
 export class OpenCall implements OpenItem {
   readonly #place: Place
   readonly #callId: string
@@ -30,7 +27,7 @@ export class OpenCall implements OpenItem {
     this.#closed = true
     if (this.#tool.kind === 'function') {
       const { name } = this.#tool
-      // Clients parse the arguments of every call, also of one that needs none.
+      // Clients parse the arguments of every call, even if the tool has none.
       const events = this.#text === '' ? this.arguments('{}') : []
       return [...events, { type: 'response.function_call_arguments.done', ...this.#place, name, arguments: this.#text }]
     }

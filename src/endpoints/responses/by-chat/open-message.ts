@@ -1,8 +1,8 @@
-/** A message while it is written: text, and perhaps a refusal behind it. Each kind is a part of its own. */
 import type { OutputItem, ResponseEvent, ResponsePart } from '../../../wire/responses.ts'
 import { outputText } from '../items.ts'
 import type { ItemStatus, OpenItem, Place } from './open-item.ts'
 
+/** A message. Text and refusal are separate parts. */
 export class OpenMessage implements OpenItem {
   readonly #place: Place
   readonly #parts: ResponsePart[] = []

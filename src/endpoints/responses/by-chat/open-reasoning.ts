@@ -1,7 +1,7 @@
-/** What the model thinks, while it does: as a summary to those who asked for one, else as what it is. */
 import type { OutputItem, ResponseEvent, ResponsePart } from '../../../wire/responses.ts'
 import type { OpenItem, Place } from './open-item.ts'
 
+/** Reasoning: as a summary if the client requested one, else as reasoning text. */
 export class OpenReasoning implements OpenItem {
   readonly #place: Place
   readonly #summary: boolean
@@ -20,8 +20,8 @@ export class OpenReasoning implements OpenItem {
     return [...events, { type: `${kind}.delta`, ...this.#at, delta }]
   }
 
-  /** What only the model can read. */
-  carry(opaque: string): void {
+  /** Sets the `encrypted_content`. */
+  encrypt(opaque: string): void {
     this.#opaque = opaque
   }
 

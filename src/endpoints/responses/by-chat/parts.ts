@@ -1,9 +1,9 @@
-/** Parts of content → those of a chat. */
+/** Conversion of content parts to those of a chat. */
 import { GatewayError, invalid } from '../../../errors.ts'
 import type { ContentPart } from '../../../wire/chat.ts'
 import type { ResponsePart } from '../../../wire/responses.ts'
 
-/** Throws 400 for a part that a chat has nothing for; `place` names it. */
+/** The chat part for a part of an item. Throws 400 if a chat has no equivalent; `place`: its path in the request. */
 export function chatPart(part: ResponsePart, place: string): ContentPart {
   switch (part.type) {
     case 'input_text':
@@ -21,13 +21,13 @@ export function chatPart(part: ResponsePart, place: string): ContentPart {
     case 'input_audio':
       return { type: 'input_audio', input_audio: part['input_audio'] }
     default:
-      throw unsupported(`${place}.type`, `This model takes no content of the type "${part.type.slice(0, 64)}".`)
+      throw unsupported(`${place}.type`, `This model does not support content of type "${part.type.slice(0, 64)}".`)
   }
 }
 
 function imagePart({ image_url: url, detail }: ResponsePart, place: string): ContentPart {
   if (typeof url !== 'string') {
-    throw unsupported(`${place}.image_url`, 'This model takes images as "image_url", an address or a data URL.')
+    throw unsupported(`${place}.image_url`, 'This model requires "image_url", a URL or a data URL.')
   }
   const known = detail === 'low' || detail === 'high'
   return { type: 'image_url', image_url: { url, ...(known && { detail }) } }
@@ -36,7 +36,7 @@ function imagePart({ image_url: url, detail }: ResponsePart, place: string): Con
 function filePart({ file_data: data, file_url: url, filename, file_id: id }: ResponsePart, place: string): ContentPart {
   if (typeof data !== 'string') {
     const param = url !== undefined ? `${place}.file_url` : `${place}.${id !== undefined ? 'file_id' : 'file_data'}`
-    throw unsupported(param, 'This model takes files as "file_data", a data URL.')
+    throw unsupported(param, 'This model requires "file_data", a data URL.')
   }
   return { type: 'file', file: { file_data: data, ...(typeof filename === 'string' && { filename }) } }
 }

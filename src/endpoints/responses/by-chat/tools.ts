@@ -1,29 +1,30 @@
-/**
- * The tools of a request as a chat has them. Groups are flattened and custom tools become functions of one text; the
- * names in the answer are turned back into what the client knows. Tools that run at a vendor do not exist here: they
- * are left out, for clients offer them to every model.
- */
+/** Conversion of tools to those of a chat. */
 import { createHash } from 'node:crypto'
 import { GatewayError } from '../../../errors.ts'
 import type { Tool, ToolChoice } from '../../../wire/chat.ts'
 import type { ResponseRequest, ResponseTool, ResponseToolChoice } from '../../../wire/responses.ts'
 
-/** What a client knows a tool by. */
+/** How a client identifies a tool. */
 export interface ToolIdentity {
   readonly kind: 'function' | 'custom'
   readonly name: string
   readonly namespace?: string
 }
 
-/** The field in which a custom tool gets its text. */
+/** The field of the text in the arguments of a custom tool. */
 export const customField = 'input'
 
 const longestName = 64
 
-export class ToolBook {
+/**
+ * The tools of a request in the form of a chat. Groups are flattened, and custom tools become functions with one text
+ * argument; `identityOf` reverses that. Tools that run at a vendor are omitted, because clients offer them to every
+ * model.
+ */
+export class ChatTools {
   readonly tools: Tool[] = []
   readonly #identities = new Map<string, ToolIdentity>()
-  /** Names in the chat, by what a choice says of a tool: its kind and name, with its group or without. */
+  /** Names in the chat, by kind and name of the tool, with and without its group. */
   readonly #chatNames = new Map<string, string>()
 
   constructor(tools: readonly ResponseTool[]) {
@@ -33,12 +34,14 @@ export class ToolBook {
     }
   }
 
-  /** By the name in a chat. A name that was never offered is the model's invention, and a function. */
+  /** The tool with this name in the chat. An unknown name, invented by the model, is taken for a function. */
   identityOf(chatName: string): ToolIdentity {
     return this.#identities.get(chatName) ?? { kind: 'function', name: chatName }
   }
 
-  /** The choice for the chat, and the tools left by it. Throws 400 for a choice nothing can be made of. */
+  /**
+   * The tool choice for the chat, and the tools that it allows. Throws 400 for a choice that the tools do not allow.
+   */
   choose(choice: ResponseRequest['tool_choice']): {
     readonly tools: readonly Tool[]
     readonly choice: ToolChoice | undefined
@@ -46,21 +49,21 @@ export class ToolBook {
     const { tools } = this
     if (choice === undefined || choice === null) return { tools, choice: undefined }
     if (typeof choice === 'string') {
-      if (choice === 'required' && tools.length === 0) throw impossible('needs a tool that this model can call')
+      if (choice === 'required' && tools.length === 0) throw impossible('requires a tool that this model can call')
       return { tools, choice: tools.length === 0 ? undefined : choice }
     }
     if (choice.type === 'allowed_tools') return this.#allowed(choice)
     const chosen = this.#find(choice)
-    if (chosen === undefined) throw impossible('names a tool that is not among "tools", or that this model cannot call')
+    if (chosen === undefined) throw impossible('must name a tool in "tools" that this model can call')
     return { tools, choice: { type: 'function', function: { name: chosen } } }
   }
 
-  /** The list of allowed tools is a promise: those outside it are not even shown to the model. */
+  /** Tools outside the allowed list are not sent to the model, because a chat cannot enforce the list. */
   #allowed(choice: Exclude<ResponseToolChoice, string>) {
     const { mode = 'auto', tools: listed = [] } = choice as { mode?: 'auto' | 'required'; tools?: ResponseTool[] }
     const names = new Set(listed.map((each) => this.#find(each)))
     const tools = this.tools.filter((tool) => names.has(tool.function?.name))
-    if (mode === 'required' && tools.length === 0) throw impossible('allows no tool that this model can call')
+    if (mode === 'required' && tools.length === 0) throw impossible('must allow a tool that this model can call')
     return { tools, choice: tools.length === 0 ? undefined : mode }
   }
 
@@ -93,7 +96,7 @@ function keyOf(kind: string, name: string | undefined, namespace: unknown): stri
   return JSON.stringify(namespace === undefined ? [kind, name] : [kind, name, namespace])
 }
 
-/** The same for an offer and for a call in the history. Cut names end with a mark of what was cut. */
+/** The name of a tool in the chat, both in the list of tools and in earlier calls. Long names end with a hash. */
 export function chatNameOf(name: string, namespace: string | null | undefined): string {
   const whole = namespace ? `${namespace}__${name}` : name
   if (whole.length <= longestName) return whole
@@ -108,7 +111,7 @@ const customParameters = {
   additionalProperties: false,
 }
 
-/** A grammar cannot be enforced in a chat; it can be told. */
+/** The description of a custom tool. Contains its grammar, which a chat cannot enforce. */
 function customDescription({ description, format }: ResponseTool): string {
   const { syntax, definition } = Object(format) as { syntax?: string; definition?: string }
   const grammar = definition === undefined ? '' : `The input must follow this ${syntax ?? ''} grammar:\n${definition}`

@@ -1,50 +1,54 @@
-/**
- * The chunks of a chat → the events of a response. Items stand in the order in which the model began them, one is
- * closed before the next is opened, and the last event holds exactly those that were closed.
- */
+/** Conversion of a chat's chunks to the events of a response. */
 import type { ChatChunk, ChunkChoice, Delta, FinishReason, ToolCallDelta } from '../../../wire/chat.ts'
 import type { OutputItem, ResponseEvent, ResponseObject, ResponseUsage } from '../../../wire/responses.ts'
 import { CallQueue, type QueuedCall } from './call-queue.ts'
-import { carriedFields, continued, pack } from './opaque.ts'
+import { append, opaqueFields, pack } from './opaque.ts'
 import { OpenCall } from './open-call.ts'
 import type { ItemStatus, OpenItem, Place } from './open-item.ts'
 import { OpenMessage } from './open-message.ts'
 import { OpenReasoning } from './open-reasoning.ts'
-import type { ToolBook } from './tools.ts'
+import type { ChatTools } from './tools.ts'
 
+/** Options of `ResponseWriter`. */
 export interface WriterOptions {
-  /** The response before anything has come of it. */
+  /** The response without output. */
   readonly blank: ResponseObject
-  readonly book: ToolBook
-  /** Show what the model thinks as a summary. */
+  readonly chatTools: ChatTools
+  /** Whether reasoning is sent as a summary. */
   readonly summary: boolean
-  /** Who can read what the model needs to see again. */
+  /** The vendor, which gets the opaque state back. */
   readonly maker: string
-  /** Milliseconds since the epoch. */
+  /** The current time in milliseconds since the epoch. */
   readonly now: () => number
 }
 
 const prefixes = { message: 'msg', reasoning: 'rs', function: 'fc', custom: 'ctc' } as const
 
+/**
+ * Writes the events of a response. Items are in the order in which the model started them; each is closed before the
+ * next is opened, and the last event contains exactly the closed ones.
+ */
 export class ResponseWriter {
   readonly #options: WriterOptions
   readonly #output: OutputItem[] = []
   readonly #calls = new CallQueue()
   #open: { readonly kind: 'message' | 'reasoning' | 'call'; readonly item: OpenItem; readonly place: Place } | undefined
   #finish: FinishReason = 'stop'
-  /** Fields of the message that have not been carried yet, and of its calls. */
-  #message: Record<string, unknown> = {}
+  /** Opaque fields of the message that no item contains yet. */
+  #messageFields: Record<string, unknown> = {}
   readonly #callFields = new Map<string, Record<string, unknown>>()
 
   constructor(options: WriterOptions) {
     this.#options = options
   }
 
+  /** The first events. */
   begin(): ResponseEvent[] {
     const { blank } = this.#options
     return ['response.created', 'response.in_progress'].map((type) => ({ type, response: blank }))
   }
 
+  /** The events for a chunk. */
   accept({ choices = [] }: ChatChunk): ResponseEvent[] {
     const choice = choices.find(({ index = 0 }) => index === 0)
     if (choice === undefined) return []
@@ -53,13 +57,14 @@ export class ResponseWriter {
     return events
   }
 
+  /** The last events. */
   end(usage: ResponseUsage | null): ResponseEvent[] {
     const { blank, now } = this.#options
     const reason = incompleteReasons[this.#finish]
     const events = [
-      ...this.#tellCalls(true),
+      ...this.#writeCalls(true),
       ...this.#close(reason === undefined ? 'completed' : 'incomplete'),
-      ...this.#leftOver(),
+      ...this.#remainingState(),
     ]
     const response: ResponseObject = {
       ...blank,
@@ -73,36 +78,36 @@ export class ResponseWriter {
   }
 
   #delta(delta: Delta, { logprobs }: ChunkChoice): ResponseEvent[] {
-    const { role: _, content, refusal, tool_calls: calls, annotations, reasoning_content: thought, reasoning } = delta
+    const { role: _, content, refusal, tool_calls: calls, annotations, reasoning_content: standard, reasoning } = delta
     const events: ResponseEvent[] = []
-    const thinking = thought || reasoning
+    const thinking = standard || reasoning
     if (typeof thinking === 'string' && thinking !== '')
-      events.push(...this.#think(thinking, thought ? 'reasoning_content' : 'reasoning'))
-    continued(this.#message, carriedFields(delta))
-    if (content) events.push(...this.#say((message) => message.text(content, logprobsIn(logprobs))))
-    if (refusal) events.push(...this.#say((message) => message.refusal(refusal)))
+      events.push(...this.#writeReasoning(thinking, standard ? 'reasoning_content' : 'reasoning'))
+    append(this.#messageFields, opaqueFields(delta))
+    if (content) events.push(...this.#writeMessage((message) => message.text(content, logprobsIn(logprobs))))
+    if (refusal) events.push(...this.#writeMessage((message) => message.refusal(refusal)))
     for (const each of Array.isArray(annotations) ? (annotations as unknown[]) : []) {
-      events.push(...this.#say((message) => message.annotation(flatAnnotation(each))))
+      events.push(...this.#writeMessage((message) => message.annotation(flatAnnotation(each))))
     }
     for (const piece of calls ?? []) events.push(...this.#call(piece))
     return events
   }
 
-  #think(text: string, field: string): ResponseEvent[] {
-    continued(this.#message, { [field]: text })
+  #writeReasoning(text: string, field: string): ResponseEvent[] {
+    append(this.#messageFields, { [field]: text })
     const { events, item } = this.#reopened('reasoning', (place) => new OpenReasoning(place, this.#options.summary))
     return [...events, ...(item as OpenReasoning).text(text)]
   }
 
-  #say(write: (message: OpenMessage) => ResponseEvent[]): ResponseEvent[] {
+  #writeMessage(write: (message: OpenMessage) => ResponseEvent[]): ResponseEvent[] {
     const { events, item } = this.#reopened('message', (place) => new OpenMessage(place))
     return [...events, ...write(item as OpenMessage)]
   }
 
-  /** The open item if it is of this kind; else a new one, after everything before it was closed. */
+  /** The open item if it is of this kind; else a new one, after closing the open one. */
   #reopened(kind: 'message' | 'reasoning', create: (place: Place) => OpenItem) {
     if (this.#open?.kind === kind) return { events: [], item: this.#open.item }
-    const before = [...this.#tellCalls(true), ...this.#close('completed')]
+    const before = [...this.#writeCalls(true), ...this.#close('completed')]
     const { events, item } = this.#begun(kind, prefixes[kind], create)
     return { events: [...before, ...events], item }
   }
@@ -126,7 +131,7 @@ export class ResponseWriter {
     if (open === undefined) return []
     this.#open = undefined
     const { item, place } = open
-    if (item instanceof OpenReasoning) this.#carryIn(item)
+    if (item instanceof OpenReasoning) this.#addState(item)
     this.#calls.close()
     const events = item.close()
     const whole = item.item(status)
@@ -136,50 +141,50 @@ export class ResponseWriter {
 
   #call(piece: ToolCallDelta): ResponseEvent[] {
     const { id } = this.#calls.add(piece)
-    const fields = carriedFields(piece)
+    const fields = opaqueFields(piece)
     if (Object.keys(fields).length > 0) {
       const sofar = this.#callFields.get(id) ?? {}
-      continued(sofar, fields)
+      append(sofar, fields)
       this.#callFields.set(id, sofar)
     }
-    return this.#tellCalls(false)
+    return this.#writeCalls(false)
   }
 
-  /** `anyway`: also those behind a call that is not whole, for nothing more will come of it. */
-  #tellCalls(anyway: boolean): ResponseEvent[] {
-    const events = this.#tell()
-    for (let next = this.#calls.next(anyway); next !== undefined; next = this.#calls.next(anyway)) {
-      events.push(...this.#openCall(next), ...this.#tell())
+  /** `force`: also calls after an incomplete one, because no more of it is expected. */
+  #writeCalls(force: boolean): ResponseEvent[] {
+    const events = this.#writeArguments()
+    for (let next = this.#calls.next(force); next !== undefined; next = this.#calls.next(force)) {
+      events.push(...this.#openCall(next), ...this.#writeArguments())
     }
     return events
   }
 
-  #tell(): ResponseEvent[] {
+  #writeArguments(): ResponseEvent[] {
     const item = this.#open?.item
     return item instanceof OpenCall ? item.arguments(this.#calls.take()) : []
   }
 
   #openCall(call: QueuedCall): ResponseEvent[] {
-    const tool = this.#options.book.identityOf(call.name)
+    const tool = this.#options.chatTools.identityOf(call.name)
     const before = this.#close('completed')
     const { events } = this.#begun('call', prefixes[tool.kind], (place) => new OpenCall(place, call.id, tool))
     this.#calls.open(call)
     return [...before, ...events]
   }
 
-  #carryIn(reasoning: OpenReasoning): void {
-    const message = this.#message
-    if (Object.keys(message).length > 0) reasoning.carry(pack(this.#options.maker, { message }))
-    this.#message = {}
+  #addState(reasoning: OpenReasoning): void {
+    const message = this.#messageFields
+    if (Object.keys(message).length > 0) reasoning.encrypt(pack(this.#options.maker, { message }))
+    this.#messageFields = {}
   }
 
-  /** What came behind the reasoning, such as the signature of a call, goes into an item of its own. */
-  #leftOver(): ResponseEvent[] {
-    if (Object.keys(this.#message).length === 0 && this.#callFields.size === 0) return []
+  /** State that arrived after the reasoning, such as the signature of a call, in an additional item. */
+  #remainingState(): ResponseEvent[] {
+    if (Object.keys(this.#messageFields).length === 0 && this.#callFields.size === 0) return []
     const { events, item } = this.#begun('reasoning', prefixes.reasoning, (place) => new OpenReasoning(place, true))
-    const message = this.#message
-    this.#message = {}
-    item.carry(pack(this.#options.maker, { message, calls: Object.fromEntries(this.#callFields), last: true }))
+    const message = this.#messageFields
+    this.#messageFields = {}
+    item.encrypt(pack(this.#options.maker, { message, calls: Object.fromEntries(this.#callFields), last: true }))
     return [...events, ...this.#close('completed')]
   }
 }
@@ -194,7 +199,7 @@ function logprobsIn(logprobs: unknown): readonly unknown[] {
   return Array.isArray(content) ? content : []
 }
 
-/** A chat nests what a response has flat. */
+/** A chat nests the fields of a citation in `url_citation`, a response does not. */
 function flatAnnotation(annotation: unknown): unknown {
   const { type, url_citation: citation } = Object(annotation) as { type?: string; url_citation?: object }
   return type === 'url_citation' && citation !== undefined ? { type, ...citation } : annotation

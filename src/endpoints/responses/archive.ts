@@ -1,0 +1,67 @@
+import { GatewayError } from '../../errors.ts'
+import type { ResponseRecord, ResponseStore } from '../../responses/contract.ts'
+import type { CompactionObject, InputItem, OutputItem, ResponseObject } from '../../wire/responses.ts'
+
+/** A stored response with its complete input. */
+export interface StoredResponse {
+  /** The items of all turns up to the response; each has an id. */
+  readonly input: readonly InputItem[]
+  readonly response: ResponseObject | CompactionObject
+}
+
+/** The stored responses of one account. No other account's responses can be read through it. */
+export class ResponseArchive {
+  readonly #store: ResponseStore
+  readonly #account: string
+
+  constructor(store: ResponseStore, account: string) {
+    this.#store = store
+    this.#account = account
+  }
+
+  /** Stores a response. `newItems`: the items of its input that no earlier response has. Rejects if the store fails. */
+  async put(stored: StoredResponse, newItems: readonly InputItem[]): Promise<void> {
+    const { response } = stored
+    const items = [...newItems, ...response.output].map(({ id }) => id).filter(isStorable)
+    const record = { account: this.#account, id: response.id, items, body: JSON.stringify(stored) }
+    await this.#store.put(record)
+  }
+
+  /** The response with this id. Throws 404 if it is unknown, deleted, or of another account. */
+  async get(id: string): Promise<StoredResponse> {
+    const stored = await this.find(id)
+    if (stored === undefined) throw notFound(id)
+    return stored
+  }
+
+  /** The response with this id; undefined if there is none. */
+  async find(id: string): Promise<StoredResponse | undefined> {
+    return isStorable(id) ? parsed(await this.#store.get(this.#account, id)) : undefined
+  }
+
+  /** All items of a response that contains the item with this id; empty if there is none. */
+  async itemsWith(id: string): Promise<readonly (InputItem | OutputItem)[]> {
+    const stored = isStorable(id) ? parsed(await this.#store.holding(this.#account, id)) : undefined
+    return stored === undefined ? [] : [...stored.input, ...stored.response.output]
+  }
+
+  /** Deletes a response. Throws 404 like `get`. */
+  async delete(id: string): Promise<void> {
+    if (!isStorable(id) || !(await this.#store.delete(this.#account, id))) throw notFound(id)
+  }
+}
+
+/**
+ * Whether every store supports an id. Ids come from clients, and one that no store can contain must not make it fail.
+ */
+function isStorable(id: unknown): id is string {
+  return typeof id === 'string' && /^[\x21-\x7e]{1,1024}$/.test(id)
+}
+
+function parsed(record: ResponseRecord | undefined): StoredResponse | undefined {
+  return record && (JSON.parse(record.body) as StoredResponse)
+}
+
+function notFound(id: string): GatewayError {
+  return new GatewayError('not_found', { message: `Response with id '${id.slice(0, 128)}' not found.` })
+}
