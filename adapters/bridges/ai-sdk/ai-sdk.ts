@@ -1,10 +1,9 @@
-/** Any model of the AI SDK as a provider: dozens of vendors without code of ours. The SDK itself is the host's to install. */
 import { checkKnown, count, flag, object, text, texts } from '../../../src/validation/known-options.ts'
 import type { Provider } from '../../../src/providers/contract.ts'
 import { aiSdkCosts } from '../../../src/providers/costs/lists.ts'
 import { chat, type ChatSettings } from './chat.ts'
-import { failureOf, type Asking } from './failure.ts'
-import { draw, embed, transcribe } from './media.ts'
+import { failureOf, type CallInfo } from './failure.ts'
+import { embed, generateImages, transcribe } from './media.ts'
 import { sourceOf, type AiSdkAnyModel } from './models.ts'
 import { withoutRedirects } from './redirects.ts'
 import { videosOf } from './video.ts'
@@ -19,31 +18,40 @@ export type {
   AiSdkVideoModel,
 } from './models.ts'
 
+/** Options of `fromAiSdk`. */
 export interface AiSdkOptions {
   /**
-   * The name in receipts and tasks. Tasks find their provider again by it: do not change it while tasks are open.
-   * Default: the model's own, such as `anthropic.messages`; of a provider of the SDK `ai-sdk`.
+   * The provider's name in receipts and tasks. Video tasks find their provider by this name: do not change it while tasks
+   * are open. Default: the model's own, such as `anthropic.messages`; for a provider of the SDK, `ai-sdk`.
    */
   readonly name?: string
-  /** Handed to the model with every call, such as `{ anthropic: { … } }`. */
+  /** Passed to the model with every call, such as `{ anthropic: { … } }`. Default: none. */
   readonly providerOptions?: Readonly<Record<string, unknown>>
   /**
-   * Fields that the model may leave unheeded, such as `['seed']`. All others that it warns of, or that the SDK knows
-   * nothing of, are refused with 400.
+   * Request fields that the model may ignore, such as `['seed']`. Requests with any other field that the model or the SDK
+   * does not support are rejected with 400. Default: none.
    */
   readonly dropParams?: readonly string[]
   /**
-   * Videos whose model has `doGenerate` alone are made and kept in this process: bytes of finished ones at most. The
-   * oldest make room. Default 256 MiB.
+   * Maximum bytes of finished videos kept in memory, for models that only have `doGenerate`. The oldest are dropped first.
+   * Default 268,435,456: 256 MiB.
    */
   readonly videoBytes?: number
-  /** Finished videos are fetched from addresses of this network as well, and without TLS. Default false. */
+  /** Whether finished videos may be fetched from private network addresses and without TLS. Default false. */
   readonly allowPrivateNetwork?: boolean
 }
 
 /**
- * One model, whatever it is called in `models`: `claude: fromAiSdk(anthropic('claude-sonnet-5'))`; or a provider of the
- * SDK, whose models go by their own names: `'google/*': fromAiSdk(createGoogleGenerativeAI())`.
+ * Makes a provider of a model, or of a whole provider, of the AI SDK, which the host installs itself. Throws a `TypeError`
+ * for anything else and for invalid options.
+ *
+ * @example
+ * ```ts
+ * const models = {
+ *   claude: fromAiSdk(anthropic('claude-sonnet-5')), // one model, by a name of your own
+ *   'google/*': fromAiSdk(createGoogleGenerativeAI()), // all models of a provider, by the vendor's names
+ * }
+ * ```
  */
 export function fromAiSdk(model: AiSdkAnyModel, options: AiSdkOptions = {}): Provider {
   checkKnown('fromAiSdk', options, {
@@ -59,19 +67,22 @@ export function fromAiSdk(model: AiSdkAnyModel, options: AiSdkOptions = {}): Pro
   return {
     name: options.name ?? name,
     costs: aiSdkCosts,
-    ...(language && { chat: (call) => chat(taken(language, call), call, settings) }),
-    ...(embedding && { embed: (call) => embed(taken(embedding, call), call, settings) }),
+    ...(language && { chat: (call) => chat(modelOf(language, call), call, settings) }),
+    ...(embedding && { embed: (call) => embed(modelOf(embedding, call), call, settings) }),
     ...(image && {
-      generateImages: (call) => draw(taken(image, call), call, settings),
-      editImages: (call) => draw(taken(image, call), call, settings),
+      generateImages: (call) => generateImages(modelOf(image, call), call, settings),
+      editImages: (call) => generateImages(modelOf(image, call), call, settings),
     }),
-    ...(transcription && { transcribe: (call) => transcribe(taken(transcription, call), call, settings) }),
-    ...(video && videosOf((asking) => taken(video, asking), { ...settings, videoBytes, allowPrivateNetwork })),
+    ...(transcription && { transcribe: (call) => transcribe(modelOf(transcription, call), call, settings) }),
+    ...(video && videosOf((info) => modelOf(video, info), { ...settings, videoBytes, allowPrivateNetwork })),
   }
 }
 
-/** The model of a call; a provider of the SDK may not have it. */
-function taken<Model extends object>(from: (id: string) => Model, call: Asking & { readonly model: string }): Model {
+/** The model of a call. Throws if the provider of the SDK does not have it. */
+function modelOf<Model extends object>(
+  from: (id: string) => Model,
+  call: CallInfo & { readonly model: string },
+): Model {
   try {
     return withoutRedirects(from(call.model))
   } catch (thrown) {

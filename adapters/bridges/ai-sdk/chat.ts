@@ -1,4 +1,4 @@
-/** A chat by a language model of the AI SDK. */
+/** Chats through a language model of the AI SDK. */
 import type { Call, ChatPiece } from '../../../src/providers/contract.ts'
 import { retrySame } from '../../../src/providers/failure.ts'
 import { readTurns } from '../../../src/providers/reading/messages.ts'
@@ -7,7 +7,7 @@ import { readEffort, readFormat, readLimit, readStops } from '../../../src/provi
 import { readTools, type ToolPlan } from '../../../src/providers/reading/tools.ts'
 import { refuseFields } from '../../../src/providers/unsupported.ts'
 import type { ChatRequest } from '../../../src/wire/chat.ts'
-import { failureOf, refuseUnheeded } from './failure.ts'
+import { failureOf, rejectIgnored } from './failure.ts'
 import type { AiSdkLanguageModel } from './models.ts'
 import { promptOf } from './prompt.ts'
 import { PartReader } from './reader.ts'
@@ -17,8 +17,8 @@ export interface ChatSettings {
   readonly providerOptions: Readonly<Record<string, unknown>> | undefined
 }
 
-/** What has no counterpart in the SDK. */
-const unknownToSdk = [
+/** Request fields that the SDK does not support. */
+const unsupportedFields = [
   'n',
   'logprobs',
   'top_logprobs',
@@ -33,7 +33,7 @@ const unknownToSdk = [
   'function_call',
 ]
 
-/** Always as a stream, which the gateway makes a whole of where the client waits for one. */
+/** Always streams; the gateway collects the chunks for non-streaming requests. */
 export async function* chat(
   model: AiSdkLanguageModel,
   call: Call<ChatRequest>,
@@ -42,14 +42,14 @@ export async function* chat(
   const { dropParams } = settings
   refuseFields(
     call,
-    model.specificationVersion === 'v4' ? unknownToSdk : [...unknownToSdk, 'reasoning_effort'],
+    model.specificationVersion === 'v4' ? unsupportedFields : [...unsupportedFields, 'reasoning_effort'],
     dropParams,
   )
   const plan = readTools(call)
   const options = await optionsFor(model, call, plan, settings)
   const reader = new PartReader({
     single: plan.single,
-    warned: (warnings) => refuseUnheeded(warnings, call, dropParams),
+    onWarnings: (warnings) => rejectIgnored(warnings, call, dropParams),
   })
   try {
     const { stream } = await model.doStream(options as never)
@@ -64,7 +64,7 @@ export async function* chat(
   } catch (thrown) {
     throw failureOf(thrown, call)
   }
-  if (!reader.done) throw retrySame(new Error('the model broke off in the middle of its answer'))
+  if (!reader.done) throw retrySame(new Error('the model’s stream ended before the response was complete'))
 }
 
 async function optionsFor(

@@ -1,4 +1,4 @@
-/** What a model of the AI SDK throws, and what it warns of → what our caller is told. Its own words stay here. */
+/** Errors and warnings of the AI SDK's models → errors of the gateway. The vendor's own text is never passed on. */
 import { GatewayError } from '../../../src/errors.ts'
 import { readFault as anthropicFault } from '../../../src/providers/anthropic/fault.ts'
 import type { FaultReader } from '../../../src/providers/answer.ts'
@@ -11,18 +11,16 @@ import { vendorError, waitOf, type VendorFault } from '../../../src/providers/ve
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What of a call the answer to it depends on. */
-export type Asking = Pick<Call<unknown>, 'publicModel' | 'openModel' | 'field' | 'signal'>
+/** The parts of a call that its errors depend on. */
+export type CallInfo = Pick<Call<unknown>, 'publicModel' | 'openModel' | 'field' | 'signal'>
 
-/** `google`: how an error in Google's form is read. */
-export function failureOf(thrown: unknown, call: Asking, google: FaultReader = googleFault): unknown {
+/** The gateway's error for an error that a model has thrown. `google` reads errors in Google's format. */
+export function failureOf(thrown: unknown, call: CallInfo, google: FaultReader = googleFault): unknown {
   if (call.signal.aborted) return call.signal.reason
   if (GatewayError.is(thrown)) return thrown
   const error = Object(thrown) as Fields
   const name = typeof error['name'] === 'string' ? error['name'] : ''
-  const cause = new Error(
-    `the model of the AI SDK failed: ${/^AI_\w+$/.test(name) ? name : 'an error of unknown kind'}`,
-  )
+  const cause = new Error(`the AI SDK model failed: ${/^AI_\w+$/.test(name) ? name : 'an error of unknown type'}`)
   switch (name) {
     case 'AI_APICallError':
       return calledError(error, call, google)
@@ -39,19 +37,19 @@ export function failureOf(thrown: unknown, call: Asking, google: FaultReader = g
   }
 }
 
-/** The vendor's answer is kept with the error, in the vendor's own form. */
-function calledError(error: Fields, call: Asking, google: FaultReader): ProviderError {
+/** An HTTP error of the vendor, whose response body is in the vendor's own format. */
+function calledError(error: Fields, call: CallInfo, google: FaultReader): ProviderError {
   const { statusCode, responseHeaders, responseBody } = error
   const status = typeof statusCode === 'number' ? statusCode : 503
-  // An answer that could not be read is no answer, whatever its status.
-  if (status < 400) return retrySame(new Error(`the vendor’s answer of status ${status} could not be read`))
+  // A successful response that the SDK could not parse.
+  if (status < 400) return retrySame(new Error(`the vendor’s response with status ${status} could not be parsed`))
   const headers = isRecord(responseHeaders) ? responseHeaders : {}
   const waitMs = waitOf((name) => (typeof headers[name] === 'string' ? headers[name] : undefined))
   const fault = { status, error: errorIn(responseBody), waitMs, openModel: call.openModel, sent: call.field }
   return vendorError(read(fault, google))
 }
 
-/** Told by its form, whose error it is. */
+/** Reads an error in the format of OpenAI, Google or Anthropic, recognised by its fields. */
 function read(fault: VendorFault, google: FaultReader): VendorFault {
   const { type, status, code } = isRecord(fault.error) ? fault.error : {}
   if (typeof status === 'string') return google(fault)
@@ -60,14 +58,14 @@ function read(fault: VendorFault, google: FaultReader): VendorFault {
 
 function errorIn(body: unknown): unknown {
   try {
-    const said: unknown = JSON.parse(String(body))
-    return (Object(Array.isArray(said) ? said[0] : said) as { error?: unknown }).error
+    const parsed: unknown = JSON.parse(String(body))
+    return (Object(Array.isArray(parsed) ? parsed[0] : parsed) as { error?: unknown }).error
   } catch {
     return undefined
   }
 }
 
-/** Settings of the AI SDK by the names our callers may have written. */
+/** The AI SDK's settings and the request fields that set them. */
 const fields: Readonly<Record<string, readonly string[]>> = {
   topP: ['top_p'],
   topK: ['top_k'],
@@ -84,20 +82,20 @@ const fields: Readonly<Record<string, readonly string[]>> = {
   generateAudio: ['generate_audio', 'generateAudio'],
 }
 
-/** What vendors call freely, such as “URL-based image input”. */
-const pictures = ['input_reference', 'input_reference[image_url]', 'image_url', 'image']
+/** The fields for images. Warnings name these in free text, such as “URL-based image input”. */
+const imageFields = ['input_reference', 'input_reference[image_url]', 'image_url', 'image']
 
-/** Throws 400 for a setting that the model will not heed, if the client sent it. */
-export function refuseUnheeded(
+/** Throws a 400 if the model warns that it ignores a field that the client sent. */
+export function rejectIgnored(
   warnings: unknown,
-  call: Pick<Asking, 'publicModel' | 'field'>,
+  call: Pick<CallInfo, 'publicModel' | 'field'>,
   ignored: readonly string[],
 ): void {
   for (const warning of Array.isArray(warnings) ? warnings : []) {
     const { type, feature, setting } = Object(warning) as Fields
     const name = feature ?? setting
     if ((type !== 'unsupported' && type !== 'unsupported-setting') || typeof name !== 'string') continue
-    const names = fields[name] ?? (/image/i.test(name) ? pictures : [name])
+    const names = fields[name] ?? (/image/i.test(name) ? imageFields : [name])
     const field = names.find((each) => (call.field(each) ?? undefined) !== undefined)
     if (field !== undefined && !ignored.includes(field)) throw unsupported(call, field)
   }

@@ -1,4 +1,4 @@
-/** Vectors, pictures and transcripts by models of the AI SDK. */
+/** Embeddings, images and transcripts through models of the AI SDK. */
 import { buffer } from 'node:stream/consumers'
 import { invalid } from '../../../src/errors.ts'
 import { isFile, type Form } from '../../../src/http/form.ts'
@@ -11,7 +11,7 @@ import type { ImageEditRequest, ImageReference } from '../../../src/wire/images.
 import type { TokenUsage } from '../../../src/wire/token-usage.ts'
 import type { TranscriptionRequest } from '../../../src/wire/transcriptions.ts'
 import type { ChatSettings } from './chat.ts'
-import { failureOf, refuseUnheeded } from './failure.ts'
+import { failureOf, rejectIgnored } from './failure.ts'
 import type { AiSdkEmbeddingModel, AiSdkImageModel, AiSdkSpan, AiSdkTranscriptionModel } from './models.ts'
 
 export async function embed(
@@ -22,16 +22,16 @@ export async function embed(
   const { input, dimensions } = call.request
   const texts = typeof input === 'string' ? [input] : [...input]
   if (!texts.every((text) => typeof text === 'string')) {
-    throw unsupportedValue(call, 'input', 'it takes texts, not tokens.')
+    throw unsupportedValue(call, 'input', 'send texts, not tokens.')
   }
-  const atOnce = (await model.maxEmbeddingsPerCall) ?? texts.length
+  const batchSize = (await model.maxEmbeddingsPerCall) ?? texts.length
   const vectors: (readonly number[])[] = []
   let tokens: number | undefined = 0
-  for (let from = 0; from < texts.length; from += atOnce) {
-    const values = texts.slice(from, from + atOnce)
-    const asked = { values, ...(typeof dimensions === 'number' && { dimensions }) }
-    const { embeddings, usage, warnings } = await attempt(call, settings, asked, (options) => model.doEmbed(options))
-    refuseUnheeded(warnings, call, settings.dropParams)
+  for (let from = 0; from < texts.length; from += batchSize) {
+    const values = texts.slice(from, from + batchSize)
+    const input = { values, ...(typeof dimensions === 'number' && { dimensions }) }
+    const { embeddings, usage, warnings } = await attempt(call, settings, input, (options) => model.doEmbed(options))
+    rejectIgnored(warnings, call, settings.dropParams)
     vectors.push(...embeddings)
     tokens = usage === undefined || tokens === undefined ? undefined : tokens + usage.tokens
   }
@@ -41,33 +41,34 @@ export async function embed(
   }
 }
 
-export async function draw(
+/** Generates or edits images, in several calls if the model makes fewer at once than requested. */
+export async function generateImages(
   model: AiSdkImageModel,
   call: Call<ImageEditRequest>,
   settings: ChatSettings,
 ): Promise<ImageAnswer> {
   const { prompt, n, size } = call.request
-  const { files, mask } = await shownIn(call)
-  const wanted = n ?? 1
-  const most = await mostAtOnce(model)
+  const { files, mask } = await inputImages(call)
+  const requested = n ?? 1
+  const maxPerCall = await maxImagesPerCall(model)
   const images: { b64_json: string }[] = []
   let usage: TokenUsage | undefined
-  while (images.length < wanted) {
-    const asked = {
+  while (images.length < requested) {
+    const input = {
       prompt,
-      n: Math.min(wanted - images.length, most),
+      n: Math.min(requested - images.length, maxPerCall),
       size: size === 'auto' ? undefined : (size ?? undefined),
       providerOptions: {},
       ...(files.length > 0 && { files }),
       ...(mask !== undefined && { mask }),
     }
-    const drawn = await attempt(call, settings, asked, (options) => model.doGenerate(options))
-    refuseUnheeded(drawn.warnings, call, settings.dropParams)
-    if (drawn.images.length === 0) break
-    for (const image of drawn.images) {
+    const generated = await attempt(call, settings, input, (options) => model.doGenerate(options))
+    rejectIgnored(generated.warnings, call, settings.dropParams)
+    if (generated.images.length === 0) break
+    for (const image of generated.images) {
       images.push({ b64_json: typeof image === 'string' ? image : Buffer.from(image).toString('base64') })
     }
-    usage = added(usage, drawn.usage)
+    usage = added(usage, generated.usage)
   }
   return { data: images, ...(usage && { usage }) }
 }
@@ -78,51 +79,51 @@ export async function transcribe(
   settings: ChatSettings,
 ): Promise<TranscriptAnswer> {
   const file = await fileIn(call.form)
-  // Only now is all of the form known.
+  // The form's other fields are complete only once its parts have been read.
   const { language, prompt, temperature, timestamp_granularities: granularities } = call.request
   for (const [field, value] of Object.entries({ language, prompt, temperature })) {
-    const unheard = value !== undefined && !settings.dropParams.includes(field)
-    if (unheard) throw unsupportedValue(call, field, 'leave it out.')
+    const unsupportedField = value !== undefined && !settings.dropParams.includes(field)
+    if (unsupportedField) throw unsupportedValue(call, field, 'leave it out.')
   }
-  const asked = {
+  const input = {
     audio: file.bytes,
     mediaType: file.type,
     ...(granularities && { timestampGranularities: granularities }),
   }
-  const told = await attempt(call, settings, asked, (options) => model.doGenerate(options))
-  refuseUnheeded(told.warnings, call, settings.dropParams)
-  const { text, language: heard, durationInSeconds: duration, segments, words } = told
+  const transcript = await attempt(call, settings, input, (options) => model.doGenerate(options))
+  rejectIgnored(transcript.warnings, call, settings.dropParams)
+  const { text, language: spoken, durationInSeconds: duration, segments, words } = transcript
   return {
     text,
-    ...(heard !== undefined && { language: heard }),
+    ...(spoken !== undefined && { language: spoken }),
     ...(duration !== undefined && { duration, usage: { type: 'duration', seconds: duration } }),
     ...(segments && { segments: segments.map(spanOf) }),
     ...(words && { words: words.map(({ text: word, startSecond: start, endSecond: end }) => ({ word, start, end })) }),
   }
 }
 
-/** What every call of a model has in common. */
+/** Calls a model with the common options, and translates what it throws. */
 async function attempt<T>(
   call: Call<unknown>,
   { providerOptions }: ChatSettings,
-  asked: object,
+  input: object,
   run: (options: never) => PromiseLike<T>,
 ): Promise<T> {
   try {
-    const options = { ...asked, ...(providerOptions && { providerOptions }), abortSignal: call.signal }
+    const options = { ...input, ...(providerOptions && { providerOptions }), abortSignal: call.signal }
     return await run(options as never)
   } catch (thrown) {
     throw failureOf(thrown, call)
   }
 }
 
-async function mostAtOnce({ maxImagesPerCall: most, modelId }: AiSdkImageModel): Promise<number> {
-  const told: unknown = typeof most === 'function' ? await (most as (of: object) => unknown)({ modelId }) : most
-  return typeof told === 'number' && told > 0 ? told : 1
+async function maxImagesPerCall({ maxImagesPerCall: given, modelId }: AiSdkImageModel): Promise<number> {
+  const max: unknown = typeof given === 'function' ? await (given as (of: object) => unknown)({ modelId }) : given
+  return typeof max === 'number' && max > 0 ? max : 1
 }
 
-/** Pictures of an edit: files of a form, or references. */
-async function shownIn(call: Call<ImageEditRequest>): Promise<{ files: object[]; mask?: object }> {
+/** The input images of an edit: files of a form, or references. */
+async function inputImages(call: Call<ImageEditRequest>): Promise<{ files: object[]; mask?: object }> {
   if (call.form === undefined) {
     const { images, mask } = call.request
     const files = (images ?? []).map((each, index) => referred(each, `images[${index}].image_url`, call))
@@ -139,7 +140,7 @@ async function shownIn(call: Call<ImageEditRequest>): Promise<{ files: object[];
   return mask === undefined ? { files } : { files, mask }
 }
 
-/** A picture at an address that the vendor fetches itself, or in the request. */
+/** An input image: a data URL, or an http(s) URL that the vendor fetches itself. */
 export function referred(
   { image_url: url = '' }: ImageReference,
   param: string,

@@ -1,29 +1,29 @@
-/** Models of the AI SDK, as far as they are used here: structural, so any version of its packages fits. */
+/** The parts of the AI SDK's models that are used here. The types are structural, so that any version of its packages fits. */
 
-/** `LanguageModelV4`, and its older forms V2 and V3. */
+/** The AI SDK's `LanguageModelV4`, `V3` or `V2`. */
 export interface AiSdkLanguageModel extends AiSdkModel {
   readonly supportedUrls?: unknown
   doStream(options: never): PromiseLike<{ readonly stream: AiSdkStream }>
 }
 
-/** `EmbeddingModelV4` and its older forms. */
+/** The AI SDK's `EmbeddingModelV4` or an older version. */
 export interface AiSdkEmbeddingModel extends AiSdkModel {
   readonly maxEmbeddingsPerCall?: PromiseLike<number | undefined> | number | undefined
   doEmbed(options: never): PromiseLike<AiSdkVectors>
 }
 
-/** `ImageModelV4` and its older forms. */
+/** The AI SDK's `ImageModelV4` or an older version. */
 export interface AiSdkImageModel extends AiSdkModel {
   readonly maxImagesPerCall?: unknown
   doGenerate(options: never): PromiseLike<AiSdkImages>
 }
 
-/** `TranscriptionModelV4` and its older forms. */
+/** The AI SDK's `TranscriptionModelV4` or an older version. */
 export interface AiSdkTranscriptionModel extends AiSdkModel {
   doGenerate(options: never): PromiseLike<AiSdkTranscript>
 }
 
-/** `VideoModelV4`, and its older form V3: with `doStart` and `doStatus`, or with `doGenerate` alone. */
+/** The AI SDK's `VideoModelV4` or `V3`: with `doStart` and `doStatus`, or with `doGenerate` only. */
 export interface AiSdkVideoModel extends AiSdkModel {
   readonly maxVideosPerCall: unknown
   readonly doGenerate?: ((options: never) => PromiseLike<AiSdkVideos>) | undefined
@@ -31,26 +31,26 @@ export interface AiSdkVideoModel extends AiSdkModel {
   readonly doStatus?: ((options: never) => PromiseLike<AiSdkVideoStatus>) | undefined
 }
 
-/** A provider of the AI SDK, such as `createAnthropic()`: its models by name. */
+/** A provider of the AI SDK, such as `createAnthropic()`. */
 export interface AiSdkProvider {
   readonly languageModel: (id: string) => AiSdkLanguageModel
   readonly embeddingModel?: ((id: string) => AiSdkEmbeddingModel) | undefined
   readonly imageModel?: ((id: string) => AiSdkImageModel) | undefined
   readonly transcriptionModel?: ((id: string) => AiSdkTranscriptionModel) | undefined
   readonly videoModel?: ((id: string) => AiSdkVideoModel) | undefined
-  /** What some call `videoModel`. */
+  /** The name of `videoModel` in some packages. */
   readonly video?: ((id: string) => AiSdkVideoModel) | undefined
 }
 
 export interface AiSdkModel {
-  /** `v2`, `v3`, `v4`. */
+  /** `v2`, `v3` or `v4`. */
   readonly specificationVersion: string
   /** Such as `anthropic.messages`. */
   readonly provider: string
   readonly modelId: string
 }
 
-/** The part of a `ReadableStream` that is used. */
+/** The part of a `ReadableStream` that is used here. */
 export interface AiSdkStream {
   getReader(): {
     read(): Promise<{ readonly done: boolean; readonly value?: unknown }>
@@ -91,7 +91,7 @@ export interface AiSdkVideos {
 }
 
 export interface AiSdkVideo {
-  /** `url`, `base64`, `binary`, or `uploaded`: to a place of the host's. */
+  /** `url`, `base64`, `binary`, or `uploaded` (to the host's own storage). */
   readonly type: string
   readonly url?: string
   readonly data?: string | Uint8Array
@@ -99,7 +99,7 @@ export interface AiSdkVideo {
 }
 
 export interface AiSdkVideoJob {
-  /** JSON. */
+  /** The model's own state of the job, as JSON. */
   readonly operation: unknown
   readonly warnings?: readonly unknown[] | undefined
 }
@@ -111,7 +111,7 @@ export interface AiSdkVideoStatus {
   readonly warnings?: readonly unknown[] | undefined
 }
 
-/** What there is of a model, or of the provider a model is taken from. */
+/** The models of a provider by id, or one model for any id. */
 export interface Source {
   readonly name: string
   readonly language?: (id: string) => AiSdkLanguageModel
@@ -121,6 +121,7 @@ export interface Source {
   readonly video?: (id: string) => AiSdkVideoModel
 }
 
+/** What `fromAiSdk` accepts: a model of any kind, or a provider. */
 export type AiSdkAnyModel =
   | AiSdkLanguageModel
   | AiSdkEmbeddingModel
@@ -129,7 +130,7 @@ export type AiSdkAnyModel =
   | AiSdkVideoModel
   | AiSdkProvider
 
-/** Told by what they have: nothing else says of which kind a model is. */
+/** Recognises the kind of a model by its members, because models carry no field for it. */
 export function sourceOf(given: AiSdkAnyModel): Source {
   if ('languageModel' in given) return providerSource(given)
   const { provider: name } = given
@@ -139,7 +140,7 @@ export function sourceOf(given: AiSdkAnyModel): Source {
   if ('maxVideosPerCall' in given) {
     if (given.doGenerate ?? (given.doStart && given.doStatus)) return { name, video: () => given }
   } else if ('doGenerate' in given) return { name, transcription: () => given as AiSdkTranscriptionModel }
-  throw new TypeError('fromAiSdk: this is neither a model nor a provider of the AI SDK.')
+  throw new TypeError('fromAiSdk: expected a model or a provider of the AI SDK')
 }
 
 function providerSource(given: AiSdkProvider): Source {

@@ -1,4 +1,4 @@
-/** Turns of a chat → the prompt of a language model of the AI SDK. */
+/** Turns of a chat → the prompt of an AI SDK language model. */
 import type { Call } from '../../../src/providers/contract.ts'
 import { CallIds } from '../../../src/providers/reading/call-ids.ts'
 import type { AssistantTurn, ToolTurn, Turn } from '../../../src/providers/reading/messages.ts'
@@ -8,11 +8,14 @@ import type { AiSdkLanguageModel } from './models.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What the model wants to see again, on its way through the client: in `extra_content.ai_sdk`. */
+/**
+ * What a model needs back in the next turn, such as signatures. The client carries it between requests in
+ * `extra_content.ai_sdk` of a message or a tool call.
+ */
 export interface Carried {
-  /** Of a message: what the model thought, part by part. */
+  /** The reasoning parts of a message. */
   readonly reasoning?: readonly { readonly text: string; readonly metadata: Fields }[]
-  /** Of a message's text, or of a call. */
+  /** The provider metadata of a message's text, or of a tool call. */
   readonly metadata?: Fields
 }
 
@@ -42,7 +45,7 @@ export async function promptOf(
   return prompt
 }
 
-/** Results of parallel calls stand in one message. */
+/** Adds a tool result. The results of parallel calls share one message. */
 function addResult(prompt: object[], result: object): void {
   const last = prompt.at(-1) as { role: string; content: object[] } | undefined
   if (last?.role === 'tool') last.content.push(result)
@@ -87,7 +90,7 @@ class Media {
   readonly #call: Pick<Call<unknown>, 'publicModel'>
 
   constructor(model: AiSdkLanguageModel, urls: unknown, call: Pick<Call<unknown>, 'publicModel'>) {
-    // Since V4 the form of the data is told with it.
+    // Since V4, data is tagged with its type.
     this.#tagged = model.specificationVersion !== 'v2' && model.specificationVersion !== 'v3'
     this.#urls = Object.entries(isRecord(urls) ? urls : {}) as [string, RegExp[]][]
     this.#call = call
@@ -109,7 +112,7 @@ class Media {
     return { type: 'file', ...named, mediaType, data: this.#tagged ? { type: 'data', data: base64 } : base64 }
   }
 
-  /** Whether the vendor fetches an address itself. Nothing is fetched here. */
+  /** Whether the vendor fetches this URL itself. The gateway never fetches it. */
   #fetches(url: string, kind: MediaPart['kind']): boolean {
     return this.#urls.some(([type, patterns]) => {
       const fits = type === '*' || type === '*/*' || (kind === 'image') === type.startsWith('image/')

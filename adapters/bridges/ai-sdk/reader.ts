@@ -1,4 +1,4 @@
-/** Parts of a stream of the AI SDK → chunks of a chat. */
+/** Parts of an AI SDK stream → chunks of a chat. */
 import { retrySame } from '../../../src/providers/failure.ts'
 import { isRecord } from '../../../src/providers/reading/parts.ts'
 import type { ChatChunk, Delta, FinishReason } from '../../../src/wire/chat.ts'
@@ -20,14 +20,14 @@ const finishes: Readonly<Record<string, FinishReason>> = {
 }
 
 export interface ReaderOptions {
-  /** Only the first call is handed on. */
+  /** Pass on only the first tool call. */
   readonly single: boolean
-  /** Called with what the model will not heed, before it says anything. */
-  readonly warned: (warnings: unknown) => void
+  /** Called with the model's warnings before its first content. */
+  readonly onWarnings: (warnings: unknown) => void
 }
 
 export class PartReader {
-  /** The answer has come to its end. */
+  /** Whether the response is complete. */
   done = false
   readonly #options: ReaderOptions
   #head: Partial<ChatChunk> = {}
@@ -40,11 +40,11 @@ export class PartReader {
     this.#options = options
   }
 
-  /** The chunks of one part. Throws what it tells of an error. */
+  /** The chunks of one part. Throws the error of an error part. */
   read(part: Fields): ChatChunk[] {
     switch (part['type']) {
       case 'stream-start':
-        this.#options.warned(part['warnings'])
+        this.#options.onWarnings(part['warnings'])
         return []
       case 'response-metadata':
         return this.#identify(part)
@@ -54,11 +54,11 @@ export class PartReader {
         return []
       case 'text-delta':
         this.#keepText(part)
-        return this.#say({ content: textOf(part['delta']) })
+        return this.#textChunk({ content: textOf(part['delta']) })
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
-        return this.#think(part)
+        return this.#reasoning(part)
       case 'tool-input-start':
         return part['providerExecuted'] === true ? [] : this.#openCall(part['id'], part['toolName'], '')
       case 'tool-input-delta':
@@ -91,13 +91,13 @@ export class PartReader {
     if (isRecord(metadata)) this.#textMetadata = merged(this.#textMetadata, metadata)
   }
 
-  #think({ id, delta, providerMetadata: metadata }: Fields): ChatChunk[] {
+  #reasoning({ id, delta, providerMetadata: metadata }: Fields): ChatChunk[] {
     let thought = this.#thoughts.get(id)
     if (thought === undefined) this.#thoughts.set(id, (thought = { text: '', metadata: {} }))
     if (isRecord(metadata)) thought.metadata = merged(thought.metadata, metadata)
     const text = textOf(delta)
     thought.text += text
-    return this.#say({ reasoning_content: text })
+    return this.#textChunk({ reasoning_content: text })
   }
 
   #openCall(id: unknown, name: unknown, text: string): ChatChunk[] {
@@ -115,7 +115,7 @@ export class PartReader {
     return [this.#chunk({ tool_calls: [{ index: call.index, function: { arguments: text } }] })]
   }
 
-  /** The call as a whole, behind its pieces or in their place. */
+  /** A complete call, which comes after its pieces or instead of them. */
   #wholeCall({ toolCallId: id, toolName, input, providerMetadata: metadata }: Fields): ChatChunk[] {
     const text = typeof input === 'string' ? input : JSON.stringify(input ?? {})
     const opened = this.#calls.has(id) ? [] : this.#openCall(id, toolName, '')
@@ -126,7 +126,7 @@ export class PartReader {
     return [...opened, ...rest, this.#chunk({ tool_calls: [marked] })]
   }
 
-  /** A picture in the answer of a chat, in the form that clients of other gateways know. */
+  /** Keeps an image of a chat response, in the format that other gateways use. */
   #keepFile({ mediaType, data }: Fields): void {
     const inner = isRecord(data) && 'data' in data ? data['data'] : data
     const base64 = inner instanceof Uint8Array ? Buffer.from(inner).toString('base64') : inner
@@ -136,10 +136,10 @@ export class PartReader {
 
   #finish({ finishReason, usage }: Fields): ChatChunk[] {
     const { unified, raw } = isRecord(finishReason) ? finishReason : { unified: finishReason, raw: finishReason }
-    if (unified === 'error') throw retrySame(new Error('the model ended its answer with an error'))
-    // What the SDK says when the vendor's stream ended without an end.
+    if (unified === 'error') throw retrySame(new Error('the model ended its response with an error'))
+    // How the SDK reports a vendor stream that was cut off.
     if (finishes[textOf(unified)] === undefined && raw === undefined) {
-      throw retrySame(new Error('the vendor broke off in the middle of its answer'))
+      throw retrySame(new Error('the vendor’s stream ended before the response was complete'))
     }
     this.done = true
     const reasoning = [...this.#thoughts.values()].filter(({ metadata }) => Object.keys(metadata).length > 0)
@@ -147,14 +147,14 @@ export class PartReader {
       ...(reasoning.length > 0 && { reasoning }),
       ...(this.#textMetadata !== undefined && { metadata: this.#textMetadata }),
     }
-    // In one delta: readers that replace and readers that append come to the same.
+    // In one delta, so that clients that replace unknown fields get the same as those that append.
     const delta = { ...(this.#images.length > 0 && { images: this.#images }), ...extraContent(carried) }
     const finish = finishes[textOf(unified)] ?? (this.#calls.size > 0 ? 'tool_calls' : 'stop')
     const end = { ...this.#head, choices: [{ delta: {}, finish_reason: finish }], ...usageIn(usage) }
     return Object.keys(delta).length > 0 ? [this.#chunk(delta), end] : [end]
   }
 
-  #say(delta: Delta): ChatChunk[] {
+  #textChunk(delta: Delta): ChatChunk[] {
     return Object.values(delta)[0] === '' ? [] : [this.#chunk(delta)]
   }
 
@@ -163,7 +163,7 @@ export class PartReader {
   }
 }
 
-/** The newer form tells the parts of both counts, the older ones stand side by side. */
+/** The token counts: nested objects in newer versions of the SDK, flat fields in older ones. */
 function usageIn(usage: unknown): { usage?: Usage } {
   if (!isRecord(usage)) return {}
   const { inputTokens: input, outputTokens: output } = usage
@@ -188,7 +188,7 @@ function countOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
-/** Vendor by vendor, field by field: later parts add to earlier ones. */
+/** Merges provider metadata per vendor and field. */
 function merged(sofar: Fields | undefined, more: Fields): Fields {
   const whole: Record<string, unknown> = { ...sofar }
   for (const [vendor, fields] of Object.entries(more)) {

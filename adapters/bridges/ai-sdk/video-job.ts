@@ -1,4 +1,4 @@
-/** A job of the vendor, by a model that can be asked about it. All that is needed to ask is kept with the task. */
+/** Videos of models with `doStart` and `doStatus`. Everything that polling needs is stored with the task. */
 import { GatewayError } from '../../../src/errors.ts'
 import { tryNext } from '../../../src/providers/failure.ts'
 import { isRecord } from '../../../src/providers/reading/parts.ts'
@@ -6,30 +6,30 @@ import type { VideoContext, VideoStatus } from '../../../src/providers/video.ts'
 import { failedStatus } from '../../../src/providers/videos/states.ts'
 import type { Json } from '../../../src/wire/json.ts'
 import type { ChatSettings } from './chat.ts'
-import { refuseUnheeded } from './failure.ts'
+import { rejectIgnored } from './failure.ts'
 import type { AiSdkVideoModel, AiSdkVideoStatus } from './models.ts'
-import { endIn, failedBy, videoFailure, type VideoAsking } from './video-asking.ts'
-import { madeIn, type MadeVideo } from './video-result.ts'
+import { failedBy, failedStatusIn, videoFailure, type VideoCallInfo } from './video-call.ts'
+import { firstVideo, type MadeVideo } from './video-result.ts'
 
-interface Job extends VideoAsking {
-  /** The model's own. */
+interface Job extends VideoCallInfo {
+  /** The model's own state of the job. */
   readonly operation: unknown
 }
 
 export async function startJob(
   model: AiSdkVideoModel,
   options: object,
-  asking: VideoAsking,
+  info: VideoCallInfo,
   { dropParams }: ChatSettings,
 ): Promise<Json> {
   try {
-    const started = await model.doStart?.({ ...options, abortSignal: asking.signal } as never)
-    if (started?.operation === undefined) throw tryNext(new Error('the model named no operation'))
-    refuseUnheeded(started.warnings, asking, dropParams)
-    const { model: name, publicModel, fields } = asking
+    const started = await model.doStart?.({ ...options, abortSignal: info.signal } as never)
+    if (started?.operation === undefined) throw tryNext(new Error('the model returned no operation'))
+    rejectIgnored(started.warnings, info, dropParams)
+    const { model: name, publicModel, fields } = info
     return { model: name, publicModel, fields, operation: started.operation as Json }
   } catch (thrown) {
-    throw videoFailure(thrown, asking)
+    throw videoFailure(thrown, info)
   }
 }
 
@@ -47,35 +47,35 @@ export async function statusOfJob(
   job: Job,
   { dropParams }: ChatSettings,
 ): Promise<VideoStatus> {
-  let told: AiSdkVideoStatus | undefined
+  let polled: AiSdkVideoStatus | undefined
   try {
-    told = await asked(model, job)
+    polled = await poll(model, job)
   } catch (thrown) {
-    const end = endIn(thrown)
-    if (end !== undefined) return end
+    const failed = failedStatusIn(thrown)
+    if (failed !== undefined) return failed
     throw thrown
   }
-  if (told?.status === 'error') return failedStatus(told.error)
-  if (told?.status !== 'completed') return { state: 'processing' }
+  if (polled?.status === 'error') return failedStatus(polled.error)
+  if (polled?.status !== 'completed') return { state: 'processing' }
   try {
-    refuseUnheeded(told.warnings, job, dropParams)
-  } catch (refusal) {
-    return failedBy(refusal, job)
+    rejectIgnored(polled.warnings, job, dropParams)
+  } catch (rejection) {
+    return failedBy(rejection, job)
   }
-  return madeIn(told.videos) === undefined ? failedStatus('no video') : { state: 'completed' }
+  return firstVideo(polled.videos) === undefined ? failedStatus('no video') : { state: 'completed' }
 }
 
-/** Asked for anew each time: addresses lapse, and what stands in them is not for a store. */
+/** Polls again for each download: URLs expire, and may contain keys that must not be stored. */
 export async function videoOfJob(model: AiSdkVideoModel, job: Job): Promise<MadeVideo | undefined> {
-  const told = await asked(model, job)
-  return told?.status === 'completed' ? madeIn(told.videos) : undefined
+  const polled = await poll(model, job)
+  return polled?.status === 'completed' ? firstVideo(polled.videos) : undefined
 }
 
-async function asked(model: AiSdkVideoModel, job: Job): Promise<AiSdkVideoStatus | undefined> {
+async function poll(model: AiSdkVideoModel, job: Job): Promise<AiSdkVideoStatus | undefined> {
   try {
     return await model.doStatus?.({ operation: job.operation, abortSignal: job.signal } as never)
   } catch (thrown) {
-    if (endIn(thrown) !== undefined) throw thrown
+    if (failedStatusIn(thrown) !== undefined) throw thrown
     const { statusCode } = Object(thrown) as { statusCode?: unknown }
     if (statusCode === 404 || statusCode === 410) throw new GatewayError('not_found')
     throw videoFailure(thrown, job)

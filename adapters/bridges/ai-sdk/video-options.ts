@@ -1,4 +1,4 @@
-/** A video request → the options of a video model of the AI SDK. */
+/** A video request → the options of an AI SDK video model. */
 import { invalid } from '../../../src/errors.ts'
 import { ratioOf } from '../../../src/providers/videos/shape.ts'
 import { fieldFor, readVideoOptions, withShape } from '../../../src/providers/videos/video-options.ts'
@@ -6,7 +6,7 @@ import type { VideoRequest } from '../../../src/wire/video.ts'
 import type { ChatSettings } from './chat.ts'
 import { referred } from './media.ts'
 
-/** What the SDK knows, by its own names. */
+/** The settings that the SDK supports, by its names. */
 const kinds = {
   aspectRatio: 'string',
   resolution: 'string',
@@ -22,11 +22,11 @@ const forms: readonly (readonly [keyof typeof kinds, RegExp, string])[] = [
 
 export function videoOptions(request: VideoRequest, { dropParams, providerOptions }: ChatSettings): object {
   const { settings, picture } = readVideoOptions(request, kinds, dropParams)
-  for (const [name, form, told] of forms) {
+  for (const [name, form, description] of forms) {
     const value = settings[name]
     if (value === undefined || form.test(String(value))) continue
     const field = fieldFor(name, request)
-    throw invalid(`"${field}" must have the form ${told}.`, field)
+    throw invalid(`"${field}" must have the form ${description}.`, field)
   }
   const { model, prompt, duration } = request
   return {
@@ -39,7 +39,7 @@ export function videoOptions(request: VideoRequest, { dropParams, providerOption
   }
 }
 
-/** Some vendors take the one, some the other, some both. */
+/** Both forms of the size, because some vendors support only one of them. */
 function shapeOf({ size }: VideoRequest): { resolution?: string; aspectRatio?: string } {
   if (size === undefined) return {}
   const aspectRatio = ratioOf(size, ratios)

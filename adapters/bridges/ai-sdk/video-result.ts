@@ -1,4 +1,4 @@
-/** What a video model of the AI SDK gives for a video: the bytes, or where they are. */
+/** The result of an AI SDK video model: the bytes, or a URL. */
 import { GatewayError } from '../../../src/errors.ts'
 import { readDataUrl } from '../../../src/providers/data-url.ts'
 import type { VideoContent, VideoContext } from '../../../src/providers/video.ts'
@@ -8,8 +8,8 @@ import type { AiSdkVideo } from './models.ts'
 
 export type MadeVideo = { readonly bytes: Buffer; readonly type: string } | { readonly url: string }
 
-/** A task is one video: the first that is here, or can be fetched. */
-export function madeIn(videos: readonly AiSdkVideo[] | undefined): MadeVideo | undefined {
+/** The first video that has bytes or a URL: a task has one video. */
+export function firstVideo(videos: readonly AiSdkVideo[] | undefined): MadeVideo | undefined {
   return videos?.map(madeOf).find((made) => made !== undefined)
 }
 
@@ -28,7 +28,7 @@ function typeOf(mediaType: string): string {
   return /^video\/[\w.+-]+$/.test(mediaType) ? mediaType : 'video/mp4'
 }
 
-/** An address is followed here and never given out: some packages write the vendor's key into it. */
+/** Downloads the video if necessary. Its URL is never passed to clients, because some SDK packages put the key into it. */
 export async function contentOf(
   made: MadeVideo | undefined,
   context: VideoContext & { readonly range?: string },

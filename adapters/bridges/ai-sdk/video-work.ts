@@ -1,48 +1,48 @@
-/** Videos by a model that can only be waited for: the work, and what came of it, are in this process and nowhere else. */
+/** Videos of models with `doGenerate` only: both the running call and its result are in the memory of this process. */
 import { randomUUID } from 'node:crypto'
 import { GatewayError } from '../../../src/errors.ts'
 import { tryNext } from '../../../src/providers/failure.ts'
 import type { VideoStatus } from '../../../src/providers/video.ts'
 import { failedStatus } from '../../../src/providers/videos/states.ts'
 import type { ChatSettings } from './chat.ts'
-import { refuseUnheeded } from './failure.ts'
+import { rejectIgnored } from './failure.ts'
 import type { AiSdkVideoModel } from './models.ts'
-import { failedBy, type VideoAsking } from './video-asking.ts'
-import { madeIn, type MadeVideo } from './video-result.ts'
+import { failedBy, type VideoCallInfo } from './video-call.ts'
+import { firstVideo, type MadeVideo } from './video-result.ts'
 
 export interface Outcome {
   readonly status: VideoStatus
   readonly video?: MadeVideo
 }
 
-/** Of works under way, and of outcomes. */
-const most = { running: 256, ended: 10_000 }
+/** Maximum numbers of running calls and of stored outcomes. */
+const max = { running: 256, ended: 10_000 }
 
-/** The life of a task: what is older belongs to nobody. */
-const lifeMs = 24 * 60 * 60_000
+/** Milliseconds after which a call is stopped: its task has expired by then. */
+const taskAgeMs = 24 * 60 * 60_000
 
 export class VideoWork {
   readonly #bytes: number
-  /** How to stop each. */
+  /** The functions that stop each running call. */
   readonly #running = new Map<string, () => void>()
-  /** The oldest first. */
+  /** Oldest first. */
   readonly #ended = new Map<string, Outcome>()
   #kept = 0
   #closed = false
 
-  /** `bytes`: of finished videos at most. */
+  /** Keeps finished videos of at most `bytes` in total. */
   constructor(bytes: number) {
     this.#bytes = bytes
   }
 
-  /** `make` never rejects. */
+  /** Runs `make`, which must not reject, and returns an id for its outcome. */
   begin(make: (signal: AbortSignal) => Promise<Outcome>): string {
-    if (this.#closed || this.#running.size >= most.running) {
-      throw tryNext(new Error('this process makes as many videos as it can'), { begun: false })
+    if (this.#closed || this.#running.size >= max.running) {
+      throw tryNext(new Error(`this process is closing or already generates ${max.running} videos`), { begun: false })
     }
     const id = randomUUID()
     const controller = new AbortController()
-    const timer = setTimeout(() => this.stop(id), lifeMs)
+    const timer = setTimeout(() => this.stop(id), taskAgeMs)
     timer.unref()
     this.#running.set(id, () => {
       clearTimeout(timer)
@@ -50,7 +50,7 @@ export class VideoWork {
     })
     void make(controller.signal).then((outcome) => {
       clearTimeout(timer)
-      // Nobody waits for what was stopped.
+      // The outcome of a stopped call is not needed.
       if (this.#running.delete(id)) this.#keep(id, outcome)
     })
     return id
@@ -86,12 +86,12 @@ export class VideoWork {
 
   #keep(id: string, outcome: Outcome): void {
     if (bytesOf(outcome) > this.#bytes) {
-      return this.#keep(id, { status: { state: 'failed', error: 'The video is too large. Ask for a shorter one.' } })
+      return this.#keep(id, { status: { state: 'failed', error: 'The video is too large. Request a shorter one.' } })
     }
     this.#ended.set(id, outcome)
     this.#kept += bytesOf(outcome)
     for (const [oldest, old] of this.#ended) {
-      if (this.#kept <= this.#bytes && this.#ended.size <= most.ended) return
+      if (this.#kept <= this.#bytes && this.#ended.size <= max.ended) return
       this.#ended.delete(oldest)
       this.#kept -= bytesOf(old)
     }
@@ -102,19 +102,19 @@ function bytesOf({ video }: Outcome): number {
   return video !== undefined && 'bytes' in video ? video.bytes.length : 0
 }
 
-/** The model's one call. `asking.signal` is aborted when nobody wants the video any more. */
+/** Calls the model. `info.signal` is aborted when the video is no longer needed. Never rejects. */
 export async function generate(
   model: AiSdkVideoModel,
   options: object,
-  asking: VideoAsking,
+  info: VideoCallInfo,
   { dropParams }: ChatSettings,
 ): Promise<Outcome> {
   try {
-    const made = await model.doGenerate?.({ ...options, abortSignal: asking.signal } as never)
-    refuseUnheeded(made?.warnings, asking, dropParams)
-    const video = madeIn(made?.videos)
+    const made = await model.doGenerate?.({ ...options, abortSignal: info.signal } as never)
+    rejectIgnored(made?.warnings, info, dropParams)
+    const video = firstVideo(made?.videos)
     return video === undefined ? { status: failedStatus('no video') } : { status: { state: 'completed' }, video }
   } catch (thrown) {
-    return { status: failedBy(thrown, asking) }
+    return { status: failedBy(thrown, info) }
   }
 }

@@ -1,8 +1,3 @@
-/**
- * Videos by models of the AI SDK. Where a model can be asked about its work (`doStart`, `doStatus`), the vendor's job is
- * kept with the task, and any process goes on with it. Where it can only be waited for (`doGenerate`), the work is this
- * process's: no other one knows of it, and a task whose process has ended fails as lost, uncharged.
- */
 import type { Provider } from '../../../src/providers/contract.ts'
 import { isRecord } from '../../../src/providers/reading/parts.ts'
 import type { VideoContext } from '../../../src/providers/video.ts'
@@ -10,7 +5,7 @@ import type { Json } from '../../../src/wire/json.ts'
 import type { ChatSettings } from './chat.ts'
 import type { AiSdkVideoModel } from './models.ts'
 import { jobIn, startJob, statusOfJob, videoOfJob } from './video-job.ts'
-import { askingOf, type VideoAsking } from './video-asking.ts'
+import { callInfoOf, type VideoCallInfo } from './video-call.ts'
 import { videoOptions } from './video-options.ts'
 import { contentOf } from './video-result.ts'
 import { generate, VideoWork } from './video-work.ts'
@@ -22,22 +17,26 @@ export interface VideoSettings extends ChatSettings {
   readonly allowPrivateNetwork: boolean
 }
 
-/** `modelFor`: throws for a model that there is not. */
+/**
+ * The video methods of a provider. If a model has `doStart` and `doStatus`, the vendor's job is stored with the task, and any
+ * process can continue it. If it only has `doGenerate`, the video exists in this process alone, and its task fails without
+ * a charge if the process ends first. `modelFor` throws for unknown models.
+ */
 export function videosOf(
-  modelFor: (asking: VideoAsking) => AiSdkVideoModel,
+  modelFor: (info: VideoCallInfo) => AiSdkVideoModel,
   settings: VideoSettings,
 ): Required<Pick<Provider, 'video' | 'close'>> {
   const work = new VideoWork(settings.videoBytes)
   return {
     video: {
-      // The SDK has no token that makes a repeated start the same one.
+      // The SDK has no idempotency key for starting a job.
       submit: 'none',
       async start(call) {
-        const asking = askingOf(call)
-        const model = modelFor(asking)
+        const info = callInfoOf(call)
+        const model = modelFor(info)
         const options = videoOptions(call.request, settings)
-        if (canBeAsked(model)) return startJob(model, options, asking, settings)
-        return { work: work.begin((signal) => generate(model, options, { ...asking, signal }, settings)) }
+        if (canBePolled(model)) return startJob(model, options, info, settings)
+        return { work: work.begin((signal) => generate(model, options, { ...info, signal }, settings)) }
       },
       async check(operation, context) {
         const id = workIn(operation)
@@ -64,7 +63,7 @@ export function videosOf(
   }
 }
 
-function canBeAsked({ doStart, doStatus }: AiSdkVideoModel): boolean {
+function canBePolled({ doStart, doStatus }: AiSdkVideoModel): boolean {
   return doStart !== undefined && doStatus !== undefined
 }
 

@@ -1,4 +1,4 @@
-/** What the AI SDK's own mock models are told, and what clients are told of them. */
+/** The AI SDK's own mock models behind a gateway: the options they get and the responses clients get. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { APICallError, type LanguageModelV4, type LanguageModelV4StreamPart } from '@ai-sdk/provider'
@@ -36,7 +36,7 @@ async function tell(model: MockLanguageModelV4, request: object = {}, options: A
 }
 
 describe('a chat', () => {
-  test('settings, tools and the conversation reach the model in the words of the SDK', async () => {
+  test('settings, tools and messages reach the model as SDK options', async () => {
     const model = saying(stop)
     const parameters = { type: 'object', properties: { q: { type: 'string' } } }
     await tell(
@@ -127,7 +127,7 @@ describe('a chat', () => {
     })
   })
 
-  test('every kind of part is told as clients know it', async () => {
+  test('every kind of stream part reaches the client in OpenAI’s format', async () => {
     const told = await tell(
       saying(
         { type: 'stream-start', warnings: [] },
@@ -186,7 +186,7 @@ describe('a chat', () => {
     })
   })
 
-  test('a model of an older version of the SDK is understood', async () => {
+  test('a model of an older SDK version works', async () => {
     const asked: Sent[] = []
     const model = {
       specificationVersion: 'v2',
@@ -206,7 +206,7 @@ describe('a chat', () => {
     expect(asked[0].prompt[0].content[0].data).toBe('AAEC')
   })
 
-  test('where only one call is wanted, only the first is handed on', async () => {
+  test('parallel_tool_calls: false passes on only the first tool call', async () => {
     const call = (id: string) => ({ type: 'tool-call', toolCallId: id, toolName: 'f', input: '{}' }) as const
     const model = saying(call('a'), call('b'), { ...stop, finishReason: { unified: 'tool-calls', raw: 'x' } })
     const tools = [{ type: 'function', function: { name: 'f' } }]
@@ -215,24 +215,24 @@ describe('a chat', () => {
   })
 })
 
-describe('what the model cannot do', () => {
+describe('an unsupported field', () => {
   const warned = () =>
     saying({ type: 'stream-start', warnings: [{ type: 'unsupported', feature: 'topP', details: 'secret' }] }, stop)
 
-  test('is refused by the name of the field, if the client asked for it', async () => {
+  test('that the model warns of is rejected by name if the client sent it and it is not in dropParams', async () => {
     expect((await tell(warned(), { top_p: 0.5 })).error).toEqual({ status: 400, code: 'unsupported_parameter' })
     expect(await tell(warned())).toMatchObject({ finish: 'stop' })
     expect(await tell(warned(), { top_p: 0.5 }, { dropParams: ['top_p'] })).toMatchObject({ finish: 'stop' })
   })
 
-  test.each(['n', 'logprobs', 'logit_bias'])('%s is refused before anybody is asked', async (field) => {
+  test.each(['n', 'logprobs', 'logit_bias'])('%s is rejected before the model is called', async (field) => {
     const model = saying(stop)
     const told = await tell(model, { [field]: { n: 2, logprobs: true, logit_bias: { 1: 1 } }[field] })
     expect(told.error).toEqual({ status: 400, code: 'unsupported_parameter' })
     expect(model.doStreamCalls).toEqual([])
   })
 
-  test('an address that the vendor does not fetch is not fetched here', async () => {
+  test('an image URL that the vendor does not fetch is rejected, not fetched here', async () => {
     const model = saying(stop)
     const content = [{ type: 'image_url', image_url: { url: 'https://elsewhere.test/cat.png' } }]
     const told = await tell(model, { messages: [{ role: 'user', content }] })
@@ -285,28 +285,28 @@ describe('a failure', () => {
     expect(JSON.stringify(thrown)).not.toContain('secret')
   })
 
-  test('inside a stream ends it as an error', async () => {
+  test('in the middle of a stream ends it with an error', async () => {
     const told = await tell(
       saying({ type: 'text-delta', id: 't', delta: 'Hi' }, { type: 'error', error: answered(500) }),
     )
     expect(told).toMatchObject({ content: 'Hi', finish: null, error: { code: 'service_unavailable' } })
   })
 
-  test('a stream without an end is broken', async () => {
+  test('a truncated stream ends with an error', async () => {
     const told = await tell(saying({ type: 'text-delta', id: 't', delta: 'Hi' }))
     expect(told).toMatchObject({ content: 'Hi', finish: null, error: { code: 'service_unavailable' } })
   })
 })
 
-describe('what a model wants to see again', () => {
+describe('provider metadata returns in the next request', () => {
   const calls = [{ id: 'call_1', name: 'now', input: {} }]
 
   async function secondRequest(
     make: (baseURL: string) => ReturnType<typeof fromAiSdk>,
     dialect: typeof anthropicDialect,
   ) {
-    const voice = scriptedDialect(dialect, () => ({ reasoning: 'Hm.', calls }))
-    const vendor = await vendorFor(voice.reply)
+    const { reply } = scriptedDialect(dialect, () => ({ reasoning: 'Hm.', calls }))
+    const vendor = await vendorFor(reply)
     const { client } = await served({ model: { provider: make(vendor.baseURL), providerModel: dialect.model } })
     const ask = { model: 'model', tools: [{ type: 'function' as const, function: { name: 'now' } }] }
     const messages = [{ role: 'user' as const, content: 'Hi' }]
@@ -318,13 +318,13 @@ describe('what a model wants to see again', () => {
     return vendor.requests[1]?.json as Sent
   }
 
-  test('comes back to Claude: what it thought, signed', async () => {
+  test('to Claude: signed thinking', async () => {
     const make = (baseURL: string) => fromAiSdk(createAnthropic({ baseURL, apiKey: 'k' })(anthropicDialect.model))
     const { messages } = await secondRequest(make, anthropicDialect)
     expect(messages[1].content[0]).toEqual({ type: 'thinking', thinking: 'Hm.', signature: 'signed' })
   })
 
-  test('comes back to Gemini: the signature of its call', async () => {
+  test('to Gemini: the thought signature of a call', async () => {
     const make = (baseURL: string) =>
       fromAiSdk(createGoogleGenerativeAI({ baseURL: baseURL.replace('/v1', '/v1beta'), apiKey: 'k' }))
     const { contents } = await secondRequest(make, geminiDialect)
@@ -332,7 +332,7 @@ describe('what a model wants to see again', () => {
   })
 })
 
-test('a provider of the SDK serves its models by their own names, and says which it has not', async () => {
+test('a provider of the SDK serves its models by their own names, and an unknown one is a 404', async () => {
   const provider = new MockProviderV4({
     languageModels: { talker: saying({ type: 'text-delta', id: 't', delta: 'Hi' }, stop) },
     embeddingModels: { counter: new MockEmbeddingModelV4({ doEmbed: { embeddings: [[1]], warnings: [] } }) },
@@ -340,17 +340,17 @@ test('a provider of the SDK serves its models by their own names, and says which
   const { client } = await served({ 'sdk/*': fromAiSdk(provider, { name: 'sdk' }) })
   const ask = (model: string) => resultOfClient(client, { model, messages: [{ role: 'user', content: 'Hi' }] }, false)
   expect(await ask('sdk/talker')).toMatchObject({ content: 'Hi' })
-  expect((await ask('sdk/nobody')).error).toEqual({ status: 404, code: 'model_not_found' })
+  expect((await ask('sdk/unknown')).error).toEqual({ status: 404, code: 'model_not_found' })
   expect((await client.embeddings.create({ model: 'sdk/counter', input: 'x' })).data[0]?.embedding).toEqual([1])
 })
 
-test('what is no model is told at once', () => {
+test('anything but a model or a provider is rejected immediately', () => {
   expect(() => fromAiSdk({ provider: 'x', modelId: 'y', specificationVersion: 'v4' } as never)).toThrow(
-    /neither a model/,
+    /expected a model or a provider/,
   )
 })
 
-test('vectors come in the batches the model takes', async () => {
+test('embeddings are requested in the batch size of the model', async () => {
   const model = new MockEmbeddingModelV4({
     maxEmbeddingsPerCall: 2,
     doEmbed: async ({ values }) => ({
@@ -371,11 +371,11 @@ test('vectors come in the batches the model takes', async () => {
     [['1', '2'], 1],
     [['3'], 1],
   ])
-  const refused = client.embeddings.create({ model: 'model', input: [1] })
-  await expect(refused).rejects.toMatchObject({ status: 400, param: 'input' })
+  const rejected = client.embeddings.create({ model: 'model', input: [1] })
+  await expect(rejected).rejects.toMatchObject({ status: 400, param: 'input' })
 })
 
-test('pictures: as many calls as it takes, and edits with their files', async () => {
+test('images are generated in as many calls as necessary, and edits get their files', async () => {
   const asked: Sent[] = []
   const model = new MockImageModelV4({
     maxImagesPerCall: 2,
@@ -405,7 +405,7 @@ test('pictures: as many calls as it takes, and edits with their files', async ()
   await expect(wrong).rejects.toMatchObject({ status: 400, param: 'size' })
 })
 
-test('a transcript in any format', async () => {
+test('a transcript is available in any format', async () => {
   const asked: Sent[] = []
   const model = new MockTranscriptionModelV4({
     doGenerate: async (options) => {
@@ -426,6 +426,6 @@ test('a transcript in any format', async () => {
   expect(asked[0]).toMatchObject({ audio: Buffer.from([1, 2, 3]), mediaType: 'audio/wav' })
   const srt: unknown = await client.audio.transcriptions.create({ model: 'model', file, response_format: 'srt' })
   expect(srt).toContain('00:00:01,500')
-  const refused = client.audio.transcriptions.create({ model: 'model', file, language: 'en' })
-  await expect(refused).rejects.toMatchObject({ status: 400, param: 'language' })
+  const rejected = client.audio.transcriptions.create({ model: 'model', file, language: 'en' })
+  await expect(rejected).rejects.toMatchObject({ status: 400, param: 'language' })
 })

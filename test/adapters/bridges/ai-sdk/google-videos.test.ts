@@ -1,9 +1,9 @@
-/** Google's own package of the AI SDK, against a vendor that speaks as Google does, behind a gateway. */
+/** The AI SDK's Google package behind a gateway, against a vendor in Google's format. */
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { googleVideos, type VideoScript } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
 import { vendorFor } from '../../../hosted.ts'
-import { refusal, world, type Process } from './video-world.ts'
+import { rejection, world, type Process } from './video-world.ts'
 
 const key = 'key-of-google'
 const veo = 'veo-3.1-generate-preview'
@@ -18,13 +18,13 @@ async function google(script: VideoScript = {}) {
   return { ...fake, ...shared, vendor, process }
 }
 
-async function ended({ submit, next }: Process) {
+async function finished({ submit, next }: Process) {
   const id = await submit()
   await next(id)
   return next(id)
 }
 
-test('makes a video for the official client, whose file is fetched with the key that nobody else gets to see', async () => {
+test('makes a video for the official client and downloads it with a key that the client never sees', async () => {
   const whole = Buffer.from('the whole video'.repeat(100_000))
   const { process, submissions, events, store, vendor } = await google({ video: whole })
   const { submit, next, client, ask } = await process()
@@ -38,11 +38,11 @@ test('makes a video for the official client, whose file is fetched with the key 
   const part = await client.videos.downloadContent(id, undefined, { headers: { range: 'bytes=4-8' } })
   expect([part.status, await part.text()]).toEqual([206, 'whole'])
   expect(vendor.requests.some(({ url }) => url.includes(`key=${key}`))).toBe(true)
-  const told = await (await ask(`/v1/videos/generations/${id}`)).text()
-  expect(told + JSON.stringify([events, await store.find('a', id, Date.now())])).not.toContain(key)
+  const response = await (await ask(`/v1/videos/generations/${id}`)).text()
+  expect(response + JSON.stringify([events, await store.find('a', id, Date.now())])).not.toContain(key)
 })
 
-test('goes on in the next process, which has the finished video as well', async () => {
+test('continues in the next process, which can also download the finished video', async () => {
   const { process, spent } = await google()
   const first = await process()
   const id = await first.submit()
@@ -56,34 +56,34 @@ test('goes on in the next process, which has the finished video as well', async 
   expect(await spent()).toBe(4n)
 })
 
-test('shows the first picture', async () => {
+test('sends the input image', async () => {
   const { process, submissions } = await google()
   await (await process()).submit({ input_reference: { image_url: 'data:image/png;base64,iVBORw0KGgo=' } })
   expect(submissions[0]?.image).toEqual({ type: 'image/png', base64: 'iVBORw0KGgo=' })
 })
 
-describe('a video that is not made', () => {
-  test.each(['filtered', 'failed'] as const)('%s: the task fails in our own words, uncharged', async (end) => {
+describe('a video that cannot be made', () => {
+  test.each(['filtered', 'failed'] as const)('%s: the task fails without vendor text or charge', async (end) => {
     const { process, spent } = await google({ end })
-    expect(await ended(await process())).toMatchObject({ status: 'failed', error: { code: 'generation_failed' } })
+    expect(await finished(await process())).toMatchObject({ status: 'failed', error: { code: 'generation_failed' } })
     expect(await spent()).toBe(0n)
   })
 
-  test('because its duration is refused: a 400 that names it', async () => {
+  test('unsupported duration: a 400 that names the field', async () => {
     const { process, vendor } = await google()
     const error = { code: 400, status: 'INVALID_ARGUMENT', message: 'Unsupported durationSeconds 4.' }
     vendor.reply = (_, response) =>
       void response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
-    expect(await refusal(await process(), {})).toMatchObject({ status: 400, param: 'duration' })
+    expect(await rejection(await process(), {})).toMatchObject({ status: 400, param: 'duration' })
   })
 
-  test('because the package leaves its picture aside: a 400 that names it', async () => {
+  test('the package ignores the input image: a 400 that names the field', async () => {
     const { process } = await google()
-    const refused = await refusal(await process(), { input_reference: 'https://pictures.test/a.png' })
-    expect(refused).toMatchObject({ status: 400, code: 'unsupported_parameter', param: 'input_reference' })
+    const rejected = await rejection(await process(), { input_reference: 'https://pictures.test/a.png' })
+    expect(rejected).toMatchObject({ status: 400, code: 'unsupported_parameter', param: 'input_reference' })
   })
 
-  test('because the vendor has lost it', async () => {
+  test('the vendor no longer knows the job: the task fails as lost', async () => {
     const { process, vendor } = await google()
     const { submit, next } = await process()
     const id = await submit()
@@ -93,7 +93,7 @@ describe('a video that is not made', () => {
     expect(await next(id)).toMatchObject({ error: { code: 'lost' } })
   })
 
-  test('because its owner does not want it any more: the id is unknown from then on', async () => {
+  test('deleted by its owner: the id is unknown from then on', async () => {
     const { process, spent } = await google()
     const { submit, client } = await process()
     const id = await submit()
@@ -103,10 +103,10 @@ describe('a video that is not made', () => {
   })
 })
 
-test('a file that is gone is a 404', async () => {
+test('a file that the vendor no longer has is a 404', async () => {
   const { process, vendor, reply } = await google()
   const running = await process()
-  const { id } = await ended(running)
+  const { id } = await finished(running)
   vendor.reply = (request, response) =>
     request.url.includes('/files/') ? void response.writeHead(404).end('{}') : reply(request, response)
   expect((await running.ask(`/v1/videos/${id}/content`)).status).toBe(404)

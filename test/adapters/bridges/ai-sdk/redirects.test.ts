@@ -1,4 +1,4 @@
-/** Vendors of the SDK's own packages that redirect: neither the caller's words nor the host's key go there. */
+/** The SDK's own packages do not follow a vendor's redirect with the client's content or the host's API key. */
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
@@ -21,12 +21,12 @@ test.each<[string, (baseURL: string) => AiSdkAnyModel, string, object | 'form']>
   ['responses', (baseURL) => createOpenAI({ baseURL, apiKey: 'k' })('gpt-5'), '/chat/completions', chat],
   ['chats', (baseURL) => createOpenAI({ baseURL, apiKey: 'k' }).chat('gpt-5'), '/chat/completions', chat],
   [
-    'another vendor of chats',
+    'an OpenAI-compatible vendor',
     (baseURL) => createOpenAICompatible({ baseURL, apiKey: 'k', name: 'other' })('m'),
     '/chat/completions',
     chat,
   ],
-  ['vectors', (baseURL) => createOpenAI({ baseURL, apiKey: 'k' }).embedding('e'), '/embeddings', { input: prompt }],
+  ['embeddings', (baseURL) => createOpenAI({ baseURL, apiKey: 'k' }).embedding('e'), '/embeddings', { input: prompt }],
   ['images', (baseURL) => createOpenAI({ baseURL, apiKey: 'k' }).image('i'), '/images/generations', { prompt }],
   [
     'transcripts',
@@ -35,7 +35,7 @@ test.each<[string, (baseURL: string) => AiSdkAnyModel, string, object | 'form']>
     'form',
   ],
   ['videos', (baseURL) => createXai({ baseURL, apiKey: 'k' }).video('v'), '/videos/generations', film],
-])('%s', async (_, make, path, body) => {
+])('%s: a redirect is not followed', async (_, make, path, body) => {
   const elsewhere = await vendorFor((_, response) => void response.writeHead(200).end('{}'))
   const vendor = await vendorFor((request, response) => {
     response.writeHead(307, { location: `${elsewhere.baseURL}${request.url}` }).end()
@@ -51,7 +51,7 @@ test.each<[string, (baseURL: string) => AiSdkAnyModel, string, object | 'form']>
   expect(elsewhere.requests).toEqual([])
 })
 
-test('a file that anyone may fetch is fetched wherever it has gone', async () => {
+test('a redirect of an anonymous download is followed, but not of a request with a key', async () => {
   const elsewhere = await vendorFor((_, response) => void response.writeHead(200).end('file'))
   const vendor = await vendorFor((_, response) => void response.writeHead(302, { location: elsewhere.baseURL }).end())
   const model = withoutRedirects({ config: { baseURL: vendor.baseURL, fetch } })

@@ -1,4 +1,4 @@
-/** Video models of the AI SDK behind gateways on real sockets, whose clock the test moves. */
+/** Video models of the AI SDK behind gateways on real sockets, with a clock that the test advances. */
 import { createGateway, memoryLedger, memoryTaskStore, type Gateway, type TaskEvent, type TaskStore } from 'modelhatch'
 import { fromAiSdk, type AiSdkAnyModel, type AiSdkOptions } from 'modelhatch/ai-sdk'
 import OpenAI from 'openai'
@@ -7,9 +7,9 @@ import { hosted } from '../../../hosted.ts'
 export interface Process {
   readonly gateway: Gateway
   readonly client: OpenAI
-  /** Resolves to the id. */
+  /** Submits a video and returns its id. */
   readonly submit: (fields?: object) => Promise<string>
-  /** The task at the next time that it is asked about. */
+  /** Advances the clock to the next poll and returns the task. */
   readonly next: (id: string) => Promise<OpenAI.Video>
   readonly ask: (path: string, body?: object) => Promise<Response>
 }
@@ -18,14 +18,14 @@ export interface World {
   readonly events: TaskEvent[]
   readonly store: TaskStore
   readonly pass: (ms: number) => void
-  /** In micro-units, of which a second of the model `film` costs one; what is held included. */
+  /** Money spent or held, in micro-units. A second of video costs one. */
   readonly spent: () => Promise<bigint>
-  /** A process with a gateway of its own; all share one task store. */
+  /** Starts a gateway as another process would. All share one task store and one ledger. */
   readonly process: (model: AiSdkAnyModel, options?: AiSdkOptions) => Promise<Process>
 }
 
 export function world(): World {
-  // It outlives the processes.
+  // It outlives the gateways.
   const store: TaskStore = { ...memoryTaskStore(), close: async () => undefined }
   const events: TaskEvent[] = []
   let passed = 0
@@ -55,7 +55,7 @@ export function world(): World {
         clock,
         billing: { currency: 'CNY' },
         storage: { ledger, tasks: store },
-        // Tests say when a task is asked about.
+        // Tasks are polled only when a test requests them.
         tasks: { sweepMs: 3_600_000 },
         hooks: { task: (event) => events.push(event) },
       })
@@ -83,8 +83,8 @@ export function world(): World {
   }
 }
 
-/** What a refused submission is answered with. */
-export async function refusal(
+/** Submits a video that will be rejected and returns the error. */
+export async function rejection(
   { ask }: Process,
   fields: object,
 ): Promise<{ status: number; code: string; param: string | null; message: string }> {

@@ -1,4 +1,4 @@
-/** Videos by the SDK's own mock models: what they are asked, what clients get, and what outlives a process. */
+/** Videos through the SDK's own mock models: their options, the responses to clients, and restarts. */
 import { APICallError, AISDKError, type Experimental_VideoModelV4 as VideoModel } from '@ai-sdk/provider'
 import { MockProviderV4, MockVideoModelV4 } from 'ai/test'
 import { fromAiSdk } from 'modelhatch/ai-sdk'
@@ -6,7 +6,7 @@ import type { Json } from '../../../../src/wire/json.ts'
 import { describe, expect, test } from 'vitest'
 import { vendorFor } from '../../../hosted.ts'
 import type { Sent } from '../../../providers/vendor-requests.ts'
-import { refusal, world } from './video-world.ts'
+import { rejection, world } from './video-world.ts'
 
 type Options = Parameters<NonNullable<VideoModel['doGenerate']>>[0]
 type Made = Awaited<ReturnType<NonNullable<VideoModel['doGenerate']>>>
@@ -17,11 +17,11 @@ const response = { timestamp: new Date(0), modelId: 'mock', headers: undefined }
 const pending: Status = { status: 'pending', response }
 const png = 'iVBORw0KGgo='
 
-function holding(text: string): Made['videos'] {
+function videoOf(text: string): Made['videos'] {
   return [{ type: 'base64', data: Buffer.from(text).toString('base64'), mediaType: 'video/webm' }]
 }
 
-function made(videos = holding('a video'), warnings: Warnings = []): Made {
+function made(videos = videoOf('a video'), warnings: Warnings = []): Made {
   return { videos, warnings, response }
 }
 
@@ -29,20 +29,20 @@ function completed(videos?: Made['videos'], warnings?: Warnings): Status {
   return { status: 'completed', ...made(videos, warnings) }
 }
 
-function answered(statusCode: number, body: object = {}): APICallError {
-  const told = { error: { message: 'secret', ...body } }
+function httpError(statusCode: number, body: object = {}): APICallError {
+  const responseBody = { error: { message: 'secret', ...body } }
   const url = 'https://secret.test'
   return new APICallError({
     message: 'secret',
     url,
     requestBodyValues: {},
     statusCode,
-    responseBody: JSON.stringify(told),
+    responseBody: JSON.stringify(responseBody),
   })
 }
 
-/** A model that tells of its jobs. */
-function telling(status: () => Status | Error = () => completed(), start: () => Warnings | Error = () => []) {
+/** A model with `doStart` and `doStatus`. */
+function pollable(status: () => Status | Error = () => completed(), start: () => Warnings | Error = () => []) {
   const asked: Sent[] = []
   const operations: unknown[] = []
   const model = new MockVideoModelV4({
@@ -55,16 +55,16 @@ function telling(status: () => Status | Error = () => completed(), start: () => 
     },
     async doStatus({ operation }) {
       operations.push(operation)
-      const told = status()
-      if (told instanceof Error) throw told
-      return told
+      const result = status()
+      if (result instanceof Error) throw result
+      return result
     },
   })
   return { model, asked, operations }
 }
 
-/** A model that can only be waited for. */
-function silent(specificationVersion = 'v4') {
+/** A model with `doGenerate` only. */
+function unpollable(specificationVersion = 'v4') {
   const calls: (PromiseWithResolvers<Made> & { readonly options: Options })[] = []
   const model = new MockVideoModelV4({
     doGenerate(options) {
@@ -78,9 +78,9 @@ function silent(specificationVersion = 'v4') {
   return { model, calls, last }
 }
 
-describe('what a client asks', () => {
+describe('a video request', () => {
   const sent = async (fields: object, options: Parameters<typeof fromAiSdk>[1] = {}) => {
-    const { model, asked } = telling()
+    const { model, asked } = pollable()
     const { ask } = await world().process(model, options)
     const body = { model: 'film', prompt: 'A hatch opens', duration: 8, ...fields }
     expect((await ask('/v1/videos/generations', body)).status).toBe(200)
@@ -112,11 +112,11 @@ describe('what a client asks', () => {
       { input_reference: 'https://pictures.test/a.png' },
       { image: { type: 'url', url: 'https://pictures.test/a.png' } },
     ],
-  ])('%j reaches the model in the words of the SDK', async (fields, expected) => {
+  ])('%j reaches the model as SDK options', async (fields, expected) => {
     expect(await sent(fields)).toEqual({ ...plain, ...expected })
   })
 
-  test('goes with the host’s own settings, and without what the host lets fall', async () => {
+  test('is sent with the host’s provider options and without its dropParams', async () => {
     const providerOptions = { mock: { speed: 'high' } }
     const options = await sent({ negative_prompt: 'rain' }, { providerOptions, dropParams: ['negative_prompt'] })
     expect(options).toEqual({ ...plain, providerOptions })
@@ -132,9 +132,9 @@ describe('what a client asks', () => {
     [{ fps: 'many' }, 'fps'],
     [{ input_reference: 'file:///etc/passwd' }, 'input_reference'],
     [{ duration: 5 }, 'duration'],
-  ])('%j is refused by name before anybody is asked', async (fields, param) => {
-    const { model, asked } = telling()
-    expect(await refusal(await world().process(model), fields)).toMatchObject({ status: 400, param })
+  ])('%j is rejected with the name of the field, before the model is called', async (fields, param) => {
+    const { model, asked } = pollable()
+    expect(await rejection(await world().process(model), fields)).toMatchObject({ status: 400, param })
     expect(asked).toEqual([])
   })
 
@@ -145,18 +145,18 @@ describe('what a client asks', () => {
     ['generateAudio', { generate_audio: true }, 'generate_audio'],
     ['URL-based image input', { input_reference: 'https://pictures.test/a.png' }, 'input_reference'],
     ['duration', {}, 'duration'],
-  ])('is refused where the model warns of %s, unless the host lets it fall', async (feature, fields, param) => {
-    const { model } = telling(undefined, () => [{ type: 'unsupported', feature, details: 'secret' }])
-    const refused = await refusal(await world().process(model), fields)
-    expect(refused).toMatchObject({ status: 400, code: 'unsupported_parameter', param })
-    expect(JSON.stringify(refused)).not.toContain('secret')
+  ])('is rejected if the model warns of %s, unless the field is in dropParams', async (feature, fields, param) => {
+    const { model } = pollable(undefined, () => [{ type: 'unsupported', feature, details: 'secret' }])
+    const rejected = await rejection(await world().process(model), fields)
+    expect(rejected).toMatchObject({ status: 400, code: 'unsupported_parameter', param })
+    expect(JSON.stringify(rejected)).not.toContain('secret')
     const { ask } = await world().process(model, { dropParams: [param] })
-    const taken = await ask('/v1/videos/generations', { model: 'film', prompt: 'x', duration: 4, ...fields })
-    expect(taken.status).toBe(200)
+    const accepted = await ask('/v1/videos/generations', { model: 'film', prompt: 'x', duration: 4, ...fields })
+    expect(accepted.status).toBe(200)
   })
 
-  test('and a warning that nothing was asked of it for, is none', async () => {
-    const { model } = telling(undefined, () => [
+  test('is accepted if the model warns of a field that was not sent', async () => {
+    const { model } = pollable(undefined, () => [
       { type: 'unsupported', feature: 'fps' },
       { type: 'other', message: 'x' },
     ])
@@ -164,10 +164,10 @@ describe('what a client asks', () => {
   })
 })
 
-describe('a model that tells of its jobs', () => {
-  test('makes a video for the official client, with any process that shares the tasks', async () => {
-    const answers: Status[] = [pending, completed(holding('the whole video')), completed(holding('the whole video'))]
-    const { model, operations } = telling(() => answers.shift() ?? completed(holding('the whole video')))
+describe('a model with doStart and doStatus', () => {
+  test('makes a video for the official client, in any process that shares the task store', async () => {
+    const answers: Status[] = [pending, completed(videoOf('the whole video')), completed(videoOf('the whole video'))]
+    const { model, operations } = pollable(() => answers.shift() ?? completed(videoOf('the whole video')))
     const { process, events, spent } = world()
     const first = await process(model)
     const id = await first.submit()
@@ -187,37 +187,37 @@ describe('a model that tells of its jobs', () => {
     ['base64', { type: 'base64', data: Buffer.from('the bytes').toString('base64'), mediaType: 'video/mp4' }],
     ['binary', { type: 'binary', data: Buffer.from('the bytes'), mediaType: 'text/html' }],
     ['a data URL', { type: 'url', url: 'data:video/mp4;base64,dGhlIGJ5dGVz', mediaType: 'video/mp4' }],
-  ])('gives out bytes that come as %s', async (_, video) => {
-    const { submit, next, client } = await world().process(telling(() => completed([video])).model)
+  ])('serves a video that the model returns as %s', async (_, video) => {
+    const { submit, next, client } = await world().process(pollable(() => completed([video])).model)
     const id = await submit()
     expect(await next(id)).toMatchObject({ status: 'completed' })
     const download = await client.videos.downloadContent(id)
     expect([download.headers.get('content-type'), await download.text()]).toEqual(['video/mp4', 'the bytes'])
   })
 
-  test('has the key of the vendor in no answer and in no store, where its address of the video has', async () => {
+  test('whose video URL contains a key: the key is in no response, event or store', async () => {
     const vendor = await vendorFor((_, reply) => void reply.writeHead(200).end('from there'))
     const video = { type: 'url', url: `${vendor.baseURL}/a.mp4?key=secret`, mediaType: 'video/mp4' } as const
     const { process, events, store } = world()
-    const { submit, next, ask, client } = await process(telling(() => completed([video])).model, {
+    const { submit, next, ask, client } = await process(pollable(() => completed([video])).model, {
       allowPrivateNetwork: true,
     })
     const id = await submit()
     await next(id)
-    const told = await (await ask(`/v1/videos/generations/${id}`)).text()
-    expect(told).toContain(`/v1/videos/${id}/content`)
-    expect(told + JSON.stringify([events, await store.find('a', id, Date.now())])).not.toContain('secret')
+    const response = await (await ask(`/v1/videos/generations/${id}`)).text()
+    expect(response).toContain(`/v1/videos/${id}/content`)
+    expect(response + JSON.stringify([events, await store.find('a', id, Date.now())])).not.toContain('secret')
     expect(await (await client.videos.downloadContent(id)).text()).toBe('from there')
     expect(vendor.requests[0]?.url).toBe('/v1/a.mp4?key=secret')
   })
 
   test.each(['http://127.0.0.1', 'https://127.0.0.1', 'http://vendor.test', 'ftp://vendor.test', ''])(
-    'does not send us to %s',
-    async (place) => {
+    'cannot make the gateway fetch %s',
+    async (origin) => {
       const vendor = await vendorFor((_, reply) => void reply.writeHead(200).end('secret'))
-      const url = `${place}:${new URL(vendor.baseURL).port}/a`
+      const url = `${origin}:${new URL(vendor.baseURL).port}/a`
       const { submit, next, ask } = await world().process(
-        telling(() => completed([{ type: 'url', url, mediaType: 'video/mp4' }])).model,
+        pollable(() => completed([{ type: 'url', url, mediaType: 'video/mp4' }])).model,
       )
       const id = await submit()
       await next(id)
@@ -227,90 +227,90 @@ describe('a model that tells of its jobs', () => {
   )
 
   test.each<[string, Status | Error, string]>([
-    ['says so', { status: 'error', error: 'secret: oops', response }, 'generation_failed'],
-    ['names its rules', { status: 'error', error: 'moderation', response }, 'content_policy_violation'],
+    ['reports an error', { status: 'error', error: 'secret: oops', response }, 'generation_failed'],
+    ['reports moderation', { status: 'error', error: 'moderation', response }, 'content_policy_violation'],
     [
-      'throws it',
+      'throws an error',
       new AISDKError({ name: 'MOCK_VIDEO_GENERATION_ERROR', message: 'secret: no videos' }),
       'generation_failed',
     ],
-    ['gives no video', completed([]), 'generation_failed'],
-    ['has taken it elsewhere', completed([{ type: 'uploaded', mediaType: 'video/mp4' }]), 'generation_failed'],
-    ['left a wish aside', completed(undefined, [{ type: 'unsupported', feature: 'seed' }]), 'unsupported_parameter'],
-  ])('that fails and %s, ends the task uncharged', async (_, status, code) => {
+    ['returns no video', completed([]), 'generation_failed'],
+    ['uploads the video elsewhere', completed([{ type: 'uploaded', mediaType: 'video/mp4' }]), 'generation_failed'],
+    ['ignores a field', completed(undefined, [{ type: 'unsupported', feature: 'seed' }]), 'unsupported_parameter'],
+  ])('that %s: the task fails without a charge', async (_, status, code) => {
     const { process, spent } = world()
-    const { submit, next } = await process(telling(() => status).model)
+    const { submit, next } = await process(pollable(() => status).model)
     const { status: state, error } = await next(await submit({ seed: 1 }))
     expect([state, error?.code, await spent()]).toEqual(['failed', code, 0n])
     expect(error?.message).not.toContain('secret')
   })
 
   test.each<[string, Error]>([
-    ['500', answered(500)],
-    ['429', answered(429)],
-    ['an answer that is none', answered(200)],
+    ['500', httpError(500)],
+    ['429', httpError(429)],
+    ['a response that is not JSON', httpError(200)],
     ['no connection', new TypeError('fetch failed')],
-  ])('that cannot be asked now (%s) is asked again', async (_, failure) => {
+  ])('that cannot be polled now (%s) is polled again', async (_, failure) => {
     const answers = [failure]
-    const { submit, next } = await world().process(telling(() => answers.shift() ?? completed()).model)
+    const { submit, next } = await world().process(pollable(() => answers.shift() ?? completed()).model)
     const id = await submit()
     expect(await next(id)).toMatchObject({ status: 'queued' })
     expect(await next(id)).toMatchObject({ status: 'completed' })
   })
 
-  test.each([404, 410])('that no longer knows a job (%i) has lost it', async (code) => {
-    const { submit, next } = await world().process(telling(() => answered(code)).model)
+  test.each([404, 410])('that no longer knows a job (%i): the task fails as lost', async (code) => {
+    const { submit, next } = await world().process(pollable(() => httpError(code)).model)
     const id = await submit()
     await next(id)
     await next(id)
     expect(await next(id)).toMatchObject({ status: 'failed', error: { code: 'lost' } })
   })
 
-  test('is asked for the video itself when that is wanted: one that is gone is a 404', async () => {
+  test('is polled again for each download: a video it no longer has is a 404', async () => {
     const answers: Status[] = [completed()]
-    const { submit, next, ask } = await world().process(telling(() => answers.shift() ?? answered(404)).model)
+    const { submit, next, ask } = await world().process(pollable(() => answers.shift() ?? httpError(404)).model)
     const id = await submit()
     await next(id)
     expect((await ask(`/v1/videos/${id}/content`)).status).toBe(404)
   })
 
   test.each<[string, Error, number, string | null]>([
-    ['a value', answered(400, { code: 'unsupported_value', param: 'seed' }), 400, 'seed'],
+    ['rejects a value', httpError(400, { code: 'unsupported_value', param: 'seed' }), 400, 'seed'],
     [
-      'a value in Google’s words',
-      answered(400, { status: 'INVALID_ARGUMENT', message: 'Wrong: durationSeconds' }),
+      'rejects a value in Google’s format',
+      httpError(400, { status: 'INVALID_ARGUMENT', message: 'Wrong: durationSeconds' }),
       400,
       'duration',
     ],
-    ['so many', answered(429), 429, null],
-    ['us', answered(401), 503, null],
-  ])('that refuses %s is told of like any vendor', async (_, failure, status, param) => {
+    ['rejects too many requests', httpError(429), 429, null],
+    ['rejects the API key', httpError(401), 503, null],
+  ])('that %s: the error is that of any vendor', async (_, failure, status, param) => {
     const { process, events } = world()
-    const { model } = telling(undefined, () => failure)
-    const refused = await refusal(await process(model), { seed: 1 })
-    expect(refused).toMatchObject({ status, param })
-    expect(JSON.stringify(refused)).not.toContain('secret')
+    const { model } = pollable(undefined, () => failure)
+    const rejected = await rejection(await process(model), { seed: 1 })
+    expect(rejected).toMatchObject({ status, param })
+    expect(JSON.stringify(rejected)).not.toContain('secret')
     expect(events.map(({ type }) => type)).toEqual(['created', 'failed'])
   })
 
-  test('whose answer to a submission is lost may have begun: the host is told, nothing is charged or repeated', async () => {
+  test('whose response to a submission is lost: the host gets a reconcile event, nothing is charged or retried', async () => {
     const { process, events, spent } = world()
-    const { model, asked } = telling(undefined, () => new TypeError('fetch failed'))
-    expect(await refusal(await process(model), {})).toMatchObject({ status: 503 })
+    const { model, asked } = pollable(undefined, () => new TypeError('fetch failed'))
+    expect(await rejection(await process(model), {})).toMatchObject({ status: 503 })
     expect(events.at(-1)).toMatchObject({ type: 'reconcile', reason: 'submission_unknown' })
     expect([asked.length, await spent()]).toEqual([1, 0n])
   })
 })
 
-describe('a model that can only be waited for', () => {
+describe('a model with doGenerate only', () => {
   test.each(['v3', 'v4'])('makes a video in this process, version %s', async (version) => {
     const { process, spent } = world()
-    const { model, last } = silent(version)
+    const { model, last } = unpollable(version)
     const { submit, next, client } = await process(model)
     const id = await submit({ size: '1280x720' })
     expect(last().options).toMatchObject({ prompt: 'A hatch opens', duration: 4, aspectRatio: '16:9' })
     expect(await next(id)).toMatchObject({ status: 'in_progress' })
-    last().resolve(made(holding('the whole video')))
+    last().resolve(made(videoOf('the whole video')))
     expect(await next(id)).toMatchObject({ status: 'completed' })
     expect(await (await client.videos.downloadContent(id)).text()).toBe('the whole video')
     const part = await client.videos.downloadContent(id, undefined, { headers: { range: 'bytes=4-8' } })
@@ -318,14 +318,14 @@ describe('a model that can only be waited for', () => {
   })
 
   test.each<[string, Error | Made, string]>([
-    ['is refused', answered(400, { code: 'content_policy_violation' }), 'content_policy_violation'],
-    ['breaks down', answered(503), 'generation_failed'],
-    ['is thrown', new AISDKError({ name: 'MOCK_VIDEO_GENERATION_TIMEOUT', message: 'secret' }), 'generation_failed'],
-    ['gives nothing', made([]), 'generation_failed'],
-    ['leaves a wish aside', made(undefined, [{ type: 'unsupported', feature: 'fps' }]), 'unsupported_parameter'],
-  ])('and %s, fails the task uncharged', async (_, end, code) => {
+    ['is rejected', httpError(400, { code: 'content_policy_violation' }), 'content_policy_violation'],
+    ['fails', httpError(503), 'generation_failed'],
+    ['times out', new AISDKError({ name: 'MOCK_VIDEO_GENERATION_TIMEOUT', message: 'secret' }), 'generation_failed'],
+    ['returns no video', made([]), 'generation_failed'],
+    ['ignores a field', made(undefined, [{ type: 'unsupported', feature: 'fps' }]), 'unsupported_parameter'],
+  ])('whose call %s: the task fails without a charge', async (_, end, code) => {
     const { process, spent } = world()
-    const { model, last } = silent()
+    const { model, last } = unpollable()
     const { submit, next } = await process(model)
     const id = await submit({ fps: 24 })
     if (end instanceof Error) last().reject(end)
@@ -335,8 +335,8 @@ describe('a model that can only be waited for', () => {
     expect(error?.message).not.toContain('secret')
   })
 
-  test('is stopped when its task is cancelled, at its deadline, and with the gateway', async () => {
-    const { model, calls } = silent()
+  test('is stopped when its task is deleted or expires, and when the gateway closes', async () => {
+    const { model, calls } = unpollable()
     const { process, pass, events } = world()
     const { submit, client, gateway } = await process(model)
     await client.videos.delete(await submit())
@@ -348,14 +348,14 @@ describe('a model that can only be waited for', () => {
     await submit()
     await gateway.close({ graceMs: 0 })
     expect(calls[2]?.options.abortSignal?.aborted).toBe(true)
-    // A model that does not listen disturbs nobody.
+    // A model that ignores the abort has no effect later.
     calls[0]?.reject(new Error('too late'))
     calls[1]?.resolve(made())
     expect(events.filter(({ type }) => type === 'completed')).toEqual([])
   })
 
-  test('is lost with its process: the task fails uncharged', async () => {
-    const { model } = silent()
+  test('whose process ends first: the task fails as lost, without a charge', async () => {
+    const { model } = unpollable()
     const { process, spent } = world()
     const first = await process(model)
     const id = await first.submit()
@@ -367,8 +367,8 @@ describe('a model that can only be waited for', () => {
     expect(await spent()).toBe(0n)
   })
 
-  test('and its video with it: a 404, while the task is still there', async () => {
-    const { model, last } = silent()
+  test('whose process ends later: the video is a 404, the task still completed', async () => {
+    const { model, last } = unpollable()
     const { process } = world()
     const first = await process(model)
     const id = await first.submit()
@@ -379,12 +379,12 @@ describe('a model that can only be waited for', () => {
     expect((await ask(`/v1/videos/${id}/content`)).status).toBe(404)
   })
 
-  test('has as many bytes kept as the host allows, the newest', async () => {
-    const { model, last } = silent()
+  test('keeps at most videoBytes of videos, the newest', async () => {
+    const { model, last } = unpollable()
     const { submit, next, ask } = await world().process(model, { videoBytes: 10 })
     const finished = async (text: string) => {
       const id = await submit()
-      last().resolve(made(holding(text)))
+      last().resolve(made(videoOf(text)))
       return next(id)
     }
     const [old, young, large] = [await finished('6bytes'), await finished('5byte'), await finished('elevenbytes')]
@@ -393,10 +393,10 @@ describe('a model that can only be waited for', () => {
     expect((await ask(`/v1/videos/${young.id}/content`)).status).toBe(200)
   })
 
-  const alone = (model: MockVideoModelV4) => {
+  const withoutGateway = (model: MockVideoModelV4) => {
     const provider = fromAiSdk(model)
     const { video } = provider
-    if (video === undefined) throw new Error('it makes no videos')
+    if (video === undefined) throw new Error('the provider has no videos')
     const { signal } = new AbortController()
     const request = { model: 'm', prompt: 'x', duration: 4 }
     const start = () => video.start({ request, model: 'm', openModel: false, token: 't', signal })
@@ -405,9 +405,9 @@ describe('a model that can only be waited for', () => {
     return { video, close, signal, start, check }
   }
 
-  test('forgets what was stopped, whatever comes of it, and everything when its provider is closed', async () => {
-    const { model, last } = silent()
-    const { video, close, signal, start, check } = alone(model)
+  test('discards the result of a stopped call, and all results when the provider is closed', async () => {
+    const { model, last } = unpollable()
+    const { video, close, signal, start, check } = withoutGateway(model)
     const stopped = await start()
     await video.cancel?.(stopped, { signal })
     last().resolve(made())
@@ -419,9 +419,9 @@ describe('a model that can only be waited for', () => {
     await expect(check(finished)).rejects.toMatchObject({ code: 'not_found' })
   })
 
-  test('has so many works under way at most, and none in a provider that is closed', async () => {
-    const { model, calls } = silent()
-    const { video, close, signal, start } = alone(model)
+  test('runs at most 256 calls at once, and none in a closed provider', async () => {
+    const { model, calls } = unpollable()
+    const { video, close, signal, start } = withoutGateway(model)
     const [first] = await Promise.all(Array.from({ length: 256 }, start))
     await expect(start()).rejects.toMatchObject({ code: 'service_unavailable', retry: 'next', begun: false })
     await video.cancel?.(first as Json, { signal })
@@ -433,24 +433,24 @@ describe('a model that can only be waited for', () => {
   })
 })
 
-describe('where a video model is', () => {
-  test.each(['videoModel', 'video'])('a provider of the SDK has it as %s', async (name) => {
-    const { model } = telling()
+describe('finding a video model', () => {
+  test.each(['videoModel', 'video'])('in the member %s of an SDK provider', async (name) => {
+    const { model } = pollable()
     const { process } = world()
     const provider = Object.assign(new MockProviderV4(), {
       [name]: (id: string) => (id === 'known' ? model : missing()),
     })
     const { submit, next } = await process(provider)
     expect(await next(await submit({ model: 'sdk/known' }))).toMatchObject({ status: 'completed' })
-    expect(await refusal(await process(provider), { model: 'sdk/nobody' })).toMatchObject({
+    expect(await rejection(await process(provider), { model: 'sdk/unknown' })).toMatchObject({
       status: 404,
       code: 'model_not_found',
     })
   })
 
-  test('one that can neither be asked nor waited for is none', () => {
-    const { model } = telling()
-    expect(() => fromAiSdk(Object.assign(model, { doStatus: undefined }))).toThrow(/neither a model/)
+  test('a model with neither doGenerate nor both doStart and doStatus is rejected', () => {
+    const { model } = pollable()
+    expect(() => fromAiSdk(Object.assign(model, { doStatus: undefined }))).toThrow(/expected a model or a provider/)
   })
 })
 
