@@ -1,6 +1,6 @@
 /**
- * A vendor of one's own: one async generator. The gateway makes JSON or events of what it yields, names and counts it,
- * tells it over `signal` when the client has gone, and tries again or elsewhere when it throws before its first word.
+ * A provider of your own: one async generator. The gateway turns its chunks into JSON or events, fills in ids and names,
+ * aborts `signal` when the client disconnects, and retries if the generator throws before its first chunk.
  *
  *     npm run example examples/custom-provider.ts
  */
@@ -11,7 +11,7 @@ import { mount } from 'modelhatch/node'
 import { defineProvider, finish, text, retrySame } from 'modelhatch/providers'
 import { welcome } from './welcome.ts'
 
-/** Says what it was told, word by word, and gets tired every third time. */
+/** Repeats the last message word by word. Every third attempt fails, to show a retry. */
 let calls = 0
 const parrot = defineProvider({
   name: 'parrot',

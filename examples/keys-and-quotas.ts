@@ -1,6 +1,6 @@
 /**
- * A host's own pages for accounts and keys, beside the service they are for. What the pages may do to whom is the host's
- * business: here every visitor is the account named in a header, as a login would tell it.
+ * Pages for accounts, top-ups, keys and usage, next to the gateway. Who may see which account is up to your login; here a
+ * header names the account.
  *
  *     curl -X POST http://127.0.0.1:3000/my/top-ups -H 'x-account: acme' -d amount=10 -d order=1
  *     curl -X POST http://127.0.0.1:3000/my/keys -H 'x-account: acme' -d name=laptop
@@ -11,7 +11,7 @@ import { mount } from 'modelhatch/express'
 import { demo } from 'modelhatch/providers'
 
 const gateway = createGateway({
-  // Kept in memory here; `storage: postgres(pool)` keeps everything that follows.
+  // In memory. Add `storage: postgres(pool)` to keep accounts, keys and usage.
   models: { demo: { provider: demo(), price: { input: '2', output: '8' } } },
   groups: { starter: { models: ['demo'], rate: { requests: '60/min', tokens: '100000/min', concurrent: 4 } } },
   billing: { currency: 'CNY', minimumTopUp: '1' },
@@ -24,7 +24,7 @@ my.get('/balance', async (request, response) =>
   response.json((await accounts.find(accountOf(request))) ?? { balance: '0' }),
 )
 my.post('/top-ups', async (request, response) => {
-  // In earnest: called by the payment service, with the amount of your own order.
+  // In production your payment service calls this, with the amount of the order.
   const { amount, order } = request.body
   response.json(await accounts.topUp({ account: accountOf(request), amount, reference: `order-${order}` }))
 })

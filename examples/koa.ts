@@ -1,4 +1,4 @@
-/** `npm run start:koa`: a gateway on Koa. `PORT` says where it listens, `MODELHATCH_KEY` which key it lets in. */
+/** `npm run start:koa`: a gateway in Koa. `PORT` sets the port, `MODELHATCH_KEY` the API key. */
 import Koa from 'koa'
 import { createGateway } from 'modelhatch'
 import { mount } from 'modelhatch/koa'
@@ -15,7 +15,7 @@ const server = app.listen(Number(process.env['PORT'] ?? 3000), '127.0.0.1', () =
 
 const shutdown = prepareShutdown(server, gateway, { graceMs: 5_000, idleMs: 500 })
 
-/** Requests under way come to an end before the process does. */
+/** Completes running requests, then ends the process. */
 async function stop(): Promise<void> {
   await shutdown()
   process.exit()

@@ -1,6 +1,6 @@
 /**
- * A real language model in one file: the checkpoint and vocabulary formats of karpathy's llama2.c, plain TypeScript, no
- * dependency. It goes on with a story: the last message of the user is its beginning.
+ * A real language model in one file: the checkpoint and vocabulary formats of karpathy's llama2.c, in plain TypeScript
+ * without dependencies. It continues a story that begins with the user's last message.
  *
  *     LOCAL_WEIGHTS=stories260K.bin LOCAL_VOCABULARY=tok512.bin npm run example examples/local-model.ts
  */
@@ -40,7 +40,7 @@ function localModel(weights: Buffer, vocabulary: Buffer) {
       const run = model.begin()
       let [token, held, count, reason]: [number, string, number, 'stop' | 'length'] = [prompt[0]!, '', 0, 'length']
       for (let at = 0; at < model.size.context && count < limit && reason === 'length'; at++) {
-        // One token at a time, so that the host's other work goes on, and nothing more for a client that has gone.
+        // Yields to the event loop after each token, and stops when the client has disconnected.
         await breathe()
         signal.throwIfAborted()
         const [last, logits] = [token, run(token, at)]
@@ -64,7 +64,7 @@ function localModel(weights: Buffer, vocabulary: Buffer) {
   })
 }
 
-/** What was said, in front of a stop text, or of what may be the beginning of one. */
+/** The text before a stop sequence, or before a possible beginning of one. */
 function upTo(stops: readonly string[], said: string): { sure: string; held: string; stopped: boolean } {
   const found = stops.map((stop) => said.indexOf(stop)).filter((at) => at >= 0)
   if (found.length > 0) return { sure: said.slice(0, Math.min(...found)), held: '', stopped: true }
@@ -77,7 +77,7 @@ function upTo(stops: readonly string[], said: string): { sure: string; held: str
   return { sure, held: said.slice(sure.length), stopped: false }
 }
 
-/** Draws a token: the likeliest at temperature 0, else by chance among those that make up `topP`. */
+/** Picks a token: the most likely at temperature 0, otherwise at random among the most likely that add up to `topP`. */
 function sampler(temperature: number, topP: number, seed: number): (logits: Float32Array) => number {
   const random = generator(seed)
   return (logits) => {
@@ -94,7 +94,7 @@ function sampler(temperature: number, topP: number, seed: number): (logits: Floa
   }
 }
 
-/** mulberry32: the same seed, the same story. */
+/** mulberry32: the same seed gives the same story. */
 function generator(seed: number): () => number {
   let state = seed >>> 0
   return () => {
@@ -105,7 +105,7 @@ function generator(seed: number): () => number {
   }
 }
 
-/** Pieces of text and their scores. Tokens 3 to 258 are single bytes, 1 begins a text. */
+/** Pieces of text and their scores. Tokens 3 to 258 are single bytes; 1 begins a text. */
 class Vocabulary {
   readonly #pieces: Buffer[] = []
   readonly #scores: number[] = []
@@ -123,7 +123,7 @@ class Vocabulary {
     }
   }
 
-  /** Characters or bytes, of which the best scored neighbours are merged until none are left to merge. */
+  /** Starts with characters or bytes and merges the neighbours with the best score until none can be merged. */
   encode(text: string): number[] {
     const tokens = [1]
     if (text !== '') tokens.push(this.#tokens.get(' ')!)
@@ -145,7 +145,7 @@ class Vocabulary {
     }
   }
 
-  /** Bytes: a character may be spread over several tokens. */
+  /** Returns bytes, because one character may be split over several tokens. */
   decode(token: number, before: number): Buffer {
     const piece = this.#pieces[token]!
     return before === 1 && piece[0] === 0x20 ? piece.subarray(1) : piece
@@ -196,7 +196,7 @@ class Transformer {
     this.#finalNorm = take(dim)
   }
 
-  /** A text of its own: each token and its place → how likely each token is to follow. */
+  /** Begins a text. The function takes a token and its position, and returns a score for each possible next token. */
   begin(): (token: number, position: number) => Float32Array {
     const { dim, hidden, heads, kvHeads, vocabulary, context } = this.size
     const head = dim / heads
@@ -264,7 +264,7 @@ function norm(x: Float32Array, weight: Float32Array): Float32Array {
   return x.map((value, i) => value * scale * weight[i]!)
 }
 
-/** Turns neighbouring pairs by an angle that tells the place. */
+/** Rotates neighbouring pairs by an angle that encodes the position. */
 function rotate(x: Float32Array, position: number, head: number): Float32Array {
   for (let i = 0; i < x.length; i += 2) {
     const angle = position / 10_000 ** ((i % head) / head)

@@ -1,8 +1,8 @@
 /**
- * What the quick starts serve: the `demo` models, which need no key and no network, and the models of each vendor whose
- * key is set: `OPENAI_API_KEY` adds `openai/gpt-5` and so on, `ANTHROPIC_API_KEY` adds `anthropic/…`, `GEMINI_API_KEY`
- * adds `gemini/…`, which make videos too. `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` and `GEMINI_BASE_URL` lead to others that speak the same
- * formats.
+ * The models of the quick starts: the `demo` models, which need no key and no network, and those of each vendor whose key
+ * is set. `OPENAI_API_KEY` adds `openai/gpt-5` and others, `ANTHROPIC_API_KEY` adds `anthropic/…`, `GEMINI_API_KEY` adds
+ * `gemini/…`, video models included. `OPENAI_BASE_URL`, `ANTHROPIC_BASE_URL` and `GEMINI_BASE_URL` select other servers
+ * with the same APIs.
  */
 import { landscapeVideo, portraitVideo, type ModelEntry } from 'modelhatch'
 import { anthropic, demo, gemini, openai } from 'modelhatch/providers'
@@ -10,7 +10,7 @@ import { anthropic, demo, gemini, openai } from 'modelhatch/providers'
 const { OPENAI_API_KEY, ANTHROPIC_API_KEY, GEMINI_API_KEY, MODELHATCH_KEY } = process.env
 const { OPENAI_BASE_URL, ANTHROPIC_BASE_URL, GEMINI_BASE_URL } = process.env
 
-/** The key that clients call with. */
+/** The API key of clients. */
 export const key: string = MODELHATCH_KEY ?? 'sk-demo'
 
 const local = demo()

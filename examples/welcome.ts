@@ -1,4 +1,4 @@
-/** Says where a server is and how to try it, and from then on which vendors fail: the library prints nothing itself. */
+/** Prints where the server listens and how to try it, then every failed attempt. The library itself prints nothing. */
 import { subscribe } from 'node:diagnostics_channel'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'

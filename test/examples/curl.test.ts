@@ -59,7 +59,7 @@ const printed: Readonly<Record<string, RegExp>> = {
   moderations: /"violence":true/,
   'images/edits': /^$/,
   'audio/transcriptions': /^WEBVTT/,
-  'videos/generations': /"id":"(video_\w+)"[\s\S]*"id":"\1"/,
+  'videos/generations': /"id":"(video_[\w-]+)"[\s\S]*"id":"\1"/,
 }
 
 test.each(commands.map(({ name, code }) => [name, code] as const))('%s', async (_, code) => {

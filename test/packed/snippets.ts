@@ -136,8 +136,15 @@ import { PGlite } from '@electric-sql/pglite'
 import express from 'express'
 import { createGateway } from 'modelhatch'
 import { mount } from 'modelhatch/express'
+import { postgres } from 'modelhatch/postgres'
 import { demo } from 'modelhatch/providers'
 import './makers.mjs'
+
+// On a busy machine the database and its tables take longer to make than a request may wait.
+const pool = new PGlite()
+const first = createGateway({ models: { demo: demo() }, storage: postgres(pool) })
+while (!(await first.ready().then(() => true, () => false)));
+await first.close({ graceMs: 0 })
 
 const gateway = createGateway({ keys: { 'sk-demo': {} }, models: { demo: demo() } })
 const app = express().use('/ai', mount(gateway))
@@ -146,7 +153,7 @@ Object.assign(globalThis, {
   gateway,
   app,
   server: createServer(app),
-  pool: new PGlite(),
+  pool,
   redisClient: { sendCommand: () => Promise.reject(new Error('there is no Redis here')) },
 })
 
