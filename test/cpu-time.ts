@@ -1,7 +1,7 @@
 /**
- * CPU time, and limits on it. The same work takes more of it on a slower machine, and on one whose caches, memory and
- * cores are shared with others. So a limit is what a calm machine may take, and is compared with a fixed piece of work
- * that is measured between the tries.
+ * Time, of the CPU and by the clock, and limits on it. The same work takes longer on a slower machine, and on one whose
+ * caches, memory and cores are shared with others. So a limit is what a calm machine may take, and is compared with a fixed
+ * piece of work that is measured at the same time.
  */
 
 /** Milliseconds of CPU of this thread; before Node 23.9 those of the whole process, its compiler and its collector included. */
@@ -43,4 +43,18 @@ export async function leastMs(
     leastReference = Math.min(leastReference, await reference())
   }
   return least / Math.max(1, leastReference / calmMs)
+}
+
+/** How many times as long as on a calm machine work takes by the clock: other processes have their share of a busy one. */
+export function slowness(): number {
+  // The first one makes the text.
+  referenceMs()
+  const began = performance.now()
+  for (let times = 0; times < 3; times++) referenceMs()
+  return Math.max(1, (performance.now() - began) / (3 * calmMs))
+}
+
+/** Milliseconds by the clock, as a calm machine would have taken where they are over the limit. */
+export function calmly(ms: number, limitMs: number): number {
+  return ms <= limitMs ? ms : ms / slowness()
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { memoryLedger } from '../../src/billing/memory.ts'
 import { testLedger } from '../../src/testing/ledger.ts'
-import { cpuMs } from '../cpu-time.ts'
+import { cpuMs, leastMs } from '../cpu-time.ts'
 
 describe('the embedded ledger keeps its contract:', () => {
   let now = 1_900_000_000_000
@@ -22,21 +22,24 @@ describe('the embedded ledger is bounded:', () => {
   })
 
   test('full books take a line about as fast as new ones, however many holds are open', async () => {
-    const ledger = memoryLedger({ entries: 20_000 })
-    await ledger.credit({ account: 'a', amount: 1_000_000_000n, reference: 'start' })
-    const call = async (id: string) => {
-      await ledger.hold({ id, account: 'a', amount: 10n, leaseMs: 60_000 })
-      await ledger.settle({ id, account: 'a', amount: 3n })
-    }
-    const fill = async (from: number) => {
-      const began = cpuMs()
-      for (let index = from; index < from + 20_000; index++) await call(`h${index}`)
-      return cpuMs() - began
-    }
-    const empty = await fill(0)
-    for (let index = 0; index < 5_000; index++) {
-      await ledger.hold({ id: `open${index}`, account: 'a', amount: 10n, leaseMs: 60_000 })
-    }
-    expect(await fill(20_000)).toBeLessThan(empty * 5 + 50)
+    const over = await leastMs(50, async () => {
+      const ledger = memoryLedger({ entries: 20_000 })
+      await ledger.credit({ account: 'a', amount: 1_000_000_000n, reference: 'start' })
+      const call = async (id: string) => {
+        await ledger.hold({ id, account: 'a', amount: 10n, leaseMs: 60_000 })
+        await ledger.settle({ id, account: 'a', amount: 3n })
+      }
+      const fill = async (from: number) => {
+        const began = cpuMs()
+        for (let index = from; index < from + 20_000; index++) await call(`h${index}`)
+        return cpuMs() - began
+      }
+      const empty = await fill(0)
+      for (let index = 0; index < 5_000; index++) {
+        await ledger.hold({ id: `open${index}`, account: 'a', amount: 10n, leaseMs: 60_000 })
+      }
+      return (await fill(20_000)) - empty * 5
+    })
+    expect(over).toBeLessThanOrEqual(50)
   })
 })

@@ -11,9 +11,11 @@ import { scene, whole } from '../admission/scene.ts'
 import { hasPostgres, hasRedis, ownName, postgresPool, redisConnection } from '../servers.ts'
 import { Proxy, type Mode } from './proxy.ts'
 import { sampleOf } from '../long.ts'
+import { calmly, slowness } from '../cpu-time.ts'
 
 const requests = 200
-const storeMs = 400
+/** Far below what a call may take when its store is away; more where other processes have their share of the machine. */
+const storeMs = Math.ceil(400 * slowness())
 
 interface Line {
   readonly proxy: Proxy
@@ -29,7 +31,7 @@ async function postgresLine(): Promise<Line> {
     user: 'postgres',
     database: 'test',
     max: 10,
-    connectionTimeoutMillis: 300,
+    connectionTimeoutMillis: 0.75 * storeMs,
   })
   const schema = ownName()
   return {
@@ -115,14 +117,14 @@ describe('a store that is away', () => {
         }
       }
       expect(vendor.requests).toHaveLength(1)
-      expect(slowest).toBeLessThan(storeMs + 1_500)
+      expect(calmly(slowest - storeMs, 1_500)).toBeLessThan(1_500)
       expect(heapUsed() - before).toBeLessThan(10 * 1024 * 1024)
 
       line.proxy.mode = 'pass'
       const began = performance.now()
       while ((await askChat(url)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20))
       const backMs = performance.now() - began
-      expect(backMs).toBeLessThan(1_000)
+      expect(calmly(backMs, 1_000)).toBeLessThan(1_000)
 
       // What was taken while nobody could tell is given back, and only what was answered is paid.
       const settled = async () => {

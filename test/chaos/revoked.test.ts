@@ -11,6 +11,7 @@ import { openai } from '../../src/providers/index.ts'
 import { whole } from '../admission/scene.ts'
 import { askChat, hostedWith, vendorFor, type Hosted } from '../hosted.ts'
 import { hasPostgres, hasRedis, ownName, postgresPool, redisConnection } from '../servers.ts'
+import { calmly } from '../cpu-time.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
 const name = ownName()
@@ -55,7 +56,9 @@ describe('a key in the cache of another instance', () => {
       expect(await ask()).toBe(200)
       await here.gateway.admin.keys.revoke('acme', record.id)
       const revokedAt = performance.now()
-      while ((await ask()) === 200) expect(performance.now() - revokedAt).toBeLessThan(1_000)
+      while ((await ask()) === 200) {
+        expect(calmly(performance.now() - revokedAt, 1_000)).toBeLessThan(1_000)
+      }
       for (let asked = 0; asked < 5; asked++) expect(await ask()).toBe(401)
     },
   )

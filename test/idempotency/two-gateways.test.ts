@@ -7,6 +7,7 @@ import { everyBundle, type Open } from '../every-bundle.ts'
 import { hostedWith, vendorFor } from '../hosted.ts'
 import { ask, begin, gated, inTurn, KeyedClient, question, type Told } from './keyed.ts'
 import { childAt, optionsOf } from './sharing.ts'
+import { slowness } from '../cpu-time.ts'
 
 const streamed = { ...question, stream: true }
 const stream: VendorReply = (_, response) => {
@@ -120,7 +121,7 @@ describe.each(everyBundle())('at one %s', (kind, there, open, place) => {
   test.skipIf(!there)('the key of a process that is killed is free after the lease, and only then', async () => {
     const gate = gated(whole)
     onTestFinished(gate.open)
-    const leaseMs = 3_000
+    const leaseMs = Math.ceil(3_000 * Math.min(4, slowness()))
     const { vendor, sharing, gateway, paid } = await shared(open, inTurn(gate.reply, whole), leaseMs)
     const child = await childAt(place, sharing)
     onTestFinished(child.kill)
@@ -132,7 +133,7 @@ describe.each(everyBundle())('at one %s', (kind, there, open, place) => {
     await refused
     expect(await ask(there.url)).toMatchObject(retryable)
     const served = { status: 200, replayed: null }
-    await expect.poll(async () => ask(there.url), { interval: 20 }).toMatchObject(served)
+    await expect.poll(async () => ask(there.url), { interval: 20, timeout: leaseMs + 30_000 }).toMatchObject(served)
     // The last sign of life was given when a third of the lease was left to wait for at most.
     expect(performance.now() - asked).toBeGreaterThan((leaseMs * 2) / 3 - 50)
     expect((await ask(there.url)).replayed).toBe('true')

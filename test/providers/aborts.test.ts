@@ -8,6 +8,7 @@ import { openai } from 'modelhatch/providers'
 import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
 import { askChat, hostedWith, vendorFor } from '../hosted.ts'
+import { calmly } from '../cpu-time.ts'
 
 const chunk = (content: string, finish: string | null = null) => {
   const choice = { index: 0, delta: { content }, logprobs: null, finish_reason: finish }
@@ -56,7 +57,7 @@ describe.each([
       expect(await receipt()).toMatchObject({ outcome: 'cancelled' })
     }
     // The quickest, as a busy machine only ever adds to it.
-    expect(Math.min(...took)).toBeLessThan(100)
+    expect(calmly(Math.min(...took), 100)).toBeLessThan(100)
   })
 })
 
@@ -120,7 +121,7 @@ test('tenants never hear of each other, though three in ten leave and connection
   expect([...connections.values()].some(({ used }) => used > 1)).toBe(true)
   expect(new Set(receipts.map(({ id }) => id)).size).toBe(receipts.length)
   expect(receipts.some(({ outcome }) => outcome === 'cancelled')).toBe(true)
-})
+}, 300_000)
 
 test('a vendor writes no faster than the client reads, and nothing is lost', async () => {
   const pieces = 2_000

@@ -5,6 +5,7 @@ import type { VendorRequest } from '../../../src/testing/vendor.ts'
 import { open } from './client.ts'
 import { firstFrame, frame, helpfulVendor, hostedGateway, jsonHeaders, lastFrames, question } from './gateway.ts'
 import { everyHost, plainHosts, type RunningHost } from './hosts.ts'
+import { calmly } from '../../cpu-time.ts'
 
 const { gateway, vendor, close } = await hostedGateway()
 const patient = await hostedGateway({ timeouts: { keepAliveMs: 20 } })
@@ -52,7 +53,7 @@ async function begun(host: RunningHost, scripted: typeof vendor) {
 async function timeToAbort(request: VendorRequest): Promise<number> {
   const from = performance.now()
   if (!request.signal.aborted) await once(request.signal, 'abort')
-  return performance.now() - from
+  return calmly(performance.now() - from, soon)
 }
 
 describe.each(everyHost)('a stream behind $name', (host) => {

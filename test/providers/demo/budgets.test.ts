@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { turnsOf } from '../../worst/turns.ts'
 import { ask, client, messageTo, say, tool } from './ask.ts'
+import { leastMs } from '../../cpu-time.ts'
 
 /** Of CPU. What these requests took before they were bounded was seconds, or all memory. */
 const mostMs = 1_000
@@ -11,14 +12,17 @@ async function valueOf(schema: object): Promise<unknown> {
 }
 
 async function expectCheap(work: () => Promise<unknown>, outcome: 'answered' | 'refused'): Promise<void> {
-  const { result, total } = await turnsOf(() =>
-    work().then(
-      () => 'answered',
-      (error: { status?: number }) => (error.status === 400 ? 'refused' : error),
-    ),
-  )
-  expect(result).toBe(outcome)
-  expect(total).toBeLessThan(mostMs)
+  const least = await leastMs(mostMs, async () => {
+    const { result, total } = await turnsOf(() =>
+      work().then(
+        () => 'answered',
+        (error: { status?: number }) => (error.status === 400 ? 'refused' : error),
+      ),
+    )
+    expect(result).toBe(outcome)
+    return total
+  })
+  expect(least).toBeLessThan(mostMs)
 }
 
 function times<T>(count: number, make: (at: number) => T): T[] {
@@ -99,11 +103,14 @@ describe('a small request costs little', () => {
 
   test('long counts in many choices end early, and say so', async () => {
     const more = { n: 128, logprobs: true, top_logprobs: 1 }
-    const { result, total } = await turnsOf(() => ask('Count from 1 to 9999', more))
-    expect(result.choices).toHaveLength(128)
-    expect(result.choices.map(({ finish_reason: reason }) => reason)).toEqual(times(128, () => 'length'))
-    expect(JSON.stringify(result).length).toBeLessThan(10_000_000)
-    expect(total).toBeLessThan(2 * mostMs)
+    const least = await leastMs(2 * mostMs, async () => {
+      const { result, total } = await turnsOf(() => ask('Count from 1 to 9999', more))
+      expect(result.choices).toHaveLength(128)
+      expect(result.choices.map(({ finish_reason: reason }) => reason)).toEqual(times(128, () => 'length'))
+      expect(JSON.stringify(result).length).toBeLessThan(10_000_000)
+      return total
+    })
+    expect(least).toBeLessThan(2 * mostMs)
   })
 
   test('a single answer may be long', async () => {

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
 import { turnsOf } from '../../worst/turns.ts'
 import { say } from './ask.ts'
+import { leastMs } from '../../cpu-time.ts'
 
 const ajv = new Ajv2020({
   strict: false,
@@ -188,9 +189,12 @@ describe('JSON from the demo model', () => {
   test('thousands of properties that nobody asks for are not searched for one by one', async () => {
     const names = Array.from({ length: 9_000 }, (_, at) => [`property${at}`, {}])
     const schema = { type: 'object', properties: Object.fromEntries(names) as object, required: [] }
-    const { result, total } = await turnsOf(() => valueOf(schema, 'property '.repeat(900)))
-    expect(result).toEqual({})
-    expect(total).toBeLessThan(1_000)
+    const least = await leastMs(1_000, async () => {
+      const { result, total } = await turnsOf(() => valueOf(schema, 'property '.repeat(900)))
+      expect(result).toEqual({})
+      return total
+    })
+    expect(least).toBeLessThan(1_000)
   })
 
   test.each<object>([

@@ -10,6 +10,7 @@ import { plainHosts, type Host, type RunningHost } from '../hosts.ts'
 import { departures, depart, faults } from './attacks.ts'
 import { misbehaviours } from './plug-ins.ts'
 import { changes, stateOf } from './state.ts'
+import { slowness } from '../../../cpu-time.ts'
 
 const hosts = ['Express 5', 'Koa 3', 'node:http', 'Express 4', 'Koa 2'].map(
   (wanted) => plainHosts.find(({ name }) => name === wanted) as Host,
@@ -34,12 +35,15 @@ async function start(host: Host, options: GatewayOptions): Promise<RunningHost> 
   return started
 }
 
+/** After so long a request hangs. */
+const hangMs = Math.ceil(5_000 * slowness())
+
 /** The status of an answer, and what is wrong with the answer itself. */
 async function answerOf(
   host: RunningHost,
   target: string,
   stream = false,
-  patienceMs = 5_000,
+  patienceMs = hangMs,
 ): Promise<{ status: number; wrong?: string }> {
   const chat = target === '/v1/chat/completions'
   const response = await fetch(`http://127.0.0.1:${host.port}${host.path}${target}`, {
