@@ -1,199 +1,124 @@
-/** The gateway: puts the parts together, and walks one request through the rooms. */
+/** The gateway: the steps of a request, and the shutdown. */
 import { randomUUID } from 'node:crypto'
-import { Admin } from './admin/admin.ts'
-import type { Admission } from './admission/admission.ts'
-import { createAdmission } from './assembly/admission.ts'
+import type { Admin } from './admin/admin.ts'
+import type { Entry } from './admission/entry.ts'
 import type { Ticket } from './admission/ticket.ts'
-import { Authenticator } from './auth/authenticate.ts'
+import { assemble, type Assembly } from './assembly/assemble.ts'
+import { closeAll, closeMs, closingError } from './assembly/close.ts'
+import { requireReady } from './assembly/ready.ts'
 import type { Caller } from './auth/contract.ts'
 import type { Receipt } from './billing/receipt.ts'
 import { addressOf } from './endpoints/aliases.ts'
-import type { CallEndpoint, Parts, QueryEndpoint } from './endpoints/endpoint.ts'
+import type { CallEndpoint, Order, QueryEndpoint } from './endpoints/endpoint.ts'
 import { amendOrder } from './endpoints/order.ts'
 import { isCall, methodOf, routeOf } from './endpoints/routes.ts'
-import { Serving } from './endpoints/serving.ts'
-import { closeAll, closeMs, closingError, type Closing } from './assembly/close.ts'
 import { refuse } from './http/answers.ts'
 import { redirected, type Exchange, type Reply } from './http/exchange.ts'
-import { Heartbeat } from './http/heartbeat.ts'
 import type { OpenForm } from './http/form.ts'
-import { OpenCalls } from './http/open-calls.ts'
-import { defaultSizes, type Sizes } from './http/sizes.ts'
+import { isKeyed } from './http/idempotency-key.ts'
 import { isBelowV1 } from './http/target.ts'
 import { Attempt } from './idempotency/attempt.ts'
-import { createIdempotency } from './assembly/idempotency.ts'
-import type { Idempotency } from './idempotency/idempotency.ts'
-import { isKeyed } from './http/idempotency-key.ts'
-import { Catalogue } from './models/access.ts'
 import type { Model } from './models/contract.ts'
 import { fitCosts } from './models/cost-guard.ts'
-import { providersOf, staticRegistry } from './models/registry.ts'
-import { guardedResponses } from './assembly/responses.ts'
 import { requireNode } from './node-version.ts'
 import { publishFailure, publishReceipt } from './observe.ts'
 import { checkOptions } from './options/check.ts'
-import { isRegistry, type GatewayOptions } from './options/options.ts'
-import { Breaker } from './routing/breaker.ts'
+import type { GatewayOptions } from './options/options.ts'
 import { Work } from './routing/work.ts'
-import { assemble, type Stores } from './assembly/stores.ts'
-import { Guard } from './store-access/guard.ts'
-import { requireReady } from './assembly/ready.ts'
-import { videoTasks } from './assembly/video-tasks.ts'
 
 export interface CloseOptions {
-  /** Milliseconds for which calls under way may go on; then streams end with an error event. Default 10,000. */
+  /** Milliseconds that requests in progress have to finish; then streams end with an error event. Default 10,000. */
   readonly graceMs?: number
   /**
-   * Milliseconds for which the ledger is waited for to take what answered calls cost, however short the grace is. Default
-   * 10,000. What it has not taken by then stays held for a day, and is told over `modelhatch:failure` as `unsettled`.
+   * Milliseconds that the ledger has to settle finished requests, however short `graceMs` is. Default 10,000. What is
+   * not settled by then stays held for a day and is published to `modelhatch:failure` as `unsettled`.
    */
   readonly settleMs?: number
 }
 
-/** A request whose caller is known. */
+/** A request whose caller is authenticated. */
 interface Incoming {
   readonly id: string
   readonly exchange: Exchange
   readonly caller: Caller
   /** Milliseconds since the epoch. */
   readonly startedAt: number
-  /** Milliseconds since then, by a clock that no change of the date moves. */
+  /** Milliseconds since `startedAt`, by a monotonic clock. */
   readonly elapsedMs: () => number
 }
 
-/** Checks the options, throws a `TypeError` that names a mistake, and starts nothing. */
+/** A request that was validated against its model and admitted. */
+interface Admitted<R> {
+  readonly order: Order<R>
+  readonly model: Model
+  readonly ticket: Ticket | undefined
+}
+
+/** Creates a gateway. Throws a `TypeError` that names the invalid option; starts no timer and no connection. */
 export function createGateway(options: GatewayOptions): Gateway {
   requireNode(process.versions.node)
   checkOptions(options)
   return new Gateway(options)
 }
 
+/** A gateway, made by `createGateway`: answers requests, and offers `admin` to the host. */
 export class Gateway {
   /** Accounts, keys, usage and models, for the host's own pages. */
   readonly admin: Admin
   readonly #options: GatewayOptions
-  readonly #now: () => number
-  readonly #ticks: () => number
-  readonly #sizes: Sizes
-  readonly #authenticator: Authenticator
-  readonly #catalogue: Catalogue
-  readonly #parts: Parts
-  readonly #serving: Serving
-  readonly #calls: OpenCalls
-  readonly #admission: Admission
-  readonly #idempotency: Idempotency | undefined
-  readonly #owned: readonly Closing[]
-  readonly #stores: Stores
+  readonly #assembly: Assembly
   #closing: Promise<void> | undefined
 
   /** Use `createGateway`, which checks the options first. */
   constructor(options: GatewayOptions) {
-    const { models, groups = { default: { models: '*' } }, clock = Date.now } = options
     this.#options = options
-    this.#now = clock
-    this.#ticks = options.clock ?? (() => performance.now())
-    this.#sizes = { ...defaultSizes, ...options.sizes }
-    const random = options.random ?? Math.random
-    this.#serving = new Serving({
-      retry: options.retry ?? {},
-      timeouts: options.timeouts ?? {},
-      breaker: new Breaker(options.breaker ?? {}, options.clock ?? (() => performance.now())),
-      heartbeat: new Heartbeat(options.timeouts?.keepAliveMs ?? 15_000),
-      random,
-    })
-
-    this.#calls = new OpenCalls(options.billing?.maxDrains)
-    const stores = (this.#stores = assemble(options, clock))
-    this.#admission = createAdmission(options, stores, groups)
-    this.#idempotency = createIdempotency(options)
-    const { authenticate, keyCache: cache, timeouts, whenKeyEnds } = options
-    const endsCalls = whenKeyEnds === 'end'
-    this.#authenticator = new Authenticator({
-      store: stores.keys,
-      authenticate,
-      endsCalls,
-      cache,
-      timeoutMs: timeouts?.authMs,
-      now: clock,
-    })
-
-    const { billing } = options
-    const priced = billing !== undefined && billing.unpriced !== 'free'
-    const registry = isRegistry(models) ? models : staticRegistry(models, { now: clock, priced })
-    this.#catalogue = new Catalogue(registry, groups)
-
-    const guard = guarding(timeouts?.storeMs ?? 2_000)
-    this.admin = new Admin({
-      ...stores,
-      catalogue: this.#catalogue,
-      groups: Object.keys(groups),
-      guard,
-      pageGuard: guarding(timeouts?.pageMs ?? 30_000),
-      minimumTopUp: options.billing?.minimumTopUp ?? '1',
-      now: clock,
-      forget: (hash) => this.#authenticator.forget(hash),
-    })
-    const { publicUrl = '' } = options
-    this.#parts = {
-      responses: guardedResponses(stores.responses, guard('the response store')),
-      videos: videoTasks({
-        options,
-        catalogue: this.#catalogue,
-        admission: this.#admission,
-        ledger: stores.ledger,
-        clock,
-        random,
-      }),
-      publicUrl: publicUrl.replace(/\/*(?:\/v1)?\/*$/, ''),
-      stallMs: timeouts?.stallMs ?? 60_000,
-    }
-
-    const providers = isRegistry(models) ? [] : providersOf(models)
-    const owned = [this.#authenticator, this.#idempotency, ...Object.values(stores), registry, ...providers]
-    this.#owned = owned.filter((part) => part !== undefined)
+    this.#assembly = assemble(options)
+    this.admin = this.#assembly.admin
   }
 
-  /** Whether a request target is the gateway's to answer; everything else belongs to the host. */
+  /** Whether the gateway handles a request target; all others belong to the host. */
   serves(target: string): boolean {
     return isBelowV1(target) || (this.#options.azure === true && addressOf(target) !== undefined)
   }
 
-  /** Asks every store once, each within 10 s. Rejects with what is wrong as `cause`: a wrong database, missing rights. */
+  /** Calls every store once, with a timeout of 10 s each. Rejects with the reason as `cause`, such as missing rights. */
   ready(): Promise<void> {
-    return requireReady(this.#options, this.#stores, 10_000)
+    return requireReady(this.#options, this.#assembly.stores, 10_000)
   }
 
-  /** Answers one request. Never rejects: whatever goes wrong is a reply. */
+  /** Handles one request. Never rejects: every error becomes a reply. */
   async handle(exchange: Exchange): Promise<Reply> {
     const id = `req_${randomUUID().replaceAll('-', '')}`
+    const { calls } = this.#assembly
     let reply: Reply
-    this.#calls.enter()
+    calls.enter()
     try {
-      reply = await this.#walk(exchange, id)
+      reply = await this.#dispatch(exchange, id)
     } catch (thrown) {
       reply = refuse(thrown)
       if (reply.status >= 500) publishFailure({ id, error: thrown })
     } finally {
-      this.#calls.leave()
+      calls.leave()
     }
-    return { ...reply, headers: { ...reply.headers, 'x-request-id': id } }
+    return withHeaders(reply, { 'x-request-id': id })
   }
 
-  /** The steps of a request, one a line. */
-  async #walk(exchange: Exchange, id: string): Promise<Reply> {
-    const startedAt = this.#now()
-    const begun = this.#ticks()
-    const elapsedMs = () => this.#ticks() - begun
+  /** Route, authenticate, then one of the two kinds of endpoint. */
+  async #dispatch(exchange: Exchange, id: string): Promise<Reply> {
+    const { now, ticks, authenticator } = this.#assembly
+    const startedAt = now()
+    const begun = ticks()
+    const elapsedMs = () => ticks() - begun
     if (this.#closing !== undefined) throw closingError()
     const addressed = this.#addressed(exchange)
     const route = routeOf(addressed)
-    const caller = await this.#authenticator.authenticate(exchange)
+    const caller = await authenticator.authenticate(exchange)
     const endpoint = methodOf(route.methods, exchange)
     const request = { id, exchange: addressed, caller, startedAt, elapsedMs }
-    return isCall(endpoint) ? this.#admit(endpoint, request) : this.#answer(endpoint, request, route.rest)
+    return isCall(endpoint) ? this.#call(endpoint, request) : this.#query(endpoint, request, route.rest)
   }
 
-  /** The request under the path that the routes know, with the model that its own path or the options name. */
+  /** The request under the path that the routes know, with the model named by its own path or by the options. */
   #addressed(exchange: Exchange): Exchange {
     const { azure, defaultModel } = this.#options
     const address = azure === true ? addressOf(exchange.target) : undefined
@@ -205,91 +130,140 @@ export class Gateway {
     })
   }
 
-  /** What the gateway itself knows, or begins. */
-  async #answer(endpoint: QueryEndpoint, { id, exchange, caller }: Incoming, rest: string): Promise<Reply> {
-    const entry = endpoint.limited === true ? this.#admission.enter(id, caller) : undefined
+  /** A request that waits for no model, such as the model list or a video task. */
+  async #query(endpoint: QueryEndpoint, { id, exchange, caller }: Incoming, rest: string): Promise<Reply> {
+    const { admission, catalogue, sizes, parts } = this.#assembly
+    const entry = endpoint.limited === true ? admission.enter(id, caller) : undefined
     let ticket: Ticket | undefined
     const admit = async (model: Model) => {
       ticket = await entry?.admit({}, undefined, model)
     }
     try {
-      const [catalogue, sizes, parts] = [this.#catalogue, this.#sizes, this.#parts]
       const reply = await endpoint.answer({ exchange, caller, rest, catalogue, sizes, parts, admit })
-      return { ...reply, headers: { ...reply.headers, ...ticket?.headers } }
+      return withHeaders(reply, ticket?.headers)
     } finally {
       ticket?.giveBack()
       entry?.leave()
     }
   }
 
-  /** From the limits to the hold: whoever leaves this room has paid, or is refused and owes nothing. */
-  async #admit<R, A>(endpoint: CallEndpoint<R, A>, request: Incoming): Promise<Reply> {
-    const { id, exchange, caller, startedAt, elapsedMs } = request
-    const entry = this.#admission.enter(id, caller)
-    let form: OpenForm | undefined
-    let attempt: Attempt | undefined
+  /** A request to a model: enter, read, claim the idempotency key, fit to the model, admit, serve, keep. */
+  async #call<R, A>(endpoint: CallEndpoint<R, A>, request: Incoming): Promise<Reply> {
+    const held = new HeldResources(this.#assembly.admission.enter(request.id, request.caller))
     try {
-      const read = await endpoint.read(exchange, this.#sizes, { caller, parts: this.#parts, now: this.#now })
-      form = read.form
-      const begun = isKeyed(exchange) ? await this.#idempotency?.begin(endpoint.name, request, read) : undefined
-      if (begun instanceof Attempt) attempt = begun
-      else if (begun !== undefined) return (entry?.leave(), form?.dispose(), begun)
-      const model = await this.#catalogue.find(read.model, caller)
-      const changes = fitCosts(endpoint.name, read, model)
-      const order = changes === undefined ? read : amendOrder(read, changes)
-      if (endpoint.fit !== undefined) await endpoint.fit(order, model)
-      const ticket = entry && (await entry.admit(endpoint, order, model))
-      const work = new Work()
-      let unfollow: (() => void) | undefined
-      const deliver = (receipt: Receipt) => {
-        unfollow?.()
-        this.#deliver(ticket === undefined ? receipt : ticket.close(receipt, work))
-      }
-      const call = this.#calls.open(exchange.signal, this.#admission.drainMs(model))
-      unfollow = this.#authenticator.follow(caller, (reason) => call.cut(reason))
-      const cap = ticket?.demand.cap
-      const served = await this.#serving.serve(
-        endpoint,
-        { id, caller, order, model, startedAt, elapsedMs, cap, work, deliver },
-        call,
-      )
-      const reply = attempt === undefined ? served : await attempt.keep(served)
-      return ticket?.headers === undefined ? reply : { ...reply, headers: { ...reply.headers, ...ticket.headers } }
+      const read = await this.#read(endpoint, request, held)
+      const replay = isKeyed(request.exchange) ? await this.#claim(endpoint, request, read, held) : undefined
+      if (replay !== undefined) return (held.release(), replay)
+      const { order, model } = await this.#fit(endpoint, request, read)
+      const ticket = held.entry && (await held.entry.admit(endpoint, order, model))
+      const served = await this.#serve(endpoint, request, { order, model, ticket })
+      const reply = held.attempt === undefined ? served : await held.attempt.keep(served)
+      return withHeaders(reply, ticket?.headers)
     } catch (thrown) {
-      entry?.leave()
-      form?.dispose()
-      await attempt?.fail(thrown)
+      await held.fail(thrown)
       throw thrown
     }
   }
 
-  #deliver(receipt: Receipt): void {
-    publishReceipt(receipt, this.#options.hooks?.receipt)
+  /** Reads and validates the body. */
+  async #read<R, A>(
+    endpoint: CallEndpoint<R, A>,
+    { exchange, caller }: Incoming,
+    held: HeldResources,
+  ): Promise<Order<R>> {
+    const { sizes, parts, now } = this.#assembly
+    const read = await endpoint.read(exchange, sizes, { caller, parts, now })
+    held.form = read.form
+    return read
+  }
+
+  /** Claims the idempotency key; the reply of an earlier request with the same key, if there is one. */
+  async #claim<R, A>(
+    { name }: CallEndpoint<R, A>,
+    request: Incoming,
+    read: Order<R>,
+    held: HeldResources,
+  ): Promise<Reply | undefined> {
+    const begun = await this.#assembly.idempotency?.begin(name, request, read)
+    if (!(begun instanceof Attempt)) return begun
+    held.attempt = begun
+    return undefined
+  }
+
+  /** Finds the model, and checks and amends the request against it. */
+  async #fit<R, A>(
+    endpoint: CallEndpoint<R, A>,
+    { caller }: Incoming,
+    read: Order<R>,
+  ): Promise<Pick<Admitted<R>, 'order' | 'model'>> {
+    const model = await this.#assembly.catalogue.find(read.model, caller)
+    const changes = fitCosts(endpoint.name, read, model)
+    const order = changes === undefined ? read : amendOrder(read, changes)
+    if (endpoint.fit !== undefined) await endpoint.fit(order, model)
+    return { order, model }
+  }
+
+  /** Calls the providers, and settles when the response has ended. */
+  #serve<R, A>(endpoint: CallEndpoint<R, A>, request: Incoming, { order, model, ticket }: Admitted<R>): Promise<Reply> {
+    const { admission, authenticator, calls, serving } = this.#assembly
+    const { id, exchange, caller, startedAt, elapsedMs } = request
+    const work = new Work()
+    const call = calls.open(exchange.signal, admission.drainMs(model))
+    const unfollow = authenticator.follow(caller, (reason) => call.cut(reason))
+    const deliver = (receipt: Receipt) => {
+      unfollow?.()
+      publishReceipt(ticket === undefined ? receipt : ticket.close(receipt, work), this.#options.hooks?.receipt)
+    }
+    const cap = ticket?.demand.cap
+    return serving.serve(endpoint, { id, caller, order, model, startedAt, elapsedMs, cap, work, deliver }, call)
   }
 
   /**
-   * Ends the gateway: new calls get 503 with `retry-after`, calls under way may finish within the grace, then streams
-   * end with an error event; at last stores and providers give back what they hold. Further calls do no harm.
+   * Shuts down: new requests get 503 with `retry-after`, requests in progress may finish within `graceMs`, then streams
+   * end with an error event; at last stores and providers are closed. Further calls return the same promise.
    */
   close({ graceMs = 10_000, settleMs = 10_000 }: CloseOptions = {}): Promise<void> {
-    return (this.#closing ??= this.#drain(graceMs, settleMs))
+    return (this.#closing ??= this.#shutDown(graceMs, settleMs))
   }
 
-  async #drain(graceMs: number, settleMs: number): Promise<void> {
-    await this.#calls.emptied(graceMs)
-    this.#calls.cut(closingError())
-    // The last bytes are still on their way through the host's streams: a server closed before they left waits for its
-    // keep-alive time.
+  async #shutDown(graceMs: number, settleMs: number): Promise<void> {
+    const { calls, parts, admission, owned } = this.#assembly
+    await calls.emptied(graceMs)
+    calls.cut(closingError())
+    // The last bytes are still in the host's streams: a server that closed before they were sent would wait for its
+    // keep-alive timeout.
     await new Promise((resolve) => setImmediate(resolve))
-    // What tasks still come to must be told before the ledger is: they end first.
-    await closeAll([this.#parts.videos])
-    await this.#admission.close(settleMs, Math.min(closeMs, graceMs + 1_000))
-    await closeAll(this.#owned)
+    // Video tasks settle their cost through the ledger, so they end before it.
+    await closeAll([parts.videos])
+    await admission.close(settleMs, Math.min(closeMs, graceMs + 1_000))
+    await closeAll(owned)
     await closeAll([this.#options.storage ?? {}])
   }
 }
 
-/** Makes guards of stores that are waited for as long. */
-function guarding(timeoutMs: number): (name: string) => Guard {
-  return (name) => new Guard({ name, timeoutMs, now: () => performance.now() })
+/** What a request holds until its response has ended: a place in the limits, an uploaded form, an idempotency key. */
+class HeldResources {
+  readonly entry: Entry | undefined
+  form: OpenForm | undefined
+  attempt: Attempt | undefined
+
+  constructor(entry: Entry | undefined) {
+    this.entry = entry
+  }
+
+  /** For a request that ends without calling a model. */
+  release(): void {
+    this.entry?.leave()
+    this.form?.dispose()
+  }
+
+  /** For a request that ends with an error, which may have to be kept under its idempotency key. */
+  async fail(thrown: unknown): Promise<void> {
+    this.release()
+    await this.attempt?.fail(thrown)
+  }
+}
+
+function withHeaders(reply: Reply, headers: Readonly<Record<string, string>> | undefined): Reply {
+  return headers === undefined ? reply : { ...reply, headers: { ...reply.headers, ...headers } }
 }

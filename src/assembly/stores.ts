@@ -23,7 +23,7 @@ export interface Stores {
 }
 
 /** The stores of a gateway: those of `storage`, and memory stores for the rest. */
-export function assemble(options: GatewayOptions, now: () => number): Stores {
+export function storesOf(options: GatewayOptions, now: () => number): Stores {
   const { storage, billing, usage } = options
   const record = usage?.record ?? (storage !== undefined || billing !== undefined)
   return {

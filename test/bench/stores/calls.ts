@@ -8,7 +8,7 @@ import { Price } from '../../../src/billing/price.ts'
 import type { StorageBundle } from '../../../src/index.ts'
 import type { Model } from '../../../src/models/contract.ts'
 import { Work } from '../../../src/routing/work.ts'
-import { assemble } from '../../../src/assembly/stores.ts'
+import { storesOf } from '../../../src/assembly/stores.ts'
 import { usageOf } from '../../../src/wire/usage.ts'
 
 const group = 'everyone'
@@ -46,7 +46,7 @@ export function callsOf(storage: StorageBundle | undefined): Calls {
     limits: { leaseMs },
     ...(storage && { storage }),
   }
-  const stores = assemble(options, Date.now)
+  const stores = storesOf(options, Date.now)
   const admission = createAdmission(options, stores, groups)
   const own = randomUUID()
   let made = 0
