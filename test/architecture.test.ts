@@ -54,6 +54,55 @@ function below(...folders: readonly string[]): (imported: string) => boolean {
   return (imported) => folders.some((folder) => imported === folder || imported.startsWith(`${folder}/`))
 }
 
+const isOurs = below('src', 'adapters')
+
+/** Circles of imports, each as the way around it. Not all of them, but at least one where there are any. */
+function circles(sources: readonly Source[]): string[] {
+  const importsOf = new Map(sources.map(({ path, imports }) => [path, imports]))
+  const done = new Set<string>()
+  const found: string[] = []
+  const visit = (path: string, way: readonly string[]): void => {
+    const start = way.indexOf(path)
+    if (start >= 0) found.push([...way.slice(start), path].join(' → '))
+    if (start >= 0 || done.has(path)) return
+    for (const imported of importsOf.get(path) ?? []) visit(imported, [...way, path])
+    done.add(path)
+  }
+  for (const { path } of sources) visit(path, [])
+  return found
+}
+
+/** The folders and single files of the library, top to bottom. */
+const layers = [
+  'adapters',
+  'src/testing',
+  'src/index.ts',
+  'src/gateway.ts',
+  'src/assembly',
+  'src/options',
+  'src/admin',
+  'src/idempotency',
+  'src/endpoints',
+  'src/tasks',
+  'src/admission',
+  'src/routing',
+  'src/responses',
+  'src/observe.ts',
+  'src/models',
+  'src/usage',
+  'src/billing',
+  'src/auth',
+  'src/limits',
+  'src/providers',
+  'src/store-access',
+  'src/validation',
+  'src/http',
+  'src/wire',
+  'src/lazily.ts',
+  'src/node-version.ts',
+  'src/errors.ts',
+]
+
 const node = (imported: string) => imported.startsWith('node:')
 const dependency = (imported: string) => Object.hasOwn(dependencies, imported.split('/')[0] ?? '')
 
@@ -107,11 +156,23 @@ describe('imports', () => {
     expect(offences(providers, allowed)).toEqual([])
   })
 
-  test('of the gateway and its endpoints: nobody’s, but for what an endpoint is', () => {
-    const inner = below('src/endpoints', 'src/gateway.ts')
+  test('of endpoints: the gateway alone, and what puts it together', () => {
+    const inner = below('src/endpoints', 'src/gateway.ts', 'src/assembly')
     const others = src.filter(({ path }) => !inner(path) && path !== 'src/index.ts')
-    const allowed = (imported: string) => !inner(imported) || imported === 'src/endpoints/endpoint.ts'
-    expect(offences(others, allowed)).toEqual([])
+    expect(offences(others, (imported) => !inner(imported))).toEqual([])
+  })
+
+  test('go downwards: each folder imports itself and those below it in the list', () => {
+    const layerOf = (path: string) => layers.findIndex((layer) => below(layer)(path))
+    expect(published.map(({ path }) => path).filter((path) => layerOf(path) < 0)).toEqual([])
+    expect(layers.filter((layer) => !published.some(({ path }) => below(layer)(path)))).toEqual([])
+    const upwards = ({ path, imports }: Source) =>
+      imports.filter((each) => isOurs(each) && layerOf(each) < layerOf(path))
+    expect(published.flatMap((source) => upwards(source).map((each) => `${source.path} → ${each}`))).toEqual([])
+  })
+
+  test('make no circles, not even for types', () => {
+    expect(circles([...published, ...examples])).toEqual([])
   })
 
   test('of contracts: types only, for they promise and do nothing', () => {
