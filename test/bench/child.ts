@@ -31,8 +31,8 @@ export class Child {
   #count = 0
 
   /** `file` stands beside this one. */
-  constructor(file: string) {
-    this.#process = fork(fileURLToPath(new URL(file, import.meta.url)))
+  constructor(file: string, args: readonly string[] = []) {
+    this.#process = fork(fileURLToPath(new URL(file, import.meta.url)), args)
     this.#process.on('message', ({ id, input, error }: Message) => {
       if (error === undefined) this.#open.get(id)?.resolve(input)
       else this.#open.get(id)?.reject(new Error(error))
