@@ -1,7 +1,6 @@
 /**
- * A task store of one's own: a plain file, read and written whole. Good for one process and a few hundred tasks, and
- * enough to show what the contract asks for. Run it with node's test runner, and the kit says whether it keeps its
- * promises:
+ * A task store of your own: a plain file, read and written as a whole. It suits one process and a few hundred tasks, and
+ * shows what the contract requires. Node's test runner runs the conformance test on it:
  *
  *     npm run example -- --test examples/custom-task-store.ts
  */
@@ -11,14 +10,14 @@ import type { TaskRecord, TaskStore } from 'modelhatch/stores'
 export function fileTaskStore(path: string): TaskStore {
   const read = (): TaskRecord[] => (existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : [])
   const write = (tasks: TaskRecord[]) => {
-    // A process that dies while it writes must leave the old file whole.
+    // If the process dies while it writes, the old file is still complete.
     writeFileSync(`${path}.new`, JSON.stringify(tasks))
     renameSync(`${path}.new`, path)
   }
   const same = (left: TaskRecord, account: string, id: string) => left.account === account && left.id === id
   const isOver = (task: TaskRecord, now: number) => task.expiresAt <= now && task.dueAt === null
 
-  // Each method reads, decides and writes without waiting in between: within one process that is one atomic step.
+  // Each method reads, decides and writes without awaiting anything in between, which is atomic within one process.
   return {
     async insert(task) {
       const tasks = read().filter((each) => !(same(each, task.account, task.id) && isOver(each, task.createdAt)))
@@ -51,7 +50,7 @@ export function fileTaskStore(path: string): TaskStore {
   }
 }
 
-// Run by itself, it is its own test.
+// Started by the test runner, the file tests itself.
 if (process.env['NODE_TEST_CONTEXT'] !== undefined) {
   const { test } = await import('node:test')
   const { tmpdir } = await import('node:os')

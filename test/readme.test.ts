@@ -3,6 +3,7 @@ import { existsSync, globSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { GatewayError, type ErrorCode } from 'modelhatch'
+import * as stores from 'modelhatch/stores'
 import * as kits from 'modelhatch/testing'
 import { presets } from '../src/providers/openai/presets.ts'
 import {
@@ -148,19 +149,21 @@ test('the channels are those that are published on', () => {
   expect(firstCells(marked(documentAt('src/observing/README.md'), 'channels')).sort()).toEqual(published.sort())
 })
 
-test('presets, demo models, conformance tests and examples are all listed', () => {
+test('presets, demo models, conformance tests, what stores share and examples are all listed', () => {
   const providers = documentAt('src/providers/README.md')
   const listed = marked(providers, 'presets').replace(/\([^)]*\)/g, '')
   expect(inCode(listed).sort()).toEqual(Object.keys(presets).sort())
   const names = [...textOf('src/providers/demo/demo.ts').matchAll(/'(demo-[\w-]+)'/g)].map(([, name = '']) => name)
   expect(names.length).toBeGreaterThan(3)
   for (const name of names) expect(firstCells(section(providers, 'The demo model'))).toContain(name)
-  const stores = Object.keys(kits).filter((name) => /^test(?!Provider)[A-Z]/.test(name))
-  expect(firstCells(marked(documentAt('src/testing/README.md'), 'kits')).sort()).toEqual(stores.sort())
+  const suites = Object.keys(kits).filter((name) => /^test(?!Provider)[A-Z]/.test(name))
+  expect(firstCells(marked(documentAt('src/testing/README.md'), 'kits')).sort()).toEqual(suites.sort())
+  const shared = firstCells(marked(documentAt('adapters/stores/README.md'), 'stores'))
+  expect(shared.sort()).toEqual(Object.keys(stores).sort())
   const examples = globSync('examples/*.ts', { cwd: root }).map((path) => path.slice('examples/'.length))
-  const shared = ['models.ts', 'welcome.ts']
+  const parts = ['models.ts', 'welcome.ts']
   expect(firstCells(marked(documentAt('examples/README.md'), 'examples')).sort()).toEqual(
-    examples.filter((name) => !shared.includes(name)).sort(),
+    examples.filter((name) => !parts.includes(name)).sort(),
   )
 })
 
