@@ -1,6 +1,6 @@
 import type { Gateway } from '../../src/index.ts'
 import { failedBody } from './failed-body.ts'
-import { answer, requireGateway, type NodeRequest, type NodeResponse } from './node.ts'
+import { answer, requireGateway, type NodeRequest, type NodeResponse } from './exchange.ts'
 
 /** The part of an Express request that `mount` uses. */
 export interface ExpressRequest extends NodeRequest {

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { Exchange, Gateway, RequestBody, Sink, StreamBody } from '../../src/index.ts'
 import { checkKnown, elsewhere } from '../../src/validation/known-options.ts'
 import { mountPath } from './mount-path.ts'
-import { ignore, isStream, requireGateway } from './node.ts'
+import { ignore, isStream, requireGateway } from './exchange.ts'
 
 /** Options of `mount`. */
 export interface FetchMountOptions {

@@ -13,7 +13,7 @@ import {
   requireGateway,
   type NodeRequest,
   type NodeResponse,
-} from './node.ts'
+} from './exchange.ts'
 
 /** The part of a Koa context that `mount` and `recover` use. */
 export interface KoaContext {

@@ -1,4 +1,4 @@
-/** `modelhatch/providers`: the vendors, and what it takes to write one. */
+/** `modelhatch/providers`: all of `modelhatch/providers/…` in one import: the vendors, and what a custom provider is made of. */
 export {
   ContentFrames,
   defineProvider,

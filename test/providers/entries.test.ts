@@ -1,0 +1,48 @@
+/** Who imports one vendor loads no other. */
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const entries = ['openai', 'anthropic', 'gemini', 'demo', 'videos']
+
+/** Those of the vendors; the formats of several vendors of videos are one file. */
+const vendorFile = /\/src\/providers\/(openai|anthropic|gemini|demo|videos(?=\/dialects\.ts$))\//
+
+const script = `
+  import { registerHooks } from 'node:module'
+  const loaded = []
+  registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+  const names = Object.keys(await import(process.argv[1]))
+  console.log(JSON.stringify({ names, loaded }))
+`
+
+/** What an entry exports, and the vendors that are loaded with it. */
+async function importing(entry: string): Promise<{ names: string[]; vendors: string[] }> {
+  const args = ['--conditions=modelhatch-source', '--disable-warning=ExperimentalWarning', '--input-type=module']
+  const { stdout } = await promisify(execFile)(process.execPath, [...args, '-e', script, entry], { cwd: root })
+  const { names, loaded } = JSON.parse(stdout) as { names: string[]; loaded: string[] }
+  return { names, vendors: [...new Set(loaded.flatMap((url) => vendorFile.exec(url)?.[1] ?? []))].sort() }
+}
+
+test.each([
+  ['modelhatch', 'createGateway', []],
+  ['modelhatch/providers/custom', 'defineProvider', []],
+  ['modelhatch/providers/openai', 'openai', ['openai', 'videos']],
+  ['modelhatch/providers/anthropic', 'anthropic', ['anthropic']],
+  ['modelhatch/providers/gemini', 'gemini', ['gemini']],
+  ['modelhatch/providers/demo', 'demo', ['demo']],
+  ['modelhatch/providers/videos', 'xaiVideo', ['videos']],
+])('%s', async (entry, name, vendors) => {
+  const found = await importing(entry)
+  expect(found.names).toContain(name)
+  expect(found.vendors).toEqual(vendors)
+})
+
+test('modelhatch/providers has what all of them have', async () => {
+  const all = await importing('modelhatch/providers')
+  expect(all.vendors).toEqual([...entries].sort())
+  const single = await Promise.all(['custom', ...entries].map((name) => importing(`modelhatch/providers/${name}`)))
+  expect(all.names.sort()).toEqual(single.flatMap(({ names }) => names).sort())
+})
