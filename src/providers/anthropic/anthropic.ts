@@ -1,4 +1,4 @@
-/** Claude over Anthropic's Messages API, or over anything else that speaks it. */
+/** The provider for Claude, and for any vendor with Anthropic's Messages API. */
 import {
   checkKnown,
   elsewhere,
@@ -25,14 +25,15 @@ import { readFault, statusOf } from './fault.ts'
 import { eventsOf, MessageReader, type ReaderOptions } from './reader.ts'
 import { requestFor, type RequestOptions } from './request.ts'
 
+/** Options of `anthropic`. */
 export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>>, RequestOptions {
-  /** Sent as `x-api-key`. Leave it out where `headers` carry the credentials. */
+  /** Sent as `x-api-key`. Omit it if `headers` carries the credentials. */
   readonly apiKey?: string | undefined
-  /** With or without `/v1` at its end. Default `https://api.anthropic.com`. */
+  /** With or without `/v1` at the end. Default `https://api.anthropic.com`. */
   readonly baseURL?: string | undefined
-  /** The name in receipts. Default `anthropic`. */
+  /** The provider's name in receipts. Default `anthropic`. */
   readonly name?: string
-  /** Further headers of every request, such as `anthropic-beta`. */
+  /** Additional headers of every request, such as `anthropic-beta`. Default: none. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -47,6 +48,13 @@ const known: Known<AnthropicOptions> = {
   ...clientOptions,
 }
 
+/**
+ * Creates the provider for Claude, or for a vendor with Anthropic's Messages API. Throws a `TypeError` for an unknown
+ * option or an invalid URL.
+ *
+ * @example
+ * anthropic({ apiKey: process.env.ANTHROPIC_API_KEY })
+ */
 export function anthropic(options: AnthropicOptions = {}): Provider {
   checkKnown('anthropic', options, known)
   const { name = 'anthropic', baseURL = 'https://api.anthropic.com' } = options
@@ -80,7 +88,7 @@ export function anthropic(options: AnthropicOptions = {}): Provider {
       const transfer = await client.send({ method: 'GET', path: '/models?limit=1000', signal })
       await requireSuccess(transfer, undefined, readFault)
       const list = (await readJsonObject(transfer, client.answerBytes)).value as { data?: unknown }
-      if (!Array.isArray(list.data)) throw tryNext(new Error('the vendor listed no models'))
+      if (!Array.isArray(list.data)) throw tryNext(new Error("the vendor's response has no list of models"))
       return list.data.flatMap(modelObject)
     },
     costs: anthropicCosts,
@@ -94,7 +102,7 @@ function headersOf({ apiKey, headers }: AnthropicOptions): Record<string, string
   return { 'anthropic-version': '2023-06-01', ...(apiKey !== undefined && { 'x-api-key': apiKey }), ...headers }
 }
 
-/** Events as they come, or a whole message, whichever the vendor sent. */
+/** Reads an event stream or one message. The content type decides. */
 async function* piecesOf(transfer: Transfer, maxBytes: number, options: ReaderOptions): AsyncGenerator<ChatPiece> {
   const reader = new MessageReader(options)
   if (isMediaType(transfer.contentType, 'text/event-stream')) {

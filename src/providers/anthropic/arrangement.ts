@@ -1,7 +1,8 @@
 /**
- * The blocks of an answer on their way through the client and back. A chat message has one text and its calls behind it;
- * the API has blocks in any order, refuses thinking that was edited, and binds it to what stands before it. So the
- * thinking travels in `reasoning_details`, together with the order of all blocks wherever it is not the usual one.
+ * Preserves the content blocks of a response until the next turn. A chat message has one text followed by its tool calls.
+ * The Messages API has blocks in any order; it rejects modified thinking blocks, and those with other blocks before them
+ * than in the response. So the client gets the thinking in `reasoning_details`, with the order of all blocks if it is not
+ * the usual one.
  */
 import { isRecord } from '../reading/parts.ts'
 
@@ -12,8 +13,8 @@ export interface Block {
 }
 
 /**
- * A thinking block in the field `reasoning_details` of the assistant message. The shape is OpenRouter's, which clients
- * know to send back untouched; `format` names the maker.
+ * A thinking block in `reasoning_details` of the assistant message. The format is OpenRouter's, which clients already send
+ * back unchanged. `format` identifies the models that can read it.
  */
 export interface ReasoningDetail {
   readonly type: 'reasoning.text' | 'reasoning.encrypted'
@@ -22,7 +23,7 @@ export interface ReasoningDetail {
   readonly data?: string
   readonly format: string
   readonly index: number
-  /** In the first detail: a thinking block, a call, or the length of a text, in the order of the answer. */
+  /** In the first detail only: the blocks in the order of the response. A number is a text block with that length. */
   readonly order?: Order
 }
 
@@ -30,12 +31,12 @@ type Order = readonly ('thinking' | 'call' | number)[]
 
 const claude = 'anthropic-claude-v1'
 
-/** Who can read the thinking: every Claude, wherever it runs; of other models that speak its API, each for itself. */
+/** Identifies the models that can read the thinking: all Claude models, at any vendor; any other model only its own. */
 export function formatOf(model: string): string {
   return /claude/i.test(model) ? claude : `messages/${model}`
 }
 
-/** Notes the blocks of an answer while they arrive. */
+/** Records the blocks of a response as they arrive. */
 export class Arrangement {
   readonly #format: string
   readonly #details: ReasoningDetail[] = []
@@ -49,29 +50,29 @@ export class Arrangement {
     this.#order.push('call')
   }
 
-  /** A block of text begins; its `length` grows as it arrives. */
+  /** Starts a text block. The caller increases its `length`. */
   text(): { length: number } {
     const text = { length: 0 }
     this.#order.push(text)
     return text
   }
 
-  /** A block of thinking begins; it is `add`ed when it is whole. */
+  /** Starts a thinking block. The caller adds it with `add` once it is complete. */
   thinking(): void {
     this.#order.push('thinking')
   }
 
   add(block: Readonly<Record<string, unknown>>): void {
-    const place = { format: this.#format, index: this.#details.length }
+    const position = { format: this.#format, index: this.#details.length }
     if (block['type'] === 'redacted_thinking') {
-      this.#details.push({ type: 'reasoning.encrypted', data: String(block['data']), ...place })
+      this.#details.push({ type: 'reasoning.encrypted', data: String(block['data']), ...position })
     } else {
       const [text, signature] = [String(block['thinking']), String(block['signature'])]
-      this.#details.push({ type: 'reasoning.text', text, signature, ...place })
+      this.#details.push({ type: 'reasoning.text', text, signature, ...position })
     }
   }
 
-  /** What the client keeps of it; nothing where the model did not think. */
+  /** The `reasoning_details` for the client; empty without thinking. */
   details(): readonly ReasoningDetail[] {
     const [first, ...others] = this.#details
     if (first === undefined) return []
@@ -82,50 +83,55 @@ export class Arrangement {
   }
 }
 
-/** All thinking, at most one text, all calls. */
+/** The usual order: all thinking, at most one text, all calls. */
 function isUsual(order: Order): boolean {
-  const place = (each: Order[number]) => (each === 'thinking' ? 0 : each === 'call' ? 2 : 1)
+  const rank = (each: Order[number]) => (each === 'thinking' ? 0 : each === 'call' ? 2 : 1)
   return order.every((each, at) => {
     const before = order[at - 1]
-    return before === undefined || place(before) < place(each) || (before === each && typeof each === 'string')
+    return before === undefined || rank(before) < rank(each) || (before === each && typeof each === 'string')
   })
 }
 
 /**
- * The blocks of an answer as the model made them; where the client has changed it, in an order the API takes: thinking,
- * text, calls. What another vendor's model thought is left out.
+ * Restores the blocks of an earlier response. If the client has changed the message, they get an order that the API
+ * accepts: thinking, text, calls. The thinking of other models is dropped.
  */
-export function arranged(texts: readonly Block[], calls: readonly Block[], details: unknown, format: string): Block[] {
+export function restoreBlocks(
+  texts: readonly Block[],
+  calls: readonly Block[],
+  details: unknown,
+  format: string,
+): Block[] {
   const ours = (Array.isArray(details) ? details : []).filter(isRecord).filter((detail) => detail['format'] === format)
   const thinking = ours.map(thinkingBlock)
   const order = ours[0]?.['order']
-  const said = texts.map(({ text }) => text as string).join('')
-  if (!Array.isArray(order) || !describes(order, said, calls, thinking)) {
+  const fullText = texts.map(({ text }) => text as string).join('')
+  if (!Array.isArray(order) || !matches(order, fullText, calls, thinking)) {
     return [...thinking.flat(), ...texts, ...calls]
   }
-  // Marks of the client, such as of a cache, hold for all that stands before them.
-  const { type: _, text: __, ...marks } = texts.at(-1) ?? { type: 'text' }
+  // The client's extra fields, such as cache markers, apply to everything before them: they belong on the last text.
+  const { type: _, text: __, ...extras } = texts.at(-1) ?? { type: 'text' }
   const lastText = order.findLastIndex((each) => typeof each === 'number')
-  let [at, thought, called] = [0, 0, 0]
-  return order.flatMap((each, place): readonly Block[] => {
-    if (each === 'thinking') return thinking[thought++] ?? []
-    if (each === 'call') return [calls[called++] as Block]
-    const text = said.slice(at, (at += each))
-    return [{ type: 'text', text, ...(place === lastText && marks) }]
+  let [at, nextThinking, nextCall] = [0, 0, 0]
+  return order.flatMap((each, index): readonly Block[] => {
+    if (each === 'thinking') return thinking[nextThinking++] ?? []
+    if (each === 'call') return [calls[nextCall++] as Block]
+    const text = fullText.slice(at, (at += each))
+    return [{ type: 'text', text, ...(index === lastText && extras) }]
   })
 }
 
-/** Whether these are the blocks the order speaks of. It comes from the client. */
-function describes(
+/** Whether an order, which comes from the client, fits these blocks. */
+function matches(
   order: readonly unknown[],
-  said: string,
+  fullText: string,
   calls: readonly Block[],
   thinking: readonly Block[][],
 ): order is Order {
   const lengths = order.filter((each) => typeof each === 'number')
   return (
     order.every((each) => each === 'thinking' || each === 'call' || (Number.isSafeInteger(each) && Number(each) > 0)) &&
-    lengths.reduce((sum, length) => sum + length, 0) === said.length &&
+    lengths.reduce((sum, length) => sum + length, 0) === fullText.length &&
     order.filter((each) => each === 'call').length === calls.length &&
     order.filter((each) => each === 'thinking').length === thinking.length
   )
@@ -134,7 +140,7 @@ function describes(
 function thinkingBlock({ type, text, signature, data, format }: Record<string, unknown>): Block[] {
   if (type === 'reasoning.encrypted' && typeof data === 'string') return [{ type: 'redacted_thinking', data }]
   if (type !== 'reasoning.text' || typeof signature !== 'string') return []
-  // Claude refuses what it has not signed; others do not sign.
+  // Claude rejects thinking without its signature. Other models have no signatures.
   if (signature === '' && format === claude) return []
   return [{ type: 'thinking', thinking: typeof text === 'string' ? text : '', signature }]
 }

@@ -1,4 +1,4 @@
-/** The schema of a tool whose top is a choice, which the API refuses: as one object, with the choice in words. */
+/** Rewrites tool schemas with `anyOf`, `oneOf` or `allOf` at the top, which the API rejects. */
 import { definitionIn } from '../reading/definitions.ts'
 import { isRecord } from '../reading/parts.ts'
 import { hasChoice } from './strictness.ts'
@@ -6,12 +6,15 @@ import { hasChoice } from './strictness.ts'
 type Schema = Readonly<Record<string, unknown>>
 
 const deepest = 4
-/** In all; further ones only stand in the words. */
+/** Maximum number of branches to merge. Further ones appear only in the description. */
 const mostBranches = 200
-/** Characters of the choice that the model is told. */
+/** Maximum length of a choice in the description, in characters. */
 const longestNote = 8_000
 
-/** The same schema where there is no choice. */
+/**
+ * Merges the branches into one object and describes the choice in its description. Returns the same schema if there is no
+ * choice.
+ */
 export function withoutChoice(schema: Schema): Schema {
   if (!hasChoice(schema)) return schema
   const { anyOf, oneOf, allOf, description, ...rest } = schema
@@ -19,7 +22,7 @@ export function withoutChoice(schema: Schema): Schema {
   const words = { anyOf: 'at least one', oneOf: 'exactly one', allOf: 'all' } as const
   const notes = (Object.keys(words) as (keyof typeof words)[])
     .filter((name) => Array.isArray(choices[name]))
-    .map((name) => `The input must fit ${words[name]} of these schemas: ${JSON.stringify(choices[name])}`)
+    .map((name) => `The input must match ${words[name]} of these schemas: ${JSON.stringify(choices[name])}`)
     .filter((note) => note.length <= longestNote)
   const { properties, required } = new Joiner(schema).join(schema, 0)
   return {
@@ -35,7 +38,7 @@ interface Shape {
   readonly required: ReadonlySet<unknown>
 }
 
-/** Every property that the schema or one of its branches names; required where each of them requires it. */
+/** Collects all properties of a schema and its branches. One is required if the schema or all branches require it. */
 class Joiner {
   readonly #root: Schema
   #left = mostBranches

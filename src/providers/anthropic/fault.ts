@@ -1,4 +1,4 @@
-/** Anthropic's errors in OpenAI's words: `{ type, message }`, and what can be told of the message. */
+/** Translates Anthropic's errors, `{ type, message }`. */
 import type { VendorFault } from '../vendor-error.ts'
 
 /** Source: Anthropic's API reference, Errors. */
@@ -15,7 +15,7 @@ const statuses: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 }
 
-/** The vendor's fields, by the name our callers know. */
+/** OpenAI's name for each of Anthropic's fields. */
 const fields: Readonly<Record<string, string>> = {
   max_tokens: 'max_tokens',
   messages: 'messages',
@@ -39,14 +39,14 @@ export function readFault(fault: VendorFault): VendorFault {
   return { ...fault, error: { code: codeOf(text), param: limit ? 'max_completion_tokens' : param } }
 }
 
-/** The status that an error inside a stream speaks of. */
+/** The status of an error inside a stream. */
 export function statusOf(error: unknown): number {
   const { type } = Object(error) as { type?: unknown }
   return (typeof type === 'string' ? statuses[type] : undefined) ?? 500
 }
 
 function codeOf(message: string): string | undefined {
-  // An empty account is told with a 400.
+  // Anthropic responds with a 400 to an account without credit.
   if (/credit balance is too low/i.test(message)) return 'insufficient_quota'
   if (/prompt is too long|exceeds? (?:the )?(?:model's )?context/i.test(message)) return 'context_length_exceeded'
   return undefined

@@ -1,10 +1,10 @@
-/** Turns → `system` and `messages` of the Messages API. */
+/** Translates a conversation to `system` and `messages` of the Messages API. */
 import type { Call } from '../contract.ts'
 import { CallIds } from '../reading/call-ids.ts'
 import type { AssistantTurn, Turn, UserTurn } from '../reading/messages.ts'
 import { isRecord, type MediaPart, type Part, type TextPart } from '../reading/parts.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
-import { arranged, formatOf, isThinking, type Block } from './arrangement.ts'
+import { formatOf, isThinking, restoreBlocks, type Block } from './arrangement.ts'
 
 export interface Message {
   readonly role: 'user' | 'assistant'
@@ -21,9 +21,8 @@ export interface Conversation {
 }
 
 /**
- * All instructions become one, in front. Neighbours of one role become one message, in which the results of tools stand
- * first: the API insists on finding all results of parallel calls right behind them. Text without anything but white
- * space and thinking at the end of a message are refused, so they are left out.
+ * Moves all instructions to `system`. Adjacent messages of one role become one, with tool results first, because they must
+ * directly follow their calls. Blank text, and thinking at the end of a message, are dropped, because the API rejects them.
  */
 export function conversationOf(turns: readonly Turn[], call: Named): Conversation {
   const system = turns
@@ -42,7 +41,7 @@ export function conversationOf(turns: readonly Turn[], call: Named): Conversatio
     else messages.push({ role, content: blocks })
   })
   withoutLastThinking(messages)
-  // Instructions alone are a question too.
+  // A request with only instructions is valid, but `messages` must not be empty.
   if (messages.length === 0 && system.length > 0)
     return { messages: [{ role: 'user', content: system.map(textBlock) }] }
   return { ...(system.length > 0 && { system: systemOf(system) }), messages: messages.map(resultsFirst) }
@@ -54,7 +53,7 @@ function systemOf(parts: readonly TextPart[]): string | Block[] {
   return parts.map(({ text }) => text).join('\n\n')
 }
 
-/** Takes the thinking at the end of an answer away, and an answer that is nothing else. */
+/** Removes thinking at the end of the last message, if it is the assistant's, and the message if nothing else remains. */
 function withoutLastThinking(messages: { role: Message['role']; content: Block[] }[]): void {
   const last = messages.at(-1)
   if (last?.role !== 'assistant') return
@@ -88,10 +87,10 @@ function blocksOf(turn: Turn, ids: CallIds, call: Named, last: boolean): Block[]
   }
 }
 
-/** An answer that ends the conversation is one the model shall continue; the API takes it without space at its end. */
+/** An assistant message at the end is to be continued by the model. The API rejects white space at its end. */
 function assistantBlocks({ parts, calls, raw }: AssistantTurn, ids: CallIds, last: boolean, format: string): Block[] {
   const uses = calls.map(({ id, name, input }) => ({ type: 'tool_use', id: ids.add(id), name, input }))
-  const blocks = arranged(parts.map(textBlock), uses, raw['reasoning_details'], format)
+  const blocks = restoreBlocks(parts.map(textBlock), uses, raw['reasoning_details'], format)
   const end = blocks.at(-1)
   if (!last || end?.type !== 'text') return blocks
   return [...blocks.slice(0, -1), { ...end, text: String(end['text']).trimEnd() }]
@@ -100,15 +99,15 @@ function assistantBlocks({ parts, calls, raw }: AssistantTurn, ids: CallIds, las
 function blockOf(part: Part, call: Named): Block {
   if (part.kind === 'text') return textBlock(part)
   if (part.kind === 'audio') throw unsupported(call, part.param)
-  return { ...(part.kind === 'image' ? imageBlock(part, call) : documentBlock(part, call)), ...marksOf(part) }
+  return { ...(part.kind === 'image' ? imageBlock(part, call) : documentBlock(part, call)), ...cacheControlOf(part) }
 }
 
 function textBlock(part: TextPart): Block {
-  return { type: 'text', text: part.text, ...marksOf(part) }
+  return { type: 'text', text: part.text, ...cacheControlOf(part) }
 }
 
-/** Marks that let the vendor keep what stands in front of them: its own, and OpenAI's. */
-function marksOf({ raw }: Part): { cache_control?: unknown } {
+/** The cache marker of a part: Anthropic's, or OpenAI's translated. */
+function cacheControlOf({ raw }: Part): { cache_control?: unknown } {
   if (isRecord(raw['cache_control'])) return { cache_control: raw['cache_control'] }
   return isRecord(raw['prompt_cache_breakpoint']) ? { cache_control: { type: 'ephemeral' } } : {}
 }

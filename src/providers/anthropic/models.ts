@@ -1,19 +1,20 @@
-/** What differs from one Claude to the next. Source: the model catalogue of `@ai-sdk/anthropic` and Anthropic's documentation. */
+/** The differences between models. Sources: the model catalogue of `@ai-sdk/anthropic`, and Anthropic's documentation. */
 
+/** The capabilities of a model that decide how a request is translated for it. */
 export interface ClaudeTraits {
-  /** Output tokens when neither client nor registry names a limit: the API insists on one. */
+  /** Output limit in tokens if neither client nor registry has one: the API requires a limit. */
   readonly maxTokens: number
-  /** How the model is told to think: it `adapts` to an effort, gets a `budget` of tokens, or cannot (`none`). */
+  /** How the model takes `reasoning_effort`: as an effort (`adapts`), as a `budget` of tokens, or not at all. */
   readonly thinking: 'adapts' | 'budget' | 'none'
-  /** What stands for the effort `none`. */
+  /** The translation of the effort `none`. */
   readonly leastThinking: 'disabled' | 'between_tools' | 'low'
-  /** The highest efforts the model knows besides low, medium and high. */
+  /** The efforts above `high` that the model supports. */
   readonly efforts: readonly ('xhigh' | 'max')[]
-  /** Whether it takes `temperature`, `top_p` and `top_k`. `one`: one of the first two. */
+  /** Whether the model accepts `temperature`, `top_p` and `top_k`. `one`: only one of the first two. */
   readonly sampling: 'all' | 'one' | 'none'
-  /** Whether it can be held to a JSON schema; if not, a tool it must call stands in. */
+  /** Whether the model supports JSON schemas for responses. If not, a forced tool replaces the schema. */
   readonly schemas: boolean
-  /** Whether `tool_choice` may force a call. */
+  /** Whether `tool_choice` may force a tool call. */
   readonly forcedTools: boolean
 }
 
@@ -40,7 +41,7 @@ const adaptive: ClaudeTraits = {
 
 const current: ClaudeTraits = { ...adaptive, efforts: ['xhigh', 'max'], sampling: 'none' }
 
-/** The first that fits counts; names are those of Anthropic, of clouds and of gateways, so a part is looked for. */
+/** The first match applies. The patterns match parts of names, because clouds and gateways add prefixes and suffixes. */
 const families: readonly (readonly [RegExp, ClaudeTraits])[] = [
   [/sonnet-5-5/, { ...current, leastThinking: 'between_tools', forcedTools: false }],
   [/opus-5-5/, { ...current, leastThinking: 'low', forcedTools: false }],
@@ -55,11 +56,11 @@ const families: readonly (readonly [RegExp, ClaudeTraits])[] = [
   [/3-7-sonnet/, { ...budgeted, maxTokens: 8_192 }],
   [/3-5-(?:sonnet|haiku)/, { ...legacy, maxTokens: 8_192 }],
   [/claude-(?:instant|v?2|3)/, legacy],
-  // Younger than this table.
+  // Newer than this table.
   [/claude-/, current],
 ]
 
-/** A model of another maker behind the same API counts as an old one: that asks the least of it. */
+/** The traits of a model. Models other than Claude get those of the oldest, which use the fewest features. */
 export function traitsOf(model: string): ClaudeTraits {
   return families.find(([name]) => name.test(model))?.[1] ?? legacy
 }

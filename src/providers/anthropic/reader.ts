@@ -1,7 +1,4 @@
-/**
- * Events of the Messages API → chunks of a chat. A whole message is read as the stream it would have been. Source:
- * Anthropic's API reference, Streaming messages.
- */
+/** Translates events of the Messages API to chat chunks. Source: Anthropic's API reference, Streaming messages. */
 import { retrySame } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { ChatChunk, ChunkChoice, FinishReason } from '../../wire/chat.ts'
@@ -10,10 +7,10 @@ import { Arrangement } from './arrangement.ts'
 
 type Fields = Record<string, unknown>
 
-/** A block that is under way. */
+/** A block that has started and not ended. */
 type OpenBlock =
-  | { readonly kind: 'text' | 'answer'; readonly place: { length: number } }
-  | { readonly kind: 'unread' }
+  | { readonly kind: 'text' | 'answer'; readonly block: { length: number } }
+  | { readonly kind: 'ignored' }
   | { readonly kind: 'call'; readonly index: number }
   | { readonly kind: 'thinking'; readonly block: Fields }
 
@@ -28,16 +25,16 @@ const finishes: Readonly<Record<string, FinishReason>> = {
 }
 
 export interface ReaderOptions {
-  /** Who can read the thinking. */
+  /** See `formatOf`. */
   readonly format: string
-  /** The tool whose input is the answer itself. */
+  /** The tool whose input is the structured response. Default: none. */
   readonly answerTool?: string | undefined
-  /** An error of the vendor inside the stream → what to throw. */
+  /** Converts an error inside the stream to the error to throw. */
   readonly failure: (error: unknown) => Error
 }
 
 export class MessageReader {
-  /** The message has come to its end. */
+  /** True after the last event of the message. */
   done = false
   readonly #options: ReaderOptions
   #begun = false
@@ -54,7 +51,7 @@ export class MessageReader {
     this.#arrangement = new Arrangement(options.format)
   }
 
-  /** One chunk for all that arrived together, and an error only behind what came before it. */
+  /** Emits one chunk for all events that arrived together, and then throws the first error among them. */
   *push(events: readonly unknown[]): Generator<ChatChunk> {
     const choices: ChunkChoice[] = []
     let failure: unknown
@@ -71,14 +68,14 @@ export class MessageReader {
     if (failure !== undefined) throw failure
   }
 
-  /** The connection is over. */
+  /** The connection has ended. Throws if the message is not complete. */
   end(): void {
-    if (!this.#finished) throw retrySame(new Error('the vendor broke off in the middle of its answer'))
+    if (!this.#finished) throw retrySame(new Error("the vendor's stream ended before the response was complete"))
   }
 
   #event(event: Fields, out: ChunkChoice[]): void {
     const { type } = event
-    // Kinds of events may be added at any time; what has no kind is no event.
+    // Unknown types are ignored, because the vendor adds new ones. An object without a type is an error.
     if (typeof type !== 'string') throw this.#options.failure(event['error'] ?? event)
     switch (type) {
       case 'message_start':
@@ -92,7 +89,7 @@ export class MessageReader {
       case 'message_delta':
         return this.#finish(fieldsOf(event['delta'])['stop_reason'], fieldsOf(event['usage']), out)
       case 'message_stop':
-        if (!this.#finished) throw retrySame(new Error('the vendor stopped without a reason'))
+        if (!this.#finished) throw retrySame(new Error("the vendor's message ended without a stop reason"))
         this.done = true
         return
       case 'error':
@@ -100,11 +97,11 @@ export class MessageReader {
     }
   }
 
-  /** Proxies have been seen to repeat the first event, and to splice in the beginning of another answer. */
+  /** Some proxies repeat the first event, or insert that of another response. */
   #begin(message: Fields): void {
     const id = stringOf(message['id'])
     if (this.#begun && this.#id !== id) {
-      throw retrySame(new Error('the vendor began a second answer inside the first'))
+      throw retrySame(new Error('the vendor started a second message inside the first'))
     }
     if (this.#begun) return
     this.#begun = true
@@ -116,28 +113,28 @@ export class MessageReader {
   #openBlock(at: unknown, block: Fields, out: ChunkChoice[]): void {
     switch (block['type']) {
       case 'text': {
-        const place = this.#arrangement.text()
-        this.#open.set(at, { kind: 'text', place })
-        return this.#text(block['text'], place, out)
+        const text = this.#arrangement.text()
+        this.#open.set(at, { kind: 'text', block: text })
+        return this.#text(block['text'], text, out)
       }
       case 'thinking':
       case 'redacted_thinking':
         this.#arrangement.thinking()
         this.#open.set(at, { kind: 'thinking', block: { thinking: '', signature: '', ...block } })
-        return this.#thought(block['thinking'], out)
+        return this.#reasoning(block['thinking'], out)
       case 'tool_use':
         return this.#openCall(at, block, out)
     }
-    // The vendor's own work (searches, code, their results): neither text nor a call for the client.
-    this.#open.set(at, { kind: 'unread' })
+    // Results of the vendor's built-in tools (searches, code): not for the client.
+    this.#open.set(at, { kind: 'ignored' })
   }
 
   #openCall(at: unknown, { id, name, input }: Fields, out: ChunkChoice[]): void {
     const text = isRecord(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : ''
     if (name === this.#options.answerTool) {
-      const place = this.#arrangement.text()
-      this.#open.set(at, { kind: 'answer', place })
-      return this.#text(text, place, out)
+      const block = this.#arrangement.text()
+      this.#open.set(at, { kind: 'answer', block })
+      return this.#text(text, block, out)
     }
     this.#arrangement.call()
     const index = this.#calls++
@@ -151,9 +148,9 @@ export class MessageReader {
     const open = this.#open.get(at)
     switch (open?.kind) {
       case 'text':
-        return this.#text(delta['text'], open.place, out)
+        return this.#text(delta['text'], open.block, out)
       case 'answer':
-        return this.#text(delta['partial_json'], open.place, out)
+        return this.#text(delta['partial_json'], open.block, out)
       case 'call': {
         const text = stringOf(delta['partial_json'])
         if (text !== '') out.push({ delta: { tool_calls: [{ index: open.index, function: { arguments: text } }] } })
@@ -162,26 +159,26 @@ export class MessageReader {
       case 'thinking':
         open.block['thinking'] += stringOf(delta['thinking'])
         open.block['signature'] += stringOf(delta['signature'])
-        return this.#thought(delta['thinking'], out)
+        return this.#reasoning(delta['thinking'], out)
     }
   }
 
-  /** Proxies have been seen to leave out the beginning of a block. Its first delta tells what it is. */
+  /** Some proxies omit the start of a block. Its first delta reveals the type. */
   #openUnnamed(at: unknown, { type, partial_json: input }: Fields, out: ChunkChoice[]): void {
     if (type === 'text_delta') this.#openBlock(at, { type: 'text' }, out)
     else if (type === 'thinking_delta') this.#openBlock(at, { type: 'thinking' }, out)
     else if (type === 'input_json_delta' && input !== '') {
-      throw retrySame(new Error('the vendor sent a piece of a call that it had not begun'))
+      throw retrySame(new Error('the vendor sent the input of a tool call before its name'))
     }
   }
 
-  #text(text: unknown, place: { length: number }, out: ChunkChoice[]): void {
+  #text(text: unknown, block: { length: number }, out: ChunkChoice[]): void {
     if (typeof text !== 'string' || text === '') return
-    place.length += text.length
+    block.length += text.length
     out.push({ delta: { content: text } })
   }
 
-  #thought(text: unknown, out: ChunkChoice[]): void {
+  #reasoning(text: unknown, out: ChunkChoice[]): void {
     if (typeof text === 'string' && text !== '') out.push({ delta: { reasoning_content: text } })
   }
 
@@ -192,11 +189,11 @@ export class MessageReader {
   }
 
   #finish(reason: unknown, usage: Fields, out: ChunkChoice[]): void {
-    // Each is a total, and newer than what was told before, whether it is more or less.
+    // Each count is a total that replaces the earlier one.
     for (const [name, value] of Object.entries(usage)) if (value !== null) this.#usage[name] = value
     if (typeof reason !== 'string' || this.#finished) return
     this.#finished = true
-    // All in one delta: readers that replace and readers that append come to the same.
+    // In one delta, because some clients append the values of several deltas and others replace them.
     const details = this.#arrangement.details()
     if (details.length > 0) out.push({ delta: { reasoning_details: details } })
     const finish = finishes[reason] ?? 'stop'
@@ -208,7 +205,7 @@ export class MessageReader {
   }
 }
 
-/** Caches are read and written beside `input_tokens`; in OpenAI's count they are part of the prompt. */
+/** Anthropic counts cached tokens separately from `input_tokens`; OpenAI counts them as part of the prompt. */
 function usageOf(raw: Fields): Usage {
   const cached = count(raw['cache_read_input_tokens'])
   const written = count(raw['cache_creation_input_tokens'])
@@ -225,7 +222,7 @@ function usageOf(raw: Fields): Usage {
   }
 }
 
-/** The events of a message that came whole. */
+/** Converts a non-streaming message to the events of the equivalent stream. */
 export function eventsOf(message: Readonly<Fields>): Fields[] {
   const { content, stop_reason: reason, usage } = message
   const blocks = Array.isArray(content) ? content : []

@@ -1,4 +1,4 @@
-/** A chat request → the body of `POST /v1/messages`. Source: Anthropic's API reference, version 2023-06-01. */
+/** Translates a chat request to the body of `POST /v1/messages`. Source: Anthropic's API reference, version 2023-06-01. */
 import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import { anthropicExtras } from '../costs/lists.ts'
@@ -13,19 +13,19 @@ import { traitsOf, type ClaudeTraits } from './models.ts'
 import { samplingFor, type SamplingManner } from './sampling.ts'
 import { strictSchema } from './schema.ts'
 import { StrictBudget } from './strictness.ts'
-import { thinkingFor, type ThinkingOrder } from './thinking.ts'
+import { thinkingFor, type ThinkingFields } from './thinking.ts'
 import { toolFields, withAnswerTool } from './tools.ts'
 import { metadataFor } from './user-id.ts'
 
 export interface RequestOptions {
-  /** What a model is like, by the vendor's name for it, where the built-in table is wrong or knows nothing. */
+  /** Corrections of the built-in table of models, keyed by the vendor's name for the model. Default: none. */
   readonly traits?: Readonly<Record<string, Partial<ClaudeTraits>>>
   /**
-   * What becomes of `temperature` and `top_p` that the model does not take. `fit`: a temperature above 1 becomes 1, and
-   * what the model has no use for is left out. `refuse`: 400. Default `fit`.
+   * How to treat a `temperature`, `top_p` or `top_k` that the model does not accept. `fit`: reduce a temperature above 1 to
+   * 1, and drop the others. `refuse`: respond with a 400. Default `fit`.
    */
   readonly sampling?: SamplingManner
-  /** Fields the vendor has no counterpart for that are left out instead of refused, such as `['seed']`. */
+  /** Fields without a counterpart at the vendor to drop instead of rejecting, such as `['seed']`. Default: none. */
   readonly dropParams?: readonly string[]
 }
 
@@ -33,7 +33,7 @@ export type ChatCall = Pick<Call<ChatRequest>, 'request' | 'model' | 'publicMode
 
 export interface MessagesRequest {
   readonly body: Readonly<Record<string, unknown>>
-  /** The tool whose input is the answer itself, where there is one. */
+  /** The tool whose input is the structured response, if there is one. */
   readonly answerTool: string | undefined
 }
 
@@ -67,21 +67,23 @@ export function requestFor(call: ChatCall, options: RequestOptions): MessagesReq
   const turns = readTurns(request.messages)
   if (format.kind === 'json') turns.push(jsonTurn)
   const conversation = conversationOf(turns, call)
-  const { thinking, effort } = mindFor(call, traits, maxTokens, conversation.messages, forced)
+  const { thinking, effort } = thinkingOf(call, traits, maxTokens, conversation.messages, forced)
   const thinks = thinking !== undefined && thinking['type'] !== 'disabled'
 
   const budget = traits.schemas ? new StrictBudget() : undefined
-  const held = format.kind === 'schema' && budget?.take(format.schema) === true
-  const standIn =
-    format.kind === 'schema' && !held ? withAnswerTool(plan, format, budget, traits.forcedTools && !thinks) : undefined
-  const { tools, tool_choice: choice } = standIn ?? toolFields(plan, turns, budget)
+  const enforced = format.kind === 'schema' && budget?.take(format.schema) === true
+  const replacement =
+    format.kind === 'schema' && !enforced
+      ? withAnswerTool(plan, format, budget, traits.forcedTools && !thinks)
+      : undefined
+  const { tools, tool_choice: choice } = replacement ?? toolFields(plan, turns, budget)
   const outputConfig = {
     ...(effort !== undefined && { effort }),
-    ...(held && { format: { type: 'json_schema', schema: strictSchema(format.schema) } }),
+    ...(enforced && { format: { type: 'json_schema', schema: strictSchema(format.schema) } }),
   }
   const stops = stopsOf(call)
   return {
-    answerTool: standIn?.name,
+    answerTool: replacement?.name,
     body: {
       model,
       max_tokens: maxTokens,
@@ -100,24 +102,26 @@ export function requestFor(call: ChatCall, options: RequestOptions): MessagesReq
   }
 }
 
-/** The vendor's own `thinking` passes as it is; `reasoning_effort` is translated. */
-function mindFor(
+/** Passes the vendor's own field `thinking` on unchanged, and translates `reasoning_effort`. */
+function thinkingOf(
   call: ChatCall,
   traits: ClaudeTraits,
   maxTokens: number,
   messages: readonly Message[],
   forced: boolean,
-): ThinkingOrder {
+): ThinkingFields {
   if (isRecord(call.request['thinking'])) return { thinking: call.request['thinking'] }
   const effort = readEffort(call.request)
   if (effort === undefined) return {}
-  const order = thinkingFor(effort, traits, maxTokens)
-  if (order === undefined) throw unsupportedValue(call, 'reasoning_effort', 'it does not think; leave it out.')
-  // Thinking excludes a forced call, and an answer that is only to be continued. With a budget, a turn of calls must also
-  // begin with what was thought: where the client has lost that, the model cannot go on thinking.
+  const fields = thinkingFor(effort, traits, maxTokens)
+  if (fields === undefined) {
+    throw unsupportedValue(call, 'reasoning_effort', 'the model has no reasoning; omit the field.')
+  }
+  // Thinking is not possible with a forced tool call, or when the model continues an assistant message. With a budget, a
+  // turn with tool calls must also start with its thinking; if the client has lost that, thinking must be off.
   const continued = messages.at(-1)?.role === 'assistant'
   const dropped = forced || continued || (traits.thinking === 'budget' && lacksThinking(messages))
-  return dropped && effort !== 'none' ? { ...(order.effort !== undefined && { effort: order.effort }) } : order
+  return dropped && effort !== 'none' ? { ...(fields.effort !== undefined && { effort: fields.effort }) } : fields
 }
 
 function lacksThinking(messages: readonly Message[]): boolean {
@@ -129,12 +133,12 @@ function lacksThinking(messages: readonly Message[]): boolean {
 function stopsOf(call: ChatCall): string[] {
   const stops = readStops(call.request)
   if (stops.some((stop) => stop.trim() === '')) {
-    throw unsupportedValue(call, 'stop', 'each text needs a character other than white space.')
+    throw unsupportedValue(call, 'stop', 'each sequence must have a character other than white space.')
   }
   return stops
 }
 
-/** Fields of the vendor's own: the gateway hands on only those that the host allows or fixes. */
+/** Vendor-specific fields. The gateway has already rejected those that the host neither allows nor sets. */
 function extrasOf(request: ChatRequest): Readonly<Record<string, unknown>> {
   const given = anthropicExtras.filter((name) => request[name] !== undefined && request[name] !== null)
   return Object.fromEntries(given.map((name) => [name, request[name]]))

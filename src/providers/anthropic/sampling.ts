@@ -1,16 +1,16 @@
-/** Temperature and its kin, which newer models take less and less of. */
+/** Sampling parameters, of which newer models accept fewer and fewer. */
 import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import { unsupportedValue } from '../unsupported.ts'
 import type { ClaudeTraits } from './models.ts'
 
-/** `fit`: brought into what the model takes, left out where it takes nothing. `refuse`: 400. */
+/** How to treat values that the model does not accept. `fit`: adjust or drop them. `refuse`: respond with a 400. */
 export type SamplingManner = 'fit' | 'refuse'
 
 const advice = {
-  temperature: 'it must be between 0 and 1, or left out where the model does not take it or thinks.',
-  top_p: 'leave it out, or leave out "temperature".',
-  top_k: 'leave it out.',
+  temperature: 'use a value between 0 and 1; omit it if the model reasons or does not support it.',
+  top_p: 'omit it, or omit "temperature".',
+  top_k: 'omit it.',
 }
 
 type Field = keyof typeof advice
@@ -22,21 +22,21 @@ export function samplingFor(
   manner: SamplingManner,
 ): Partial<Record<Field, number>> {
   const { temperature, top_p: topP } = call.request
-  const asked = { temperature: unlessOne(temperature), top_p: unlessOne(topP), top_k: call.request['top_k'] }
-  const taken: Partial<Record<Field, number>> = {}
-  for (const field of Object.keys(asked) as Field[]) {
-    const value = asked[field]
+  const requested = { temperature: unlessOne(temperature), top_p: unlessOne(topP), top_k: call.request['top_k'] }
+  const accepted: Partial<Record<Field, number>> = {}
+  for (const field of Object.keys(requested) as Field[]) {
+    const value = requested[field]
     if (typeof value !== 'number') continue
-    const crowded = field === 'top_p' && traits.sampling === 'one' && asked.temperature !== undefined
-    const refused = traits.sampling === 'none' || thinks || crowded
-    const fitting = field === 'temperature' ? Math.min(value, 1) : value
-    if (manner === 'refuse' && (refused || fitting !== value)) throw unsupportedValue(call, field, advice[field])
-    if (!refused) taken[field] = fitting
+    const second = field === 'top_p' && traits.sampling === 'one' && requested.temperature !== undefined
+    const rejected = traits.sampling === 'none' || thinks || second
+    const adjusted = field === 'temperature' ? Math.min(value, 1) : value
+    if (manner === 'refuse' && (rejected || adjusted !== value)) throw unsupportedValue(call, field, advice[field])
+    if (!rejected) accepted[field] = adjusted
   }
-  return taken
+  return accepted
 }
 
-/** 1 is what every model does unasked. */
+/** Ignores 1, which is the default of every model. */
 function unlessOne(value: number | null | undefined): number | undefined {
   return value === null || value === 1 ? undefined : value
 }

@@ -1,8 +1,8 @@
-/** A JSON schema as far as the vendor can hold its model to it. */
+/** Reduces a JSON schema to the keywords that the vendor enforces. */
 import { isRecord } from '../reading/parts.ts'
 
-/** Keywords that are refused; they are told to the model in the description instead. Source: `@ai-sdk/anthropic`. */
-const told = [
+/** Keywords that the vendor rejects, which move to the description. Source: `@ai-sdk/anthropic`. */
+const described = [
   'minimum',
   'maximum',
   'exclusiveMinimum',
@@ -31,7 +31,7 @@ const lists = ['anyOf', 'allOf', 'prefixItems'] as const
 const maps = ['properties', '$defs', 'definitions'] as const
 const formats = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid'])
 
-/** A new schema; the caller's is not touched. */
+/** Returns a new schema. */
 export function strictSchema(schema: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const out: Record<string, unknown> = {}
   for (const name of kept) if (schema[name] !== undefined) out[name] = schema[name]
@@ -47,7 +47,9 @@ export function strictSchema(schema: Readonly<Record<string, unknown>>): Record<
   if (items !== undefined) out['items'] = Array.isArray(items) ? items.map(inner) : inner(items)
   if (schema['type'] === 'object' || isRecord(schema['properties'])) out['additionalProperties'] = false
   if (typeof format === 'string' && formats.has(format)) out['format'] = format
-  const notes: string[] = told.filter((name) => schema[name] !== undefined).map((name) => noteOf(name, schema[name]))
+  const notes: string[] = described
+    .filter((name) => schema[name] !== undefined)
+    .map((name) => noteOf(name, schema[name]))
   if (typeof format === 'string' && !formats.has(format)) notes.push(noteOf('format', format))
   if (notes.length > 0) {
     const description = schema['description']

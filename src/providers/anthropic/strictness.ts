@@ -1,19 +1,19 @@
 /**
- * What the vendor can hold its model to without changing what a schema means. Source of the limits of a request:
- * Anthropic's documentation, Structured outputs.
+ * Decides which schemas the vendor can enforce without a change of their meaning. Source of the limits: Anthropic's
+ * documentation, Structured outputs.
  */
 import { definitionIn } from '../reading/definitions.ts'
 import { isRecord } from '../reading/parts.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** What is left of the limits of one request. What does not fit in any more is told to the model, not enforced. */
+/** The remaining limits of one request. A schema that exceeds them is shown to the model, but not enforced. */
 export class StrictBudget {
   #tools = 20
   #optional = 24
   #unions = 16
 
-  /** Takes what the schema of the answer needs; false, and nothing is taken, where it does not fit. */
+  /** Subtracts the needs of a response schema. Returns false and subtracts nothing if they exceed the limits. */
   take(schema: Schema): boolean {
     const needs = needsOf(schema)
     if (needs === undefined || needs.optional > this.#optional || needs.unions > this.#unions) return false
@@ -22,7 +22,7 @@ export class StrictBudget {
     return true
   }
 
-  /** The same for the input of a tool. */
+  /** The same for the input schema of a tool. */
   takeTool(schema: Schema): boolean {
     if (this.#tools === 0 || hasChoice(schema) || !this.take(schema)) return false
     this.#tools--
@@ -30,7 +30,7 @@ export class StrictBudget {
   }
 }
 
-/** A choice at the top of a schema, which the API refuses for tools. */
+/** Whether a schema has a choice at the top, which the API rejects for tools. */
 export function hasChoice({ anyOf, oneOf, allOf }: Schema): boolean {
   return [anyOf, oneOf, allOf].some(Array.isArray)
 }
@@ -45,7 +45,7 @@ interface Needs {
 const deepest = 50
 const mostSchemas = 2_000
 
-/** Undefined where the model cannot be held to the schema, or only to something else. */
+/** Undefined if the vendor cannot enforce the schema, or only with another meaning. */
 function needsOf(root: Schema): Needs | undefined {
   const needs: Needs = { optional: 0, unions: 0 }
   const refs = new Map<string, 'open' | 'closed'>()
@@ -79,11 +79,11 @@ function needsOf(root: Schema): Needs | undefined {
   return fits(root, 0) ? needs : undefined
 }
 
-/** Whether an object may have properties that are not named: the API takes closed ones only. */
+/** Whether an object may have properties that the schema does not name. The API accepts only objects that may not. */
 function isOpen({ type, properties, additionalProperties: others, patternProperties }: Schema): boolean {
   if (isRecord(patternProperties) && Object.keys(patternProperties).length > 0) return true
   if (others !== undefined) return others !== false
   const object = type === 'object' || (Array.isArray(type) && type.includes('object'))
-  // Where properties are named, most authors mean no others.
+  // Without `additionalProperties`, most authors who list properties mean no others.
   return object && !isRecord(properties)
 }

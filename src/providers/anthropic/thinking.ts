@@ -1,19 +1,19 @@
-/** How hard the model thinks. */
+/** Translates `reasoning_effort`. */
 import type { Effort } from '../reading/settings.ts'
 import type { ClaudeTraits } from './models.ts'
 
-/** Parts of a request: `effort` belongs into `output_config`. */
-export interface ThinkingOrder {
+/** Fields of the request: `thinking`, and `effort` for `output_config`. */
+export interface ThinkingFields {
   readonly thinking?: Readonly<Record<string, unknown>>
   readonly effort?: string
 }
 
-/** Tokens of a budget, as a part of the limit. */
+/** The thinking budget as a fraction of the output limit. */
 const parts = { minimal: 0.02, low: 0.1, medium: 0.3, high: 0.6, xhigh: 0.9, max: 0.95 }
 const leastBudget = 1_024
 
-/** `reasoning_effort` in the words of the model; undefined where it cannot think at all. */
-export function thinkingFor(effort: Effort, traits: ClaudeTraits, maxTokens: number): ThinkingOrder | undefined {
+/** Undefined if the model has no reasoning. */
+export function thinkingFor(effort: Effort, traits: ClaudeTraits, maxTokens: number): ThinkingFields | undefined {
   if (effort === 'none') {
     if (traits.leastThinking === 'low') return { effort: 'low' }
     return traits.thinking === 'none' ? {} : { thinking: { type: traits.leastThinking } }
@@ -22,7 +22,7 @@ export function thinkingFor(effort: Effort, traits: ClaudeTraits, maxTokens: num
   if (traits.thinking === 'adapts') {
     return { thinking: { type: 'adaptive', display: 'summarized' }, effort: effortOf(effort, traits) }
   }
-  // The budget is a part of the limit and has a least size; below it there is no room to think.
+  // The budget counts toward the output limit and has a minimum, so a small limit leaves none.
   if (maxTokens <= leastBudget) return {}
   const budget = Math.max(leastBudget, Math.round(maxTokens * parts[effort]))
   return { thinking: { type: 'enabled', budget_tokens: Math.min(budget, maxTokens - 1) } }

@@ -1,4 +1,4 @@
-/** Tools, and which of them must be used, in the words of the Messages API. */
+/** Translates `tools` and `tool_choice`. */
 import type { Turn } from '../reading/messages.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { Format } from '../reading/settings.ts'
@@ -12,7 +12,7 @@ export interface ToolFields {
   readonly tool_choice?: Readonly<Record<string, unknown>>
 }
 
-/** `budget` is undefined where the model cannot be held to the schema of a tool. */
+/** `budget` is undefined if the model does not support strict tools. */
 export function toolFields(plan: ToolPlan, turns: readonly Turn[], budget: StrictBudget | undefined): ToolFields {
   if (plan.tools.length === 0) return pastTools(turns)
   const tools = plan.tools.map((tool) => toolOf(tool, budget))
@@ -20,12 +20,15 @@ export function toolFields(plan: ToolPlan, turns: readonly Turn[], budget: Stric
   return choice === undefined ? { tools } : { tools, tool_choice: choice }
 }
 
-/** A tool whose input is the answer itself: it stands in for a schema where the model cannot be held to one. */
+/**
+ * Adds a tool whose input is the structured response, for a schema that the vendor cannot enforce. `mayForce`: whether a tool
+ * call may be forced.
+ */
 export function withAnswerTool(
   plan: ToolPlan,
   format: Extract<Format, { kind: 'schema' }>,
   budget: StrictBudget | undefined,
-  free: boolean,
+  mayForce: boolean,
 ): ToolFields & { readonly name: string } {
   const name = answerToolName(plan, format.name)
   const description = format.description ?? 'Gives the final answer. Always answer by calling this tool.'
@@ -36,8 +39,8 @@ export function withAnswerTool(
   const alone = plan.tools.length === 0 || plan.use?.mode === 'none'
   const one = (alone || plan.single) && { disable_parallel_tool_use: true }
   if (plan.use?.mode === 'named') return { name, tools, tool_choice: { type: 'tool', name: plan.use.name, ...one } }
-  // A model that thinks, or cannot be forced, is asked by the description alone.
-  if (!free) return { name, tools, tool_choice: { type: 'auto', ...one } }
+  // A call cannot be forced while the model thinks, so only the tool's description asks for it.
+  if (!mayForce) return { name, tools, tool_choice: { type: 'auto', ...one } }
   return { name, tools, tool_choice: alone ? { type: 'tool', name, ...one } : { type: 'any', ...one } }
 }
 
@@ -51,25 +54,25 @@ function choiceOf({ use, single }: ToolPlan): Record<string, unknown> | undefine
 
 function toolOf({ name, description, schema, strict, raw }: FunctionTool, budget: StrictBudget | undefined) {
   const given = schema ?? noParameters
-  const held = strict === true && budget?.takeTool(given) === true
+  const enforced = strict === true && budget?.takeTool(given) === true
   return {
     name,
     ...(description !== undefined && { description }),
-    input_schema: objectSchema(held ? strictSchema(given) : schema),
-    ...(held && { strict: true }),
+    input_schema: objectSchema(enforced ? strictSchema(given) : schema),
+    ...(enforced && { strict: true }),
     ...(isRecord(raw['cache_control']) && { cache_control: raw['cache_control'] }),
   }
 }
 
 const noParameters = { type: 'object', properties: {} }
 
-/** The schema as it is, but always that of an object. */
+/** The schema, with the type `object`, which the API requires. */
 function objectSchema(schema: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
   const plain = withoutChoice(schema)
   return plain['type'] === 'object' ? plain : { ...plain, type: 'object' }
 }
 
-/** The API wants every tool of the conversation declared, also when none may be called any more. */
+/** The API requires a declaration of every tool in the conversation, even if none may be called now. */
 function pastTools(turns: readonly Turn[]): ToolFields {
   const names = new Set(turns.flatMap((turn) => (turn.role === 'assistant' ? turn.calls.map(({ name }) => name) : [])))
   if (names.size === 0) return {}

@@ -1,9 +1,9 @@
-/** `user` and `safety_identifier` → `metadata.user_id`, which must identify nobody by itself. */
+/** Translates `user` and `safety_identifier` to `metadata.user_id`, which must not contain personal data. */
 import { createHash } from 'node:crypto'
 
 /**
- * The vendor refuses requests whose user id is longer than 256 characters, an e-mail address or a telephone number.
- * Anything but an opaque word is replaced by its hash: the id is a hint, and must not fail the call.
+ * The vendor rejects user ids that are longer than 256 characters, or that are e-mail addresses or telephone numbers. The
+ * id is only a hint and must not fail the request, so anything that is not an opaque token is replaced by its hash.
  */
 export function metadataFor({ safety_identifier: safety, user }: Readonly<Record<string, unknown>>): {
   readonly metadata?: { readonly user_id: string }
