@@ -130,8 +130,8 @@ async function makers() {
 }
 
 /** What each maker has seen again of its first turn, in its last request. */
-function seenAgain(claude: { readonly asked: readonly (readonly { readonly content: unknown }[])[] }) {
-  const signatures = (claude.asked.at(-1) ?? [])
+function seenAgain(claude: { readonly conversations: readonly (readonly { readonly content: unknown }[])[] }) {
+  const signatures = (claude.conversations.at(-1) ?? [])
     .flatMap(({ content }) => content as Block[])
     .map(({ signature }) => signature as unknown)
   const parts = google.bodies.at(-1).contents.flatMap((content: Sent) => content.parts)

@@ -22,7 +22,7 @@ export function withoutChoice(schema: Schema): Schema {
   const words = { anyOf: 'at least one', oneOf: 'exactly one', allOf: 'all' } as const
   const notes = (Object.keys(words) as (keyof typeof words)[])
     .filter((name) => Array.isArray(choices[name]))
-    .map((name) => `The input must match ${words[name]} of these schemas: ${JSON.stringify(choices[name])}`)
+    .map((name) => `The input must fit ${words[name]} of these schemas: ${JSON.stringify(choices[name])}`)
     .filter((note) => note.length <= longestNote)
   const { properties, required } = new Joiner(schema).join(schema, 0)
   return {

@@ -11,9 +11,9 @@ async function answered(reply: VendorReply, model = 'claude-sonnet-5', options: 
   const vendor = await vendorFor(reply)
   const provider = anthropic({ baseURL: vendor.baseURL, apiKey: 'sk-ant-secret', ...options })
   const gateway = await served({ claude: { provider, providerModel: model }, 'all/*': provider })
-  const tell = (stream: boolean, request: object = {}) =>
+  const chat = (stream: boolean, request: object = {}) =>
     resultOfClient(gateway.client, { model: 'claude', ...question, ...request }, stream)
-  return { vendor, tell, ...gateway }
+  return { vendor, chat, ...gateway }
 }
 
 const json =
@@ -48,30 +48,30 @@ const frames =
 const delta = (index: number, fields: object) => ({ type: 'content_block_delta', index, delta: fields })
 const ending = [{ type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: {} }, { type: 'message_stop' }]
 
-describe.each([false, true])('a stream without the beginnings of its blocks, streamed on: %s', (stream) => {
-  test('loses nothing of what was said or thought', async () => {
+describe.each([false, true])('a stream without the starts of its blocks, streamed to the client: %s', (stream) => {
+  test('loses neither text nor reasoning', async () => {
     const thought = delta(0, { type: 'thinking_delta', thinking: 'Hm.' })
-    const said = ['Hello', '!'].map((text) => delta(1, { type: 'text_delta', text }))
-    const { tell } = await answered(
-      frames({ type: 'message_start', message: message({}) }, thought, ...said, ...ending),
+    const texts = ['Hello', '!'].map((text) => delta(1, { type: 'text_delta', text }))
+    const { chat } = await answered(
+      frames({ type: 'message_start', message: message({}) }, thought, ...texts, ...ending),
     )
-    expect(await tell(stream)).toMatchObject({ content: 'Hello!', reasoning: 'Hm.', finish: 'stop' })
+    expect(await chat(stream)).toMatchObject({ content: 'Hello!', reasoning: 'Hm.', finish: 'stop' })
   })
 
-  test('is broken where the name of a call is lost', async () => {
+  test('is a 503 if the name of a tool call is missing', async () => {
     const call = delta(0, { type: 'input_json_delta', partial_json: '{}' })
-    const { tell } = await answered(frames({ type: 'message_start', message: message({}) }, call, ...ending))
-    await expect(tell(stream)).resolves.toMatchObject({ error: { status: 503 } })
+    const { chat } = await answered(frames({ type: 'message_start', message: message({}) }, call, ...ending))
+    await expect(chat(stream)).resolves.toMatchObject({ error: { status: 503 } })
   })
 
-  test('shows nothing of the work of the vendor', async () => {
+  test('omits the results of the vendor’s built-in tools', async () => {
     const block = {
       type: 'content_block_start',
       index: 0,
       content_block: { type: 'server_tool_use', name: 'web_search' },
     }
     const input = delta(0, { type: 'input_json_delta', partial_json: '{"query":"x"}' })
-    const { tell } = await answered(
+    const { chat } = await answered(
       frames(
         { type: 'message_start', message: message({}) },
         block,
@@ -80,14 +80,14 @@ describe.each([false, true])('a stream without the beginnings of its blocks, str
         ...ending,
       ),
     )
-    expect(await tell(stream)).toMatchObject({ content: 'Found.', calls: [] })
+    expect(await chat(stream)).toMatchObject({ content: 'Found.', calls: [] })
   })
 
-  test('that speaks of a failure in a form that is no event is broken', async () => {
-    const { tell } = await answered(
+  test('is a 503 if it reports a failure in an object without a type', async () => {
+    const { chat } = await answered(
       frames({ type: 'message_start', message: message({}) }, { detail: 'no' }, ...ending),
     )
-    await expect(tell(stream)).resolves.toMatchObject({ error: { status: 503 } })
+    await expect(chat(stream)).resolves.toMatchObject({ error: { status: 503 } })
   })
 })
 
@@ -105,7 +105,7 @@ describe.each([false, true])('streamed: %s', (stream) => {
     [500, 'api_error', 'oops', 503, null],
     [504, 'timeout_error', 'late', 503, null],
     [529, 'overloaded_error', 'Overloaded', 503, null],
-  ])('%i %s (%s) becomes %i', async (status, type, text, expected, param) => {
+  ])('maps %i %s (%s) to %i', async (status, type, text, expected, param) => {
     const { client } = await answered(json(refusal(type, text), status))
     const error = await client.chat.completions
       .create({ model: 'claude', ...question, stream, max_tokens: 99, reasoning_effort: 'low' } as never)
@@ -114,24 +114,24 @@ describe.each([false, true])('streamed: %s', (stream) => {
     expect(JSON.stringify(error)).not.toMatch(/vendor-request|x-api-key|secret/)
   })
 
-  test('an account that has run dry is the host’s trouble, not the client’s', async () => {
+  test('maps an account without credit to a 503', async () => {
     const text = 'Your credit balance is too low to access the Anthropic API.'
-    const { tell } = await answered(json(refusal('invalid_request_error', text), 400))
-    expect((await tell(stream)).error).toEqual({ status: 503, code: 'service_unavailable' })
+    const { chat } = await answered(json(refusal('invalid_request_error', text), 400))
+    expect((await chat(stream)).error).toEqual({ status: 503, code: 'service_unavailable' })
   })
 
-  test('a question that is too long says so', async () => {
-    const { tell } = await answered(json(refusal('invalid_request_error', 'prompt is too long: 9 tokens > 8'), 400))
-    expect((await tell(stream)).error).toEqual({ status: 400, code: 'context_length_exceeded' })
+  test('maps a prompt that is too long to context_length_exceeded', async () => {
+    const { chat } = await answered(json(refusal('invalid_request_error', 'prompt is too long: 9 tokens > 8'), 400))
+    expect((await chat(stream)).error).toEqual({ status: 400, code: 'context_length_exceeded' })
   })
 
-  test('a model name of the client’s own that the vendor does not know is a 404', async () => {
+  test('is a 404 for an unknown model that the client chose itself', async () => {
     const { client } = await answered(json(refusal('not_found_error', 'model: nope'), 404))
-    const told = await resultOfClient(client, { model: 'all/nope', ...question }, stream)
-    expect(told.error).toEqual({ status: 404, code: 'model_not_found' })
+    const result = await resultOfClient(client, { model: 'all/nope', ...question }, stream)
+    expect(result.error).toEqual({ status: 404, code: 'model_not_found' })
   })
 
-  test('the wait the vendor asks for is handed on', async () => {
+  test('passes on the vendor’s retry-after', async () => {
     const { url } = await answered(json(refusal('rate_limit_error', 'slow down'), 429, { 'retry-after': '7' }))
     const response = await fetch(`${url}/v1/chat/completions`, {
       method: 'POST',
@@ -142,27 +142,27 @@ describe.each([false, true])('streamed: %s', (stream) => {
     await response.body?.cancel()
   })
 
-  test('a schema that an old model filled in through a tool is the content of the answer', async () => {
+  test('returns the input of the answer tool as content', async () => {
     const content = [{ type: 'tool_use', id: 't', name: 'person', input: { age: 7 } }]
-    const { tell } = await answered(json(message({ content, stop_reason: 'tool_use' })), 'claude-3-haiku')
+    const { chat } = await answered(json(message({ content, stop_reason: 'tool_use' })), 'claude-3-haiku')
     const format = { type: 'json_schema', json_schema: { name: 'person', schema: { type: 'object' } } }
-    const told = await tell(stream, { response_format: format })
-    expect(told).toMatchObject({ content: '{"age":7}', calls: [], finish: 'stop' })
+    const result = await chat(stream, { response_format: format })
+    expect(result).toMatchObject({ content: '{"age":7}', calls: [], finish: 'stop' })
   })
 
-  test('an answer without a reason for its end is broken', async () => {
-    const { tell } = await answered(json(message({ content: [{ type: 'text', text: 'Hi' }], stop_reason: null })))
-    const told = await tell(stream)
-    expect(told.error).toBeDefined()
-    expect(told.finish).toBeNull()
+  test('is an error without a stop reason', async () => {
+    const { chat } = await answered(json(message({ content: [{ type: 'text', text: 'Hi' }], stop_reason: null })))
+    const result = await chat(stream)
+    expect(result.error).toBeDefined()
+    expect(result.finish).toBeNull()
   })
 
-  test('the length of the context ends an answer as the limit does', async () => {
-    const { tell } = await answered(json(message({ stop_reason: 'model_context_window_exceeded' })))
-    expect(await tell(stream)).toMatchObject({ content: '', finish: 'length' })
+  test('maps an exceeded context window to the finish reason "length"', async () => {
+    const { chat } = await answered(json(message({ stop_reason: 'model_context_window_exceeded' })))
+    expect(await chat(stream)).toMatchObject({ content: '', finish: 'length' })
   })
 
-  test('only the client’s name of the model is seen', async () => {
+  test('returns only the public model name', async () => {
     const { client } = await answered(json(message({ content: [{ type: 'text', text: 'Hi' }] })))
     const answer = client.chat.completions.create({ model: 'claude', ...question, stream } as never) as Promise<unknown>
     const seen = stream ? await collect(await answer) : [await answer]
@@ -179,20 +179,20 @@ const events =
     response.end(frames.map((frame) => `event: ${frame.type}\ndata: ${JSON.stringify(frame)}\n\n`).join(''))
   }
 
-test('an error in front of the first word is a status, though the vendor said 200', async () => {
-  const { tell } = await answered(events(start, { type: 'ping' }, refusal('rate_limit_error', 'slow down')))
-  expect((await tell(true)).error).toEqual({ status: 429, code: 'rate_limit_exceeded' })
+test('turns an error inside a 200 before the first content into a status', async () => {
+  const { chat } = await answered(events(start, { type: 'ping' }, refusal('rate_limit_error', 'slow down')))
+  expect((await chat(true)).error).toEqual({ status: 429, code: 'rate_limit_exceeded' })
 })
 
-test('a stream that ends without a reason is broken', async () => {
+test('ends a stream without a stop reason with an error', async () => {
   const block = { type: 'content_block_start', index: 0, content_block: { type: 'text', text: 'Hi' } }
-  const { tell } = await answered(events(start, block, { type: 'message_stop' }))
-  const told = await tell(true)
-  expect(told).toMatchObject({ content: 'Hi', finish: null })
-  expect(told.error).toBeDefined()
+  const { chat } = await answered(events(start, block, { type: 'message_stop' }))
+  const result = await chat(true)
+  expect(result).toMatchObject({ content: 'Hi', finish: null })
+  expect(result.error).toBeDefined()
 })
 
-test('a schema streamed through a tool comes as text, piece by piece', async () => {
+test('streams the input of the answer tool as text', async () => {
   const reply = events(
     start,
     { type: 'content_block_start', index: 0, content_block: { type: 'tool_use', id: 't', name: 'person', input: {} } },
@@ -202,13 +202,13 @@ test('a schema streamed through a tool comes as text, piece by piece', async () 
     { type: 'message_delta', delta: { stop_reason: 'tool_use' }, usage: { output_tokens: 9 } },
     { type: 'message_stop' },
   )
-  const { tell } = await answered(reply, 'claude-3-haiku')
+  const { chat } = await answered(reply, 'claude-3-haiku')
   const format = { type: 'json_schema', json_schema: { name: 'person', schema: { type: 'object' } } }
-  const told = await tell(true, { response_format: format })
-  expect(told).toMatchObject({ content: '{"age":7}', calls: [], finish: 'stop', usage: { completion_tokens: 9 } })
+  const result = await chat(true, { response_format: format })
+  expect(result).toMatchObject({ content: '{"age":7}', calls: [], finish: 'stop', usage: { completion_tokens: 9 } })
 })
 
-test('the vendor is let go as soon as the client has gone', async () => {
+test('closes the connection to the vendor when the client disconnects', async () => {
   const left = Promise.withResolvers<void>()
   const { client } = await answered((request, response) => {
     request.signal.addEventListener('abort', () => left.resolve())
@@ -221,7 +221,7 @@ test('the vendor is let go as soon as the client has gone', async () => {
   await left.promise
 })
 
-test('the vendor’s models are listed', async () => {
+test('lists the vendor’s models', async () => {
   const data = [{ type: 'model', id: 'claude-x', display_name: 'X', created_at: '2026-01-02T03:04:05Z' }]
   const { client, vendor } = await answered(json({ data, has_more: false }))
   const listed = (await client.models.list()).data.find(({ id }) => id === 'all/claude-x')

@@ -32,21 +32,21 @@ function failure(error: unknown): Error {
   return vendorError(readFault({ status: statusOf(error), error, openModel: false }))
 }
 
-describe.skipIf(!hasShared)('what the model thought', () => {
+describe.skipIf(!hasShared)('the model’s thinking', () => {
   const thinking = recordings.filter(({ expect: { round_trip: kept } }) => kept !== undefined)
 
   test.each(thinking.flatMap((each) => [true, false].map((stream) => ({ ...each, wants: stream }))))(
-    'goes back to it untouched: $file, streamed to the client: $wants',
+    'is sent back to it unchanged: $file, streamed to the client: $wants',
     async (recording) => {
       const vendor = await vendorFor(replay(recording))
       const { client } = await served({ claude: anthropic({ baseURL: vendor.baseURL }) })
-      const told = await resultOfClient(client, question, recording.wants)
-      const calls = told.calls.map(({ id, name, arguments: text }) => {
+      const result = await resultOfClient(client, question, recording.wants)
+      const calls = result.calls.map(({ id, name, arguments: text }) => {
         return { id, type: 'function', function: { name, arguments: text } }
       })
-      const answer = { role: 'assistant', content: told.content, ...(calls.length > 0 && { tool_calls: calls }) }
+      const answer = { role: 'assistant', content: result.content, ...(calls.length > 0 && { tool_calls: calls }) }
       const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'done' }))
-      const next = [...question.messages, { ...answer, ...told.extra }, ...results, { role: 'user', content: 'On.' }]
+      const next = [...question.messages, { ...answer, ...result.extra }, ...results, { role: 'user', content: 'On.' }]
 
       await resultOfClient(client, { ...question, messages: next }, false)
 
@@ -59,40 +59,43 @@ describe.skipIf(!hasShared)('what the model thought', () => {
   )
 })
 
-test.skipIf(!hasShared)('four results of parallel calls become one user turn, as in the recorded request', async () => {
-  const { body } = sharedJson('recordings/anthropic/parallel-tool-results.request.json') as { body: Recorded }
-  const vendor = await vendorFor((_, response) => void response.writeHead(500).end())
-  const { client } = await served({ claude: anthropic({ baseURL: vendor.baseURL }) })
-  const [asked, called, answered] = body.messages
-  const calls = called?.content.filter(({ type }) => type === 'tool_use') ?? []
-  const messages = [
-    { role: 'system', content: body.system },
-    { role: 'user', content: asked?.content[0]?.text },
-    {
-      role: 'assistant',
-      content: called?.content[0]?.text,
-      tool_calls: calls.map(({ id, name, input }) => ({
-        id,
-        type: 'function',
-        function: { name, arguments: JSON.stringify(input) },
-      })),
-    },
-    ...(answered?.content ?? []).map(({ tool_use_id: id, content }) => ({ role: 'tool', tool_call_id: id, content })),
-  ]
-  const tools = body.tools.map(({ name, description, input_schema: parameters }) => {
-    return { type: 'function', function: { name, description, parameters } }
-  })
+test.skipIf(!hasShared)(
+  'sends four results of parallel calls in one user turn, as in the recorded request',
+  async () => {
+    const { body } = sharedJson('recordings/anthropic/parallel-tool-results.request.json') as { body: Recorded }
+    const vendor = await vendorFor((_, response) => void response.writeHead(500).end())
+    const { client } = await served({ claude: anthropic({ baseURL: vendor.baseURL }) })
+    const [first, called, answered] = body.messages
+    const calls = called?.content.filter(({ type }) => type === 'tool_use') ?? []
+    const messages = [
+      { role: 'system', content: body.system },
+      { role: 'user', content: first?.content[0]?.text },
+      {
+        role: 'assistant',
+        content: called?.content[0]?.text,
+        tool_calls: calls.map(({ id, name, input }) => ({
+          id,
+          type: 'function',
+          function: { name, arguments: JSON.stringify(input) },
+        })),
+      },
+      ...(answered?.content ?? []).map(({ tool_use_id: id, content }) => ({ role: 'tool', tool_call_id: id, content })),
+    ]
+    const tools = body.tools.map(({ name, description, input_schema: parameters }) => {
+      return { type: 'function', function: { name, description, parameters } }
+    })
 
-  await resultOfClient(client, { model: 'claude', messages, tools, tool_choice: 'auto', max_tokens: 4096 }, false)
+    await resultOfClient(client, { model: 'claude', messages, tools, tool_choice: 'auto', max_tokens: 4096 }, false)
 
-  const { stream: _, ...expected } = body
-  const results = answered?.content.map(({ is_error: __, ...result }) => result)
-  expect(vendor.requests[0]?.json).toEqual({
-    ...expected,
-    model: 'claude',
-    messages: [asked, called, { role: 'user', content: results }],
-  })
-})
+    const { stream: _, ...expected } = body
+    const results = answered?.content.map(({ is_error: __, ...result }) => result)
+    expect(vendor.requests[0]?.json).toEqual({
+      ...expected,
+      model: 'claude',
+      messages: [first, called, { role: 'user', content: results }],
+    })
+  },
+)
 
 interface Recorded {
   readonly system: string

@@ -12,7 +12,7 @@ const lookup = {
 const called = (id: string, text: string) => ({ id, type: 'function', function: { name: 'lookup', arguments: text } })
 
 describe('messages', () => {
-  test('instructions from all over the conversation are joined in front', async () => {
+  test('moves all instructions of the conversation to system', async () => {
     const { sent } = await of('claude-sonnet-5')
     const body = await sent({
       messages: [
@@ -31,14 +31,14 @@ describe('messages', () => {
     expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }])
   })
 
-  test('instructions alone are a question', async () => {
+  test('sends a request with only instructions as a user message', async () => {
     const { sent } = await of('claude-sonnet-5')
     const body = await sent({ messages: [{ role: 'system', content: 'Say hello.' }] })
     expect(body.messages).toEqual([{ role: 'user', content: [{ type: 'text', text: 'Say hello.' }] }])
     expect(body).not.toHaveProperty('system')
   })
 
-  test('neighbours of one role become one message, without empty texts', async () => {
+  test('merges adjacent messages of one role, and drops empty text', async () => {
     const { sent } = await of('claude-sonnet-5')
     const body = await sent({
       messages: [
@@ -67,7 +67,7 @@ describe('messages', () => {
     ])
   })
 
-  test('the results of parallel calls stand together, in front of what the user says next', async () => {
+  test('sends the results of parallel calls together, before the next text of the user', async () => {
     const { sent } = await of('claude-sonnet-5')
     const body = await sent({
       tools: [lookup],
@@ -98,7 +98,7 @@ describe('messages', () => {
     ])
   })
 
-  test('what an assistant said stays beside its calls', async () => {
+  test('keeps the text of an assistant message together with its calls', async () => {
     const { sent } = await of('claude-sonnet-5')
     const body = await sent({
       messages: [
@@ -111,7 +111,7 @@ describe('messages', () => {
     expect(body.messages[2].content).toEqual([{ type: 'tool_result', tool_use_id: 'a', content: [] }])
   })
 
-  test('ids of calls that other vendors made are brought into the form the API takes, on both sides', async () => {
+  test('replaces ids of tool calls that the API rejects, in calls and results', async () => {
     const { sent } = await of('claude-sonnet-5')
     const body = await sent({
       messages: [
@@ -129,7 +129,7 @@ describe('messages', () => {
     expect(ids).toEqual(['functions_lookup_0', 'functions_lookup_0', 'functions_lookup_0_2', 'functions_lookup_0_2'])
   })
 
-  test('arguments that a model wrote wrongly are shown to it, and do not end the conversation', async () => {
+  test('sends broken arguments of an earlier call as text', async () => {
     const { sent } = await of('claude-sonnet-5')
     const body = await sent({
       messages: [
@@ -141,7 +141,7 @@ describe('messages', () => {
     expect(body.messages[1].content[0].input).toEqual({ invalid_arguments: '{"q": "x' })
   })
 
-  test('a result without a call is refused by name', async () => {
+  test('rejects a tool result without a call by name', async () => {
     const { refused } = await of('claude-sonnet-5')
     const messages = [
       { role: 'user', content: 'Hi' },
@@ -150,7 +150,7 @@ describe('messages', () => {
     expect(await refused({ messages })).toMatchObject({ status: 400, param: 'messages[1].tool_call_id' })
   })
 
-  test('a large request, which the gateway did not look into, is checked here', async () => {
+  test('validates a large request, which the gateway has not validated', async () => {
     const { refused } = await of('claude-sonnet-5')
     const filler = { role: 'user', content: 'x'.repeat(20_000) }
     const wrong: readonly [object, string][] = [
@@ -177,14 +177,14 @@ const image = (url: string) => part({ type: 'image_url', image_url: { url, detai
 const file = (data: string) => part({ type: 'file', file: { filename: 'a.pdf', file_data: data } })
 
 describe('images and documents', () => {
-  test('an image by its address', async () => {
+  test('sends the URL of an image', async () => {
     expect(await image('https://example.test/cat.png')).toEqual({
       type: 'image',
       source: { type: 'url', url: 'https://example.test/cat.png' },
     })
   })
 
-  test('an image in a data URL, with parameters, capitals and white space as they are in use', async () => {
+  test('sends the data of a data URL with parameters, upper case and white space', async () => {
     const source = { type: 'base64', media_type: 'image/png', data: 'AAECAw==' }
     for (const url of [
       'data:image/png;base64,AAECAw==',
@@ -198,7 +198,7 @@ describe('images and documents', () => {
     expect((await image('data:image/jpg;base64,AAEC')).source.media_type).toBe('image/jpeg')
   })
 
-  test('a PDF and a text become documents', async () => {
+  test('sends PDF and text files as documents', async () => {
     const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' }
     expect(await file('data:application/pdf;base64,JVBERi0=')).toEqual({
       type: 'document',
@@ -213,7 +213,7 @@ describe('images and documents', () => {
     })
   })
 
-  test('what cannot be shown to the model is refused by name', async () => {
+  test('rejects unsupported content by name', async () => {
     const { refused } = await of('claude-sonnet-5')
     const wrong: readonly [object, string][] = [
       [{ type: 'image_url', image_url: { url: 'data:image/tiff;base64,AAEC' } }, 'image_url.url'],
@@ -230,7 +230,7 @@ describe('images and documents', () => {
     }
   })
 
-  test('cache marks of either kind reach the vendor', async () => {
+  test('passes on cache markers of Anthropic and of OpenAI', async () => {
     const mark = { type: 'ephemeral', ttl: '1h' }
     expect(await part({ type: 'text', text: 'a', cache_control: mark })).toHaveProperty('cache_control', mark)
     expect(await part({ type: 'text', text: 'a', prompt_cache_breakpoint: { mode: 'explicit' } })).toHaveProperty(
@@ -241,7 +241,7 @@ describe('images and documents', () => {
 })
 
 describe('tools', () => {
-  test('a schema reaches the model as it is', async () => {
+  test('passes a schema on unchanged', async () => {
     const { sent } = await of('claude-sonnet-5')
     const parameters = {
       $schema: 'http://json-schema.org/draft-07/schema#',
@@ -255,7 +255,7 @@ describe('tools', () => {
     expect(body).not.toHaveProperty('tool_choice')
   })
 
-  test('a function without parameters takes an empty object', async () => {
+  test('declares a function without parameters with an empty object', async () => {
     const { sent } = await of('claude-sonnet-5')
     const body = await sent({ tools: [{ type: 'function', function: { name: 'f', description: 'F' } }] })
     expect(body.tools).toEqual([{ name: 'f', description: 'F', input_schema: { type: 'object' } }])
@@ -273,13 +273,13 @@ describe('tools', () => {
       false,
       { type: 'tool', name: 'lookup', disable_parallel_tool_use: true },
     ],
-  ])('tool_choice %j with parallel calls %j', async (choice, parallel, expected) => {
+  ])('translates tool_choice %j with parallel calls %j', async (choice, parallel, expected) => {
     const { sent } = await of('claude-sonnet-5')
     const body = await sent({ tools: [lookup], tool_choice: choice, parallel_tool_calls: parallel })
     expect(body.tool_choice).toEqual(expected)
   })
 
-  test('only the allowed tools are offered', async () => {
+  test('declares only the allowed tools', async () => {
     const { sent } = await of('claude-sonnet-5')
     const other = { type: 'function', function: { name: 'other' } }
     const allowed = { mode: 'required', tools: [{ type: 'function', function: { name: 'lookup' } }] }
@@ -291,7 +291,7 @@ describe('tools', () => {
     expect(body.tool_choice).toEqual({ type: 'any' })
   })
 
-  test('calls of the past keep their tools declared when none are offered any more', async () => {
+  test('declares the tools of earlier calls even if the request has none', async () => {
     const { sent } = await of('claude-sonnet-5')
     const body = await sent({
       messages: [
@@ -304,7 +304,7 @@ describe('tools', () => {
     expect(body.tool_choice).toEqual({ type: 'none' })
   })
 
-  test('a choice that fits nothing is refused by name', async () => {
+  test('rejects a tool_choice that matches no tool by name', async () => {
     const { refused } = await of('claude-sonnet-5')
     expect(await refused({ tool_choice: 'required' })).toMatchObject({ status: 400, param: 'tool_choice' })
     const choice = { type: 'function', function: { name: 'nobody' } }
@@ -316,13 +316,13 @@ describe('tools', () => {
     expect(await refused({ tools: [custom] })).toMatchObject({ status: 400, param: 'tools[0].type' })
   })
 
-  test('a model that cannot be forced to call refuses a forced call', async () => {
+  test('rejects a forced call for a model that does not support it', async () => {
     const { refused } = await of('claude-opus-5-5')
     expect(await refused({ tools: [lookup], tool_choice: 'required' })).toMatchObject({ param: 'tool_choice' })
   })
 })
 
-describe('the form of the answer', () => {
+describe('response_format', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -333,7 +333,7 @@ describe('the form of the answer', () => {
   }
   const format = { type: 'json_schema', json_schema: { name: 'person', strict: true, schema } }
 
-  test('a schema holds the model, without the keywords the vendor refuses', async () => {
+  test('sends a schema without the keywords that the vendor rejects', async () => {
     const { sent } = await of('claude-sonnet-5')
     const before = JSON.stringify(schema)
     const body = await sent({ response_format: format })
@@ -352,7 +352,7 @@ describe('the form of the answer', () => {
     expect(JSON.stringify(schema)).toBe(before)
   })
 
-  test('an old model answers through a tool it must call', async () => {
+  test('gives an older model the schema as a forced tool', async () => {
     const { sent } = await of('claude-sonnet-4-20250514')
     const body = await sent({ response_format: format })
     expect(body.tools).toEqual([{ name: 'person', description: expect.any(String), input_schema: schema }])
@@ -360,14 +360,14 @@ describe('the form of the answer', () => {
     expect(body).not.toHaveProperty('output_config')
   })
 
-  test('beside other tools, an old model may call any of them', async () => {
+  test('lets an older model with other tools call any of them', async () => {
     const { sent } = await of('claude-sonnet-4-20250514')
     const body = await sent({ response_format: format, tools: [lookup] })
     expect(body.tools.map(({ name }: { name: string }) => name)).toEqual(['lookup', 'person'])
     expect(body.tool_choice).toEqual({ type: 'any' })
   })
 
-  test('a JSON object is asked for in words', async () => {
+  test('requests a JSON object with an instruction', async () => {
     const { sent } = await of('claude-sonnet-5')
     const body = await sent({ response_format: { type: 'json_object' } })
     expect(body.system).toMatch(/JSON object/)
@@ -392,14 +392,14 @@ describe('thinking', () => {
     expect(body.output_config?.effort).toBe(level)
   })
 
-  test('a budget fits into the limit, and is left out where there is no room', async () => {
+  test('keeps the budget below the limit, and omits it if the limit is too small', async () => {
     const { sent } = await of('claude-sonnet-4-5')
     const budget = async (max_tokens: number) => (await sent({ reasoning_effort: 'low', max_tokens })).thinking
     expect(await budget(1_025)).toEqual({ type: 'enabled', budget_tokens: 1_024 })
     expect(await budget(1_024)).toBeUndefined()
   })
 
-  test('a model that does not think refuses the effort by name', async () => {
+  test('rejects an effort for a model without reasoning by name', async () => {
     const { refused } = await of('claude-3-haiku-20240307')
     expect(await refused({ reasoning_effort: 'low' })).toMatchObject({
       status: 400,
@@ -408,7 +408,7 @@ describe('thinking', () => {
     })
   })
 
-  test('a forced call and a turn whose thoughts were lost are answered without thinking', async () => {
+  test('turns thinking off for a forced call, and for a turn whose thinking the client lost', async () => {
     const { sent } = await of('claude-sonnet-4-5')
     const forced = await sent({ reasoning_effort: 'low', tools: [lookup], tool_choice: 'required' })
     expect(forced).not.toHaveProperty('thinking')
@@ -424,7 +424,7 @@ describe('thinking', () => {
     expect(lost).not.toHaveProperty('thinking')
   })
 
-  test('thoughts come back in the order they had; those of other vendors stay out', async () => {
+  test('restores the order of thinking, and drops that of other vendors', async () => {
     const { sent } = await of('claude-sonnet-5')
     const format = 'anthropic-claude-v1'
     const order = ['thinking', 11, 'thinking', 'thinking', 'call']
@@ -458,26 +458,26 @@ describe('thinking', () => {
 test.each([
   ['another text', { content: 'Let me.' }],
   ['no call', { tool_calls: [] }],
-  ['an order of something else', { order: [3, 'thinking', 'call'] }],
-  ['an order of nonsense', { order: ['thinking', -11, 22, 'call'] }],
-  ['no list', { order: 'thinking' }],
-])('an answer that the client has changed has its thoughts in front: %s', async (_, changed) => {
+  ['an order of other blocks', { order: [3, 'thinking', 'call'] }],
+  ['an invalid order', { order: ['thinking', -11, 22, 'call'] }],
+  ['an order that is not a list', { order: 'thinking' }],
+])('puts the thinking first in a message that the client has changed: %s', async (_, changed) => {
   const { order = [11, 'thinking', 'call'], ...changes } = changed as { order?: unknown }
   const { sent } = await of('claude-sonnet-5')
   const thought = { type: 'reasoning.text', text: 'Hm', signature: 's', format: 'anthropic-claude-v1', order }
-  const said = { content: 'Let me see.', tool_calls: [called('a', '{}')], reasoning_details: [thought], ...changes }
+  const message = { content: 'Let me see.', tool_calls: [called('a', '{}')], reasoning_details: [thought], ...changes }
   const { messages } = await sent({
     tools: [lookup],
     messages: [
       { role: 'user', content: 'Hi' },
-      { role: 'assistant', ...said },
-      ...said.tool_calls.map(() => ({ role: 'tool', tool_call_id: 'a', content: 'one' })),
+      { role: 'assistant', ...message },
+      ...message.tool_calls.map(() => ({ role: 'tool', tool_call_id: 'a', content: 'one' })),
     ],
   })
   expect(messages[1].content.slice(0, 2)).toMatchObject([{ type: 'thinking', signature: 's' }, { type: 'text' }])
 })
 
-test('text of nothing but white space is left out wherever it stands', async () => {
+test('drops blank text everywhere', async () => {
   const { sent } = await of('claude-sonnet-5')
   const blank = [
     { type: 'text', text: ' \n' },
@@ -502,33 +502,33 @@ test('text of nothing but white space is left out wherever it stands', async () 
 })
 
 describe('settings', () => {
-  test('the limit is the client’s, else the registry’s, else the model’s', async () => {
+  test('uses the client’s limit, otherwise the registry’s, otherwise the model’s', async () => {
     const { sent } = await of('claude-sonnet-4-5')
     expect((await sent({ max_tokens: 5 })).max_tokens).toBe(5)
     expect((await sent({ max_completion_tokens: 6, max_tokens: 5 })).max_tokens).toBe(6)
     expect((await sent({})).max_tokens).toBe(64_000)
     expect((await (await of('somebody-else')).sent({})).max_tokens).toBe(4_096)
-    const told = await of('somebody-else', { traits: { 'somebody-else': { maxTokens: 9 } } })
-    expect((await told.sent({})).max_tokens).toBe(9)
+    const configured = await of('somebody-else', { traits: { 'somebody-else': { maxTokens: 9 } } })
+    expect((await configured.sent({})).max_tokens).toBe(9)
   })
 
-  test('temperature and its kin are brought into what the model takes', async () => {
-    const asked = { temperature: 1.7, top_p: 0.5, top_k: 3 }
-    expect(await (await of('claude-sonnet-4-20250514')).sent(asked)).toMatchObject({
+  test('adjusts or drops sampling parameters that the model does not accept', async () => {
+    const sampling = { temperature: 1.7, top_p: 0.5, top_k: 3 }
+    expect(await (await of('claude-sonnet-4-20250514')).sent(sampling)).toMatchObject({
       temperature: 1,
       top_p: 0.5,
       top_k: 3,
     })
-    const crowded = await (await of('claude-sonnet-4-5')).sent(asked)
-    expect(crowded).toMatchObject({ temperature: 1, top_k: 3 })
-    expect(crowded).not.toHaveProperty('top_p')
-    const none = await (await of('claude-sonnet-5')).sent(asked)
-    for (const field of Object.keys(asked)) expect(none).not.toHaveProperty(field)
+    const onlyOne = await (await of('claude-sonnet-4-5')).sent(sampling)
+    expect(onlyOne).toMatchObject({ temperature: 1, top_k: 3 })
+    expect(onlyOne).not.toHaveProperty('top_p')
+    const none = await (await of('claude-sonnet-5')).sent(sampling)
+    for (const field of Object.keys(sampling)) expect(none).not.toHaveProperty(field)
     const thinking = await (await of('claude-sonnet-4-5')).sent({ temperature: 0, reasoning_effort: 'low' })
     expect(thinking).not.toHaveProperty('temperature')
   })
 
-  test('or refused by name, if the host prefers that', async () => {
+  test('rejects them by name if the host chooses so', async () => {
     const options = { sampling: 'refuse' } as const
     const refused = async (model: string, request: object) => (await (await of(model, options)).refused(request)).param
     expect(await refused('claude-sonnet-4-20250514', { temperature: 1.1 })).toBe('temperature')
@@ -539,7 +539,7 @@ describe('settings', () => {
     )
   })
 
-  test('stop, user and service tier have other names', async () => {
+  test('sends stop, user and service tier under the vendor’s names', async () => {
     const { sent, refused } = await of('claude-sonnet-5')
     const body = await sent({ stop: 'END', user: 'u', service_tier: 'default', max_tokens: 1 })
     expect(body).toMatchObject({
@@ -551,7 +551,7 @@ describe('settings', () => {
     expect(await refused({ service_tier: 'flex' })).toMatchObject({ status: 400, param: 'service_tier' })
   })
 
-  test('a user goes there only as a word that identifies nobody', async () => {
+  test('replaces a user that could identify a person by its hash', async () => {
     const { sent } = await of('claude-sonnet-5')
     const id = async (fields: object) => ((await sent(fields)) as { metadata?: { user_id?: string } }).metadata?.user_id
     for (const opaque of ['user-1', '550e8400-e29b-41d4-a716-446655440000', 'a'.repeat(256), '123456']) {
@@ -575,7 +575,7 @@ describe('settings', () => {
     expect(await id({ user: 'u', safety_identifier: null })).toBe('u')
   })
 
-  test('what the model cannot do is refused by the name of the field and of the model', async () => {
+  test('rejects unsupported fields with the names of field and model', async () => {
     const { refused, sent } = await of('claude-sonnet-5')
     for (const [field, value] of Object.entries({
       n: 2,
@@ -599,12 +599,12 @@ describe('settings', () => {
     expect(Object.keys(body).sort()).toEqual(['max_tokens', 'messages', 'model'])
   })
 
-  test('unless the host chose to let it fall', async () => {
+  test('drops unsupported fields if the host chooses so', async () => {
     const { sent } = await of('claude-sonnet-5', { dropParams: ['seed'] })
     expect(await sent({ seed: 1 })).not.toHaveProperty('seed')
   })
 
-  test('the address is the same with and without /v1', async () => {
+  test('accepts a base URL with and without /v1', async () => {
     for (const strip of [false, true]) {
       const { sent, url } = await vendorRequests(
         (baseURL) => anthropic({ baseURL: strip ? baseURL.slice(0, -3) : baseURL }),

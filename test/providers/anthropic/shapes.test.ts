@@ -1,4 +1,4 @@
-/** What Claude thought comes back to it in the blocks it said, or in blocks it takes, whatever way the client goes. */
+/** Claude gets its own blocks back, or blocks that the API accepts, whichever endpoint the client uses. */
 import { anthropic } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import type { ResponseEvent, ResponseObject } from '../../../src/wire/responses.ts'
@@ -17,19 +17,19 @@ const space = (): Block => text('\n\n')
 const shapes: readonly (readonly [name: string, Says])[] = [
   ['thinking, text', { content: [thought(), text()] }],
   ['white space, thinking, text', { content: [space(), thought(), text()] }],
-  ['thinking and text in turns', { content: [thought(), text(), thought(), text()] }],
-  ['thinking alone', { content: [thought()], stop_reason: 'max_tokens' }],
-  ['redacted thinking alone', { content: [redacted()], stop_reason: 'max_tokens' }],
+  ['thinking and text alternating', { content: [thought(), text(), thought(), text()] }],
+  ['only thinking', { content: [thought()], stop_reason: 'max_tokens' }],
+  ['only redacted thinking', { content: [redacted()], stop_reason: 'max_tokens' }],
   ['thinking, redacted, text, call', { content: [thought(), redacted(), text(), call()] }],
   ['text, thinking, call', { content: [text(), thought(), call()] }],
   ['white space, thinking, white space, call', { content: [space(), thought(), space(), call()] }],
   ['two texts between thinking and calls', { content: [thought(), text(), text(), call(), call()] }],
-  ['thinking cut off behind a text', { content: [thought(), text(), thought()], stop_reason: 'max_tokens' }],
-  ['signatures alone, calls and texts mixed', { content: [thought(''), call(), text(), thought(''), call()] }],
+  ['thinking truncated after a text', { content: [thought(), text(), thought()], stop_reason: 'max_tokens' }],
+  ['thinking without text, calls and texts mixed', { content: [thought(''), call(), text(), thought(''), call()] }],
   ['white space and a call', { content: [space(), call()] }],
 ]
 
-/** What the API takes of it. */
+/** The blocks that the API accepts. */
 function acceptable({ content }: Says): Block[] {
   const blocks = content.filter((block) => block.type !== 'text' || block['text'].trim() !== '')
   return blocks.slice(0, blocks.findLastIndex((block) => !isThinking(block)) + 1)
@@ -37,12 +37,12 @@ function acceptable({ content }: Says): Block[] {
 
 const tool = { name: 'lookup', parameters: { type: 'object', properties: { id: { type: 'number' } } } }
 
-interface VendorRequests extends Served {
+interface Session extends Served {
   readonly calls: readonly string[]
   readonly stream: boolean
 }
 
-async function byChat({ client, calls, stream }: VendorRequests): Promise<void> {
+async function byChat({ client, calls, stream }: Session): Promise<void> {
   const request = {
     model: 'm',
     messages: [{ role: 'user' as const, content: 'Hi' }],
@@ -60,13 +60,9 @@ async function byChat({ client, calls, stream }: VendorRequests): Promise<void> 
   await client.chat.completions.create({ ...request, messages: [...request.messages, message, ...next] })
 }
 
-async function responded({ url, stream }: VendorRequests, body: object): Promise<ResponseObject> {
+async function responded({ url, stream }: Session, body: object): Promise<ResponseObject> {
   const tools = [{ type: 'function', ...tool }]
-  const {
-    status,
-    json,
-    text: said,
-  } = await post(url, '/responses', {
+  const { status, json, text } = await post(url, '/responses', {
     model: 'm',
     tools,
     reasoning: { effort: 'high' },
@@ -74,7 +70,7 @@ async function responded({ url, stream }: VendorRequests, body: object): Promise
     ...body,
   })
   expect(status).toBe(200)
-  return stream ? (eventsOf(said).at(-1) as ResponseEvent & { response: ResponseObject }).response : (json as never)
+  return stream ? (eventsOf(text).at(-1) as ResponseEvent & { response: ResponseObject }).response : (json as never)
 }
 
 const outputsOf = (calls: readonly string[]) =>
@@ -82,41 +78,41 @@ const outputsOf = (calls: readonly string[]) =>
     ? calls.map((id) => ({ type: 'function_call_output', call_id: id, output: 'found' }))
     : [{ role: 'user', content: 'Go on' }]
 
-const ways: Readonly<Record<string, (asking: VendorRequests) => Promise<void>>> = {
+const ways: Readonly<Record<string, (session: Session) => Promise<void>>> = {
   'a chat': byChat,
-  async previous_response_id(asking) {
-    const { id } = await responded(asking, { input: 'Hi' })
-    await responded(asking, { previous_response_id: id, input: outputsOf(asking.calls) })
+  async previous_response_id(session) {
+    const { id } = await responded(session, { input: 'Hi' })
+    await responded(session, { previous_response_id: id, input: outputsOf(session.calls) })
   },
-  async 'the items of a response'(asking) {
+  async 'the items of a response'(session) {
     const first = { role: 'user', content: 'Hi' }
-    const { output } = await responded(asking, { input: [first] })
-    await responded(asking, { input: [first, ...output, ...outputsOf(asking.calls)] })
+    const { output } = await responded(session, { input: [first] })
+    await responded(session, { input: [first, ...output, ...outputsOf(session.calls)] })
   },
 }
 
 describe.each(['claude-sonnet-4-5', 'claude-sonnet-5'])('%s', (model) => {
   describe.each(Object.entries(ways))('through %s', (_, way) => {
-    test.each([false, true])('every shape of an answer comes back as it was said; streamed: %s', async (stream) => {
+    test.each([false, true])('sends every combination of blocks back unchanged; streamed: %s', async (stream) => {
       for (const [name, says] of shapes) {
         const vendor = await strictAnthropic([says])
         const serving = await served({ m: { provider: anthropic({ baseURL: vendor.baseURL }), providerModel: model } })
         const calls = says.content.flatMap(({ type, id }) => (type === 'tool_use' ? [id as string] : []))
         await way({ ...serving, calls, stream })
         expect([name, vendor.refusals]).toEqual([name, []])
-        const [, second = []] = vendor.asked
-        const said = second
+        const [, second = []] = vendor.conversations
+        const returned = second
           .filter(({ role }: Message) => role === 'assistant')
           .flatMap(({ content }) => content as Block[])
-        expect([name, said]).toEqual([name, acceptable(says)])
+        expect([name, returned]).toEqual([name, acceptable(says)])
       }
     })
   })
 })
 
-test('what another model of this API thought, signed or not, comes back to it, and to no Claude', async () => {
-  const said = { content: [thought(), { ...thought(), signature: '' }, text(), call()] }
-  const vendor = await strictAnthropic([said])
+test('sends the thinking of another model, signed or not, back only to that model', async () => {
+  const reply = { content: [thought(), { ...thought(), signature: '' }, text(), call()] }
+  const vendor = await strictAnthropic([reply])
   const provider = anthropic({ baseURL: vendor.baseURL })
   const { client } = await served({
     kimi: { provider, providerModel: 'kimi-k2' },
@@ -125,9 +121,12 @@ test('what another model of this API thought, signed or not, comes back to it, a
   const first = { role: 'user' as const, content: 'Hi' }
   const { choices } = await client.chat.completions.create({ model: 'kimi', messages: [first] })
   const message = choices[0]?.message as object
-  const result = { role: 'tool', tool_call_id: said.content[3]?.['id'] as string, content: 'found' }
+  const result = { role: 'tool', tool_call_id: reply.content[3]?.['id'] as string, content: 'found' }
   for (const model of ['kimi', 'claude']) {
     await client.chat.completions.create({ model, messages: [first, message, result] as never })
-    expect([model, vendor.asked.at(-1)?.[1]?.content]).toEqual([model, said.content.slice(model === 'kimi' ? 0 : 2)])
+    expect([model, vendor.conversations.at(-1)?.[1]?.content]).toEqual([
+      model,
+      reply.content.slice(model === 'kimi' ? 0 : 2),
+    ])
   }
 })

@@ -1,9 +1,9 @@
-/** A fake Anthropic that refuses what the real one refuses of a conversation, and says the blocks a test wants. */
+/** A fake Anthropic API that rejects the same conversations as the real one, and responds with scripted blocks. */
 import { vendorFor } from '../../hosted.ts'
 
 export interface Block {
   readonly type: string
-  // oxlint-disable-next-line typescript/no-explicit-any -- a test reads what it expects to be there
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests assert the fields that they read
   readonly [field: string]: any
 }
 
@@ -14,9 +14,9 @@ export interface Message {
 
 export interface StrictVendor {
   readonly baseURL: string
-  /** The conversations that came, oldest first. */
-  readonly asked: Message[][]
-  /** Why conversations were refused. */
+  /** The conversations that it received, oldest first. */
+  readonly conversations: Message[][]
+  /** The reasons of its rejections. */
   readonly refusals: string[]
 }
 
@@ -25,9 +25,9 @@ export interface Says {
   readonly stop_reason?: string
 }
 
-/** Answers with one message after the other, the last one again and again. */
+/** Responds with one message after the other, and repeats the last one. */
 export async function strictAnthropic(answers: readonly Says[]): Promise<StrictVendor> {
-  const asked: Message[][] = []
+  const conversations: Message[][] = []
   const refusals: string[] = []
   const signed = new Map<string, string>()
   for (const { content } of answers) {
@@ -38,7 +38,7 @@ export async function strictAnthropic(answers: readonly Says[]): Promise<StrictV
   }
   const vendor = await vendorFor(({ json }, response) => {
     const { messages, stream, thinking } = json as { messages: Message[]; stream?: boolean; thinking?: Block }
-    asked.push(messages)
+    conversations.push(messages)
     const refusal = fault(messages, signed, thinking?.type === 'enabled')
     if (refusal !== undefined) {
       refusals.push(refusal)
@@ -46,20 +46,20 @@ export async function strictAnthropic(answers: readonly Says[]): Promise<StrictV
       response.writeHead(400, { 'content-type': 'application/json' })
       return void response.end(JSON.stringify({ type: 'error', error }))
     }
-    const said = answers[Math.min(asked.length, answers.length) - 1] as Says
-    const stop = said.stop_reason ?? (said.content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn')
-    const head = { id: `msg_${asked.length}`, type: 'message', role: 'assistant', model: 'claude' }
+    const reply = answers[Math.min(conversations.length, answers.length) - 1] as Says
+    const stop = reply.stop_reason ?? (reply.content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn')
+    const head = { id: `msg_${conversations.length}`, type: 'message', role: 'assistant', model: 'claude' }
     const usage = { input_tokens: 1, output_tokens: 1 }
-    if (stream === true) return void response.writeHead(200, sse).end(framesOf(said.content, { ...head, usage }, stop))
+    if (stream === true) return void response.writeHead(200, sse).end(framesOf(reply.content, { ...head, usage }, stop))
     response.setHeader('content-type', 'application/json')
-    response.end(JSON.stringify({ ...head, content: said.content, stop_reason: stop, usage }))
+    response.end(JSON.stringify({ ...head, content: reply.content, stop_reason: stop, usage }))
   })
-  return { baseURL: vendor.baseURL, asked, refusals }
+  return { baseURL: vendor.baseURL, conversations, refusals }
 }
 
 const sse = { 'content-type': 'text/event-stream' }
 
-/** Why the API refuses these messages. */
+/** The reason why the API rejects these messages; undefined if it accepts them. */
 function fault(messages: readonly Message[], signed: ReadonlyMap<string, string>, thinks: boolean): string | undefined {
   if (messages.length === 0) return 'messages: at least one message is required'
   for (const [index, { role, content }] of messages.entries()) {

@@ -1,4 +1,4 @@
-/** What Claude is held to, and what it is only told: the API refuses more than it can enforce, and shuts open objects. */
+/** Which schemas are enforced, and which are only shown to Claude: the API rejects some schemas, and closes open objects. */
 import { anthropic } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { vendorRequests, type Sent } from '../vendor-requests.ts'
@@ -32,7 +32,7 @@ async function held(tools: object[], response_format?: object): Promise<{ strict
 }
 
 describe('strict tools', () => {
-  test('beyond the twentieth are not strict, and have their schemas as they came', async () => {
+  test('beyond the twentieth are not strict, and keep their schemas', async () => {
     const parameters = object({ q: text })
     const { strict, body } = await held(Array.from({ length: 25 }, (_, index) => tool(`t${index}`, parameters)))
     expect(strict).toEqual(Array.from({ length: 25 }, (_, index) => index < 20))
@@ -40,7 +40,7 @@ describe('strict tools', () => {
     expect(body.tools[24].input_schema).toEqual(parameters)
   })
 
-  test('share 24 optional and 16 union parameters with the form of the answer', async () => {
+  test('share 24 optional and 16 union parameters with the response format', async () => {
     const optional = (count: number) => object(many(count, text), [])
     const unions = (count: number) => object(many(count, { type: ['string', 'null'] }))
     expect(
@@ -56,23 +56,23 @@ describe('strict tools', () => {
   })
 
   test.each<[string, Schema]>([
-    ['a schema that holds itself', recursive],
-    ['the whole schema again', object({ inner: { $ref: '#' } })],
-    ['a schema of somewhere else', object({ inner: { $ref: 'https://example.com/schema' } })],
+    ['a recursive schema', recursive],
+    ['a reference to the whole schema', object({ inner: { $ref: '#' } })],
+    ['a reference to another document', object({ inner: { $ref: 'https://example.com/schema' } })],
     ['a map', { type: 'object', additionalProperties: { type: 'number' } }],
-    ['a map inside', object({ prices: { type: 'object', additionalProperties: { type: 'number' } } })],
+    ['a nested map', object({ prices: { type: 'object', additionalProperties: { type: 'number' } } })],
     ['a map in a list', object({ list: { type: 'array', items: { type: 'object' } } })],
-    ['a map or nothing', object({ map: { type: ['object', 'null'] } })],
-    ['further properties', object({ q: text }, ['q'], { additionalProperties: true })],
-    ['properties by pattern', object({ q: text }, ['q'], { patternProperties: { '^x': text } })],
-    ['a reference among all', object({ q: { allOf: [{ $ref: '#/$defs/Q' }] } }, ['q'], { $defs: { Q: text } })],
-  ])('with %s are not strict, and mean what they meant', async (_, parameters) => {
+    ['a nullable map', object({ map: { type: ['object', 'null'] } })],
+    ['additional properties', object({ q: text }, ['q'], { additionalProperties: true })],
+    ['pattern properties', object({ q: text }, ['q'], { patternProperties: { '^x': text } })],
+    ['a reference in allOf', object({ q: { allOf: [{ $ref: '#/$defs/Q' }] } }, ['q'], { $defs: { Q: text } })],
+  ])('with %s are not strict, and keep their meaning', async (_, parameters) => {
     const { strict, body } = await held([tool('a', parameters), tool('b', object({ q: text }))])
     expect(strict).toEqual([false, true])
     expect(body.tools[0].input_schema).toEqual(parameters)
   })
 
-  test('may name a definition more than once, and need no parameters', async () => {
+  test('may reference a definition more than once, and need no parameters', async () => {
     const twice = object({ from: { $ref: '#/$defs/Q' }, to: { $ref: '#/$defs/Q' } }, ['from', 'to'], {
       $defs: { Q: text },
     })
@@ -82,12 +82,12 @@ describe('strict tools', () => {
   })
 })
 
-describe('the form of the answer', () => {
+describe('the schema of a response', () => {
   test.each<[string, Schema]>([
-    ['holds itself', recursive],
+    ['is recursive', recursive],
     ['is a map', { type: 'object', additionalProperties: { type: 'number' } }],
     ['has too many optional properties', object(many(25, text), [])],
-  ])('is the input of a tool where it %s', async (_, schema) => {
+  ])('becomes the input of a tool if it %s', async (_, schema) => {
     const { sent } = await of()
     const body = await sent({ response_format: answer(schema) })
     expect(body).not.toHaveProperty('output_config')
@@ -96,7 +96,7 @@ describe('the form of the answer', () => {
   })
 })
 
-describe('a tool whose schema is a choice', () => {
+describe('a tool schema with a choice at the top', () => {
   const byId = object({ id: { type: 'number' }, lang: text }, ['id'])
   const byName = object({ name: text, id: { type: 'string' } }, ['name', 'id'])
 
@@ -107,27 +107,30 @@ describe('a tool whose schema is a choice', () => {
     return tools[0].input_schema
   }
 
-  test.each(['anyOf', 'oneOf'])('%s has the properties of all, requires those of each, and says so', async (name) => {
-    for (const strict of [false, true]) {
-      const choice = { description: 'One of two.', [name]: [byId, { $ref: '#/$defs/Name' }], $defs: { Name: byName } }
-      expect(await inputOf(choice, strict)).toEqual({
-        type: 'object',
-        description: expect.stringMatching(/^One of two\.\nThe input must fit .* one of these schemas: \[/),
-        properties: { id: { anyOf: [{ type: 'number' }, { type: 'string' }] }, lang: text, name: text },
-        required: ['id'],
-        $defs: { Name: byName },
-      })
-    }
-  })
+  test.each(['anyOf', 'oneOf'])(
+    '%s is merged: all properties, required if every branch requires them, and a description',
+    async (name) => {
+      for (const strict of [false, true]) {
+        const choice = { description: 'One of two.', [name]: [byId, { $ref: '#/$defs/Name' }], $defs: { Name: byName } }
+        expect(await inputOf(choice, strict)).toEqual({
+          type: 'object',
+          description: expect.stringMatching(/^One of two\.\nThe input must fit .* one of these schemas: \[/),
+          properties: { id: { anyOf: [{ type: 'number' }, { type: 'string' }] }, lang: text, name: text },
+          required: ['id'],
+          $defs: { Name: byName },
+        })
+      }
+    },
+  )
 
-  test('of all requires what any of them does', async () => {
+  test('allOf is merged: required if any branch requires it', async () => {
     const input = await inputOf({ type: 'object', properties: { q: text }, allOf: [byId, { anyOf: [byName] }] })
     expect(input).toMatchObject({ required: ['id', 'name'] })
     expect(Object.keys(input.properties).sort()).toEqual(['id', 'lang', 'name', 'q'])
     expect(input).not.toHaveProperty('allOf')
   })
 
-  test('of itself, many times, is done at once', async () => {
+  test('with many references to itself takes little time', async () => {
     const inner = { anyOf: Array.from({ length: 400 }, () => ({ $ref: '#/$defs/A' })) }
     expect(await inputOf({ ...inner, $defs: { A: { ...inner, properties: many(500, text) } } })).toMatchObject({
       type: 'object',
@@ -135,7 +138,7 @@ describe('a tool whose schema is a choice', () => {
   })
 })
 
-test('an answer to be continued is continued without thinking', async () => {
+test('thinking is off when the model continues an assistant message', async () => {
   for (const model of ['claude-sonnet-4-5', 'claude-3-7-sonnet-latest', 'claude-opus-4-20250514']) {
     const { sent } = await of(model)
     const messages = [
