@@ -1,4 +1,4 @@
-/** What a vendor notices of clients that leave, or read slowly. */
+/** The effect on the vendor of clients that disconnect or read slowly. */
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { request as httpRequest, type IncomingMessage } from 'node:http'
@@ -16,19 +16,19 @@ const chunk = (content: string, finish: string | null = null) => {
 }
 
 describe.each([
-  { client: 'a client that waits', stream: false },
-  { client: 'a client that streams', stream: true },
-])('$client leaves, and the vendor notices within 100 ms:', ({ stream }) => {
+  { client: 'a non-streaming client', stream: false },
+  { client: 'a streaming client', stream: true },
+])('$client disconnects, and the vendor’s connection closes within 100 ms:', ({ stream }) => {
   const contentType = stream ? 'text/event-stream' : 'application/json'
 
   test.each<[string, VendorReply]>([
-    ['before it has answered', () => undefined],
+    ['before the response', () => undefined],
     [
-      'behind the head of its answer',
+      'after the head of the response',
       (_, response) => response.writeHead(200, { 'content-type': contentType }).flushHeaders(),
     ],
     [
-      'in the middle of its answer',
+      'in the middle of the response',
       (_, response) => {
         response.writeHead(200, { 'content-type': contentType })
         response.write(stream ? chunk('Hello') : '{"choices":[')
@@ -46,22 +46,22 @@ describe.each([
       })
       const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
       const leave = new AbortController()
-      const asking = askChat(url, { stream }, { signal: leave.signal })
-      const over = asking.catch(() => undefined)
+      const pending = askChat(url, { stream }, { signal: leave.signal })
+      const done = pending.catch(() => undefined)
       await begun.promise
-      if (stream && phase.includes('middle')) await (await asking).body?.getReader().read()
+      if (stream && phase.includes('middle')) await (await pending).body?.getReader().read()
       const left = performance.now()
       leave.abort()
       took.push((await gone.promise) - left)
-      await over
+      await done
       expect(await receipt()).toMatchObject({ outcome: 'cancelled' })
     }
-    // The quickest, as a busy machine only ever adds to it.
+    // The fastest of all runs, because a busy machine only adds time.
     expect(calmly(Math.min(...took), 100)).toBeLessThan(100)
   })
 })
 
-test('tenants never hear of each other, though three in ten leave and connections are shared', async () => {
+test('accounts never get each other’s responses, although three in ten disconnect and connections are shared', async () => {
   const random = seeded(7)
   const connections = new Map<Socket, { used: number; left: boolean }>()
   const vendor = await vendorFor(async (request, response) => {
@@ -69,7 +69,7 @@ test('tenants never hear of each other, though three in ten leave and connection
     const tag = messages[0].content
     const connection = connections.get(response.socket as Socket) ?? { used: 0, left: false }
     connections.set(response.socket as Socket, connection)
-    expect(connection.left, 'a connection whose request was given up').toBe(false)
+    expect(connection.left, 'a connection with an aborted request is not reused').toBe(false)
     connection.used++
     request.signal.addEventListener('abort', () => (connection.left = true))
     if (stream === true) {
@@ -86,10 +86,10 @@ test('tenants never hear of each other, though three in ten leave and connection
     }
   })
   const { url, receipts } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL, connections: 8 }) } })
-  let heard = 0
+  let finished = 0
 
-  /** One tenant asks again and again, and leaves at a random byte now and then. */
-  async function tenant(number: number): Promise<void> {
+  /** One account sends requests, and sometimes disconnects at a random byte. */
+  async function account(number: number): Promise<void> {
     for (let call = 0; call < 12; call++) {
       const tag = `tag-${number}-${call}-${Math.floor(random() * 1e9)}`
       const stream = random() < 0.7
@@ -98,9 +98,9 @@ test('tenants never hear of each other, though three in ten leave and connection
       const messages = [{ role: 'user', content: tag }]
       let text = ''
       try {
-        const asking = askChat(url, { messages, stream }, { signal: leave.signal })
+        const pending = askChat(url, { messages, stream }, { signal: leave.signal })
         if (leaveAt < 50) setImmediate(() => leave.abort())
-        for await (const piece of (await asking).body as ReadableStream<Uint8Array>) {
+        for await (const piece of (await pending).body as ReadableStream<Uint8Array>) {
           text += Buffer.from(piece).toString('utf8')
           if (text.length > leaveAt) leave.abort()
         }
@@ -109,21 +109,21 @@ test('tenants never hear of each other, though three in ten leave and connection
       }
       const tags = new Set(text.match(/tag-\d+-\d+-\d+/g) ?? [])
       tags.delete(tag)
-      expect([...tags], `what tenant ${number} heard of others`).toEqual([])
+      expect([...tags], `responses of others that account ${number} got`).toEqual([])
       if (!leave.signal.aborted) expect(text).toContain(tag)
-      heard++
+      finished++
     }
   }
 
-  await Promise.all(Array.from({ length: 30 }, (_, number) => tenant(number)))
-  expect(heard).toBe(360)
+  await Promise.all(Array.from({ length: 30 }, (_, number) => account(number)))
+  expect(finished).toBe(360)
   expect(connections.size).toBeGreaterThan(8)
   expect([...connections.values()].some(({ used }) => used > 1)).toBe(true)
   expect(new Set(receipts.map(({ id }) => id)).size).toBe(receipts.length)
   expect(receipts.some(({ outcome }) => outcome === 'cancelled')).toBe(true)
 }, 300_000)
 
-test('a vendor writes no faster than the client reads, and nothing is lost', async () => {
+test('the vendor is slowed down to the client’s pace, and no data is lost', async () => {
   const pieces = 2_000
   const sent = createHash('sha256')
   let written = 0
@@ -140,7 +140,7 @@ test('a vendor writes no faster than the client reads, and nothing is lost', asy
   })
   const { url, receipt } = await hostedWith({ models: { m: openai({ baseURL: vendor.baseURL }) } })
   const response = await slowly(url)
-  // Nobody reads: the vendor comes to a stop when every buffer on the way is full.
+  // The client does not read, so the vendor stops when all buffers are full.
   for (let before = -1; before !== written;) {
     before = written
     await pause(50)
@@ -161,7 +161,7 @@ interface Chunk {
   readonly choices: [{ readonly delta: { readonly content?: string } }]
 }
 
-/** A client that reads nothing of the body until it is told to. */
+/** A client that does not read the body until `resume` is called. */
 function slowly(url: string): Promise<IncomingMessage> {
   const body = '{"model":"m","messages":[{"role":"user","content":"Hi"}],"stream":true}'
   return new Promise((resolve, reject) => {

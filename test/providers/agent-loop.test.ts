@@ -1,4 +1,4 @@
-/** An agent with tools, over models of different makers: nothing but the name of the model changes. */
+/** An agent loop with tools over models of different vendors: only the model name changes. */
 import { isDeepStrictEqual } from 'node:util'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { fromAiSdk } from 'modelhatch/ai-sdk'
@@ -23,7 +23,7 @@ type Answer = OpenAI.ChatCompletionMessage
 
 const picture = 'iVBORw0KGgo='
 
-/** What the model says, turn by turn. */
+/** The model's responses, turn by turn. */
 const scripts: readonly Script[] = [
   {
     reasoning: 'Two places, two calls.',
@@ -62,7 +62,7 @@ const opening: Message[] = [
   },
 ]
 
-/** Runs the loop to its end; gives every message of it. Messages of the model go back as they came. */
+/** Runs the loop and returns all messages. The model's messages are sent back unchanged. */
 async function converse(client: OpenAI, model: string, stream: boolean): Promise<Message[]> {
   const messages = [...opening]
   for (;;) {
@@ -81,7 +81,7 @@ async function converse(client: OpenAI, model: string, stream: boolean): Promise
   }
 }
 
-/** What all vendors must agree on; what each wants to see again is its own affair. */
+/** The part of a message that must be the same for all vendors, without their opaque data. */
 function plain(message: Message): object {
   const { role, content } = message
   const calls = 'tool_calls' in message ? (message.tool_calls ?? []) : []
@@ -91,8 +91,8 @@ function plain(message: Message): object {
 
 const thought = { type: 'thinking', thinking: 'Two places, two calls.', signature: 'signed' }
 
-/** What a vendor wants to see again of its first turn, and whether it does. */
-const seenAgain: Readonly<Record<string, (body: Sent) => boolean>> = {
+/** Whether a vendor got the opaque data of its first turn back. */
+const returnedData: Readonly<Record<string, (body: Sent) => boolean>> = {
   openai: () => true,
   anthropic: ({ messages }) => isDeepStrictEqual(messages[1].content[0], thought),
   gemini: ({ contents }) => contents[1].parts.find((part: Sent) => part.functionCall).thoughtSignature === 'c2lnbmVk',
@@ -110,8 +110,8 @@ const vendors: readonly (readonly [name: string, Dialect, (baseURL: string) => P
   ],
 ]
 
-describe.each([false, true])('three turns, two calls at once and a picture; streamed: %s', (stream) => {
-  test('give the same messages to the client and the same conversation to each vendor', async () => {
+describe.each([false, true])('three turns with parallel calls and an image; streamed: %s', (stream) => {
+  test('give the client the same messages and each vendor the same conversation', async () => {
     const spoken = await Promise.all(
       vendors.map(async ([name, dialect, make]) => {
         const voice = scriptedDialect(
@@ -125,12 +125,12 @@ describe.each([false, true])('three turns, two calls at once and a picture; stre
     const { client } = await served(Object.fromEntries(spoken.map(({ name, entry }) => [name, entry])))
 
     const conversations: object[][] = []
-    const heard: { readonly turns: DialectRequest['turns'] }[][] = []
+    const received: { readonly turns: DialectRequest['turns'] }[][] = []
     for (const { name, voice, vendor } of spoken) {
       conversations.push((await converse(client, name, stream)).map(plain))
-      // Whether the vendor streams is its provider's affair.
-      heard.push(voice.requests.map(({ instructions, turns, tools: offered }) => ({ instructions, turns, offered })))
-      for (const { json } of vendor.requests.slice(1)) expect([name, seenAgain[name]?.(json)]).toEqual([name, true])
+      // Without `stream`, which the provider may choose.
+      received.push(voice.requests.map(({ instructions, turns, tools: offered }) => ({ instructions, turns, offered })))
+      for (const { json } of vendor.requests.slice(1)) expect([name, returnedData[name]?.(json)]).toEqual([name, true])
     }
 
     const [first, ...others] = conversations
@@ -138,19 +138,19 @@ describe.each([false, true])('three turns, two calls at once and a picture; stre
     expect(first?.at(-1)).toMatchObject({ role: 'assistant', content: scripts[2]?.text })
     for (const other of others) expect(other).toEqual(first)
 
-    const [said, ...saidToOthers] = heard
-    expect(said?.[2]?.turns).toMatchObject([
+    const [firstReceived, ...receivedByOthers] = received
+    expect(firstReceived?.[2]?.turns).toMatchObject([
       { role: 'user', images: [picture] },
       { role: 'assistant', text: 'Let me look at both.', calls: [{ name: 'weather' }, { name: 'weather' }] },
       { role: 'user', results: [{ name: 'weather' }, { name: 'weather' }] },
       { role: 'assistant', calls: [{ name: 'now', input: {} }] },
       { role: 'user', results: [{ name: 'now', text: 'noon' }] },
     ])
-    for (const each of saidToOthers) expect(each).toEqual(said)
+    for (const each of receivedByOthers) expect(each).toEqual(firstReceived)
   })
 })
 
-test('a conversation begun with one vendor goes on with the next, whatever the first one left in it', async () => {
+test('a conversation can continue with another vendor, whatever fields the first one added', async () => {
   const spoken = await Promise.all(
     vendors.map(async ([name, dialect, make]) => {
       const voice = scriptedDialect(dialect, () => ({

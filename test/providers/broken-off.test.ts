@@ -1,6 +1,6 @@
 /**
- * Every recorded stream, broken off: at any byte of it the vendor falls silent or the connection dies. What a client is
- * told then is the beginning of the answer and an error, or all of it; never an end that looks whole and is not.
+ * Every recorded stream, truncated at any byte by a normal end or a broken connection. The client must get the beginning
+ * of the response and an error, or the complete response; never an incomplete one that looks complete.
  */
 import { createGateway, type Gateway } from 'modelhatch'
 import { anthropic, gemini, openai, type Provider } from 'modelhatch/providers'
@@ -15,11 +15,11 @@ const vendors =
   'openai azure xai deepseek groq mistral openrouter alibaba proxy perplexity lmstudio anthropic gemini'.split(' ')
 const streams = vendors.flatMap(recordingsOf).filter(({ stream }) => stream)
 
-/** Bytes between two breaks. In the short form a prime, so that all places in frames have their turn. */
+/** Bytes between two truncations. In the short form a prime, so that all positions within frames occur. */
 const stride = long ? 1 : 499
 const atOnce = 8
 
-/** How an answer ends: its last chunk is sent, or its connection is cut. */
+/** How the vendor ends a response: normally, or by closing the connection. */
 const fates = ['ends', 'dies'] as const
 
 const wires: Readonly<Record<string, { path: string; make: (baseURL: string) => Provider }>> = {
@@ -30,24 +30,28 @@ const wires: Readonly<Record<string, { path: string; make: (baseURL: string) => 
   'gemini.streamGenerateContent': { path: 'chat/completions', make: (baseURL) => gemini({ baseURL }) },
 }
 
-interface ChatResult {
+interface StreamResult {
   readonly id: string | undefined
   readonly status: number
-  /** The data of its events, as far as they are the same for the same bytes of the vendor. */
+  /** The data of its events, without generated ids and times. */
   readonly events: readonly string[]
 }
 
-/** The words of the question tell the vendor where to stop. */
-async function ask(gateway: Gateway, path: string, word: string): Promise<ChatResult> {
-  const said = { chat: { messages: [{ role: 'user', content: word }] }, comp: { prompt: word }, resp: { input: word } }
-  const question = said[path.slice(0, 4) as 'chat']
+/** The text of the prompt selects where the vendor stops. */
+async function ask(gateway: Gateway, path: string, word: string): Promise<StreamResult> {
+  const prompts = {
+    chat: { messages: [{ role: 'user', content: word }] },
+    comp: { prompt: word },
+    resp: { input: word },
+  }
+  const prompt = prompts[path.slice(0, 4) as 'chat']
   const options = path === 'responses' ? { store: false } : { stream_options: { include_usage: true } }
   const { signal } = new AbortController()
   const reply = await gateway.handle({
     method: 'POST',
     target: `/v1/${path}`,
     headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
-    body: { state: 'text', text: JSON.stringify({ model: 'm', stream: true, ...question, ...options }) },
+    body: { state: 'text', text: JSON.stringify({ model: 'm', stream: true, ...prompt, ...options }) },
     signal,
   })
   const text = await textOf(reply, signal)
@@ -55,23 +59,23 @@ async function ask(gateway: Gateway, path: string, word: string): Promise<ChatRe
   return {
     id: reply.headers['x-request-id'],
     status: reply.status,
-    events: lines.map((line) => withoutMadeUp(line.replace('data: ', ''))),
+    events: lines.map((line) => withoutGenerated(line.replace('data: ', ''))),
   }
 }
 
-function withoutMadeUp(text: string): string {
+function withoutGenerated(text: string): string {
   return text
     .replaceAll(/(?:call|msg|resp|rs|fc|chatcmpl|cmpl)[-_][0-9a-f]{24,48}/g, 'made')
     .replaceAll(/"(created|created_at|completed_at)":1[78]\d{8}/g, '"$1":0')
 }
 
-/** Throws where `told` is neither the beginning of `whole` and an error, nor all that the vendor called an answer. */
-function judge(told: ChatResult, whole: ChatResult): 'refused' | 'broken' | 'whole' {
-  const events = told.events.map(read)
-  if (told.status !== 200) events.push(JSON.parse(told.events.join('\n')) as Event)
+/** Throws if `result` is neither the beginning of `whole` and an error, nor complete. */
+function judge(result: StreamResult, whole: StreamResult): 'refused' | 'broken' | 'whole' {
+  const events = result.events.map(read)
+  if (result.status !== 200) events.push(JSON.parse(result.events.join('\n')) as Event)
   const errors = events.filter(isError)
   expect(errors.map(codeOf), 'no fault of ours').not.toContain('server_error')
-  if (told.status !== 200) return 'refused'
+  if (result.status !== 200) return 'refused'
   const answer = events.filter((event) => !isCount(event))
   const all = whole.events.map(read).filter((event) => !isCount(event))
   const end = answer.findIndex((event) => isError(event) || isMark(event))
@@ -79,8 +83,8 @@ function judge(told: ChatResult, whole: ChatResult): 'refused' | 'broken' | 'who
   expect(answer.slice(0, end), 'the beginning of the answer').toEqual(all.slice(0, end))
   const rest = answer.slice(end)
   if (errors.length === 0) {
-    const said = JSON.stringify(rest) === JSON.stringify(all.slice(end)) || isEnd(answer[end - 1])
-    expect(said, 'an end that nobody has told must be an error').toBe(true)
+    const complete = JSON.stringify(rest) === JSON.stringify(all.slice(end)) || isEnd(answer[end - 1])
+    expect(complete, 'a stream without an end from the vendor must end with an error').toBe(true)
     return 'whole'
   }
   expect(rest.slice(1).every((event) => isMark(event) || event.type === 'response.failed')).toBe(true)
@@ -94,7 +98,7 @@ interface Event {
   readonly choices?: readonly { readonly finish_reason?: string | null }[]
 }
 
-/** What is null says nothing: it is filled in, or not, as the bytes happened to come. */
+/** Drops null: the gateway fills it in or not, depending on how the bytes arrived. */
 function read(event: string): Event {
   if (!event.startsWith('{')) return { type: event }
   return JSON.parse(event, (_, value: unknown) => (value === null ? undefined : value)) as Event
@@ -112,7 +116,7 @@ function codeOf({ error, code }: Event): string | undefined {
   return error?.code ?? code
 }
 
-/** Usage stands alone, and is estimated where it did not come. */
+/** Whether an event has only usage, which is estimated if the vendor's did not arrive. */
 function isCount({ choices }: Event): boolean {
   return choices?.length === 0
 }
@@ -152,13 +156,13 @@ test.each(streams)('$vendor $file', async (recording) => {
   )
   const work = async () => {
     for (let run = runs.pop(); run !== undefined; run = runs.pop()) {
-      const told = await ask(gateway, path, `stop at ${run.stop}, ${run.fate}`)
+      const result = await ask(gateway, path, `stop at ${run.stop}, ${run.fate}`)
       try {
-        const judged = judge(told, whole)
+        const judged = judge(result, whole)
         seen[judged]++
-        expect(outcomes.get(told.id)).toBe(judged === 'whole' ? 'completed' : 'failed')
+        expect(outcomes.get(result.id)).toBe(judged === 'whole' ? 'completed' : 'failed')
       } catch (error) {
-        throw new Error(`${run.fate} at byte ${run.stop}: ${JSON.stringify(told).slice(0, 2_000)}`, { cause: error })
+        throw new Error(`${run.fate} at byte ${run.stop}: ${JSON.stringify(result).slice(0, 2_000)}`, { cause: error })
       }
     }
   }

@@ -31,8 +31,8 @@ export async function resultOfPieces(pieces: AsyncIterable<ChatPiece> | Iterable
 export async function resultOfClient(client: OpenAI, request: object, stream: boolean): Promise<ChatResult> {
   try {
     if (!stream) return resultOfCompletion((await client.chat.completions.create(request as never)) as never)
-    const asked = { ...request, stream, stream_options: { include_usage: true } }
-    return await resultOfChunks((await client.chat.completions.create(asked as never)) as never)
+    const body = { ...request, stream, stream_options: { include_usage: true } }
+    return await resultOfChunks((await client.chat.completions.create(body as never)) as never)
   } catch (error) {
     return { ...emptyResult(), error: errorOf(error) }
   }

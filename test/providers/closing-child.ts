@@ -1,4 +1,4 @@
-/** Leaves calls to the vendor at the given address in every phase, closes the gateway, and tells what it still holds. */
+/** Starts requests to the vendor at the given URL in every phase, closes the gateway, and prints what it still holds. */
 import { subscribe } from 'node:diagnostics_channel'
 import { createGateway } from 'modelhatch'
 import { mount } from 'modelhatch/fetch'
@@ -18,19 +18,19 @@ const gateway = createGateway({
 })
 const handle = mount(gateway)
 
-/** Asks the vendor for the reply of this name. */
+/** Requests the vendor's reply of this name. */
 function ask(content: string, stream: boolean): Promise<Response> {
   const body = JSON.stringify({ model: 'm', messages: [{ role: 'user', content }], stream })
   const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
   return handle(new Request('http://host/v1/chat/completions', { method: 'POST', headers, body }))
 }
 
-/** Resolves when so many requests have gone out. */
+/** Resolves once this number of requests has been sent. */
 async function reached(count: number): Promise<void> {
   while (requests.length < count) await new Promise<void>((resolve) => (wake = resolve))
 }
 
-// One answered, its connection kept; one left alone in silence; one in the middle; one waiting for its second try.
+// One finished on an idle connection, one without a response, one in the middle of a stream, one waiting for its retry.
 await (await ask('whole', false)).text()
 const silent = ask('silent', false)
 await reached(2)

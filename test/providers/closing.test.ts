@@ -1,4 +1,4 @@
-/** What a process holds of a gateway that was closed: nothing, so that it ends by itself. */
+/** A closed gateway holds no resources, so the process exits. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -20,26 +20,26 @@ const begun: VendorReply = (_, response) => {
 }
 const refusing: VendorReply = (_, response) => void response.writeHead(503).end()
 
-function asked({ json }: VendorRequest): string {
+function nameOf({ json }: VendorRequest): string {
   return (json as { messages: [{ content: string }] }).messages[0].content
 }
 
-test('a process whose gateway was closed, with calls under way in every phase, ends by itself at once', async () => {
-  // By name: requests on several connections do not arrive in the order in which they were sent.
+test('a process exits at once after its gateway closes with requests in every phase', async () => {
+  // Keyed by name, because requests on several connections arrive in any order.
   const replies = new Map(Object.entries({ whole, silent, begun, refusing }))
-  const vendor = await vendorFor((request, response) => replies.get(asked(request))?.(request, response))
+  const vendor = await vendorFor((request, response) => replies.get(nameOf(request))?.(request, response))
   const flags = ['--conditions=modelhatch-source', '--unhandled-rejections=strict', child, vendor.baseURL]
   const running = spawn(process.execPath, flags, { stdio: ['ignore', 'pipe', 'inherit'] })
   onTestFinished(() => void running.kill('SIGKILL'))
-  let said = ''
+  let output = ''
   let closedAt = 0
   running.stdout.on('data', (piece: Buffer) => {
-    said += piece.toString('utf8')
-    if (said.includes('closed')) closedAt ||= performance.now()
+    output += piece.toString('utf8')
+    if (output.includes('closed')) closedAt ||= performance.now()
   })
   const [code] = (await once(running, 'close')) as [number | null]
-  expect({ code, said }).toEqual({ code: 0, said: 'closed []\n' })
+  expect({ code, output }).toEqual({ code: 0, output: 'closed []\n' })
   expect(calmly(performance.now() - closedAt, 1_000)).toBeLessThan(1_000)
-  const aborted = vendor.requests.map((request) => [asked(request), request.signal.aborted])
+  const aborted = vendor.requests.map((request) => [nameOf(request), request.signal.aborted])
   expect(Object.fromEntries(aborted)).toEqual({ whole: false, silent: true, begun: true, refusing: false })
 })

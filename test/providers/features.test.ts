@@ -1,6 +1,6 @@
 /**
- * The table of vendors and features in the readme, made anew: each cell is what became of real requests, one to each
- * kind of model that differs. With `MODELHATCH_UPDATE=1` the readme is written instead of judged.
+ * Rebuilds the guide's table of vendors and features: each cell is the result of real requests, one to each kind of
+ * model that differs. With `MODELHATCH_UPDATE=1` it writes the guide instead of comparing it.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { anthropic, gemini, openai, type PresetName, type Provider } from 'modelhatch/providers'
@@ -10,7 +10,7 @@ import { presets } from '../../src/providers/openai/presets.ts'
 import { vendorFor } from '../hosted.ts'
 import { vendorRequests, type VendorRequests, type Sent } from './vendor-requests.ts'
 import { features, type Feature, type Vendor } from './features.ts'
-import { mediaFeatures, type Asked, type MediaFeature } from './media-features.ts'
+import { mediaFeatures, type MediaRequest, type MediaFeature } from './media-features.ts'
 import { sdkRequests, sdkMedia } from './sdk-requests.ts'
 import { served } from './served.ts'
 
@@ -22,10 +22,10 @@ const titles = ['`openai`', '`anthropic`', '`gemini`', '`fromAiSdk`']
 type Outcome = 'native' | 'emulated' | 'left out' | 'refused'
 type Model = readonly [name: string, asking: Pick<VendorRequests, 'sent'>]
 
-/** The table is about vendors, not about what a host leaves to its callers. */
+/** The table is about vendors, so the gateway lets all cost-changing fields pass. */
 const allow = ['service_tier', 'web_search_options']
 
-/** Those who differ in what they take, the usual one first. */
+/** One model of each kind that differs in its features, the usual one first. */
 async function modelsOf(vendor: Vendor): Promise<Model[]> {
   const named = (make: (baseURL: string) => Provider, names: readonly string[]) =>
     Promise.all(names.map(async (name): Promise<Model> => [name, await vendorRequests(make, name, { allow })]))
@@ -66,7 +66,7 @@ async function modelsOf(vendor: Vendor): Promise<Model[]> {
   }
 }
 
-/** What became of a feature at a vendor: at its usual model, and at others where that differs. */
+/** The result of a feature at a vendor: for its usual model, and for the others if they differ. */
 async function cellOf(feature: Feature, vendor: Vendor, models: readonly Model[]): Promise<string> {
   const outcomes = new Set<Outcome>()
   for (const probe of feature.probes) {
@@ -87,28 +87,28 @@ async function cellOf(feature: Feature, vendor: Vendor, models: readonly Model[]
   return [...outcomes].join(', some ')
 }
 
-/** The same for what is no chat. A vendor that has nothing like it is no use, and that is said before it is asked. */
+/** The same for endpoints other than chat. A vendor without the feature must not receive a request. */
 async function mediaCellOf({ name, ask, models, native }: MediaFeature, vendor: Vendor): Promise<string> {
-  const asked: Asked[] = []
+  const requests: MediaRequest[] = []
   const { baseURL } = await vendorFor(({ url, body }, response) => {
-    asked.push({ url, text: body.toString('latin1') })
+    requests.push({ url, text: body.toString('latin1') })
     response.writeHead(500).end()
   })
   const makers = {
     openai: () => openai({ preset: 'openai', baseURL }),
     anthropic: () => anthropic({ baseURL }),
     gemini: () => gemini({ baseURL }),
-    sdk: () => sdkMedia(asked),
+    sdk: () => sdkMedia(requests),
   }
   const model = { provider: makers[vendor](), providerModel: models[vendor], video: { durations: [4] } }
   const { client } = await served({ model })
   const error = (await ask(client, 'model').catch((thrown: unknown) => thrown)) as APIError
-  if (asked[0] !== undefined && native[vendor]?.(asked[0])) return 'native'
-  expect([error.status, error.param], `${name} at ${vendor}: ${JSON.stringify(asked)}`).toEqual([400, 'model'])
+  if (requests[0] !== undefined && native[vendor]?.(requests[0])) return 'native'
+  expect([error.status, error.param], `${name} at ${vendor}: ${JSON.stringify(requests)}`).toEqual([400, 'model'])
   return '—'
 }
 
-test('the table in the guide is what happens to requests', async () => {
+test('the table in the guide matches the results of real requests', async () => {
   const models = await Promise.all(vendors.map(async (vendor) => [vendor, await modelsOf(vendor)] as const))
   const rows: (readonly [string, string[], string | undefined])[] = []
   for (const feature of features) {

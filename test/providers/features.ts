@@ -1,29 +1,29 @@
-/** What a client may ask of a chat, and how each vendor shows that it was asked: the rows of the table in the readme. */
+/** The features of chats, with the evidence that a vendor received each: the rows of the table in the README. */
 import type { Sent } from './vendor-requests.ts'
 
 /** `anthropic` and `gemini` are bodies of the vendor's requests, `sdk` the options of a model of the AI SDK. */
 export type Vendor = 'openai' | 'anthropic' | 'gemini' | 'sdk'
 
-/** Whether it stands in what the vendor got: in a field of its own (`native`), or in other words (`emulated`). */
+/** Whether the vendor's request has the feature: as a field (`native`), or expressed in another way (`emulated`). */
 type Evidence = (sent: Sent) => boolean
 
 interface Probe {
   readonly request: object
   readonly native: Partial<Record<Vendor, Evidence>>
   readonly emulated?: Partial<Record<Vendor, Evidence>>
-  /** Where it may be missing: what the client gets is the same thing, in another manner or at another price. */
+  /** Vendors where it may be missing, because it changes only the style or the price of the response. */
   readonly leftOut?: Partial<Record<Vendor, Evidence>>
 }
 
 export interface Feature {
   readonly name: string
-  /** One for each thing that the name names. */
+  /** One for each part of the feature. */
   readonly probes: readonly Probe[]
-  /** How, for the readme. */
+  /** An explanation for the README. */
   readonly how?: string
 }
 
-const asked = { role: 'user', content: 'Hi' }
+const hello = { role: 'user', content: 'Hi' }
 const lookup = { type: 'function', function: { name: 'lookup', parameters: { type: 'object' } } }
 const other = { type: 'function', function: { name: 'other', parameters: { type: 'object' } } }
 const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false }
@@ -48,7 +48,7 @@ const config =
 const sameAsSent = (field: string): Partial<Record<Vendor, Evidence>> => ({ openai: inBody(field) })
 const fitted = (field: string) => ({ leftOut: { anthropic: (sent: Sent) => sent[field] === undefined } })
 
-/** The same field at every vendor that has it. */
+/** A probe for one field of the request. */
 const field = (request: object, names: Partial<Record<Vendor, Evidence>>): Probe => ({ request, native: names })
 const schemaByTool: Evidence = (sent) => sent.tool_choice?.name !== undefined && sent.tools.length === 1
 
@@ -58,7 +58,7 @@ export const features: readonly Feature[] = [
     probes: [
       {
         request: {
-          messages: [asked, { role: 'system', content: 'Be kind.' }, { role: 'developer', content: 'Be brief.' }],
+          messages: [hello, { role: 'system', content: 'Be kind.' }, { role: 'developer', content: 'Be brief.' }],
         },
         native: { openai: (sent) => sent.messages.length === 3 },
         emulated: {
@@ -133,7 +133,7 @@ export const features: readonly Feature[] = [
         request: {
           tools: [lookup],
           messages: [
-            asked,
+            hello,
             { role: 'assistant', tool_calls: [called] },
             { role: 'tool', tool_call_id: 'a', content: 'x' },
           ],

@@ -12,7 +12,7 @@ interface Case {
 
 const cases = hasShared ? (sharedJson('corpora/sse.json') as Case[]) : []
 
-describe.skipIf(!hasShared)('every stream of the corpus gives the events of the standard', () => {
+describe.skipIf(!hasShared)('every stream of the corpus yields the events of the standard', () => {
   test.each(cases.map((each) => [each.name, each] as const))('%s', (_, { base64, events, split_at: at = [] }) => {
     const bytes = Buffer.from(base64, 'base64')
     const expected = events.map(({ event, data }) => ({ name: event, data }))
@@ -26,7 +26,7 @@ describe.skipIf(!hasShared)('every stream of the corpus gives the events of the 
   })
 })
 
-test('any events in any framing and any pieces come out as they went in', () => {
+test('parses any events with any line ends from any pieces', () => {
   const lineEnd = fc.constantFrom('\n', '\r', '\r\n')
   const text = fc.string({ unit: 'binary' }).map((each) => each.replaceAll(/[\r\n]/g, ''))
   const frame = fc.record({ name: fc.constantFrom('', 'delta', 'error'), lines: fc.array(text, { minLength: 1 }) })
@@ -43,7 +43,7 @@ test('any events in any framing and any pieces come out as they went in', () => 
   )
 })
 
-test('a frame that does not end is refused, however small the pieces', () => {
+test('rejects a frame above the limit, however small the pieces', () => {
   const framer = new Framer(1_000)
   const push = () => {
     for (let piece = 0; piece <= 1_000; piece++) framer.push(Buffer.from('x'))
@@ -51,7 +51,7 @@ test('a frame that does not end is refused, however small the pieces', () => {
   expect(push).toThrow(expect.objectContaining({ code: 'service_unavailable' }))
 })
 
-test('what came after the last blank line is kept apart: by the standard it is no event', () => {
+test('returns the bytes after the last blank line separately: by the standard they are not an event', () => {
   const framer = new Framer()
   framer.push(Buffer.from('data: 1\n\ndata: [DO'))
   framer.push(Buffer.from('NE]'))
@@ -60,8 +60,8 @@ test('what came after the last blank line is kept apart: by the standard it is n
 
 function read(pieces: Iterable<Buffer>) {
   const framer = new Framer()
-  const slabs = Array.from(pieces, (piece) => framer.push(piece)?.toString('utf8') ?? '')
-  return slabs.flatMap((slab) => slab.split('\n\n')).flatMap((frame) => eventIn(frame) ?? [])
+  const outputs = Array.from(pieces, (piece) => framer.push(piece)?.toString('utf8') ?? '')
+  return outputs.flatMap((output) => output.split('\n\n')).flatMap((frame) => eventIn(frame) ?? [])
 }
 
 function single(bytes: Buffer): Buffer[] {
@@ -82,7 +82,7 @@ function inPieces(bytes: Buffer, sizes: Iterator<number>): Buffer[] {
   return pieces
 }
 
-/** Lone surrogates do not survive UTF-8. */
+/** Without lone surrogates, which UTF-8 cannot encode. */
 function wellFormed({ name, data }: { name: string; data: string }) {
   return { name, data: data.toWellFormed() }
 }

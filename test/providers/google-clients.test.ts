@@ -1,4 +1,4 @@
-/** Google's video vendor of our tests speaks as the real one does: the published clients say so. */
+/** Google's own clients accept the fake video API of our tests. */
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { GenerateVideosOperation, GoogleGenAI } from '@google/genai'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -16,8 +16,8 @@ async function google(script: VideoScript = {}) {
 
 const png = 'iVBORw0KGgo='
 
-/** `generateVideos` of the client is for Vertex AI; the AI SDK still submits to the Gemini API. */
-test('@ai-sdk/google submits a prediction and finds its end', async () => {
+/** `generateVideos` of Google's client supports only Vertex AI; the AI SDK submits to the Gemini API. */
+test('@ai-sdk/google submits a prediction and polls it to its end', async () => {
   const { origin, submissions } = await google()
   const model = createGoogleGenerativeAI({ apiKey: 'k', baseURL: `${origin}/v1beta` }).video('veo-3.1-generate-preview')
   const options = {
@@ -49,7 +49,7 @@ test('@ai-sdk/google submits a prediction and finds its end', async () => {
   })
 })
 
-test('@google/genai finds the end of a prediction on the Gemini API, and downloads it through the redirect', async () => {
+test('@google/genai polls a prediction on the Gemini API to its end, and downloads it through the redirect', async () => {
   const { origin } = await google({ video: Buffer.from('the video itself') })
   const client = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: origin } })
   const submitted = await fetch(`${origin}/v1beta/models/veo-3.1-generate-preview:predictLongRunning`, {
@@ -69,7 +69,7 @@ test('@google/genai finds the end of a prediction on the Gemini API, and downloa
   expect(await readFile(downloadPath, 'utf8')).toBe('the video itself')
 })
 
-test('@google/genai is told what the safety system kept', async () => {
+test('@google/genai gets the reason of a filtered video', async () => {
   const { origin } = await google({ end: 'filtered', unfinished: 0 })
   const client = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: origin } })
   await fetch(`${origin}/v1beta/models/veo-3.1:predictLongRunning`, {
@@ -82,7 +82,7 @@ test('@google/genai is told what the safety system kept', async () => {
   expect(response).toMatchObject({ raiMediaFilteredCount: 1, raiMediaFilteredReasons: [expect.any(String)] })
 })
 
-test('@google/genai submits on Vertex AI and reads the video out of the answer', async () => {
+test('@google/genai submits on Vertex AI and reads the video from the response', async () => {
   const { origin, submissions } = await google({ video: Buffer.from('on vertex') })
   const client = new GoogleGenAI({
     vertexai: true,
@@ -110,7 +110,7 @@ test('@google/genai submits on Vertex AI and reads the video out of the answer',
   expect(Buffer.from(bytes, 'base64').toString()).toBe('on vertex')
 })
 
-test('@google/genai begins an interaction, finds its end and cancels it', async () => {
+test('@google/genai starts an interaction, polls it to its end and cancels it', async () => {
   const { origin, submissions, cancelled } = await google()
   const client = new GoogleGenAI({ apiKey: 'k', httpOptions: { baseUrl: origin } })
   const begun = await client.interactions.create({

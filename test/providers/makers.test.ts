@@ -1,4 +1,4 @@
-/** A conversation with tools goes from maker to maker: none refuses what it carries, each sees again what is its own. */
+/** A conversation with tools moves between vendors: none rejects its fields, and each gets its own opaque data back. */
 import { anthropic, gemini, openai, type Provider } from 'modelhatch/providers'
 import type { VendorReply } from 'modelhatch/testing'
 import { expect, test } from 'vitest'
@@ -13,7 +13,7 @@ const route = ['claude', 'gemini', 'gpt', 'deepseek', 'claude', 'gemini', 'gpt',
 
 const json = { 'content-type': 'application/json' }
 
-/** A vendor that refuses what `fault` finds in a request, and else answers as `says`. */
+/** A vendor that rejects a request if `fault` finds one in it, and otherwise responds with `says`. */
 function strict(fault: (body: Sent, url: string) => string | undefined, says: (turn: number, url: string) => object) {
   const bodies: Sent[] = []
   const refusals: string[] = []
@@ -30,7 +30,7 @@ function strict(fault: (body: Sent, url: string) => string | undefined, says: (t
 }
 
 const called = (id: string) => ({ id, type: 'function', function: { name: 'now', arguments: '{}' } })
-/** `parsed` is what the official client adds to each message. */
+/** Ignores `parsed`, which the official client adds to each message. */
 const unknownIn = (message: object, ...known: string[]) =>
   Object.keys(message).find((key) => key !== 'parsed' && !known.includes(key))
 const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
@@ -43,7 +43,7 @@ const chatOf = (message: object) => ({
   usage,
 })
 
-/** Each call needs a signature of Google's own, or the mark for one that nobody has. */
+/** Each call needs a signature of Google's, or the value for a missing one. */
 const google = strict(
   ({ contents }) =>
     contents
@@ -104,7 +104,7 @@ const deepseek = strict(
 )
 
 async function makers() {
-  const said = [1, 2, 3].map((turn) => ({
+  const replies = [1, 2, 3].map((turn) => ({
     content: [
       { type: 'text', text: '\n\n' },
       { type: 'thinking', thinking: 'Hm.', signature: `claude${turn}` },
@@ -112,7 +112,7 @@ async function makers() {
       { type: 'tool_use', id: `toolu_${turn}`, name: 'now', input: {} },
     ],
   }))
-  const claude = await strictAnthropic(said)
+  const claude = await strictAnthropic(replies)
   for (const { bodies, refusals } of [google, gpt, deepseek]) [bodies.length, refusals.length] = [0, 0]
   const [forGoogle, forGpt, forDeepseek] = await Promise.all(
     [google, gpt, deepseek].map(({ reply }) => vendorFor(reply)),
@@ -129,8 +129,8 @@ async function makers() {
   return { claude, ...(await served(models)) }
 }
 
-/** What each maker has seen again of its first turn, in its last request. */
-function seenAgain(claude: { readonly conversations: readonly (readonly { readonly content: unknown }[])[] }) {
+/** The opaque data of each vendor's first turn in its last request. */
+function returnedData(claude: { readonly conversations: readonly (readonly { readonly content: unknown }[])[] }) {
   const signatures = (claude.conversations.at(-1) ?? [])
     .flatMap(({ content }) => content as Block[])
     .map(({ signature }) => signature as unknown)
@@ -163,7 +163,7 @@ test.each([false, true])('through chats; streamed: %s', async (stream) => {
     messages.push(answer as object, ...results)
   }
   expect(refusals(claude)).toEqual([])
-  expect(seenAgain(claude)).toEqual([true, 'g1', undefined, true])
+  expect(returnedData(claude)).toEqual([true, 'g1', undefined, true])
 })
 
 test.each(['items', 'id'])('through responses, continued by %s', async (by) => {
@@ -184,5 +184,5 @@ test.each(['items', 'id'])('through responses, continued by %s', async (by) => {
     previous = id
   }
   expect(refusals(claude)).toEqual([])
-  expect(seenAgain(claude)).toEqual([true, 'g1', 'gAAAA1', true])
+  expect(returnedData(claude)).toEqual([true, 'g1', 'gAAAA1', true])
 })

@@ -1,9 +1,9 @@
-/** What a client may ask beside chats, and how each vendor shows that it was asked: the last rows of the table in the readme. */
+/** The features of the other endpoints, with the evidence that a vendor received each: the last rows of the README's table. */
 import { toFile, type OpenAI } from 'openai'
 import type { Vendor } from './features.ts'
 
 /** A request to a vendor, or the options of a model of the AI SDK. */
-export interface Asked {
+export interface MediaRequest {
   readonly url: string
   readonly text: string
 }
@@ -11,9 +11,9 @@ export interface Asked {
 export interface MediaFeature {
   readonly name: string
   readonly ask: (client: OpenAI, model: string) => Promise<unknown>
-  /** The vendor's name for a model that can it. */
+  /** The vendor's name for a model with the feature. */
   readonly models: Record<Vendor, string>
-  readonly native: Partial<Record<Vendor, (asked: Asked) => boolean>>
+  readonly native: Partial<Record<Vendor, (sent: MediaRequest) => boolean>>
   readonly how?: string
 }
 
@@ -21,8 +21,8 @@ const picture = () => toFile(Buffer.from('iVBORw0KGgo=', 'base64'), 'a.png', { t
 const sound = () => toFile(Buffer.from('RIFF'), 'a.wav', { type: 'audio/wav' })
 const holds =
   (url: string, ...words: string[]) =>
-  (asked: Asked) =>
-    asked.url.includes(url) && words.every((word) => asked.text.includes(word))
+  (sent: MediaRequest) =>
+    sent.url.includes(url) && words.every((word) => sent.text.includes(word))
 
 const chatters = { anthropic: 'claude-opus-5', sdk: 'mock' }
 

@@ -1,4 +1,4 @@
-/** The vendors' own clients, pointed at the vendors of our tests: what those send is the real wire. */
+/** The vendors' own clients accept the fake APIs of our tests. */
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI, type GenerateContentResponse, type Part } from '@google/genai'
 import { anthropicDialect, geminiDialect, scriptedDialect, type Script } from 'modelhatch/testing'
@@ -17,7 +17,7 @@ const script: Script = {
   usage: { input: 100, cached: 40, output: 30, reasoning: 20 },
 }
 
-/** Answers of a vendor that are neither errors nor vectors. */
+/** The recorded responses of a vendor, without errors and embeddings. */
 function answersOf(vendor: string): Recording[] {
   return recordingsOf(vendor).filter(({ expect: { finish_reason: finish, error } }) => finish && !error)
 }
@@ -49,7 +49,7 @@ describe('@anthropic-ai/sdk', () => {
     return stream ? messages.stream(ask).finalMessage() : messages.create(ask)
   }
 
-  test.each([false, true])('reads what the dialect says, streamed: %s', async (stream) => {
+  test.each([false, true])('reads the responses of the dialect, streamed: %s', async (stream) => {
     const message = await answered(scriptedDialect(anthropicDialect, () => script).reply, stream)
     expect(message.stop_reason).toBe('tool_use')
     expect(message.usage).toMatchObject({ input_tokens: 60, cache_read_input_tokens: 40, output_tokens: 30 })
@@ -61,7 +61,7 @@ describe('@anthropic-ai/sdk', () => {
     ])
   })
 
-  test('hears of each block that it has ended', async () => {
+  test('gets the end of each block', async () => {
     const { messages } = await clientOf(scriptedDialect(anthropicDialect, () => script).reply)
     const ended: string[] = []
     const stream = messages.stream(ask).on('contentBlock', ({ type }) => ended.push(type))
@@ -69,16 +69,16 @@ describe('@anthropic-ai/sdk', () => {
     expect(ended).toEqual(['thinking', 'text', 'tool_use', 'tool_use'])
   })
 
-  test('throws what the dialect refuses', async () => {
+  test('throws the errors of the dialect', async () => {
     const { status, body } = anthropicDialect.errorReply('overloaded', 'busy')
     const refused = answered((_, response) => void response.writeHead(status).end(body), false)
     await expect(refused).rejects.toMatchObject({ status: 529, error: { error: { type: 'overloaded_error' } } })
   })
 
-  // A repeated beginning, which we skip, is an error for the vendor's own client.
+  // Without the recording of a repeated first event, which we skip and the vendor's own client rejects.
   const readable = answersOf('anthropic').filter(({ file }) => !file.startsWith('duplicate-message-start'))
 
-  test.skipIf(!hasShared).each(readable)('reads the recording $file as we do', async (recording) => {
+  test.skipIf(!hasShared).each(readable)('reads the recording $file like our provider', async (recording) => {
     const message = await answered(replay(recording), recording.stream)
     expect(wordsOf(message)).toBe(recording.expect.content)
   })
@@ -96,7 +96,7 @@ describe('@google/genai', () => {
     return responses
   }
 
-  test.each([false, true])('reads what the dialect says, streamed: %s', async (stream) => {
+  test.each([false, true])('reads the responses of the dialect, streamed: %s', async (stream) => {
     const spoken = scriptedDialect(geminiDialect, () => script)
     const responses = await answered(spoken.reply, stream)
     expect(spoken.requests[0]).toMatchObject({ stream, turns: [{ role: 'user', text: 'Hello' }] })
@@ -109,7 +109,7 @@ describe('@google/genai', () => {
     expect(responses.at(-1)?.usageMetadata).toMatchObject({ promptTokenCount: 100, thoughtsTokenCount: 20 })
   })
 
-  test.each([false, true])('throws what the dialect refuses, streamed: %s', async (stream) => {
+  test.each([false, true])('throws the errors of the dialect, streamed: %s', async (stream) => {
     const { status, body } = geminiDialect.errorReply('rate', 'slow')
     const refused = answered(
       (_, response) => void response.writeHead(status, { 'content-type': 'application/json' }).end(body),
@@ -118,8 +118,11 @@ describe('@google/genai', () => {
     await expect(refused).rejects.toMatchObject({ status: 429 })
   })
 
-  test.skipIf(!hasShared).each(answersOf('gemini'))('reads the recording $file as we do', async (recording) => {
-    const responses = await answered(replay(recording), recording.stream)
-    expect(textIn(responses)).toBe(recording.expect.content)
-  })
+  test.skipIf(!hasShared).each(answersOf('gemini'))(
+    'reads the recording $file like our provider',
+    async (recording) => {
+      const responses = await answered(replay(recording), recording.stream)
+      expect(textIn(responses)).toBe(recording.expect.content)
+    },
+  )
 })

@@ -1,4 +1,4 @@
-/** What goes out to a vendor: what the host has set up and the body of the request, nothing else. */
+/** Requests to vendors contain only what the host has configured and the body of the request. */
 import { request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { openai } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
@@ -29,7 +29,7 @@ async function served() {
   return { vendor, ...(await hostedWith({ models: { m: provider } })) }
 }
 
-/** Exactly what a request to the vendor carries. */
+/** All headers of a request to the vendor. */
 function expected(bytes: number, port: string): IncomingHttpHeaders {
   return {
     host: `127.0.0.1:${port}`,
@@ -45,7 +45,7 @@ function expected(bytes: number, port: string): IncomingHttpHeaders {
   }
 }
 
-describe.skipIf(!hasShared)('no header of a client reaches a vendor or moves its request:', () => {
+describe.skipIf(!hasShared)('no header of a client reaches a vendor or redirects its request:', () => {
   const own = [
     'cookie',
     'te',
@@ -59,7 +59,7 @@ describe.skipIf(!hasShared)('no header of a client reaches a vendor or moves its
 
   test.each(all)('$id', async ({ name, value }) => {
     const { vendor, url } = await served()
-    // `Host` is the client's affair: whatever it names, the vendor is the one of the options.
+    // The client may send any `Host`; the vendor is the one of the options.
     const status = await post(url, { [name]: value })
     if (name === 'Host' && status === 400) return
     expect(status).toBe(200)
@@ -69,11 +69,11 @@ describe.skipIf(!hasShared)('no header of a client reaches a vendor or moves its
   })
 })
 
-describe.skipIf(!hasShared)('no field of a body moves the request or changes its key:', () => {
+describe.skipIf(!hasShared)('no field of a body redirects the request or changes its key:', () => {
   test.each(disguises.body_fields)('$id', async ({ field, value }) => {
     const { vendor, url } = await served()
     const response = await askChat(url, { [field]: value })
-    // Fields known to choose a deployment or a key are refused by name.
+    // Fields that are known to choose a deployment or a key are rejected by name.
     if (response.status === 400) {
       expect(await response.text()).toContain(field)
       expect(vendor.requests).toEqual([])
@@ -86,7 +86,7 @@ describe.skipIf(!hasShared)('no field of a body moves the request or changes its
   })
 })
 
-describe.skipIf(!hasShared)('no vendor hears of a model that nobody has named:', () => {
+describe.skipIf(!hasShared)('no request for an unknown model reaches a vendor:', () => {
   test.each(disguises.model_ids)('$id', async ({ model }) => {
     const { vendor, url } = await served()
     expect([400, 404]).toContain((await askChat(url, { model })).status)
@@ -94,7 +94,7 @@ describe.skipIf(!hasShared)('no vendor hears of a model that nobody has named:',
   })
 })
 
-test.skipIf(!hasShared)('a model name of the client’s stays in the body, whatever it looks like', async () => {
+test.skipIf(!hasShared)('a model name that the client chose stays in the body, whatever it looks like', async () => {
   const vendor = await vendorFor((_, response) => void response.writeHead(404).end('{}'))
   const { url } = await hostedWith({ models: { 'v/*': openai({ baseURL: vendor.baseURL }) } })
   const names = disguises.model_ids.flatMap(({ model }) => (typeof model === 'string' && model !== '' ? [model] : []))
@@ -110,38 +110,35 @@ test.skipIf(!hasShared)('a model name of the client’s stays in the body, whate
 })
 
 test.each(['https://user:secret@vendor.example/v1', 'ftp://vendor.example', 'vendor.example', ''])(
-  'the base URL "%s" is refused at once, and not repeated',
+  'rejects the base URL "%s" without repeating it',
   (baseURL) => {
     const message = 'baseURL must be an http(s) URL without credentials, such as "https://api.openai.com/v1"'
     expect(() => openai({ baseURL })).toThrow(new TypeError(message))
   },
 )
 
-test.each([false, true])(
-  'a name the provider has for a model stays between it and the vendor, stream: %s',
-  async (stream) => {
-    const chunk = { id: 'x', created: 1, model: 'theirs', choices: [{ index: 0, delta: { content: 'Hi' } }] }
-    const vendor = await vendorFor((_, response) => {
-      response.setHeader('content-type', 'text/event-stream')
-      response.end(`data: ${JSON.stringify(chunk)}\n\n`.repeat(3).concat('data: [DONE]\n\n'))
-    })
-    const provider = openai({ baseURL: vendor.baseURL, modelNames: { m: 'theirs' } })
-    const { url } = await hostedWith({ models: { m: provider } })
-    const text = await (await askChat(url, { stream })).text()
-    expect(text).toContain('"model":"m"')
-    expect(text).not.toContain('theirs')
-    expect(vendor.requests[0]?.json).toMatchObject({ model: 'theirs' })
-  },
-)
+test.each([false, true])('hides the vendor’s model name from the client, stream: %s', async (stream) => {
+  const chunk = { id: 'x', created: 1, model: 'theirs', choices: [{ index: 0, delta: { content: 'Hi' } }] }
+  const vendor = await vendorFor((_, response) => {
+    response.setHeader('content-type', 'text/event-stream')
+    response.end(`data: ${JSON.stringify(chunk)}\n\n`.repeat(3).concat('data: [DONE]\n\n'))
+  })
+  const provider = openai({ baseURL: vendor.baseURL, modelNames: { m: 'theirs' } })
+  const { url } = await hostedWith({ models: { m: provider } })
+  const text = await (await askChat(url, { stream })).text()
+  expect(text).toContain('"model":"m"')
+  expect(text).not.toContain('theirs')
+  expect(vendor.requests[0]?.json).toMatchObject({ model: 'theirs' })
+})
 
-test('the query of the base URL goes with every request', async () => {
+test('sends the query of the base URL with every request', async () => {
   const vendor = await vendorFor((_, response) => void response.writeHead(500).end())
   const { url } = await hostedWith({ models: { m: openai({ baseURL: `${vendor.baseURL}/?api-version=1` }) } })
   await askChat(url)
   expect(vendor.requests[0]?.url).toBe('/v1/chat/completions?api-version=1')
 })
 
-/** `fetch` does not let everything through. */
+/** Uses `node:http`, because `fetch` rejects some headers. */
 function post(url: string, headers: Record<string, string>): Promise<number | undefined> {
   const body = '{"model":"m","messages":[{"role":"user","content":"Hi"}]}'
   return new Promise((resolve, reject) => {

@@ -10,7 +10,7 @@ import {
 } from 'ai/test'
 import { fromAiSdk } from 'modelhatch/ai-sdk'
 import type { VendorRequests, Sent } from './vendor-requests.ts'
-import type { Asked } from './media-features.ts'
+import type { MediaRequest } from './media-features.ts'
 import { served } from './served.ts'
 
 /** The options that a language model of this version receives. Throws the gateway's error if it rejects the request. */
@@ -35,9 +35,9 @@ export async function sdkRequests(version: 'v2' | 'v3' | 'v4', urls: boolean): P
 }
 
 /** A provider of the SDK whose models record their requests. */
-export function sdkMedia(asked: Asked[]): ReturnType<typeof fromAiSdk> {
+export function sdkMedia(requests: MediaRequest[]): ReturnType<typeof fromAiSdk> {
   const record = (url: string) => async (options: object) => {
-    asked.push({ url, text: JSON.stringify(options) })
+    requests.push({ url, text: JSON.stringify(options) })
     throw new Error('recorded, not served')
   }
   const provider = new MockProviderV4({

@@ -1,4 +1,4 @@
-/** How long a vendor is waited for: only while somebody waits. */
+/** The timeouts of a vendor's response, which run only while a reader waits. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { Client, type ClientOptions } from '../../src/providers/client.ts'
@@ -7,7 +7,7 @@ import { vendorFor } from '../hosted.ts'
 
 const idleMs = 60
 
-/** An answer whose body is written by the test, piece by piece. */
+/** A response whose body the test writes piece by piece. */
 async function transferOf(
   options: Partial<ClientOptions> = { idleMs },
 ): Promise<{ transfer: Transfer; write: (piece: string) => void }> {
@@ -22,7 +22,7 @@ async function transferOf(
   return { transfer, write: await begun.promise }
 }
 
-test('a reader that takes its time finds the vendor as patient as before', async () => {
+test('a slow reader does not cause a timeout', async () => {
   const { transfer, write } = await transferOf()
   write('one')
   expect(String((await transfer.next()).value)).toBe('one')
@@ -31,14 +31,14 @@ test('a reader that takes its time finds the vendor as patient as before', async
   expect(String((await transfer.next()).value)).toBe('two')
 })
 
-test('a vendor that falls silent while it is waited for is given up', async () => {
+test('a vendor that stops sending while the reader waits causes a timeout', async () => {
   const { transfer, write } = await transferOf()
   write('one')
   await transfer.next()
   await expect(transfer.next()).rejects.toMatchObject({ code: 'service_unavailable', retry: 'next' })
 })
 
-test('the time for the first byte is over with the first byte, however slowly the reader goes on', async () => {
+test('the timeout of the first byte ends with the first byte, even for a slow reader', async () => {
   const { transfer, write } = await transferOf({ firstByteMs: idleMs })
   write('one')
   await transfer.next()
@@ -47,14 +47,14 @@ test('the time for the first byte is over with the first byte, however slowly th
   expect(String((await transfer.next()).value)).toBe('two')
 })
 
-test('all of a body has to be there within the time that is given for it, however steadily it drips', async () => {
+test('the timeout of a whole body applies even if the body arrives steadily', async () => {
   const { transfer, write } = await transferOf({})
   const dripping = setInterval(() => write('drip'), idleMs / 4)
   onTestFinished(() => clearInterval(dripping))
   await expect(transfer.bytes(1_000_000, { withinMs: idleMs })).rejects.toMatchObject({ code: 'service_unavailable' })
 })
 
-test('a host may wait without a bound', async () => {
+test('a timeout may be very long', async () => {
   const { transfer, write } = await transferOf({ firstByteMs: Infinity, idleMs: Infinity, connectMs: Infinity })
   for (const piece of ['one', 'two']) {
     const next = transfer.next()
