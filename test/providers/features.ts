@@ -1,4 +1,4 @@
-/** The features of chats, with the evidence that a vendor received each: the rows of the table in the README. */
+/** The features of chats, with the evidence that a vendor received each: the rows of the table in the guide. */
 import type { Sent } from './vendor-requests.ts'
 
 /** `anthropic` and `gemini` are bodies of the vendor's requests, `sdk` the options of a model of the AI SDK. */
@@ -19,7 +19,7 @@ export interface Feature {
   readonly name: string
   /** One for each part of the feature. */
   readonly probes: readonly Probe[]
-  /** An explanation for the README. */
+  /** An explanation for the guide. */
   readonly how?: string
 }
 

@@ -1,4 +1,4 @@
-/** The features of the other endpoints, with the evidence that a vendor received each: the last rows of the README's table. */
+/** The features of the other endpoints, with the evidence that a vendor received each: the last rows of the guide's table. */
 import { toFile, type OpenAI } from 'openai'
 import type { Vendor } from './features.ts'
 
