@@ -1,4 +1,4 @@
-/** The AI SDK's OpenAI provider as it is by default, over responses; its completion and embedding models. */
+/** The AI SDK's OpenAI provider in its default mode, over responses, and its completion and embedding models. */
 import { createOpenAI, type OpenAIProvider } from '@ai-sdk/openai'
 import { embed, embedMany, generateText, isStepCount, Output, streamText, tool, type ModelMessage } from 'ai'
 import { defineProvider, finish, reasoning, text, toolCall, type Call } from 'modelhatch/providers'
@@ -43,7 +43,7 @@ describe.each(['demo', 'passed'])('responses of %s', (id) => {
     expect((await usage).outputTokens).toBe(9)
   })
 
-  // By default the history is sent as references to what is stored; without it, whole.
+  // By default the history is sent as references to stored items; without storing, completely.
   test.each([true, false])('tools over several steps (store: %s)', async (store) => {
     const options = {
       model: provider(id),
@@ -59,7 +59,7 @@ describe.each(['demo', 'passed'])('responses of %s', (id) => {
     expect(await streamed.text).toContain('weather says: Rain in Paris')
   })
 
-  test('a dialogue, each turn sent with what came before', async () => {
+  test('a dialogue, with the history in each request', async () => {
     const messages: ModelMessage[] = [{ role: 'user', content: 'My name is Ada.' }]
     const first = await generateText({ model: provider(id), messages })
     messages.push(...first.responseMessages, { role: 'user', content: 'What is my name?' })
@@ -77,7 +77,7 @@ describe.each(['demo', 'passed'])('responses of %s', (id) => {
     expect(second.text).toContain('Ada')
   })
 
-  test('an object of a schema', async () => {
+  test('an object with a schema', async () => {
     const schema = z.object({ name: z.string(), minutes: z.int().positive() })
     const { output } = await generateText({
       model: provider(id),
@@ -93,7 +93,7 @@ describe.each(['demo', 'passed'])('responses of %s', (id) => {
     expect(await streamed.output).toMatchObject({ name: 'Soup' })
   })
 
-  test('cut at the limit', async () => {
+  test('a response truncated at the limit', async () => {
     const { finishReason } = await generateText({
       model: provider(id),
       prompt: 'Count from 1 to 99',
@@ -103,7 +103,7 @@ describe.each(['demo', 'passed'])('responses of %s', (id) => {
   })
 })
 
-test('reasoning is shown to those who ask for a summary, and goes back to the model with its calls', async () => {
+test('reasoning is sent on request for a summary, and sent back to the model with its calls', async () => {
   const asked: ChatRequest[] = []
   const thinker = defineProvider({
     name: 'thinker',
@@ -115,7 +115,7 @@ test('reasoning is shown to those who ask for a summary, and goes back to the mo
         yield finish('stop', usageOf(1, 1))
       } else {
         yield toolCall({ id: 'call_1', name: 'weather', arguments: '{"location":"Rome"}' })
-        // Signatures come when all has been said.
+        // Signatures follow the content.
         yield { choices: [{ delta: { reasoning_details: [{ type: 'reasoning.text', signature: 'abc' }] } }] }
         yield finish('tool_calls', usageOf(1, 1))
       }
@@ -152,13 +152,13 @@ test('reasoning is shown to those who ask for a summary, and goes back to the mo
 })
 
 describe.each(['demo', 'passed'])('%s', (id) => {
-  test('completes text, whole and in a stream', async () => {
+  test('completes text, streamed and not', async () => {
     const { text: said } = await generateText({ model: provider.completion(id), prompt: 'Count from 1 to 3' })
     expect(said).not.toBe('')
     expect(await streamText({ model: provider.completion(id), prompt: 'Count from 1 to 3' }).text).toBe(said)
   })
 
-  test('embeds one text and many', async () => {
+  test('embeds one text and several', async () => {
     const model = provider.embedding(id)
     const providerOptions = { openai: { dimensions: 16 } }
     const one = await embed({ model, value: 'a cat', providerOptions })

@@ -67,7 +67,7 @@ describe.each(Object.entries(clients))('%s', (_, modelOf) => {
       expect((await result.usage).outputTokens).toBe(9)
     })
 
-    test('tools, called in parallel, and the answer to what they give', async () => {
+    test('tools called in parallel, and the response to their results', async () => {
       const result = await generateText({
         model: modelOf(id),
         prompt: 'Tell me the weather and the time in Oslo.',
@@ -82,7 +82,7 @@ describe.each(Object.entries(clients))('%s', (_, modelOf) => {
       expect(result.text).toBe('weather says: Rain in Oslo\ntime says: Noon in Oslo')
     })
 
-    test('tools in a stream', async () => {
+    test('streamed tool calls', async () => {
       const result = streamText({
         model: modelOf(id),
         prompt: 'Tell me the weather and the time in Oslo.',
@@ -96,7 +96,7 @@ describe.each(Object.entries(clients))('%s', (_, modelOf) => {
       expect(await result.text).toContain('Rain in Oslo')
     })
 
-    test('an object of a schema, whole and in a stream', async () => {
+    test('an object with a schema, streamed and not', async () => {
       const output = Output.object({ schema: Recipe })
       const whole = await generateText({ model: modelOf(id), output, prompt: 'A recipe with name=Soup' })
       expect(whole.output).toMatchObject({ name: 'Soup', steps: expect.arrayContaining([]) })
@@ -125,7 +125,7 @@ describe.each(Object.entries(clients))('%s', (_, modelOf) => {
     })
   })
 
-  test('errors carry status, body and whether another try helps', async () => {
+  test('errors have status, body and whether a retry helps', async () => {
     const unknown = await failing(modelOf('gpt-4'))
     expect(APICallError.isInstance(unknown) && unknown).toMatchObject({ statusCode: 404, isRetryable: false })
     expect(await failing(modelOf('demo', 'sk-wrong'))).toMatchObject({ statusCode: 401, isRetryable: false })

@@ -1,4 +1,4 @@
-/** OpenAI's own client for Azure, and what others send there. */
+/** OpenAI's client for Azure, and requests of other clients for Azure. */
 import { AzureOpenAI, toFile } from 'openai'
 import { describe, expect, test } from 'vitest'
 import { createGateway, type GatewayOptions } from 'modelhatch'
@@ -20,8 +20,8 @@ async function client(more: { deployment?: string } = {}): Promise<AzureOpenAI> 
 
 const messages = [{ role: 'user' as const, content: 'Reply with exactly: pong' }]
 
-describe('the client for Azure', () => {
-  test.each(['demo', 'org/demo'])('chats with %s, whole and streamed', async (model) => {
+describe('the official client for Azure', () => {
+  test.each(['demo', 'org/demo'])('chats with %s, streamed and not', async (model) => {
     const azure = await client()
     const whole = await azure.chat.completions.create({ model, messages })
     expect([whole.model, whole.choices[0]?.message.content]).toEqual([model, 'pong'])
@@ -32,13 +32,13 @@ describe('the client for Azure', () => {
     expect(said).toBe('pong')
   })
 
-  test('has a deployment of its own, whatever a request names', async () => {
+  test('uses its own deployment, whatever model a request names', async () => {
     const azure = await client({ deployment: 'demo' })
     const { model, choices } = await azure.chat.completions.create({ model: 'something', messages })
     expect([model, choices[0]?.message.content]).toEqual(['demo', 'pong'])
   })
 
-  test('responds, embeds, draws, transcribes and lists', async () => {
+  test('supports responses, embeddings, images, transcriptions and the model list', async () => {
     const azure = await client()
     const response = await azure.responses.create({ model: 'demo', input: 'Reply with exactly: pong' })
     expect(response.output_text).toBe('pong')
@@ -69,12 +69,12 @@ test.each([
   '/openai/deployments/demo/chat/completions?api-version=2024-10-21',
   '/openai/deployments/demo/chat/completions',
   '/openai/deployments/org%2Fdemo/chat/completions',
-])('%s is a chat; the model may stand in the path alone', async (path) => {
+])('%s is a chat; the model may be in the path only', async (path) => {
   const body = path.includes('deployments') ? chat : JSON.stringify({ model: 'demo', messages })
   expect(await ask(await served(), path, key, body)).toMatchObject({ status: 200 })
 })
 
-test('a form gets the model of its path, in place of its own', async () => {
+test('the model in the path replaces that of a form', async () => {
   const url = await served()
   for (const own of [undefined, 'demo']) {
     const form = new FormData()
@@ -92,13 +92,13 @@ test.each([
   ['/openai/deployments/nothing/chat/completions', 404],
   ['/openai/deployments/demo/nothing', 404],
   ['/openai/nothing', 404],
-])('%s is refused in the form of the gateway', async (path, status) => {
+])('%s is rejected with an error of the gateway', async (path, status) => {
   const answer = await ask(await served(), path, key)
   expect(answer.status).toBe(status)
   expect(JSON.parse(answer.text)).toHaveProperty('error.message')
 })
 
-test('without the option these paths are the host’s', async () => {
+test('without the option these paths are left to the host', async () => {
   const gateway = createGateway({ models })
   expect(gateway.serves('/openai/deployments/demo/chat/completions')).toBe(false)
   expect(createGateway({ models, azure: true }).serves('/openai/deployments/demo/chat/completions')).toBe(true)
@@ -110,19 +110,19 @@ test.each([
   ['api-key', 'sk-wrong', 401],
   ['x-api-key', 'sk test', 401],
   ['x-api-key', '', 401],
-])('the key may stand in %s: %j', async (name, value, status) => {
+])('the key may be in %s: %j', async (name, value, status) => {
   const url = await served({ azure: false })
   const body = JSON.stringify({ model: 'demo', messages })
   expect(await ask(url, '/v1/chat/completions', { [name]: value }, body)).toMatchObject({ status })
 })
 
-test('a bearer key counts before the others', async () => {
+test('a bearer key takes precedence over the others', async () => {
   const headers = { authorization: 'Bearer sk-wrong', 'api-key': 'sk-test' }
   expect(await ask(await served(), '/openai/v1/chat/completions', headers)).toMatchObject({ status: 401 })
 })
 
 describe('the default model', () => {
-  test('is that of requests which name none', async () => {
+  test('is used for requests without a model', async () => {
     const url = await served({ defaultModel: 'demo' })
     for (const model of [undefined, null, '']) {
       const { status, text } = await ask(url, '/v1/chat/completions', key, JSON.stringify({ messages, model }))
@@ -132,7 +132,7 @@ describe('the default model', () => {
     expect(JSON.parse(text)).toMatchObject({ model: 'org/demo' })
   })
 
-  test('counts for forms too', async () => {
+  test('is used for forms too', async () => {
     const form = new FormData()
     form.set('file', new File([wav({ seconds: 1 })], 'sound.wav'))
     const url = await served({ defaultModel: 'demo-transcription' })

@@ -1,6 +1,6 @@
 /**
- * Requests as the Codex command line sends them: nothing stored, groups of tools, tools of the vendor, encrypted
- * reasoning, the whole history each turn, items without ids. What it needs of the answer is read the way it reads it.
+ * Requests as the Codex command line sends them: nothing stored, groups of tools, vendor tools, encrypted reasoning,
+ * the whole history in each request, items without ids. Responses are read the way Codex reads them.
  */
 import { defineProvider, finish, reasoning, text, toolCall, type Call } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
@@ -22,7 +22,7 @@ const shell = {
   },
 }
 
-/** About forty kilobytes, as the real one. */
+/** About 40 KB, like the real one. */
 function requestOf(input: readonly InputItem[]) {
   return {
     model: 'm',
@@ -56,7 +56,7 @@ function requestOf(input: readonly InputItem[]) {
   }
 }
 
-/** Items as Codex takes them from `output_item.done`; it fails unless the stream says that it is complete. */
+/** Items as Codex reads them from `output_item.done`. Fails unless the stream reports completion. */
 async function turn(url: string, input: readonly InputItem[]) {
   const response = await fetch(`${url}/v1/responses`, {
     method: 'POST',
@@ -97,7 +97,7 @@ function withoutId(item: OutputItem): InputItem {
 }
 
 describe('a task of several turns', () => {
-  test('runs tools of every kind, and the model sees again what it thought', async () => {
+  test('calls tools of every kind, and the model receives its reasoning again', async () => {
     const asked: ChatRequest[] = []
     const steps = [
       { name: 'shell', arguments: '{"command":["ls"]}' },

@@ -1,4 +1,4 @@
-/** A `fetch` for real clients that reads everything they get, and finds the faults in it. */
+/** A `fetch` for real clients that validates every response they receive. */
 import { faults } from '../openapi.ts'
 import { hasShared } from '../shared.ts'
 import { streamFaults, type Chunk } from './stream-rules.ts'
@@ -6,11 +6,11 @@ import { typedFaults } from './typed-events.ts'
 
 export interface Judge {
   readonly fetch: typeof globalThis.fetch
-  /** Whatever was wrong with the answers so far, once they have been read to the end. Empties the list. */
+  /** Removes and returns the faults so far, after all responses have been read to the end. */
   readonly verdict: () => Promise<string[]>
 }
 
-/** What the document calls the answers of each endpoint: whole, and each event. */
+/** The schema names for the responses of each endpoint, non-streaming and for each event. */
 const answers: readonly (readonly [path: RegExp, whole: string, event?: string])[] = [
   [/\/models$/, 'ListModelsResponse'],
   [/\/models\/.+/, 'Model'],
@@ -21,9 +21,9 @@ const answers: readonly (readonly [path: RegExp, whole: string, event?: string])
   [/\/audio\/transcriptions$/, 'CreateTranscriptionResponseJson'],
 ]
 
-/** Endpoints whose events name their own type. */
+/** Endpoints whose events have a type. */
 const typed = /\/(?:images|audio)\//
-/** Endpoints that answer in plain text when they are asked to. */
+/** Endpoints that can respond in plain text. */
 const plain = /\/audio\//
 
 export function judge(): Judge {
@@ -32,7 +32,7 @@ export function judge(): Judge {
     async fetch(input, init) {
       const response = await fetch(input, init)
       const { protocol, pathname } = new URL(response.url)
-      // The official client tries out what `fetch` can do on an empty data URL.
+      // The official client tests the features of `fetch` with an empty data URL.
       if (protocol === 'data:') return response
       pending.push(faultsOf(pathname, response.clone()))
       return response
@@ -44,7 +44,7 @@ export function judge(): Judge {
 }
 
 async function faultsOf(path: string, response: Response): Promise<string[]> {
-  // A client that leaves does not read to the end: then there is nothing to judge.
+  // A client that disconnects does not read to the end, so its response cannot be validated.
   const text = await response.text().catch(() => undefined)
   if (text === undefined) return []
   const found = response.headers.has('x-request-id') ? [] : [`${path} without x-request-id`]
@@ -62,7 +62,7 @@ async function faultsOf(path: string, response: Response): Promise<string[]> {
   return [...found, ...events, ...streamFaults(chunks, data.at(-1)?.slice(6) ?? '')]
 }
 
-/** The form of a transcript shows in its fields. */
+/** The schema of a transcript depends on its fields. */
 function wholeSchema(schema: string, text: string): string {
   const { task, language } = JSON.parse(text) as { task?: string; language?: string }
   if (task === undefined) return schema
@@ -71,8 +71,8 @@ function wholeSchema(schema: string, text: string): string {
 
 function byDocument(schema: string, value: unknown): string[] {
   if (!hasShared) return []
-  // The document knows vectors only as lists of numbers, not in the base64 that its own clients ask for.
-  // Of the sizes of images it knows three.
+  // The document has no vectors in base64, although the official clients request them.
+  // The document has only three of the image sizes.
   const unknown = /\/data\/\d+\/embedding must be array|^Image\w+\/size must be equal to one of/
   return faults(schema, value).filter((fault) => !unknown.test(fault))
 }

@@ -1,4 +1,4 @@
-/** Real clients against the quick start: images, edits of them, and transcriptions, on the demo model and on a vendor's. */
+/** Real clients against the quick start: images, edits and transcriptions, with the demo model and that of a vendor. */
 import { createOpenAI } from '@ai-sdk/openai'
 import { generateImage, transcribe } from 'ai'
 import OpenAI, { toFile } from 'openai'
@@ -24,7 +24,7 @@ const sound = wav({ seconds: 2.5, channels: 2 })
 const statement =
   'This recording is 2.5 seconds long. It has 2 channels. Each holds 16000 samples a second, of 16 bits.'
 
-/** A small white picture, and a mask that lets its left half be edited. */
+/** A small white image, and a mask for its left half. */
 async function drawing() {
   const white = new Uint8Array(64 * 64 * 4).fill(255)
   const mask = white.map((value, at) => (at % 4 === 3 && (at >> 2) % 64 < 32 ? 0 : value))
@@ -50,7 +50,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 describe.each(['demo-image', 'openai/gpt-9'])('images of %s', (model) => {
-  test('a picture of the size asked for, the same for the same prompt', async () => {
+  test('an image of the requested size, the same for the same prompt', async () => {
     const [one, same, other] = await Promise.all(
       ['a cat', 'a cat', 'a dog'].map((prompt) =>
         client.images.generate({ model, prompt, size, response_format: 'b64_json' }),
@@ -61,7 +61,7 @@ describe.each(['demo-image', 'openai/gpt-9'])('images of %s', (model) => {
     expect(other?.data).not.toEqual(one?.data)
   })
 
-  test('several, as addresses that hold the picture', async () => {
+  test('several images as data URLs', async () => {
     const { data } = await client.images.generate({ model, prompt: 'a cat', n: 2, size, response_format: 'url' })
     const urls = data?.map(({ url }) => url ?? '') ?? []
     expect(new Set(urls).size).toBe(2)
@@ -69,7 +69,7 @@ describe.each(['demo-image', 'openai/gpt-9'])('images of %s', (model) => {
     expect(await readPng(Buffer.from(picture), 'image')).toMatchObject({ width: 256 })
   })
 
-  test('a stream of unfinished pictures and the finished one', async () => {
+  test('a stream of partial images and the final one', async () => {
     const stream = await client.images.generate({ model, prompt: 'a cat', size, stream: true, partial_images: 2 })
     const events = await all(stream)
     expect(events.map(({ type }) => type)).toEqual([
@@ -82,7 +82,7 @@ describe.each(['demo-image', 'openai/gpt-9'])('images of %s', (model) => {
     expect(events[0]?.b64_json).not.toBe(events.at(-1)?.b64_json)
   })
 
-  test('an edit within the mask, of one picture and of several', async () => {
+  test('an edit within the mask, of one image and of several', async () => {
     const { image, mask } = await drawing()
     const single = await client.images.edit({ model, image, mask, prompt: 'a sunset' })
     const several = await client.images.edit({ model, image: [image, image], mask, prompt: 'a sunset' })
@@ -94,13 +94,13 @@ describe.each(['demo-image', 'openai/gpt-9'])('images of %s', (model) => {
     expect(pixelsIn.every((pixel) => changed(pixel) === pixel % 64 < 32)).toBe(true)
   })
 
-  test('an edit as a stream', async () => {
+  test('a streamed edit', async () => {
     const { image } = await drawing()
     const stream = await client.images.edit({ model, image, prompt: 'a sunset', size, stream: true, partial_images: 1 })
     expect((await all(stream)).map(({ type }) => type)).toEqual(['image_edit.partial_image', 'image_edit.completed'])
   })
 
-  test('through the AI SDK: made, and edited', async () => {
+  test('generation and edit with the AI SDK', async () => {
     const openai = createOpenAI({ baseURL: served.baseURL, apiKey: 'sk-demo', fetch: served.fetch })
     const made = await generateImage({ model: openai.image(model), prompt: 'a cat', size })
     expect(made.image.mediaType).toBe('image/png')
@@ -154,7 +154,7 @@ describe.each(['demo-transcription', 'openai/gpt-9'])('transcripts of %s', (mode
     expect(segments.map(({ text }) => text).join(' ')).toBe(statement)
   })
 
-  test('a stream of pieces', async () => {
+  test('a streamed transcript', async () => {
     const stream = await client.audio.transcriptions.create({ file: await soundFile(), model, stream: true })
     const events = await all(stream)
     const pieces = events.flatMap((event) => (event.type === 'transcript.text.delta' ? [event.delta] : []))
@@ -163,14 +163,14 @@ describe.each(['demo-transcription', 'openai/gpt-9'])('transcripts of %s', (mode
     expect(events.at(-1)).toMatchObject({ type: 'transcript.text.done', text: statement })
   })
 
-  test('through the AI SDK', async () => {
+  test('with the AI SDK', async () => {
     const openai = createOpenAI({ baseURL: served.baseURL, apiKey: 'sk-demo', fetch: served.fetch })
     const { text } = await transcribe({ model: openai.transcription(model), audio: sound })
     expect(text).toBe(statement)
   })
 })
 
-test('a size that the model does not make is an error with the field at fault', async () => {
+test('an unsupported size is an error with the name of the field', async () => {
   const asked = client.images.generate({ model: 'demo-image', prompt: 'a cat', size: '16:9' })
   await expect(asked).rejects.toMatchObject({ status: 400, param: 'size' })
 })

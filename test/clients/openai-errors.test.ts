@@ -1,4 +1,4 @@
-/** The official client against the quick start: every way to fail arrives as the error it is made for. */
+/** The official client against the quick start: every failure becomes the right error class of the client. */
 import OpenAI, {
   APIConnectionTimeoutError,
   APIError,
@@ -32,7 +32,7 @@ const hello: ChatCompletionCreateParamsNonStreaming = {
   messages: [{ role: 'user', content: 'Hello' }],
 }
 
-/** The error a call ends with, which must be of a class. */
+/** The error of a call, which must be of the given class. */
 async function failure(call: Promise<unknown>, kind: abstract new (...input: never[]) => object) {
   const error: unknown = await call.then(
     () => 'no error',
@@ -49,7 +49,7 @@ function refusal(status: number, error: object, headers: Record<string, string> 
   }
 }
 
-test('401 for a key that is unknown, and for none, with a request id', async () => {
+test('401 for an unknown key and without a key, with a request id', async () => {
   for (const apiKey of ['sk-wrong', ' ']) {
     const call = client.withOptions({ apiKey }).models.list()
     const error = await failure(call, AuthenticationError)
@@ -58,7 +58,7 @@ test('401 for a key that is unknown, and for none, with a request id', async () 
   }
 })
 
-test('404 for a model that is not served, and for a path that is none', async () => {
+test('404 for an unknown model and for an unknown path', async () => {
   const chat = client.chat.completions.create({ ...hello, model: 'gpt-4' })
   expect(await failure(chat, NotFoundError)).toMatchObject({ status: 404, code: 'model_not_found' })
   expect(await failure(client.models.retrieve('a/b'), NotFoundError)).toMatchObject({
@@ -78,14 +78,14 @@ test.each<[object, string]>([
   [{ stop: ['a', 'b', 'c', 'd', 'e'] }, 'stop'],
   [{ stream_options: { include_usage: true } }, 'stream_options'],
   [{ tools: [{ type: 'function', function: {} }] }, 'tools[0].function.name'],
-])('400 for %j, which names %s', async (change, param) => {
+])('400 for %j, with the parameter %s', async (change, param) => {
   const call = client.chat.completions.create({ ...hello, ...change })
   const error = await failure(call, BadRequestError)
   expect(error).toMatchObject({ status: 400, type: 'invalid_request_error', param })
   expect(error.requestID).toMatch(/^req_/)
 })
 
-test('405, 413 and 415 are told as well', async () => {
+test('405, 413 and 415', async () => {
   expect(await failure(client.delete('/models'), APIError)).toMatchObject({ status: 405 })
   const large = client.chat.completions.create({ ...hello, user: 'x'.repeat(21 * 1024 * 1024) })
   expect(await failure(large, APIError)).toMatchObject({ status: 413, code: 'request_too_large' })
@@ -93,7 +93,7 @@ test('405, 413 and 415 are told as well', async () => {
   expect(await failure(text, APIError)).toMatchObject({ status: 415, code: 'unsupported_media_type' })
 })
 
-test('429 of a vendor, with its advice when to come back, and without its words', async () => {
+test('429 of a vendor, with its retry-after and without its message', async () => {
   served.vendor.reply = refusal(429, { code: 'rate_limit_exceeded' }, { 'retry-after': '7' })
   const error = await failure(client.chat.completions.create(hello), RateLimitError)
   expect(error).toMatchObject({ status: 429, code: 'rate_limit_exceeded' })
@@ -109,17 +109,20 @@ test('400 of a vendor, with the parameter it names', async () => {
   expect(error.message).not.toContain('secret')
 })
 
-test('404 where the vendor does not know the model the client chose', async () => {
+test('404 if the vendor does not know the model that the client chose', async () => {
   served.vendor.reply = refusal(404, { code: 'model_not_found' })
   const error = await failure(client.chat.completions.create(hello), NotFoundError)
   expect(error.code).toBe('model_not_found')
 })
 
 test.each([
-  ['refuses our key', refusal(401, { code: 'invalid_api_key' })],
-  ['has no money left for us', refusal(429, { type: 'insufficient_quota', code: 'insufficient_quota' })],
+  ['rejects the key of the operator', refusal(401, { code: 'invalid_api_key' })],
+  [
+    'reports an exhausted quota of the operator',
+    refusal(429, { type: 'insufficient_quota', code: 'insufficient_quota' }),
+  ],
   ['is down', refusal(500, {})],
-  ['sends a page', ((_, response) => void response.end('<html>')) satisfies VendorReply],
+  ['sends HTML', ((_, response) => void response.end('<html>')) satisfies VendorReply],
   ['hangs up', ((_, response) => void response.destroy()) satisfies VendorReply],
 ])('503 when the vendor %s', async (_, reply) => {
   served.vendor.reply = reply
@@ -130,8 +133,8 @@ test.each([
   }
 })
 
-test.each(['an error event', 'a cut connection', 'a quiet end'])(
-  '%s in a stream throws after what was said',
+test.each(['an error event', 'a cut connection', 'an end without [DONE]'])(
+  '%s in a stream throws after the content before it',
   async (end) => {
     served.vendor.reply = async (_, response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -153,7 +156,7 @@ test.each(['an error event', 'a cut connection', 'a quiet end'])(
   },
 )
 
-test('the client’s own retries see our advice and get through', async () => {
+test('the retries of the client follow the headers of the gateway and succeed', async () => {
   let refused = 0
   served.vendor.reply = (request, response) => {
     if (++refused > 2) return served.usual(request, response)
@@ -164,7 +167,7 @@ test('the client’s own retries see our advice and get through', async () => {
   expect(refused).toBe(3)
 })
 
-test('the client’s own retries leave alone what may have been paid for', async () => {
+test('the client does not retry a request that may have been charged', async () => {
   let asked = 0
   served.vendor.reply = (request, response) => {
     asked++
@@ -178,7 +181,7 @@ test('the client’s own retries leave alone what may have been paid for', async
   expect(asked).toBe(1)
 })
 
-test('a client that gives up or runs out of time is let go, and so is the vendor', async () => {
+test('when a client aborts or times out, the request to the vendor is aborted', async () => {
   served.vendor.reply = () => undefined
   const timed = client.chat.completions.create(hello, { timeout: 50 })
   await failure(timed, APIConnectionTimeoutError)

@@ -1,4 +1,4 @@
-/** The official client: responses, legacy completions and embeddings, made of chats and passed through. */
+/** The official client: responses, legacy completions and embeddings, made from chats and passed through. */
 import OpenAI, { NotFoundError } from 'openai'
 import { zodResponsesFunction, zodTextFormat } from 'openai/helpers/zod'
 import type {
@@ -34,14 +34,14 @@ function callsIn(output: readonly ResponseOutputItem[]) {
 }
 
 describe.each(['demo', 'passed'])('responses of %s', (model) => {
-  test('whole, with usage and a request id', async () => {
+  test('not streamed, with usage and a request id', async () => {
     const response = await client.responses.create({ model, input: 'Count from 1 to 5.' })
     expect(response.output_text).toBe('1, 2, 3, 4, 5')
     expect(response).toMatchObject({ model, status: 'completed', store: true, usage: { output_tokens: 9 } })
     expect(response._request_id).toMatch(/^req_/)
   })
 
-  test('as events, gathered by the client', async () => {
+  test('as events, collected by the client', async () => {
     const stream = client.responses.stream({ model, input: 'Count from 1 to 5.' })
     let said = ''
     for await (const event of stream) if (event.type === 'response.output_text.delta') said += event.delta
@@ -61,7 +61,7 @@ describe.each(['demo', 'passed'])('responses of %s', (model) => {
     await expect(client.responses.retrieve(made.id)).rejects.toThrow(NotFoundError)
   })
 
-  test('continued from one that was stored', async () => {
+  test('continued from a stored one', async () => {
     const first = await client.responses.create({ model, input: 'My name is Ada.' })
     const second = await client.responses.create({ model, input: 'What is my name?', previous_response_id: first.id })
     expect(second.output_text).toContain('Ada')
@@ -96,7 +96,7 @@ describe.each(['demo', 'passed'])('responses of %s', (model) => {
     },
   )
 
-  test('tools, their results sent to a response that was stored', async () => {
+  test('tools, with results sent to a stored response', async () => {
     const first = await client.responses.create({
       model,
       input: 'Weather in Rome?',
@@ -112,7 +112,7 @@ describe.each(['demo', 'passed'])('responses of %s', (model) => {
     expect(second.output_text).toBe('get_weather says: Rain')
   })
 
-  test('objects of a schema', async () => {
+  test('objects with a schema', async () => {
     const City = z.object({ name: z.string(), people: z.int() })
     const format = zodTextFormat(City, 'city')
     const parsed = await client.responses.parse({ model, input: 'Tell me of a city, name=Paris', text: { format } })
@@ -121,7 +121,7 @@ describe.each(['demo', 'passed'])('responses of %s', (model) => {
     expect((await stream.finalResponse()).output_parsed).toMatchObject({ name: 'Rome' })
   })
 
-  test('arguments of a schema', async () => {
+  test('arguments with a schema', async () => {
     const tool = zodResponsesFunction({ name: 'get_weather', parameters: z.object({ location: z.string() }) })
     const { output } = await client.responses.parse({ model, input: 'Weather in Oslo?', tools: [tool] })
     expect(output.find((item) => item.type === 'function_call')).toMatchObject({
@@ -129,23 +129,23 @@ describe.each(['demo', 'passed'])('responses of %s', (model) => {
     })
   })
 
-  test('cut at the limit is incomplete', async () => {
+  test('incomplete if truncated at the limit', async () => {
     const response = await client.responses.create({ model, input: 'Count from 1 to 100.', max_output_tokens: 16 })
     expect([response.status, response.incomplete_details?.reason]).toEqual(['incomplete', 'max_output_tokens'])
   })
 
-  test('with images among the words', async () => {
+  test('with images in the input', async () => {
     const image = { type: 'input_image', image_url: 'data:image/png;base64,iVBORw0KGgo=', detail: 'auto' } as const
     const content = [{ type: 'input_text', text: 'What is this?' } as const, image]
     const { output_text: said } = await client.responses.create({ model, input: [{ role: 'user', content }] })
     expect(said).toMatch(/image/i)
   })
 
-  test('counted before they are asked for', async () => {
+  test('with their input tokens counted before', async () => {
     expect((await client.responses.inputTokens.count({ model, input: 'Hello there' })).input_tokens).toBeGreaterThan(0)
   })
 
-  test('that nobody waits for any more are given up', async () => {
+  test('aborted when the client disconnects', async () => {
     const stream = await client.responses.create({ model, input: 'Write a story of 300 words', stream: true })
     for await (const event of stream) if (event.type === 'response.output_text.delta') break
     expect((await client.responses.create({ model, input: 'Reply with exactly: pong' })).output_text).toBe('pong')
@@ -153,7 +153,7 @@ describe.each(['demo', 'passed'])('responses of %s', (model) => {
 })
 
 describe.each(['demo', 'passed'])('completions of %s', (model) => {
-  test('whole and in chunks are the same', async () => {
+  test('are the same streamed and not', async () => {
     const whole = await client.completions.create({ model, prompt: ['Count from 1 to 3', 'Count from 4 to 6'] })
     expect(whole.choices.map(({ text }) => text)).toEqual(['1, 2, 3', '4, 5, 6'])
     const texts = ['', '']
@@ -173,14 +173,14 @@ describe.each(['demo', 'passed'])('completions of %s', (model) => {
   })
 })
 
-/** The client's types know numbers alone, also where text was asked for. */
+/** The client's types have only numbers, even if base64 was requested. */
 function floats(vector: unknown): number[] {
   const bytes = Buffer.from(vector as string, 'base64')
   return Array.from({ length: bytes.length / 4 }, (_, at) => bytes.readFloatLE(at * 4))
 }
 
 describe.each(['demo', 'passed'])('embeddings of %s', (model) => {
-  test('in base64, as the client asks by default, and in numbers are the same', async () => {
+  test('are the same in base64, the default of the client, and in numbers', async () => {
     const input = ['a cat', 'two cats', 'revenue']
     const byDefault = await client.embeddings.create({ model, input, dimensions: 32 })
     const numbers = await client.embeddings.create({ model, input, dimensions: 32, encoding_format: 'float' })

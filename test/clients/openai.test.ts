@@ -1,4 +1,4 @@
-/** The official client against the quick start: what it is made for works, on the demo model and on a vendor's. */
+/** The official client against the quick start: all features, with the demo model and with that of a vendor. */
 import OpenAI, { toFile } from 'openai'
 import { zodFunction, zodResponseFormat } from 'openai/helpers/zod'
 import type { ChatCompletionMessageParam, ChatCompletionTool } from 'openai/resources/chat/completions'
@@ -32,7 +32,7 @@ function user(content: string): ChatCompletionMessageParam[] {
 }
 
 describe('models', () => {
-  test('are listed, those of the vendor below its name', async () => {
+  test('are listed, those of the vendor with its prefix', async () => {
     const list = await client.models.list()
     const ids = list.data.map(({ id }) => id)
     expect(ids).toContain('demo')
@@ -42,13 +42,13 @@ describe('models', () => {
     expect(paged).toEqual(ids)
   })
 
-  test.each(['demo', 'openai/gpt-9', 'openai/org/gpt 9'])('%s is found by its id', async (id) => {
+  test.each(['demo', 'openai/gpt-9', 'openai/org/gpt 9'])('%s is retrieved by its id', async (id) => {
     expect(await client.models.retrieve(id)).toMatchObject({ id, object: 'model' })
   })
 })
 
 describe.each(['demo', 'openai/gpt-9', 'openai/org/gpt 9'])('chat with %s', (model) => {
-  test('a whole answer, with usage and a request id', async () => {
+  test('a non-streaming response, with usage and a request id', async () => {
     const completion = await client.chat.completions.create({ model, messages: user('Count from 1 to 5.') })
     expect(completion.model).toBe(model)
     expect(completion.choices[0]).toMatchObject({
@@ -59,7 +59,7 @@ describe.each(['demo', 'openai/gpt-9', 'openai/org/gpt 9'])('chat with %s', (mod
     expect(completion._request_id).toMatch(/^req_/)
   })
 
-  test('a stream, without usage when nobody asked for it', async () => {
+  test('a stream, without usage by default', async () => {
     const stream = await client.chat.completions.create({ model, messages: user('Count to 5'), stream: true })
     let said = ''
     let chunks = 0
@@ -87,7 +87,7 @@ describe.each(['demo', 'openai/gpt-9', 'openai/org/gpt 9'])('chat with %s', (mod
     expect(new Set(usages)).toEqual(new Set([null]))
   })
 
-  test('parts, images and further parameters go through', async () => {
+  test('parts, images and further parameters are passed on', async () => {
     const completion = await client.chat.completions.create({
       model,
       n: 2,
@@ -117,7 +117,7 @@ describe.each(['demo', 'openai/gpt-9', 'openai/org/gpt 9'])('chat with %s', (mod
     expect(completion.choices[1]?.logprobs?.content?.[0]?.token).toBe('I')
   })
 
-  test('a tool call, and the answer to its result', async () => {
+  test('a tool call, and the response to its result', async () => {
     const messages = user('What is the weather in Paris?')
     const asked = await client.chat.completions.create({ model, messages, tools: [weather] })
     const [choice] = asked.choices
@@ -130,7 +130,7 @@ describe.each(['demo', 'openai/gpt-9', 'openai/org/gpt 9'])('chat with %s', (mod
     expect(answered.choices[0]?.message.content).toContain('21 degrees')
   })
 
-  test('tool calls in a stream, gathered by the helper', async () => {
+  test('streamed tool calls, collected by the helper', async () => {
     const stream = client.chat.completions.stream({
       model,
       messages: user('Use get_weather and get_time for Oslo, both.'),
@@ -145,7 +145,7 @@ describe.each(['demo', 'openai/gpt-9', 'openai/org/gpt 9'])('chat with %s', (mod
     expect(done).toEqual(['0 get_weather {"location":"Oslo"}', '1 get_time {"location":"Oslo"}'])
   })
 
-  test.each([false, true])('runTools calls the functions and comes to an answer (stream: %s)', async (stream) => {
+  test.each([false, true])('runTools calls the functions and returns a response (stream: %s)', async (stream) => {
     const calls: object[] = []
     const add = zodFunction({
       name: 'add',
@@ -163,7 +163,7 @@ describe.each(['demo', 'openai/gpt-9', 'openai/org/gpt 9'])('chat with %s', (mod
     expect(calls).toEqual([{ a: 19, b: 23 }])
   })
 
-  test('parse gives an object of the schema', async () => {
+  test('parse returns an object with the schema', async () => {
     const Person = z.object({
       name: z.string(),
       age: z.int().min(18),
@@ -185,7 +185,7 @@ describe.each(['demo', 'openai/gpt-9', 'openai/org/gpt 9'])('chat with %s', (mod
     expect(Person.safeParse(final.choices[0]?.message.parsed).success).toBe(true)
   })
 
-  test('a client that leaves a stream is not answered any further', async () => {
+  test('a stream ends when its client disconnects', async () => {
     const stream = await client.chat.completions.create({ model, messages: user('Write 9000 words'), stream: true })
     let chunks = 0
     for await (const _ of stream) if (++chunks === 3) break
@@ -197,7 +197,7 @@ describe.each(['demo', 'openai/gpt-9', 'openai/org/gpt 9'])('chat with %s', (mod
   })
 })
 
-test('bodies of several megabytes go through to the vendor', async () => {
+test('bodies of several megabytes are passed on to the vendor', async () => {
   const file = await toFile(Buffer.alloc(3_000_000, 7), 'big.png')
   const url = `data:image/png;base64,${Buffer.from(await file.arrayBuffer()).toString('base64')}`
   const completion = await client.chat.completions.create({
@@ -208,7 +208,7 @@ test('bodies of several megabytes go through to the vendor', async () => {
   expect(served.vendor.requests.at(-1)?.body.length).toBeGreaterThan(4_000_000)
 })
 
-test('texts as vectors, in the base64 that the client asks for by itself and as numbers', async () => {
+test('embeddings, in base64, the default of the client, and as numbers', async () => {
   const input = ['a cat sat', 'a cat sits', 'stock prices fell']
   const packed = await client.embeddings.create({ model: 'demo-embedding', input })
   const plain = await client.embeddings.create({ model: 'demo-embedding', input, encoding_format: 'float' })
@@ -219,7 +219,7 @@ test('texts as vectors, in the base64 that the client asks for by itself and as 
   }
 })
 
-test('legacy completions, whole and in a stream', async () => {
+test('legacy completions, streamed and not', async () => {
   const prompt = 'Count to 4'
   const whole = await client.completions.create({ model: 'demo', prompt })
   expect(whole.choices[0]).toMatchObject({ text: '1, 2, 3, 4', finish_reason: 'stop' })

@@ -1,6 +1,6 @@
 /**
- * The quick start as its users have it: `npm start` in a process of its own, with the demo model, and with a vendor
- * over a socket behind `openai/*`. Until a test gives the vendor something else to say, it answers as the demo model.
+ * The quick start as users run it: `npm start` in a separate process, with the demo model, and with a vendor over a
+ * socket as `openai/*`. By default the vendor responds like the demo model.
  */
 import { Readable } from 'node:stream'
 import OpenAI from 'openai'
@@ -13,10 +13,10 @@ import { judge, type Judge } from './judge.ts'
 
 export interface Served extends Judge {
   readonly baseURL: string
-  /** The official client, every answer to which is judged. */
+  /** The official client; every response to it is validated. */
   readonly client: OpenAI
   readonly vendor: ScriptedVendor
-  /** The vendor's own behaviour, to go back to. */
+  /** The vendor's default behaviour, to restore it. */
   readonly usual: VendorReply
   stop(): Promise<void>
 }

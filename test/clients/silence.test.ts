@@ -1,6 +1,6 @@
 /**
- * Streams whose model thinks for long, as the parsers in the field read them. What holds the connection meanwhile must be
- * neither an error nor an end to any of them.
+ * Streams with long silences, read by the parsers of real clients. Keep-alive frames must be neither an error nor an
+ * end for any of them.
  */
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
@@ -20,15 +20,15 @@ import { hasShared } from '../shared.ts'
 import { wav } from '../sound.ts'
 import { streamFaults, type Chunk } from './stream-rules.ts'
 
-/** Told of each write of the server to the stream under way. */
+/** Called for each write of the server to the stream in progress. */
 const writes = new EventEmitter()
 
-/** Resolves when so many more frames have gone to the client, which are those of a silent stream. */
+/** Resolves after the given number of further frames, which are the keep-alive frames of a silent stream. */
 async function silence(frames = 2): Promise<void> {
   for (let seen = 0; seen < frames; seen++) await once(writes, 'write')
 }
 
-/** Thinks before its first word, and once more in the middle. */
+/** Is silent before its first word, and again in the middle. */
 const thinker: Provider = {
   name: 'thinker',
   async *chat() {
@@ -138,7 +138,7 @@ afterAll(() => close?.())
 const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
 const messages = [{ role: 'user' as const, content: 'Hi' }]
 
-/** A stream as it stands on the wire. */
+/** The raw text of a stream. */
 async function raw(path: string, body: object): Promise<string> {
   const answer = await fetch(`${baseURL}${path}`, {
     method: 'POST',
@@ -154,7 +154,7 @@ const asked: [string, string, object][] = [
   ['responses', '/responses', { input: 'Hi' }],
 ]
 
-/** openai-go up to 3.50: an event at each empty line, whether or not there was data. */
+/** openai-go up to 3.50: emits an event at each empty line, with or without data. */
 function goEvents(wire: string, skipsEmpty: boolean): unknown[] {
   const events: unknown[] = []
   let data = ''
@@ -169,7 +169,7 @@ function goEvents(wire: string, skipsEmpty: boolean): unknown[] {
   throw new Error('the stream has no end')
 }
 
-/** As many have written it: split at blank lines, and what does not begin as data is dropped. */
+/** A common naive parser: splits at empty lines, and drops what does not start with data. */
 function naive(wire: string, prefix: RegExp): unknown[] {
   const frames = wire.split('\n\n').filter((frame) => frame !== '')
   const lost = frames.filter((frame) => !prefix.test(frame))
@@ -186,27 +186,27 @@ function parsed(wire: string): unknown[] {
 }
 
 describe.each(['thinker', 'native'])('%s', (model) => {
-  test.each(asked)('%s: every parser finds the same events, and no comment', async (_, path, body) => {
+  test.each(asked)('%s: every parser finds the same events, and no comments', async (_, path, body) => {
     if (model === 'native' && path === '/completions') return
     const wire = await raw(path, { model, ...body })
     expect(wire).not.toMatch(/^:/m)
     const events = parsed(wire)
     expect(events.length).toBeGreaterThanOrEqual(6)
     for (const skipsEmpty of [false, true]) {
-      // The scanner in Go takes the last line only when it is ended, as ours is.
+      // The scanner in Go requires a line break after the last line.
       expect(goEvents(wire.replace(/\n$/, ''), skipsEmpty)).toEqual(events)
     }
     expect(naive(wire, path === '/responses' ? /^(?:event: [\w.]+\n)?data: / : /^data: /)).toEqual(events)
   })
 
-  test('a chat keeps one identity, and one role at its beginning', async () => {
+  test('a chat has one id, and one role at its beginning', async () => {
     const chunks = parsed(await raw('/chat/completions', { model, messages })) as Chunk[]
     expect(streamFaults(chunks, '[DONE]')).toEqual([])
     expect(chunks.filter(({ choices }) => choices[0]?.delta.role !== undefined)).toHaveLength(1)
     if (hasShared) for (const each of chunks) expect(faults('CreateChatCompletionStreamResponse', each)).toEqual([])
   })
 
-  test('a response is created once, and its events are numbered without gaps', async () => {
+  test('a response is created once, and its sequence numbers have no gaps', async () => {
     const events = parsed(await raw('/responses', { model, input: 'Hi' })) as {
       type: string
       sequence_number: number
@@ -239,7 +239,7 @@ describe.each(['thinker', 'native'])('%s', (model) => {
   })
 })
 
-test('images and transcriptions of the official client', async () => {
+test('images and transcriptions with the official client', async () => {
   const client = new OpenAI({ baseURL, apiKey: 'sk-test', maxRetries: 0 })
   const types: string[] = []
   for await (const event of await client.images.generate({ model: 'thinker', prompt: 'x', stream: true })) {

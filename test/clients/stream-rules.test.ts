@@ -17,7 +17,7 @@ function call(...calls: object[]): Chunk {
   return chunk({ role: 'assistant', content: null, tool_calls: calls })
 }
 
-test('streams that clients can read have no faults', () => {
+test('valid streams have no faults', () => {
   expect(streamFaults([first, last], '[DONE]')).toEqual([])
   expect(streamFaults([first, last, usage], '[DONE]')).toEqual([])
   const piece = chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] })

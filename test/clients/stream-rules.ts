@@ -1,4 +1,4 @@
-/** The rules of a chat stream that no schema can state, each of which some client breaks on. */
+/** Rules for chat streams that a schema cannot express; for each of them some client fails if it is broken. */
 
 export interface Chunk {
   readonly id: string
@@ -19,7 +19,7 @@ interface CallDelta {
   readonly function?: { readonly name?: unknown; readonly arguments?: unknown }
 }
 
-/** `last` is the data of the last frame. */
+/** The faults of a stream. `last`: the data of the last frame. */
 export function streamFaults(chunks: readonly Chunk[], last: string): string[] {
   const found: string[] = []
   const first = chunks[0]
@@ -51,7 +51,7 @@ export function streamFaults(chunks: readonly Chunk[], last: string): string[] {
   return found
 }
 
-/** The first piece of a call names it, the others only add to its arguments; calls are numbered without gaps. */
+/** The first piece of a call has its name, the others only arguments; calls are numbered without gaps. */
 function callFaults(call: CallDelta, choice: number, calls: Map<string, number>, place: string): string[] {
   const key = `${choice}/${call.index}`
   const seen = calls.get(key) ?? 0

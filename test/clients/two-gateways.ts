@@ -1,6 +1,6 @@
 /**
- * The demo model for clients in process: served by chat, and once more behind a vendor that speaks the real wire of
- * every endpoint, so that what is passed through can be told from what is made of a chat.
+ * The demo model for clients in this process: once made from chats, and once behind a vendor with the real format of
+ * every endpoint, to distinguish what is passed through from what is made from a chat.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -13,7 +13,7 @@ export interface TwoGateways {
   close(): Promise<void>
 }
 
-/** `demo` is bridged; `passed` is passed through. */
+/** `demo` is made from chats; `passed` is passed through. */
 export async function twoGateways(): Promise<TwoGateways> {
   const local = demo({ paceMs: 0 })
   const inner = await served({ models: { passed: local } })

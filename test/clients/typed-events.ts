@@ -1,6 +1,6 @@
-/** The rules of streams whose events name their own type, as images and transcriptions have them. */
+/** Rules for streams of typed events, as images and transcriptions have them. */
 
-/** What the document calls each event. */
+/** The schema name of each event. */
 const schemas: Readonly<Record<string, string>> = {
   'image_generation.partial_image': 'ImageGenPartialImageEvent',
   'image_generation.completed': 'ImageGenCompletedEvent',
@@ -11,7 +11,7 @@ const schemas: Readonly<Record<string, string>> = {
   'transcript.text.done': 'TranscriptTextDoneEvent',
 }
 
-/** `byDocument` gives the faults of a value by the name of its schema. */
+/** The faults of a stream. `byDocument`: the faults of a value by the name of its schema. */
 export function typedFaults(text: string, byDocument: (schema: string, value: unknown) => string[]): string[] {
   const frames = text.split('\n\n')
   const end = frames.splice(-2)
@@ -22,7 +22,7 @@ export function typedFaults(text: string, byDocument: (schema: string, value: un
     const schema = schemas[event.type ?? '']
     if (schema === undefined) found.push(`an event of the type ${event.type}`)
     else found.push(...byDocument(schema, event))
-    // Images are told by the name of the event too, transcripts are not.
+    // Image events have a name in the frame, transcript events do not.
     if (name !== (schema?.startsWith('Image') ? event.type : undefined)) found.push(`${event.type} under ${name}`)
   }
   return found

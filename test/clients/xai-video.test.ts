@@ -1,4 +1,4 @@
-/** xAI's video model of the AI SDK, and OpenAI's client, on the same tasks. */
+/** The AI SDK's video model of xAI, and OpenAI's client, with the same tasks. */
 import { createXai } from '@ai-sdk/xai'
 import { demo, defineProvider, gatewayVideo, openai, type Provider } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
@@ -38,7 +38,7 @@ function ending(end: object): Provider {
 }
 
 describe('the video model of xAI', () => {
-  test('follows a task to its video', async () => {
+  test('polls a task until its video is finished', async () => {
     const url = 'https://videos.example/1.mp4'
     const { start, status } = await served(ending({ state: 'completed', url, seconds: 4 }))
     const operation = await start()
@@ -49,7 +49,7 @@ describe('the video model of xAI', () => {
     })
   })
 
-  test('waits for a task that has not ended, and gets where only the gateway has the video', async () => {
+  test('waits for an unfinished task, and gets a URL of the gateway if only the gateway can download the video', async () => {
     const waiting = await served(ending({ state: 'processing', progress: 40 }))
     expect(await waiting.status(await waiting.start())).toMatchObject({ status: 'pending' })
     const { start, status } = await served(demo({ videoSeconds: 0 }))
@@ -58,13 +58,13 @@ describe('the video model of xAI', () => {
     expect(await status(operation)).toMatchObject({ status: 'completed', videos: [{ url }] })
   })
 
-  test('is told of a failure, and of a task that there is not', async () => {
+  test('reports a failed task and an unknown task', async () => {
     const { start, status } = await served(ending({ state: 'failed', error: 'No.' }))
     expect(await status(await start())).toMatchObject({ status: 'error' })
     await expect(status({ requestId: 'video_of_another' })).rejects.toMatchObject({ statusCode: 404 })
   })
 
-  test('sees the same task as OpenAI’s client and those of the specification', async () => {
+  test('gets the same task as OpenAI’s client and clients of the specification', async () => {
     const { url, start, status } = await served(demo({ videoSeconds: 0 }))
     const { requestId } = await start()
     expect(await status({ requestId })).toMatchObject({ status: 'completed' })
@@ -76,9 +76,9 @@ describe('the video model of xAI', () => {
 
 describe('`openai()`', () => {
   test.each([
-    ['gives out itself', demo({ videoSeconds: 0 }), 200],
-    ['finds elsewhere', undefined, 200],
-  ] as const)('serves the videos that a gateway behind it %s', async (_, own, status) => {
+    ['serves itself', demo({ videoSeconds: 0 }), 200],
+    ['redirects to', undefined, 200],
+  ] as const)('serves the videos that another gateway as its vendor %s', async (_, own, status) => {
     let passed = 0
     const clock = () => Date.now() + passed
     const keys = { 'sk-test': {} }
@@ -104,7 +104,7 @@ describe('`openai()`', () => {
     expect([content.status, (await content.arrayBuffer()).byteLength > 1_000]).toEqual([status, true])
   })
 
-  test('says that OpenAI itself makes no videos any more', async () => {
+  test('reports that OpenAI no longer makes videos', async () => {
     for (const provider of [openai({ apiKey: 'k' }), openai({ baseURL: 'https://api.openai.com/v1', apiKey: 'k' })]) {
       const url = await hosted(createGateway({ keys: { 'sk-test': {} }, models: { sora: provider } }))
       const refused = await ask(url, 'POST', '/videos', { model: 'sora', prompt: 'A hatch', seconds: '5' })

@@ -1,11 +1,11 @@
-/** Requests to a hosted gateway with the key `sk-test`, and what comes back. */
+/** Requests to a hosted gateway with the key `sk-test`, and their responses. */
 import OpenAI from 'openai'
 import { openai, type ChatAnswer, type Provider } from '../../src/providers/index.ts'
 
 export interface Answered {
   readonly status: number
   readonly text: string
-  /** The body as JSON; undefined for anything else. */
+  /** The body as JSON; undefined if it is not JSON. */
   readonly json: unknown
 }
 
@@ -32,7 +32,7 @@ export function post(url: string, path: string, body: unknown, key?: string): Pr
   return ask(url, 'POST', path, body, key)
 }
 
-/** The error of a refusal. */
+/** The `error` object of an error response. */
 export function errorOf({ json }: Answered): { code: string; param: string | null; message: string } {
   return (json as { error: { code: string; param: string | null; message: string } }).error
 }
@@ -47,7 +47,7 @@ export function clientOf(url: string, key = 'sk-test'): OpenAI {
   return new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 })
 }
 
-/** A vendor of OpenAI's format that has no other endpoint than the chat's. */
+/** A vendor in OpenAI's format whose only endpoint is chat. */
 export function onlyChats(baseURL: string): Provider {
   const vendor = openai({ baseURL })
   return { name: 'chats', chat: async (call) => (await vendor.chat?.(call)) as ChatAnswer }

@@ -1,4 +1,4 @@
-/** Answers of bytes that are no events: an endpoint gives them with their content type, as sound would be. */
+/** Responses of bytes that are not events, such as audio. */
 import { expect, onTestFinished, test } from 'vitest'
 import type { Receipt } from '../../src/billing/receipt.ts'
 import type { CallEndpoint } from '../../src/endpoints/endpoint.ts'
@@ -13,7 +13,7 @@ import type { Provider } from '../../src/providers/contract.ts'
 import { Breaker } from '../../src/routing/breaker.ts'
 import { Work } from '../../src/routing/work.ts'
 
-/** All byte values: none of it is UTF-8 text. */
+/** All byte values, which are not valid UTF-8. */
 const sound = Uint8Array.from({ length: 256 }, (_, at) => at)
 
 async function served(bytes: (heartbeat: Heartbeat) => AsyncIterable<Uint8Array>, beat = 60_000) {
@@ -64,7 +64,7 @@ async function served(bytes: (heartbeat: Heartbeat) => AsyncIterable<Uint8Array>
   return { reply, ends, pieces, sink, heartbeat, receipt: await receipt.promise }
 }
 
-test('are passed on as they came, with their content type, and the receipt waits for the last of them', async () => {
+test('bytes are passed on unchanged with their content type, and the receipt follows the last one', async () => {
   const { reply, pieces, ends, receipt } = await served(async function* () {
     yield sound
     yield sound
@@ -75,7 +75,7 @@ test('are passed on as they came, with their content type, and the receipt waits
   expect(receipt).toMatchObject({ endpoint: 'sounds', outcome: 'completed', firstByteMs: 1 })
 })
 
-test('that break off are cut: no text is put behind them, and the call has failed', async () => {
+test('if the bytes break off, the connection is cut without an error text, and the request has failed', async () => {
   const { pieces, ends, receipt } = await served(async function* () {
     yield sound
     throw new Error('the vendor is gone')
@@ -85,7 +85,7 @@ test('that break off are cut: no text is put behind them, and the call has faile
   expect(receipt).toMatchObject({ outcome: 'failed', code: 'server_error' })
 })
 
-test('get nothing put into their silences', async () => {
+test('no keep-alive frames are written between bytes', async () => {
   const { pieces, ends } = await served(async function* (heartbeat) {
     yield sound
     const beaten = Promise.withResolvers<void>()

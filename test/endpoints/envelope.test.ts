@@ -1,8 +1,8 @@
-/** Envelopes are opened by their maker alone. */
+/** Only the maker of an envelope can open it. */
 import { expect, test } from 'vitest'
 import { isSealed, seal, unseal } from '../../src/endpoints/envelope.ts'
 
-test.each(['anthropic', 'a.b/c é', 'a', ''])('a text comes back to its maker as it was: %j', (maker) => {
+test.each(['anthropic', 'a.b/c é', 'a', ''])('the maker gets its text back unchanged: %j', (maker) => {
   const text = '\n{"any": "té.xt"}.mh1.a.'
   expect(unseal(seal(maker, text), maker)).toBe(text)
   expect(seal(maker, text)).toMatch(/^mh1\.[\w%~!*'()-]*\./)
@@ -10,7 +10,7 @@ test.each(['anthropic', 'a.b/c é', 'a', ''])('a text comes back to its maker as
     expect(unseal(seal(maker, text), other)).toBe(undefined)
 })
 
-test('what is no envelope is nobody’s', () => {
+test('a value that is not an envelope cannot be opened by any maker', () => {
   for (const value of ['', 'gAAAA', 'mh1.', 'mh1.a', 'mh2.a.x', 1, null, undefined, {}]) {
     expect(unseal(value, 'a')).toBe(undefined)
   }

@@ -23,7 +23,7 @@ export async function errorOf(response: Response) {
   return { status: response.status, ...error }
 }
 
-/** What a provider was sent, as `[name, value]` or `[name, text of the file, file name, type]`. */
+/** The form that a provider received, as `[name, value]` or `[name, content, file name, type]`. */
 export async function read(form: Form | undefined): Promise<unknown[][]> {
   const parts: unknown[][] = []
   for await (const part of form?.parts() ?? []) {

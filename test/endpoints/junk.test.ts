@@ -1,4 +1,4 @@
-/** Fields of a request that hold something else than they should: refused by name, whoever reads them, never a 500. */
+/** Invalid values in any field are rejected with the name of the field, and never with a 500. */
 import { onTestFinished, describe, expect, test } from 'vitest'
 import { mount } from '../../adapters/hosts/fetch.ts'
 import { createGateway } from '../../src/index.ts'
@@ -44,7 +44,7 @@ const junk: readonly unknown[] = [
   [{ ...tool, function: { name: 'look', parameters: -1 } }],
   [{ type: 'text', text: 5 }],
 ]
-/** Larger than what is looked into before a provider reads it. */
+/** Too long for validation before a provider reads it. */
 const large: readonly unknown[] = [null, -1, {}, []].map((each) => Array.from({ length: 9_000 }, () => each))
 
 const bodies: Readonly<Record<string, object>> = {
@@ -74,7 +74,7 @@ async function gateway() {
 const models = ['openai-chat-only', 'claude', 'gemini', 'demo']
 
 describe.each(Object.keys(bodies))('%s', (path) => {
-  test.each(models)('answers junk in any field with a refusal, model %s', async (model) => {
+  test.each(models)('invalid values in any field are rejected, model %s', async (model) => {
     const handle = await gateway()
     const failed: string[] = []
     for (const [index, field] of fields.entries()) {
@@ -95,7 +95,7 @@ test.each([
   ['completions', { tools: -1 }, 'tools'],
   ['completions', { tool_choice: 'any' }, 'tool_choice'],
   ['chat/completions', { stop: Array.from({ length: 9_000 }, () => -1) }, 'stop'],
-])('%s names the field at fault: %o', async (path, fault, param) => {
+])('%s names the invalid field: %o', async (path, fault, param) => {
   const handle = await gateway()
   const body = JSON.stringify({ ...bodies[path], model: 'claude', ...fault })
   const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }

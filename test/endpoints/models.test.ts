@@ -17,13 +17,13 @@ async function get(base: string, path: string, method: string = 'GET'): Promise<
 }
 
 describe('the list of models', () => {
-  test('is whole for those who ask for no page', async () => {
+  test('is complete without paging parameters', async () => {
     const answer = await get(await url(), '/v1/models')
     expect(answer.data?.map(({ id }) => id)).toEqual(['a', 'b', 'c'])
     expect(Object.keys(answer).sort()).toEqual(['data', 'object', 'status'])
   })
 
-  test('comes in pages', async () => {
+  test('can be paged', async () => {
     const base = await url()
     const seen: string[] = []
     for (let after = '', more = true; more;) {
@@ -43,7 +43,7 @@ describe('the list of models', () => {
     ['limit=1.5', 'limit'],
     ['limit=', 'limit'],
     ['after=nothing', 'after'],
-  ])('%s is refused by name', async (query, param) => {
+  ])('%s is rejected with the name of the parameter', async (query, param) => {
     expect(await get(await url(), `/v1/models?${query}`)).toMatchObject({ status: 400, error: { param } })
   })
 })
@@ -53,13 +53,13 @@ test.each([
   ['//v1/models', 'GET //v1/models. Did you mean "/v1/models"?'],
   ['/V1/models', 'GET /V1/models. Did you mean "/v1/models"?'],
   ['/v1//models', 'GET /v1//models. Did you mean "/v1/models"?'],
-])('the refusal of %s names the path', async (path, message) => {
+])('the error for %s names the path', async (path, message) => {
   const answer = await get(await url(), path)
   expect(answer).toMatchObject({ status: 404, error: { code: 'unknown_url' } })
   expect(answer.error?.message).toContain(message)
   expect(answer.error?.message).not.toContain('secret')
 })
 
-test('a path is named in no more than two hundred characters', async () => {
+test('an error repeats at most 200 characters of a path', async () => {
   expect((await get(await url(), `/v1/${'x'.repeat(5_000)}`)).error?.message.length).toBeLessThan(300)
 })

@@ -1,4 +1,4 @@
-/** `POST /v1/moderations`: every form of input, the vendor's bytes, what a provider leaves out, limits and money. */
+/** `POST /v1/moderations`: all forms of input, unchanged bytes of the vendor, missing fields, limits and charges. */
 import { defineProvider, demo, openai, type Provider } from 'modelhatch/providers'
 import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
@@ -20,7 +20,7 @@ const result = {
   category_applied_input_types: all(['text']),
 }
 
-/** As OpenAI prints it: in lines, with a field that is not in its document. */
+/** In OpenAI's formatting, with a field that its document does not contain. */
 const openaiAnswer = JSON.stringify({ id: 'modr-1', model: latest, results: [{ ...result, new: 1 }] }, undefined, 2)
 const answering: VendorReply = (_, response) =>
   void response.setHeader('content-type', 'application/json').end(openaiAnswer)
@@ -42,7 +42,7 @@ const made = (moderate: NonNullable<Provider['moderate']>) =>
 const picture = { type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(400_000)}` } } as const
 
 describe('openai()', () => {
-  test('gets the request as it came and its answer is passed on byte for byte', async () => {
+  test('receives the unchanged request, and its response is passed on byte for byte', async () => {
     const { url, vendor, receipt } = await over(answering)
     const { status, text } = await post(url, '/moderations', { model: latest, input: ['x'], future: { a: 1 } })
     expect([status, text]).toEqual([200, openaiAnswer])
@@ -58,7 +58,7 @@ describe('openai()', () => {
     })
   })
 
-  test('is asked by its own name for the model, and the answer has the one that the client used', async () => {
+  test('receives its own name of the model, and the client gets the name it sent', async () => {
     const { url, vendor } = await over(answering, { modelNames: { [latest]: 'theirs' } })
     const { json } = await post(url, '/moderations', { input })
     expect(vendor.requests[0]?.json).toEqual({ input, model: 'theirs' })
@@ -74,14 +74,14 @@ describe('openai()', () => {
     [200, '{"results":[null]}', 503, 'service_unavailable'],
     [200, JSON.stringify({ results: [] }), 503, 'service_unavailable'],
     [200, JSON.stringify({ results: [result, result] }), 503, 'service_unavailable'],
-  ])('a failed answer (%i %s) is an error of the gateway', async (sent, body, status, code) => {
+  ])('an invalid response (%i %s) becomes an error of the gateway', async (sent, body, status, code) => {
     const { url } = await over((_, response) => void response.writeHead(sent).end(body))
     const answer = await post(url, '/moderations', { input })
     expect([answer.status, errorOf(answer).code]).toEqual([status, code])
     expect(answer.text).not.toContain('secret')
   })
 
-  test('a vendor that counts tokens is believed', async () => {
+  test('token counts of a vendor are used', async () => {
     const usage = { prompt_tokens: 7, total_tokens: 7 }
     const { url, receipt } = await over(
       (_, response) => void response.end(JSON.stringify({ results: [result], usage })),
@@ -94,7 +94,7 @@ describe('openai()', () => {
 describe('the official client', () => {
   const models = { [latest]: demo(), guard: demo() }
 
-  test('gets a result for each text of a list, and omni-moderation-latest when it names no model', async () => {
+  test('gets a result for each text of a list, by omni-moderation-latest if it names no model', async () => {
     const { url } = await hostedWith({ models, defaultModel: 'guard' })
     const answer = await clientOf(url).moderations.create({ input: ['good morning', 'I will kill you'] })
     expect(answer.id).toMatch(/^modr-[0-9a-f]{32}$/)
@@ -107,7 +107,7 @@ describe('the official client', () => {
     if (hasShared) expect(faults('CreateModerationResponse', answer)).toEqual([])
   })
 
-  test('gets one result for a text, and one for all parts, which says that the pictures were not looked at', async () => {
+  test('gets one result for a text, and one for all parts, which reports that images were not checked', async () => {
     const client = clientOf((await hostedWith({ models })).url)
     const one = await client.moderations.create({ model: 'guard', input: 'you stupid idiot' })
     expect(one).toMatchObject({ model: 'guard', results: [{ flagged: true, categories: { harassment: true } }] })
@@ -119,7 +119,7 @@ describe('the official client', () => {
     expect(seen.results[0]).toMatchObject({ flagged: false, category_applied_input_types: all([]) })
   })
 
-  test('the same text has the same scores, and a narrower category never more than the wider', async () => {
+  test('the same text has the same scores, and a subcategory never a higher one than its category', async () => {
     const client = clientOf((await hostedWith({ models })).url)
     const text = 'I hate you, die; a naked child and blood; how to steal a gun'
     const [first, second] = (await client.moderations.create({ input: [text, text] })).results
@@ -133,7 +133,7 @@ describe('the official client', () => {
   })
 })
 
-test('what a provider leaves out is filled in', async () => {
+test('missing fields of a provider are filled in', async () => {
   const { url } = await made(() => ({ results: [{ categories: { violence: true, illicit: null } }] }))
   const { json } = await post(url, '/moderations', { model: 'm', input })
   const { results, ...head } = json as ModerationList
@@ -148,7 +148,7 @@ test('what a provider leaves out is filled in', async () => {
   ])
 })
 
-test('a model that does not moderate is refused by name', async () => {
+test('a model without moderation is rejected with the parameter "model"', async () => {
   const { url } = await hostedWith({ models: { m: defineProvider({ name: 'nothing' }) } })
   const answer = await post(url, '/moderations', { model: 'm', input })
   expect([answer.status, errorOf(answer).param]).toEqual([400, 'model'])
@@ -166,14 +166,14 @@ test.each<[string, object]>([
   ['input[0]', { input: [{ type: 'image_url', image_url: 'https://a' }] }],
   ['input[0]', { input: [{ type: 'input_audio', text: 'b' }] }],
   ['model', { model: 7, input }],
-])('a request that is wrong in %s is refused before anyone is asked: %j', async (param, body) => {
+])('a request with an invalid %s is rejected before a provider is called: %j', async (param, body) => {
   const { url, receipts } = await hostedWith({ models: { '*': demo() } })
   const answer = await post(url, '/moderations', { model: 'm', ...body })
   expect([answer.status, errorOf(answer).param]).toEqual([400, param])
   expect(receipts).toEqual([])
 })
 
-test('"stream" changes nothing: the answer is whole', async () => {
+test('"stream" is ignored: the response is not streamed', async () => {
   const { url, receipt } = await made(() => ({ results: [result] }))
   const { json } = await post(url, '/moderations', { model: 'm', input, stream: true })
   expect(json).toMatchObject({ results: [{ flagged: false }] })
@@ -190,7 +190,7 @@ describe('the caller', () => {
     billing: { currency: 'CNY' },
   }
 
-  test('pays the price of a request, and nothing for a model without one; its group says which there are', async () => {
+  test('pays the price per request, if the model has one, and sees only models of its group', async () => {
     const { url, gateway, receipt } = await hostedWith(options)
     const ask = (model: string) => post(url, '/moderations', { model, input })
     const free = await ask('free')
@@ -203,7 +203,7 @@ describe('the caller', () => {
     expect((await ask('free')).status).toBe(429)
   })
 
-  test('is limited by texts and pictures, and a picture counts the same whatever its size', async () => {
+  test('is limited by texts and images, and an image counts the same whatever its size', async () => {
     const { url, receipt } = await hostedWith(options)
     const pictures = (count: number) => {
       const parts = Array.from({ length: count }, () => picture)

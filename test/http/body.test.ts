@@ -20,7 +20,7 @@ const unread = (...pieces: (string | Uint8Array)[]): RequestBody => ({
   ),
 })
 
-/** The value that was read, or the status with which the body was refused. */
+/** The value that was read, or the status of the error. */
 async function outcome(asked: Exchange, limits = sizes): Promise<unknown> {
   try {
     return (await readJson(asked, limits)).value
@@ -32,27 +32,27 @@ async function outcome(asked: Exchange, limits = sizes): Promise<unknown> {
 const chat = { model: 'small', text: 'Größe 👋' }
 const text = JSON.stringify(chat)
 
-describe('a body that nobody has read', () => {
-  it('is read in whatever pieces it comes', async () => {
+describe('a body that the host has not read', () => {
+  it('is read however it is split into chunks', async () => {
     const bytes = Buffer.from(text)
     for (let at = 0; at <= bytes.length; at++) {
       expect(await outcome(exchange(unread(bytes.subarray(0, at), bytes.subarray(at))))).toEqual(chat)
     }
   })
 
-  it('may be absent, which is an empty object', async () => {
+  it('counts as an empty object when it is empty', async () => {
     expect(await outcome(exchange(unread()))).toEqual({})
     expect(await outcome(exchange({ state: 'text', text: '' }))).toEqual({})
   })
 
-  it('is refused with 413 by its length alone, unread', async () => {
+  it('is rejected with 413 by its declared length, without being read', async () => {
     const stream = new PassThrough()
     const body: RequestBody = { state: 'unread', stream }
     expect(await outcome(exchange(body, { 'content-length': String(sizes.jsonBytes + 1) }))).toBe(413)
     expect(stream.readableDidRead).toBe(false)
   })
 
-  it('is refused with 413 as soon as it is too large, and the rest thrown away', async () => {
+  it('is rejected with 413 as soon as it is too large, and the rest is discarded', async () => {
     const stream = new PassThrough()
     const refused = outcome(exchange({ state: 'unread', stream }), { ...sizes, jsonBytes: 10 })
     stream.write('01234567890')
@@ -62,7 +62,7 @@ describe('a body that nobody has read', () => {
     expect(stream.readableEnded).toBe(true)
   })
 
-  it('is refused with 408 when it stops coming, not when it comes slowly', async () => {
+  it('is rejected with 408 when it stops arriving, but not when it arrives slowly', async () => {
     const patience = { ...sizes, bodyIdleMs: 60 }
     const silent = new PassThrough()
     silent.write('{')
@@ -81,7 +81,7 @@ describe('a body that nobody has read', () => {
     ['before it is read', (stream) => stream.destroy()],
     ['with an error', (stream) => stream.destroy(new Error('ECONNRESET'))],
     ['as the host has seen', (_, client) => client.abort()],
-  ])('ends as 499 when the client leaves %s', async (_, leave) => {
+  ])('fails with 499 when the client disconnects %s', async (_, leave) => {
     for (const early of [true, false]) {
       const stream = new PassThrough()
       const client = new AbortController()
@@ -93,7 +93,7 @@ describe('a body that nobody has read', () => {
     }
   })
 
-  it('leaves no listener behind', async () => {
+  it('removes its listeners afterwards', async () => {
     const stream = new PassThrough()
     const read = outcome(exchange({ state: 'unread', stream }))
     stream.end(text)
@@ -108,7 +108,7 @@ describe('a body that nobody has read', () => {
     ['application/x-www-form-urlencoded'],
     ['multipart/form-data; boundary=x'],
     ['application/json, application/json'],
-  ])('is refused with 415 as %j', async (type) => {
+  ])('is rejected with 415 with content type %j', async (type) => {
     expect(await outcome(exchange(unread(text), { 'content-type': type }))).toBe(415)
   })
 
@@ -117,11 +117,11 @@ describe('a body that nobody has read', () => {
     ['APPLICATION/JSON; charset=UTF-8'],
     ['application/json;charset="utf-8"'],
     [undefined],
-  ])('is taken as %j', async (type) => {
+  ])('is accepted with content type %j', async (type) => {
     expect(await outcome(exchange(unread(text), { 'content-type': type }))).toEqual(chat)
   })
 
-  it('is refused with 415 in an unknown encoding, or several', async () => {
+  it('is rejected with 415 if its encoding is unknown, or if there are several', async () => {
     for (const encoding of ['identity, gzip', 'gzip, br', 'x']) {
       expect(await outcome(exchange(unread(text), { 'content-encoding': encoding }))).toBe(415)
     }
@@ -130,13 +130,13 @@ describe('a body that nobody has read', () => {
 })
 
 describe('a body that the host’s parser has read', () => {
-  it('is taken as the text or the value it left', async () => {
+  it('is accepted as text or as a parsed value', async () => {
     expect(await outcome(exchange({ state: 'text', text }))).toEqual(chat)
     expect(await outcome(exchange({ state: 'text', text: Buffer.from(text) }))).toEqual(chat)
     expect(await outcome(exchange({ state: 'parsed', value: chat }))).toEqual(chat)
   })
 
-  it('was decoded by the parser, whatever the header still says', async () => {
+  it('is not decompressed again, even if the header is still present', async () => {
     expect(await outcome(exchange({ state: 'text', text }, { 'content-encoding': 'gzip' }))).toEqual(chat)
   })
 
@@ -146,11 +146,11 @@ describe('a body that the host’s parser has read', () => {
     [413, 413],
     [415, 415],
     [500, 500],
-  ])('and refused with %d is refused with %d', async (status, expected) => {
+  ])('and rejected with %d is rejected with %d', async (status, expected) => {
     expect(await outcome(exchange({ state: 'failed', status }))).toBe(expected)
   })
 
-  it('and thrown away is refused with the reason', async () => {
+  it('and discarded is rejected with advice for the host', async () => {
     await expect(readJson(exchange({ state: 'lost' }), sizes)).rejects.toThrow('before the body parser')
   })
 })

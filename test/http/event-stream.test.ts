@@ -6,12 +6,12 @@ import type { Sink } from '../../src/http/exchange.ts'
 import { Heartbeat } from '../../src/http/heartbeat.ts'
 import { doneFrame, errorFrame, keepAliveFrame } from '../../src/http/sse.ts'
 
-/** A client as a sink sees it: reads while it is willing, leaves when it likes. */
+/** A client as a sink: reads while `reads` is true, and disconnects on `leave`. */
 class Client implements Sink {
   text = ''
   closed = false
   over = false
-  /** How it left the stream. */
+  /** Whether the connection was cut. */
   cut = false
   reads = true
   #drained: (() => void)[] = []
@@ -50,7 +50,7 @@ interface Ending {
   readonly code?: string | undefined
 }
 
-/** Starts a stream and resolves when it is over. */
+/** Starts a stream and resolves when it ends. */
 function stream(frames: AsyncIterable<string | Uint8Array>, client: Client, changes: Partial<EventStreamOptions> = {}) {
   const ending = Promise.withResolvers<Ending>()
   const endings: Ending[] = []
@@ -74,7 +74,7 @@ async function* some(...frames: string[]) {
   yield* frames
 }
 
-/** Never gives anything, and takes no notice of anybody. */
+/** Never yields anything, and ignores its signal. */
 function deaf(): AsyncIterable<string> {
   return { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => undefined) }) }
 }
@@ -84,7 +84,7 @@ function wordless(): never {
 }
 
 describe('an event stream', () => {
-  it('gives frame by frame and ends', async () => {
+  it('writes one frame after the other and ends', async () => {
     const client = new Client()
     const { ended } = stream(some('a', 'b', doneFrame), client)
     expect(await ended).toEqual({ outcome: 'completed', code: undefined })
@@ -92,11 +92,11 @@ describe('an event stream', () => {
   })
 
   it.each<[string, unknown, string]>([
-    ['an error for the caller', new GatewayError('service_unavailable', { message: 'Later.' }), 'service_unavailable'],
+    ['a GatewayError', new GatewayError('service_unavailable', { message: 'Later.' }), 'service_unavailable'],
     ['any other error', new Error('secret'), 'server_error'],
     ['nothing at all', undefined, 'server_error'],
     ['a string', 'secret', 'server_error'],
-  ])('whose source throws %s ends with an error and without [DONE]', async (_, thrown, code) => {
+  ])('whose source throws %s ends with an error frame and without [DONE]', async (_, thrown, code) => {
     const client = new Client()
     const frames = async function* () {
       yield 'a'
@@ -109,7 +109,7 @@ describe('an event stream', () => {
     expect(client.over).toBe(true)
   })
 
-  it('ends as it can when even the words for its failure fail', async () => {
+  it('ends with a generic error frame when the error frame cannot be made', async () => {
     const client = new Client()
     const frames = { [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(new Error('cut')) }) }
     const { ended } = stream(frames, client, { failed: wordless })
@@ -132,7 +132,7 @@ describe('an event stream', () => {
     expect(client.text).toBe('123')
   })
 
-  it('gives up a client that reads nothing for too long', async () => {
+  it('disconnects a client that reads nothing for too long', async () => {
     const client = new Client()
     client.reads = false
     const { ended } = stream(some('a', 'b'), client, { stallMs: 10 })
@@ -140,7 +140,7 @@ describe('an event stream', () => {
     expect([client.text, client.cut]).toEqual(['a', true])
   })
 
-  it('lets its source go when the client leaves', async () => {
+  it('ends its source when the client disconnects', async () => {
     const client = new Client()
     let released = false
     const frames = async function* () {
@@ -159,7 +159,7 @@ describe('an event stream', () => {
     expect([client.text, released]).toEqual(['a', true])
   })
 
-  it('that nobody will ever read lets its source go too', async () => {
+  it('that is never started ends its source too when it is aborted', async () => {
     const client = new Client()
     client.closed = true
     let released = false
@@ -177,7 +177,7 @@ describe('an event stream', () => {
     expect([client.text, released]).toEqual(['', true])
   })
 
-  it('is cut at once when its signal is aborted, also where the source takes no notice', async () => {
+  it('ends at once when its signal is aborted, even if the source ignores the signal', async () => {
     for (const early of [true, false]) {
       const client = new Client()
       const control = new AbortController()
@@ -191,7 +191,7 @@ describe('an event stream', () => {
     }
   })
 
-  it('writes nothing more after its end, whatever the source still gives', async () => {
+  it('writes nothing after its end, even if the source goes on', async () => {
     const client = new Client()
     const control = new AbortController()
     const frames = async function* () {
@@ -206,7 +206,7 @@ describe('an event stream', () => {
     expect(endings).toEqual([{ outcome: 'failed', code: 'service_unavailable' }])
   })
 
-  it('whose first frame is far sends its opening ahead', async () => {
+  it('sends its opening before a first frame that takes long', async () => {
     const client = new Client()
     stream(deaf(), client, { opening: 'opening' })
     expect(client.text).toBe('opening')
@@ -221,14 +221,14 @@ describe('the keep-alive of event streams', () => {
     vi.useRealTimers()
   })
 
-  it('is a comment whenever a stream was quiet for the interval', () => {
+  it('is a comment whenever nothing was written for the interval', () => {
     const client = new Client()
     stream(deaf(), client, { heartbeat: new Heartbeat(1_000) })
     vi.advanceTimersByTime(3_500)
     expect(client.text).toBe(keepAliveFrame.repeat(3))
   })
 
-  it('is none while there is something to say', async () => {
+  it('is not written while there are frames', async () => {
     const client = new Client()
     const next = Array.from({ length: 4 }, () => Promise.withResolvers<string>())
     const frames = async function* () {
@@ -243,7 +243,7 @@ describe('the keep-alive of event streams', () => {
     expect(client.text).toBe('aaaa')
   })
 
-  it('adds nothing to what a client already does not read', async () => {
+  it('is not written to a client that does not read', async () => {
     const client = new Client()
     client.reads = false
     stream(some('a', 'b'), client, { heartbeat: new Heartbeat(1_000) })
@@ -252,7 +252,7 @@ describe('the keep-alive of event streams', () => {
     expect(client.text).toBe('a')
   })
 
-  it('gives up a source that has begun and then says nothing for so many beats', async () => {
+  it('fails a stream whose source stays silent for the given number of heartbeats after its first frame', async () => {
     const client = new Client()
     const next = [Promise.withResolvers<string>(), Promise.withResolvers<string>()]
     const frames = async function* () {
@@ -274,7 +274,7 @@ describe('the keep-alive of event streams', () => {
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('runs one timer for all streams, and none while there is no stream', async () => {
+  it('uses one timer for all streams, and none without streams', async () => {
     const heartbeat = new Heartbeat(1_000)
     expect(vi.getTimerCount()).toBe(0)
     const control = new AbortController()

@@ -1,4 +1,4 @@
-/** Multipart bodies as clients write them, and a look at what an upload leaves behind. */
+/** Multipart bodies as clients write them, and a check for files that an upload leaves behind. */
 import { mkdtempSync, readdirSync, readlinkSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -60,12 +60,12 @@ export function readParts(
   return readForm(exchangeOf(body), { ...defaultSizes, ...sizes }, { ...keepAll, ...rules })
 }
 
-/** Reads a whole body under the content type that came with it. */
+/** Reads a whole multipart body with its content type. */
 export function readBody(body: Buffer, type: string): Promise<UploadedForm> {
   return readForm(exchangeOf(body, { headers: { 'content-type': type } }), defaultSizes, keepAll)
 }
 
-/** The parts with the bytes of their files. */
+/** The parts, with the bytes of their files. */
 export async function contentOf(form: Form): Promise<WrittenPart[]> {
   const parts: WrittenPart[] = []
   for await (const part of form.parts()) {
@@ -76,12 +76,12 @@ export async function contentOf(form: Form): Promise<WrittenPart[]> {
 }
 
 export interface TemporaryFolder {
-  /** Names in the folder, and files in it that this process holds open without a name, with their access rights. */
+  /** The names in the folder, and the unlinked files in it that this process has open, with their permissions. */
   left(): string[]
   remove(): void
 }
 
-/** Makes a folder of its own the place for temporary files, until it is removed. */
+/** Uses a new folder for temporary files until it is removed. */
 export function temporaryFolder(): TemporaryFolder {
   const before = process.env['TMPDIR']
   const path = mkdtempSync(join(tmpdir(), 'modelhatch-test-'))

@@ -32,7 +32,7 @@ async function send(url: string, body: Uint8Array, encoding: string, more: Recor
 
 const chatOf = (url: string) => `${url}/v1/chat/completions`
 
-/** A chat whose text is so many times the same letter. */
+/** A chat request whose text repeats one letter. */
 function repeated(length: number): string {
   return JSON.stringify({ model: 'demo', messages: [{ role: 'user', content: 'a'.repeat(length) }] })
 }
@@ -42,14 +42,14 @@ describe('a compressed body', () => {
     ['x-gzip', gzipSync],
     ['GZIP', gzipSync],
   ]
-  test.each([...compressions, ...otherNames])('%s is read', async (encoding, compress) => {
+  test.each([...compressions, ...otherNames])('with %s is read', async (encoding, compress) => {
     expect(await send(chatOf(await served()), compress(json), encoding)).toMatchObject({
       status: 200,
       json: { choices: [{ message: { content: 'pong' } }] },
     })
   })
 
-  test.each(compressions)('%s may be a form', async (encoding, compress) => {
+  test.each(compressions)('with %s may be a form', async (encoding, compress) => {
     const form = new FormData()
     form.set('model', 'demo-transcription')
     form.set('file', new File([wav({ seconds: 1 })], 'sound.wav'))
@@ -62,7 +62,7 @@ describe('a compressed body', () => {
     })
   })
 
-  test('may have the size that a body may have, of what comes out', async () => {
+  test('may have the maximum size of a body after decompression', async () => {
     const url = chatOf(await served({ sizes: { jsonBytes: 10_000 } }))
     expect((await send(url, gzipSync(repeated(9_000)), 'gzip')).status).toBe(200)
     expect(await send(url, gzipSync(repeated(11_000)), 'gzip')).toMatchObject({
@@ -71,39 +71,45 @@ describe('a compressed body', () => {
     })
   })
 
-  test.each(compressions)('%s that grows out of proportion is refused', async (encoding, compress) => {
+  test.each(compressions)('with %s that exceeds the ratio is rejected', async (encoding, compress) => {
     const url = chatOf(await served())
     const { status, json: told } = await send(url, compress(repeated(15_000_000)), encoding)
     expect([status, told.error?.message]).toEqual([413, expect.stringContaining('more than 100 times')])
-    // A mebibyte may come of next to nothing.
+    // The first MiB is not subject to the ratio.
     expect((await send(url, compress(repeated(1_000_000)), encoding)).status).toBe(200)
   })
 
-  test('may be allowed to grow more', async () => {
+  test('may exceed the default ratio if the host allows it', async () => {
     const url = chatOf(await served({ sizes: { inflateRatio: 10_000 } }))
     expect((await send(url, gzipSync(repeated(5_000_000)), 'gzip')).status).toBe(200)
   })
 
-  test.each(compressions)('%s that is broken, cut off or none at all is refused', async (encoding, compress) => {
-    const url = chatOf(await served())
-    const whole = compress(json)
-    for (const body of [Buffer.from(json), whole.subarray(0, -8), Buffer.alloc(40, 255)]) {
-      const { status, json: told } = await send(url, body, encoding)
-      expect([status, told.error?.code]).toEqual([400, 'invalid_request_error'])
-    }
-  })
+  test.each(compressions)(
+    'with %s that is corrupt, truncated or not compressed is rejected',
+    async (encoding, compress) => {
+      const url = chatOf(await served())
+      const whole = compress(json)
+      for (const body of [Buffer.from(json), whole.subarray(0, -8), Buffer.alloc(40, 255)]) {
+        const { status, json: told } = await send(url, body, encoding)
+        expect([status, told.error?.code]).toEqual([400, 'invalid_request_error'])
+      }
+    },
+  )
 
-  test.each(['gzip, br', 'klingon', 'constructor', 'gzip;q=1'])('%j is no encoding that is known', async (encoding) => {
-    const { status, json: told } = await send(chatOf(await served()), gzipSync(json), encoding)
-    expect([status, told.error?.message]).toEqual([415, expect.stringContaining('gzip')])
-  })
+  test.each(['gzip, br', 'klingon', 'constructor', 'gzip;q=1'])(
+    'with the unknown encoding %j is rejected',
+    async (encoding) => {
+      const { status, json: told } = await send(chatOf(await served()), gzipSync(json), encoding)
+      expect([status, told.error?.message]).toEqual([415, expect.stringContaining('gzip')])
+    },
+  )
 
-  test('of a stranger is not looked at', async () => {
+  test('is not decompressed for a client without a valid key', async () => {
     const url = chatOf(await served())
     expect((await send(url, gzipSync(json), 'gzip', { authorization: 'Bearer sk-other' })).status).toBe(401)
   })
 
-  test('whose client leaves in the middle of it does no harm', async () => {
+  test('whose client disconnects in the middle causes no error in the host', async () => {
     const url = await served()
     const asked = request(chatOf(url), {
       method: 'POST',

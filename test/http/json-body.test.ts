@@ -10,16 +10,16 @@ const statusOf = (bytes: Uint8Array, limits = sizes) => refusal(() => JsonBody.f
 
 const lists = (levels: number) => Buffer.from(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`)
 
-/** Larger than what is parsed at once, so that every field is looked up where it stands. */
+/** Too long to be parsed whole, so that each field is parsed on its own. */
 const padded = (text: string) => `${' '.repeat(20_000)}${text}`
 
-/** As it is once it was JSON: there is no zero below zero. */
+/** The value after a JSON round trip, which turns -0 into 0. */
 const anyValue = (maxDepth: number) =>
   fc.jsonValue({ maxDepth }).map((value) => JSON.parse(JSON.stringify(value)) as unknown)
 
 const anyObject = fc.dictionary(fc.string(), anyValue(4), { maxKeys: 8 })
 
-/** A text with white space wherever JSON allows it, and some characters escaped that need not be. */
+/** JSON text with white space wherever it is allowed, and with unnecessary escapes. */
 function loosely(value: unknown, space: string): string {
   if (Array.isArray(value)) return `[${space}${value.map((part) => loosely(part, space)).join(`${space},`)}${space}]`
   if (typeof value === 'string') return JSON.stringify(value).replaceAll('e', '\\u0065')
@@ -31,11 +31,11 @@ function loosely(value: unknown, space: string): string {
 }
 
 describe('JSON bodies', () => {
-  it.skipIf(!hasShared)('take and refuse what JSON.parse takes and refuses, in all documents of JSONTestSuite', () => {
+  it.skipIf(!hasShared)('accept and reject the same documents of JSONTestSuite as JSON.parse', () => {
     const documents = sharedJson('corpora/json-parsing.json') as { name: string; expect: string; base64: string }[]
     expect(documents.length).toBe(318)
     for (const { name, expect: expected, base64 } of documents) {
-      // The document as the body, and as a field of one.
+      // The document as the body, and as a field of a body.
       const bytes = Buffer.from(base64, 'base64')
       const field = Buffer.concat([Buffer.from('{"a":'), bytes, Buffer.from('}')])
       for (const body of [bytes, field]) {
@@ -48,7 +48,7 @@ describe('JSON bodies', () => {
     }
   })
 
-  it('take and refuse what JSON.parse takes and refuses, also after any change of bytes', () => {
+  it('accept and reject the same texts as JSON.parse after random changes of bytes', () => {
     const change = fc.record({
       at: fc.nat(),
       remove: fc.nat({ max: 3 }),
@@ -77,7 +77,7 @@ describe('JSON bodies', () => {
     )
   })
 
-  it('take no control character inside a text, and no escape that JSON does not know', () => {
+  it('reject control characters in strings, and unknown escapes', () => {
     for (let code = 0; code < 256; code++) {
       const character = String.fromCharCode(code)
       for (const text of [
@@ -92,7 +92,7 @@ describe('JSON bodies', () => {
     }
   })
 
-  it('keep to their limits, whether they come as text or as a value', () => {
+  it('have the same limits as text and as a parsed value', () => {
     const limits = { ...sizes, jsonDepth: 3, jsonEntries: 4, jsonNodes: 9 }
     fc.assert(
       fc.property(anyObject, (value) => {
@@ -105,7 +105,7 @@ describe('JSON bodies', () => {
     )
   })
 
-  it('are refused at 3,000 levels in 6 KB, and at a million', () => {
+  it('are rejected with 3,000 levels in 6 KB, and with a million levels', () => {
     for (const levels of [65, 3_000, 1_000_000]) {
       expect(
         statusOf(Buffer.from(`{"a":${'['.repeat(levels)}${']'.repeat(levels)}}`), { ...sizes, jsonBytes: 1e7 }),
@@ -120,7 +120,7 @@ describe('JSON bodies', () => {
     expect(refusal(() => JsonBody.fromValue(nested, sizes))).toBe(400)
   })
 
-  it('are refused with too many parts, however small these are', () => {
+  it('are rejected with too many parts, however small', () => {
     expect(statusOf(Buffer.from(`{"a":[${'1,'.repeat(10_000)}1]}`))).toBe(400)
     expect(statusOf(Buffer.from(`{"a":[${'1,'.repeat(9_999)}1]}`))).toBeUndefined()
     const five = (parts: number) =>
@@ -128,14 +128,14 @@ describe('JSON bodies', () => {
     expect([five(5), five(6)]).toEqual([undefined, 400])
   })
 
-  it('are refused with too many bytes, and with bytes that are no UTF-8', () => {
+  it('are rejected with too many bytes, and with invalid UTF-8', () => {
     expect(statusOf(Buffer.alloc(sizes.jsonBytes + 1, ' '))).toBe(413)
     for (const bad of [[0xff], [0xc0, 0xae], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe4, 0xb8]]) {
       expect(statusOf(Buffer.from([...Buffer.from('{"a":"'), ...bad, ...Buffer.from('"}')]))).toBe(400)
     }
   })
 
-  it('are refused when a parser of the host left something else than an object', () => {
+  it('are rejected if the host parsed anything but an object', () => {
     for (const value of [undefined, null, 'text', 1, true, [], [{}]]) {
       expect(refusal(() => JsonBody.fromValue(value, sizes))).toBe(400)
     }
@@ -143,7 +143,7 @@ describe('JSON bodies', () => {
 })
 
 describe('the fields of a JSON body', () => {
-  it('are the same whether looked up where they stand or parsed whole', () => {
+  it('have the same values whether parsed one by one or with the whole body', () => {
     fc.assert(
       fc.property(anyObject, fc.constantFrom('', ' ', '\n\t'), (value, space) => {
         const text = loosely(value, space)
@@ -160,7 +160,7 @@ describe('the fields of a JSON body', () => {
     )
   })
 
-  it('stand exactly where they are said to stand', () => {
+  it('have exact offsets', () => {
     fc.assert(
       fc.property(anyObject, fc.constantFrom('', '  ', '\r\n'), (value, space) => {
         const body = fromText(padded(loosely(value, space)))
@@ -173,7 +173,7 @@ describe('the fields of a JSON body', () => {
     )
   })
 
-  it('change without touching a byte of the others', () => {
+  it('can be changed while all others stay byte for byte', () => {
     const changes = fc.dictionary(fc.string(), fc.option(anyValue(2), { nil: undefined }), {
       maxKeys: 3,
     })
@@ -198,7 +198,7 @@ describe('the fields of a JSON body', () => {
     )
   })
 
-  it('leave the text as it came when nothing changes', () => {
+  it('leave the text unchanged if none of them changes', () => {
     const text = ' { "a" : 1.0 , "b":12345678901234567890, "c":"\\u0041" } '
     expect(fromText(text).with({}).toString()).toBe(text)
     expect(fromText(text).with({ a: 2 }).toString()).toBe('{"a":2,"b":12345678901234567890,"c":"\\u0041"}')
@@ -206,7 +206,7 @@ describe('the fields of a JSON body', () => {
     expect(fromText('{}').with({ b: 1 }).toString()).toBe('{"b":1}')
   })
 
-  it('that stand twice mean what they mean to JSON.parse, and are passed on once', () => {
+  it('that are duplicated have the value that JSON.parse takes, and are passed on once', () => {
     for (const text of ['{"a":1,"b":2,"a":3}', '{"a":1,"b":2,"\\u0061":3}']) {
       for (const body of [fromText(text), fromText(padded(text))]) {
         expect(body.get('a')).toBe(3)
@@ -216,7 +216,7 @@ describe('the fields of a JSON body', () => {
     }
   })
 
-  it('named like parts of the language are fields like all others', () => {
+  it('named like properties of Object.prototype are ordinary fields', () => {
     const text = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}},"hasOwnProperty":1}'
     for (const body of [fromText(text), fromText(padded(text))]) {
       expect(body.get('toString')).toBeUndefined()
@@ -228,7 +228,7 @@ describe('the fields of a JSON body', () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
   })
 
-  it('may begin with a mark of the byte order', () => {
+  it('may follow a byte order mark', () => {
     const body = JsonBody.fromBytes(Buffer.from('\ufeff{"a":1}'), sizes)
     expect(body.get('a')).toBe(1)
     expect(body.with({}).toString()).toBe('{"a":1}')

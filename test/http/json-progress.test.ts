@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { isJson } from '../../src/http/json.ts'
 import { JsonProgress } from '../../src/http/json-progress.ts'
 
-test('of any text, in any pieces, it is known whether it is whole so far', () => {
+test('reports after each piece whether the text so far is complete JSON', () => {
   const nearly = fc.string({ unit: fc.constantFrom('{', '}', '[', ']', '"', '\\', ',', ':', '1', 'a', ' ') })
   const texts = fc.oneof(
     fc.json(),
@@ -17,7 +17,7 @@ test('of any text, in any pieces, it is known whether it is whole so far', () =>
         progress.add(text.slice(at, at + size))
         const sofar = text.slice(0, at + size)
         expect(progress.text).toBe(sofar)
-        // A lone text of more than a few words is not looked at again with every piece.
+        // A long string on its own is not examined again with every piece.
         if (/^\s*[[{]/.test(sofar)) expect(progress.whole).toBe(isJson(sofar))
       }
     }),

@@ -1,9 +1,9 @@
-/** What the tests of JSON bodies agree on. */
+/** Reference implementations for the tests of JSON bodies. */
 import { defaultSizes, type Sizes } from '../../src/http/sizes.ts'
 
 export const sizes: Sizes = { ...defaultSizes, jsonBytes: 1024 * 1024 }
 
-/** The reading that everything is held to: fatal UTF-8, then `JSON.parse`. Undefined for what is no object. */
+/** The reference parser: strict UTF-8, then `JSON.parse`. Undefined for anything but an object. */
 export function standard(bytes: Uint8Array): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
@@ -13,7 +13,7 @@ export function standard(bytes: Uint8Array): Record<string, unknown> | undefined
   }
 }
 
-/** Levels and members of a value, as the limits count them. */
+/** Nesting levels and members of a value, as the limits count them. */
 export function extent(value: unknown): { depth: number; entries: number; nodes: number } {
   if (typeof value !== 'object' || value === null) return { depth: 0, entries: 0, nodes: 0 }
   const parts = Object.values(value).map((part) => extent(part))
@@ -24,7 +24,7 @@ export function extent(value: unknown): { depth: number; entries: number; nodes:
   }
 }
 
-/** The status with which something is refused; undefined when it is not. */
+/** The status of the error that a function throws; undefined if it throws none. */
 export function refusal(attempt: () => unknown): unknown {
   try {
     attempt()

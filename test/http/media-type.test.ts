@@ -18,7 +18,7 @@ describe('a media type', () => {
     ['multipart/form-data; boundary="a;b\\"c"', 'multipart/form-data', { boundary: 'a;b"c' }],
     ['application/vnd.api+json', 'application/vnd.api+json', {}],
     ['a/b; charset=utf-8; charset=utf-7', 'a/b', { charset: 'utf-8' }],
-  ])('%j is read', (value, essence, parameters) => {
+  ])('%j is parsed', (value, essence, parameters) => {
     expect(read(value)).toEqual([essence, parameters])
   })
 
@@ -43,7 +43,7 @@ describe('a media type', () => {
     'application/json;\u00a0charset=utf-8',
     'application/js\u0000on',
     'multipart/form-data; boundary="a\r\nb"',
-  ])('%j is none', (value) => {
+  ])('%j is rejected', (value) => {
     expect(parseMediaType(value)).toBeUndefined()
   })
 })

@@ -28,14 +28,14 @@ beforeEach(() => {
 
 afterEach(() => folder.remove())
 
-/** Waits until files that are being closed are closed. */
+/** Waits until no temporary file is open any more. */
 async function nothingLeft(): Promise<void> {
   while (folder.left().some((name) => name.includes('deleted'))) await setImmediate()
   expect(folder.left()).toEqual([])
 }
 
 describe('reading a form', () => {
-  it('gives the parts in the order they came, files before fields too', async () => {
+  it('yields the parts in the order they arrive, also files before fields', async () => {
     const parts = [
       file('file', 'sound', 'Größe 声.wav'),
       text('model', 'm'),
@@ -50,7 +50,7 @@ describe('reading a form', () => {
     expect(form.files).toEqual(['file'])
   })
 
-  it('takes parts of unnamed type as files when they have a file name, and octet streams in any case', async () => {
+  it('treats parts with a file name, and octet streams, as files', async () => {
     const parts = [file('a', 'x', 'a', 'application/octet-stream'), { name: 'b', value: 'y', filename: 'b' }]
     const bare = { name: 'c', value: 'z', type: 'application/octet-stream' }
     const form = await readParts(multipart(...parts, bare))
@@ -66,7 +66,7 @@ describe('reading a form', () => {
     expect(names.map(({ filename }) => filename)).toEqual(['passwd', 'aX-Evil: 1'])
   })
 
-  it('leaves out the file a browser sends for a field that nobody filled, and refuses an empty one that was chosen', async () => {
+  it('omits the empty part of a file input without a file, and rejects a chosen file that is empty', async () => {
     const form = await readParts(multipart(file('mask', '', '', 'application/octet-stream'), text('model', 'm')))
     expect(form.files).toEqual([])
     await expect(readParts(multipart(file('image', '', 'a.png')))).rejects.toMatchObject({
@@ -75,7 +75,7 @@ describe('reading a form', () => {
     })
   })
 
-  it('takes nothing from behind the last line, wherever the body is cut', async () => {
+  it('ignores everything after the closing boundary, however the body is split', async () => {
     const body = multipart(text('model', 'm'), file('file', 'x'))
     const late = multipart(text('model', 'other'), file('file', 'never ended')).subarray(0, -20)
     const whole = Buffer.concat([body, late])
@@ -85,7 +85,7 @@ describe('reading a form', () => {
     }
   })
 
-  it('reads what a parser of the host kept as bytes, and tells where to mount the gateway when it kept nothing', async () => {
+  it('reads bytes that a parser of the host kept; without them the error says where to mount the gateway', async () => {
     const form = await read({ body: { state: 'text', text: multipart(text('model', 'm')) } })
     expect(form.fields.get('model')).toEqual(['m'])
     for (const body of [
@@ -102,7 +102,7 @@ describe('reading a form', () => {
   })
 })
 
-describe('refusing a form', () => {
+describe('reading a form rejects', () => {
   it.each([
     ['a file above its limit', { fileBytes: 10 }, file('file', 'x'.repeat(11)), 413, 'file'],
     ['a field above its limit', { fieldBytes: 10 }, text('prompt', 'x'.repeat(11)), 413, 'prompt'],
@@ -114,13 +114,13 @@ describe('refusing a form', () => {
     expect(await refuse(multipart(part, part), sizes)).toMatchObject({ status, param })
   })
 
-  it('takes what is exactly as large as its limit', async () => {
+  it('nothing that is exactly as large as its limit', async () => {
     const parts = [file('file', 'x'.repeat(10)), text('prompt', 'y'.repeat(10))]
     const form = await readParts(multipart(...parts), { fileBytes: 10, fieldBytes: 10, formFiles: 1, formFields: 1 })
     expect(await contentOf(form)).toHaveLength(2)
   })
 
-  it('a declared length above the limit, before a byte is read', async () => {
+  it('a declared length above the limit, before reading a byte', async () => {
     const body = new PassThrough()
     const headers = { 'content-type': `multipart/form-data; boundary=${boundary}`, 'content-length': '101' }
     const reading = readForm(
@@ -132,7 +132,7 @@ describe('refusing a form', () => {
     expect(body.readableDidRead).toBe(false)
   })
 
-  it('parts without a name, with a control character in it, or in a charset nobody knows', async () => {
+  it('parts without a name, with control characters in the name, or in an unknown charset', async () => {
     for (const head of [
       'Content-Disposition: form-data',
       'Content-Disposition: form-data; name=""',
@@ -144,19 +144,19 @@ describe('refusing a form', () => {
     }
   })
 
-  it('a body that is cut anywhere', async () => {
+  it('a body that is truncated anywhere', async () => {
     const whole = multipart(text('model', 'm'), file('file', 'sound'))
     const end = whole.length - 2 // the last line end may be missing
     const cuts = Array.from({ length: end }, (_, at) => whole.subarray(0, at))
     for (const cut of cuts) expect(await refuse(cut)).toMatchObject({ status: 400 })
   })
 
-  it('a file whose head runs into the next line, so that the parser waits for an end of it that never comes', async () => {
+  it('a file whose header has no end, for which the parser would wait forever', async () => {
     const head = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.wav"\r\n`
     expect(await refuse(Buffer.from(`${head}\r\n--${boundary}\r\n--`))).toMatchObject({ status: 400 })
   })
 
-  it('a part header without end', async () => {
+  it('a part with an endless header', async () => {
     const body = Buffer.from(`--${boundary}\r\nX: ${'x'.repeat(20_000)}`)
     expect(await refuse(body)).toMatchObject({ status: 400 })
   })
@@ -180,7 +180,7 @@ describe('refusing a form', () => {
     }
   })
 
-  it('a client that stops sending, and one that has gone', async () => {
+  it('a client that stops sending, and one that disconnects', async () => {
     const stalled = new PassThrough()
     stalled.write(multipart(text('model', 'm')).subarray(0, 60))
     expect(await refuse(stalled, { bodyIdleMs: 20 })).toMatchObject({ status: 408 })
@@ -197,11 +197,11 @@ describe('refusing a form', () => {
   })
 })
 
-describe('a form that does not fit into memory', () => {
+describe('a form that exceeds the memory limit', () => {
   const large = Buffer.alloc(1_000_000, 'sound ')
   const small = { uploadMemoryBytes: 1_000 }
 
-  it('is kept on disk without a name, readable only through us, and gone with the form', async () => {
+  it('is kept in an unlinked private file, which is closed with the form', async () => {
     const parts = [file('file', large), text('model', 'm'), file('mask', 'tiny')]
     const form = await readParts(Readable.from(slices(multipart(...parts), 7_919)), small)
     expect(form.kept).toBe(true)
@@ -214,7 +214,7 @@ describe('a form that does not fit into memory', () => {
     await nothingLeft()
   })
 
-  it('is gone when the upload breaks off', async () => {
+  it('leaves no file when the upload is interrupted', async () => {
     const body = multipart(file('file', large), text('model', 'm'))
     await expect(readParts(Readable.from(slices(body.subarray(0, 250_000), 7_919)), small)).rejects.toMatchObject({
       status: 400,
@@ -222,7 +222,7 @@ describe('a form that does not fit into memory', () => {
     await nothingLeft()
   })
 
-  it('is passed on as it comes once the rules allow it, and only as fast as it is read', async () => {
+  it('is passed on as it arrives if the rules allow it, only as fast as it is read', async () => {
     const parts = [text('model', 'm'), file('file', large), text('language', 'en')]
     const pieces = slices(multipart(...parts), 7_919)
     let sent = 0
@@ -247,7 +247,7 @@ describe('a form that does not fit into memory', () => {
     await expect(contentOf(form)).rejects.toMatchObject({ status: 503 })
   })
 
-  it('may be left unread in the middle of a file', async () => {
+  it('skips the rest of a file that its reader does not want', async () => {
     const parts = [text('model', 'm'), file('file', large), text('language', 'en'), file('mask', large), text('n', '1')]
     const form = await readParts(Readable.from(slices(multipart(...parts), 7_919)), small, { passOn: () => true })
     const names: string[] = []
@@ -258,7 +258,7 @@ describe('a form that does not fit into memory', () => {
     expect(names).toEqual(parts.map((part) => part.name))
   })
 
-  it('does not blame the client for the time in which nobody reads', async () => {
+  it('does not time out the client while the reader pauses', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const body = Readable.from(slices(multipart(text('model', 'm'), file('file', large)), 7_919))
@@ -268,7 +268,7 @@ describe('a form that does not fit into memory', () => {
     expect(await contentOf(form)).toHaveLength(2)
   })
 
-  it('can still be kept after it was going to be passed on', async () => {
+  it('can still be kept as long as none of it was passed on', async () => {
     const form = await readParts(
       Readable.from(slices(multipart(text('model', 'm'), file('file', large)), 7_919)),
       small,
@@ -281,7 +281,7 @@ describe('a form that does not fit into memory', () => {
     await nothingLeft()
   })
 
-  it('tells the reader of the parts what is wrong behind the point where passing on began', async () => {
+  it('throws errors in the rest of the form to the reader of its parts', async () => {
     const body = multipart(text('model', 'm'), file('file', large), text('n', '99'))
     let checked = 0
     const check = () => {
@@ -296,7 +296,7 @@ describe('a form that does not fit into memory', () => {
     await expect(contentOf(cut)).rejects.toMatchObject({ status: 400 })
   })
 
-  it('ends for whoever reads it when it is given back', async () => {
+  it('ends its iteration when it is disposed of', async () => {
     const body = new PassThrough()
     body.write(multipart(text('model', 'm'), file('file', large)).subarray(0, 150_000))
     const form = await readParts(body, small, { passOn: () => true })
@@ -309,7 +309,7 @@ describe('a form that does not fit into memory', () => {
   })
 })
 
-describe('a form that is written again', () => {
+describe('a form that is serialized', () => {
   const letters = fc.constantFrom('a', 'B', '"', '\\', ';', '=', ' ', '-', 'é', '声', '👋', '\u2028')
   const name = fc.string({ minLength: 1, maxLength: 12, unit: letters })
   const part = fc.oneof(
@@ -322,7 +322,7 @@ describe('a form that is written again', () => {
     }),
   )
 
-  it('is read back as it was, whatever stands in names and values', async () => {
+  it('parses to the same parts, whatever names and values contain', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(part, { maxLength: 6 }), async (parts) => {
         const body = await formBody({ kept: true, parts: () => formParts(parts) })
@@ -345,13 +345,13 @@ describe('a form that is written again', () => {
     )
   })
 
-  it('lets no line break out of a name', async () => {
+  it('escapes line breaks in names', async () => {
     const name = 'a\r\nX-Evil: "1"'
     const body = await formBody({ kept: true, parts: () => formParts([{ name, value: '1' }]) })
     expect((await buffer(body.bytes)).toString()).toContain('name="a%0D%0AX-Evil: %221%22"\r\n\r\n1\r\n')
   })
 
-  it('carries the changed fields and leaves out those without a value', async () => {
+  it('has the changed fields, and none without a value', async () => {
     const form = await readParts(multipart(file('image', 'x'), text('model', 'ours'), text('response_format', 'url')))
     const body = await formBody(amendForm(form, changesTo({ model: 'theirs', response_format: undefined, other: 'x' })))
     const bytes = await buffer(body.bytes)
@@ -364,12 +364,12 @@ describe('a form that is written again', () => {
   })
 })
 
-/** Reads a form from an exchange that is in some way unlike the usual one. */
+/** Reads a form from an exchange with some properties changed. */
 function read(given: Parameters<typeof exchangeOf>[1]) {
   return readForm(exchangeOf(Buffer.alloc(0), given), defaultSizes, { passOn: () => false, check: () => undefined })
 }
 
-/** What is said to a client whose form is refused. */
+/** The message of the error for a form. */
 function refuse(body: Buffer | Readable, sizes: Partial<Sizes> = {}) {
   return readParts(body, sizes).then(
     () => expect.fail('it was taken'),

@@ -5,7 +5,7 @@ import { OpenCalls, unlessAborted } from '../../src/http/open-calls.ts'
 const still = () => new AbortController().signal
 const closing = new GatewayError('service_unavailable')
 
-/** Whether a promise has been resolved by now. */
+/** Whether a promise is already settled. */
 async function isSettled(promise: Promise<unknown>): Promise<boolean> {
   const pending = Symbol('pending')
   await new Promise((resolve) => setImmediate(resolve))
@@ -13,7 +13,7 @@ async function isSettled(promise: Promise<unknown>): Promise<boolean> {
 }
 
 describe('open calls', () => {
-  it('end when their client leaves, also one that left before', () => {
+  it('are aborted when their client disconnects, or has disconnected before', () => {
     const calls = new OpenCalls()
     const client = new AbortController()
     const call = calls.open(client.signal)
@@ -34,7 +34,7 @@ describe('open calls', () => {
     expect(calls.size).toBe(0)
   })
 
-  it('that end well are not aborted, though the client leaves later', () => {
+  it('that are done are not aborted when the client disconnects later', () => {
     const client = new AbortController()
     const call = new OpenCalls().open(client.signal)
     call.done()
@@ -42,7 +42,7 @@ describe('open calls', () => {
     expect(call.signal.aborted).toBe(false)
   })
 
-  it('are waited for, and requests that may become calls', async () => {
+  it('are waited for, and so are requests without a call', async () => {
     const calls = new OpenCalls()
     calls.enter()
     const emptied = calls.emptied(60_000)
@@ -54,14 +54,14 @@ describe('open calls', () => {
     expect(await isSettled(new OpenCalls().emptied(60_000))).toBe(true)
   })
 
-  it('are waited for no longer than is said', async () => {
+  it('are waited for until the time limit', async () => {
     const calls = new OpenCalls()
     calls.open(still())
     await calls.emptied(5)
     expect(calls.size).toBe(1)
   })
 
-  it('are waited for to their end where the host sets no bound', async () => {
+  it('are waited for without a time limit if the host sets none', async () => {
     const calls = new OpenCalls()
     const call = calls.open(still())
     const emptied = calls.emptied(Infinity)
@@ -71,14 +71,14 @@ describe('open calls', () => {
     await emptied
   })
 
-  it('are cut together, and from birth once that was done', () => {
+  it('are all aborted by cut, and so are those opened later', () => {
     const calls = new OpenCalls()
     const open = [calls.open(still()), calls.open(still())]
     calls.cut(closing)
     for (const call of [...open, calls.open(still())]) expect(call.signal.reason).toBe(closing)
   })
 
-  it('may be read on for a while after their client has left, a few at a time', async () => {
+  it('are drained after their client disconnects, up to the time limit and the maximum number', async () => {
     const calls = new OpenCalls(1)
     const client = new AbortController()
     const [first, second] = [calls.open(client.signal, 10), calls.open(client.signal, 10)]
@@ -96,12 +96,12 @@ describe('open calls', () => {
 })
 
 describe('a promise under a signal', () => {
-  it('settles as it would alone while the signal is still', async () => {
+  it('settles normally if the signal is not aborted', async () => {
     expect(await unlessAborted(Promise.resolve(1), still())).toBe(1)
     await expect(unlessAborted(Promise.reject(new Error('no')), still())).rejects.toThrow('no')
   })
 
-  it('rejects with the reason at once, and tells what came too late', async () => {
+  it('rejects at once with the reason, and passes on a late result', async () => {
     const control = new AbortController()
     const slow = Promise.withResolvers<string>()
     let late = ''

@@ -1,10 +1,10 @@
-/** Which addresses count as public: held against the registries, and against a library that keeps them as well. */
+/** Public addresses, compared with the IANA registries and with a library that implements them. */
 import * as fc from 'fast-check'
 import ipaddr from 'ipaddr.js'
 import { describe, expect, test } from 'vitest'
 import { isPublicAddress, publicUrl } from '../../src/http/public-address.ts'
 
-/** IANA's special-purpose address registries, all that is not globally reachable (2026-11), and multicast. */
+/** All ranges of IANA's special-purpose registries that are not globally reachable (2026-11), and multicast. */
 const special = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -59,7 +59,7 @@ describe('the first and the last address of', () => {
   })
 })
 
-test('the control services of clouds are not public, ordinary addresses are', () => {
+test('metadata services of clouds are not public, ordinary addresses are', () => {
   for (const address of ['169.254.169.254', '168.63.129.16', '100.100.100.200', '192.0.0.192', 'fd00:ec2::254']) {
     expect([address, isPublicAddress(address)]).toEqual([address, false])
   }
@@ -68,7 +68,7 @@ test('the control services of clouds are not public, ordinary addresses are', ()
   }
 })
 
-test('no address is public that a library which keeps the registries takes for a special one', () => {
+test('no address is public that the library classifies as special', () => {
   const octet = fc.integer({ min: 0, max: 255 })
   const near = fc.constantFrom(...special).map(([net]) => ipaddr.parse(net).toByteArray())
   const spread = fc
@@ -79,7 +79,7 @@ test('no address is public that a library which keeps the registries takes for a
     fc.array(octet, { minLength: 16, maxLength: 16 }),
     spread,
   )
-  // Anycast of these is reachable everywhere, and is nobody's private network.
+  // Globally reachable anycast, and no private network.
   const reachable = new Set(['unicast', 'as112', 'as112v6', 'amt'])
   fc.assert(
     fc.property(any, (bytes) => {

@@ -15,7 +15,7 @@ const hostile = fc.string({
 })
 
 describe('frames', () => {
-  it('hold one event, whatever its values hold', () => {
+  it('contain one event, whatever its values contain', () => {
     fc.assert(
       fc.property(hostile, (text) => {
         const [event, ...others] = read(dataFrame({ text }))
@@ -28,12 +28,12 @@ describe('frames', () => {
     )
   })
 
-  it('of an error say what an answer would', () => {
+  it('of an error have the same body as an error response', () => {
     const error = new GatewayError('rate_limit_exceeded', { message: 'Wait.\n\ndata: [DONE]' })
     expect(read(errorFrame(error)).map(({ data }) => JSON.parse(data) as unknown)).toEqual([error.toJSON()])
   })
 
-  it('to keep a connection alive are no event', () => {
+  it('for keep-alive are not events', () => {
     expect(read(keepAliveFrame + doneFrame)).toEqual([{ data: '[DONE]', event: undefined, id: undefined }])
   })
 })

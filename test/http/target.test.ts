@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeSegment, isBelowV1, pathOf, queryOf } from '../../src/http/target.ts'
 
-describe('the path of a request target', () => {
+describe('the path', () => {
   it.each([
     ['/v1/models', '/v1/models'],
     ['/v1/models?x=/v1/other', '/v1/models'],
@@ -18,11 +18,11 @@ describe('the path of a request target', () => {
     ['/v1\\models', '/v1\\models'],
     ['/v1/%6dodels', '/v1/%6dodels'],
     ['/v1%2fmodels', '/v1%2fmodels'],
-  ])('%j is %j', (target, path) => {
+  ])('of %j is %j', (target, path) => {
     expect(pathOf(target)).toBe(path)
   })
 
-  it('leaves out the origin of the absolute form, whatever it says', () => {
+  it('excludes the origin of the absolute form', () => {
     expect(pathOf('http://127.0.0.1/v1/models')).toBe('/v1/models')
     expect(pathOf('HTTPS://user@evil.example:1/v1/models?x')).toBe('/v1/models')
     expect(pathOf('http://evil.example?/v1/models')).toBe('')
@@ -43,11 +43,11 @@ describe('the path of a request target', () => {
     ['/v1/...', '/v1/...'],
     ['/v1/%2e%2e/models', '/v1/%2e%2e/models'],
     ['/v1/..%2fmodels', '/v1/..%2fmodels'],
-  ])('without dot segments, %j is %j', (target, path) => {
+  ])('of %j without dot segments is %j', (target, path) => {
     expect(pathOf(target)).toBe(path)
   })
 
-  it('agrees with the URL standard wherever that decodes nothing', () => {
+  it('agrees with the URL standard for paths without encoded characters', () => {
     const segment = fc.constantFrom('v1', 'models', 'a', '.', '..', 'a.b', '%41', '~x', '')
     fc.assert(
       fc.property(fc.array(segment, { minLength: 1, maxLength: 8 }), (segments) => {
@@ -70,14 +70,14 @@ describe('a target of the gateway', () => {
 })
 
 describe('the query of a request target', () => {
-  it('is what stands behind the first question mark', () => {
+  it('starts after the first question mark', () => {
     expect(Object.fromEntries(queryOf('/v1/models?a=1&b=%20x?'))).toEqual({ a: '1', b: ' x?' })
     expect([...queryOf('/v1/models')]).toEqual([])
   })
 })
 
 describe('a segment', () => {
-  it('is decoded once, or not at all', () => {
+  it('is decoded once, and undefined if its encoding is invalid', () => {
     expect(decodeSegment('org%2Fmodel')).toBe('org/model')
     expect(decodeSegment('a%252Fb')).toBe('a%2Fb')
     expect(decodeSegment('plain+plus')).toBe('plain+plus')

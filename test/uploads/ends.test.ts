@@ -1,4 +1,4 @@
-/** What becomes of an upload when somebody leaves, refuses or fails in the middle of it. */
+/** Uploads that are interrupted: the client disconnects, or the vendor rejects or fails, in the middle of one. */
 import { once } from 'node:events'
 import { createServer, request, type ClientRequest, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -23,7 +23,7 @@ afterEach(async () => {
 const piece = Buffer.alloc(64 * 1024, 'sound ')
 const model = field('model', 'm')
 
-/** A vendor that does as it likes with a request whose body it has not read. */
+/** A vendor that handles requests before reading their bodies. */
 async function vendorWith(answer: (incoming: IncomingMessage, response: ServerResponse) => void): Promise<string> {
   const server = createServer(answer)
   server.listen(0, '127.0.0.1')
@@ -45,7 +45,7 @@ async function gatewayBefore(baseURL: string, options: Partial<GatewayOptions> =
   })
 }
 
-/** An upload that has begun: its head is sent, and as much of its file as is told. */
+/** An upload in progress: its headers and some bytes of its file are sent. */
 function begin(url: string, before: ReturnType<typeof field>[], pieces: number): ClientRequest {
   const outgoing = request(`${url}/v1/audio/transcriptions`, {
     method: 'POST',
@@ -73,8 +73,8 @@ async function answerTo(outgoing: ClientRequest) {
   return { status: response.statusCode, code: error.code }
 }
 
-describe('a client that leaves', () => {
-  it('in an upload that is passed on ends the call of the vendor', async () => {
+describe('a client that disconnects', () => {
+  it('during an upload that is passed on aborts the request to the vendor', async () => {
     const cut = Promise.withResolvers<void>()
     const begun = Promise.withResolvers<void>()
     const baseURL = await vendorWith((incoming) => {
@@ -91,7 +91,7 @@ describe('a client that leaves', () => {
     expect(await receipt()).toMatchObject({ outcome: 'cancelled', attempts: 1 })
   })
 
-  it('in an upload that is kept leaves nothing, and the vendor hears nothing of it', async () => {
+  it('during an upload that is kept leaves no file, and the vendor is not called', async () => {
     let heard = 0
     const baseURL = await vendorWith(() => void heard++)
     const { url, receipts } = await gatewayBefore(baseURL)
@@ -102,7 +102,7 @@ describe('a client that leaves', () => {
     expect([heard, receipts]).toEqual([0, []])
   })
 
-  it('while the vendor works on a kept upload leaves nothing', async () => {
+  it('while the vendor processes a kept upload leaves no file', async () => {
     const asked = Promise.withResolvers<void>()
     const baseURL = await vendorWith((incoming) => incoming.on('end', () => asked.resolve()).resume())
     const { url, receipt } = await gatewayBefore(baseURL)
@@ -116,7 +116,7 @@ describe('a client that leaves', () => {
 })
 
 describe('a vendor that', () => {
-  it('refuses before it has read is heard before the client has sent all', async () => {
+  it('rejects a request before reading it: the client gets the error before it has sent everything', async () => {
     const baseURL = await vendorWith((incoming, response) => {
       incoming.once('data', () => response.writeHead(401, { 'content-type': 'application/json' }).end('{}'))
     })
@@ -126,7 +126,7 @@ describe('a vendor that', () => {
     outgoing.destroy()
   })
 
-  it('breaks off in the middle of an upload is told, not tried again', async () => {
+  it('disconnects in the middle of a passed-on upload: the client gets an error without a retry', async () => {
     let asked = 0
     const baseURL = await vendorWith((incoming) => {
       asked++
@@ -140,7 +140,7 @@ describe('a vendor that', () => {
     expect(asked).toBe(1)
   })
 
-  it('breaks off a kept upload is asked again', async () => {
+  it('disconnects during a kept upload is called again', async () => {
     let asked = 0
     const baseURL = await vendorWith((incoming, response) => {
       if (asked++ === 0) incoming.once('data', () => incoming.destroy())
@@ -153,7 +153,7 @@ describe('a vendor that', () => {
     expect(asked).toBe(2)
   })
 
-  it('does not read makes the client wait', async () => {
+  it('does not read slows down the client', async () => {
     const baseURL = await vendorWith(() => undefined)
     const { url } = await gatewayBefore(baseURL)
     const outgoing = begin(url, [model], 0)
@@ -163,7 +163,7 @@ describe('a vendor that', () => {
     }
     outgoing.on('drain', more)
     more()
-    // It stands still when nothing more is taken while other connections are served.
+    // No progress while other connections are served means that the upload is paused.
     for (let before = -1; before !== taken;) {
       before = taken
       for (let round = 0; round < 5; round++) await fetch(`${url}/v1/models`).then((response) => response.text())
@@ -199,7 +199,7 @@ describe('an upload', () => {
   it.each([
     ['passed on', [model]],
     ['kept', []],
-  ])('that stops coming while it is %s is refused with 408', async (_, before) => {
+  ])('that stops arriving while it is %s is rejected with 408', async (_, before) => {
     const baseURL = await vendorWith((incoming) => void incoming.on('error', () => undefined).resume())
     const { url } = await gatewayBefore(baseURL, { sizes: { uploadMemoryBytes: 100_000, bodyIdleMs: 50 } })
     const outgoing = begin(url, before, 20)
@@ -207,14 +207,14 @@ describe('an upload', () => {
     outgoing.destroy()
   })
 
-  it('for an unknown model is refused, and what was kept of it is gone', async () => {
+  it('for an unknown model is rejected, and leaves no file', async () => {
     const { url } = await gatewayBefore('http://127.0.0.1:1/v1')
     const outgoing = begin(url, [], 20)
     finish(outgoing, field('model', 'other'))
     expect(await answerTo(outgoing)).toEqual({ status: 404, code: 'model_not_found' })
   })
 
-  it('that grows too large is refused before it has come to its end', async () => {
+  it('that becomes too large is rejected before its end', async () => {
     const { url } = await gatewayBefore('http://127.0.0.1:1/v1', {
       sizes: { uploadMemoryBytes: 100_000, uploadBytes: 1_000_000 },
     })
@@ -223,7 +223,7 @@ describe('an upload', () => {
     outgoing.destroy()
   })
 
-  it('under way when the gateway closes is ended', async () => {
+  it('in progress is aborted when the gateway closes', async () => {
     const begun = Promise.withResolvers<void>()
     const baseURL = await vendorWith((incoming) => {
       incoming

@@ -1,6 +1,6 @@
 /**
- * A gateway in a process of its own, before the vendor at `VENDOR_URL`. Tells its parent its port, and its peak of memory
- * since it was last asked, from a fresh start. `/drain` reads a body and throws it away: what that takes is what Node takes.
+ * A gateway in a separate process, for the vendor at `VENDOR_URL`. Sends its parent its port and, on request, its peak
+ * memory since the last request. `/drain` reads a body and discards it, to measure what Node itself needs for that.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

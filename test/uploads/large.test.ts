@@ -1,4 +1,4 @@
-/** Large uploads, through a gateway in a process of its own, so that its memory can be told from ours. */
+/** Large uploads through a gateway in a separate process, to measure its memory separately. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -13,7 +13,7 @@ import { file, multipart, boundary, text as field, type WrittenPart } from '../h
 import { thorough } from '../long.ts'
 
 const megabyte = 1024 * 1024
-/** Well above the memory that may be used. */
+/** Well above the memory limit of the test. */
 const size = (thorough ? 300 : 120) * megabyte
 const block = Buffer.alloc(64 * 1024, 'sound ')
 
@@ -21,9 +21,9 @@ let vendor: Server
 let gateway: ChildProcess
 let port: number
 let folder: string
-/** What the vendor read last. */
+/** The upload that the vendor read last. */
 let got: { bytes: number }
-/** What the process takes to read as much and throw it away: Node lets many dead buffers gather before it collects them. */
+/** The memory that Node needs just to read and discard as many bytes, because it collects unused buffers late. */
 let usual: number
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ async function peakOfMemory(): Promise<number> {
   return told.peak
 }
 
-/** The file between the other parts is written block by block. */
+/** Writes the file block by block between the other parts. */
 function* upload(before: WrittenPart[], name: string, bytes: number, after: WrittenPart[]) {
   const [head, tail] = multipart(...before, file(name, 'FILE', 'a.wav'), ...after)
     .toString()
@@ -83,7 +83,7 @@ async function send(path: string, body: Iterable<Buffer>): Promise<{ status: num
 const model = field('model', 'm')
 
 test.each([
-  ['passed on while they come', [model], []],
+  ['passed on while they arrive', [model], []],
   ['kept on disk', [], [model]],
 ])(
   'Large uploads, %s, take less than 40 MB of memory and leave nothing behind',

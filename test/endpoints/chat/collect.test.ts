@@ -13,7 +13,7 @@ function collected(pieces: AsyncIterable<ChatChunk>): Promise<ChatCompletion> {
   return collect(pieces, new ChatStreamState(head, false), { usage: undefined, textBytes: 0 })
 }
 
-/** The answer in deltas of the given length. */
+/** The completion as deltas of the given length. */
 async function* slowly(completion: ChatCompletion, length: number): AsyncGenerator<ChatChunk, void, void> {
   for await (const each of explode(completion)) {
     const { choices = [], ...rest } = each
@@ -94,8 +94,8 @@ const completion = fc
   }))
   .map((each) => each as unknown as ChatCompletion)
 
-describe('collecting the stream of an answer gives the answer:', () => {
-  test('sent whole', async () => {
+describe('collecting a streamed completion gives the same completion', () => {
+  test('sent in one delta', async () => {
     await fc.assert(
       fc.asyncProperty(completion, async (answer) => {
         expect(completionOf(answer, head, false)).toBe(answer)
@@ -115,7 +115,7 @@ describe('collecting the stream of an answer gives the answer:', () => {
   })
 })
 
-test('what is continued piece by piece is joined, what comes whole is not', async () => {
+test('continued fields are joined, repeated ones are not', async () => {
   const { choices } = await whole([
     chunk({ audio: { id: 'a1', data: 'QUJD', transcript: 'He' } }),
     chunk({ audio: { id: 'a1', data: 'REVG', transcript: 'llo', expires_at: 5 } }),
@@ -133,7 +133,7 @@ test('what is continued piece by piece is joined, what comes whole is not', asyn
   })
 })
 
-test('choices that come mixed are put in order', async () => {
+test('interleaved choices are sorted by index', async () => {
   const { choices } = await whole([
     { choices: [{ index: 1, delta: { content: 'b' } }] },
     { choices: [{ index: 0, delta: { content: 'a' } }] },
@@ -145,7 +145,7 @@ test('choices that come mixed are put in order', async () => {
   ])
 })
 
-test('what the chunks say of the whole answer is kept, their padding is not', async () => {
+test('fields of the whole response in chunks are kept, except for their padding', async () => {
   const answer = await whole([chunk({ content: 'a' }, 'stop', { system_fingerprint: 'fp', obfuscation: 'xyz' })])
   expect(answer).toMatchObject({ system_fingerprint: 'fp' })
   expect(answer).not.toHaveProperty('obfuscation')

@@ -17,18 +17,18 @@ const complete = {
 }
 const head = { id: 'made', created: 8, model: 'public' }
 
-/** The choice a client gets for a choice of the vendor. */
+/** The choice that the client receives for one of the vendor. */
 const choice = async (raw: object) => (await whole({ ...complete, choices: [raw] })).choices[0]
 
-test('an answer that has everything is given back as the same object, so that its bytes can be passed on', () => {
+test('returns a complete response as the same object, so that its bytes can be passed on', () => {
   expect(completionOf(complete as ChatCompletion, head, false)).toBe(complete)
 })
 
-test('a renamed answer carries the public name and is otherwise the same', () => {
+test('replaces the model name of a renamed model, and nothing else', () => {
   expect(completionOf(complete as ChatCompletion, head, true)).toEqual({ ...complete, model: 'public' })
 })
 
-test('what an answer lacks is filled in', async () => {
+test('fills in missing fields', async () => {
   const { id, ...rest } = await whole({ id: '', choices: [{ message: { content: 'Hello' } }] })
   expect(id).toMatch(/^chatcmpl-[0-9a-f]{32}$/)
   expect(rest).toEqual({
@@ -41,13 +41,13 @@ test('what an answer lacks is filled in', async () => {
   })
 })
 
-test('fields nobody knows are kept', async () => {
+test('keeps unknown fields', async () => {
   const extra = { citations: ['https://example.org'], choices: [{ ...complete.choices[0], native: 1 }] }
   expect(await whole({ ...complete, ...extra })).toMatchObject(extra)
 })
 
-describe('the message has one form:', () => {
-  test('a list of parts becomes text and reasoning', async () => {
+describe('normalises the message', () => {
+  test('converts a list of parts to text and reasoning', async () => {
     const content = [
       { type: 'thinking', thinking: [{ type: 'text', text: 'hm' }] },
       { type: 'text', text: 'Hel' },
@@ -59,7 +59,7 @@ describe('the message has one form:', () => {
     })
   })
 
-  test('content without text is null where there is nothing else to say', async () => {
+  test('sets empty content to null', async () => {
     expect((await choice({ message: { role: 'assistant', reasoning: 'hm' } }))?.message).toEqual({
       ...message,
       content: null,
@@ -67,7 +67,7 @@ describe('the message has one form:', () => {
     })
   })
 
-  test('an empty list of calls, and places held for calls, audio and refusals, are left out', async () => {
+  test('omits an empty list of tool calls, and placeholders for calls, audio and refusals', async () => {
     const held = {
       tool_calls: [],
       function_call: { name: '', arguments: '' },
@@ -77,7 +77,7 @@ describe('the message has one form:', () => {
     expect((await choice({ message: { ...message, ...held } }))?.message).toEqual(message)
   })
 
-  test('a number that a vendor gives its calls is left out', async () => {
+  test('omits the index of tool calls', async () => {
     const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
     const told = await choice({ message: { ...message, content: null, tool_calls: [{ index: 0, ...call }] } })
     expect(told).toMatchObject({ finish_reason: 'tool_calls' })
@@ -85,11 +85,11 @@ describe('the message has one form:', () => {
   })
 })
 
-describe('an answer that is none is a broken vendor, not a crash:', () => {
+describe('reports a malformed response as a failure of the vendor', () => {
   test.each([
     ['no choices', { id: 'x' }],
-    ['an empty list of choices', { choices: [] }],
-    ['choices that are no list', { choices: 'none' }],
+    ['an empty array of choices', { choices: [] }],
+    ['choices that are not an array', { choices: 'none' }],
     ['a choice that is null', { choices: [null] }],
   ])('%s', async (_, said) => {
     expect(await hear(said)).toMatchObject({ status: 503, receipt: { outcome: 'failed', usage: { total_tokens: 0 } } })
@@ -100,21 +100,21 @@ describe('an answer that is none is a broken vendor, not a crash:', () => {
   })
 })
 
-describe('usage obeys prompt + completion = total:', () => {
-  test('counts that obey are given back as they are', () => {
+describe('ensures that prompt and completion tokens sum to the total', () => {
+  test('returns consistent counts unchanged', () => {
     expect(readUsage(usage)).toBe(usage)
   })
 
   test.each([
     [
-      'hidden thinking left out of completion',
+      'hidden reasoning missing in the completion tokens',
       { prompt_tokens: 12, completion_tokens: 1, total_tokens: 241 },
       [12, 229, 241],
     ],
-    ['a total that is too small', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 12 }, [10, 5, 15]],
+    ['a total that is too low', { prompt_tokens: 10, completion_tokens: 5, total_tokens: 12 }, [10, 5, 15]],
     ['no total', { prompt_tokens: 10, completion_tokens: 5 }, [10, 5, 15]],
-    ['a prompt alone', { prompt_tokens: 10, total_tokens: 10 }, [10, 0, 10]],
-    ['counts that are none', { prompt_tokens: 10, completion_tokens: -5, total_tokens: Number.NaN }, [10, 0, 10]],
+    ['only prompt tokens', { prompt_tokens: 10, total_tokens: 10 }, [10, 0, 10]],
+    ['invalid counts', { prompt_tokens: 10, completion_tokens: -5, total_tokens: Number.NaN }, [10, 0, 10]],
   ])('%s', (_, raw, [prompt, completion, total]) => {
     expect(readUsage(raw)).toEqual({ prompt_tokens: prompt, completion_tokens: completion, total_tokens: total })
   })
@@ -124,15 +124,15 @@ describe('usage obeys prompt + completion = total:', () => {
     ['cached_tokens', { cached_tokens: 2 }],
     ['num_cached_tokens', { num_cached_tokens: 2 }],
     ['prompt_cache_hit_tokens', { prompt_cache_hit_tokens: 2, prompt_cache_miss_tokens: 1 }],
-  ])('cached tokens are found in %s', (_, extra) => {
+  ])('reads cached tokens from %s', (_, extra) => {
     expect(readUsage({ ...usage, ...extra })).toMatchObject({ ...usage, prompt_tokens_details: { cached_tokens: 2 } })
   })
 
-  test.each([[undefined], [null], [{}], ['5'], [{ prompt_tokens: '5' }]])('%j holds no counts', (raw) => {
+  test.each([[undefined], [null], [{}], ['5'], [{ prompt_tokens: '5' }]])('finds no counts in %j', (raw) => {
     expect(readUsage(raw)).toBeUndefined()
   })
 
-  test('an answer without counts is estimated by its text', async () => {
+  test('estimates the usage from the text if the vendor reports none', async () => {
     const long = { ...complete, usage: undefined, choices: [{ message: { ...message, content: 'word '.repeat(40) } }] }
     const { text, receipt } = await hear(long)
     expect(receipt).toMatchObject({ usageSource: 'estimated', usage: { completion_tokens: 50 } })

@@ -1,4 +1,4 @@
-/** What is wrong with a chat request is told by the place where it stands. */
+/** Validation errors of chat requests name the path of the invalid value. */
 import { expect, test } from 'vitest'
 import { demo } from '../../../src/providers/index.ts'
 import { hostedWith } from '../../hosted.ts'
@@ -33,7 +33,7 @@ test.each<[object, string, string]>([
   [{ top_p: 1.1 }, 'top_p', '<=1'],
   [{ max_tokens: '10' }, 'max_tokens', 'expected number, received string'],
   [{ tool_choice: { name: 'f' } }, 'tool_choice.type', 'Missing required parameter'],
-])('%j', async (fields, param, words) => {
+])('rejects %j', async (fields, param, words) => {
   const answer = await chat(fields)
   expect(answer.status).toBe(400)
   expect(errorOf(answer)).toMatchObject({ code: 'invalid_request_error', param })
@@ -41,7 +41,10 @@ test.each<[object, string, string]>([
 })
 
 test.each<[string, object]>([
-  ['an assistant that only called tools', message({ role: 'assistant', tool_calls: [{ id: 'c', type: 'function' }] })],
-  ['parts of types that only a vendor knows', user({ type: 'video_url', video_url: { url: 'http://x' } })],
-  ['fields that are null', { temperature: null, top_p: null, max_tokens: null, stream: null, tools: null }],
-])('%s: taken', async (_, fields) => expect((await chat(fields)).status).toBe(200))
+  [
+    'an assistant message with tool calls only',
+    message({ role: 'assistant', tool_calls: [{ id: 'c', type: 'function' }] }),
+  ],
+  ['parts of unknown types', user({ type: 'video_url', video_url: { url: 'http://x' } })],
+  ['null for optional fields', { temperature: null, top_p: null, max_tokens: null, stream: null, tools: null }],
+])('accepts %s', async (_, fields) => expect((await chat(fields)).status).toBe(200))

@@ -4,8 +4,8 @@ import { chunk, deltas, hear, streamed } from './through.ts'
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
 const finished = chunk({}, 'stop')
 
-describe('a stream has one form, whatever the vendor leaves out or adds:', () => {
-  test('id, created and model are the same in every chunk, and made where there are none', async () => {
+describe('a stream is normalised', () => {
+  test('id, created and model are the same in every chunk, and generated if the vendor sends none', async () => {
     const chunks = await streamed([chunk({ content: 'a' }), chunk({ content: 'b' }), finished])
     expect(
       new Set(chunks.map(({ id, created, model, object }) => JSON.stringify([id, created, model, object]))),
@@ -13,7 +13,7 @@ describe('a stream has one form, whatever the vendor leaves out or adds:', () =>
     expect(chunks[0]?.id).toMatch(/^chatcmpl-[0-9a-f]{32}$/)
   })
 
-  test('the identity the vendor gave first stands for the whole stream', async () => {
+  test('the first id of the vendor is used for the whole stream', async () => {
     const vendors = [
       chunk({ content: 'a' }, null, { id: 'x', created: 7, model: 'm' }),
       chunk({ content: 'b' }, 'stop', { id: 'y', created: 8, model: 'm' }),
@@ -25,13 +25,13 @@ describe('a stream has one form, whatever the vendor leaves out or adds:', () =>
     ])
   })
 
-  test('a first chunk without choices gives no identity and is not passed on', async () => {
+  test('a first chunk without id and choices is ignored', async () => {
     const filtered = { id: '', created: 0, model: '', choices: [], prompt_filter_results: [] }
     const chunks = await streamed([filtered, chunk({ content: 'a' }, 'stop', { id: 'x' })])
     expect(chunks.map(({ id }) => id)).toEqual(['x', 'x'])
   })
 
-  test('the first delta names the role and no other does', async () => {
+  test('only the first delta has the role', async () => {
     const vendors = [
       chunk({ role: 'assistant', content: '' }),
       chunk({ role: 'assistant', content: 'a' }),
@@ -46,16 +46,16 @@ describe('a stream has one form, whatever the vendor leaves out or adds:', () =>
     ])
   })
 
-  test('content and finish in one chunk are told apart', async () => {
+  test('content and finish reason in one chunk are sent in two', async () => {
     expect(await deltas([chunk({ content: 'a' }, 'length')])).toEqual([{ role: 'assistant', content: 'a' }, 'length'])
   })
 
-  test('nulls and empty texts are left out', async () => {
+  test('null and empty strings are omitted', async () => {
     const vendors = [chunk({ content: 'a' }), chunk({ content: null, refusal: null, reasoning: '' }), finished]
     expect(await deltas(vendors)).toEqual([{ role: 'assistant', content: 'a' }, 'stop'])
   })
 
-  test('reasoning is no content', async () => {
+  test('reasoning is not sent as content', async () => {
     const vendors = [chunk({ reasoning_content: 'hm', content: null }), chunk({ content: 'a' }), finished]
     expect(await deltas(vendors)).toEqual([
       { role: 'assistant', content: null, reasoning_content: 'hm' },
@@ -74,7 +74,7 @@ describe('a stream has one form, whatever the vendor leaves out or adds:', () =>
     ])
   })
 
-  test('a refusal is passed on', async () => {
+  test('a refusal is passed on unchanged', async () => {
     expect(await deltas([chunk({ refusal: 'No' }), chunk({ refusal: '.' }), finished])).toEqual([
       { role: 'assistant', content: null, refusal: 'No' },
       { refusal: '.' },
@@ -89,14 +89,14 @@ describe('a stream has one form, whatever the vendor leaves out or adds:', () =>
     ])
   })
 
-  test('log probabilities come with their delta, and null is written where there are none', async () => {
+  test('log probabilities are sent with their delta, otherwise null', async () => {
     const logprobs = { content: [{ token: 'a', logprob: -0.1, bytes: [97], top_logprobs: [] }] }
     const vendors = [{ choices: [{ index: 0, delta: { content: 'a' }, logprobs }] }, finished]
     const chunks = await streamed(vendors)
     expect(chunks.map(({ choices }) => choices[0]?.['logprobs'])).toEqual([logprobs, null])
   })
 
-  test('fields nobody knows are kept, in chunk, choice and delta', async () => {
+  test('unknown fields of chunk, choice and delta are kept', async () => {
     const vendors = [
       { provider: 'x', choices: [{ index: 0, delta: { content: 'a', channel: 'final' }, native: 1 }] },
       { provider: 'x', choices: [{ index: 0, delta: {}, finish_reason: 'stop', native: 2 }] },
@@ -108,8 +108,8 @@ describe('a stream has one form, whatever the vendor leaves out or adds:', () =>
   })
 })
 
-describe('each choice ends once:', () => {
-  test('the first finish reason counts, and nothing comes after it', async () => {
+describe('each choice ends exactly once', () => {
+  test('nothing is sent after the first finish reason', async () => {
     const vendors = [chunk({ content: 'a' }, 'length'), chunk({ content: 'b' }), chunk({}, 'stop')]
     expect(await deltas(vendors)).toEqual([{ role: 'assistant', content: 'a' }, 'length'])
   })
@@ -117,7 +117,7 @@ describe('each choice ends once:', () => {
   test.each([
     ['tool_calls', { tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{}' } }] }],
     ['stop', { content: 'a' }],
-  ])('a stream that ends well without a reason, or with an empty one, ends with %s', async (reason, delta) => {
+  ])('a stream that ends without a finish reason gets %s', async (reason, delta) => {
     expect((await deltas([chunk(delta)])).at(-1)).toBe(reason)
     expect((await deltas([chunk(delta), chunk({}, '')])).at(-1)).toBe(reason)
   })
@@ -128,11 +128,11 @@ describe('each choice ends once:', () => {
     ['safety', 'content_filter'],
     ['eos', 'stop'],
     ['function_call', 'function_call'],
-  ])('the reason %s is told as %s', async (given, told) => {
+  ])('the finish reason %s becomes %s', async (given, told) => {
     expect((await deltas([chunk({ content: 'a' }, given)])).at(-1)).toBe(told)
   })
 
-  test('several choices are kept apart', async () => {
+  test('several choices are normalised independently', async () => {
     const vendors = [
       {
         choices: [
@@ -149,10 +149,10 @@ describe('each choice ends once:', () => {
   })
 })
 
-describe('usage goes to the client that asked for it:', () => {
+describe('usage is sent to a client that requests it', () => {
   const asked = { stream_options: { include_usage: true } }
 
-  test('in one last chunk without choices, and null in all others', async () => {
+  test('in a last chunk without choices, and null in all others', async () => {
     const chunks = await streamed([chunk({ content: 'a' }), chunk({}, 'stop', { usage })], asked)
     expect(chunks.map(({ choices, usage: told }) => [choices.length, told])).toEqual([
       [1, null],
@@ -161,12 +161,12 @@ describe('usage goes to the client that asked for it:', () => {
     ])
   })
 
-  test('never to one that did not ask', async () => {
+  test('and not to others', async () => {
     const chunks = await streamed([chunk({ content: 'a' }, null, { usage }), chunk({}, 'stop'), { choices: [], usage }])
     expect(chunks.every((each) => !('usage' in each) && each.choices.length === 1)).toBe(true)
   })
 
-  test('the last of many counts, also after the finish', async () => {
+  test('the last of several counts is used, also after the finish reason', async () => {
     const growing = [1, 2, 3].map((tokens) => ({
       prompt_tokens: 3,
       completion_tokens: tokens,
@@ -184,7 +184,7 @@ describe('usage goes to the client that asked for it:', () => {
     })
   })
 
-  test('an estimate where the vendor did not count, and the receipt says so', async () => {
+  test('an estimate is sent if the vendor reports none, and the receipt marks it', async () => {
     const long = 'word '.repeat(40)
     const { text, receipt } = await hear([chunk({ content: long }), finished], { stream: true, ...asked })
     expect(receipt).toMatchObject({ usageSource: 'estimated', usage: { completion_tokens: 50 } })
@@ -193,14 +193,14 @@ describe('usage goes to the client that asked for it:', () => {
 })
 
 describe('a failure', () => {
-  test('before the first word is a status', async () => {
+  test('before the first content becomes an HTTP status', async () => {
     expect(await hear([chunk({ role: 'assistant', content: '' }), 'boom'], { stream: true })).toMatchObject({
       status: 500,
       receipt: { outcome: 'failed', code: 'server_error', usage: { total_tokens: 0 } },
     })
   })
 
-  test('after it ends the stream with an error and without an end mark', async () => {
+  test('after the first content ends the stream with an error and without [DONE]', async () => {
     const { status, text, receipt } = await hear([chunk({ content: 'a' }), 'boom'], { stream: true })
     expect(status).toBe(200)
     expect(text).toMatch(
@@ -211,20 +211,20 @@ describe('a failure', () => {
     expect(receipt).toMatchObject({ outcome: 'failed', code: 'server_error', usage: { completion_tokens: 1 } })
   })
 
-  test('that a vendor tells as finish reason "error" is no end', async () => {
+  test('reported as finish reason "error" is not a normal end', async () => {
     const { text } = await hear([chunk({ content: 'a' }), chunk({}, 'error')], { stream: true })
     expect(text).toContain('"code":"service_unavailable"')
     expect(text).not.toContain('[DONE]')
   })
 
-  test('of a stream without a single word is no empty success', async () => {
+  test('is reported for a stream without content', async () => {
     expect(await hear([], { stream: true })).toMatchObject({ status: 503 })
     expect(await hear([{ choices: [], usage }], { stream: true })).toMatchObject({ status: 503 })
     expect(await hear([], {})).toMatchObject({ status: 503 })
   })
 })
 
-test('no text of a model can end a frame early', async () => {
+test('text of a model cannot end a frame early', async () => {
   const hostile = 'a\r\n\r\ndata: [DONE]\n\n\u2028\u0000\u{1f600}'
   expect(await deltas([chunk({ content: hostile }), finished])).toEqual([
     { role: 'assistant', content: hostile },
@@ -232,7 +232,7 @@ test('no text of a model can end a frame early', async () => {
   ])
 })
 
-test('every chunk has a fingerprint: the one the vendor gave, else null', async () => {
+test('every chunk has a fingerprint, that of the vendor or null', async () => {
   const said = [
     { choices: [{ delta: { content: 'a' } }] },
     { choices: [{ delta: { content: 'b' }, finish_reason: 'stop' }] },

@@ -1,20 +1,20 @@
-/** A chat through a whole gateway in this process: what a provider says, and what its client gets. */
+/** Chats through a complete gateway in this process, with a scripted provider. */
 import { mount } from '../../../adapters/hosts/fetch.ts'
 import { createGateway, type Receipt } from '../../../src/index.ts'
 import { defineProvider } from '../../../src/providers/index.ts'
 import type { ChatChunk, ChatCompletion, Delta } from '../../../src/wire/chat.ts'
 
-/** The pieces, or the whole answer, of the provider. A string among the pieces is the message of an error it throws. */
+/** The provider's pieces, or its whole response. A string among the pieces is the message of an error it throws. */
 export type Said = readonly (ChatChunk | string)[] | object
 
 export interface Heard {
   readonly status: number
-  /** The body as it came. */
+  /** The raw body. */
   readonly text: string
   readonly receipt: Receipt
 }
 
-/** A chunk as clients read it. */
+/** A chunk as clients parse it. */
 export interface HeardChunk {
   readonly id: string
   readonly object: string
@@ -32,7 +32,7 @@ export interface HeardChoice {
   readonly [field: string]: unknown
 }
 
-/** The chunks a streaming client gets. Fails unless the stream came to its end. */
+/** The chunks that a streaming client receives. Fails unless the stream ends normally. */
 export async function streamed(said: Said, body: object = {}): Promise<HeardChunk[]> {
   const { text } = await hear(said, { ...body, stream: true })
   const frames = text.split('\n\n').filter((frame) => frame !== '')
@@ -40,7 +40,7 @@ export async function streamed(said: Said, body: object = {}): Promise<HeardChun
   return frames.map((frame) => JSON.parse(frame.replace(/^data: /, '')) as HeardChunk)
 }
 
-/** The deltas of one choice, and how it ended. */
+/** The deltas of one choice, and its finish reason. */
 export async function deltas(said: Said, choice = 0): Promise<unknown[]> {
   const chunks = await streamed(said)
   return chunks
@@ -49,14 +49,14 @@ export async function deltas(said: Said, choice = 0): Promise<unknown[]> {
     .map(({ delta, finish_reason: reason }) => reason ?? delta)
 }
 
-/** The answer a waiting client gets. */
+/** The response of a non-streaming client. */
 export async function whole(said: Said, body: object = {}): Promise<ChatCompletion> {
   const { status, text } = await hear(said, body)
   if (status !== 200) throw new Error(text)
   return JSON.parse(text) as ChatCompletion
 }
 
-/** Everything about one call. */
+/** Response and receipt of one request. */
 export async function hear(said: Said, body: object = {}): Promise<Heard> {
   const told = Promise.withResolvers<Receipt>()
   const gateway = createGateway({

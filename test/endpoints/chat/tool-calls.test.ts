@@ -4,7 +4,7 @@ import { chunk, deltas, whole } from './through.ts'
 const calls = (...pieces: object[]) => chunk({ tool_calls: pieces })
 const end = chunk({}, 'tool_calls')
 
-/** The pieces of tool calls a client gets, opening and end left out. */
+/** The pieces of tool calls that a client receives, without the first and last chunks. */
 async function pieces(...said: ReturnType<typeof chunk>[]) {
   const got = (await deltas([...said, end])) as { tool_calls?: unknown[] }[]
   return got.flatMap((delta) => delta.tool_calls ?? [])
@@ -19,7 +19,7 @@ const opening = (index: number, id: string, name: string, args = '') => ({
 const bare = (name: string, args: string) => ({ index: 0, id: '', function: { name, arguments: args } })
 const more = (index: number, args: string) => ({ index, function: { arguments: args } })
 
-describe('the first piece of a call has id, type and name; the others have arguments only:', () => {
+describe('the first piece of a call has id, type and name, the others only arguments', () => {
   test('as OpenAI sends it', async () => {
     const said = [calls(opening(0, 'a', 'look')), calls(more(0, '{"x"')), calls(more(0, ':1}'))]
     expect(await pieces(...said)).toEqual([opening(0, 'a', 'look', '{"x"'), more(0, ':1}')])
@@ -34,7 +34,7 @@ describe('the first piece of a call has id, type and name; the others have argum
     expect(await pieces(...said)).toEqual([opening(0, 'a', 'look', '{"x"'), more(0, ':1}')])
   })
 
-  test('when continuations have empty or null ids and names', async () => {
+  test('when later pieces have empty or null ids and names', async () => {
     const said = [
       calls(opening(0, 'a', 'look')),
       calls({ index: 0, id: '', type: 'function', function: { name: null, arguments: '{"x"' } }),
@@ -43,7 +43,7 @@ describe('the first piece of a call has id, type and name; the others have argum
     expect(await pieces(...said)).toEqual([opening(0, 'a', 'look', '{"x"'), more(0, ':1}')])
   })
 
-  test('when the name comes in pieces', async () => {
+  test('when the name is sent in pieces', async () => {
     const said = [
       calls({ index: 0, id: 'a', function: { name: 'look' } }),
       calls({ index: 0, function: { name: '_up' } }),
@@ -52,39 +52,39 @@ describe('the first piece of a call has id, type and name; the others have argum
     expect(await pieces(...said)).toEqual([opening(0, 'a', 'look_up', '{}')])
   })
 
-  test('when the arguments come before the name', async () => {
+  test('when the arguments precede the name', async () => {
     const said = [calls(more(0, '{"x"')), calls({ index: 0, id: 'a', function: { name: 'look', arguments: ':1}' } })]
     expect(await pieces(...said)).toEqual([opening(0, 'a', 'look', '{"x":1}')])
   })
 })
 
-describe('calls are numbered in order of appearance, whatever numbers the vendor gives:', () => {
+describe('calls are numbered in order of appearance, whatever indexes the vendor sends', () => {
   const two = [opening(0, 'a', 'look', '{}'), opening(1, 'b', 'look', '{}')]
 
-  test('one call that begins with 1', async () => {
+  test('one call with index 1', async () => {
     expect(await pieces(calls(opening(1, 'a', 'look')), calls(more(1, '{}')))).toEqual([two[0]])
   })
 
-  test('all calls numbered 0', async () => {
+  test('all calls with index 0', async () => {
     expect(await pieces(calls(opening(0, 'a', 'look', '{}')), calls(opening(0, 'b', 'look', '{}')))).toEqual(two)
   })
 
-  test('all calls numbered 0, the first without arguments', async () => {
+  test('all calls with index 0, the first without arguments', async () => {
     const said = [calls(opening(0, 'a', 'look')), calls(opening(0, 'b', 'look')), calls(more(0, '{"y":1}'))]
     expect(await pieces(...said)).toEqual([opening(0, 'a', 'look'), opening(1, 'b', 'look', '{"y":1}'), more(0, '{}')])
   })
 
-  test('no numbers at all, in one delta', async () => {
+  test('no indexes, all calls in one delta', async () => {
     const bare = two.map((call) => ({ ...call, index: undefined }))
     expect(await pieces(calls(...bare))).toEqual(two)
   })
 
-  test('no numbers at all, one call a delta', async () => {
+  test('no indexes, one call per delta', async () => {
     const [first, second] = two.map((call) => ({ ...call, index: undefined })) as [object, object]
     expect(await pieces(calls(first), calls(second))).toEqual(two)
   })
 
-  test('pieces of two calls in turns', async () => {
+  test('interleaved pieces of two calls', async () => {
     const said = [
       calls(opening(0, 'a', 'look')),
       calls(opening(1, 'b', 'look')),
@@ -101,7 +101,7 @@ describe('calls are numbered in order of appearance, whatever numbers the vendor
     ])
   })
 
-  test('a number that is used again after its call', async () => {
+  test('an index that is reused for another call', async () => {
     const said = [
       calls(opening(0, 'a', 'look', '{}')),
       calls(opening(1, 'b', 'look', '{"y"')),
@@ -117,10 +117,10 @@ describe('calls are numbered in order of appearance, whatever numbers the vendor
   })
 })
 
-describe('ids that the vendor does not give are made, and differ:', () => {
+describe('missing ids are generated and unique', () => {
   const made = expect.stringMatching(/^call_[0-9a-f]{24}$/)
 
-  test('for calls that come whole under one number', async () => {
+  test('for complete calls with the same index', async () => {
     const said = [bare('look', '{"x":1}'), bare('look', '{"x":2}'), bare('find', '{}')]
     const got = (await pieces(...said.map((each) => calls(each)))) as { id: string }[]
     expect(got).toEqual([
@@ -138,7 +138,7 @@ describe('ids that the vendor does not give are made, and differ:', () => {
     ])
   })
 
-  test('in a whole answer', async () => {
+  test('in a non-streaming response', async () => {
     const message = { role: 'assistant', content: null, tool_calls: [{ id: '', function: { name: 'look' } }] }
     const { choices } = await whole({ choices: [{ index: 0, message, finish_reason: '' }] })
     expect(choices[0]).toMatchObject({
@@ -148,13 +148,13 @@ describe('ids that the vendor does not give are made, and differ:', () => {
   })
 })
 
-describe('arguments are JSON text:', () => {
+describe('arguments are always JSON text', () => {
   test.each([
     ['an object', { x: 1 }, '{"x":1}'],
     ['a text', '{"x":1}', '{"x":1}'],
     ['null', null, '{}'],
     ['nothing', undefined, '{}'],
-    ['an empty text', '', '{}'],
+    ['an empty string', '', '{}'],
   ])('%s', async (_, given, expected) => {
     const call = { id: 'a', type: 'function', function: { name: 'look', arguments: given } }
     expect(await pieces(calls({ index: 0, ...call }))).toEqual([opening(0, 'a', 'look', expected)])
@@ -163,20 +163,20 @@ describe('arguments are JSON text:', () => {
     expect(choices[0]?.message.tool_calls).toEqual([{ ...call, function: { name: 'look', arguments: expected } }])
   })
 
-  test('a call without arguments before another one gets them at the end', async () => {
+  test('a call without arguments gets {} at the end, also if another call follows', async () => {
     const said = [calls(opening(0, 'a', 'look')), calls(opening(1, 'b', 'find', '{}'))]
     expect(await pieces(...said)).toEqual([opening(0, 'a', 'look'), opening(1, 'b', 'find', '{}'), more(0, '{}')])
   })
 })
 
-test('what a vendor adds to a call stays with it', async () => {
+test('additional fields of a call are kept', async () => {
   const signed = { extra_content: { google: { thought_signature: 'sig' } } }
   expect(await pieces(calls({ ...opening(0, 'a', 'look'), ...signed }), calls(more(0, '{}')))).toEqual([
     { ...opening(0, 'a', 'look', '{}'), ...signed },
   ])
 })
 
-test('calls of custom tools carry input instead of arguments', async () => {
+test('calls of custom tools have input instead of arguments', async () => {
   const said = [
     calls({ index: 0, id: 'a', type: 'custom', custom: { name: 'sql', input: '' } }),
     calls({ index: 0, custom: { input: 'select 1' } }),
@@ -186,7 +186,7 @@ test('calls of custom tools carry input instead of arguments', async () => {
   ])
 })
 
-test('places that a vendor holds for custom tools are left out', async () => {
+test('empty placeholders for custom tools are omitted', async () => {
   const custom = { name: '', input: '' }
   const call = { id: 'a', type: 'function', function: { name: 'look', arguments: '{}' } }
   expect(await pieces(calls({ index: 0, ...call, custom }))).toEqual([opening(0, 'a', 'look', '{}')])
@@ -195,7 +195,7 @@ test('places that a vendor holds for custom tools are left out', async () => {
   expect(choices[0]?.message.tool_calls).toEqual([call])
 })
 
-test('arguments for which no name ever came are no call', async () => {
+test('arguments without a name are not a call', async () => {
   expect(await deltas([chunk({ content: 'Hi' }), calls(more(0, '{}'))])).toEqual([
     { role: 'assistant', content: 'Hi' },
     'stop',

@@ -1,4 +1,4 @@
-/** `POST /v1/completions` with a model that only chats. */
+/** `POST /v1/completions` with a model that only supports chat. */
 import { defineProvider, demo, finish, openai, text, type Call } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import type { ChatRequest } from '../../../src/wire/chat.ts'
@@ -6,7 +6,7 @@ import { usageOf } from '../../../src/wire/usage.ts'
 import { hostedWith, vendorFor } from '../../hosted.ts'
 import { clientOf, errorOf, post } from '../ask.ts'
 
-/** Says each prompt backwards, letter by letter, once for each choice. */
+/** Responds with each prompt reversed, letter by letter, once for each choice. */
 function mirror(seen: ChatRequest[] = []) {
   return defineProvider({
     name: 'mirror',
@@ -29,7 +29,7 @@ async function gateway(seen?: ChatRequest[]) {
   return { ...hosted, client: clientOf(hosted.url) }
 }
 
-/** The text of each choice of a stream by its index, and the usage told with it. */
+/** The text of each choice of a stream by its index, and the usage. */
 async function streamed(url: string, body: object) {
   const texts: string[] = []
   const ends: (string | null)[] = []
@@ -53,7 +53,7 @@ async function streamed(url: string, body: object) {
 }
 
 describe('a prompt', () => {
-  test('becomes one user message, and the answer is the text', async () => {
+  test('becomes one user message, and the reply becomes the text', async () => {
     const seen: ChatRequest[] = []
     const { client } = await gateway(seen)
     const answer = await client.completions.create({ model: 'm', prompt: 'abc', temperature: 0.5, stop: 'x', seed: 1 })
@@ -65,7 +65,7 @@ describe('a prompt', () => {
     ])
   })
 
-  test('is given back in front of each answer where "echo" asks for it', async () => {
+  test('precedes each choice with "echo"', async () => {
     const { url, client } = await gateway()
     const { choices } = await client.completions.create({ model: 'm', prompt: ['ab', 'cd'], echo: true, n: 2 })
     expect(choices.map((choice) => choice.text)).toEqual(['abba', 'abba', 'cddc', 'cddc'])
@@ -77,7 +77,7 @@ describe('a prompt', () => {
     ])
   })
 
-  test('given as tokens is refused, for a chat takes text', async () => {
+  test('of tokens is rejected', async () => {
     const { url } = await gateway()
     const answer = await post(url, '/completions', { model: 'm', prompt: [1, 2] })
     expect([answer.status, errorOf(answer)]).toMatchObject([400, { code: 'unsupported_value', param: 'prompt' }])
@@ -88,7 +88,7 @@ describe('several prompts', () => {
   const prompt = Array.from({ length: 9 }, (_, index) => `${index}-`)
   const mirrored = prompt.map((each) => each.split('').toReversed().join(''))
 
-  test('are answered in their order, n answers to each together, usage summed', async () => {
+  test('are completed in order, n choices for each, with the sum of their usage', async () => {
     const { url, client, receipt } = await gateway()
     const answer = await client.completions.create({ model: 'm', prompt, n: 2 })
     expect(answer.choices.map(({ index }) => index)).toEqual(Array.from({ length: 18 }, (_, index) => index))
@@ -102,7 +102,7 @@ describe('several prompts', () => {
     expect(stream.usage).toMatchObject(usageOf(18, 36))
   })
 
-  test('are asked four at a time', async () => {
+  test('are sent four at a time', async () => {
     let open = 0
     let most = 0
     const provider = defineProvider({
@@ -126,7 +126,7 @@ describe('several prompts', () => {
   })
 
   test.each([false, true])(
-    'fail together: the others are stopped before another deployment is asked (stream: %s)',
+    'fail together: the others are aborted before another deployment is tried (stream: %s)',
     async (stream) => {
       const stopped: string[] = []
       const provider = defineProvider({
@@ -157,13 +157,13 @@ test.each([
   ['logprobs', { logprobs: 0 }],
   ['best_of', { best_of: 3, n: 2 }],
   ['max_tokens', { max_tokens: 0 }],
-])('"%s" is refused by name where a chat cannot do it', async (param, body) => {
+])('"%s" is rejected because a chat does not support it', async (param, body) => {
   const { url } = await gateway()
   const answer = await post(url, '/completions', { model: 'm', prompt: 'x', ...body })
   expect([answer.status, errorOf(answer).param]).toEqual([400, param])
 })
 
-test('the demo model completes, to the token limit it is given', async () => {
+test('the demo model completes up to the token limit', async () => {
   const { url } = await hostedWith({ models: { m: demo({ paceMs: 0 }) } })
   const whole = await clientOf(url).completions.create({ model: 'm', prompt: 'Say something.', max_tokens: 3 })
   expect(whole.choices[0]?.finish_reason).toBe('length')
@@ -172,7 +172,7 @@ test('the demo model completes, to the token limit it is given', async () => {
   expect([texts[0], ends[0]]).toEqual([whole.choices[0]?.text, 'length'])
 })
 
-test('a vendor whose model only chats is asked to chat, and not for completions again', async () => {
+test('a vendor without completions for a model gets chats, and no second request for a completion', async () => {
   const paths: string[] = []
   const vendor = await vendorFor(({ url }, response) => {
     paths.push(url)

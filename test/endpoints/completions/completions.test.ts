@@ -1,4 +1,4 @@
-/** `POST /v1/completions` with a vendor that has such an endpoint. */
+/** `POST /v1/completions` with a vendor that has this endpoint. */
 import { openai } from 'modelhatch/providers'
 import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
@@ -29,8 +29,8 @@ const whole = {
   usage: { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 },
 }
 
-describe('a whole completion', () => {
-  test('passes byte for byte where nothing must change, in question and answer', async () => {
+describe('a non-streaming completion', () => {
+  test('is passed on byte for byte in both directions if nothing has to change', async () => {
     const text = JSON.stringify(whole, undefined, 1)
     const { url, vendor } = await gatewayOver((_, response) => void response.end(text))
     const answer = await post(url, '/completions', { model: 'm', prompt: 'Count:', n: 2, top_k: 5 })
@@ -39,7 +39,7 @@ describe('a whole completion', () => {
     expect(vendor.requests[0]?.json).toEqual({ model: 'm', prompt: 'Count:', n: 2, top_k: 5 })
   })
 
-  test('is completed where the vendor leaves something out', async () => {
+  test('gets the fields that the vendor omits', async () => {
     const { client } = await gatewayOver((_, response) => void response.end('{"choices":[{"text":"x"}]}'))
     const answer = await client.completions.create({ model: 'm', prompt: 'Count:' })
     expect(answer).toMatchObject({ object: 'text_completion', model: 'm' })
@@ -48,7 +48,7 @@ describe('a whole completion', () => {
     expect(answer.usage?.total_tokens).toBeGreaterThan(0)
   })
 
-  test('carries the name the client used, and asks by the name the vendor knows', async () => {
+  test('has the model name of the client, and the request has the name of the vendor', async () => {
     const { client, vendor } = await gatewayOver((_, response) => void response.end(JSON.stringify(whole)), {
       modelNames: { m: 'theirs' },
     })
@@ -56,7 +56,7 @@ describe('a whole completion', () => {
     expect(vendor.requests[0]?.json).toMatchObject({ model: 'theirs' })
   })
 
-  test('is billed as the vendor counted', async () => {
+  test('is charged by the usage of the vendor', async () => {
     const { client, receipt } = await gatewayOver((_, response) => void response.end(JSON.stringify(whole)))
     await client.completions.create({ model: 'm', prompt: 'x' })
     expect(await receipt()).toMatchObject({
@@ -71,7 +71,7 @@ describe('a whole completion', () => {
     ['texts', ['a', 'b']],
     ['tokens', [1, 2, 3]],
     ['lists of tokens', [[1], [2, 3]]],
-  ])('takes a prompt of %s', async (_, prompt) => {
+  ])('accepts a prompt of %s', async (_, prompt) => {
     const { url, vendor } = await gatewayOver((__, response) => void response.end(JSON.stringify(whole)))
     expect((await post(url, '/completions', { model: 'm', prompt })).status).toBe(200)
     expect(vendor.requests[0]?.json).toMatchObject({ prompt })
@@ -84,7 +84,7 @@ const replay: VendorReply = (_, response) =>
 describe.skipIf(!hasShared)("a stream, by OpenAI's recording", () => {
   const told = 'The holiday is called "Gratitude Day" and it is a day dedicated to'
 
-  test('each chunk is a text_completion, the last choice ends it, [DONE] closes it', async () => {
+  test('each chunk is a text_completion, and [DONE] follows the last one', async () => {
     const { url } = await gatewayOver(replay)
     const frames = framesOf(await post(url, '/completions', { model: 'm', prompt: 'x', stream: true }))
     expect(frames.pop()).toBe('[DONE]')
@@ -96,7 +96,7 @@ describe.skipIf(!hasShared)("a stream, by OpenAI's recording", () => {
     expect(chunks.at(-1)?.choices).toEqual([{ text: ' to', index: 0, logprobs: null, finish_reason: 'length' }])
   })
 
-  test('usage is always asked of the vendor, and told to the client only if it asked', async () => {
+  test('usage is always requested from the vendor, and sent to the client only on request', async () => {
     const { client, vendor, receipt } = await gatewayOver(replay)
     const last = async (options: object) => {
       const chunks = []
@@ -117,10 +117,10 @@ describe.skipIf(!hasShared)("a stream, by OpenAI's recording", () => {
     expect((await receipt()).usage).toEqual(usage)
   })
 
-  test('cut at every byte it tells the same', async () => {
+  test('gives the same events when it is split at any byte', async () => {
     const bytes = sharedBytes('recordings/openai/completion-stream.sse')
     const stride = 97
-    // Each byte is the place of a cut in one of these answers.
+    // Each byte is the place of a split in one of these responses.
     let first = 1
     const { url } = await gatewayOver(async (_, response) => {
       response.writeHead(200, events)
@@ -139,7 +139,7 @@ describe.skipIf(!hasShared)("a stream, by OpenAI's recording", () => {
     }
   })
 
-  test('an answer that breaks off ends with an error and without [DONE]', async () => {
+  test('a truncated response ends with an error and without [DONE]', async () => {
     const bytes = sharedBytes('recordings/openai/completion-stream.sse')
     const { url, receipt } = await gatewayOver((_, response) => {
       response.writeHead(200, events).write(bytes.subarray(0, 700))
@@ -152,7 +152,7 @@ describe.skipIf(!hasShared)("a stream, by OpenAI's recording", () => {
 })
 
 describe('an error of the vendor', () => {
-  test('in front of the first text is a status', async () => {
+  test('before the first text becomes an HTTP status', async () => {
     const { url } = await gatewayOver((_, response) => {
       response
         .writeHead(200, events)
@@ -163,7 +163,7 @@ describe('an error of the vendor', () => {
     expect(answer.text).not.toContain('secret')
   })
 
-  test('about an unknown model is not taken for a missing endpoint', async () => {
+  test('about an unknown model is not mistaken for a missing endpoint', async () => {
     const { url, vendor } = await gatewayOver((_, response) => {
       response.writeHead(404).end('{"error":{"code":"model_not_found","message":"no"}}')
     })
@@ -182,7 +182,7 @@ test.each([
   ['best_of', { prompt: 'x', best_of: 2, stream: true }],
   ['stream_options', { prompt: 'x', stream_options: { include_usage: true } }],
   ['model', { model: '', prompt: 'x' }],
-])('a wrong "%s" is refused by name: %j', async (param, body) => {
+])('an invalid "%s" is rejected with the name of the field: %j', async (param, body) => {
   const { url } = await hostedWith({ models: { m: openai({ baseURL: 'http://127.0.0.1:9/v1' }) } })
   const answer = await post(url, '/completions', { model: 'm', ...body })
   expect([answer.status, errorOf(answer).param]).toEqual([400, param])

@@ -1,4 +1,4 @@
-/** `POST /v1/embeddings`: every form of input, both encodings, large lists. */
+/** `POST /v1/embeddings`: all forms of input, both encodings, long lists. */
 import { defineProvider, demo, EmbeddingText, openai, type Call } from 'modelhatch/providers'
 import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
@@ -17,36 +17,39 @@ async function gatewayOver(reply: VendorReply, options: Parameters<typeof openai
   return { ...hosted, vendor, client: clientOf(hosted.url) }
 }
 
-/** A vendor that numbers its inputs: the vector of `"7"` is `[7, 0.5]`. */
+/** A vendor whose vectors identify their inputs: the vector of `"7"` is `[7, 0.5]`. */
 const numbering: VendorReply = ({ json }, response) => {
   const { input, encoding_format: format } = json as EmbeddingRequest
   const inputs = typeof input === 'string' ? [input] : (input as string[])
   const vectorOf = (text: string) => (format === 'base64' ? toBase64([Number(text), 0.5]) : [Number(text), 0.5])
   const data = inputs.map((text, index) => ({ object: 'embedding', index, embedding: vectorOf(text) }))
   const usage = { prompt_tokens: inputs.length, total_tokens: inputs.length }
-  // White space that nobody would print again.
+  // Unusual white space, which serializing again would not preserve.
   response.end(JSON.stringify({ object: 'list', data, model: 'theirs', usage }, undefined, 3))
 }
 
-describe('vectors the vendor gives as they were asked for', () => {
-  test.each(['float', 'base64'] as const)('pass byte for byte (%s), and usage is read', async (format) => {
-    let sent = ''
-    const { url, receipt } = await gatewayOver((request, response) => {
-      const end = response.end.bind(response)
-      response.end = ((text: string) => end((sent = text))) as never
-      return numbering(request, response)
-    })
-    const answer = await post(url, '/embeddings', { model: 'm', input: ['1', '2'], encoding_format: format })
-    expect(answer.text).toBe(sent)
-    expect(await receipt()).toMatchObject({
-      endpoint: 'embeddings',
-      outcome: 'completed',
-      usage: { prompt_tokens: 2, completion_tokens: 0, total_tokens: 2 },
-      usageSource: 'reported',
-    })
-  })
+describe('vectors in the requested encoding', () => {
+  test.each(['float', 'base64'] as const)(
+    'are passed on byte for byte (%s), and their usage is counted',
+    async (format) => {
+      let sent = ''
+      const { url, receipt } = await gatewayOver((request, response) => {
+        const end = response.end.bind(response)
+        response.end = ((text: string) => end((sent = text))) as never
+        return numbering(request, response)
+      })
+      const answer = await post(url, '/embeddings', { model: 'm', input: ['1', '2'], encoding_format: format })
+      expect(answer.text).toBe(sent)
+      expect(await receipt()).toMatchObject({
+        endpoint: 'embeddings',
+        outcome: 'completed',
+        usage: { prompt_tokens: 2, completion_tokens: 0, total_tokens: 2 },
+        usageSource: 'reported',
+      })
+    },
+  )
 
-  test('carry the name the client used', async () => {
+  test('have the model name of the client', async () => {
     const { url, vendor } = await gatewayOver(numbering, { modelNames: { m: 'theirs' } })
     const { json } = await post(url, '/embeddings', { model: 'm', input: '7' })
     const usage = { prompt_tokens: 1, total_tokens: 1 }
@@ -64,25 +67,28 @@ describe.skipIf(!hasShared)("OpenAI's recorded pair", () => {
   test.each([
     ['float', 'base64'],
     ['base64', 'float'],
-  ])('a vendor that gives %s when asked for %s is converted, digit for digit', async (given, asked) => {
+  ])('vectors in %s are converted to the requested %s without loss', async (given, asked) => {
     const { url } = await gatewayOver(reply(given))
     const answer = await post(url, '/embeddings', { model: 'm', input: 'x', encoding_format: asked })
     expect(vectorIn(answer.text)).toEqual(vectorIn(recording(asked).toString()))
     expect(answer.json).toMatchObject({ model: 'text-embedding-3-large', usage: { prompt_tokens: 1, total_tokens: 1 } })
   })
 
-  test.each(['float', 'base64'])('the official client gets the same numbers from a vendor of %s', async (given) => {
-    const { client } = await gatewayOver(reply(given))
-    const expected = vectorIn(recording('float').toString()) as number[]
-    for (const format of [undefined, 'float'] as const) {
-      const { data } = await client.embeddings.create({
-        model: 'm',
-        input: 'x',
-        ...(format && { encoding_format: format }),
-      })
-      expect(data[0]?.embedding.map(Math.fround)).toEqual(expected.map(Math.fround))
-    }
-  })
+  test.each(['float', 'base64'])(
+    'the official client gets the same numbers from a vendor that sends %s',
+    async (given) => {
+      const { client } = await gatewayOver(reply(given))
+      const expected = vectorIn(recording('float').toString()) as number[]
+      for (const format of [undefined, 'float'] as const) {
+        const { data } = await client.embeddings.create({
+          model: 'm',
+          input: 'x',
+          ...(format && { encoding_format: format }),
+        })
+        expect(data[0]?.embedding.map(Math.fround)).toEqual(expected.map(Math.fround))
+      }
+    },
+  )
 })
 
 test('a vendor that refuses "encoding_format" is not asked for one', async () => {
@@ -92,10 +98,10 @@ test('a vendor that refuses "encoding_format" is not asked for one', async () =>
   expect(json).toMatchObject({ data: [{ embedding: toBase64([7, 0.5]) }] })
 })
 
-describe('a list larger than the vendor takes', () => {
+describe('a list longer than the limit of the vendor', () => {
   const input = Array.from({ length: 23 }, (_, index) => String(index))
 
-  test('is split, and comes back in order with usage summed', async () => {
+  test('is split, and its vectors are in order with the sum of their usage', async () => {
     const { client, vendor, receipt } = await gatewayOver(numbering, { embeddingBatch: 5 })
     const list = await client.embeddings.create({ model: 'm', input, encoding_format: 'float' })
     expect(list.data.map(({ index, embedding }) => [index, ...embedding])).toEqual(
@@ -107,7 +113,7 @@ describe('a list larger than the vendor takes', () => {
     expect((await receipt()).usage.prompt_tokens).toBe(23)
   })
 
-  test('is refused as a whole when one part is', async () => {
+  test('fails as a whole if one part fails', async () => {
     const { url } = await gatewayOver(
       (request, response) =>
         (request.json as { input: string[] }).input.includes('11')
@@ -118,7 +124,7 @@ describe('a list larger than the vendor takes', () => {
     expect((await post(url, '/embeddings', { model: 'm', input })).status).toBe(429)
   })
 
-  test('a list that just fits is one request', async () => {
+  test('of exactly the limit is one request', async () => {
     const { client, vendor } = await gatewayOver(numbering, { embeddingBatch: 23 })
     await client.embeddings.create({ model: 'm', input })
     expect(vendor.requests).toHaveLength(1)
@@ -133,8 +139,8 @@ const embedAsText = ({ request }: Call<EmbeddingRequest>) => {
 const answering = (list: object) =>
   hostedWith({ models: { m: defineProvider({ name: 'p', embed: () => list as never }) }, retry: { maxAttempts: 1 } })
 
-describe('what a provider gives', () => {
-  test('is put in the order of the inputs', async () => {
+describe('the response of a provider', () => {
+  test('is sorted in the order of the inputs', async () => {
     const data = [
       { index: 1, embedding: [2] },
       { index: 0, embedding: [1] },
@@ -144,7 +150,7 @@ describe('what a provider gives', () => {
     expect(json).toMatchObject({ object: 'list', model: 'm', data: [{ embedding: [1] }, { index: 1, embedding: [2] }] })
   })
 
-  test('gets what is left out: places, usage', async () => {
+  test('gets missing indexes and usage', async () => {
     const { url, receipt } = await answering({ data: [{ embedding: [1] }, { embedding: [2] }] })
     const { json } = await post(url, '/embeddings', { model: 'm', input: ['a', 'b'] })
     expect(json).toMatchObject({
@@ -161,21 +167,21 @@ describe('what a provider gives', () => {
     ['too few vectors', [{ embedding: [1] }]],
     ['too many', [{ embedding: [1] }, { embedding: [2] }, { embedding: [3] }]],
     [
-      'one place twice',
+      'a duplicate index',
       [
         { index: 0, embedding: [1] },
         { index: 0, embedding: [2] },
       ],
     ],
-    ['a place that is none', [{ index: 'length', embedding: [1] }, { embedding: [2] }]],
-    ['a place in front of the first', [{ index: -1, embedding: [1] }, { embedding: [2] }]],
-    ['base64 cut within a number', [{ embedding: 'AAA=' }, { embedding: [2] }]],
-  ])('is refused as broken: %s', async (_, data) => {
+    ['an invalid index', [{ index: 'length', embedding: [1] }, { embedding: [2] }]],
+    ['a negative index', [{ index: -1, embedding: [1] }, { embedding: [2] }]],
+    ['truncated base64', [{ embedding: 'AAA=' }, { embedding: [2] }]],
+  ])('is rejected with %s', async (_, data) => {
     const { url } = await answering({ data })
     expect((await post(url, '/embeddings', { model: 'm', input: ['a', 'b'] })).status).toBe(503)
   })
 
-  test('as text in parts of a list is joined all the same', async () => {
+  test('in base64 is joined for a list that was split', async () => {
     const { url } = await hostedWith({
       models: { m: defineProvider({ name: 'p', embed: embedAsText, embeddingBatch: 2 }) },
     })
@@ -193,7 +199,7 @@ describe('input', () => {
     ['2048 texts', Array.from({ length: 2048 }, () => 'a'), 2048],
     ['large texts', ['a'.repeat(20_000), 'b'.repeat(20_000)], 2],
   ]
-  test.each(forms)('may be %s', async (_, input, count) => {
+  test.each(forms)('can be %s', async (_, input, count) => {
     const { url } = await hostedWith({ models: { m: demo() } })
     const { json } = await post(url, '/embeddings', { model: 'm', input, dimensions: 8 })
     expect((json as { data: unknown[] }).data).toHaveLength(count)
@@ -211,27 +217,27 @@ describe('input', () => {
     ['input[1]', { input: ['a'.repeat(20_000), 1] }],
     ['dimensions', { input: 'a', dimensions: 0 }],
     ['encoding_format', { input: 'a', encoding_format: 'hex' }],
-  ])('that is wrong is refused by name: %s', async (param, body) => {
+  ])('that is invalid is rejected with the name of the field: %s', async (param, body) => {
     const { url } = await hostedWith({ models: { m: demo() } })
     const answer = await post(url, '/embeddings', { model: 'm', ...body })
     expect([answer.status, errorOf(answer).param]).toEqual([400, param])
   })
 })
 
-test('a request that asks for a stream gets the list all the same', async () => {
+test('"stream" is ignored', async () => {
   const { url } = await hostedWith({ models: { m: demo() } })
   expect((await post(url, '/embeddings', { model: 'm', input: 'a', stream: true })).json).toMatchObject({
     object: 'list',
   })
 })
 
-test('a model without embeddings says so', async () => {
+test('a model without embeddings is rejected with the parameter "model"', async () => {
   const { url } = await hostedWith({ models: { m: defineProvider({ name: 'mute' }) } })
   const answer = await post(url, '/embeddings', { model: 'm', input: 'a' })
   expect([answer.status, errorOf(answer).param]).toEqual([400, 'model'])
 })
 
-test('the demo model: base64 by default of the official client, numbers where asked, dimensions obeyed', async () => {
+test('the demo model supports base64, numbers and "dimensions"', async () => {
   const { url } = await hostedWith({ models: { m: demo() } })
   const client = clientOf(url)
   const byDefault = await client.embeddings.create({ model: 'm', input: 'Hello', dimensions: 64 })

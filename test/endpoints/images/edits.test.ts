@@ -24,17 +24,17 @@ function editor(seen: Seen[] = []) {
   })
 }
 
-/** Several images; `#` in the name stands for the number of each. */
+/** Several images; `#` in the name is replaced by the index of each. */
 function images(name: string, count: number): Entry[] {
   return Array.from({ length: count }, (_, index) => [name.replace('#', String(index)), new Blob(['x']), 'x.png'])
 }
 
 describe('edits of uploaded images', () => {
   it.each([
-    ['fields in front', [model, prompt, image]],
-    ['the file in front', [image, prompt, model]],
+    ['fields first', [model, prompt, image]],
+    ['the file first', [image, prompt, model]],
     ['the file in the middle', [prompt, image, model]],
-  ])('take their parts in any order: %s', async (_, entries) => {
+  ])('accept their parts in any order: %s', async (_, entries) => {
     const seen: Seen[] = []
     const { url } = await hostedWith({ models: { m: editor(seen) } })
     const response = await send(url, '/images/edits', formOf(...entries))
@@ -46,7 +46,7 @@ describe('edits of uploaded images', () => {
     expect(seen[0]?.parts).toEqual(expected)
   })
 
-  it('give the provider the kinds of values a JSON request has, and fields nobody knows', async () => {
+  it('give the provider values of the same types as a JSON request, and unknown fields', async () => {
     const seen: Seen[] = []
     const { url } = await hostedWith({ models: { m: editor(seen) } })
     const fields: Entry[] = [
@@ -64,7 +64,7 @@ describe('edits of uploaded images', () => {
     expect(seen[0]?.parts.map(([name]) => name)).toEqual(['model', 'prompt', ...Object.keys(typed), 'image', 'mask'])
   })
 
-  it('take up to sixteen images, under any of the names that clients give them', async () => {
+  it('accept up to 16 images, under each of the field names that clients use', async () => {
     const { url } = await hostedWith({ models: { m: editor() } })
     for (const name of ['image', 'image[]', 'image[#]']) {
       expect((await send(url, '/images/edits', formOf(model, prompt, ...images(name, 16)))).status).toBe(200)
@@ -73,7 +73,7 @@ describe('edits of uploaded images', () => {
     expect(await errorOf(many)).toMatchObject({ status: 400, param: 'image' })
   })
 
-  it('count what they made', async () => {
+  it('count the images made', async () => {
     const { url, receipt } = await hostedWith({ models: { m: editor() } })
     await send(url, '/images/edits', formOf(model, prompt, ['size', '512x512'], image))
     expect(await receipt()).toMatchObject({ endpoint: 'images.edits', units: { images: 1, size: '512x512' } })
@@ -83,21 +83,21 @@ describe('edits of uploaded images', () => {
     ['without a model', [prompt, image], 'model'],
     ['without a prompt', [model, image], 'prompt'],
     ['without an image', [model, prompt], 'image'],
-    ['with a text for an image', [model, prompt, ['image', 'https://example.com/cat.png']], 'image'],
-    ['with a number that is none', [model, prompt, image, ['n', 'two']], 'n'],
-    ['with too many images wanted', [model, prompt, image, ['n', '11']], 'n'],
-    ['with a size that is none', [model, prompt, image, ['size', 'large']], 'size'],
+    ['with text instead of an image', [model, prompt, ['image', 'https://example.com/cat.png']], 'image'],
+    ['with an invalid number', [model, prompt, image, ['n', 'two']], 'n'],
+    ['with too many images requested', [model, prompt, image, ['n', '11']], 'n'],
+    ['with an invalid size', [model, prompt, image, ['size', 'large']], 'size'],
     ['with two prompts', [model, prompt, prompt, image], 'prompt'],
     ['with two models', [model, ['model', 'other'], prompt, image], 'model'],
     ['with an empty image', [model, prompt, ['image', new Blob([]), 'cat.png']], 'image'],
-  ])('%s are refused', async (_, entries, param) => {
+  ])('%s are rejected', async (_, entries, param) => {
     const { url, receipts } = await hostedWith({ models: { m: editor() } })
     const response = await send(url, '/images/edits', formOf(...entries))
     expect(await errorOf(response)).toMatchObject({ status: 400, param })
     expect(receipts).toEqual([])
   })
 
-  it('are refused by a model that makes none', async () => {
+  it('are rejected by a model without image edits', async () => {
     const { url } = await hostedWith({
       models: { m: { provider: editor(), image: { edits: false } }, talker: defineProvider({ name: 'talker' }) },
     })
@@ -107,7 +107,7 @@ describe('edits of uploaded images', () => {
     }
   })
 
-  it('of an unknown model are refused whether or not the upload has come to its end', async () => {
+  it('of an unknown model are rejected before and after the end of the upload', async () => {
     const { url } = await hostedWith({ models: { m: editor() }, sizes: { uploadMemoryBytes: 1_000 } })
     const large: Entry = ['image', new Blob([new Uint8Array(3_000_000)]), 'cat.png']
     const early: Entry[] = [
@@ -119,7 +119,7 @@ describe('edits of uploaded images', () => {
     expect(await errorOf(response)).toMatchObject({ status: 404, code: 'model_not_found' })
   })
 
-  it('of a large image go to the next deployment whole, when the first one could not be reached', async () => {
+  it('of a large image are sent complete to the next deployment if the first one cannot be reached', async () => {
     const seen: Seen[] = []
     const unreachable = defineProvider({
       name: 'unreachable',
@@ -150,7 +150,7 @@ describe('edits of referenced images', () => {
     images: [{ image_url: 'data:image/png;base64,AAAA' }, { file_id: 'file-1' }],
   }
 
-  it('reach the provider as JSON', async () => {
+  it('are passed to the provider as JSON', async () => {
     const seen: Seen[] = []
     const { url } = await hostedWith({ models: { m: editor(seen) } })
     const response = await send(url, '/images/edits', JSON.stringify(body), json)
@@ -165,7 +165,7 @@ describe('edits of referenced images', () => {
     ['images[0]', { images: [{ image_url: 'x', file_id: 'y' }] }],
     ['mask', { mask: {} }],
     ['prompt', { prompt: undefined }],
-  ])('are refused when %s is wrong', async (param, change) => {
+  ])('are rejected with an invalid %s', async (param, change) => {
     const { url } = await hostedWith({ models: { m: editor() } })
     const response = await send(url, '/images/edits', JSON.stringify({ ...body, ...change }), json)
     expect(await errorOf(response)).toMatchObject({ status: 400, param })

@@ -39,15 +39,15 @@ async function framesOf(response: Response): Promise<{ event: string | undefined
   })
 }
 
-describe('images of a prompt', () => {
-  it('come as the provider gives them, with the time they were made', async () => {
+describe('generated images', () => {
+  it('are passed on unchanged, with the creation time', async () => {
     const { url } = await hostedWith({ models: { m: painter() }, clock: () => 1_700_000_000_000 })
     const response = await ask(url)
     expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(await response.json()).toEqual({ created: 1_700_000_000, data: [{ b64_json: pixel }] })
   })
 
-  it('become data URLs for a client that asks for addresses, and base64 for one that asks for bytes', async () => {
+  it('become data URLs or base64, as the client requests', async () => {
     const inline = `data:image/png;base64,${pixel}`
     const { url } = await hostedWith({
       models: {
@@ -68,7 +68,7 @@ describe('images of a prompt', () => {
     expect(await made('inline', 'url')).toEqual({ url: inline })
   })
 
-  it('leave a receipt with what was made', async () => {
+  it('are counted in the receipt', async () => {
     const usage = { input_tokens: 5, output_tokens: 100, total_tokens: 105, input_tokens_details: { text_tokens: 5 } }
     const made = { data: [{ b64_json: pixel }, { b64_json: pixel }], size: '1024x1024', usage }
     const { url, receipt } = await hostedWith({ models: { m: painter(() => made) } })
@@ -83,7 +83,7 @@ describe('images of a prompt', () => {
   })
 })
 
-describe('what a model takes', () => {
+describe('the limits of a model', () => {
   const kinds = {
     a: { image: imageModels.dallE3, right: ['1024x1024', '1792x1024', '1024x1792'], wrong: ['256x256', '1536x1024'] },
     b: { image: imageModels.dallE2, right: ['256x256', '512x512', '1024x1024'], wrong: ['1792x1024', 'auto'] },
@@ -95,7 +95,7 @@ describe('what a model takes', () => {
     },
   }
 
-  it.each(Object.entries(kinds))('sizes of kind %s: others are refused, and the right ones named', async (_, kind) => {
+  it.each(Object.entries(kinds))('allow sizes of kind %s; the error for others lists them', async (_, kind) => {
     const { image, right, wrong } = kind
     const { url } = await hostedWith({ models: { m: { provider: painter(), ...(image && { image }) } } })
     for (const size of right) expect((await ask(url, { size })).status).toBe(200)
@@ -106,7 +106,7 @@ describe('what a model takes', () => {
     }
   })
 
-  it('a number of images from 1 to what the model makes at once', async () => {
+  it('allow 1 image up to the maximum of the model', async () => {
     const { url } = await hostedWith({
       models: { m: painter(), one: { provider: painter(), image: imageModels.dallE3 } },
     })
@@ -116,7 +116,7 @@ describe('what a model takes', () => {
     expect(await errorOf(await ask(url, { model: 'one', n: 2 }))).toMatchObject({ status: 400, param: 'n' })
   })
 
-  it('the qualities of the specification, or its own', async () => {
+  it('allow the qualities of the specification, or those of the model', async () => {
     const own = { provider: painter(), image: { qualities: ['draft'] } }
     const { url } = await hostedWith({ models: { m: painter(), own } })
     for (const quality of ['standard', 'hd', 'high']) expect((await ask(url, { quality })).status).toBe(200)
@@ -131,17 +131,17 @@ describe('what a model takes', () => {
     [{ response_format: 'png' }, 'response_format'],
     [{ partial_images: 4 }, 'partial_images'],
     [{ stream: 'yes' }, 'stream'],
-  ])('%o is refused', async (body, param) => {
+  ])('do not allow %o', async (body, param) => {
     const { url } = await hostedWith({ models: { m: painter() } })
     expect(await errorOf(await ask(url, body))).toMatchObject({ status: 400, param })
   })
 
-  it('no images at all, when it only chats', async () => {
+  it('do not allow images if it only supports chat', async () => {
     const { url } = await hostedWith({ models: { m: defineProvider({ name: 'talker' }) } })
     expect(await errorOf(await ask(url))).toMatchObject({ status: 400, code: 'unsupported_value', param: 'model' })
   })
 
-  it('no field it would refuse: the response format of one that only knows base64', async () => {
+  it('remove "response_format" if it only supports base64', async () => {
     const seen: unknown[] = []
     const provider = defineProvider({
       name: 'painter',
@@ -161,9 +161,9 @@ describe('a generation that fails', () => {
   const begun = new ProviderError('service_unavailable', { retry: 'same', vendorStatus: 500 })
 
   it.each([
-    ['the vendor fails', begun],
-    ['a plug-in fails', new TypeError('a fault')],
-  ])('because %s is told as 500 with the advice to change the prompt, and tried once', async (_, error) => {
+    ['of the vendor', begun],
+    ['of a plug-in', new TypeError('a fault')],
+  ])('because %s gets a 500 that advises to change the prompt, after one attempt', async (_, error) => {
     let asked = 0
     const failing = painter(() => {
       asked++
@@ -184,7 +184,7 @@ describe('a generation that fails', () => {
     expect(await receipt()).toMatchObject({ outcome: 'failed', attempts: 1 })
   })
 
-  it('after the vendor may have begun is not tried elsewhere, nor by the client', async () => {
+  it('after the vendor may have started is retried neither by the gateway nor by the client', async () => {
     const cut = painter(() => Promise.reject(retrySame(new Error('cut'))))
     const { url } = await hostedWith({ models: { m: { route: [{ provider: cut }, { provider: painter() }] } } })
     const response = await ask(url)
@@ -192,7 +192,7 @@ describe('a generation that fails', () => {
     expect(response.status).toBe(503)
   })
 
-  it('by taking too long is not to be repeated either', async () => {
+  it('by a timeout is not retried either', async () => {
     const stuck = painter(() => new Promise<never>(() => undefined))
     const { url } = await hostedWith({ models: { m: stuck }, timeouts: { firstContentMs: 20 } })
     const response = await ask(url)
@@ -201,12 +201,12 @@ describe('a generation that fails', () => {
   })
 
   it.each([
-    ['never got the request', retrySame(new Error('refused'), { begun: false })],
+    ['did not receive the request', retrySame(new Error('refused'), { begun: false })],
     [
-      'refused it for its rate',
+      'rejected it by a rate limit',
       new ProviderError('rate_limit_exceeded', { retry: 'same', vendorWaitMs: 1, begun: false }),
     ],
-  ])('at a vendor that %s goes to the next one', async (_, error) => {
+  ])('at a vendor that %s is retried at the next one', async (_, error) => {
     const refusing = painter(() => Promise.reject(error))
     const { url, receipt } = await hostedWith({
       models: { m: { route: [{ provider: refusing }, { provider: painter() }] } },
@@ -216,7 +216,7 @@ describe('a generation that fails', () => {
     expect(await receipt()).toMatchObject({ attempts: 3 })
   })
 
-  it('without an image is a failure as well', async () => {
+  it('is also a response without an image', async () => {
     const { url } = await hostedWith({ models: { none: painter(() => ({ data: [] })), nothing: painter(() => ({})) } })
     for (const model of ['none', 'nothing']) {
       expect(await errorOf(await ask(url, { model }))).toMatchObject({ status: 500, code: 'server_error' })
@@ -227,7 +227,7 @@ describe('a generation that fails', () => {
 describe('a stream of images', () => {
   const type = 'image_generation.completed'
 
-  it('passes unfinished images on, each event under its name, completed with what the provider leaves out', async () => {
+  it('passes on partial images with event names, and fills in missing fields', async () => {
     const provider = painter(async function* () {
       yield { type: 'image_generation.partial_image', b64_json: 'AAAA', partial_image_index: 0 }
       yield { type, b64_json: pixel, size: '64x64' }
@@ -253,7 +253,7 @@ describe('a stream of images', () => {
     expect(await receipt()).toMatchObject({ stream: true, units: { images: 1, size: '64x64', quality: 'low' } })
   })
 
-  it('is made of a whole answer too, and a whole answer of a stream', async () => {
+  it('is made from a non-streaming response, and the other way round', async () => {
     const events = painter(async function* () {
       yield { type: 'image_generation.partial_image', b64_json: 'AAAA' }
       yield { type, b64_json: pixel, size: '64x64', created_at: 5 }
@@ -266,14 +266,14 @@ describe('a stream of images', () => {
     expect(whole).toEqual({ created: 5, data: [{ b64_json: pixel }], size: '64x64' })
   })
 
-  it('that fails before its first event has a status, and one that fails later ends with an error', async () => {
+  it('that fails gets an HTTP status before its first event, and an error event later', async () => {
     const { url } = await hostedWith({ models: { early: breakingOff(0), late: breakingOff(1) } })
     expect((await ask(url, { model: 'early', stream: true })).status).toBe(503)
     const frames = await framesOf(await ask(url, { model: 'late', stream: true }))
     expect(frames.at(-1)?.data).toMatchObject({ error: { code: 'service_unavailable' } })
   })
 
-  it('holds no event whose type could end the line it stands in', async () => {
+  it('omits events whose type contains a line break', async () => {
     const provider = painter(async function* () {
       yield { type: 'x\ndata: {}\n\nevent: y', b64_json: 'AAAA' }
       yield { type, b64_json: pixel }
@@ -282,7 +282,7 @@ describe('a stream of images', () => {
     expect((await framesOf(await ask(url, { stream: true }))).map(({ event }) => event)).toEqual([type, undefined])
   })
 
-  it('that ends without an image ends with an error', async () => {
+  it('without an image ends with an error event', async () => {
     const provider = painter(async function* () {
       yield { type: 'image_generation.partial_image', b64_json: 'AAAA' }
     })

@@ -1,4 +1,4 @@
-/** Compactions: a few items that stand for a conversation, whatever model makes them, and whatever model goes on. */
+/** Compactions: a few items replace a conversation, whichever models make and continue it. */
 import { demo, finish, openai, text } from 'modelhatch/providers'
 import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
@@ -18,10 +18,10 @@ const conversation = [
 const more = { role: 'user', content: 'And boats?' }
 const summary = 'There are 42 ships. (é)'
 
-describe('by a model that only chats', () => {
+describe('a compaction by a model that only supports chat', () => {
   const made = [text(summary), finish('stop', usageOf(20, 5))]
 
-  test('is its summary; rules stay as they are, and the conversation goes on from there', async () => {
+  test('is a summary; instructions are kept, and the conversation can be continued', async () => {
     const { url, create, asked, receipt } = await scripted(made)
     const { status, json } = await post(url, '/responses/compact', { model: 'm', input: conversation, tools: [] })
     expect(status).toBe(200)
@@ -58,7 +58,7 @@ describe('by a model that only chats', () => {
     }
   })
 
-  test('is made of a stored conversation, and kept as responses are', async () => {
+  test('works for a stored conversation, and is stored like a response', async () => {
     const { url, create, asked } = await scripted(made)
     const { id } = (await create({ input: 'Hi' })).json as ResponseObject
     const { json } = await post(url, '/responses/compact', {
@@ -73,19 +73,19 @@ describe('by a model that only chats', () => {
     expect(items).toMatchObject({ data: [{ role: 'user' }, { role: 'assistant' }] })
     expect((await ask(url, 'DELETE', `/responses/${compaction.id}`)).status).toBe(200)
     expect((await create({ previous_response_id: compaction.id, input: 'x' })).status).toBe(404)
-    // Made again of what it was: the summary is read like all else.
+    // Compacting again: the summary is part of the conversation.
     await post(url, '/responses/compact', { model: 'm', input: compaction.output, store: false })
     expect(asked.at(-1)?.messages[0]?.content).toContain(summary)
   })
 
-  test('that was not counted is billed by estimate', async () => {
+  test('without reported usage is charged by an estimate', async () => {
     const { url, receipt } = await scripted([text('12345678'), finish('stop')])
     const { json } = await post(url, '/responses/compact', { model: 'm', input: 'Hi' })
     expect(await receipt()).toMatchObject({ usageSource: 'estimated', usage: { completion_tokens: 2 } })
     expect(json).toMatchObject({ usage: { output_tokens: 2 } })
   })
 
-  test('is refused where nothing comes of it, or as a stream', async () => {
+  test('is rejected as a stream, and fails without a summary', async () => {
     const { url } = await scripted([text(' '), finish('stop', usageOf(1, 1))])
     expect((await post(url, '/responses/compact', { model: 'm', input: 'Hi' })).status).toBe(503)
     const streamed = await post(url, '/responses/compact', { model: 'm', input: 'Hi', stream: true })
@@ -94,7 +94,7 @@ describe('by a model that only chats', () => {
     expect([empty.status, errorOf(empty).param]).toEqual([400, 'input'])
   })
 
-  test('costs what its tokens cost, and needs the money for it', async () => {
+  test('is charged by its tokens, and requires the balance for it', async () => {
     const price = { input: '1000', output: '1000' }
     const { url, gateway, receipt } = await hostedWith({
       models: { demo: { provider: demo(), price } },
@@ -110,7 +110,7 @@ describe('by a model that only chats', () => {
     expect((await post(url, '/responses/compact', { model: 'demo', input: 'Hi' }, 'sk-poor')).status).toBe(429)
   })
 
-  test('is made by the demo for the official client', async () => {
+  test('by the demo works with the official client', async () => {
     const { url } = await hostedWith({ models: { demo: demo() } })
     const client = clientOf(url)
     const compaction = await client.responses.compact({ model: 'demo', input: 'Count from 1 to 5' })
@@ -123,7 +123,7 @@ describe('by a model that only chats', () => {
   })
 })
 
-describe('by a vendor that has the endpoint', () => {
+describe('a compaction by a vendor that has the endpoint', () => {
   const jsonBody = { 'content-type': 'application/json' }
   const usage = { input_tokens: 30, output_tokens: 3, total_tokens: 33 }
   const item = { type: 'compaction', id: 'cmp_theirs', encrypted_content: 'gAAAA' }
@@ -150,7 +150,7 @@ describe('by a vendor that has the endpoint', () => {
     return { ...hosted, compact, create, asked }
   }
 
-  test('is that of the vendor, and read by it alone', async () => {
+  test('is that of the vendor, which only it can read', async () => {
     const { compact, create, asked, receipt } = await over()
     const { json } = await compact({ prompt_cache_key: 'k', input: [{ ...more, id: 'msg_mine' }] })
     expect(asked()).toEqual([['/responses/compact', { model: 'm', prompt_cache_key: 'k', input: [more] }]])
@@ -169,7 +169,7 @@ describe('by a vendor that has the endpoint', () => {
     expect([refused.status, errorOf(refused).param]).toEqual([400, 'input[0]'])
   })
 
-  test('is a summary where the model has none, and it is asked for one but once', async () => {
+  test('is a summary for a model without compactions, which is requested only once', async () => {
     const { compact, create, asked } = await over()
     const { json } = await compact({ model: 'older' })
     await compact({ model: 'older' })
@@ -178,7 +178,7 @@ describe('by a vendor that has the endpoint', () => {
     expect(JSON.stringify(asked().at(-1))).toContain(summary)
   })
 
-  test('is a summary where its length is bounded', async () => {
+  test('is a summary if the output tokens are limited', async () => {
     const { compact, asked } = await over()
     expect((await compact({ max_output_tokens: 9 })).status).toBe(200)
     expect(asked()).toMatchObject([['/responses', { max_output_tokens: 9, store: false }]])

@@ -1,4 +1,4 @@
-/** Reasoning that a vendor encrypts: it goes back to the account that can read it, and to no other. */
+/** Encrypted reasoning is sent back to the vendor account that can read it, and to no other. */
 import { openai, type Provider } from 'modelhatch/providers'
 import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
@@ -18,7 +18,7 @@ const call = { type: 'function_call', id: 'fc_1', call_id: 'a', name: 'f', argum
 const first = { role: 'user', content: 'Hi' }
 const done = { type: 'function_call_output', call_id: 'a', output: 'done' }
 
-/** Encrypts for its organisation, and refuses what it cannot read. Models called `plain…` do not reason. */
+/** Encrypts for its organisation, and rejects what it cannot decrypt. Models named `plain…` do not reason. */
 const vendor: VendorReply = ({ json, headers }, response) => {
   const { input, include = [], model, stream } = json as Sent
   const organisation = headers.authorization ?? ''
@@ -62,7 +62,7 @@ async function over(options: Parameters<typeof openai>[0] = {}) {
 }
 
 describe.each([false, true])('streamed: %s', (stream) => {
-  test('comes back to its vendor by the items of a response, without having been asked for', async () => {
+  test('is sent back by the items of a response, even if the client did not request it', async () => {
     const { create, asked } = await over()
     const { text, response } = await create({ input: [first], stream })
     expect(text).not.toContain('"gAAAA')
@@ -70,14 +70,14 @@ describe.each([false, true])('streamed: %s', (stream) => {
     expect(asked()[1]?.input[1]).toEqual({ type: 'reasoning', summary: [], encrypted_content: 'gAAAA.Bearer k1' })
   })
 
-  test('comes back by the id of the response', async () => {
+  test('is sent back by the id of the response', async () => {
     const { create, asked } = await over()
     const { response } = await create({ input: [first], stream })
     await create({ previous_response_id: response.id, input: [done], stream })
     expect(asked()[1]?.input[1]).toEqual({ type: 'reasoning', summary: [], encrypted_content: 'gAAAA.Bearer k1' })
   })
 
-  test('of one organisation is not shown to another', async () => {
+  test('of one organisation is not sent to another', async () => {
     const { create, asked } = await over()
     const { response } = await create({ input: [first], stream })
     await create({ model: 'other', input: [first, ...response.output, done], stream })
@@ -86,21 +86,21 @@ describe.each([false, true])('streamed: %s', (stream) => {
   })
 })
 
-test('two keys of one organisation share it', async () => {
+test('encrypted reasoning is shared by two keys of one organisation', async () => {
   const { create, asked } = await over({ organization: 'org', headers: { authorization: 'Bearer same' } })
   const { response } = await create({ input: [first] })
   await create({ model: 'other', input: [first, ...response.output, done] })
   expect(asked()[1]?.input[1]?.encrypted_content).toBe('gAAAA.Bearer same')
 })
 
-test('that the vendor can no longer read is left out in a second try', async () => {
+test('encrypted reasoning that the vendor can no longer read is omitted in a second request', async () => {
   const { create, asked } = await over()
   const stale: OutputItem = { type: 'reasoning', id: 'rs_0', summary: [], encrypted_content: 'gAAAA.of another time' }
   await create({ input: [first, stale, call, done] })
   expect(asked().map(({ input }) => input.length)).toEqual([4, 3])
 })
 
-test('a model that has none is asked for it once, and not again', async () => {
+test('encrypted reasoning is requested only once from a model without it', async () => {
   const { create, asked } = await over()
   await create({ model: 'plain', input: [first], include: ['x'] })
   await create({ model: 'plain', input: [first] })

@@ -1,4 +1,4 @@
-/** The events of a response made of a chat, one kind of answer after the other, each judged by `rules.ts`. */
+/** The events of responses made from chats, for each kind of output, all checked by `rules.ts`. */
 import { finish, reasoning, text, toolCall, type ToolCallPiece } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import type { ChatChunk, FinishReason } from '../../../src/wire/chat.ts'
@@ -7,7 +7,7 @@ import { usageOf } from '../../../src/wire/usage.ts'
 import { joined, requireGood, responseFaults } from './rules.ts'
 import { scripted } from './scripted.ts'
 
-/** What the client is told, as events and as a whole, which must agree. */
+/** The streamed and the non-streaming response, which must agree. */
 async function told(
   chunks: ChatChunk[],
   body: object = {},
@@ -21,7 +21,7 @@ async function told(
   return { events, response }
 }
 
-/** Without what differs between two requests. */
+/** A response without the fields that differ between two requests. */
 function alike(response: ResponseObject): unknown {
   const text = JSON.stringify(response).replaceAll(response.id.replace('resp_', ''), '')
   return { ...(JSON.parse(text) as object), created_at: 0, completed_at: response['completed_at'] === null ? null : 0 }
@@ -40,7 +40,7 @@ const usage = {
 }
 
 describe('text', () => {
-  test('is one message of one part, told piece by piece', async () => {
+  test('is one message with one part, in deltas', async () => {
     const { events, response } = await told([text('Hel'), text('lo'), finish('stop', usage)])
     expect(events.map(({ type }) => type)).toEqual([
       'response.created',
@@ -71,7 +71,7 @@ describe('text', () => {
     expect(response['completed_at']).toBeTypeOf('number')
   })
 
-  test('with log probabilities has them in each delta and in the whole', async () => {
+  test('with log probabilities has them in each delta and in the complete part', async () => {
     const piece = (token: string): ChatChunk => ({
       choices: [{ delta: { content: token }, logprobs: { content: [logprob(token)], refusal: [] } }],
     })
@@ -84,7 +84,7 @@ describe('text', () => {
     expect(response.output[0]).toMatchObject({ content: [{ logprobs: [logprob('a'), logprob('b')] }] })
   })
 
-  test('with a citation has it flat', async () => {
+  test('with a citation has its fields unnested', async () => {
     const citation = { start_index: 0, end_index: 2, url: 'https://example.com/', title: 'Example' }
     const annotated: ChatChunk = {
       choices: [{ delta: { content: 'See', annotations: [{ type: 'url_citation', url_citation: citation }] } }],
@@ -97,7 +97,7 @@ describe('text', () => {
     expect(response.output[0]).toMatchObject({ content: [{ annotations: [{ type: 'url_citation', ...citation }] }] })
   })
 
-  test('without usage of the vendor gets an estimate', async () => {
+  test('without usage of the vendor gets estimated usage', async () => {
     const { stream, whole, receipt } = await scripted([text('Hello, world'), finish('stop')])
     for (const { usage: told } of [requireGood(await stream()), await whole()]) {
       expect(told?.output_tokens).toBe(3)
@@ -110,13 +110,13 @@ describe('text', () => {
 })
 
 describe('a refusal', () => {
-  test('is a part of its own', async () => {
+  test('is a separate part', async () => {
     const { events, response } = await told([refusal('I can'), refusal('not.'), finish('stop', usage)])
     expect(joined(events, 'response.refusal.delta')).toBe('I cannot.')
     expect(response.output).toMatchObject([{ type: 'message', content: [{ type: 'refusal', refusal: 'I cannot.' }] }])
   })
 
-  test('behind text comes as the second part of the message', async () => {
+  test('after text is the second part of the message', async () => {
     const { response } = await told([
       text('Well. '),
       { choices: [{ delta: { refusal: 'No.' } }] },
@@ -134,7 +134,7 @@ describe('a refusal', () => {
 })
 
 describe('a tool call', () => {
-  test('is an item with the id of the call beside its own', async () => {
+  test('is an item with its own id and that of the call', async () => {
     const chunks = [
       call({ id: 'call_1', arguments: '' }),
       toolCall({ arguments: '{"city":' }),
@@ -159,12 +159,12 @@ describe('a tool call', () => {
     expect(response.output[0]?.id).toMatch(/^fc_/)
   })
 
-  test('without arguments gets the empty object', async () => {
+  test('without arguments gets {}', async () => {
     const { response } = await told([call({ id: 'call_1' }), finish('tool_calls', usage)])
     expect(response.output).toMatchObject([{ arguments: '{}' }])
   })
 
-  test('without arguments in front of another one and of text gets it too', async () => {
+  test('without arguments before another one and before text gets {} too', async () => {
     const chunks = [call({ id: 'a' }), call({ index: 1, id: 'b', arguments: '{"n":1}' }), text('Wait.')]
     const { events, response } = await told([...chunks, finish('tool_calls', usage)])
     expect(response.output).toMatchObject([
@@ -175,7 +175,7 @@ describe('a tool call', () => {
     expect(joined(events, 'response.function_call_arguments.delta')).toBe('{}{"n":1}')
   })
 
-  test('behind text and reasoning stands behind them', async () => {
+  test('after text and reasoning follows them', async () => {
     const chunks = [
       reasoning('Hm.'),
       text('One moment.'),
@@ -185,7 +185,7 @@ describe('a tool call', () => {
     expect(kinds((await told(chunks)).response)).toEqual(['reasoning', 'message', 'function_call'])
   })
 
-  test('between two texts keeps its place', async () => {
+  test('between two texts keeps its position', async () => {
     const chunks = [text('A'), call({ id: 'call_1', arguments: '{}' }), text('B'), finish('stop', usage)]
     const { response } = await told(chunks)
     expect(kinds(response)).toEqual(['message', 'function_call', 'message'])
@@ -193,7 +193,7 @@ describe('a tool call', () => {
 })
 
 describe('parallel tool calls', () => {
-  test('are items one after the other', async () => {
+  test('are consecutive items', async () => {
     const { response } = await told([
       call({ id: 'a', arguments: '{"n":1}' }),
       call({ index: 1, id: 'b', arguments: '' }),
@@ -206,7 +206,7 @@ describe('parallel tool calls', () => {
     ])
   })
 
-  test('written at the same time are told one after the other all the same', async () => {
+  test('that are interleaved are sent one after the other', async () => {
     const { events, response } = await told([
       call({ id: 'a', arguments: '{"n"' }),
       call({ index: 1, id: 'b', arguments: '{"n"' }),
@@ -223,7 +223,7 @@ describe('parallel tool calls', () => {
     expect(joined(events, 'response.function_call_arguments.delta')).toBe('{"n":1}{"n":2}{"n":3}')
   })
 
-  test('do not wait for each other longer than needed', async () => {
+  test('wait for the previous one only until its arguments are complete', async () => {
     const gate = Promise.withResolvers<void>()
     const { url } = await scripted(async function* () {
       yield call({ id: 'a', arguments: '{}' })
@@ -240,13 +240,13 @@ describe('parallel tool calls', () => {
     let seen = ''
     for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
       seen += Buffer.from(piece).toString()
-      // The second call is being told while the model still writes it.
+      // The second call is sent while the model still writes it.
       if (seen.includes(String.raw`"delta":"{\"n\":"`)) gate.resolve()
     }
     expect(seen).toContain('response.completed')
   })
 
-  test('cut before they are whole are all told as far as they came', async () => {
+  test('that are truncated are all sent as far as they arrived', async () => {
     const { response } = await told([
       call({ id: 'a', arguments: '{"n"' }),
       call({ index: 1, id: 'b', arguments: '{"m"' }),
@@ -263,7 +263,7 @@ describe('parallel tool calls', () => {
 describe('reasoning', () => {
   const chunks = [reasoning('First '), reasoning('this.'), text('Done.'), finish('stop', usage)]
 
-  test('is told as text where nobody asked for a summary', async () => {
+  test('is sent as text if no summary is requested', async () => {
     const { events, response } = await told(chunks)
     expect(joined(events, 'response.reasoning_text.delta')).toBe('First this.')
     expect(response.output[0]).toMatchObject({
@@ -273,24 +273,24 @@ describe('reasoning', () => {
     })
   })
 
-  test('is told as the summary a client asked for', async () => {
+  test('is sent as a summary on request', async () => {
     const { events, response } = await told(chunks, { reasoning: { summary: 'auto' } })
     expect(joined(events, 'response.reasoning_summary_text.delta')).toBe('First this.')
     expect(response.output[0]).toMatchObject({ summary: [{ type: 'summary_text', text: 'First this.' }] })
     expect(response.output[0]).not.toHaveProperty('content')
   })
 
-  test('in the field "reasoning" is the same', async () => {
+  test('in the field "reasoning" is treated the same', async () => {
     const { response } = await told([{ choices: [{ delta: { reasoning: 'Hm.' } }] }, text('x'), finish('stop', usage)])
     expect(response.output[0]).toMatchObject({ content: [{ text: 'Hm.' }] })
   })
 
-  test('in the middle of an answer is an item of its own', async () => {
+  test('in the middle of a response is a separate item', async () => {
     const { response } = await told([reasoning('1'), text('A'), reasoning('2'), text('B'), finish('stop', usage)])
     expect(kinds(response)).toEqual(['reasoning', 'message', 'reasoning', 'message'])
   })
 
-  test('comes with what only the model can read, whether or not it is asked for', async () => {
+  test('has the opaque state of the model, whether or not it is requested', async () => {
     const signed: ChatChunk = {
       choices: [{ delta: { reasoning_details: [{ type: 'reasoning.text', signature: 's' }] } }],
     }
@@ -309,7 +309,7 @@ describe('the end', () => {
     ['length', 'incomplete', 'max_output_tokens'],
     ['content_filter', 'incomplete', 'content_filter'],
   ]
-  test.each(ends)('of a chat by "%s" is a response that is %s', async (reason, status, why) => {
+  test.each(ends)('of a chat with "%s" makes the response %s', async (reason, status, why) => {
     const { response } = await told([text('Some text'), finish(reason, usage)])
     expect(response.status).toBe(status)
     expect(response.incomplete_details).toEqual(why === null ? null : { reason: why })
@@ -317,14 +317,14 @@ describe('the end', () => {
     if (status === 'incomplete') expect(response['completed_at']).toBeNull()
   })
 
-  test('of an answer without a word is a response without items', async () => {
+  test('of an empty chat is a response without items', async () => {
     const { response } = await told([{ choices: [{ delta: { content: '' } }] }, finish('length', usage)])
     expect(response.output).toEqual([])
   })
 })
 
 describe('a failure', () => {
-  test('in front of the first word is a status', async () => {
+  test('before the first content becomes an HTTP status', async () => {
     const { create } = await scripted(async function* () {
       yield* [{ choices: [{ delta: { role: 'assistant', content: '' } }] }]
       throw new Error('secret')
@@ -334,7 +334,7 @@ describe('a failure', () => {
     expect(answer.text).not.toContain('secret')
   })
 
-  test('in the middle is an error and a failed response that keeps what was whole', async () => {
+  test('in the middle is an error event and a failed response with the completed items', async () => {
     const { stream, receipt } = await scripted(async function* () {
       yield reasoning('Hm.')
       yield text('Hel')
@@ -349,7 +349,7 @@ describe('a failure', () => {
     expect(await receipt()).toMatchObject({ endpoint: 'responses', outcome: 'failed' })
   })
 
-  test('after the status was sent ahead is told in the same form', async () => {
+  test('after the status was sent early has the same form', async () => {
     const { stream } = await scripted(
       async function* () {
         await new Promise((resolve) => setTimeout(resolve, 30))
@@ -367,7 +367,7 @@ describe('a failure', () => {
     ])
   })
 
-  test('because the gateway closes is told in the same form', async () => {
+  test('because the gateway closes has the same form', async () => {
     const { stream, gateway } = await scripted(async function* ({ signal }) {
       yield text('Hel')
       setImmediate(() => void gateway.close({ graceMs: 0 }))
@@ -378,7 +378,7 @@ describe('a failure', () => {
   })
 })
 
-test('usage is billed, and the receipt names the endpoint', async () => {
+test('usage is charged, and the receipt names the endpoint', async () => {
   const { stream, receipt } = await scripted([text('x'), finish('stop', usage)])
   await stream()
   expect(await receipt()).toMatchObject({
@@ -390,7 +390,7 @@ test('usage is billed, and the receipt names the endpoint', async () => {
   })
 })
 
-test('every parameter is given back in the response', async () => {
+test('the response contains every parameter', async () => {
   const { whole } = await scripted([text('x'), finish('stop', usage)])
   const body = {
     instructions: 'Be brief.',
@@ -423,7 +423,7 @@ test('every parameter is given back in the response', async () => {
   expect(responseFaults(response)).toEqual([])
 })
 
-test('a whole answer of the provider becomes the same events', async () => {
+test('a non-streaming chat becomes the same events', async () => {
   const message = {
     role: 'assistant',
     content: 'Hello',

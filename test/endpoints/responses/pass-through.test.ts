@@ -1,4 +1,4 @@
-/** Responses of vendors that have the endpoint: recorded answers, and what the vendor is sent. */
+/** Responses of vendors that have the endpoint: recorded responses, and the requests that the vendor receives. */
 import { defineProvider, demo, openai, type ResponsePiece } from 'modelhatch/providers'
 import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
@@ -49,7 +49,7 @@ function expectedOf(path: string): Expected {
 
 const parts = (item: { [field: string]: unknown }, name: string) => (item[name] ?? []) as { text?: string }[]
 
-/** What a response says, as far as the recordings name it. */
+/** The content of a response, as far as the recordings contain it. */
 function said({ output, usage }: ResponseObject) {
   const texts = (type: string, ...names: string[]) =>
     output
@@ -89,7 +89,7 @@ describe.skipIf(!hasShared)('recorded streams', () => {
     'lmstudio/responses-tool-stream.sse',
   ]
 
-  test.each(streams)('%s is told in order, with one id for each thing, and stored', async (path) => {
+  test.each(streams)('%s is sent in order, with constant ids, and stored', async (path) => {
     const { url, create, receipt } = await gatewayOver(streaming(path))
     const events = eventsOf((await create({ stream: true, include: ['reasoning.encrypted_content'] })).text)
     const response = requireGood(lenient(events))
@@ -103,12 +103,12 @@ describe.skipIf(!hasShared)('recorded streams', () => {
     })
   })
 
-  test.each(streams)('%s is the same for a client that waits for the whole', async (path) => {
+  test.each(streams)('%s is the same without streaming', async (path) => {
     const { create } = await gatewayOver(streaming(path))
     tellsAsExpected((await create({})).json as ResponseObject, path)
   })
 
-  test('deltas pass as the bytes they are', async () => {
+  test('deltas are passed on byte for byte', async () => {
     const { create } = await gatewayOver(streaming('openai/responses-stream-tool.sse'))
     const frames = recording('openai/responses-stream-tool.sse').toString().split('\n\n')
     const deltas = frames.filter((frame) => frame.includes('.delta\n'))
@@ -117,7 +117,7 @@ describe.skipIf(!hasShared)('recorded streams', () => {
     for (const delta of deltas) expect(told).toContain(delta)
   })
 
-  test('ids that change with every event are held to the first one', async () => {
+  test('ids that change with every event are replaced by the first one', async () => {
     const { create } = await gatewayOver(streaming('openai/responses-id-rotation-stream.sse'))
     const events = eventsOf((await create({ stream: true })).text)
     expect(events.at(-1)?.response?.id).toBe('capture-id-1')
@@ -127,7 +127,7 @@ describe.skipIf(!hasShared)('recorded streams', () => {
     expect(events.at(-1)?.response?.output.map(({ id }) => id)).toEqual(['capture-id-3', 'capture-id-9'])
   })
 
-  test('an error at the beginning is a status, in our words', async () => {
+  test('an error at the beginning becomes an HTTP status with a message of the gateway', async () => {
     const { create } = await gatewayOver(streaming('openai/responses-stream-error.sse'))
     const refusal = await create({ stream: true })
     expect([refusal.status, errorOf(refusal).code]).toEqual([503, 'service_unavailable'])
@@ -146,7 +146,7 @@ const complete = (response: ResponseObject): ResponseObject =>
         },
       }
 
-/** Vendors leave out what the document came to require later. */
+/** Vendors omit fields that were added to the document later. */
 function lenient(events: ResponseEvent[]): ResponseEvent[] {
   return events.map((event) => ({
     ...event,
@@ -155,17 +155,17 @@ function lenient(events: ResponseEvent[]): ResponseEvent[] {
   }))
 }
 
-describe.skipIf(!hasShared)('recorded whole answers', () => {
+describe.skipIf(!hasShared)('recorded non-streaming responses', () => {
   test.each(['openai/responses-reasoning-encrypted.json', 'openai/responses-annotations.json'])('%s', async (path) => {
     const { create, receipt } = await gatewayOver(whole(path))
     tellsAsExpected((await create({})).json as ResponseObject, path)
     expect((await receipt()).usage.total_tokens).toBe(expectedOf(path).usage['total_tokens'])
   })
 
-  test('pass byte for byte where nothing must change', async () => {
+  test('are passed on byte for byte if nothing has to change', async () => {
     const path = 'openai/responses-reasoning-encrypted.json'
     const original = JSON.parse(recording(path).toString()) as ResponseObject
-    // As the vendor answers a request that was not to be stored.
+    // As the vendor responds to a request with `store: false`.
     const { user: _, ...rest } = { ...original, store: false } as ResponseObject & { user?: unknown }
     const text = JSON.stringify(
       {
@@ -184,13 +184,13 @@ describe.skipIf(!hasShared)('recorded whole answers', () => {
     expect((await create({ store: false })).text).toBe(text)
   })
 
-  test('become events for a client that streams', async () => {
+  test('become events for a streaming client', async () => {
     const { create } = await gatewayOver(whole('openai/responses-reasoning-encrypted.json'))
     const events = eventsOf((await create({ stream: true })).text)
     tellsAsExpected(requireGood(lenient(events)), 'openai/responses-reasoning-encrypted.json')
   })
 
-  test("an unknown model is the operator's mistake, or the client's where it chose the vendor's own name", async () => {
+  test("an unknown model is the operator's error, or the client's if it sent the vendor's own name", async () => {
     const vendor = await vendorFor(whole('openai/responses-error-400-model.json', 400))
     const provider = openai({ baseURL: vendor.baseURL, responses: true })
     const { url } = await hostedWith({ models: { m: provider, 'v/*': provider } })
@@ -238,8 +238,8 @@ const answering: VendorReply = ({ json }, response) => {
   response.end(JSON.stringify({ ...done, model }))
 }
 
-describe('the vendor', () => {
-  test('gets the request as it is, but keeps nothing', async () => {
+describe('a vendor', () => {
+  test('receives the request unchanged, except that it must not store anything', async () => {
     const { create, sent } = await gatewayOver(answering)
     const body = { input: [{ role: 'user', content: 'Hi' }], tools: [{ type: 'web_search' }], top_k: 3, include: ['x'] }
     const include = ['x', 'reasoning.encrypted_content']
@@ -249,7 +249,7 @@ describe('the vendor', () => {
     expect(sent()).toEqual({ model: 'm', ...body, include, store: false })
   })
 
-  test('gets a continued conversation whole, and never an id of anything stored', async () => {
+  test('receives a continued conversation completely, and never the id of a stored object', async () => {
     const { create, sent, vendor } = await gatewayOver(answering)
     const { json } = await create({ input: 'one', instructions: 'Be brief.' })
     const { id } = json as ResponseObject
@@ -275,7 +275,7 @@ describe('the vendor', () => {
     for (const { body } of vendor.requests) expect(body.toString()).not.toMatch(/resp_|msg_/)
   })
 
-  test('is never asked about the id of another account, or one that nobody has', async () => {
+  test('never receives an id, unknown or of another account', async () => {
     const { create, vendor } = await gatewayOver(answering)
     const { id, output } = (await create({})).json as ResponseObject
     const asked = vendor.requests.length
@@ -285,7 +285,7 @@ describe('the vendor', () => {
     expect(vendor.requests).toHaveLength(asked)
   })
 
-  test('gets reasoning only where it can read it', async () => {
+  test('receives only reasoning that it can read', async () => {
     const { create, sent } = await gatewayOver(answering)
     const input: InputItem[] = [
       { type: 'reasoning', id: 'rs_1', summary: [] },
@@ -304,7 +304,7 @@ describe('the vendor', () => {
     ])
   })
 
-  test('is asked by its own name for the model; the client sees its own', async () => {
+  test('receives its own model name; the client gets the name it sent', async () => {
     const { create, sent } = await gatewayOver(answering, { modelNames: { m: 'theirs' } })
     expect((await create({})).json).toMatchObject({ model: 'm' })
     expect(sent()['model']).toBe('theirs')
@@ -319,7 +319,7 @@ describe('the vendor', () => {
   })
 })
 
-/** A stream that a test writes frame by frame. */
+/** A vendor's stream that the test writes frame by frame. */
 function frames(events: readonly object[], end = 'data: [DONE]\n\n', named = true): VendorReply {
   const frame = (event: object) => {
     const name = named ? `event: ${(event as { type: string }).type}\n` : ''
@@ -344,10 +344,10 @@ const itemDone = { type: 'response.output_item.done', output_index: 0, item: don
 
 const completed = { type: 'response.completed', response: { ...done, model: 'theirs' } }
 
-describe('what vendors leave out', () => {
+describe('for vendors that omit them', () => {
   const created = { type: 'response.created', response: { ...done, status: 'in_progress', output: [], usage: null } }
 
-  test('numbers, and the output of the last event, are filled in', async () => {
+  test('sequence numbers and the output of the last event are filled in', async () => {
     const { create } = await gatewayOver(
       frames([
         created,
@@ -366,7 +366,7 @@ describe('what vendors leave out', () => {
     expect(events.at(-1)?.response).toMatchObject({ truncation: 'disabled', tools: [], safety_identifier: null })
   })
 
-  test('names of events are filled in', async () => {
+  test('event names are filled in', async () => {
     const { create } = await gatewayOver(
       frames([created, added, delta('Hello'), itemDone, { type: 'response.completed', response: done }], '', false),
     )
@@ -388,7 +388,7 @@ describe('what vendors leave out', () => {
     expect(await receipt()).toMatchObject({ usageSource: 'estimated', usage: { completion_tokens: 3 } })
   })
 
-  test('numbers that do not begin at 0 go on as they are, also where the gateway adds an end', async () => {
+  test('sequence numbers continue after a start above 0, also for an end that the gateway adds', async () => {
     const numbered = [created, added, delta('Hello')].map((event, index) => ({ ...event, sequence_number: 7 + index }))
     const { create } = await gatewayOver(frames(numbered, ''))
     const events = eventsOf((await create({ stream: true })).text)
@@ -396,15 +396,15 @@ describe('what vendors leave out', () => {
   })
 })
 
-describe('a stream that goes wrong', () => {
+describe('a stream that fails', () => {
   const begun = [added, delta('Hel')]
 
   test.each([
     ['breaks off', frames(begun, '')],
-    ['ends with [DONE] alone', frames(begun)],
+    ['ends with [DONE] only', frames(begun)],
     ['says error', frames([...begun, { type: 'error', error: { code: 'server_error', message: 'secret' } }])],
     [
-      'says failed',
+      'has the status "failed"',
       frames([
         ...begun,
         {
@@ -414,26 +414,29 @@ describe('a stream that goes wrong', () => {
       ]),
     ],
     [
-      'says failed without a reason',
+      'reports a failure without a reason',
       frames([...begun, { type: 'response.failed', response: { ...done, status: 'failed' } }]),
     ],
     ['is cancelled', frames([...begun, { type: 'response.cancelled', response: { ...done, status: 'cancelled' } }])],
     ['is not JSON', frames(begun, 'event: x\ndata: {\n\n')],
-    ['holds no object', frames(begun, 'event: x\ndata: [1]\n\n')],
-  ] as const)('because it %s ends with an error and a failed response, in our words', async (_, reply) => {
-    const { url, create, receipt } = await gatewayOver(reply)
-    const { text } = await create({ stream: true })
-    const events = eventsOf(text)
-    expect(events.slice(-2)).toMatchObject([
-      { type: 'error', error: { code: 'service_unavailable' } },
-      { type: 'response.failed', response: { status: 'failed' } },
-    ])
-    expect(text).not.toContain('secret')
-    expect((await receipt()).outcome).toBe('failed')
-    expect((await ask(url, 'GET', `/responses/${events.at(-1)?.response?.id}`)).status).toBe(404)
-  })
+    ['is not an object', frames(begun, 'event: x\ndata: [1]\n\n')],
+  ] as const)(
+    'because it %s ends with an error event and a failed response, with a message of the gateway',
+    async (_, reply) => {
+      const { url, create, receipt } = await gatewayOver(reply)
+      const { text } = await create({ stream: true })
+      const events = eventsOf(text)
+      expect(events.slice(-2)).toMatchObject([
+        { type: 'error', error: { code: 'service_unavailable' } },
+        { type: 'response.failed', response: { status: 'failed' } },
+      ])
+      expect(text).not.toContain('secret')
+      expect((await receipt()).outcome).toBe('failed')
+      expect((await ask(url, 'GET', `/responses/${events.at(-1)?.response?.id}`)).status).toBe(404)
+    },
+  )
 
-  test('a response that failed is no answer to a client that waits for the whole', async () => {
+  test('as a failed response is an HTTP error without streaming', async () => {
     const { create } = await gatewayOver(
       (_, response) =>
         void response.end(
@@ -446,7 +449,7 @@ describe('a stream that goes wrong', () => {
   })
 })
 
-test('a vendor that fails at the beginning is followed by one that only chats, and the client sees one response', async () => {
+test('after a vendor fails at the beginning, one that only supports chat completes the same response', async () => {
   const vendor = await vendorFor(
     frames([{ type: 'response.created', response: { ...done, status: 'in_progress' } }], ''),
   )
@@ -460,7 +463,7 @@ test('a vendor that fails at the beginning is followed by one that only chats, a
   expect(await receipt()).toMatchObject({ attempts: 2, provider: 'demo' })
 })
 
-test('a provider of one’s own may yield events, and leave out most of what they need', async () => {
+test('a custom provider may yield events without most of their fields', async () => {
   async function* respond(): AsyncGenerator<ResponsePiece> {
     yield { type: 'response.created', response: { ...done, id: '', status: 'in_progress', output: [], usage: null } }
     yield added
@@ -482,7 +485,7 @@ test.each([
   ['https://models.example.com/v1', undefined, false],
   ['https://models.example.com/v1', true, true],
   [undefined, false, false],
-])('openai() with base URL %s and "responses" %s answers in this form itself: %s', (baseURL, responses, expected) => {
+])('openai() with base URL %s and "responses" %s uses the responses endpoint: %s', (baseURL, responses, expected) => {
   const provider = openai({ ...(baseURL && { baseURL }), ...(responses !== undefined && { responses }) })
   expect(provider.respond !== undefined).toBe(expected)
 })

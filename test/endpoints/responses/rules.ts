@@ -1,10 +1,10 @@
-/** What every stream of a response must obey, whoever made it: OpenAI's document, and the order of events. */
+/** Rules for every stream of a response: OpenAI's document, and the order of events. */
 import assert from 'node:assert/strict'
 import type { ResponseEvent, ResponseObject } from '../../../src/wire/responses.ts'
 import { faults } from '../../openapi.ts'
 import { hasShared, sharedJson } from '../../shared.ts'
 
-/** Fields that Open Responses requires beyond OpenAI's document. */
+/** Fields that Open Responses requires in addition to OpenAI's document. */
 const required = [
   'id',
   'object',
@@ -47,7 +47,7 @@ interface Schemas {
 
 let names: Map<string, string> | undefined
 
-/** The schema of an event by its type. */
+/** The schema name for an event type. */
 function schemaOf(type: string): string {
   if (names === undefined) {
     const { schemas } = (sharedJson('openai/openapi.json') as Schemas).components
@@ -59,7 +59,7 @@ function schemaOf(type: string): string {
   return name
 }
 
-/** What is wrong with a whole response. `usage: null` before the end is what OpenAI itself sends. */
+/** The faults of a response. `usage: null` before the end is allowed, because OpenAI sends it. */
 export function responseFaults(response: ResponseObject): string[] {
   const missing = required.filter((name) => !(name in response)).map((name) => `${name} is missing`)
   const { usage, ...rest } = response
@@ -74,7 +74,7 @@ function eventFaults(event: ResponseEvent): string[] {
   return [...own, ...faults(schemaOf(event.type), JSON.parse(JSON.stringify(checked)))]
 }
 
-/** The events in the text of a stream; throws where it breaks the rules of the wire. */
+/** The events in the text of a stream; throws if the framing is invalid. */
 export function eventsOf(text: string): ResponseEvent[] {
   const frames = text.split('\n\n').filter((frame) => frame !== '' && !frame.startsWith(':'))
   assert.equal(frames.pop(), 'data: [DONE]', 'the last frame')
@@ -89,13 +89,13 @@ export function eventsOf(text: string): ResponseEvent[] {
 
 const terminal = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 
-/** Throws where the events are not a whole response told in order. Gives the response of the last one. */
+/** The response in the last event. Throws unless the events are a complete response in order. */
 export function requireGood(events: readonly ResponseEvent[]): ResponseObject {
   assert.deepEqual(events.flatMap(eventFaults), [])
   assert.deepEqual(
     events.map((event) => event.sequence_number),
     events.map((_, index) => index),
-    'numbers from 0 without gaps',
+    'sequence numbers from 0 without gaps',
   )
   const last = events.at(-1)
   assert.equal(events.filter(({ type }) => terminal.has(type)).length, 1, 'one end')
@@ -113,7 +113,7 @@ export function requireGood(events: readonly ResponseEvent[]): ResponseObject {
   return last.response
 }
 
-/** Items stand in the order in which they began; one is closed before the next is opened; the end holds them all. */
+/** Items are in order; each is closed before the next is opened; the last event contains all of them. */
 function requireItems(events: readonly ResponseEvent[], response: ResponseObject): void {
   const done: unknown[] = []
   let open: { id: string; index: number | undefined; part?: string } | undefined
@@ -141,7 +141,7 @@ function requireItems(events: readonly ResponseEvent[], response: ResponseObject
   assert.equal(new Set(response.output.map(({ id }) => id)).size, done.length, 'each item has an id of its own')
 }
 
-/** All deltas of one kind, joined. */
+/** The concatenated deltas of one kind. */
 export function joined(events: readonly ResponseEvent[], type: string): string {
   return events.map((event) => (event.type === type ? (event['delta'] as string) : '')).join('')
 }

@@ -1,4 +1,4 @@
-/** A gateway over a model that only chats and says what a test wants. */
+/** A gateway with a scripted model that only supports chat. */
 import { defineProvider, type Call, type ChatAnswer, type Provider } from 'modelhatch/providers'
 import type { GatewayOptions } from 'modelhatch'
 import type { ChatChunk, ChatRequest } from '../../../src/wire/chat.ts'
@@ -8,7 +8,7 @@ import { post, type Answered } from '../ask.ts'
 import { eventsOf } from './rules.ts'
 
 export interface Scripted extends Hosted {
-  /** What the model was asked, oldest first. */
+  /** The requests to the model, oldest first. */
   readonly asked: ChatRequest[]
   readonly create: (body: object, key?: string) => Promise<Answered>
   readonly whole: (body?: object) => Promise<ResponseObject>

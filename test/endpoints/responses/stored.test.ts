@@ -1,4 +1,4 @@
-/** Responses that are kept: retrieved, listed, continued, deleted, and nobody else's. */
+/** Stored responses: retrieving, listing, continuing and deleting them, and separation of accounts. */
 import { finish, text, toolCall } from 'modelhatch/providers'
 import { memoryResponseStore, type GatewayOptions, type ResponseStore } from 'modelhatch'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
@@ -16,7 +16,7 @@ const answer = [text('Hello'), finish('stop', usageOf(1, 1))]
 const gateway = (options: object = {}) => scripted(answer, { keys, ...options })
 
 describe('a stored response', () => {
-  test('is retrieved as it was told, whole or in events, with every key of the account', async () => {
+  test('is retrieved as it was sent, streamed or not, with every key of the account', async () => {
     const { url, whole, stream } = await gateway()
     for (const response of [await whole(), requireGood(await stream())]) {
       for (const key of ['sk-test', 'sk-second']) {
@@ -28,7 +28,7 @@ describe('a stored response', () => {
     }
   })
 
-  test('can be retrieved as soon as its end was told', async () => {
+  test('can be retrieved as soon as its last event was sent', async () => {
     const slow = memoryResponseStore()
     const put = async (...input: Parameters<ResponseStore['put']>) => {
       await new Promise((resolve) => setTimeout(resolve, 20))
@@ -39,7 +39,7 @@ describe('a stored response', () => {
     expect((await ask(url, 'GET', `/responses/${id}`)).status).toBe(200)
   })
 
-  test('is deleted once, and is then unknown to everybody', async () => {
+  test('can be deleted once, and is unknown afterwards', async () => {
     const { url, whole, create } = await gateway()
     const { id } = await whole()
     expect((await ask(url, 'DELETE', `/responses/${id}`)).json).toEqual({ id, object: 'response', deleted: true })
@@ -54,14 +54,14 @@ describe('a stored response', () => {
     expect((await create({ input: 'x', previous_response_id: id })).status).toBe(404)
   })
 
-  test('cannot be cancelled: it is there because it is finished', async () => {
+  test('cannot be cancelled, because it is finished', async () => {
     const { url, whole } = await gateway()
     const refusal = await ask(url, 'POST', `/responses/${(await whole()).id}/cancel`)
     expect([refusal.status, errorOf(refusal).message]).toEqual([400, expect.stringContaining('synchronous')])
   })
 })
 
-test('a response that was not to be stored is nowhere', async () => {
+test('a response with store: false is not stored', async () => {
   const { url, whole, create } = await gateway()
   const { id, store, output } = await whole({ store: false })
   expect(store).toBe(false)
@@ -70,7 +70,7 @@ test('a response that was not to be stored is nowhere', async () => {
   expect((await create({ input: [{ type: 'item_reference', id: output[0]?.id }] })).status).toBe(400)
 })
 
-test("another account's response does not exist: the answers are the same to the byte", async () => {
+test('a response of another account does not exist: the errors are identical', async () => {
   const { url, whole, create } = await gateway()
   const { id, output } = await whole()
   const unknown = id.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
@@ -102,7 +102,7 @@ const dialogue = () =>
   })
 
 describe('a response that continues another one', () => {
-  test('has its input and output in front, and not its instructions', async () => {
+  test('starts with its input and output, without its instructions', async () => {
     const { whole, asked } = await dialogue()
     const first = await whole({ input: 'one', instructions: 'Be brief.' })
     const second = await whole({ input: 'two', instructions: 'Be long.', previous_response_id: first.id })
@@ -118,7 +118,7 @@ describe('a response that continues another one', () => {
     expect(asked[1]?.messages[0]).toEqual({ role: 'system', content: 'Be long.' })
   })
 
-  test('does not need the earlier ones any more once it is there', async () => {
+  test('does not depend on the earlier ones once it is stored', async () => {
     const { url, whole, asked } = await dialogue()
     const first = await whole({ input: 'one' })
     const second = await whole({ input: 'two', previous_response_id: first.id })
@@ -127,7 +127,7 @@ describe('a response that continues another one', () => {
     expect(asked[2]?.messages).toHaveLength(5)
   })
 
-  test('may itself be stored nowhere', async () => {
+  test('can have store: false itself', async () => {
     const { whole } = await dialogue()
     const first = await whole({ input: 'one' })
     expect(await whole({ input: 'two', previous_response_id: first.id, store: false })).toMatchObject({
@@ -137,7 +137,7 @@ describe('a response that continues another one', () => {
     })
   })
 
-  test('brings the outputs of the calls in it', async () => {
+  test('can contain the outputs of its calls', async () => {
     const { whole, asked } = await scripted([
       toolCall({ id: 'a', name: 'f', arguments: '{}' }),
       finish('tool_calls', usageOf(1, 1)),
@@ -150,7 +150,7 @@ describe('a response that continues another one', () => {
     expect(asked[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool'])
   })
 
-  test('is billed for what it continues, where the vendor does not count', async () => {
+  test('is charged for the whole conversation if the vendor reports no usage', async () => {
     const { whole, receipt } = await scripted([text('x'), finish('stop')])
     const first = await whole({ input: 'word '.repeat(1_000) })
     const { usage } = await receipt()
@@ -158,14 +158,14 @@ describe('a response that continues another one', () => {
     expect((await receipt()).usage.prompt_tokens).toBeGreaterThan(usage.prompt_tokens - 50)
   })
 
-  test('is refused when the conversation has outgrown what a request may carry', async () => {
+  test('is rejected if the conversation exceeds the maximum size of a request', async () => {
     const { whole, create } = await scripted(answer, { sizes: { jsonBytes: 3_000 } })
     const first = await whole({ input: 'a'.repeat(2_000) })
     const refusal = await create({ input: 'b'.repeat(2_000), previous_response_id: first.id })
     expect([refusal.status, errorOf(refusal).code]).toEqual([400, 'context_length_exceeded'])
   })
 
-  test('names the field when there is nothing to continue', async () => {
+  test('names the field if the response does not exist', async () => {
     const { create } = await dialogue()
     const refusal = await create({ input: 'x', previous_response_id: 'resp_unknown' })
     expect([refusal.status, errorOf(refusal)]).toMatchObject([
@@ -175,7 +175,7 @@ describe('a response that continues another one', () => {
   })
 })
 
-test('items are referred to by id, with or without saying that it is a reference', async () => {
+test('items can be referenced by id, with or without the type "item_reference"', async () => {
   const { whole, asked } = await gateway()
   const { output } = await whole({ input: 'one' })
   const id = output[0]?.id
@@ -192,7 +192,7 @@ test('items are referred to by id, with or without saying that it is a reference
 describe('references to items', () => {
   const referring = (ids: readonly string[]) => ids.map((id) => ({ type: 'item_reference', id }))
 
-  test('to many items of one response read it once', async () => {
+  test('to several items of one response read it once', async () => {
     const store = memoryResponseStore()
     let read = 0
     const holding: ResponseStore['holding'] = (...question) => {
@@ -206,7 +206,7 @@ describe('references to items', () => {
     expect([asked.at(-1)?.messages.length, read]).toEqual([50, 1])
   })
 
-  test('may not bring more than a request may carry, nor the same item twice', async () => {
+  test('must not exceed the maximum size of a request, nor repeat an item', async () => {
     const { whole, create } = await gateway({ sizes: { jsonBytes: 3_000 } })
     const ids: string[] = []
     for (let turn = 0; turn < 2; turn++) {
@@ -234,7 +234,7 @@ describe('input items', () => {
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'three' }] },
   ]
 
-  test('are listed whole: kind, id, status and content in parts, the last one first', async () => {
+  test('are listed with type, id, status and content in parts, latest first', async () => {
     const { url, whole } = await gateway()
     const { data, ...rest } = await list(url, (await whole({ input })).id)
     expect(data).toMatchObject([
@@ -249,7 +249,7 @@ describe('input items', () => {
     if (hasShared) expect(faults('ResponseItemList', { data, ...rest })).toEqual([])
   })
 
-  test('are paged in either direction', async () => {
+  test('can be paged in both directions', async () => {
     const { url, whole } = await gateway()
     const { id } = await whole({ input })
     const all = await list(url, id, '?order=asc')
@@ -260,7 +260,7 @@ describe('input items', () => {
     expect((await list(url, id)).data).toEqual(all.data.toReversed())
   })
 
-  test('include those of the response that was continued', async () => {
+  test('include those of the continued response', async () => {
     const { url, whole } = await gateway()
     const first = await whole({ input: 'one' })
     const second = await whole({ input: 'two', previous_response_id: first.id })
@@ -274,7 +274,7 @@ describe('input items', () => {
     ['?limit=x', 'limit'],
     ['?order=up', 'order'],
     ['?after=x', 'after'],
-  ])('with %s are refused by name', async (query, param) => {
+  ])('with %s are rejected by the name of the parameter', async (query, param) => {
     const { url, whole } = await gateway()
     const refusal = await ask(url, 'GET', `/responses/${(await whole()).id}/input_items${query}`)
     expect([refusal.status, errorOf(refusal).param]).toEqual([400, param])
@@ -285,8 +285,8 @@ const failing = (what: Partial<ResponseStore>): ResponseStore => ({ ...memoryRes
 const put = () => Promise.reject(new Error('disk full'))
 const get = () => Promise.reject(new Error('secret'))
 
-describe('a store of one’s own', () => {
-  test('that cannot be written does not spoil the answer, which then says that it is not stored', async () => {
+describe('a custom store', () => {
+  test('that fails to write does not fail the response, which then has store: false', async () => {
     const causes: unknown[] = []
     const note = (message: unknown) => void causes.push((message as { error: { cause: Error } }).error.cause.message)
     subscribe('modelhatch:failure', note)
@@ -299,7 +299,7 @@ describe('a store of one’s own', () => {
     expect(causes).toEqual(['the response store failed', 'the response store failed'])
   })
 
-  test('that cannot be read is a 503, never a 404', async () => {
+  test('that fails to read gives a 503, never a 404', async () => {
     const { url, create } = await gateway({ storage: { responses: failing({ get }) } })
     for (const refusal of [
       await ask(url, 'GET', '/responses/resp_1'),
@@ -310,7 +310,7 @@ describe('a store of one’s own', () => {
     }
   })
 
-  test('is not asked for an id that none has to keep: it is unknown', async () => {
+  test('does not receive ids that it need not support', async () => {
     const unknown = ['a b', 'é', 'a\0', 'x'.repeat(1_025)]
     const fail = () => Promise.reject(new Error('cannot be kept'))
     const { url, create, whole } = await gateway({
@@ -327,7 +327,7 @@ describe('a store of one’s own', () => {
     expect(await whole({ input })).toMatchObject({ store: true })
   })
 
-  test('is used in place of the memory of the process', async () => {
+  test('replaces the memory store', async () => {
     const store = memoryResponseStore()
     const { whole } = await gateway({ storage: { responses: store } })
     const { id } = await whole()
@@ -342,7 +342,7 @@ describe('a store of one’s own', () => {
   })
 })
 
-test('the tokens of an input are estimated without asking a model', async () => {
+test('input tokens are estimated without calling a model', async () => {
   const { url, asked } = await gateway()
   const { json } = await ask(url, 'POST', '/responses/input_tokens', { model: 'm', input: 'word '.repeat(100) })
   expect(json).toMatchObject({ object: 'response.input_tokens' })

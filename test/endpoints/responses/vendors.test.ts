@@ -1,4 +1,4 @@
-/** Responses over vendors with formats of their own: what they sign comes back to them on the next turn. */
+/** Responses by vendors with their own formats: their signatures are sent back to them on the next turn. */
 import { anthropic, gemini } from 'modelhatch/providers'
 import { expect, describe, test } from 'vitest'
 import type { ResponseObject } from '../../../src/wire/responses.ts'
@@ -12,7 +12,7 @@ const tools = [
 ]
 
 describe.skipIf(!hasShared)('the second turn after a recorded first one', () => {
-  test.each([true, false])("gives Anthropic's thinking back, signature and all (stored: %s)", async (store) => {
+  test.each([true, false])("sends Anthropic's thinking back with its signature (stored: %s)", async (store) => {
     const path = 'recordings/anthropic/thinking-text-tool-no-args.json'
     const vendor = await vendorFor((_, response) => void response.end(sharedBytes(path)))
     const second = await secondTurn(anthropic({ apiKey: 'k', baseURL: vendor.baseURL }), store)
@@ -23,7 +23,7 @@ describe.skipIf(!hasShared)('the second turn after a recorded first one', () => 
     expect(messages[2]?.content).toMatchObject([{ type: 'tool_result' }])
   })
 
-  test.each([true, false])("gives Gemini's signature back with its call (stored: %s)", async (store) => {
+  test.each([true, false])("sends Gemini's signature back with its call (stored: %s)", async (store) => {
     const path = 'recordings/gemini/tool-stream-signature.sse'
     const events = sharedBytes(path)
     const vendor = await vendorFor((_, response) => {
@@ -45,7 +45,7 @@ test.each<[string, object, string]>([
   ['claude-opus-5-5', { tools, tool_choice: 'required' }, 'tool_choice'],
   ['claude-sonnet-5', { max_output_tokens: 999_999_999 }, 'max_output_tokens'],
   ['claude-sonnet-5', { input: 'too long' }, 'input'],
-])('%s refuses %j by the name of the field of a response', async (model, body, param) => {
+])('%s rejects %j with the field name of a response', async (model, body, param) => {
   const message = 'input' in body ? 'messages.0.content: too long' : 'max_tokens: too many'
   const refusal = JSON.stringify({ type: 'error', error: { type: 'invalid_request_error', message } })
   const vendor = await vendorFor((_, response) => void response.writeHead(400).end(refusal))

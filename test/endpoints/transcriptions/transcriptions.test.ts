@@ -41,14 +41,14 @@ describe('the formats of a transcript', () => {
   const jsonType = 'application/json; charset=utf-8'
   const textType = 'text/plain; charset=utf-8'
 
-  it('json: text and usage; also when none is named', async () => {
+  it('json: text and usage; the default', async () => {
     for (const fields of [[], [['response_format', 'json'] as const]]) {
       const { type, text } = await ask(spoken, ...fields)
       expect([type, JSON.parse(text)]).toEqual([jsonType, { text: spoken.text, usage: spoken.usage }])
     }
   })
 
-  it('text: the words and a line end', async () => {
+  it('text: the text and a line break', async () => {
     expect(await ask(spoken, ['response_format', 'text'])).toEqual({
       status: 200,
       type: textType,
@@ -56,7 +56,7 @@ describe('the formats of a transcript', () => {
     })
   })
 
-  it('srt: numbered cues with commas, in which no text can look like a cue', async () => {
+  it('srt: numbered cues with commas; text cannot start a cue', async () => {
     expect(await ask(spoken, ['response_format', 'srt'])).toEqual({
       status: 200,
       type: textType,
@@ -64,7 +64,7 @@ describe('the formats of a transcript', () => {
     })
   })
 
-  it('vtt: its head, and cues with points', async () => {
+  it('vtt: the header, and cues with points', async () => {
     expect(await ask(spoken, ['response_format', 'vtt'])).toEqual({
       status: 200,
       type: 'text/vtt; charset=utf-8',
@@ -72,7 +72,7 @@ describe('the formats of a transcript', () => {
     })
   })
 
-  it('verbose_json: language, duration, and the times that were asked for', async () => {
+  it('verbose_json: language, duration and the requested timestamps', async () => {
     const verbose = async (...granularities: string[]) => {
       const fields = granularities.map((each): Entry => ['timestamp_granularities[]', each])
       return JSON.parse((await ask(spoken, ['response_format', 'verbose_json'], ...fields)).text)
@@ -98,7 +98,7 @@ describe('the formats of a transcript', () => {
     })
   })
 
-  it('have one cue where only the length is known, and are refused where times are not', async () => {
+  it('have one cue if only the duration is known, and are rejected without timestamps', async () => {
     const srt: Entry = ['response_format', 'srt']
     expect((await ask({ text: 'Hi', duration: 2 }, srt)).text).toBe('1\n00:00:00,000 --> 00:00:02,000\nHi\n\n')
     const { status, text } = await ask({ text: 'Hi' }, srt)
@@ -106,14 +106,14 @@ describe('the formats of a transcript', () => {
     expect(JSON.parse(text).error).toMatchObject({ code: 'unsupported_value', param: 'response_format' })
   })
 
-  it('are passed on where a provider gives text already', async () => {
+  it('are passed on unchanged if the provider returns text', async () => {
     expect((await ask('as it is', ['response_format', 'vtt'])).text).toBe('as it is')
     expect(JSON.parse((await ask('as it is')).text)).toEqual({ text: 'as it is' })
   })
 })
 
 describe('a transcription', () => {
-  it('gives the provider the fields in every spelling, and the file', async () => {
+  it('passes the fields, in every spelling, and the file to the provider', async () => {
     const seen: unknown[] = []
     const provider = listener(async (call) => {
       seen.push(call.request, await read(call.form))
@@ -143,7 +143,7 @@ describe('a transcription', () => {
     expect(seen[1]).toEqual([['file', 'sound', 'a.wav', 'audio/wav'], ...fields, model])
   })
 
-  it('takes a file of any type, or of none, and an upload of unknown length', async () => {
+  it('accepts a file of any type or without one, and an upload of unknown length', async () => {
     const seen: unknown[] = []
     const provider = listener(async (call) => {
       seen.push(await read(call.form))
@@ -165,23 +165,23 @@ describe('a transcription', () => {
   it.each<[string, Entry[], string]>([
     ['without a model', [sound], 'model'],
     ['without a file', [model], 'file'],
-    ['with a text for a file', [model, ['file', 'sound']], 'file'],
+    ['with text instead of a file', [model, ['file', 'sound']], 'file'],
     ['with two files', [model, sound, sound], 'file'],
-    ['in a format nobody knows', [model, sound, ['response_format', 'doc']], 'response_format'],
-    ['with a temperature above one', [model, sound, ['temperature', '1.1']], 'temperature'],
+    ['with an unknown format', [model, sound, ['response_format', 'doc']], 'response_format'],
+    ['with a temperature above 1', [model, sound, ['temperature', '1.1']], 'temperature'],
     [
-      'with other times than of words and segments',
+      'with unknown timestamp granularities',
       [model, sound, ['timestamp_granularities[]', 'letter']],
       'timestamp_granularities[0]',
     ],
-    ['with half a stream', [model, sound, ['stream', 'maybe']], 'stream'],
-  ])('%s is refused', async (_, entries, param) => {
+    ['with an invalid "stream"', [model, sound, ['stream', 'maybe']], 'stream'],
+  ])('%s is rejected', async (_, entries, param) => {
     const { url } = await hostedWith({ models: { m: listener(() => spoken) } })
     const response = await send(url, '/audio/transcriptions', formOf(...entries))
     expect(await errorOf(response)).toMatchObject({ status: 400, param })
   })
 
-  it('as JSON is refused with the media type that is right', async () => {
+  it('as JSON is rejected, and the error names the right media type', async () => {
     const { url } = await hostedWith({ models: { m: listener(() => spoken) } })
     const response = await send(url, '/audio/transcriptions', '{}', { 'content-type': 'application/json' })
     const { status, message } = await errorOf(response)
@@ -189,13 +189,13 @@ describe('a transcription', () => {
     expect(message).toContain('multipart/form-data')
   })
 
-  it('by a model that only chats is refused', async () => {
+  it('by a model that only supports chat is rejected', async () => {
     const { url } = await hostedWith({ models: { m: defineProvider({ name: 'talker' }) } })
     const response = await send(url, '/audio/transcriptions', formOf(model, sound))
     expect(await errorOf(response)).toMatchObject({ status: 400, code: 'unsupported_value', param: 'model' })
   })
 
-  it('leaves a receipt with the seconds heard, or the tokens', async () => {
+  it('is counted in the receipt by seconds or tokens', async () => {
     const usage = { type: 'tokens', input_tokens: 10, output_tokens: 3, total_tokens: 13 } as const
     const { url, receipt } = await hostedWith({
       models: {
@@ -217,7 +217,7 @@ describe('a transcription', () => {
     expect(await receipt()).toMatchObject({ units: { seconds: 2.5 } })
   })
 
-  it('in a stream of pieces that are no texts is passed on as it is', async () => {
+  it('with deltas that are not strings is passed on unchanged', async () => {
     async function* pieces() {
       yield { type: 'transcript.text.delta', delta: 5 } as never
     }
@@ -226,7 +226,7 @@ describe('a transcription', () => {
     expect(await response.text()).toMatch(/"delta":5.*"text":"5".*\[DONE\]/s)
   })
 
-  it('of a length that nobody tells is charged by the second for as long as its text takes to say', async () => {
+  it('of unknown duration is charged by a duration estimated from its text', async () => {
     const text = 'a'.repeat(150)
     async function* pieces(): AsyncGenerator<TranscriptEvent> {
       yield { type: 'transcript.text.delta', delta: text }
@@ -254,14 +254,14 @@ describe('a transcription', () => {
   })
 })
 
-describe('a stream of a transcript', () => {
+describe('a streamed transcript', () => {
   const stream: Entry = ['stream', 'true']
   const pieces = listener(async function* () {
     yield { type: 'transcript.text.delta', delta: 'Good ' }
     yield { type: 'transcript.text.delta', delta: 'morning' }
   })
 
-  it('passes the events on, and adds the end where the provider sends none', async () => {
+  it('has the events of the provider, and a done event if the provider sends none', async () => {
     const { url } = await hostedWith({ models: { m: pieces } })
     expect(await dataOf(await send(url, '/audio/transcriptions', formOf(model, sound, stream)))).toEqual([
       { type: 'transcript.text.delta', delta: 'Good ' },
@@ -271,7 +271,7 @@ describe('a stream of a transcript', () => {
     ])
   })
 
-  it('is made of a whole transcript too, and a whole one of a stream', async () => {
+  it('is made from a non-streaming one, and the other way round', async () => {
     const { url } = await hostedWith({ models: { pieces, whole: listener(() => spoken) } })
     const whole = await send(url, '/audio/transcriptions', formOf(['model', 'pieces'], sound))
     expect(await whole.json()).toEqual({ text: 'Good morning' })
@@ -283,7 +283,7 @@ describe('a stream of a transcript', () => {
     ])
   })
 
-  it('is one also when a large upload says so in its last field', async () => {
+  it('can be requested by the last field of a large upload', async () => {
     const { url } = await hostedWith({
       models: {
         m: listener(async function* (call: Call<TranscriptionRequest>) {
@@ -302,7 +302,7 @@ describe('a stream of a transcript', () => {
     ])
   })
 
-  it('that fails before its first event has a status', async () => {
+  it('that fails before its first event gets an HTTP status', async () => {
     const nothing: TranscriptEvent[] = []
     const provider = listener(async function* () {
       yield* nothing
@@ -313,18 +313,18 @@ describe('a stream of a transcript', () => {
   })
 })
 
-describe('a large upload that is passed on while it comes', () => {
+describe('a large upload that is passed on while it arrives', () => {
   const sizes = { uploadMemoryBytes: 1_000 }
   const large: Entry = ['file', new Blob(['x'.repeat(500_000)]), 'a.wav']
 
-  it('is refused for what stands wrong in front of the file before anybody is asked', async () => {
+  it('is rejected for invalid fields before the file, before a provider is called', async () => {
     const { url, receipts } = await hostedWith({ models: { m: listener(() => spoken) }, sizes })
     const response = await send(url, '/audio/transcriptions', formOf(model, ['temperature', 'hot'], large))
     expect(await errorOf(response)).toMatchObject({ status: 400, param: 'temperature' })
     expect(receipts).toEqual([])
   })
 
-  it('is refused for what stands wrong behind the file', async () => {
+  it('is rejected for invalid fields after the file', async () => {
     const provider = listener(async (call) => {
       await read(call.form)
       return spoken
@@ -335,7 +335,7 @@ describe('a large upload that is passed on while it comes', () => {
     expect(await receipt()).toMatchObject({ outcome: 'failed', attempts: 1 })
   })
 
-  it('is not tried a second time once some of it is gone', async () => {
+  it('is not retried once part of it was sent', async () => {
     let tried = 0
     const provider = listener(async (call) => {
       tried++
@@ -348,7 +348,7 @@ describe('a large upload that is passed on while it comes', () => {
     expect(tried).toBe(1)
   })
 
-  it('is kept for the next deployment where there is one', async () => {
+  it('is kept if there is another deployment', async () => {
     const failing = listener(async (call) => {
       await read(call.form)
       throw tryNext(new Error('cut'))
@@ -359,7 +359,7 @@ describe('a large upload that is passed on while it comes', () => {
     expect(await response.json()).toEqual({ text: 'xxx' })
   })
 
-  it('is tried again while none of it is gone, and when it was kept', async () => {
+  it('is retried if none of it was sent, and if it was kept', async () => {
     let tried = 0
     const provider = listener(async (call) => {
       if (tried++ % 2 === 0) throw retrySame(new Error('refused'))

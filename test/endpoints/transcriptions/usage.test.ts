@@ -1,4 +1,4 @@
-/** The counts of vendors that do not call them as OpenAI does: what clients see of them, and what a call costs. */
+/** Usage of vendors with other field names than OpenAI: what clients receive, and what is charged. */
 import { openai } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { memoryLedger } from '../../../src/billing/memory.ts'
@@ -38,21 +38,21 @@ const tokens = { input: '1', output: '2' }
 describe('a transcript of Mistral', () => {
   const whole = { model: 'voxtral-mini', text: 'Hello', language: 'en', segments: [], usage: mistral }
 
-  test('tells its tokens as OpenAI does, and costs what they cost', async () => {
+  test('reports its tokens like OpenAI, and is charged by them', async () => {
     const { ask, cost, receipts } = await world(whole, tokens)
     expect(await (await ask()).json()).toMatchObject({ text: 'Hello', usage: counted })
-    // 2,629 tokens at 1, and 635 at 2, a million.
+    // 2,629 tokens at 1 per million, and 635 at 2 per million.
     expect(await cost()).toBe('0.003899')
     expect(receipts[0]).toMatchObject({ usageSource: 'reported', units: { seconds: 203 } })
   })
 
-  test('costs by the seconds that it tells', async () => {
+  test('is charged by the reported seconds', async () => {
     const { ask, cost } = await world(whole, { second: '0.001' })
     expect(await (await ask(['response_format', 'verbose_json'])).json()).toMatchObject({ duration: 203 })
     expect(await cost()).toBe('0.203')
   })
 
-  test('in events has the events and counts of OpenAI', async () => {
+  test('in a stream has the events and counts of OpenAI', async () => {
     const events = [
       { type: 'transcription.language', audio_language: 'en' },
       { type: 'transcription.text.delta', text: 'Hel' },
@@ -75,7 +75,7 @@ describe('a transcript of Mistral', () => {
     expect(await cost()).toBe('0.003899')
   })
 
-  test('broken off in the middle of its events is no whole one', async () => {
+  test('that is truncated is an error', async () => {
     const { ask } = await world([{ type: 'transcription.text.delta', text: 'Hel' }], tokens)
     expect((await (await ask(['stream', 'true'])).text()).split('data: ').at(-1)).toContain('"error"')
   })
@@ -89,7 +89,7 @@ test.each([
   [{ text: 'Hello', usage: { prompt_tokens: 3 } }],
   [{ text: 'Hello', usage: { type: 'tokens', prompt_tokens: 3, completion_tokens: 2 } }],
   [{ text: 'Hello', usage: { input_tokens: 3, output_tokens: 2 } }],
-])('a call with a price is never free: %o', async (body) => {
+])('a request with a price is never free: %o', async (body) => {
   for (const price of [tokens, { second: '0.001' }]) {
     const { ask, cost } = await world(body, price)
     const { usage } = (await (await ask()).json()) as { usage?: { type: string } }
@@ -108,7 +108,7 @@ test.each<[string, string, object, object]>([
   ['completions', '/completions', { prompt: 'Hi' }, { choices: [{ index: 0, text: 'Hi', finish_reason: 'stop' }] }],
   ['embeddings', '/embeddings', { input: 'Hi' }, { data: [{ index: 0, embedding: [0.5] }] }],
   ['images', '/images/generations', { prompt: 'Hi' }, { created: 1, data: [{ b64_json: 'UE5H' }] }],
-])('%s are counted by either name of the tokens', async (_, path, request, answer) => {
+])('%s are counted with both names of the token counts', async (_, path, request, answer) => {
   const names = [
     { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 },
     { input_tokens: 7, output_tokens: 2, total_tokens: 9 },

@@ -12,7 +12,7 @@ interface Served {
   readonly url: string
   readonly events: TaskEvent[]
   readonly client: OpenAI
-  /** Lets time pass for the gateway. */
+  /** Advances the clock of the gateway. */
   readonly pass: (ms: number) => void
   readonly ask: (
     path: string,
@@ -53,7 +53,7 @@ async function served(provider: Provider = demo({ videoSeconds: 0 })): Promise<S
 const submission = { model: 'landscape', prompt: 'a hatch opens', duration: 5, async: true }
 
 describe('POST /v1/videos/generations', () => {
-  test('answers id, status pending and the time of creation, with advice when to ask again', async () => {
+  test('returns id, status "pending", creation time and the poll interval', async () => {
     const { ask } = await served()
     const response = await ask('/v1/videos/generations', { body: submission })
     expect(response.status).toBe(200)
@@ -69,7 +69,7 @@ describe('POST /v1/videos/generations', () => {
     expect([response.headers.get('retry-after'), response.headers.get('openai-poll-after-ms')]).toEqual(['5', '5000'])
   })
 
-  test('advises longer waits for longer videos', async () => {
+  test('advises a longer poll interval for longer videos', async () => {
     const { ask } = await served()
     const response = await ask('/v1/videos/generations', { body: { ...submission, duration: 20 } })
     expect(response.headers.get('retry-after')).toBe('15')
@@ -85,7 +85,7 @@ describe('POST /v1/videos/generations', () => {
     [{ ...submission, size: '720x1280' }, 'size', '1280x720'],
     [{ ...submission, async: 'yes' }, 'async', 'async'],
     [{ ...submission, model: 'no-video' }, 'model', 'does not make videos'],
-  ])('refuses %o, and names what is allowed', async (body, param, words) => {
+  ])('rejects %o, and lists the allowed values', async (body, param, words) => {
     const { ask } = await served()
     const response = await ask('/v1/videos/generations', { body })
     expect(response.status).toBe(400)
@@ -94,13 +94,13 @@ describe('POST /v1/videos/generations', () => {
     expect(error.message).toContain(words)
   })
 
-  test('takes the shortest duration and the first size where none is given', async () => {
+  test('uses the shortest duration and the first size by default', async () => {
     const { ask, events } = await served()
     await ask('/v1/videos/generations', { body: { model: 'portrait', prompt: 'x' } })
     expect(events[0]?.task.data.request).toMatchObject({ duration: 5, size: '720x1280' })
   })
 
-  test('with async false answers the finished task', async () => {
+  test('with async false returns the finished task', async () => {
     const { ask, pass } = await served()
     const answer = ask('/v1/videos/generations', { body: { ...submission, async: false } })
     const timer = setInterval(() => pass(6_000), 20)
@@ -109,7 +109,7 @@ describe('POST /v1/videos/generations', () => {
     expect(task).toMatchObject({ status: 'completed', video_url: `/v1/videos/${task['id'] as string}/content` })
   })
 
-  test('repeated with one Idempotency-Key is one task; with another body it is a conflict', async () => {
+  test('creates one task per Idempotency-Key, and rejects another body as a conflict', async () => {
     const { ask, events } = await served()
     const headers = { 'idempotency-key': 'k1' }
     const ids = await Promise.all(
@@ -126,7 +126,7 @@ describe('POST /v1/videos/generations', () => {
 })
 
 describe('GET /v1/videos/generations/{id}', () => {
-  test('answers the task until it is completed, with a video that can be fetched', async () => {
+  test('returns the task and, once completed, the URL of the video', async () => {
     const { ask, pass } = await served()
     const { id } = (await (await ask('/v1/videos/generations', { body: submission })).json()) as { id: string }
     expect(await (await ask(`/v1/videos/generations/${id}`)).json()).toMatchObject({ id, status: 'pending' })
@@ -144,13 +144,13 @@ describe('GET /v1/videos/generations/{id}', () => {
     expect([part.status, await part.text()]).toEqual([206, 'ftyp'])
   })
 
-  test.each(['/v1/video/generations'])('is found under %s too, where other clients look', async (path) => {
+  test.each(['/v1/video/generations'])('is also available at %s, for other clients', async (path) => {
     const { ask } = await served()
     const { id } = (await (await ask(path, { body: submission })).json()) as { id: string }
     expect((await ask(`${path}/${id}`)).status).toBe(200)
   })
 
-  test('is the same 404, byte for byte, for ids that are unknown, foreign, expired or no ids at all', async () => {
+  test('returns identical 404s for ids that are unknown, of another account, expired or malformed', async () => {
     const { ask, pass } = await served()
     const { id } = (await (await ask('/v1/videos/generations', { body: submission })).json()) as { id: string }
     const asked: [string, string][] = [
@@ -174,7 +174,7 @@ describe('GET /v1/videos/generations/{id}', () => {
     expect(bodies[0]).toMatch(/^404 /)
   })
 
-  test('of a failed task tells why', async () => {
+  test('returns the reason of a failed task', async () => {
     const failing: Provider = {
       name: 'failing',
       video: {
@@ -229,7 +229,7 @@ describe('the official client', () => {
     await expect(client.videos.retrieve(second.id)).rejects.toMatchObject({ status: 404, code: 'not_found' })
   })
 
-  test('may begin with a picture, which the provider gets as a data URL', async () => {
+  test('can send an image, which the provider receives as a data URL', async () => {
     const { promise: started, resolve } = Promise.withResolvers<Readonly<Record<string, unknown>>>()
     const { client } = await served({
       name: 'filmer',
@@ -261,14 +261,14 @@ describe('the official client', () => {
     await expect(client.videos.create({ ...body, input_reference: large })).rejects.toMatchObject({ status: 413 })
   })
 
-  test('is told 409 for the content of an unfinished video', async () => {
+  test('gets 409 for the content of an unfinished video', async () => {
     const { client } = await served()
     const { id } = await client.videos.create({ model: 'landscape', prompt: 'a hatch' })
     await expect(client.videos.downloadContent(id)).rejects.toMatchObject({ status: 409 })
   })
 })
 
-test('who leaves a video unread is cut off, and the vendor with it', async () => {
+test('a client that does not read a video is disconnected, and so is the vendor', async () => {
   const sample = demo({ videoSeconds: 0 })
   const released = Promise.withResolvers<string>()
   async function* endless() {
@@ -300,8 +300,8 @@ test('who leaves a video unread is cut off, and the vendor with it', async () =>
   expect(await Promise.race([released.promise, pause(3_000)])).toBe('let go')
 })
 
-describe.each(everyBundle())('ids that are none, with %s', (_, there, open) => {
-  test.runIf(there)('reach no store, which would fail at them and be taken to be down', async () => {
+describe.each(everyBundle())('malformed ids, with %s', (_, there, open) => {
+  test.runIf(there)('do not reach the store, which would fail and seem to be down', async () => {
     const provider = demo({ videoSeconds: 0 })
     const gateway = createGateway({
       keys: { 'sk-a': { account: 'a' } },
