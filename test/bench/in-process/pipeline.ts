@@ -12,9 +12,9 @@ import { serveParent } from '../child.ts'
 
 const [root = '', name = 'json'] = process.argv.slice(2)
 const { chunks, body } = scenarioNamed(name)
-const load = async (path: string) => (await import(pathToFileURL(join(root, path)).href)) as Record<string, any>
-const { createGateway } = await load('src/index.ts')
-const { openai } = await load('src/providers/index.ts')
+const urlOf = (path: string) => pathToFileURL(join(root, path)).href
+const { createGateway } = (await import(urlOf('src/index.ts'))) as typeof import('modelhatch')
+const { openai } = (await import(urlOf('src/providers/index.ts'))) as typeof import('modelhatch/providers')
 
 const reply = chunks === 0 ? [Buffer.from(completion(name))] : frames(name, chunks).map((frame) => Buffer.from(frame))
 const headers = { 'content-type': chunks === 0 ? 'application/json' : 'text/event-stream; charset=utf-8' }
@@ -45,10 +45,11 @@ async function request(): Promise<void> {
   const { signal } = new AbortController()
   const exchange = { method: 'POST', target: '/v1/chat/completions', headers: requestHeaders, signal }
   const answer = await gateway.handle({ ...exchange, body: { state: 'text', text } })
-  if (answer.status !== 200) throw new Error(`${answer.status} ${String(answer.body)}`)
+  if (answer.status !== 200) throw new Error(`the gateway responded with ${answer.status}`)
   if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) return
+  const stream = answer.body
   await new Promise<void>((resolve) => {
-    answer.body.start({
+    stream.start({
       closed: false,
       write: () => true,
       drained: () => Promise.resolve(),
