@@ -49,7 +49,7 @@ export {
 } from './models/contract.ts'
 export { imageModels } from './models/image-models.ts'
 export type { ModelEntry, ModelOptions, RouteEntry } from './models/registry.ts'
-export type { FailedAttempt, Failure } from './observe.ts'
+export type { FailedAttempt, Failure } from './observing/observe.ts'
 export type { VideoLimits } from './providers/video.ts'
 export type { ResponseRecord, ResponseStore } from './responses/contract.ts'
 export { memoryResponseStore, type MemoryResponseStoreOptions } from './responses/memory.ts'

@@ -87,7 +87,7 @@ const layers = [
   'src/admission',
   'src/routing',
   'src/responses',
-  'src/observe.ts',
+  'src/observing',
   'src/models',
   'src/usage',
   'src/billing',

@@ -1,6 +1,6 @@
 import type { Settlement } from '../billing/contract.ts'
 import type { LimitReturn } from '../limits/contract.ts'
-import { publishFailure } from '../observe.ts'
+import { publishFailure } from '../observing/observe.ts'
 import type { Counters } from './counters.ts'
 import type { CallEnd } from './contract.ts'
 import { Queue } from '../store-access/queue.ts'

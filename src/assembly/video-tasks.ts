@@ -1,7 +1,7 @@
 import type { Admission } from '../admission/admission.ts'
 import type { Ledger } from '../billing/contract.ts'
 import type { Catalogue } from '../models/access.ts'
-import { publishReceipt } from '../observe.ts'
+import { publishReceipt } from '../observing/observe.ts'
 import { publishTask } from '../tasks/publish.ts'
 import type { GatewayOptions } from '../options/options.ts'
 import { Guard } from '../store-access/guard.ts'

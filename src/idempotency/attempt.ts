@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { refuse } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
-import { publishFailure } from '../observe.ts'
+import { publishFailure } from '../observing/observe.ts'
 import type { Guard } from '../store-access/guard.ts'
 import type { IdempotencyStart, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from './contract.ts'
 import { recording } from './recording.ts'

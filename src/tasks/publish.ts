@@ -1,6 +1,6 @@
 /** The diagnostics channel and the hook for video tasks. */
 import { channel } from 'node:diagnostics_channel'
-import { contained } from '../observe.ts'
+import { contained } from '../observing/observe.ts'
 import type { TaskEvent } from './parts.ts'
 
 const tasks = channel('modelhatch:task')

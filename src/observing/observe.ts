@@ -4,8 +4,8 @@
  * `modelhatch:attempt` every `FailedAttempt` of a deployment, `modelhatch:task` every `TaskEvent`.
  */
 import { channel } from 'node:diagnostics_channel'
-import type { Settlement } from './billing/contract.ts'
-import type { Receipt } from './billing/receipt.ts'
+import type { Settlement } from '../billing/contract.ts'
+import type { Receipt } from '../billing/receipt.ts'
 
 export interface Failure {
   /** The id of the request, as in `x-request-id`. */
