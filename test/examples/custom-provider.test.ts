@@ -2,7 +2,7 @@ import OpenAI from 'openai'
 import { expect, test } from 'vitest'
 import { runExample } from './example.ts'
 
-test('a vendor of one’s own answers whole and in a stream, and is asked again when it fails', async () => {
+test('a custom provider serves non-streaming and streamed requests, and is retried when it fails', async () => {
   const example = await runExample('custom-provider')
   const client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0 })
   const question = { model: 'parrot', messages: [{ role: 'user', content: 'Pretty Polly' }] } as const

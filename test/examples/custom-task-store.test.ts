@@ -1,4 +1,4 @@
-/** The example's store against the kit, and the command that its head gives. */
+/** The conformance test on the example's store, and the command in its header. */
 import { execFile } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,7 +14,7 @@ let made = 0
 testTaskStore(test, () => fileTaskStore(join(folder, `${made++}.json`)))
 afterAll(() => rmSync(folder, { recursive: true }))
 
-test('the kit runs under node’s own test runner too', async () => {
+test('the conformance test also runs under Node’s test runner', async () => {
   const [conditions = '', path = ''] = commandOf('custom-task-store')
   const { stdout } = await promisify(execFile)(process.execPath, [conditions, '--test', '--test-reporter=tap', path])
   expect(stdout).toMatch(/# pass 3\d/)

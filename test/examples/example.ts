@@ -1,4 +1,4 @@
-/** An example as its reader runs it: a process of its own, on a free port, until it is told to stop. */
+/** An example as its reader runs it: its own process, on a free port, until a signal. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ export interface RunningExample {
   readonly baseURL: string
   /** What it has printed so far, to either stream. */
   readonly printed: () => string
-  /** Tells it to stop and gives its exit code: null when it had to be killed. */
+  /** Sends the signal and returns the exit code; null if it had to be killed. */
   readonly stop: (signal?: 'SIGTERM' | 'SIGINT') => Promise<number | null>
 }
 

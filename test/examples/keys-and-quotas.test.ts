@@ -2,7 +2,7 @@ import OpenAI from 'openai'
 import { expect, test } from 'vitest'
 import { runExample } from './example.ts'
 
-test('the pages sell a key, the service takes it, and the balance pays for it', async () => {
+test('the pages create a key, the gateway accepts it, and the balance is charged', async () => {
   const example = await runExample('keys-and-quotas')
   const pages = example.baseURL.replace(/,.*$/, '').replace(/\/my$/, '')
   const page = async (method: string, path: string, body: Record<string, string> = {}, account = 'acme') => {

@@ -1,4 +1,4 @@
-/** A real model as an upstream: real tokens, chance, lengths and cancellation. What it must say is told beside its weights. */
+/** A real model behind a provider: tokens, sampling, lengths, cancellation. The expected texts come with its weights. */
 import { fileURLToPath } from 'node:url'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -38,7 +38,7 @@ describe.skipIf(!hasShared)('a local model', () => {
     ['é', 3],
     ['日本', 8],
     ['😀', 6],
-  ])('%j is so many tokens', async (prompt, tokens) => {
+  ])('%j is %i tokens', async (prompt, tokens) => {
     expect((await ask(prompt, { max_tokens: 1 })).usage).toMatchObject({ prompt_tokens: tokens, completion_tokens: 1 })
   })
 
@@ -47,13 +47,13 @@ describe.skipIf(!hasShared)('a local model', () => {
     ['Once upon a time', story.slice('Once upon a time'.length)],
     ['The dog', ' was a big, red ball. He liked to play with his ball.'],
     ['Lily said', ', "Lily, I want to go to the park. It\'s a small box."'],
-  ])('without chance, it goes on with %j as its authors printed', async (prompt, expected) => {
+  ])('at temperature 0 it continues %j as its authors printed', async (prompt, expected) => {
     const { message, finish_reason: reason } = await told(prompt, { max_tokens: 64 })
     expect(message.content?.startsWith(expected) || expected.startsWith(message.content ?? '-')).toBe(true)
     expect(reason).toBe('length')
   })
 
-  test('a stream says the same, token by token', async () => {
+  test('a stream has the same text, token by token', async () => {
     const stream = await client.chat.completions.create({
       model: 'local',
       messages: [{ role: 'user', content: '' }],
@@ -74,21 +74,21 @@ describe.skipIf(!hasShared)('a local model', () => {
     expect(usage).toMatchObject({ prompt_tokens: 1, completion_tokens: 40, total_tokens: 41 })
   })
 
-  test('a stop text ends the answer in front of it, wherever tokens divide it', async () => {
+  test('a response ends before a stop sequence, however tokens split it', async () => {
     for (const stop of ['Lily', 'girl named', '.', ', there']) {
       const { message, finish_reason: reason } = await told('', { stop, max_tokens: 60 })
       expect([message.content, reason]).toEqual([story.slice(0, story.indexOf(stop)), 'stop'])
     }
   })
 
-  test('what may have been the beginning of a stop text is told when no more comes', async () => {
+  test('a text that only began like a stop sequence is delivered at the end', async () => {
     for (const max_tokens of [8, 9, 10, 11, 12, 13]) {
       const { message } = await told('', { max_tokens })
       expect((await told('', { stop: 'a little girlfriend', max_tokens })).message.content).toBe(message.content)
     }
   })
 
-  test('one seed, one story; another seed, another', async () => {
+  test('a seed gives the same story again, another seed another one', async () => {
     const seeded = async (seed: number) =>
       (await told('', { temperature: 1, top_p: 0.9, seed, max_tokens: 40 })).message.content
     const first = await seeded(7)
@@ -97,7 +97,7 @@ describe.skipIf(!hasShared)('a local model', () => {
     expect(first).not.toBe(story.slice(0, first?.length))
   })
 
-  test('its context is its limit', async () => {
+  test('the context window limits the response', async () => {
     const { choices, usage } = await ask('', { max_tokens: 100_000 })
     expect(['length', 'stop']).toContain(choices[0]?.finish_reason)
     expect(usage?.total_tokens).toBeLessThanOrEqual(513)
@@ -105,12 +105,12 @@ describe.skipIf(!hasShared)('a local model', () => {
     await expect(long).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded' })
   })
 
-  test('what it cannot do is refused by name', async () => {
+  test('an unsupported field is rejected by name', async () => {
     const tools = [{ type: 'function', function: { name: 'f' } }]
     await expect(ask('', { tools })).rejects.toMatchObject({ status: 400, param: 'tools' })
   })
 
-  test('a client that leaves is written for no more: the next one does not wait', async () => {
+  test('generation stops when the client disconnects: the next client does not wait', async () => {
     const leaving = await Promise.all(
       Array.from({ length: 8 }, async () => {
         const stream = await client.chat.completions.create({

@@ -24,7 +24,7 @@ test.each([
   ['express', 'start'],
   ['koa', 'start:koa'],
 ])(
-  '%s, npm run %s: the curl it prints works; told to stop, it ends after the calls under way',
+  '%s, npm run %s: the curl it prints works; a signal ends it after the running requests',
   async (name, script) => {
     expect(scripts[script]).toBe(`node ${commandOf(name).join(' ')}`)
     const example = await runExample(name)
@@ -49,7 +49,7 @@ test.each([
       }
     }
     expect(said).toMatch(/24, 25$/)
-    // No answer that says no: clients come to the next process, if there is one.
+    // Not an HTTP error: clients connect to the next process, if there is one.
     expect(refused).toBeInstanceOf(APIConnectionError)
     // Sooner than the five seconds for which a server keeps idle connections.
     const soon = pause(3_000, 'still running', { ref: false })
@@ -57,7 +57,7 @@ test.each([
   },
 )
 
-test('a key of one’s own, and the models of a vendor where there is a key for it', async () => {
+test('MODELHATCH_KEY sets the API key, and a vendor key adds the models of the vendor', async () => {
   const vendor = await scriptedVendor((request, response) => {
     const found = { object: 'list', data: [{ id: 'gpt-9', object: 'model', created: 1, owned_by: 'vendor' }] }
     response.setHeader('content-type', 'application/json')
@@ -77,7 +77,7 @@ test('a key of one’s own, and the models of a vendor where there is a key for 
   await vendor.close()
 })
 
-test('a vendor that does not like its key is told to who started the server', async () => {
+test('a vendor that rejects its key is printed', async () => {
   const vendor = await scriptedVendor((_, response) => void response.writeHead(401).end('{}'))
   const example = await runExample('express', { OPENAI_API_KEY: 'sk-old', OPENAI_BASE_URL: vendor.baseURL })
   const client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0 })
@@ -89,12 +89,12 @@ test('a vendor that does not like its key is told to who started the server', as
   await vendor.close()
 })
 
-/** A vendor that answers with the key it was given. */
+/** A vendor that responds with the key it received. */
 function echoing(dialect: Dialect, header: string) {
   return scriptedVendor(scriptedDialect(dialect, (_, { headers }) => ({ text: String(headers[header]) })).reply)
 }
 
-test('keys of other vendors add theirs', async () => {
+test('keys of other vendors add their models', async () => {
   const claude = await echoing(anthropicDialect, 'x-api-key')
   const google = await echoing(geminiDialect, 'x-goog-api-key')
   const example = await runExample('express', {
@@ -115,7 +115,7 @@ test('keys of other vendors add theirs', async () => {
   await Promise.all([claude.close(), google.close()])
 })
 
-test('the key of Google adds its models for videos', async () => {
+test('the key of Google adds its video models', async () => {
   const google = googleVideos('sk-goog')
   const vendor = await scriptedVendor((request, response) => {
     if (!request.url.startsWith('/v1/models?')) return google.reply(request, response)
@@ -135,7 +135,7 @@ test('the key of Google adds its models for videos', async () => {
   await vendor.close()
 })
 
-test('a port that is taken is told at once', async () => {
+test('a port in use is an error at once', async () => {
   const first = await runExample('express')
   const port = new URL(first.baseURL).port
   await expect(runExample('express', { PORT: port })).rejects.toThrow('EADDRINUSE')

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 afterAll(() => consumer?.remove())
 
-/** What can be imported: `modelhatch`, `modelhatch/express` … and the files that answer. */
+/** The entries, such as `modelhatch/express`, and their files. */
 const entries = Object.entries(manifest.exports)
   .filter((entry): entry is [string, Readonly<Record<string, string>>] => typeof entry[1] === 'object')
   .map(([path, targets]) => ({ name: path.replace('.', manifest.name), targets }))
@@ -43,7 +43,7 @@ describe('the packed package', () => {
     }
   })
 
-  test('exports every adapter that is no part of another one, and of src three doors', () => {
+  test('exports every adapter that is not part of another one, and three entries of src', () => {
     const exported = entries.map(({ targets }) => targets['modelhatch-source']?.replace('./', '') ?? '')
     const adapters = [...consumer.files].filter((file) => /^adapters\/[^/]+\/(?:([^/]+)\/\1|[^/]+)\.ts$/.test(file))
     const inside = [...consumer.files].filter((file) => /^adapters\/.+\.ts$/.test(file))
@@ -78,7 +78,7 @@ describe('the packed package', () => {
     },
   )
 
-  test('can be imported and required, entry by entry, does nothing by itself and holds no process', async () => {
+  test('can be imported and required, entry by entry, without side effects', async () => {
     consumer.write('load.mjs', `const names = ${JSON.stringify(entries.map(({ name }) => name))}\n${loading}`)
     expect(await consumer.node('load.mjs')).toBe('')
   })
@@ -101,7 +101,7 @@ describe('the packed package', () => {
     const served = ran.flatMap((each) => each.served)
     expect(served.length).toBeGreaterThan(3)
     expect(new Set(served)).toEqual(new Set(['pong']))
-    // Of all gateways but the one whose \`authenticate\` throws an error of its own.
+    // One gateway's `authenticate` throws its own error.
     const strangers = ran.flatMap(({ stranger }) => stranger ?? [])
     expect(strangers.length).toBeGreaterThan(8)
     expect(strangers.filter((status) => status !== 401)).toEqual([429])
@@ -133,7 +133,7 @@ describe('the packed package', () => {
   })
 })
 
-/** Prints whatever an import has changed in its process. */
+/** Prints what an import has changed in its process. */
 const loading = `
 import { createRequire } from 'node:module'
 const require = createRequire(import.meta.url)
@@ -151,7 +151,7 @@ for (const name of names) {
 if (state() !== before) console.log(before, 'became', state())
 `
 
-/** Lets a server listen on a free port, asks it one thing and ends. */
+/** Makes a server listen on a free port, sends it one request and exits. */
 const trying = `
 import { Server } from 'node:net'
 const listen = Server.prototype.listen
