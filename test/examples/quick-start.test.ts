@@ -23,39 +23,36 @@ const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import
 test.each([
   ['express', 'start'],
   ['koa', 'start:koa'],
-])(
-  '%s, npm run %s: the curl it prints works; a signal ends it after the running requests',
-  async (name, script) => {
-    expect(scripts[script]).toBe(`node ${commandOf(name).join(' ')}`)
-    const example = await runExample(name)
-    const client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0 })
-    const chat = (content: string) =>
-      client.chat.completions.create({ model: 'demo', messages: [{ role: 'user', content }], stream: true })
-    expect((await client.models.list()).data.map(({ id }) => id)).toContain('demo')
+])('%s, npm run %s: the curl it prints works; a signal ends it after the running requests', async (name, script) => {
+  expect(scripts[script]).toBe(`node ${commandOf(name).join(' ')}`)
+  const example = await runExample(name)
+  const client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0 })
+  const chat = (content: string) =>
+    client.chat.completions.create({ model: 'demo', messages: [{ role: 'user', content }], stream: true })
+  expect((await client.models.list()).data.map(({ id }) => id)).toContain('demo')
 
-    const { stdout } = await run(example.printed().slice(example.printed().indexOf('curl')))
-    expect(stdout).toContain('"content":"Hello"')
-    expect(stdout).toMatch(/data: \[DONE\]\n\n$/)
+  const { stdout } = await run(example.printed().slice(example.printed().indexOf('curl')))
+  expect(stdout).toContain('"content":"Hello"')
+  expect(stdout).toMatch(/data: \[DONE\]\n\n$/)
 
-    let said = ''
-    let stopped: Promise<number | null> | undefined
-    let refused: unknown
-    for await (const { choices } of await chat('Count to 25')) {
-      said += choices[0]?.delta.content ?? ''
-      if (stopped === undefined) {
-        stopped = example.stop('SIGINT')
-        do refused = await chat('Hello').catch((error: unknown) => error)
-        while (!(refused instanceof Error))
-      }
+  let said = ''
+  let stopped: Promise<number | null> | undefined
+  let refused: unknown
+  for await (const { choices } of await chat('Count to 25')) {
+    said += choices[0]?.delta.content ?? ''
+    if (stopped === undefined) {
+      stopped = example.stop('SIGINT')
+      do refused = await chat('Hello').catch((error: unknown) => error)
+      while (!(refused instanceof Error))
     }
-    expect(said).toMatch(/24, 25$/)
-    // Not an HTTP error: clients connect to the next process, if there is one.
-    expect(refused).toBeInstanceOf(APIConnectionError)
-    // Sooner than the five seconds for which a server keeps idle connections.
-    const soon = pause(3_000, 'still running', { ref: false })
-    expect(await Promise.race([stopped, soon])).toBe(0)
-  },
-)
+  }
+  expect(said).toMatch(/24, 25$/)
+  // Not an HTTP error: clients connect to the next process, if there is one.
+  expect(refused).toBeInstanceOf(APIConnectionError)
+  // Sooner than the five seconds for which a server keeps idle connections.
+  const soon = pause(3_000, 'still running', { ref: false })
+  expect(await Promise.race([stopped, soon])).toBe(0)
+})
 
 test('MODELHATCH_KEY sets the API key, and a vendor key adds the models of the vendor', async () => {
   const vendor = await scriptedVendor((request, response) => {
