@@ -5,7 +5,7 @@
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { canary } from '../providers/faults/canary.ts'
-import { helpfulVendor } from '../adapters/hosts/gateway.ts'
+import { defaultVendor } from '../adapters/hosts/gateway.ts'
 import { scriptedVendor, type ScriptedVendor } from 'modelhatch/testing'
 import { hasPostgres } from '../servers.ts'
 import { Attacked } from './attacked.ts'
@@ -33,10 +33,10 @@ let attacked: Attacked
 beforeAll(async () => {
   good = await goodVendor(canary.vendorKey)
   recording = await scriptedVendor((request, response) => {
-    if (request.json !== undefined) return helpfulVendor(request, response)
+    if (request.json !== undefined) return defaultVendor(request, response)
     response.writeHead(404).end()
   })
-  hostile = await scriptedVendor(helpfulVendor)
+  hostile = await scriptedVendor(defaultVendor)
   const places = {
     good: good.baseURL,
     hostile: hostile.baseURL,

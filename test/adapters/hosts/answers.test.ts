@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ask, type Answer, type Question } from './client.ts'
-import { hostedGateway, helpfulVendor, jsonHeaders, question } from './gateway.ts'
+import { hostedGateway, defaultVendor, jsonHeaders, question } from './gateway.ts'
 import { everyHost, plainHosts, type RunningHost } from './hosts.ts'
 
 const chat = (changes: object = {}, headers: Record<string, string> = {}): Question => ({
@@ -10,7 +10,7 @@ const chat = (changes: object = {}, headers: Record<string, string> = {}): Quest
   body: JSON.stringify({ ...question, ...changes }),
 })
 
-/** What every host must answer alike. The third column is the status. */
+/** Requests that every host must answer identically, with the expected status. */
 const cases: [name: string, question: Question, status: number][] = [
   ['a chat', chat(), 200],
   ['a chat with a charset in its media type', chat({}, { 'content-type': 'application/json; charset=UTF-8' }), 200],
@@ -41,11 +41,11 @@ const cases: [name: string, question: Question, status: number][] = [
 const { gateway, vendor, close } = await hostedGateway()
 afterAll(close)
 
-/** What is ours of an answer: the host may add headers, but not change these. */
+/** The gateway's part of a response: the host may add headers but not change these. */
 function ours({ status, headers, body }: Answer) {
   const names = ['content-type', 'cache-control', 'x-accel-buffering', 'allow', 'retry-after', 'x-should-retry']
-  const told = Object.fromEntries(names.map((name) => [name, headers[name]]))
-  return { status, ...told, id: /^req_[0-9a-f]{32}$/.test(headers['x-request-id'] ?? ''), body }
+  const own = Object.fromEntries(names.map((name) => [name, headers[name]]))
+  return { status, ...own, id: /^req_[0-9a-f]{32}$/.test(headers['x-request-id'] ?? ''), body }
 }
 
 describe.each(everyHost)('behind $name', (host) => {
@@ -60,13 +60,13 @@ describe.each(everyHost)('behind $name', (host) => {
     await reference.close()
   })
 
-  it.each(cases)('%s is answered as everywhere', async (_, question, status) => {
+  it.each(cases)('%s gets the same response as on a plain server', async (_, question, status) => {
     const expected = ours(await ask(reference, question))
     expect(expected.status).toBe(status)
     expect(ours(await ask(running, question))).toEqual(expected)
   })
 
-  it('a form with a file gets through, unless the host has taken it apart', async () => {
+  it('a form with a file is accepted unless a parser of the host has consumed it', async () => {
     const part = (name: string, value: string, more = '') =>
       `--x\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}\r\n`
     const answer = await ask(running, {
@@ -75,7 +75,7 @@ describe.each(everyHost)('behind $name', (host) => {
       headers: { ...jsonHeaders, 'content-type': 'multipart/form-data; boundary=x' },
       body: `${part('model', 'small')}${part('file', 'RIFF', '; filename="a.wav"')}--x--\r\n`,
     })
-    // A file is no text.
+    // These parsers consume files as well.
     if (/koa-body$|express.text$/.test(host.name)) {
       expect([answer.status, answer.body]).toEqual([400, expect.stringContaining('before')])
     } else {
@@ -84,7 +84,7 @@ describe.each(everyHost)('behind $name', (host) => {
     }
   })
 
-  it('HEAD is answered like GET, without the body', async () => {
+  it('HEAD gets the headers of GET without the body', async () => {
     const { status, headers, body } = await ask(running, { method: 'HEAD', target: '/v1/models', headers: jsonHeaders })
     const { body: list } = await ask(running, { target: '/v1/models', headers: jsonHeaders })
     expect({ status, type: headers['content-type'], body }).toEqual({
@@ -95,7 +95,7 @@ describe.each(everyHost)('behind $name', (host) => {
     expect(JSON.parse(list)).toMatchObject({ object: 'list' })
   })
 
-  it('the vendor’s failure before the first word is a status, after it an event', async () => {
+  it('a vendor failure is a status before the first content and an event after it', async () => {
     vendor.reply = (_, response) => void response.writeHead(500).end('<h1>secret</h1>')
     const refused = await ask(running, chat({ stream: true }))
     vendor.reply = (_, response) => {
@@ -103,7 +103,7 @@ describe.each(everyHost)('behind $name', (host) => {
       response.end('data: {"choices":[{"index":0,"delta":{"content":"He"}}]}\n\n')
     }
     const cut = await ask(running, chat({ stream: true }))
-    vendor.reply = helpfulVendor
+    vendor.reply = defaultVendor
     expect(refused.status).toBe(503)
     expect(JSON.parse(refused.body)).toMatchObject({ error: { code: 'service_unavailable' } })
     expect(cut.status).toBe(200)

@@ -1,4 +1,4 @@
-/** A client that tidies up nothing: what it is told to send is sent. It takes compressed answers, and shows their text. */
+/** A client that sends targets and headers unchanged. It accepts compressed responses and decompresses them. */
 import { request as request1, type IncomingMessage } from 'node:http'
 import { connect, type ClientHttp2Stream } from 'node:http2'
 import type { Readable } from 'node:stream'
@@ -19,17 +19,17 @@ export interface Answer {
   readonly body: string
 }
 
-/** An answer that is read piece by piece. */
+/** A response that is read piece by piece. */
 export interface OpenAnswer extends Omit<Answer, 'body'> {
-  /** Reads on until `text` has come; gives everything so far. Rejects when the answer ends without it. */
+  /** Reads until `text` has arrived and returns everything so far. Rejects if the response ends without it. */
   until(text: string): Promise<string>
-  /** Everything there will be. Rejects when the connection is cut. */
+  /** Reads to the end. Rejects if the connection is cut. */
   rest(): Promise<string>
-  /** Stops reading, so that the answer backs up. */
+  /** Stops reading, which causes backpressure. */
   pause(): void
   resume(): void
-  /** Cuts the connection. */
-  leave(): void
+  /** Destroys the connection. */
+  disconnect(): void
 }
 
 const compressed = { 'accept-encoding': 'gzip' }
@@ -71,40 +71,40 @@ function open2(host: RunningHost, { method = 'GET', target, headers, body }: Que
   })
 }
 
-function reading(source: Readable, status: number, raw: object, leave: () => void): OpenAnswer {
+function reading(source: Readable, status: number, raw: object, disconnect: () => void): OpenAnswer {
   const headers = Object.fromEntries(Object.entries(raw).map(([name, value]) => [name, String(value)]))
   const stream = headers['content-encoding'] === 'gzip' ? source.pipe(createGunzip()) : source
   let text = ''
-  let over = false
+  let ended = false
   let failure: Error | undefined
   const waiting = new Set<() => void>()
-  const tell = () => {
+  const notify = () => {
     for (const check of waiting) check()
   }
   stream.setEncoding('utf8')
   stream.on('data', (piece: string) => {
     text += piece
-    tell()
+    notify()
   })
   stream.on('end', () => {
-    over = true
-    tell()
+    ended = true
+    notify()
   })
   stream.on('error', (error) => {
     failure ??= error
-    tell()
+    notify()
   })
   stream.on('close', () => {
-    failure ??= over ? undefined : new Error('the answer was cut')
-    tell()
+    failure ??= ended ? undefined : new Error('the response was cut off')
+    notify()
   })
   const wait = (enough: () => boolean) =>
     new Promise<string>((resolve, reject) => {
       const check = () => {
-        if (!enough() && !over && failure === undefined) return
+        if (!enough() && !ended && failure === undefined) return
         waiting.delete(check)
         if (enough()) resolve(text)
-        else reject(failure ?? new Error(`the answer ended early: ${text}`))
+        else reject(failure ?? new Error(`the response ended early: ${text}`))
       }
       waiting.add(check)
       check()
@@ -113,9 +113,9 @@ function reading(source: Readable, status: number, raw: object, leave: () => voi
     status,
     headers,
     until: (part) => wait(() => text.includes(part)),
-    rest: () => wait(() => over),
+    rest: () => wait(() => ended),
     pause: () => stream.pause(),
     resume: () => stream.resume(),
-    leave,
+    disconnect,
   }
 }

@@ -25,7 +25,7 @@ describe.each(hosts)('a gateway that closes behind $name', (host: Host) => {
     await hosted.close()
   })
 
-  /** The vendor's side of the next call, with the first words of a stream already sent. */
+  /** The vendor's side of the next call, after it has sent the first frame of a stream. */
   const nextCall = (stream: boolean) =>
     new Promise<ServerResponse>((resolve) => {
       hosted.vendor.reply = (_, response) => {
@@ -34,7 +34,7 @@ describe.each(hosts)('a gateway that closes behind $name', (host: Host) => {
       }
     })
 
-  it('refuses new calls at once, and says when to come again', async () => {
+  it('rejects new requests immediately, with retry-after', async () => {
     const called = nextCall(true)
     const streaming = await open(running, chat(true))
     const response = await called
@@ -44,13 +44,13 @@ describe.each(hosts)('a gateway that closes behind $name', (host: Host) => {
     expect(refused.headers).toMatchObject({ 'retry-after': '1', 'retry-after-ms': '1000' })
     expect(JSON.parse(refused.body)).toMatchObject({ error: { code: 'service_unavailable' } })
     expect((await ask(running, { target: '/v1/models', headers: jsonHeaders })).status).toBe(503)
-    // A call that was there before may come to its end, and nothing waits for longer than that.
+    // A running request may finish; closing waits for it and no longer.
     response.end(frame('x') + lastFrames)
     expect((await streaming.rest()).endsWith('data: [DONE]\n\n')).toBe(true)
     await closing
   })
 
-  it('ends a stream with an error, and without [DONE], when its grace is over', async () => {
+  it('ends a stream with an error instead of [DONE] after graceMs', async () => {
     const called = nextCall(true)
     const streaming = await open(running, chat(true))
     await called
@@ -60,7 +60,7 @@ describe.each(hosts)('a gateway that closes behind $name', (host: Host) => {
     expect(text).not.toContain('[DONE]')
   })
 
-  it('answers a call that waits for the whole with 503 when its grace is over', async () => {
+  it('answers a non-streaming request with 503 after graceMs', async () => {
     const called = nextCall(false)
     const asking = ask(running, chat(false))
     await called
@@ -68,7 +68,7 @@ describe.each(hosts)('a gateway that closes behind $name', (host: Host) => {
     expect(await asking).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
   })
 
-  it('waits for a request that is still being read, as long as its grace lasts', async () => {
+  it('waits up to graceMs for a request that is still being authenticated', async () => {
     const admitted = Promise.withResolvers<void>()
     const release = Promise.withResolvers<void>()
     const slow = createGateway({
@@ -95,7 +95,7 @@ describe.each(hosts)('a gateway that closes behind $name', (host: Host) => {
     await own.close()
   })
 
-  it('is not held by providers that take no notice of it', async () => {
+  it('does not wait for providers that ignore the abort', async () => {
     const asked = Promise.withResolvers<void>()
     const stubborn = createGateway({
       keys: { [key]: {} },
@@ -118,7 +118,7 @@ describe.each(hosts)('a gateway that closes behind $name', (host: Host) => {
     await own.close()
   })
 
-  it('may be told to close more than once', async () => {
+  it('returns the same promise when closed again', async () => {
     const first = hosted.gateway.close({ graceMs: 0 })
     expect(hosted.gateway.close({ graceMs: 60_000 })).toBe(first)
     await first

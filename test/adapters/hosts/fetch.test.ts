@@ -4,13 +4,13 @@ import { Readable } from 'node:stream'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 import { mount } from 'modelhatch/fetch'
 import type { VendorRequest } from '../../../src/testing/vendor.ts'
-import { firstFrame, frame, helpfulVendor, hostedGateway, jsonHeaders, lastFrames, question } from './gateway.ts'
+import { firstFrame, frame, defaultVendor, hostedGateway, jsonHeaders, lastFrames, question } from './gateway.ts'
 
 const { gateway, vendor, close } = await hostedGateway({ sizes: { jsonBytes: 100_000 } })
 const handle = mount(gateway)
 afterAll(close)
 afterEach(() => {
-  vendor.reply = helpfulVendor
+  vendor.reply = defaultVendor
 })
 
 function chat(stream: boolean, init: RequestInit = {}): Request {
@@ -18,8 +18,8 @@ function chat(stream: boolean, init: RequestInit = {}): Request {
   return new Request('http://host/v1/chat/completions', { method: 'POST', headers: jsonHeaders, body, ...init })
 }
 
-/** A body that is sent as it is made. */
-function sent(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): RequestInit {
+/** A request body that is streamed. */
+function streamedBody(pieces: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): RequestInit {
   return { body: Readable.toWeb(Readable.from(pieces, { objectMode: false })) as never, duplex: 'half' } as RequestInit
 }
 
@@ -29,10 +29,10 @@ async function* large() {
 
 async function* broken() {
   yield Buffer.from('{"model"')
-  throw new Error('gone')
+  throw new Error('aborted')
 }
 
-/** The vendor's side of the next call, its first words already sent. */
+/** The vendor's side of the next call, after it has sent the first frame. */
 function nextCall(): Promise<{ request: VendorRequest; response: ServerResponse }> {
   return new Promise((resolve) => {
     vendor.reply = (request, response) => {
@@ -43,45 +43,45 @@ function nextCall(): Promise<{ request: VendorRequest; response: ServerResponse 
 }
 
 describe('a gateway as a function from Request to Response', () => {
-  it('takes a body that is still being made', async () => {
+  it('accepts a streamed request body', async () => {
     const bytes = Buffer.from(JSON.stringify(question))
     const pieces = async function* () {
       for (const byte of bytes) yield Uint8Array.of(byte)
     }
-    expect((await handle(chat(false, sent(pieces())))).status).toBe(200)
+    expect((await handle(chat(false, streamedBody(pieces())))).status).toBe(200)
     expect(vendor.requests.at(-1)?.json).toMatchObject(question)
   })
 
-  it('refuses one that grows too large, and one that breaks off', async () => {
-    expect((await handle(chat(false, sent(large())))).status).toBe(413)
-    expect((await handle(chat(false, sent(broken())))).status).toBe(499)
+  it('rejects a streamed body that becomes too large or breaks off', async () => {
+    expect((await handle(chat(false, streamedBody(large())))).status).toBe(413)
+    expect((await handle(chat(false, streamedBody(broken())))).status).toBe(499)
   })
 
-  it('leaves the body of a stranger alone', async () => {
+  it('does not read the body of an unauthenticated request', async () => {
     const request = chat(false, { headers: { 'content-type': 'application/json' } })
     expect((await handle(request)).status).toBe(401)
     expect(await request.json()).toMatchObject(question)
   })
 
-  it('says so when the body was read by somebody else', async () => {
+  it('rejects a request whose body has already been read', async () => {
     const request = chat(false)
     await request.text()
     const answer = await handle(request)
     expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('was read before')])
   })
 
-  it('ends at the vendor when the reader cancels, or the request is aborted', async () => {
+  it('aborts the vendor request when the reader cancels or the request is aborted', async () => {
     const abort = new AbortController()
-    for (const leave of [(answer: Response) => answer.body?.cancel(), () => abort.abort()]) {
+    for (const disconnect of [(answer: Response) => answer.body?.cancel(), () => abort.abort()]) {
       const called = nextCall()
       const answer = await handle(chat(true, { signal: abort.signal }))
       const { request } = await called
-      await leave(answer)
+      await disconnect(answer)
       if (!request.signal.aborted) await once(request.signal, 'abort')
     }
   })
 
-  it('ends at the vendor when the request is aborted before there is an answer', async () => {
+  it('aborts the vendor request when the request is aborted before the response', async () => {
     const abort = new AbortController()
     const called = new Promise<VendorRequest>((resolve) => {
       vendor.reply = (request) => resolve(request)
@@ -94,7 +94,7 @@ describe('a gateway as a function from Request to Response', () => {
     expect((await handle(chat(false, { signal: abort.signal }))).status).toBe(499)
   })
 
-  it('pulls from the vendor no faster than the answer is read, and then to its end', async () => {
+  it('reads from the vendor no faster than the client reads the response', async () => {
     const called = nextCall()
     const answer = await handle(chat(true))
     const { response } = await called
@@ -110,7 +110,7 @@ describe('a gateway as a function from Request to Response', () => {
     expect(text.split('"content":"xxx').length - 1).toBe(written + 1)
   })
 
-  it('ends a stream that fails with an error, not with a broken body', async () => {
+  it('ends a failed stream with an error event, not with a broken body', async () => {
     const called = nextCall()
     const answer = await handle(chat(true))
     const { response } = await called
@@ -118,7 +118,7 @@ describe('a gateway as a function from Request to Response', () => {
     expect(await answer.text()).toMatch(/data: \{"error":\{.*\}\}\n\n$/)
   })
 
-  it('serves below a prefix, and nothing beside it', async () => {
+  it('serves only paths below the prefix', async () => {
     const below = mount(gateway, { prefix: '/ai/' })
     const status = async (path: string) =>
       (await below(new Request(`http://host${path}`, { headers: jsonHeaders }))).status

@@ -10,7 +10,7 @@ import { mount as mountExpress } from 'modelhatch/express'
 import { mount as mountKoa } from 'modelhatch/koa'
 import { mount as mountNode } from 'modelhatch/node'
 import { open } from './client.ts'
-import { authorization, helpfulVendor, hostedGateway, jsonHeaders, key, question } from './gateway.ts'
+import { authorization, defaultVendor, hostedGateway, jsonHeaders, key, question } from './gateway.ts'
 import { plainHosts, type Host } from './hosts.ts'
 import { head, RawConnection } from './raw.ts'
 import { chat, post, serve } from './serve.ts'
@@ -21,24 +21,24 @@ afterAll(first.close)
 afterAll(second.close)
 const { gateway } = first
 
-/** The getters of an exchange are no properties that a spread would copy. */
+/** The getters of an exchange, which a spread does not copy. */
 function pick({ signal, ip }: Exchange) {
   return { signal, ip }
 }
 
-/** The status of the list of models. */
-const asked = async (url: string, path: string, bearer: string) =>
+/** The status of a request for the list of models. */
+const statusOf = async (url: string, path: string, bearer: string) =>
   (await fetch(`${url}${path}/v1/models`, { headers: { authorization: `Bearer ${bearer}` } })).status
 
-describe('the host’s own answer', () => {
-  it.each([false, true])('is not disturbed when it came while the gateway was at work (stream: %s)', async (stream) => {
+describe('a response of the host', () => {
+  it.each([false, true])('sent while the gateway handles the request is not disturbed (stream: %s)', async (stream) => {
     const { gateway: own, vendor, close } = await hostedGateway()
     const called = Promise.withResolvers<void>()
     const go = Promise.withResolvers<void>()
     vendor.reply = async (request, response) => {
       called.resolve()
       await go.promise
-      await helpfulVendor(request, response)
+      await defaultVendor(request, response)
     }
     const app = express()
     app.use((_request, response, next) => {
@@ -49,15 +49,15 @@ describe('the host’s own answer', () => {
     const body = JSON.stringify({ ...question, stream })
     const answer = await fetch(`${await serve(app)}/v1/chat/completions`, post(body))
     expect([answer.status, await answer.text()]).toEqual([503, 'too late'])
-    // The gateway's own answer goes nowhere, but comes to its end: nothing is left that closing would wait for.
+    // The gateway's response is discarded but completed, so that closing does not wait for it.
     go.resolve()
     await own.close({ graceMs: 60_000 })
     await close()
   })
 })
 
-describe('a bare server', () => {
-  it('may be strict about bodies of HEAD', async () => {
+describe('a plain server', () => {
+  it('may reject bodies in responses to HEAD', async () => {
     const url = await serve(mountNode(gateway), { rejectNonStandardBodyWrites: true })
     const answer = await fetch(`${url}/v1/models`, { method: 'HEAD', headers: { authorization } })
     expect([answer.status, await answer.text()]).toEqual([200, ''])
@@ -66,7 +66,7 @@ describe('a bare server', () => {
   it.each([
     ['HTTP/1', false],
     ['HTTP/2', true],
-  ])('may hand over a request whose client has left meanwhile, over %s', async (_, http2) => {
+  ])('may pass on a request whose client has already disconnected, over %s', async (_, http2) => {
     const { gateway: own, vendor, close } = await hostedGateway()
     const handed = Promise.withResolvers<void>()
     const begun = Promise.withResolvers<void>()
@@ -74,25 +74,25 @@ describe('a bare server', () => {
     const slow = {
       serves: () => true,
       async handle(exchange: Exchange) {
-        // The body was read in time, as a parser of the host would have done; then the client was given time to leave.
+        // Reads the body like a parser of the host, and then lets the client disconnect.
         const text = await buffer((exchange.body as { stream: Readable }).stream)
         begun.resolve()
-        await left.promise
+        await disconnected.promise
         const reply = await own.handle({ ...exchange, ...pick(exchange), body: { state: 'text', text } })
         handed.resolve()
         return reply
       },
     }
-    const left = Promise.withResolvers<void>()
+    const disconnected = Promise.withResolvers<void>()
     const running = await host.start(slow as unknown as Gateway)
     const headers = jsonHeaders
     const answering = open(running, { method: 'POST', target: '/v1/chat/completions', headers, body: chat })
     answering.catch(() => undefined)
     await begun.promise
     await running.close()
-    // The response is told in its own time.
+    // The response learns of it some turns of the event loop later.
     for (let turns = 0; turns < 5; turns++) await new Promise((resolve) => setImmediate(resolve))
-    left.resolve()
+    disconnected.resolve()
     await handed.promise
     expect(vendor.requests).toEqual([])
     await own.close({ graceMs: 60_000 })
@@ -104,12 +104,12 @@ describe('two gateways in one server', () => {
   it.each([
     ['Express 5', () => express().use('/a', mountExpress(gateway)).use('/b', mountExpress(second.gateway))],
     ['Koa 3', () => new Koa().use(mountKoa('/a', gateway)).use(mountKoa('/b', second.gateway)).callback()],
-  ])('keep to their own paths and keys on %s', async (_, app) => {
+  ])('each have their own path and keys on %s', async (_, app) => {
     const url = await serve(app())
-    expect(await asked(url, '/a', key)).toBe(200)
-    expect(await asked(url, '/b', 'sk-second')).toBe(200)
-    expect(await asked(url, '/a', 'sk-second')).toBe(401)
-    expect(await asked(url, '/b', key)).toBe(401)
+    expect(await statusOf(url, '/a', key)).toBe(200)
+    expect(await statusOf(url, '/b', 'sk-second')).toBe(200)
+    expect(await statusOf(url, '/a', 'sk-second')).toBe(401)
+    expect(await statusOf(url, '/b', key)).toBe(401)
   })
 })
 
@@ -117,7 +117,7 @@ describe.each([
   ['Koa 2', KoaV2],
   ['Koa 3', Koa],
 ])('%s', (_, Framework) => {
-  it('lets middleware in front see and change the answer', async () => {
+  it('lets earlier middleware read and change the response', async () => {
     const app = new Framework()
     app.use(async (context, next) => {
       await next()
@@ -133,7 +133,7 @@ describe.each([
     expect(await streamed.text()).toContain('[DONE]')
   })
 
-  it('ends a stream whose place another body has taken', async () => {
+  it('ends a stream that other middleware replaces with another body', async () => {
     const { vendor } = first
     const { reply } = vendor
     const called = Promise.withResolvers<AbortSignal>()
@@ -158,7 +158,7 @@ describe.each([
     vendor.reply = reply
   })
 
-  it('reports nothing but clients that leave', async () => {
+  it('emits no app errors for complete responses', async () => {
     const errors: unknown[] = []
     const app = new Framework()
     app.on('error', (error) => errors.push(error))
@@ -170,7 +170,7 @@ describe.each([
     expect(errors).toEqual([])
   })
 
-  it('takes nothing for its own that only begins like the path', async () => {
+  it('does not serve paths that only begin with the prefix', async () => {
     const app = new Framework().use(mountKoa('/ai', gateway))
     const { port } = new URL(await serve(app.callback()))
     for (const target of ['/aiv1/models', '/ai', '/aihttp://x/v1/models', '/ai%2Fv1/models', '/AI/v1/models']) {
@@ -181,7 +181,7 @@ describe.each([
     }
   })
 
-  it('is told at once of a mount that cannot work', () => {
+  it('rejects invalid arguments of mount immediately', () => {
     expect(() => mountKoa('ai', gateway)).toThrow('must begin with "/"')
     const swapped = mountKoa as unknown as (gateway: unknown, path: string) => unknown
     expect(() => swapped(gateway, '/ai')).toThrow("app.use(mount('/ai', gateway))")
@@ -190,7 +190,7 @@ describe.each([
 })
 
 describe('authenticate', () => {
-  it('gets what the host calls a request, with the address as the host sees it', async () => {
+  it('gets the request object of the host, and the client address as the host determines it', async () => {
     const seen: unknown[] = []
     const { gateway: own, close } = await hostedGateway({
       authenticate: ({ host, ip }) => {

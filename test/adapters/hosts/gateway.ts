@@ -1,4 +1,4 @@
-/** The gateway that is hosted in these tests, over one vendor whose every write is up to the test. */
+/** The gateway of these tests, with one scripted vendor. */
 import { createGateway, type Gateway, type GatewayOptions, type ModelOptions } from 'modelhatch'
 import { openai } from 'modelhatch/providers'
 import { scriptedVendor, type ScriptedVendor, type VendorReply } from 'modelhatch/testing'
@@ -20,7 +20,7 @@ export const completion = {
   usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
 }
 
-/** One frame of a chat stream with a piece of text. */
+/** A frame of a chat stream with a piece of text. */
 export function frame(content: string): string {
   return event({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })
 }
@@ -36,8 +36,8 @@ function event(chunk: object): string {
   return `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created, model, ...chunk })}\n\n`
 }
 
-/** What the vendor answers unless a test says otherwise. */
-export const helpfulVendor: VendorReply = ({ json, url }, response) => {
+/** The vendor's default responses. */
+export const defaultVendor: VendorReply = ({ json, url }, response) => {
   if (url.endsWith('/transcriptions')) {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end('{"text":"heard"}')
@@ -50,12 +50,12 @@ export const helpfulVendor: VendorReply = ({ json, url }, response) => {
   }
 }
 
-/** `model`: what is said of the model `small`. */
+/** `model`: options of the model `small`. */
 export async function hostedGateway(
   options: Partial<GatewayOptions> = {},
   model: Partial<ModelOptions> = {},
 ): Promise<{ vendor: ScriptedVendor; gateway: Gateway; close: () => Promise<void> }> {
-  const vendor = await scriptedVendor(helpfulVendor)
+  const vendor = await scriptedVendor(defaultVendor)
   const provider = openai({ baseURL: vendor.baseURL, apiKey: 'sk-vendor' })
   const gateway = createGateway({
     keys: { [key]: {} },

@@ -64,13 +64,13 @@ describe.skipIf(!hasShared).each(hosts)('behind $name', (host: Host) => {
   it('no hostile string is a key', async () => {
     const wrong: unknown[] = []
     for (const text of strings) {
-      // Blanks around a key are no part of it.
+      // Spaces around a key are not part of it.
       const around = /^\s*$/.test(text) ? [] : [`Bearer ${key}${text}`, `Bearer ${text}${key}`]
       for (const value of [text, `Bearer ${text}`, ...around]) {
         const line = `authorization: ${value.replaceAll(/[\r\n]/g, ' ')}`
         const { status, body } = await ask('GET', '/v1/models', [line])
-        // Node refuses control characters itself.
-        // oxlint-disable-next-line no-control-regex -- these are meant
+        // Node itself rejects control characters.
+        // oxlint-disable-next-line no-control-regex -- intended
         const refused = status === 401 || (status === 400 && /[\x00-\x1f\x7f]/.test(value))
         if (!refused || body.includes(key)) wrong.push([line, status, body])
       }
@@ -91,7 +91,7 @@ describe.skipIf(!hasShared).each(hosts)('behind $name', (host: Host) => {
 
   it('no hostile string in a path is a model or a task', async () => {
     const wrong: unknown[] = []
-    // Nothing, and dots alone, are no names in a path.
+    // Empty segments and dots are not names in a path.
     for (const text of strings.filter((each) => !/^\.*$/.test(each))) {
       const id = encodeURIComponent(text.toWellFormed())
       for (const target of [`/v1/models/${id}`, `/v1/videos/generations/${id}`]) {

@@ -1,4 +1,4 @@
-/** Every way of hosting a gateway that is promised to work, each as a real server on loopback. */
+/** All supported ways to host a gateway, each as a real server on loopback. */
 import { bodyParser } from '@koa/bodyparser'
 import compression from 'compression'
 import express, { type RequestHandler } from 'express'
@@ -25,7 +25,7 @@ import { sampleOf } from '../../long.ts'
 export interface Host {
   readonly name: string
   readonly family: 'node' | 'express' | 'koa' | 'fetch'
-  /** What stands before `/v1` in the URLs. */
+  /** The path before `/v1` in the URLs. */
   readonly path: string
   readonly http2: boolean
   /** Serves `gateway` on a free port. */
@@ -39,11 +39,11 @@ export interface RunningHost extends Host {
 
 type Setup<M> = { name: string; path?: string; http2?: boolean; before?: readonly M[] }
 
-/** What the host itself answers outside of the gateway: `POST /own` gives back the body, everything else a 404. */
-async function own(request: IncomingMessage & { body?: unknown }, response: ServerResponse, parsed: unknown) {
-  if (!request.url?.startsWith('/own')) return void response.writeHead(404).end('nothing of the host')
-  const kept = typeof parsed === 'string' || parsed instanceof Uint8Array ? parsed : JSON.stringify(parsed)
-  response.end(request.readableDidRead ? kept : await buffer(request))
+/** The host's own routes: `POST /own` returns the request body, everything else is a 404. */
+async function ownRoute(request: IncomingMessage & { body?: unknown }, response: ServerResponse, parsed: unknown) {
+  if (!request.url?.startsWith('/own')) return void response.writeHead(404).end('no route of the host')
+  const body = typeof parsed === 'string' || parsed instanceof Uint8Array ? parsed : JSON.stringify(parsed)
+  response.end(request.readableDidRead ? body : await buffer(request))
 }
 
 function expressHost(framework: typeof express, setup: Setup<RequestHandler>, nested = false): Host {
@@ -55,7 +55,7 @@ function expressHost(framework: typeof express, setup: Setup<RequestHandler>, ne
     if (nested) app.use('/outer', framework.Router().use(framework.Router().use(path, mountExpress(gateway))))
     else if (path === '') app.use(mountExpress(gateway))
     else app.use(path, mountExpress(gateway))
-    app.use((request, response) => void own(request, response, request.body as unknown))
+    app.use((request, response) => void ownRoute(request, response, request.body as unknown))
     return app
   })
 }
@@ -64,14 +64,14 @@ function koaHost(Framework: typeof Koa, setup: Setup<Middleware>, wrap?: (inner:
   const { name, path = '', http2 = false, before = [] } = setup
   return host({ name, family: 'koa', path: wrap ? `/outer${path}` : path, http2 }, (gateway) => {
     const app = new Framework()
-    // Koa reports every client that leaves early.
+    // Koa reports every client that disconnects early.
     app.on('error', () => undefined)
     for (const middleware of before) app.use(middleware)
     const mounted = path === '' ? mountKoa(gateway) : mountKoa(path, gateway)
     app.use(wrap ? wrap(mounted) : mounted)
     app.use(async (context) => {
       if (!context.path.startsWith('/own'))
-        return void Object.assign(context, { status: 404, body: 'nothing of the host' })
+        return void Object.assign(context, { status: 404, body: 'no route of the host' })
       const { rawBody, body } = context.request as { rawBody?: string; body?: unknown }
       context.body = context.req.readableDidRead ? (rawBody ?? JSON.stringify(body)) : await buffer(context.req)
     })
@@ -83,12 +83,12 @@ function pairsOf(raw: readonly string[]): [string, string][] {
   return Array.from({ length: raw.length / 2 }, (_, index) => [raw[2 * index] as string, raw[2 * index + 1] as string])
 }
 
-/** As the servers of web frameworks do it: the URL standard has tidied up the target before anybody sees it. */
+/** As in the servers of web frameworks: the URL parser normalises the target before the handler sees it. */
 function fetchListener(gateway: Gateway): RequestListener {
   const handle = mountFetch(gateway)
   return (incoming, outgoing) => {
-    const left = new AbortController()
-    outgoing.once('close', () => outgoing.writableFinished || left.abort())
+    const client = new AbortController()
+    outgoing.once('close', () => outgoing.writableFinished || client.abort())
     const { url: target = '/' } = incoming
     const url = target.startsWith('/') ? `http://127.0.0.1${target}` : target
     if (!/^https?:/i.test(url)) return void outgoing.writeHead(400).end()
@@ -96,7 +96,7 @@ function fetchListener(gateway: Gateway): RequestListener {
     const request = new Request(url, {
       method: incoming.method ?? 'GET',
       headers: pairsOf(incoming.rawHeaders),
-      signal: left.signal,
+      signal: client.signal,
       ...(hasBody && { body: Readable.toWeb(incoming) as never, duplex: 'half' }),
     })
     void handle(request).then((response) => {
@@ -113,9 +113,9 @@ function fetchListener(gateway: Gateway): RequestListener {
 }
 
 const json = express.json()
-const everything = { type: () => true }
+const anyType = { type: () => true }
 
-/** Each framework once, as plain as it can be. */
+/** Each framework once, without other middleware. */
 export const plainHosts: readonly Host[] = [
   host({ name: 'node:http', family: 'node', path: '', http2: false }, (gateway) => mountNode(gateway)),
   expressHost(expressV4, { name: 'Express 4', path: '/ai' }),
@@ -127,15 +127,15 @@ export const plainHosts: readonly Host[] = [
   host({ name: 'fetch', family: 'fetch', path: '', http2: false }, fetchListener),
 ]
 
-/** The same with other middleware in front, and below other paths. */
-export const furnishedHosts: readonly Host[] = [
+/** The frameworks with other middleware before the gateway, and below other paths. */
+export const hostsWithMiddleware: readonly Host[] = [
   ...[4, 5].flatMap((version) => {
     const framework = version === 4 ? expressV4 : express
     const front: Record<string, RequestHandler[]> = {
       'express.json': [json],
       'express.urlencoded and express.json': [express.urlencoded({ extended: true }), json],
-      'express.raw': [express.raw(everything)],
-      'express.text': [express.text(everything)],
+      'express.raw': [express.raw(anyType)],
+      'express.text': [express.text(anyType)],
       compression: [compression({ threshold: 1 })],
       'helmet, compression and express.json': [helmet(), compression(), json],
     }
@@ -170,7 +170,7 @@ export const furnishedHosts: readonly Host[] = [
   koaHost(Koa, { name: 'Koa 3 on HTTP/2 behind koa-compress', path: '/ai', http2: true, before: [compress()] }),
 ]
 
-export const everyHost: readonly Host[] = [...plainHosts, ...sampleOf(furnishedHosts, 3)]
+export const everyHost: readonly Host[] = [...plainHosts, ...sampleOf(hostsWithMiddleware, 3)]
 
 function host(about: Omit<Host, 'start'>, listenerOf: (gateway: Gateway) => unknown): Host {
   const { name, family, path, http2 } = about
@@ -181,7 +181,7 @@ function host(about: Omit<Host, 'start'>, listenerOf: (gateway: Gateway) => unkn
     http2,
     async start(gateway) {
       const listener = listenerOf(gateway) as RequestListener
-      // On a slow machine a test may leave its connection alone for longer than servers usually wait.
+      // On a slow machine, a test may leave its connection idle for longer than the default of five seconds.
       const options = { keepAliveTimeout: 60_000 }
       const server: Server = http2 ? createHttp2Server(listener as never) : createServer(options, listener)
       const sockets = new Set<Socket>()

@@ -1,4 +1,4 @@
-/** Links in answers lead back to the gateway, wherever it is mounted. */
+/** Links in responses contain the mount path of the gateway. */
 import { describe, expect, it } from 'vitest'
 import { createGateway, type Gateway } from 'modelhatch'
 import { demo } from 'modelhatch/providers'
@@ -11,11 +11,15 @@ async function linkOf(running: RunningHost, pass: (ms: number) => void): Promise
   const body = JSON.stringify({ model: 'film', prompt: 'a hatch opens' })
   const submitted = await ask(running, { method: 'POST', target: '/v1/videos/generations', headers: jsonHeaders, body })
   const { id } = JSON.parse(submitted.body) as { id: string }
-  // The gateway's own sweeper may be at it when it is asked for.
+  // The gateway's own sweep may be working on the task meanwhile.
   for (;;) {
     pass(6_000)
-    const told = await ask(running, { method: 'GET', target: `/v1/videos/generations/${id}?x=1`, headers: jsonHeaders })
-    const { status, video_url: link } = JSON.parse(told.body) as { status: string; video_url: string }
+    const polled = await ask(running, {
+      method: 'GET',
+      target: `/v1/videos/generations/${id}?x=1`,
+      headers: jsonHeaders,
+    })
+    const { status, video_url: link } = JSON.parse(polled.body) as { status: string; video_url: string }
     if (status === 'completed') return { id, link }
     expect(status).not.toBe('failed')
   }
@@ -44,14 +48,14 @@ async function behind(host: Host, publicUrl?: string) {
 }
 
 describe.each(everyHost)('behind $name', (host) => {
-  it('a video is found under the mount path', async () => {
+  it('the link of a video contains the mount path', async () => {
     const { id, link } = await behind(host)
     expect(link).toBe(`${host.path}/v1/videos/${id}/content`)
   })
 })
 
 it.each(['https://front.example/ai', 'https://front.example/ai/', 'https://front.example/ai/v1'])(
-  'a public URL goes before what the host knows: %s',
+  'publicUrl takes precedence over the mount path: %s',
   async (publicUrl) => {
     const { id, link } = await behind(everyHost.find(({ path }) => path !== '') as Host, publicUrl)
     expect(link).toBe(`https://front.example/ai/v1/videos/${id}/content`)

@@ -1,4 +1,4 @@
-/** A mount that cannot work says so when it is made, and not to every caller. */
+/** Invalid arguments of `mount` throw immediately, not with each request. */
 import Express from 'express'
 import Express4 from 'express-v4'
 import Koa from 'koa'
@@ -19,11 +19,11 @@ test.each<[string, Loose, string]>([
   ['Koa', koa as Loose, "app.use(mount('/ai', gateway))"],
   ['node:http', node as Loose, 'createServer(mount(gateway))'],
   ['fetch', fetch as Loose, "mount(gateway, { prefix: '/ai' })"],
-])('%s: what is no gateway is refused, and told how to mount one', (_, mount, form) => {
+])('%s: anything but a gateway throws an error that shows how to mount', (_, mount, form) => {
   for (const wrong of [undefined, null, {}, demo(), createGateway]) expect(() => mount(wrong)).toThrow(form)
 })
 
-test('the path stands where the host takes it', () => {
+test('a path in the wrong place or without a slash throws', () => {
   expect(() => (express as Loose)('/ai', gateway)).toThrow("app.use('/ai', mount(gateway))")
   expect(() => (koa as Loose)(gateway, '/ai')).toThrow("app.use(mount('/ai', gateway))")
   expect(() => koa('ai', gateway)).toThrow('the path "ai" must begin with "/"')
@@ -31,7 +31,7 @@ test('the path stands where the host takes it', () => {
   expect(() => (fetch as Loose)(gateway, '/ai')).toThrow('the options must be an object')
 })
 
-test.each(['/v1', '/v1/', '/ai/v1', '/ai'])('the path "%s" may name the /v1 or leave it out', async (path) => {
+test.each(['/v1', '/v1/', '/ai/v1', '/ai'])('the path "%s" works with and without /v1', async (path) => {
   const target = `${path.replace(/(?:\/v1)?\/*$/, '')}/v1/models/demo?x=1`
   const headers = { authorization: 'Bearer sk-test' }
   const hosts = [

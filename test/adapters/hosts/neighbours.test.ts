@@ -18,12 +18,12 @@ const first = await hostedGateway()
 afterAll(first.close)
 const { gateway } = first
 
-const ownWords: ErrorRequestHandler = (error, _request, response, next) => {
+const hostErrors: ErrorRequestHandler = (error, _request, response, next) => {
   if (response.headersSent) return next(error)
-  response.status((error as { status: number }).status).send('the host’s own words')
+  response.status((error as { status: number }).status).send('the host’s own error')
 }
 
-/** What becomes of a chat behind a middleware of the host. */
+/** The response to a chat behind a middleware of the host. */
 const answered = async (before: RequestHandler, body: string = chat) => {
   const app = express()
   app.use(before)
@@ -33,9 +33,9 @@ const answered = async (before: RequestHandler, body: string = chat) => {
 }
 
 describe.each(everyHost.filter(({ family }) => family === 'express' || family === 'koa'))(
-  'what is not the gateway’s, behind $name,',
+  'a request outside the mount path, behind $name,',
   (host) => {
-    it('goes on to the host as it came', async () => {
+    it('is passed on to the host unchanged', async () => {
       const running = await host.start(gateway)
       const own = { ...running, path: '' }
       const body = JSON.stringify({ text: 'mine', more: [1, 2] })
@@ -46,9 +46,9 @@ describe.each(everyHost.filter(({ family }) => family === 'express' || family ==
         body,
       })
       expect(echoed).toMatchObject({ status: 200, body })
-      expect(await ask(own, { target: '/nothing' })).toMatchObject({ status: 404, body: 'nothing of the host' })
+      expect(await ask(own, { target: '/nothing' })).toMatchObject({ status: 404, body: 'no route of the host' })
       const below = await ask(running, { method: 'POST', target: '/v2/chat/completions', headers: jsonHeaders, body })
-      expect(below).toMatchObject({ status: 404, body: 'nothing of the host' })
+      expect(below).toMatchObject({ status: 404, body: 'no route of the host' })
       expect(below.headers).not.toHaveProperty('x-request-id')
       await running.close()
     })
@@ -58,12 +58,12 @@ describe.each(everyHost.filter(({ family }) => family === 'express' || family ==
 describe.each([
   ['Express 4', expressV4],
   ['Express 5', express],
-])('a body parser in front that refuses a request, on %s,', (_, framework) => {
+])('a body parser before the gateway that rejects a request, on %s,', (_, framework) => {
   const withParser = (parser: RequestHandler) => {
     const app = framework()
     app.use(parser)
     app.use('/ai', mountExpress(gateway))
-    app.use(ownWords)
+    app.use(hostErrors)
     return serve(app)
   }
 
@@ -76,7 +76,7 @@ describe.each([
     ['a broken encoding', chat, { 'content-encoding': 'gzip' }, 400],
   ]
 
-  it.each(refusals)('%s is answered in the gateway’s words', async (_, body, headers, status) => {
+  it.each(refusals)('%s: gets the gateway’s error format', async (_, body, headers, status) => {
     const url = await withParser(express.json())
     const answer = await fetch(`${url}/ai/v1/chat/completions`, post(body, headers))
     expect(answer.status).toBe(status)
@@ -85,19 +85,19 @@ describe.each([
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } })
   })
 
-  it('tells a stranger no more than that', async () => {
+  it('without a key: gets only a 401', async () => {
     const url = await withParser(express.json())
     const answer = await fetch(`${url}/ai/v1/chat/completions`, post('{', { authorization: 'Bearer sk-wrong' }))
     expect(answer.status).toBe(401)
   })
 
-  it('is the host’s own business on every other path', async () => {
+  it('on any other path: is left to the host', async () => {
     const url = await withParser(express.json())
     const answer = await fetch(`${url}/own`, post('{'))
-    expect([answer.status, await answer.text()]).toEqual([400, 'the host’s own words'])
+    expect([answer.status, await answer.text()]).toEqual([400, 'the host’s own error'])
   })
 
-  it('because the host did not like it, is the host’s own business', async () => {
+  it('through its own verify function: is left to the host', async () => {
     const url = await withParser(
       express.json({
         verify() {
@@ -106,10 +106,10 @@ describe.each([
       }),
     )
     const answer = await fetch(`${url}/ai/v1/chat/completions`, post(chat))
-    expect([answer.status, await answer.text()]).toEqual([403, 'the host’s own words'])
+    expect([answer.status, await answer.text()]).toEqual([403, 'the host’s own error'])
   })
 
-  it('after the host has begun to answer, is left to the host', async () => {
+  it('after the host has begun to respond: is left to the host', async () => {
     const url = await withParser((_request, response, next) => {
       response.write('begun')
       next(Object.assign(new Error('too late'), { status: 400, type: 'entity.parse.failed' }))
@@ -118,26 +118,26 @@ describe.each([
     await expect(answer.text()).rejects.toThrow()
   })
 
-  it('is told from an error of the host that looks like it', async () => {
+  it('is distinguished from a similar error of the host', async () => {
     const url = await withParser((_request, _response, next) =>
       next(Object.assign(new Error('teapot'), { status: 418, type: 'teapot.empty' })),
     )
     const answer = await fetch(`${url}/ai/v1/chat/completions`, post(chat))
-    expect([answer.status, await answer.text()]).toEqual([418, 'the host’s own words'])
+    expect([answer.status, await answer.text()]).toEqual([418, 'the host’s own error'])
   })
 })
 
-describe('a body that the host has touched', () => {
-  it('is whole for both when the host only listens', async () => {
-    let heard = ''
+describe('a body that the host has read', () => {
+  it('is complete for both if the host only listens', async () => {
+    let read = ''
     const { status } = await answered((request, _response, next) => {
-      request.on('data', (piece: Buffer) => (heard += piece.toString('utf8')))
+      request.on('data', (piece: Buffer) => (read += piece.toString('utf8')))
       next()
     })
-    expect({ status, heard }).toEqual({ status: 200, heard: chat })
+    expect({ status, read }).toEqual({ status: 200, read: chat })
   })
 
-  it('is read as text where the host has set an encoding', async () => {
+  it('is read as text if the host has set an encoding', async () => {
     const { status } = await answered((request, _response, next) => {
       request.setEncoding('utf8')
       next()
@@ -146,7 +146,7 @@ describe('a body that the host has touched', () => {
     expect(first.vendor.requests.at(-1)?.json).toMatchObject(question)
   })
 
-  it('is taken from `rawBody` where the host has kept it', async () => {
+  it('is taken from `rawBody` if the host has set it', async () => {
     const { status } = await answered((request, _response, next) => {
       const pieces: Buffer[] = []
       request.on('data', (piece: Buffer) => pieces.push(piece))
@@ -155,7 +155,7 @@ describe('a body that the host has touched', () => {
     expect(status).toBe(200)
   })
 
-  it('and thrown away is a 400 that tells why', async () => {
+  it('and discarded is a 400 that says where to mount the gateway', async () => {
     const { status, body } = await answered((request, _response, next) => {
       request.resume().on('end', () => next())
     })
@@ -163,7 +163,7 @@ describe('a body that the host has touched', () => {
     expect(body).toMatchObject({ error: { message: expect.stringContaining('before the body parser') as string } })
   })
 
-  it('and only then given to a body parser is the same 400', async () => {
+  it('and discarded before a body parser is the same 400', async () => {
     const json = express.json()
     const { status, body } = await answered((request, response, next) => {
       request.resume().on('end', () => json(request, response, next))
@@ -178,7 +178,7 @@ describe.each([
   ['@koa/bodyparser on Koa 3', Koa, () => bodyParser()],
   ['koa-body on Koa 3', Koa, () => koaBody()],
 ] as [string, typeof Koa, () => Middleware][])(
-  'a body parser in front that refuses a request, %s,',
+  'a body parser before the gateway that rejects a request, %s,',
   (_, Framework, parser) => {
     const started = (...before: Middleware[]) => {
       const app = new Framework()
@@ -193,7 +193,7 @@ describe.each([
       ['a broken encoding', chat, { 'content-encoding': 'gzip' }, 400],
     ]
 
-    it.each(refused)('%s is answered in the gateway’s words behind `recover`', async (_, body, headers, status) => {
+    it.each(refused)('%s: gets the gateway’s error format behind `recover`', async (_, body, headers, status) => {
       const url = await started(recover('/ai', gateway))
       const answer = await fetch(`${url}/ai/v1/chat/completions`, post(body, headers))
       expect([answer.status, await answer.json()]).toMatchObject([status, { error: { type: 'invalid_request_error' } }])
@@ -205,33 +205,33 @@ describe.each([
       expect((await fetch(`${url}/ai/v1/chat/completions`, post(chat))).status).toBe(200)
     })
 
-    it('is the host’s own business on other paths, and so are its own errors', async () => {
+    it('is left to the host on other paths, and so are the host’s own errors', async () => {
       const url = await started(recover('/ai', gateway), (context, next) => {
-        if (context.path === '/ai/v1/models') context.throw(403, 'the host’s own words', { expose: true })
+        if (context.path === '/ai/v1/models') context.throw(403, 'the host’s own error', { expose: true })
         return next()
       })
       const own = await fetch(`${url}/own`, post('{'))
       expect([own.status, own.headers.get('x-request-id')]).toEqual([400, null])
       const answer = await fetch(`${url}/ai/v1/models`)
-      expect([answer.status, await answer.text()]).toEqual([403, 'the host’s own words'])
+      expect([answer.status, await answer.text()]).toEqual([403, 'the host’s own error'])
     })
   },
 )
 
-describe('a server that calls every handler with a request, a response and the next, as middie does,', () => {
+describe('a server that calls every handler with (request, response, next), such as middie,', () => {
   type Handler = (request: unknown, response: unknown, next: (error?: unknown) => void) => void
   const run = (handlers: readonly Handler[], request: IncomingMessage, response: ServerResponse) => {
     const [first, ...rest] = handlers
-    if (first === undefined) return void response.writeHead(404).end('nothing of the host')
+    if (first === undefined) return void response.writeHead(404).end('no route of the host')
     first(request, response, (error) => (error ? response.writeHead(500).end() : run(rest, request, response)))
   }
   const listener: RequestListener = (request, response) =>
     run(mountExpress(gateway) as unknown as Handler[], request, response)
 
-  it('can mount the pair for Express', async () => {
+  it('can use the handlers for Express', async () => {
     const url = await serve(listener)
     expect((await fetch(`${url}/v1/chat/completions`, post(chat))).status).toBe(200)
     const other = await fetch(`${url}/own`)
-    expect([other.status, await other.text()]).toEqual([404, 'nothing of the host'])
+    expect([other.status, await other.text()]).toEqual([404, 'no route of the host'])
   })
 })

@@ -1,34 +1,34 @@
-/** HTTP/1.1 by hand, for what a client library would not send. */
+/** HTTP/1.1 by hand, for requests that a client library would not send. */
 import { connect, type Socket } from 'node:net'
 import type { Answer } from './client.ts'
 
-/** One connection; answers are read in the order they come. */
+/** One connection. Responses are read in order. */
 export class RawConnection {
   readonly socket: Socket
   #received = Buffer.alloc(0)
-  #over = false
+  #closed = false
   readonly #waiting = new Set<() => void>()
 
   constructor(port: number) {
     this.socket = connect(port, '127.0.0.1')
     this.socket.on('data', (piece) => {
       this.#received = Buffer.concat([this.#received, piece])
-      this.#tell()
+      this.#notify()
     })
-    // A reset after the answer is no fault of the answer.
+    // The connection may be reset after the response.
     this.socket.on('error', () => undefined)
     this.socket.on('close', () => {
-      this.#over = true
-      this.#tell()
+      this.#closed = true
+      this.#notify()
     })
   }
 
-  /** Resolves when the operating system has taken everything, or the connection is gone. */
+  /** Resolves when the operating system has accepted all bytes, or the connection is closed. */
   send(bytes: string | Uint8Array): Promise<void> {
     return new Promise((resolve) => this.socket.write(bytes, () => resolve()))
   }
 
-  /** The next answer. Rejects when the connection ends before it is complete. */
+  /** The next response. Rejects if the connection ends before it is complete. */
   async answer(): Promise<Answer> {
     const end = await this.#until(() => this.#received.indexOf('\r\n\r\n'))
     const [statusLine = '', ...lines] = this.#received.toString('latin1', 0, end).split('\r\n')
@@ -56,7 +56,7 @@ export class RawConnection {
 
   /** Resolves when the server has closed the connection. */
   async closed(): Promise<void> {
-    await this.#until(() => (this.#over ? 0 : -1))
+    await this.#until(() => (this.#closed ? 0 : -1))
   }
 
   destroy(): void {
@@ -73,7 +73,7 @@ export class RawConnection {
     return new Promise((resolve, reject) => {
       const check = () => {
         const found = find()
-        if (found < 0 && !this.#over) return
+        if (found < 0 && !this.#closed) return
         this.#waiting.delete(check)
         if (found >= 0) resolve(found)
         else reject(new Error(`the connection ended early, after: ${this.#received.toString('latin1').slice(0, 200)}`))
@@ -83,7 +83,7 @@ export class RawConnection {
     })
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const check of this.#waiting) check()
   }
 }
@@ -95,7 +95,7 @@ export interface RawRequest {
   readonly host?: string
 }
 
-/** The head of a request, as it stands on the wire. */
+/** The request line and headers, as sent on the wire. */
 export function head({ method = 'GET', target, headers = [], host = 'host: 127.0.0.1' }: RawRequest): string {
   return [`${method} ${target} HTTP/1.1`, host, ...headers, '', ''].join('\r\n')
 }

@@ -1,4 +1,4 @@
-/** A deploy under load. The long form is what is promised; the short one says that it still works. */
+/** Rolling deploys under load. The long form tests the documented guarantee, the short one that it works at all. */
 import { expect, test } from 'vitest'
 import { long } from '../../long.ts'
 import { roll, type Rolling } from './rolls/rolling.ts'
@@ -11,7 +11,7 @@ test.each(hosts)('workers on %s are replaced under load without a failed request
   const { official, plain, codes } = await roll({ host, ...form })
   expect(codes).toEqual(Array.from({ length: 2 * form.rolls }, () => 0))
   expect(official.failed).toEqual([])
-  // A client that tries once can lose a request that it sends while its idle connection is being closed.
+  // A client that does not retry can lose a request that it sends while its idle connection closes.
   expect(plain.failed.length, plain.failed.join(', ')).toBeLessThanOrEqual(3)
   expect(Math.min(official.sent, plain.sent)).toBeGreaterThanOrEqual(form.rolls * form.requests)
 })

@@ -1,4 +1,4 @@
-/** An embedded library never hurts its host: shown with processes of their own, so that nothing here can help. */
+/** An embedded library must not harm its host. Tested in separate processes, without the test runner's error handling. */
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ interface Run {
   readonly code: number | null
 }
 
-/** Runs a file of `wall/` to its own end. */
+/** Runs a file of `wall/` until it exits. */
 function run(file: string, ...flags: string[]): Promise<Run> {
   const path = fileURLToPath(new URL(`wall/${file}`, import.meta.url))
   const child = spawn(process.execPath, ['--conditions=modelhatch-source', ...flags, path])
@@ -31,11 +31,15 @@ describe('importing', () => {
   it('changes nothing in the process', async () => {
     const { lines, errors, code } = await run('importing.ts')
     expect([code, errors]).toEqual([0, ''])
-    const { modules, intruders, changes } = lines[0] as { modules: string[]; intruders: string[]; changes: object }
+    const { modules, globalUndici, changes } = lines[0] as {
+      modules: string[]
+      globalUndici: string[]
+      changes: object
+    }
     expect(modules).toEqual(expect.arrayContaining(['.', './express', './koa', './node', './fetch', './providers']))
-    // zod keeps its own settings there, for all copies of itself.
-    expect(changes).toEqual({ globals: { gone: [], new: ['__zod_globalConfig', '__zod_globalRegistry'] } })
-    expect(intruders).toEqual([])
+    // zod shares its settings between its copies through globals.
+    expect(changes).toEqual({ globals: { removed: [], added: ['__zod_globalConfig', '__zod_globalRegistry'] } })
+    expect(globalUndici).toEqual([])
   })
 })
 
@@ -48,7 +52,7 @@ describe('a host under attack', () => {
     wall.lines.filter(({ name }) => typeof name === 'string' && name.startsWith(begin))
   const wrong = (begin: string) => attempts(begin).filter((line) => 'wrong' in line)
 
-  it('survives, and says nothing on its own', () => {
+  it('survives and prints nothing to stderr', () => {
     expect(wall.errors).toBe('')
     expect(wall.code).toBe(0)
   })
@@ -58,24 +62,26 @@ describe('a host under attack', () => {
     ['authenticate()', 32],
     ['a registry', 30],
     ['a provider', 70],
-    ['the hook for receipts', 14],
+    ['the receipt hook', 14],
     ['a limit store', 30],
     ['a usage store', 30],
-    ['a client leaves', 200],
+    ['a client disconnects', 200],
     ['a vendor', 200],
-    ['all is well in the end', 10],
-  ])('answers as it should whatever %s does', (begin, atLeast) => {
+    ['the server works afterwards', 10],
+  ])('sends valid responses whatever happens: %s', (begin, atLeast) => {
     expect(attempts(begin).length).toBeGreaterThanOrEqual(atLeast)
     expect(wrong(begin)).toEqual([])
   })
 
-  it('is left as it was when everything is closed', () => {
-    const { changes } = wall.lines.find((line) => 'changes' in line) as { changes: Record<string, { new: unknown[] }> }
-    const { resources = { new: [] }, ...others } = changes
-    expect([resources.new, others]).toEqual([[], {}])
+  it('is unchanged after everything is closed', () => {
+    const { changes } = wall.lines.find((line) => 'changes' in line) as {
+      changes: Record<string, { added: unknown[] }>
+    }
+    const { resources = { added: [] }, ...others } = changes
+    expect([resources.added, others]).toEqual([[], {}])
   })
 
-  it('ends by itself within 200 ms after that', () => {
+  it('exits within 200 ms of that', () => {
     const { closed } = wall.lines.find((line) => 'closed' in line) as { closed: number }
     const { exited } = wall.lines.find((line) => 'exited' in line) as { exited: number }
     expect(calmly(exited - closed, 200)).toBeLessThan(200)

@@ -1,4 +1,4 @@
-/** Servers for one test each, and what is sent to them. */
+/** Servers for single tests, and requests to them. */
 import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
@@ -7,7 +7,7 @@ import { jsonHeaders, question } from './gateway.ts'
 
 type Listener = (request: never, response: never) => unknown
 
-/** Serves on a free port until the test is over; gives the base URL. */
+/** Serves on a free port until the test ends, and returns the base URL. */
 export async function serve(listener: Listener, options: ServerOptions = {}): Promise<string> {
   const server: Server = createServer({ ...patient, ...options }, listener as RequestListener)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

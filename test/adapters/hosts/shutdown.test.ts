@@ -1,4 +1,4 @@
-/** The end of a host as the readme advises it. What becomes of a deploy under load is in `rolls.test.ts`. */
+/** The shutdown that the readme recommends. For rolling deploys under load, see `rolls.test.ts`. */
 import express from 'express'
 import Koa from 'koa'
 import { once } from 'node:events'
@@ -15,7 +15,7 @@ import { mount as mountNode, prepareShutdown, type ShutdownOptions } from 'model
 import { finish, text as word, type Provider } from 'modelhatch/providers'
 import { certificate } from '../../providers/faults/certificate.ts'
 
-/** Each call says a word, and the rest when the test lets it. */
+/** A gateway whose streams send one word, and the rest when the test calls `goOn`. */
 function slowGateway() {
   const goOn = Promise.withResolvers<void>()
   const slow: Provider = {
@@ -43,12 +43,12 @@ const onKoa: ListenerOf = (gateway) => {
   const app = new Koa().use(mountKoa(gateway))
   app.use((context) => void (context.body = 'own'))
   const serve = app.callback()
-  return (asked, answer) => void serve(asked, answer)
+  return (request, response) => void serve(request, response)
 }
 
 const onNode: ListenerOf = (gateway) => {
   const serve = mountNode(gateway)
-  return (asked, answer) => (asked.url === '/own' ? answer.end('own') : serve(asked, answer))
+  return (request, response) => (request.url === '/own' ? response.end('own') : serve(request, response))
 }
 
 const hosts: [string, ListenerOf][] = [
@@ -57,7 +57,7 @@ const hosts: [string, ListenerOf][] = [
   ['node:http', onNode],
 ]
 
-/** A server, and what ends it. */
+/** Starts a server that is prepared for shutdown. */
 async function started(server: NetServer, gateway: Gateway, options: ShutdownOptions) {
   const shutdown = prepareShutdown(server, gateway, options)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -72,7 +72,7 @@ async function started(server: NetServer, gateway: Gateway, options: ShutdownOpt
 const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
 const question = JSON.stringify({ model: 'slow', messages: [{ role: 'user', content: 'Hello' }], stream: true })
 
-/** The answer to a request on one of the agent's connections. */
+/** The response to a request on one of the agent's connections. */
 async function ask(port: number, agent: Agent, path: string, body?: string): Promise<IncomingMessage> {
   const asked = request({ port, agent, path, headers, method: body === undefined ? 'GET' : 'POST' })
   asked.end(body)
@@ -80,16 +80,16 @@ async function ask(port: number, agent: Agent, path: string, body?: string): Pro
   return answer
 }
 
-/** Resolves when the first words are there, with a promise of all that comes. */
+/** Resolves when the first content has arrived, with a promise of the whole text. */
 async function listen(answer: IncomingMessage) {
   answer.setEncoding('utf8')
-  let said = ''
+  let received = ''
   const first = Promise.withResolvers<void>()
   answer.on('data', (data: string) => {
-    said += data
+    received += data
     first.resolve()
   })
-  const whole = new Promise<string>((resolve) => answer.on('close', () => resolve(said)))
+  const whole = new Promise<string>((resolve) => answer.on('close', () => resolve(received)))
   await first.promise
   return { whole }
 }
@@ -97,14 +97,14 @@ async function listen(answer: IncomingMessage) {
 const chat = '/v1/chat/completions'
 
 describe.each(hosts)('%s', (_, listenerOf) => {
-  test('a stream goes on to its end, and other connections are told with an answer that they end', async () => {
+  test('a running stream finishes, and other connections get connection: close with their next response', async () => {
     const { gateway, goOn } = slowGateway()
     const options = { graceMs: 60_000, idleMs: 30_000 }
     const { port, shutdown, agent, closed } = await started(createServer(listenerOf(gateway)), gateway, options)
     const streaming = await ask(port, agent, chat, question)
     expect(streaming.headers.connection).toBe('keep-alive')
-    const { whole: said } = await listen(streaming)
-    // Two connections that are kept, and idle when the end begins.
+    const { whole: streamed } = await listen(streaming)
+    // Two kept-alive connections that are idle when the shutdown begins.
     const idle = await Promise.all([ask(port, agent, '/own'), ask(port, agent, '/v1/models')])
     expect(idle.map((answer) => answer.headers.connection)).toEqual(['keep-alive', 'keep-alive'])
     await Promise.all(idle.map((answer) => text(answer)))
@@ -117,15 +117,15 @@ describe.each(hosts)('%s', (_, listenerOf) => {
     ])
     await Promise.all(last.map((answer) => text(answer)))
     goOn()
-    expect(await said).toMatch(/two.*data: \[DONE\]\n\n$/s)
-    // The connection of the stream was told nothing: its next answer says it, and then nothing is left to wait for.
+    expect(await streamed).toMatch(/two.*data: \[DONE\]\n\n$/s)
+    // The stream's headers were sent before the shutdown: its connection gets `connection: close` with the next response.
     await text(await ask(port, agent, '/own'))
     await ending
     expect(closed()).toBe(1)
     await expect(ask(port, agent, '/own')).rejects.toThrow('ECONNREFUSED')
   })
 
-  test('connections without a request are closed, never used ones and upgraded sockets too', async () => {
+  test('idle connections are closed, including unused ones and upgraded sockets', async () => {
     const { gateway } = slowGateway()
     const server: Server = createServer(listenerOf(gateway))
     const upgraded = once(server, 'upgrade')
@@ -140,22 +140,22 @@ describe.each(hosts)('%s', (_, listenerOf) => {
     await Promise.all(ends)
   })
 
-  test('when the grace is over streams end with an error, and whatever else is open is closed', async () => {
+  test('after graceMs, streams end with an error and all other connections are closed', async () => {
     const { gateway } = slowGateway()
     const handle = listenerOf(gateway)
-    const server = createServer((asked, answer) =>
-      asked.url === '/endless' ? void answer.write('x') : handle(asked, answer),
+    const server = createServer((request, response) =>
+      request.url === '/endless' ? void response.write('x') : handle(request, response),
     )
     const { port, shutdown, agent } = await started(server, gateway, { graceMs: 50, idleMs: 10 })
-    const { whole: said } = await listen(await ask(port, agent, chat, question))
+    const { whole: streamed } = await listen(await ask(port, agent, chat, question))
     const { whole: endless } = await listen(await ask(port, agent, '/endless'))
     await shutdown()
-    expect(await said).toMatch(/one .*data: \{"error":\{.*"code":"service_unavailable"\}\}\n\n$/s)
+    expect(await streamed).toMatch(/one .*data: \{"error":\{.*"code":"service_unavailable"\}\}\n\n$/s)
     expect(await endless).toBe('x')
   })
 })
 
-test('new connections are accepted for as long as load balancers need to notice', async () => {
+test('new connections are accepted during acceptMs', async () => {
   const { gateway } = slowGateway()
   const server = createServer(mountNode(gateway))
   const { port, shutdown } = await started(server, gateway, { acceptMs: 30_000, idleMs: 10 })
@@ -164,7 +164,7 @@ test('new connections are accepted for as long as load balancers need to notice'
   expect([answer.statusCode, answer.headers.connection]).toEqual([200, 'close'])
 })
 
-test('an answer that had begun to be made says that the connection ends', async () => {
+test('a request that was running before the shutdown gets connection: close with its response', async () => {
   const { gateway } = slowGateway()
   const go = Promise.withResolvers<void>()
   const asked = Promise.withResolvers<void>()
@@ -182,7 +182,7 @@ test('an answer that had begun to be made says that the connection ends', async 
   await ending
 })
 
-test('connections over TLS are told as well', async () => {
+test('connections over TLS get connection: close as well', async () => {
   const { gateway } = slowGateway()
   const server = createHttpsServer(certificate, mountNode(gateway))
   const { port, shutdown } = await started(server, gateway, { graceMs: 60_000, idleMs: 20 })
@@ -200,7 +200,7 @@ test('connections over TLS are told as well', async () => {
   await ending
 })
 
-test('sessions of HTTP/2 finish their streams and take no more', async () => {
+test('HTTP/2 sessions finish their streams and accept no new ones', async () => {
   const { gateway, goOn } = slowGateway()
   const server = createHttp2Server(mountNode(gateway) as never)
   const { port, shutdown } = await started(server, gateway, { graceMs: 60_000, idleMs: 20 })
@@ -208,19 +208,19 @@ test('sessions of HTTP/2 finish their streams and take no more', async () => {
   const stream = session.request({ ':method': 'POST', ':path': chat, ...headers })
   stream.end(question)
   stream.setEncoding('utf8')
-  let said = ''
-  stream.on('data', (data: string) => (said += data))
+  let received = ''
+  stream.on('data', (data: string) => (received += data))
   await once(stream, 'data')
-  const refused = once(session, 'goaway')
+  const goaway = once(session, 'goaway')
   const ending = shutdown()
-  await refused
+  await goaway
   goOn()
   await once(stream, 'end')
-  expect(said).toMatch(/data: \[DONE\]\n\n$/)
+  expect(received).toMatch(/data: \[DONE\]\n\n$/)
   await ending
 })
 
-test('anything but a server and a gateway is refused, and so are wrong times', () => {
+test('anything but a server and a gateway is rejected, and so are invalid times', () => {
   const { gateway } = slowGateway()
   const server = createServer()
   const loose = prepareShutdown as (...given: unknown[]) => unknown

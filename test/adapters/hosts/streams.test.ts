@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { VendorRequest } from '../../../src/testing/vendor.ts'
 import { open } from './client.ts'
-import { firstFrame, frame, helpfulVendor, hostedGateway, jsonHeaders, lastFrames, question } from './gateway.ts'
+import { firstFrame, frame, defaultVendor, hostedGateway, jsonHeaders, lastFrames, question } from './gateway.ts'
 import { everyHost, plainHosts, type RunningHost } from './hosts.ts'
 import { calmly } from '../../cpu-time.ts'
 
@@ -21,12 +21,12 @@ const streamed = {
   body: JSON.stringify({ ...question, stream: true }),
 }
 
-/** Milliseconds within which a vendor must have been told that nobody listens any more. */
+/** Milliseconds within which the vendor request must be aborted after the client disconnects. */
 const soon = 100
-/** A busy machine may take longer now and then, but not each time. */
+/** A busy machine may sometimes take longer. */
 const busy = { retry: 2 }
 
-/** The vendor's side of the next call: answered by the test itself. */
+/** The vendor's side of the next call, which the test itself answers. */
 function nextCall(scripted: typeof vendor): Promise<{ request: VendorRequest; response: ServerResponse }> {
   return new Promise((resolve) => {
     scripted.reply = (request, response) => resolve({ request, response })
@@ -38,7 +38,7 @@ function begin(response: ServerResponse): void {
   response.write(firstFrame)
 }
 
-/** A stream whose first word has come to the client. */
+/** A stream whose first content has reached the client. */
 async function begun(host: RunningHost, scripted: typeof vendor) {
   const called = nextCall(scripted)
   const opening = open(host, streamed)
@@ -49,7 +49,7 @@ async function begun(host: RunningHost, scripted: typeof vendor) {
   return { request, response, answer }
 }
 
-/** Milliseconds until the vendor sees that it is not wanted any more. */
+/** Milliseconds until the vendor request is aborted. */
 async function timeToAbort(request: VendorRequest): Promise<number> {
   const from = performance.now()
   if (!request.signal.aborted) await once(request.signal, 'abort')
@@ -64,14 +64,14 @@ describe.each(everyHost)('a stream behind $name', (host) => {
     slowly = await host.start(patient.gateway)
   })
   afterEach(() => {
-    vendor.reply = patient.vendor.reply = helpfulVendor
+    vendor.reply = patient.vendor.reply = defaultVendor
   })
   afterAll(async () => {
     await running.close()
     await slowly.close()
   })
 
-  it('gives each frame to the client before the vendor sends the next', async () => {
+  it('delivers each frame to the client before the vendor sends the next', async () => {
     const { response, answer } = await begun(running, vendor)
     for (let count = 0; count < 4; count++) {
       response.write(frame(` ${count}`))
@@ -85,14 +85,14 @@ describe.each(everyHost)('a stream behind $name', (host) => {
     expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
   })
 
-  it('is ended at the vendor as soon as the client leaves in the middle of it', busy, async () => {
+  it('aborts the vendor request as soon as the client disconnects', busy, async () => {
     const { request, answer } = await begun(running, vendor)
-    answer.leave()
+    answer.disconnect()
     expect(await timeToAbort(request)).toBeLessThan(soon)
   })
 
   it(
-    'holds a client whose vendor thinks for long, and is ended when it leaves before the first word',
+    'sends a keep-alive while the vendor is silent, and aborts the vendor request if the client disconnects then',
     busy,
     async () => {
       const called = nextCall(patient.vendor)
@@ -100,13 +100,13 @@ describe.each(everyHost)('a stream behind $name', (host) => {
       const { request } = await called
       expect(answer.status).toBe(200)
       expect(await answer.until('\n\n')).toMatch(/"delta":\{"role":"assistant","content":""\}.*\n\n$/)
-      answer.leave()
+      answer.disconnect()
       expect(await timeToAbort(request)).toBeLessThan(soon)
     },
   )
 
   if (!plainHosts.includes(host) && !/[35] behind (?:koa-compress|compression)$/.test(host.name)) return
-  it('is pulled from the vendor no faster than the client reads', async () => {
+  it('reads from the vendor no faster than the client reads', async () => {
     const { response, answer } = await begun(running, vendor)
     answer.pause()
     const large = frame('x'.repeat(256 * 1024))
@@ -119,7 +119,7 @@ describe.each(everyHost)('a stream behind $name', (host) => {
           resolve(true)
         })
       })
-    // Until nothing is taken any more: the buffers of two sockets, and what the gateway may hold.
+    // Until the buffers of both sockets and of the gateway are full.
     while (written < 128 && (response.write(large) || (await drained()))) written++
     expect(written * large.length).toBeLessThan(20 * 1024 * 1024)
     answer.resume()
@@ -129,9 +129,9 @@ describe.each(everyHost)('a stream behind $name', (host) => {
     expect(text.split('"content":"xxx').length - 1).toBe(written + 1)
   })
 
-  it('is cut off when the client reads nothing for too long, and does not look complete', async () => {
-    const severe = await host.start(strict.gateway)
-    const { request, response, answer } = await begun(severe, strict.vendor)
+  it('is cut off if the client reads nothing for too long, and does not look complete', async () => {
+    const running = await host.start(strict.gateway)
+    const { request, response, answer } = await begun(running, strict.vendor)
     answer.pause()
     const large = frame('x'.repeat(256 * 1024))
     while (!request.signal.aborted) {
@@ -139,6 +139,6 @@ describe.each(everyHost)('a stream behind $name', (host) => {
     }
     answer.resume()
     await expect(answer.rest()).rejects.toThrow()
-    await severe.close()
+    await running.close()
   })
 })

@@ -10,9 +10,9 @@ interface Disguises {
   readonly headers: readonly { id: string; name: string; value: string }[]
 }
 
-/** Ways to write a path that one host or proxy takes for it, and another does not. */
+/** Ways to write a path that some hosts and proxies accept and others do not. */
 const pathForms: Readonly<Record<string, (path: string) => string>> = {
-  'as it is': (path) => path,
+  unchanged: (path) => path,
   'with a query': (path) => `${path}?model=other&api_key=x`,
   'with a slash at its end': (path) => `${path}/`,
   'with two slashes at its start': (path) => `/${path}`,
@@ -22,7 +22,7 @@ const pathForms: Readonly<Record<string, (path: string) => string>> = {
   'with an encoded slash': (path) => path.replace('/v1/', '/v1%2F'),
   'with a twice encoded slash': (path) => path.replace('/v1/', '/v1%252F'),
   'with a dot segment': (path) => path.replace('/v1/', '/v1/./'),
-  'with a way up and down again': (path) => path.replace('/v1/', '/v1/x/../'),
+  'with a double-dot segment': (path) => path.replace('/v1/', '/v1/x/../'),
   'with encoded dots': (path) => path.replace('/v1/', '/v1/%2e%2e/v1/'),
   'with a backslash': (path) => path.replace('/v1/', '/v1\\'),
   'with a path parameter': (path) => `${path};jsessionid=1`,
@@ -59,8 +59,8 @@ const rawHosts = everyHost.filter(
 const { gateway, close } = await hostedGateway()
 afterAll(close)
 
-/** One connection to a host, renewed when the host closes it. */
-class Knocker {
+/** One connection to a host, reopened when the host closes it. */
+class HostClient {
   readonly host: RunningHost
   #connection: RawConnection | undefined
 
@@ -68,8 +68,8 @@ class Knocker {
     this.host = host
   }
 
-  /** Everything below the mount path, also in absolute form. */
-  async knock(method: string, target: string, headers: string[] = [], hostLine?: string): Promise<Answer> {
+  /** Sends a request below the mount path; the target may be in absolute form. */
+  async send(method: string, target: string, headers: string[] = [], hostLine?: string): Promise<Answer> {
     const origin = /^[a-z]+:\/\/[^/]*/i.exec(target)?.[0] ?? ''
     const below = target.startsWith('/') || origin !== ''
     const mounted = below ? origin + this.host.path + target.slice(origin.length) : target
@@ -87,16 +87,16 @@ class Knocker {
     this.#connection = undefined
   }
 
-  async leave(): Promise<void> {
+  async stop(): Promise<void> {
     this.close()
     await this.host.close()
   }
 }
 
-/** What was decided: the status, and the body of whoever answered. */
+/** The decision in a response: its status, and the body of the gateway or the host. */
 function decision({ status, headers, body }: Answer) {
-  // Where nothing is mounted, a bare server says so in the gateway's words, and a framework in its own.
-  if (status === 404 && (body === 'nothing of the host' || body.includes('"unknown_url"'))) return { status }
+  // Outside the mount path, a plain server sends the gateway's 404, and a framework its own.
+  if (status === 404 && (body === 'no route of the host' || body.includes('"unknown_url"'))) return { status }
   return { status, type: headers['content-type'], allow: headers['allow'], body }
 }
 
@@ -106,42 +106,42 @@ function expectHarmless({ status, headers, body }: Answer, withKey: boolean): vo
   if (!withKey) expect([400, 401, 404]).toContain(status)
   for (const name of ['location', 'set-cookie', 'x-injected']) expect(headers).not.toHaveProperty(name)
   for (const value of Object.values(headers)) expect(value).not.toMatch(/models|evil|injected|set-cookie/i)
-  if (body !== '' && body !== 'nothing of the host') expect(JSON.parse(body)).toBeTypeOf('object')
+  if (body !== '' && body !== 'no route of the host') expect(JSON.parse(body)).toBeTypeOf('object')
 }
 
-/** What the URL standard makes of a target before a fetch host gets to see it. */
-function tidied(host: Host, target: string): string {
+/** The target as a fetch host sees it, normalised by the URL parser. */
+function normalised(host: Host, target: string): string {
   if (host.family !== 'fetch') return target
   const { pathname, search } = new URL(target.startsWith('/') ? `http://127.0.0.1${target}` : target)
   return pathname + search
 }
 
-/** Whether a fetch host can be asked at all: web servers refuse what is no URL of theirs. */
+/** Whether a fetch host can receive this target: web servers reject targets that are not URLs. */
 function isFor(host: Host, target: string): boolean {
   return host.family !== 'fetch' || target.startsWith('/') || /^https?:/i.test(target)
 }
 
-/** What a bare server decides is what all others are held to. */
-const bare = new Knocker(await (plainHosts[0] as Host).start(gateway))
+/** All hosts must decide as a plain server does. */
+const bare = new HostClient(await (plainHosts[0] as Host).start(gateway))
 const decided = new Map<string, Promise<Answer>>()
-afterAll(() => bare.leave())
+afterAll(() => bare.stop())
 
 function decidedBare(method: string, target: string, headers: string[]): Promise<Answer> {
-  const question = JSON.stringify([method, target, headers])
-  const known = decided.get(question)
+  const request = JSON.stringify([method, target, headers])
+  const known = decided.get(request)
   if (known !== undefined) return known
-  const asked = bare.knock(method, target, headers)
-  decided.set(question, asked)
-  return asked
+  const sent = bare.send(method, target, headers)
+  decided.set(request, sent)
+  return sent
 }
 
 describe.each(rawHosts)('the request target behind $name', (host) => {
   const full = plainHosts.includes(host)
-  let knocker: Knocker
+  let client: HostClient
   beforeAll(async () => {
-    knocker = new Knocker(await host.start(gateway))
+    client = new HostClient(await host.start(gateway))
   })
-  afterAll(() => knocker.leave())
+  afterAll(() => client.stop())
 
   describe.each([
     ['with a key', [`authorization: ${authorization}`]],
@@ -149,40 +149,40 @@ describe.each(rawHosts)('the request target behind $name', (host) => {
   ])('%s', (_, headers) => {
     const withKey = headers.length > 0
 
-    it.each(Object.entries(pathForms))('means the same as everywhere %s', async (_, form) => {
+    it.each(Object.entries(pathForms))('has the same meaning as in a plain server, %s', async (_, form) => {
       for (const endpoint of full ? endpoints : few) {
         const [method, path] = endpoint.split(' ') as [string, string]
-        const answer = await knocker.knock(method, form(path), headers)
+        const answer = await client.send(method, form(path), headers)
         expectHarmless(answer, withKey)
-        expect(decision(answer)).toEqual(decision(await decidedBare(method, tidied(host, form(path)), headers)))
+        expect(decision(answer)).toEqual(decision(await decidedBare(method, normalised(host, form(path)), headers)))
       }
     })
 
-    it.skipIf(!hasShared)('means the same as everywhere in each disguise that is known', async () => {
+    it.skipIf(!hasShared)('has the same meaning as in a plain server in every known disguise', async () => {
       const { request_targets: targets } = sharedJson('corpora/disguises.json') as Disguises
       for (const { id, target, same_as: listed } of targets) {
         // The list has /v1/models here; by RFC 3986 the two dots take away `completions` and nothing else.
         if (!isFor(host, target)) continue
         const same = id === 'method-in-path' ? '/v1/chat/models' : listed
-        const answer = await knocker.knock('GET', target, headers)
+        const answer = await client.send('GET', target, headers)
         expectHarmless(answer, withKey)
-        expect(decision(answer)).toEqual(decision(await decidedBare('GET', tidied(host, target), headers)))
-        if (same !== null) expect(decision(answer)).toEqual(decision(await knocker.knock('GET', same, headers)))
+        expect(decision(answer)).toEqual(decision(await decidedBare('GET', normalised(host, target), headers)))
+        if (same !== null) expect(decision(answer)).toEqual(decision(await client.send('GET', same, headers)))
       }
     })
 
     if (!full) return
-    it.skipIf(!hasShared)('is all that counts: no header changes the decision', async () => {
+    it.skipIf(!hasShared)('alone decides: no header changes the decision', async () => {
       const { headers: disguises } = sharedJson('corpora/disguises.json') as Disguises
       for (const endpoint of few) {
         const [method, path] = endpoint.split(' ') as [string, string]
-        const expected = decision(await knocker.knock(method, path, headers))
+        const expected = decision(await client.send(method, path, headers))
         for (const { name, value } of disguises) {
           const line = `${name}: ${value}`
           const answer =
             name === 'Host'
-              ? await knocker.knock(method, path, headers, line)
-              : await knocker.knock(method, path, [...headers, line])
+              ? await client.send(method, path, headers, line)
+              : await client.send(method, path, [...headers, line])
           expectHarmless(answer, withKey)
           if (name !== 'Host' || answer.status !== 400) expect(decision(answer)).toEqual(expected)
         }

@@ -1,4 +1,4 @@
-/** What a strict TypeScript host writes compiles, without a cast: the types here are those of the frameworks alone. */
+/** Mounting compiles in strict TypeScript without casts, with the frameworks' own types. */
 import express, { type Express, type Router } from 'express'
 import Koa from 'koa'
 import { createServer, type Server } from 'node:http'

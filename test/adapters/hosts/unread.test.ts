@@ -11,7 +11,7 @@ const json = 'content-type: application/json'
 const key = `authorization: ${authorization}`
 const bodies = plainHosts.filter(({ http2, family }) => !http2 && family !== 'fetch')
 
-describe.each(bodies)('a body that is not read behind $name', (host) => {
+describe.each(bodies)('a body that is not read completely, behind $name', (host) => {
   let running: RunningHost
   const connections: RawConnection[] = []
   beforeAll(async () => {
@@ -31,11 +31,11 @@ describe.each(bodies)('a body that is not read behind $name', (host) => {
 
   const refusals: [name: string, headers: string[], status: number][] = [
     ['too large', [key], 413],
-    ['a stranger’s', [], 401],
+    ['without a key', [], 401],
   ]
 
   it.each(refusals)(
-    '%s: a client that sends everything before it reads still gets the answer',
+    '%s: a client that sends everything before it reads still gets the response',
     async (_, headers, status) => {
       const client = connect()
       client.socket.pause()
@@ -50,7 +50,7 @@ describe.each(bodies)('a body that is not read behind $name', (host) => {
     },
   )
 
-  it('is refused before it has come, when it says how large it will be', async () => {
+  it('is rejected immediately if its content-length is too large', async () => {
     const client = connect()
     await client.send(chat(key, 'content-length: 10000000000'))
     const answer = await client.answer()
@@ -58,20 +58,20 @@ describe.each(bodies)('a body that is not read behind $name', (host) => {
     expect(answer.headers['connection']).toBe('close')
   })
 
-  it('is refused as soon as it is too large, when it does not say', async () => {
+  it('is rejected as soon as it is too large if it has no content-length', async () => {
     const client = connect()
     await client.send(chat(key, 'transfer-encoding: chunked'))
     const answering = client.answer()
     const piece = `4000\r\n${'x'.repeat(0x4000)}\r\n`
-    // The limit, and not a byte more.
+    // Only up to the limit.
     for (let sent = 0; sent <= 100_000; sent += 0x4000) await client.send(piece)
     expect((await answering).status).toBe(413)
-    // The client may bring its body to an end: nothing is reset under its feet.
+    // The client may finish its body: the connection is not reset.
     await client.send(`${piece}0\r\n\r\n`)
     await client.closed()
   })
 
-  it('leaves the connection to the next request when little of it is missing', async () => {
+  it('does not close the connection if only a small rest is missing', async () => {
     const client = connect()
     const body = JSON.stringify({ ...question, user: 'x'.repeat(1_000) })
     await client.send(chat(`content-length: ${Buffer.byteLength(body)}`))
@@ -83,7 +83,7 @@ describe.each(bodies)('a body that is not read behind $name', (host) => {
     expect((await client.answer()).status).toBe(200)
   })
 
-  it('is not waited for without end', async () => {
+  it('times out with 408', async () => {
     const client = connect()
     await client.send(`${chat(key, 'content-length: 100')}{"model"`)
     const answer = await client.answer()
@@ -91,7 +91,7 @@ describe.each(bodies)('a body that is not read behind $name', (host) => {
     expect(answer.headers['connection']).toBe('close')
   })
 
-  it('is asked for when the client waits to be asked', async () => {
+  it('is requested with 100 if the client sends expect: 100-continue', async () => {
     const client = connect()
     const body = JSON.stringify(question)
     await client.send(chat(key, 'expect: 100-continue', `content-length: ${Buffer.byteLength(body)}`))
@@ -100,7 +100,7 @@ describe.each(bodies)('a body that is not read behind $name', (host) => {
     expect((await client.answer()).status).toBe(200)
   })
 
-  it('of a client that leaves while it sends reaches no vendor', async () => {
+  it('does not reach the vendor if the client disconnects while sending', async () => {
     const before = vendor.requests.length
     const client = connect()
     await client.send(`${chat(key, 'content-length: 100')}{"model"`)
@@ -112,7 +112,7 @@ describe.each(bodies)('a body that is not read behind $name', (host) => {
   })
 })
 
-/** Takes its time, so it runs beside the other tests. */
+/** Slow, so it runs concurrently with the other tests. */
 const lingering = (async () => {
   const running = await (bodies[0] as (typeof bodies)[0]).start(gateway)
   const client = new RawConnection(running.port)
@@ -127,7 +127,7 @@ const lingering = (async () => {
   return { status, ms }
 })()
 
-it('a client that goes on sending after its answer is cut off in the end', async () => {
+it('a client that continues to send after its response is disconnected after a while', async () => {
   const { status, ms } = await lingering
   expect(status).toBe(401)
   expect(ms).toBeGreaterThan(2_000)

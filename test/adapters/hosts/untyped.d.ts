@@ -1,4 +1,4 @@
-/** What the packages without types of their own are used for here. */
+/** Types for the packages that have none, as far as they are used here. */
 declare module 'express-v4' {
   export { default } from 'express'
 }

@@ -1,4 +1,4 @@
-/** WebSockets that are asked for and not served: clients such as Codex go on over HTTP at once when they are told 426. */
+/** WebSocket upgrades are not supported. Clients such as Codex fall back to HTTP immediately if they get a 426. */
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -17,7 +17,7 @@ const upgrade = [
 ]
 const hosts = everyHost.filter(({ http2, family }) => !http2 && family !== 'fetch')
 
-async function knock(port: number, target: string, headers: readonly string[]) {
+async function send(port: number, target: string, headers: readonly string[]) {
   const connection = new RawConnection(port)
   onTestFinished(() => connection.destroy())
   await connection.send(head({ target, headers }))
@@ -25,11 +25,11 @@ async function knock(port: number, target: string, headers: readonly string[]) {
 }
 
 describe.each(hosts)('$name', (host) => {
-  test('a WebSocket for responses is refused with 426, whose client is told what to do', async () => {
+  test('a WebSocket for responses is rejected with 426 and a message that names POST', async () => {
     const running = await host.start(gateway)
     const key = `authorization: ${jsonHeaders.authorization}`
     const target = `${host.path}/v1/responses`
-    const refused = await knock(running.port, target, [key, ...upgrade])
+    const refused = await send(running.port, target, [key, ...upgrade])
     expect(refused.status).toBe(426)
     expect(JSON.parse(refused.body)).toEqual({
       error: {
@@ -39,14 +39,14 @@ describe.each(hosts)('$name', (host) => {
         code: 'upgrade_required',
       },
     })
-    expect((await knock(running.port, target, [...upgrade])).status).toBe(401)
-    expect((await knock(running.port, target, [key])).status).toBe(405)
-    expect((await knock(running.port, `${host.path}/v1/models`, [key, ...upgrade])).status).toBe(200)
+    expect((await send(running.port, target, [...upgrade])).status).toBe(401)
+    expect((await send(running.port, target, [key])).status).toBe(405)
+    expect((await send(running.port, `${host.path}/v1/models`, [key, ...upgrade])).status).toBe(200)
     await running.close()
   })
 })
 
-test('a host that takes upgrades itself answers those of the gateway’s paths as the readme advises', async () => {
+test('a host with its own upgrade handler can reject upgrades below the mount path as the readme recommends', async () => {
   const server = createServer((() => undefined) as RequestListener)
   server.on('upgrade', (request, socket) => {
     if (request.url?.startsWith('/ai/v1/') === true) {
@@ -56,5 +56,5 @@ test('a host that takes upgrades itself answers those of the gateway’s paths a
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   const { port } = server.address() as AddressInfo
-  expect((await knock(port, '/ai/v1/responses', upgrade)).status).toBe(426)
+  expect((await send(port, '/ai/v1/responses', upgrade)).status).toBe(426)
 })

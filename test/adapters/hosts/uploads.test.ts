@@ -1,4 +1,4 @@
-/** Uploads through every host: untouched where their bytes are there, refused with advice where a parser has eaten them. */
+/** Uploads through every host: unchanged, or rejected with advice if a parser has consumed the body. */
 import { createHash } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { createGateway } from 'modelhatch'
@@ -41,17 +41,20 @@ async function answerOf(host: (typeof everyHost)[number], memory: number): Promi
   }
 }
 
-const eaters = /koa-body$|express\.text$/
+const consumers = /koa-body$|express\.text$/
 
-describe.each(everyHost.filter(({ name }) => !eaters.test(name)))('$name', (host) => {
-  test.each([1_000, 1_000_000])('takes an upload, with %d bytes of memory for it', async (memory) => {
+describe.each(everyHost.filter(({ name }) => !consumers.test(name)))('$name', (host) => {
+  test.each([1_000, 1_000_000])('accepts an upload with %d bytes of memory', async (memory) => {
     const { status, body } = await answerOf(host, memory)
     expect([status, JSON.parse(body)]).toEqual([200, { text: hash }])
   })
 })
 
-test.each(everyHost.filter(({ name }) => eaters.test(name)))('$name says where the gateway belongs', async (host) => {
-  const { status, body } = await answerOf(host, 1_000)
-  expect(status).toBe(400)
-  expect(body).toContain('Mount the gateway before')
-})
+test.each(everyHost.filter(({ name }) => consumers.test(name)))(
+  '$name: the error says where to mount the gateway',
+  async (host) => {
+    const { status, body } = await answerOf(host, 1_000)
+    expect(status).toBe(400)
+    expect(body).toContain('Mount the gateway before')
+  },
+)

@@ -1,4 +1,4 @@
-/** Two workers behind one port. Told to roll, it replaces one after the other, as a deploy does. */
+/** Two workers behind one port. On the message `roll` it replaces them one by one, as a rolling deploy does. */
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'

@@ -1,4 +1,4 @@
-/** A cluster of two workers under load, rolled again and again. */
+/** Rolling deploys of a cluster of two workers under load. */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { Agent, createServer, request } from 'node:http'
@@ -9,18 +9,18 @@ import OpenAI from 'openai'
 export interface Rolling {
   readonly host: 'express' | 'koa'
   readonly rolls: number
-  /** Requests of each client between the beginnings of two rolls, at least; more if a roll takes longer. */
+  /** Minimum number of requests per client and roll; more if a roll takes longer. */
   readonly requests: number
   readonly perSecond: number
   readonly idleMs: number
 }
 
 export interface Rolled {
-  /** Of the official client, which tries again by default. */
+  /** The official client, which retries by default. */
   readonly official: { readonly sent: number; readonly failed: string[] }
-  /** Of one that never tries again. */
+  /** A client that never retries. */
   readonly plain: { readonly sent: number; readonly failed: string[] }
-  /** Exit codes of the workers that were replaced. */
+  /** Exit codes of the replaced workers. */
   readonly codes: unknown[]
 }
 
@@ -46,7 +46,7 @@ export async function roll({ host, rolls, requests, perSecond, idleMs }: Rolling
   const client = new OpenAI({ baseURL: `${url}/ai/v1`, apiKey: 'sk-demo' })
   const agent = new Agent({ keepAlive: true })
   const calls: Promise<void>[] = []
-  const made = (count: { sent: number; failed: string[] }, call: Promise<unknown>) => {
+  const track = (count: { sent: number; failed: string[] }, call: Promise<unknown>) => {
     count.sent++
     calls.push(call.then(ignore, (error: unknown) => void count.failed.push(String(error))))
   }
@@ -58,8 +58,8 @@ export async function roll({ host, rolls, requests, perSecond, idleMs }: Rolling
         codes.push(...(message as { rolled: unknown[] }).rolled)
       })
       for (let index = 0; index < requests || codes.length === before; index++) {
-        made(official, ask(client, index))
-        made(plain, index % 3 === 0 ? get(agent, `${url}/own`) : post(agent, `${url}/ai/v1/chat/completions`, index))
+        track(official, ask(client, index))
+        track(plain, index % 3 === 0 ? get(agent, `${url}/own`) : post(agent, `${url}/ai/v1/chat/completions`, index))
         await pause(1000 / perSecond)
       }
       await ended
@@ -76,7 +76,7 @@ export async function roll({ host, rolls, requests, perSecond, idleMs }: Rolling
 
 const messages = (count: number) => [{ role: 'user' as const, content: `Count from 1 to ${count}` }]
 
-/** A whole answer, or a stream of up to a second. */
+/** A non-streaming response, or a stream of up to one second. */
 async function ask(client: OpenAI, index: number): Promise<void> {
   const body = { model: 'demo', messages: messages(1 + (index % 50)) }
   if (index % 2 === 0) return void (await client.chat.completions.create(body))
@@ -84,7 +84,7 @@ async function ask(client: OpenAI, index: number): Promise<void> {
   for await (const chunk of await client.chat.completions.create({ ...body, stream: true })) {
     finished ||= chunk.choices[0]?.finish_reason === 'stop'
   }
-  if (!finished) throw new Error('the stream has no end')
+  if (!finished) throw new Error('the stream was truncated')
 }
 
 const get = (agent: Agent, url: string) => send(agent, url, undefined)
@@ -95,13 +95,13 @@ const post = (agent: Agent, url: string, index: number) =>
 function send(agent: Agent, url: string, body: string | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: 'Bearer sk-demo', 'content-type': 'application/json' }
-    const asked = request(url, { agent, headers, method: body === undefined ? 'GET' : 'POST' }, (answer) => {
+    const sent = request(url, { agent, headers, method: body === undefined ? 'GET' : 'POST' }, (answer) => {
       answer.resume()
       answer.on('error', reject)
       answer.on('end', () => (answer.statusCode === 200 ? resolve() : reject(new Error(`status ${answer.statusCode}`))))
     })
-    asked.on('error', reject)
-    asked.end(body)
+    sent.on('error', reject)
+    sent.end(body)
   })
 }
 

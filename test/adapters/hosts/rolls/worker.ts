@@ -1,4 +1,4 @@
-/** A worker of the cluster: the gateway and a page of the host's own, ended as the readme advises. */
+/** A worker of the cluster: the gateway and a route of the host, with the shutdown that the readme recommends. */
 import express from 'express'
 import Koa from 'koa'
 import type { Server } from 'node:http'

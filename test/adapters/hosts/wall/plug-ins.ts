@@ -1,14 +1,14 @@
-/** Plug-ins that break their contracts in every way we could think of, and what the client is to see of it. */
+/** Plug-ins that break their contracts in many ways, and the responses that clients may get. */
 import { GatewayError, type Exchange, type GatewayOptions } from 'modelhatch'
 
 export interface Misbehaviour {
   readonly name: string
   readonly options: Partial<GatewayOptions>
-  /** What is asked for. Default: a chat, streamed and whole. */
+  /** The path of the request. Default: a chat, streamed and non-streaming. */
   readonly target?: '/v1/models' | '/v1/models/small'
-  /** Statuses that are fine; 200 means a whole answer, or a stream that ends as it should. */
+  /** Allowed statuses. 200 means a complete response or a stream that ends correctly. */
   readonly fine: readonly number[]
-  /** The answer may never end: it is the client who gives up. */
+  /** The response may never end: the client gives up. */
   readonly endless?: boolean
 }
 
@@ -16,7 +16,7 @@ const never = new Promise<never>(() => undefined)
 const evil = () => {
   throw new Error('sk-secret evil')
 }
-const evilNothing = () => {
+const throwsUndefined = () => {
   throw undefined
 }
 const untouchable: unknown = new Proxy(
@@ -28,34 +28,34 @@ const untouchable: unknown = new Proxy(
     getPrototypeOf: evil,
   },
 )
-// oxlint-disable-next-line unicorn/no-thenable -- this is meant
+// oxlint-disable-next-line unicorn/no-thenable -- intended
 const thenable = { then: (_: unknown, reject: (reason: unknown) => void) => reject(new Error('sk-secret evil')) }
 const throwing = { get: evil, enumerable: true }
 const trap = Object.defineProperties({}, { hash: throwing, account: throwing, id: throwing, name: throwing })
 const cyclic: Record<string, unknown> = {}
 cyclic['self'] = cyclic
 
-/** Ways in which any function of a plug-in can fail. */
+/** Ways in which a function of a plug-in can fail. */
 const failures: Readonly<Record<string, () => unknown>> = {
   throws: evil,
-  'throws nothing': evilNothing,
+  'throws undefined': throwsUndefined,
   rejects: () => Promise.reject(new Error('sk-secret evil')),
-  'rejects with nothing': () => Promise.reject(undefined),
-  'rejects with what cannot be touched': () => Promise.reject(untouchable),
+  'rejects with undefined': () => Promise.reject(undefined),
+  'rejects with an object that throws on access': () => Promise.reject(untouchable),
   'never answers': () => never,
-  'gives what rejects when it is awaited': () => thenable,
+  'returns a thenable that rejects': () => thenable,
 }
 
-/** Answers of a shape that nobody promised. */
+/** Return values of wrong types. */
 const shapes: Readonly<Record<string, unknown>> = {
   null: null,
   'a number': 7,
-  'a text': 'yes',
+  'a string': 'yes',
   true: true,
   'an empty object': {},
   'an empty list': [],
   'an object that throws': trap,
-  'an object that points at itself': cyclic,
+  'a cyclic object': cyclic,
 }
 
 function table(part: string, fine: readonly number[], optionsFor: (answer: () => unknown) => Partial<GatewayOptions>) {
@@ -66,7 +66,7 @@ function table(part: string, fine: readonly number[], optionsFor: (answer: () =>
       fine,
     })),
     ...Object.entries(shapes).map(([name, value]) => ({
-      name: `${part} gives ${name}`,
+      name: `${part} returns ${name}`,
       options: optionsFor(() => value),
       fine,
     })),
@@ -78,12 +78,12 @@ const goodKey = { id: 'k', prefix: '', account: 'a', group: 'default', createdAt
 const keyStores: Misbehaviour[] = [
   ...table('a key store', [401, 503], (answer) => ({ keys: {}, storage: { keys: { find: () => answer() as never } } })),
   {
-    name: 'a key store gives the record of another key',
+    name: 'a key store returns the record of another key',
     options: { keys: {}, storage: { keys: { find: () => ({ ...goodKey, hash: '0'.repeat(64) }) } } },
     fine: [401, 503],
   },
   {
-    name: 'a key store gives a record without account and group',
+    name: 'a key store returns a record without account and group',
     options: { keys: {}, storage: { keys: { find: (hash: string) => ({ hash }) as never } } },
     fine: [401, 503],
   },
@@ -92,12 +92,12 @@ const keyStores: Misbehaviour[] = [
 const authenticators: Misbehaviour[] = [
   ...table('authenticate()', [401, 503], (answer) => ({ authenticate: () => answer() as never })),
   {
-    name: 'authenticate() gives a caller of the wrong types',
+    name: 'authenticate() returns a caller with fields of wrong types',
     options: { authenticate: () => ({ account: 1, group: {} }) as never },
     fine: [401, 503],
   },
   {
-    name: 'authenticate() tampers with the exchange',
+    name: 'authenticate() modifies the exchange',
     options: {
       authenticate(exchange: Exchange) {
         for (const name of Object.keys(exchange)) Reflect.set(exchange, name, null)
@@ -109,14 +109,14 @@ const authenticators: Misbehaviour[] = [
 ]
 
 const registries: Misbehaviour[] = [
-  ...table('a registry, asked for a model,', [404, 500, 503], (answer) => ({
+  ...table('a registry, finding a model,', [404, 500, 503], (answer) => ({
     models: { find: () => answer() as never, list: () => [] },
   })),
-  ...table('a registry, asked for its list,', [200, 500, 503], (answer) => ({
+  ...table('a registry, listing its models,', [200, 500, 503], (answer) => ({
     models: { find: () => undefined, list: () => answer() as never },
   })).map((each) => ({ ...each, target: '/v1/models' as const })),
   {
-    name: 'a registry gives a model whose deployments are nobody’s',
+    name: 'a registry returns a model whose deployments have no provider',
     options: {
       models: {
         find: () => ({ id: 'small', created: 0, ownedBy: '', deployments: [null, {}, { provider: null }] }) as never,
@@ -127,7 +127,7 @@ const registries: Misbehaviour[] = [
   },
 ]
 
-/** An answer to a chat that begins well. */
+/** A chat response that begins correctly. */
 async function* beginning() {
   yield { choices: [{ index: 0, delta: { content: 'Hello' } }] }
 }
@@ -136,7 +136,7 @@ function iterator(next: () => unknown, more: object = {}): AsyncIterable<never> 
   return { [Symbol.asyncIterator]: () => ({ next, ...more }) as never }
 }
 
-/** Goes on badly after its first words, and then has nothing more to say. */
+/** A chat response with valid first content, then one step that `next` decides, then the end. */
 function afterwards(next: () => unknown, more: object = {}): () => AsyncIterable<never> {
   return () => {
     const first = { value: { choices: [{ index: 0, delta: { content: 'Hello' } }] }, done: false }
@@ -148,26 +148,26 @@ function afterwards(next: () => unknown, more: object = {}): () => AsyncIterable
 const once = (value: unknown) => () => Promise.resolve({ value, done: false })
 
 const answers: Readonly<Record<string, () => unknown>> = {
-  ...Object.fromEntries(Object.entries(shapes).map(([name, value]) => [`gives ${name}`, () => value])),
+  ...Object.fromEntries(Object.entries(shapes).map(([name, value]) => [`returns ${name}`, () => value])),
   ...failures,
-  'gives an iterator of nothing': () => ({ [Symbol.asyncIterator]: () => undefined }),
-  'gives an iterator that throws': () => ({ [Symbol.asyncIterator]: evil }),
-  'gives a step that is none': () => iterator(() => Promise.resolve(undefined)),
+  'returns an iterable without an iterator': () => ({ [Symbol.asyncIterator]: () => undefined }),
+  'returns an iterable that throws': () => ({ [Symbol.asyncIterator]: evil }),
+  'returns an iterator whose step is undefined': () => iterator(() => Promise.resolve(undefined)),
   'throws in a step': () => iterator(evil),
   'yields null': () => iterator(once(null)),
-  'yields what cannot be touched': () => iterator(once(untouchable)),
-  'ends before it has begun': () => iterator(() => Promise.resolve({ value: undefined, done: true })),
-  'throws after the first words': afterwards(evil),
-  'throws nothing after the first words': afterwards(() => Promise.reject(undefined)),
-  'yields null after the first words': afterwards(once(null)),
-  'yields what is no JSON after the first words': afterwards(once({ choices: [{ index: 0, delta: { content: 7n } }] })),
-  'yields itself after the first words': afterwards(once({ choices: [cyclic] })),
-  'falls silent after the first words': afterwards(() => never),
-  'throws when it is to stop': afterwards(() => Promise.resolve({ value: undefined, done: true }), { return: evil }),
-  'hangs when it is to stop': afterwards(evil, { return: () => never }),
-  'gives nonsense when it is to stop': afterwards(evil, { return: () => 7 }),
-  'is late by some steps': afterwards(() => new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 1))),
-  'throws an error with headers that would split the answer': () => {
+  'yields an object that throws on access': () => iterator(once(untouchable)),
+  'ends without content': () => iterator(() => Promise.resolve({ value: undefined, done: true })),
+  'throws after the first content': afterwards(evil),
+  'throws undefined after the first content': afterwards(() => Promise.reject(undefined)),
+  'yields null after the first content': afterwards(once(null)),
+  'yields a bigint after the first content': afterwards(once({ choices: [{ index: 0, delta: { content: 7n } }] })),
+  'yields a cyclic object after the first content': afterwards(once({ choices: [cyclic] })),
+  'falls silent after the first content': afterwards(() => never),
+  'throws when it is stopped': afterwards(() => Promise.resolve({ value: undefined, done: true }), { return: evil }),
+  'hangs when it is stopped': afterwards(evil, { return: () => never }),
+  'returns a number when it is stopped': afterwards(evil, { return: () => 7 }),
+  'fails asynchronously': afterwards(() => new Promise((_, reject) => setTimeout(() => reject(new Error('late')), 1))),
+  'throws an error with headers that would split the response': () => {
     const headers = {
       'x-evil': 'a\r\nset-cookie: b',
       'content-length': '1',
@@ -176,18 +176,18 @@ const answers: Readonly<Record<string, () => unknown>> = {
     }
     throw new GatewayError('server_error', { headers, retryAfterMs: NaN })
   },
-  'throws an error with a status that is none': () => {
+  'throws an error with an invalid status': () => {
     throw Object.assign(new GatewayError('server_error'), { status: 7, toJSON: evil })
   },
-  'throws an imitation of our errors': () => {
+  'throws an imitation of a GatewayError': () => {
     throw { name: 'GatewayError', code: 'server_error', status: 200, message: untouchable, headers: 7 }
   },
-  'throws what cannot be touched': () => {
+  'throws an object that throws on access': () => {
     throw untouchable
   },
-  'gives a completion without choices': () => ({ id: 'x', choices: null }),
-  'gives an answer and goes on rejecting': () => {
-    const rejected = Promise.reject(new Error('nobody waits for this'))
+  'returns a completion without choices': () => ({ id: 'x', choices: null }),
+  'returns a response and rejects another promise': () => {
+    const rejected = Promise.reject(new Error('this promise is not awaited'))
     rejected.catch(() => undefined)
     return beginning()
   },
@@ -195,7 +195,7 @@ const answers: Readonly<Record<string, () => unknown>> = {
 
 const providers: Misbehaviour[] = Object.entries(answers).map(([name, chat]) => ({
   name: `a provider ${name}`,
-  endless: name === 'falls silent after the first words',
+  endless: name === 'falls silent after the first content',
   options: {
     models: { small: { name: 'evil', chat: () => chat() as never } },
     ...(/never|silent/.test(name) && { timeouts: { firstContentMs: 200 } }),
@@ -204,12 +204,12 @@ const providers: Misbehaviour[] = Object.entries(answers).map(([name, chat]) => 
 }))
 
 const hooks: Misbehaviour[] = Object.entries(failures).map(([name, receipt]) => ({
-  name: `the hook for receipts ${name}`,
+  name: `the receipt hook ${name}`,
   options: { hooks: { receipt: () => receipt() as never } },
   fine: [200],
 }))
 
-const accountants: Misbehaviour[] = [
+const otherStores: Misbehaviour[] = [
   ...table('a limit store', [200, 429, 500, 503], (answer) => ({
     groups: { default: { models: '*' as const, rate: { requests: '1000/min' } } },
     storage: {
@@ -229,5 +229,5 @@ export const misbehaviours: readonly Misbehaviour[] = [
   ...registries,
   ...providers,
   ...hooks,
-  ...accountants,
+  ...otherStores,
 ]

@@ -1,4 +1,4 @@
-/** What a library must leave in a process as it found it. */
+/** The state of a process that a library must not change. */
 import { EventEmitter } from 'node:events'
 
 export interface ProcessState {
@@ -20,13 +20,13 @@ export function stateOf(): ProcessState {
     environment: { ...process.env },
     title: process.title,
     folder: process.cwd(),
-    // Unref'ed timers are not among them: what matters here is whether the process would go on by itself.
+    // Without unref'ed timers, because these do not keep the process alive.
     resources: process.getActiveResourcesInfo().filter((name) => !/Pipe|TTY|Immediate|FSReq/.test(name)),
     ...(Object.fromEntries([...listeners, ...prototypes]) as object),
   }
 }
 
-/** What of the state is not as it was. */
+/** The parts of the state that differ. */
 export function changes(before: ProcessState, after: ProcessState): Record<string, unknown> {
   const changed = Object.keys(before).filter((name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]))
   return Object.fromEntries(changed.map((name) => [name, difference(before[name], after[name])]))
@@ -34,5 +34,8 @@ export function changes(before: ProcessState, after: ProcessState): Record<strin
 
 function difference(before: unknown, after: unknown): unknown {
   if (!Array.isArray(before) || !Array.isArray(after)) return { before, after }
-  return { gone: before.filter((each) => !after.includes(each)), new: after.filter((each) => !before.includes(each)) }
+  return {
+    removed: before.filter((each) => !after.includes(each)),
+    added: after.filter((each) => !before.includes(each)),
+  }
 }

@@ -1,4 +1,4 @@
-/** Who leaves, when, and what it pays: the same through every host. */
+/** What a client that disconnects is charged, by the moment it does: the same through every host. */
 import { request, type ServerResponse } from 'node:http'
 import { connect } from 'node:http2'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,20 +10,20 @@ import { plainHosts, type RunningHost } from './hosts.ts'
 
 const words = ['Once ', 'upon ', 'a ', 'time ']
 const body = JSON.stringify({ ...question, stream: true })
-/** Tokens of the question, as the gateway estimates them. */
-const asked = Math.ceil(Buffer.byteLength(body) / 4)
+/** Tokens of the prompt, as the gateway estimates them. */
+const promptTokens = Math.ceil(Buffer.byteLength(body) / 4)
 const counted = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 }
 const usageFrame = `data: ${JSON.stringify({ choices: [], usage: counted })}\n\n`
 const endFrame = `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] })}\n\n`
 
 interface Moment {
   readonly name: string
-  /** What the vendor has written by then. */
+  /** The frames that the vendor has sent by then. */
   readonly frames: readonly string[]
   readonly whole?: boolean
-  /** What the client waits for before it leaves. */
+  /** What the client waits for before it disconnects. */
   readonly seen: string
-  /** What the receipt has to say, a micro-unit a token. */
+  /** The expected receipt, at one micro-unit per token. */
   readonly charged: { readonly cost: number; readonly basis: string; readonly outcome: string }
 }
 
@@ -31,20 +31,25 @@ const cancelled = (basis: string, cost: number) => ({ basis, cost, outcome: 'can
 
 const moments: readonly Moment[] = [
   {
-    name: 'after the first word',
+    name: 'after the first content',
     frames: words.slice(0, 1).map(frame),
     seen: 'Once ',
-    charged: cancelled('delivered', asked + 2),
+    charged: cancelled('delivered', promptTokens + 2),
   },
-  { name: 'after four words', frames: words.map(frame), seen: 'time ', charged: cancelled('delivered', asked + 5) },
   {
-    name: 'when the vendor has counted',
+    name: 'after four words',
+    frames: words.map(frame),
+    seen: 'time ',
+    charged: cancelled('delivered', promptTokens + 5),
+  },
+  {
+    name: 'after the vendor has reported usage',
     frames: [...words.map(frame), endFrame, usageFrame, frame('late ')],
     seen: '"finish_reason":"stop"',
     charged: cancelled('reported', 30),
   },
   {
-    name: 'when everything was said',
+    name: 'after the whole response',
     frames: [...words.map(frame), endFrame, usageFrame, 'data: [DONE]\n\n'],
     whole: true,
     seen: '[DONE]',
@@ -54,10 +59,10 @@ const moments: readonly Moment[] = [
 
 interface Reading {
   until(text: string): Promise<unknown>
-  leave(): unknown
+  disconnect(): unknown
 }
 
-/** One way to get an answer, and to leave it. */
+/** One way to read a response, and to disconnect. */
 interface Way {
   readonly name: string
   ask(): Promise<Reading>
@@ -88,12 +93,12 @@ const hostWays: readonly Way[] = plainHosts.map((host, index) => ({
   },
 }))
 
-/** In one process with the gateway there are two ways to leave. */
+/** In the gateway's own process there are two ways to disconnect. */
 const fetchWays: readonly Way[] = (['request.signal', 'reader.cancel()'] as const).map((name) => ({
   name: `${name}, fetch in one process`,
   async ask() {
-    const left = new AbortController()
-    const init = { method: 'POST', headers: jsonHeaders, body, signal: left.signal }
+    const client = new AbortController()
+    const init = { method: 'POST', headers: jsonHeaders, body, signal: client.signal }
     const response = await mount(hosted.gateway)(new Request(`http://host${target}`, init))
     const reader = (response.body as ReadableStream<Uint8Array>).getReader()
     let text = ''
@@ -101,11 +106,11 @@ const fetchWays: readonly Way[] = (['request.signal', 'reader.cancel()'] as cons
       async until(part) {
         while (!text.includes(part)) {
           const { done, value } = await reader.read()
-          if (done) throw new Error(`the answer ended early: ${text}`)
+          if (done) throw new Error(`the response ended early: ${text}`)
           text += Buffer.from(value).toString()
         }
       },
-      leave: () => (name === 'request.signal' ? left.abort() : void reader.cancel()),
+      disconnect: () => (name === 'request.signal' ? client.abort() : void reader.cancel()),
     }
   },
 }))
@@ -119,7 +124,7 @@ afterAll(async () => {
   await hosted.close()
 })
 
-/** Resolves with the receipt of the call under way. */
+/** Resolves with the receipt of the running request. */
 async function nextReceipt(): Promise<Receipt> {
   while (receipts.length === 0) await new Promise<void>((resolve) => (wake = resolve))
   return receipts.shift() as Receipt
@@ -149,20 +154,24 @@ const raw = (host: RunningHost) => {
 }
 
 test.each(plainHosts.map(({ name }, index) => ({ name, index })))(
-  'a client that leaves before the first word pays for its question, $name',
+  'a client that disconnects before the first content pays for its prompt, $name',
   async ({ index }) => {
-    const asking = Promise.withResolvers<void>()
-    hosted.vendor.reply = () => asking.resolve()
-    const leave = raw(running[index] as RunningHost)
-    await asking.promise
-    leave()
+    const called = Promise.withResolvers<void>()
+    hosted.vendor.reply = () => called.resolve()
+    const disconnect = raw(running[index] as RunningHost)
+    await called.promise
+    disconnect()
     const { outcome, charge } = await nextReceipt()
-    expect([outcome, charge?.basis, Math.round(Number(charge?.cost) * 1e6)]).toEqual(['cancelled', 'sent', asked])
+    expect([outcome, charge?.basis, Math.round(Number(charge?.cost) * 1e6)]).toEqual([
+      'cancelled',
+      'sent',
+      promptTokens,
+    ])
   },
 )
 
-describe.each([...hostWays, ...fetchWays])('a client that leaves by $name', (way) => {
-  test.each(moments)('$name pays $charged.cost on the basis $charged.basis', async (moment) => {
+describe.each([...hostWays, ...fetchWays])('a client that disconnects by $name', (way) => {
+  test.each(moments)('$name is charged $charged.cost on the basis "$charged.basis"', async (moment) => {
     const { frames, whole, seen, charged } = moment
     const answering = Promise.withResolvers<ServerResponse>()
     hosted.vendor.reply = (_, response) => {
@@ -173,7 +182,7 @@ describe.each([...hostWays, ...fetchWays])('a client that leaves by $name', (way
     }
     const answer = await way.ask()
     await answer.until(seen)
-    answer.leave()
+    answer.disconnect()
     const receipt = await nextReceipt()
     expect({
       outcome: receipt.outcome,
