@@ -6,13 +6,13 @@
 import { type ProviderError, tryNext } from './failure.ts'
 
 /** Choices per response. */
-export const mostChoices = 10_000
+export const maxChoices = 10_000
 /** Tool calls per choice. */
-export const mostToolCalls = 1_000
+export const maxToolCalls = 1_000
 /** Events per stream. */
-export const mostEvents = 1_000_000
+export const maxEvents = 1_000_000
 /** Lines per event. */
-export const mostLines = 10_000
+export const maxLines = 10_000
 
 /** Upper bounds for one JSON text. */
 export interface StructureBounds {

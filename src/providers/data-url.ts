@@ -8,7 +8,7 @@ export interface InlineData {
 }
 
 /** Maximum number of characters before the comma. */
-const longestHead = 1_000
+const maxHeadLength = 1_000
 
 /**
  * Parses `data:[type][;name=value …][;base64],data`; undefined if it is not a data URL. Accepts what clients send: any
@@ -16,7 +16,7 @@ const longestHead = 1_000
  */
 export function readDataUrl(url: string): InlineData | undefined {
   if (!/^data:/i.test(url)) return undefined
-  const comma = url.slice(0, longestHead).indexOf(',')
+  const comma = url.slice(0, maxHeadLength).indexOf(',')
   if (comma < 0) return undefined
   const [type = '', ...parameters] = url.slice(5, comma).split(';')
   const mediaType = type.trim().toLowerCase() || 'text/plain'

@@ -1,5 +1,5 @@
 /** Reads the events of one stream from its frames, and enforces the bounds on them. */
-import { mostEvents, mostLines, requireBounded, tooMany } from './answer-bounds.ts'
+import { maxEvents, maxLines, requireBounded, tooMany } from './answer-bounds.ts'
 import { retrySame } from './failure.ts'
 import { eventIn, type VendorEvent } from './framing.ts'
 
@@ -12,7 +12,7 @@ export class EventReader {
    * then end the stream normally.
    */
   read(frame: string): VendorEvent | undefined {
-    if (++this.#events > mostEvents) throw tooMany('events', mostEvents)
+    if (++this.#events > maxEvents) throw tooMany('events', maxEvents)
     requireFewLines(frame)
     const event = eventIn(frame)
     if (event === undefined ? isStray(frame) : hasErrorField(frame)) {
@@ -24,10 +24,10 @@ export class EventReader {
 }
 
 function requireFewLines(frame: string): void {
-  if (frame.length <= mostLines) return
+  if (frame.length <= maxLines) return
   let at = -1
   for (let lines = 0; (at = frame.indexOf('\n', at + 1)) >= 0; lines++) {
-    if (lines === mostLines) throw tooMany('lines in one event', mostLines)
+    if (lines === maxLines) throw tooMany('lines in one event', maxLines)
   }
 }
 

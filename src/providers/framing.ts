@@ -13,7 +13,7 @@ const carriageReturn = 0x0d
 const mark = [0xef, 0xbb, 0xbf]
 
 /** Large enough for an inline image. */
-const longestFrame = 16 * 1024 * 1024
+const maxFrameBytes = 16 * 1024 * 1024
 
 /**
  * Splits an event stream at its blank lines, by the rules of the WHATWG: one byte order mark is skipped, and lines end
@@ -25,11 +25,11 @@ export class Framer {
   #marked = 0
   #afterReturn = false
   /** The incomplete next frame: the first `#size` bytes. */
-  #held: Buffer = Buffer.alloc(0)
+  #pending: Buffer = Buffer.alloc(0)
   #size = 0
 
   /** `limit`: maximum size of one frame, in bytes. Default 16 MiB. */
-  constructor(limit: number = longestFrame) {
+  constructor(limit: number = maxFrameBytes) {
     this.#limit = limit
   }
 
@@ -38,13 +38,13 @@ export class Framer {
     const piece = this.#withoutReturns(this.#marked < 0 ? bytes : this.#withoutMark(bytes))
     const end = this.#endOfFrames(piece)
     if (end === 0) {
-      this.#hold(piece)
+      this.#keep(piece)
       return undefined
     }
     const whole = end === piece.length ? piece : piece.subarray(0, end)
-    const frames = this.#size === 0 ? whole : Buffer.concat([this.#held.subarray(0, this.#size), whole])
+    const frames = this.#size === 0 ? whole : Buffer.concat([this.#pending.subarray(0, this.#size), whole])
     this.#size = 0
-    if (end < piece.length) this.#hold(piece.subarray(end))
+    if (end < piece.length) this.#keep(piece.subarray(end))
     return frames
   }
 
@@ -53,24 +53,24 @@ export class Framer {
     if (piece[piece.length - 1] === lineFeed && piece[piece.length - 2] === lineFeed) return piece.length
     const last = piece.lastIndexOf('\n\n')
     if (last >= 0) return last + 2
-    const straddles = piece[0] === lineFeed && this.#size > 0 && this.#held[this.#size - 1] === lineFeed
+    const straddles = piece[0] === lineFeed && this.#size > 0 && this.#pending[this.#size - 1] === lineFeed
     return straddles ? 1 : 0
   }
 
   /** The bytes after the last complete frame. By the standard they are not an event. */
   rest(): string {
-    return this.#held.toString('utf8', 0, this.#size)
+    return this.#pending.toString('utf8', 0, this.#size)
   }
 
-  #hold(piece: Buffer): void {
+  #keep(piece: Buffer): void {
     const size = this.#size + piece.length
     if (size > this.#limit) throw tryNext(new Error(`the vendor sent an event larger than ${this.#limit} bytes`))
-    if (size > this.#held.length) {
-      const larger = Buffer.allocUnsafe(Math.max(size, this.#held.length * 2))
-      this.#held.copy(larger, 0, 0, this.#size)
-      this.#held = larger
+    if (size > this.#pending.length) {
+      const larger = Buffer.allocUnsafe(Math.max(size, this.#pending.length * 2))
+      this.#pending.copy(larger, 0, 0, this.#size)
+      this.#pending = larger
     }
-    piece.copy(this.#held, this.#size)
+    piece.copy(this.#pending, this.#size)
     this.#size = size
   }
 

@@ -170,7 +170,7 @@ function sentParam(param: string | undefined, sent: VendorFault['sent']): string
  */
 export function waitOf(header: (name: string) => string | undefined, now: number = Date.now()): number | undefined {
   const exact = numberOf(header('retry-after-ms'))
-  if (exact !== undefined && exact > 0) return Math.min(exact, longestWaitMs)
+  if (exact !== undefined && exact > 0) return Math.min(exact, maxWaitMs)
   const text = header('retry-after')
   if (text === undefined) return undefined
   const seconds = numberOf(text)
@@ -178,10 +178,10 @@ export function waitOf(header: (name: string) => string | undefined, now: number
   // Zero, or a date that is past because the clocks differ, becomes one second: never a tight loop.
   return Number.isNaN(wait) || (seconds !== undefined && seconds < 0)
     ? undefined
-    : Math.min(Math.max(wait, 1_000), longestWaitMs)
+    : Math.min(Math.max(wait, 1_000), maxWaitMs)
 }
 
-const longestWaitMs = 300_000
+const maxWaitMs = 300_000
 
 function numberOf(text: string | undefined): number | undefined {
   return text !== undefined && /^\s*-?\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined

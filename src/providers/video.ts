@@ -63,6 +63,7 @@ export interface VideoContext {
 /** The status of a video job. */
 export type VideoStatus =
   | {
+      /** `pending`: the job waits to start. `processing`: it has started. */
       readonly state: 'pending' | 'processing'
       /** In percent, 0 to 100. */
       readonly progress?: number
@@ -70,6 +71,7 @@ export type VideoStatus =
       readonly operation?: Json
     }
   | {
+      /** The video is finished. */
       readonly state: 'completed'
       /** Where clients can download the video without credentials. Absent if only `content` can. */
       readonly url?: string
@@ -79,6 +81,7 @@ export type VideoStatus =
       readonly operation?: Json
     }
   | {
+      /** The job has failed and will not continue. */
       readonly state: 'failed'
       /** A message for the client, in the provider's own words rather than the vendor's. */
       readonly error: string

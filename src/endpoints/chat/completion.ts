@@ -1,5 +1,5 @@
 import { readUsage } from '../../wire/counts.ts'
-import { mostChoices, mostToolCalls, tooMany } from '../../providers/answer-bounds.ts'
+import { maxChoices, maxToolCalls, tooMany } from '../../providers/answer-bounds.ts'
 import { retrySame } from '../../providers/failure.ts'
 import type { AssistantMessage, ChatCompletion, Choice, ToolCall } from '../../wire/chat.ts'
 import { finishOf, partsOf } from './choice.ts'
@@ -13,7 +13,7 @@ export function completionOf(raw: ChatCompletion, fallback: AnswerHead, renamed:
   if (!Array.isArray(raw.choices) || raw.choices.length === 0 || raw.choices.some((choice) => !isObject(choice))) {
     throw retrySame(new Error('the response of the vendor has no choices'))
   }
-  if (raw.choices.length > mostChoices) throw tooMany('choices', mostChoices)
+  if (raw.choices.length > maxChoices) throw tooMany('choices', maxChoices)
   const changes: Record<string, unknown> = {}
   if (!raw.id) changes['id'] = fallback.id
   if (raw.object !== 'chat.completion') changes['object'] = 'chat.completion'
@@ -61,7 +61,7 @@ function messageOf(raw: AssistantMessage): AssistantMessage {
 /** The same list if nothing has to change. */
 function callsOf(raw: unknown): readonly ToolCall[] {
   if (!Array.isArray(raw)) throw noShape('tool_calls')
-  if (raw.length > mostToolCalls) throw tooMany('tool calls', mostToolCalls)
+  if (raw.length > maxToolCalls) throw tooMany('tool calls', maxToolCalls)
   const taken = new Set<string>()
   const calls = raw.map((call) => callOf(requireRecord(call, 'call') as unknown as ToolCall, taken))
   return calls.some((call, index) => call !== raw[index]) ? calls : raw

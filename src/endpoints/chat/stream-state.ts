@@ -1,5 +1,5 @@
 import { readUsage } from '../../wire/counts.ts'
-import { mostChoices, tooMany } from '../../providers/answer-bounds.ts'
+import { maxChoices, tooMany } from '../../providers/answer-bounds.ts'
 import type { ChatChunk, ChunkChoice } from '../../wire/chat.ts'
 import type { Usage } from '../../wire/usage.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
@@ -37,7 +37,7 @@ export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
     const choices = chunk.choices ?? []
     if (choices.length > 0 || chunk.id) this.#head ??= this.#headOf(chunk)
     if (choices.length === 0) return []
-    if (choices.length > mostChoices) throw tooMany('pieces in one event', mostChoices)
+    if (choices.length > maxChoices) throw tooMany('pieces in one event', maxChoices)
     this.#fingerprint = chunk['system_fingerprint'] ?? this.#fingerprint
     const { usage: _, choices: __, id: ___, created: ____, model: _____, ...rest } = chunk
     return choices
@@ -83,7 +83,7 @@ export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
   #stateOf(index: number): ChoiceState {
     let state = this.#choices.get(index)
     if (state === undefined) {
-      if (this.#choices.size === mostChoices) throw tooMany('choices', mostChoices)
+      if (this.#choices.size === maxChoices) throw tooMany('choices', maxChoices)
       this.#choices.set(index, (state = new ChoiceState(index)))
     }
     return state

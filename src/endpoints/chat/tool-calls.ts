@@ -1,7 +1,7 @@
 import { isJson } from '../../http/json.ts'
 import { JsonProgress } from '../../http/json-progress.ts'
 import { randomBytes } from 'node:crypto'
-import { mostToolCalls, tooMany } from '../../providers/answer-bounds.ts'
+import { maxToolCalls, tooMany } from '../../providers/answer-bounds.ts'
 import type { ToolCallDelta } from '../../wire/chat.ts'
 
 interface ToolCall {
@@ -48,7 +48,7 @@ export class ToolCalls {
       const key = String(raw.index ?? `at ${position}`)
       const open = this.#current.get(key)
       if (open !== undefined && !isAnother(open, piece)) return this.#continue(open, piece)
-      if (this.#calls.length === mostToolCalls) throw tooMany('tool calls', mostToolCalls)
+      if (this.#calls.length === maxToolCalls) throw tooMany('tool calls', maxToolCalls)
       const call = newCall(piece.kind)
       const waiting = this.#waiting().map((each) => this.#begin(each))
       this.#calls.push(call)

@@ -1,5 +1,5 @@
 import { readUsage } from '../../wire/counts.ts'
-import { mostChoices, tooMany } from '../../providers/answer-bounds.ts'
+import { maxChoices, tooMany } from '../../providers/answer-bounds.ts'
 import type { TextChunk, TextChunkChoice, TextFinishReason } from '../../wire/completions.ts'
 import type { Usage } from '../../wire/usage.ts'
 import { finishOf } from '../chat/choice.ts'
@@ -64,7 +64,7 @@ export class TextStreamState implements ChunkState<TextChunk, FullTextChunk> {
   #accept(raw: TextChunkChoice): TextChunkChoice[] {
     const { index = 0, text, logprobs = null, finish_reason: reason, ...rest } = raw
     if (this.#finished.get(index) === true) return []
-    if (this.#finished.size >= mostChoices && !this.#finished.has(index)) throw tooMany('choices', mostChoices)
+    if (this.#finished.size >= maxChoices && !this.#finished.has(index)) throw tooMany('choices', maxChoices)
     const finish = textFinishOf(reason)
     this.#finished.set(index, finish !== null)
     if (!text && !logprobs && finish === null) return []

@@ -5,11 +5,11 @@ import { hasChoice } from './strictness.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-const deepest = 4
+const maxDepth = 4
 /** Maximum number of branches to merge. Further ones appear only in the description. */
-const mostBranches = 200
+const maxBranches = 200
 /** Maximum length of a choice in the description, in characters. */
-const longestNote = 8_000
+const maxNoteLength = 8_000
 
 /**
  * Merges the branches into one object and describes the choice in its description. Returns the same schema if there is no
@@ -23,7 +23,7 @@ export function withoutChoice(schema: Schema): Schema {
   const notes = (Object.keys(words) as (keyof typeof words)[])
     .filter((name) => Array.isArray(choices[name]))
     .map((name) => `The input must fit ${words[name]} of these schemas: ${JSON.stringify(choices[name])}`)
-    .filter((note) => note.length <= longestNote)
+    .filter((note) => note.length <= maxNoteLength)
   const { properties, required } = new Joiner(schema).join(schema, 0)
   return {
     ...rest,
@@ -41,7 +41,7 @@ interface Shape {
 /** Collects all properties of a schema and its branches. One is required if the schema or all branches require it. */
 class Joiner {
   readonly #root: Schema
-  #left = mostBranches
+  #left = maxBranches
 
   constructor(root: Schema) {
     this.#root = root
@@ -62,7 +62,7 @@ class Joiner {
   }
 
   #branches(list: unknown, depth: number): Shape[] {
-    if (!Array.isArray(list) || depth === deepest) return []
+    if (!Array.isArray(list) || depth === maxDepth) return []
     const branches: Shape[] = []
     for (const each of list)
       if (isRecord(each) && this.#left-- > 0) branches.push(this.join(this.#resolved(each), depth + 1))

@@ -42,8 +42,8 @@ interface Needs {
   unions: number
 }
 
-const deepest = 50
-const mostSchemas = 2_000
+const maxDepth = 50
+const maxSchemas = 2_000
 
 /** Undefined if the vendor cannot enforce the schema, or only with another meaning. */
 function needsOf(root: Schema): Needs | undefined {
@@ -52,7 +52,7 @@ function needsOf(root: Schema): Needs | undefined {
   let count = 0
   const fits = (schema: unknown, depth: number): boolean => {
     if (!isRecord(schema)) return true
-    if (++count > mostSchemas || depth > deepest || isOpen(schema)) return false
+    if (++count > maxSchemas || depth > maxDepth || isOpen(schema)) return false
     const { type, properties, required, $ref: ref, items, prefixItems, anyOf, oneOf, allOf } = schema
     if (Array.isArray(type) || Array.isArray(anyOf) || Array.isArray(oneOf)) needs.unions++
     if (isRecord(properties)) {

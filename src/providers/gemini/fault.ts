@@ -21,7 +21,7 @@ const fields: Readonly<Record<string, string>> = {
   thinking_config: 'reasoning_effort',
 }
 
-const longestWaitMs = 300_000
+const maxWaitMs = 300_000
 
 export function readFault(fault: VendorFault): VendorFault {
   const { status, message, details } = isRecord(fault.error) ? fault.error : {}
@@ -49,7 +49,7 @@ function codeOf(status: unknown, reason: unknown, message: string): string | und
 /** Parses `34.4s` to milliseconds. */
 function waitOf(delay: unknown): number | undefined {
   const seconds = typeof delay === 'string' ? /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1] : undefined
-  return seconds === undefined ? undefined : Math.min(Math.max(Math.ceil(Number(seconds) * 1000), 1), longestWaitMs)
+  return seconds === undefined ? undefined : Math.min(Math.max(Math.ceil(Number(seconds) * 1000), 1), maxWaitMs)
 }
 
 function paramOf(message: string, sent: VendorFault['sent']): string | undefined {

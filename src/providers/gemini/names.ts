@@ -28,14 +28,14 @@ export class FunctionNames {
 
   #unused(name: string): string {
     let unused = name
-    for (let count = 2; this.#toClient.has(unused); count++) unused = `${name.slice(0, longest - 8)}_${count}`
+    for (let count = 2; this.#toClient.has(unused); count++) unused = `${name.slice(0, maxLength - 8)}_${count}`
     return unused
   }
 }
 
-const longest = 64
+const maxLength = 64
 
 function validName(name: string): string {
   const words = name.replaceAll(/[^\w.:-]/g, '_')
-  return (/^[A-Za-z_]/.test(words) ? words : `_${words}`).slice(0, longest)
+  return (/^[A-Za-z_]/.test(words) ? words : `_${words}`).slice(0, maxLength)
 }

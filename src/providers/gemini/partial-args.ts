@@ -5,10 +5,10 @@ import { isRecord } from '../reading/parts.ts'
 type Container = Record<string, unknown> | unknown[]
 
 /** Maximum index of a list item. */
-const longestList = 10_000
+const maxIndex = 10_000
 
 /** Maximum number of steps in a path: deeper arguments could not be serialised. */
-const deepest = 128
+const maxSteps = 128
 
 export class PartialArguments {
   readonly #root: Record<string, unknown> = newObject()
@@ -29,7 +29,7 @@ export class PartialArguments {
     for (let index = 0; index < steps.length; index++) {
       const step = steps[index] as string | number
       // An index beyond the end is ignored: it would create a sparse list.
-      if (typeof step === 'number' && (!Array.isArray(at) || step > at.length || step > longestList)) return
+      if (typeof step === 'number' && (!Array.isArray(at) || step > at.length || step > maxIndex)) return
       const last = index === steps.length - 1
       const now: unknown = read(at, step)
       if (last) return write(at, step, valueOf(piece, now))
@@ -59,7 +59,7 @@ function valueOf(piece: Record<string, unknown>, now: unknown): unknown {
 function stepsOf(path: string): (string | number)[] {
   const steps: (string | number)[] = []
   for (const [, name, index, quoted] of path.matchAll(/\.?([^.[\]]+)|\[(\d+)\]|\[['"]([^'"]*)['"]\]/g)) {
-    if (steps.length > deepest) throw tooMany('levels', deepest)
+    if (steps.length > maxSteps) throw tooMany('levels', maxSteps)
     if (index !== undefined) steps.push(Number(index))
     else if ((quoted ?? name) !== undefined && (quoted ?? name) !== '$') steps.push((quoted ?? name) as string)
   }

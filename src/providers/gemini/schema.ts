@@ -25,9 +25,9 @@ export function parametersSchema(schema: Schema): Schema | undefined {
 function refAlone(schema: Schema): Schema {
   const { $ref: ref } = schema
   if (ref === undefined || Object.keys(schema).every((name) => name.startsWith('$'))) return schema
-  const { $ref: _, ...beside } = schema
+  const { $ref: _, ...others } = schema
   // A second `anyOf` is not possible, so the other keywords are dropped.
-  return Array.isArray(beside['anyOf']) ? { $ref: ref } : { ...beside, anyOf: [{ $ref: ref }] }
+  return Array.isArray(others['anyOf']) ? { $ref: ref } : { ...others, anyOf: [{ $ref: ref }] }
 }
 
 /** Keywords whose value is an object of named schemas. */

@@ -1,5 +1,5 @@
 /** Parses one event of an OpenAI-style chat stream, and validates the parts that the gateway reads. */
-import { mostChoices, mostToolCalls, tooMany } from '../answer-bounds.ts'
+import { maxChoices, maxToolCalls, tooMany } from '../answer-bounds.ts'
 import { retrySame } from '../failure.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
 
@@ -39,7 +39,7 @@ function isKeepAlive(type: unknown): boolean {
 }
 
 function isChunk(value: unknown): value is ChatChunk {
-  return isRecord(value) && (isNone(value['choices']) || isListOf(value['choices'], isChoice, mostChoices))
+  return isRecord(value) && (isNone(value['choices']) || isListOf(value['choices'], isChoice, maxChoices))
 }
 
 function isChoice(value: unknown): boolean {
@@ -47,15 +47,15 @@ function isChoice(value: unknown): boolean {
 }
 
 function isDelta(value: unknown): boolean {
-  return isRecord(value) && (isNone(value['tool_calls']) || isListOf(value['tool_calls'], isCall, mostToolCalls))
+  return isRecord(value) && (isNone(value['tool_calls']) || isListOf(value['tool_calls'], isCall, maxToolCalls))
 }
 
 function isCall(value: unknown): boolean {
   return isRecord(value) && (isNone(value['function']) || isRecord(value['function']))
 }
 
-function isListOf(value: unknown, isItem: (item: unknown) => boolean, most: number): boolean {
-  if (Array.isArray(value) && value.length > most) throw tooMany('pieces in one event', most)
+function isListOf(value: unknown, isItem: (item: unknown) => boolean, max: number): boolean {
+  if (Array.isArray(value) && value.length > max) throw tooMany('pieces in one event', max)
   return Array.isArray(value) && value.every(isItem)
 }
 

@@ -11,11 +11,11 @@ export async function embed(
   call: Call<EmbeddingRequest>,
   { embeddingFormat }: OpenAIOptions,
 ): Promise<EmbeddingAnswer> {
-  const asked = call.field('encoding_format')
-  const changes = embeddingFormat === false && asked !== undefined ? { encoding_format: undefined } : {}
+  const encoding = call.field('encoding_format')
+  const changes = embeddingFormat === false && encoding !== undefined ? { encoding_format: undefined } : {}
   const { transfer, rename, failure } = await vendor.post('/embeddings', call, changes)
   const bytes = await readVectors(transfer, vendor.client.answerBytes)
-  const untouched = untouchedIn(bytes, asked === 'base64' ? '"' : '[', rename)
+  const untouched = untouchedIn(bytes, encoding === 'base64' ? '"' : '[', rename)
   if (untouched !== undefined) return untouched
   const list = readObject(bytes) as EmbeddingList
   if (list['error']) throw failure(list['error'])
@@ -46,9 +46,9 @@ function untouchedIn(bytes: Buffer, form: string, rename: string | undefined): E
     named === undefined ? { usage: { prompt_tokens: usage.prompt_tokens, total_tokens: usage.total_tokens } } : {}
   if (rename === undefined && named !== undefined) return new EmbeddingText(bytes, usage)
   const list = JSON.stringify({ ...shell, ...counts, ...(rename !== undefined && { model: rename }) })
-  const place = list.indexOf('"data":[]') + '"data":['.length
+  const position = list.indexOf('"data":[]') + '"data":['.length
   const vectors = bytes.subarray(from + 1, to - 1)
-  const whole = Buffer.concat([Buffer.from(list.slice(0, place)), vectors, Buffer.from(list.slice(place))])
+  const whole = Buffer.concat([Buffer.from(list.slice(0, position)), vectors, Buffer.from(list.slice(position))])
   return new EmbeddingText(whole, usage)
 }
 

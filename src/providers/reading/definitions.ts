@@ -3,8 +3,8 @@ import { isRecord } from './parts.ts'
 
 /** The definition that a `$ref` names; undefined if it is not one of the top-level definitions. */
 export function definitionIn(root: Readonly<Record<string, unknown>>, ref: string): unknown {
-  const [, place = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(ref) ?? []
-  const map = root[place]
+  const [, keyword = '', name = ''] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(ref) ?? []
+  const map = root[keyword]
   const key = name.replaceAll('~1', '/').replaceAll('~0', '~')
   return isRecord(map) && Object.hasOwn(map, key) ? map[key] : undefined
 }

@@ -59,8 +59,8 @@ export function omniDialect(ignored: readonly string[] | undefined): GoogleVideo
 
 /** Source: the pages of the models in Google's documentation. */
 export function omniLimits(model: string): VideoLimits {
-  const longest = /omni-(?:flash|1\.1)/.test(model) ? 10 : 15
-  return { durations: Array.from({ length: longest - 2 }, (_, index) => index + 3) }
+  const maxSeconds = /omni-(?:flash|1\.1)/.test(model) ? 10 : 15
+  return { durations: Array.from({ length: maxSeconds - 2 }, (_, index) => index + 3) }
 }
 
 function videoIn({ output_video: whole, steps }: Answer): FoundVideo {
