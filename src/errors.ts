@@ -158,6 +158,7 @@ const longestRetryAfterMs = 60_000
  * throw new GatewayError('unsupported_value', { message: '"temperature" must be at most 1.', param: 'temperature' })
  */
 export class GatewayError extends Error {
+  /** Always `GatewayError`, also in subclasses. */
   override readonly name = 'GatewayError'
   /** The stable code, also `error.code` in the response body. */
   readonly code: ErrorCode

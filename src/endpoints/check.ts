@@ -3,7 +3,7 @@ import type * as z from 'zod'
 import { invalid } from '../errors.ts'
 import type { JsonBody } from '../http/json-body.ts'
 
-/** Arrays longer than this many bytes are validated by their reader, for the fields where `check` is told so. */
+/** The shortest array, in bytes, that `check` skips for the fields in `unread`. */
 const largeList = 16_384
 
 interface Rule {

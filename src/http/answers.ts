@@ -4,6 +4,7 @@ import type { Reply } from './exchange.ts'
 
 const json = 'application/json; charset=utf-8'
 
+/** A reply with a JSON body. */
 export function jsonReply(body: unknown, status = 200): Reply {
   return bytesReply(JSON.stringify(body), status)
 }

@@ -5,6 +5,7 @@ import type { Sink, StreamBody } from './exchange.ts'
 import type { Heartbeat } from './heartbeat.ts'
 import { errorFrame, keepAliveFrame } from './sse.ts'
 
+/** Options of `eventStream`. */
 export interface EventStreamOptions {
   readonly heartbeat: Heartbeat
   /** Milliseconds that a client may leave written data unread before it is disconnected. */

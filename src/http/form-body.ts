@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { isFile, type FilePart, type Form, type FormPart, type TextPart } from './form.ts'
 
+/** A serialized form. */
 export interface FormBody {
   readonly contentType: string
   /** Bytes; undefined for a form that is passed on while it arrives. */

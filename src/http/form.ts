@@ -3,7 +3,9 @@ export type FormPart = TextPart | FilePart
 
 /** A text field of a form. */
 export interface TextPart {
+  /** The name of the field. */
   readonly name: string
+  /** Its text. */
   readonly value: string
 }
 

@@ -4,6 +4,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import { scanObject, type Places } from './json-scan.ts'
 import type { Sizes } from './sizes.ts'
 
+/** A parsed JSON object. */
 export type JsonObject = Record<string, unknown>
 
 /** Up to this many bytes, parsing the whole body is cheaper than parsing single fields. */

@@ -1,21 +1,25 @@
-/** How long a gateway waits for what. */
-
+/** The time limits of a gateway, in milliseconds. */
 export interface Timeouts {
-  /** Milliseconds to the first content of an answer, retries included. Default 600,000: reasoning models think long. */
+  /**
+   * Milliseconds until the first content of a response, retries included; then the request fails with 503. Default
+   * 600,000, because reasoning models may think for minutes.
+   */
   readonly firstContentMs?: number
-  /** Milliseconds of silence after which a stream gets an event that says nothing. Default 15,000. */
+  /** Milliseconds without data after which an idle stream gets a keep-alive event. Default 15,000. */
   readonly keepAliveMs?: number
   /**
-   * Milliseconds for which a provider may be silent in the middle of a stream, give or take `keepAliveMs`; then the stream
-   * ends with an error. Default 600,000. Providers over HTTP have shorter ones of their own.
+   * Milliseconds without data from the provider after which a stream fails, accurate to `keepAliveMs`. Default 600,000.
+   * The built-in providers have shorter limits of their own.
    */
   readonly idleMs?: number
-  /** Milliseconds for which a client may leave a stream unread. Default 60,000. */
+  /** Milliseconds that a client may leave a stream unread before it is disconnected. Default 60,000. */
   readonly stallMs?: number
-  /** Milliseconds to wait for the key store or `authenticate`. Default 3,000. */
+  /** Milliseconds to wait for the key store or `authenticate`; then the request fails with 503. Default 3,000. */
   readonly authMs?: number
-  /** Milliseconds to wait for a store of limits, money or responses before a call is refused with 503. Default 2,000. */
+  /**
+   * Milliseconds to wait for the stores of limits, money and responses; then the request fails with 503. Default 2,000.
+   */
   readonly storeMs?: number
-  /** Milliseconds to wait for a page of `gateway.admin` that may read much: lists, statistics, audits. Default 30,000. */
+  /** Milliseconds to wait for lists, statistics and audits of `gateway.admin`, which may read a lot. Default 30,000. */
   readonly pageMs?: number
 }

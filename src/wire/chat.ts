@@ -64,6 +64,7 @@ export type ToolChoice =
   | 'required'
   | { readonly type: string; readonly function?: { readonly name: string }; readonly [field: string]: unknown }
 
+/** The format of the model's text: `text`, `json_object` or `json_schema`. */
 export interface ResponseFormat {
   readonly type: string
   readonly json_schema?: {
@@ -74,6 +75,7 @@ export interface ResponseFormat {
   }
 }
 
+/** A call of a tool by the model. */
 export interface ToolCall {
   readonly id: string
   readonly type: string

@@ -4,8 +4,8 @@ type Counts = Record<string, unknown>
 
 /**
  * Normalises a vendor's usage object so that prompt + completion = total; undefined if it has no counts. Some vendors
- * include hidden reasoning only in `total_tokens`; cached tokens have four names. Returns the same object if nothing had
- * to change.
+ * include hidden reasoning only in `total_tokens`; cached tokens have four names. Returns the same object if nothing
+ * had to change.
  */
 export function readUsage(raw: unknown): Usage | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined

@@ -73,8 +73,8 @@ describe('a compressed body', () => {
 
   test.each(compressions)('with %s that exceeds the ratio is rejected', async (encoding, compress) => {
     const url = chatOf(await served())
-    const { status, json: told } = await send(url, compress(repeated(15_000_000)), encoding)
-    expect([status, told.error?.message]).toEqual([413, expect.stringContaining('more than 100 times')])
+    const { status, json: reply } = await send(url, compress(repeated(15_000_000)), encoding)
+    expect([status, reply.error?.message]).toEqual([413, expect.stringContaining('more than 100 times')])
     // The first MiB is not subject to the ratio.
     expect((await send(url, compress(repeated(1_000_000)), encoding)).status).toBe(200)
   })
@@ -90,8 +90,8 @@ describe('a compressed body', () => {
       const url = chatOf(await served())
       const whole = compress(json)
       for (const body of [Buffer.from(json), whole.subarray(0, -8), Buffer.alloc(40, 255)]) {
-        const { status, json: told } = await send(url, body, encoding)
-        expect([status, told.error?.code]).toEqual([400, 'invalid_request_error'])
+        const { status, json: reply } = await send(url, body, encoding)
+        expect([status, reply.error?.code]).toEqual([400, 'invalid_request_error'])
       }
     },
   )
@@ -99,8 +99,8 @@ describe('a compressed body', () => {
   test.each(['gzip, br', 'klingon', 'constructor', 'gzip;q=1'])(
     'with the unknown encoding %j is rejected',
     async (encoding) => {
-      const { status, json: told } = await send(chatOf(await served()), gzipSync(json), encoding)
-      expect([status, told.error?.message]).toEqual([415, expect.stringContaining('gzip')])
+      const { status, json: reply } = await send(chatOf(await served()), gzipSync(json), encoding)
+      expect([status, reply.error?.message]).toEqual([415, expect.stringContaining('gzip')])
     },
   )
 

@@ -111,7 +111,7 @@ describe('a promise under a signal', () => {
     slow.resolve('too late')
     await slow.promise
     expect(late).toBe('too late')
-    const lost = unlessAborted(Promise.reject(new Error('nobody cares')), control.signal)
+    const lost = unlessAborted(Promise.reject(new Error('ignored')), control.signal)
     await expect(lost).rejects.toBe(closing)
   })
 })

@@ -43,8 +43,8 @@ beforeAll(async () => {
     execArgv: ['--conditions=modelhatch-source', '--expose-gc'],
     env: { ...process.env, TMPDIR: folder, VENDOR_URL: `http://127.0.0.1:${vendorPort}/v1` },
   })
-  const [told] = (await once(gateway, 'message')) as [{ port: number }]
-  port = told.port
+  const [message] = (await once(gateway, 'message')) as [{ port: number }]
+  port = message.port
   await send('/drain', upload([], 'file', size, []))
   usual = await peakOfMemory()
 })
@@ -58,8 +58,8 @@ afterAll(() => {
 async function peakOfMemory(): Promise<number> {
   const answer = once(gateway, 'message')
   gateway.send('memory')
-  const [told] = (await answer) as [{ peak: number }]
-  return told.peak
+  const [message] = (await answer) as [{ peak: number }]
+  return message.peak
 }
 
 /** Writes the file block by block between the other parts. */

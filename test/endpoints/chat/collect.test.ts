@@ -19,8 +19,8 @@ async function* slowly(completion: ChatCompletion, length: number): AsyncGenerat
     const { choices = [], ...rest } = each
     if (choices.length === 0) yield each
     for (const { delta = {}, finish_reason: reason, logprobs, ...others } of choices) {
-      const { content, tool_calls: calls, ...told } = delta
-      yield { ...rest, choices: [{ ...others, delta: { ...told, content: content === null ? null : '' } }] }
+      const { content, tool_calls: calls, ...fields } = delta
+      yield { ...rest, choices: [{ ...others, delta: { ...fields, content: content === null ? null : '' } }] }
       for (const piece of cut(content ?? '', length))
         yield { ...rest, choices: [{ ...others, delta: { content: piece } }] }
       for (const { function: called, ...call } of calls ?? []) {
@@ -58,7 +58,9 @@ const message = fc.oneof(
     refusal: null,
     tool_calls: called,
   })),
-  fc.record({ content: text, reasoning_content: text }).map((told) => ({ role: 'assistant', refusal: null, ...told })),
+  fc
+    .record({ content: text, reasoning_content: text })
+    .map((fields) => ({ role: 'assistant', refusal: null, ...fields })),
   text.map((refusal) => ({ role: 'assistant', content: null, refusal })),
 )
 const token = fc.record({

@@ -79,9 +79,9 @@ describe('normalises the message', () => {
 
   test('omits the index of tool calls', async () => {
     const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }
-    const told = await choice({ message: { ...message, content: null, tool_calls: [{ index: 0, ...call }] } })
-    expect(told).toMatchObject({ finish_reason: 'tool_calls' })
-    expect(told?.message.tool_calls).toEqual([call])
+    const normalised = await choice({ message: { ...message, content: null, tool_calls: [{ index: 0, ...call }] } })
+    expect(normalised).toMatchObject({ finish_reason: 'tool_calls' })
+    expect(normalised?.message.tool_calls).toEqual([call])
   })
 })
 

@@ -128,8 +128,8 @@ describe('each choice ends exactly once', () => {
     ['safety', 'content_filter'],
     ['eos', 'stop'],
     ['function_call', 'function_call'],
-  ])('the finish reason %s becomes %s', async (given, told) => {
-    expect((await deltas([chunk({ content: 'a' }, given)])).at(-1)).toBe(told)
+  ])('the finish reason %s becomes %s', async (given, expected) => {
+    expect((await deltas([chunk({ content: 'a' }, given)])).at(-1)).toBe(expected)
   })
 
   test('several choices are normalised independently', async () => {
@@ -154,7 +154,7 @@ describe('usage is sent to a client that requests it', () => {
 
   test('in a last chunk without choices, and null in all others', async () => {
     const chunks = await streamed([chunk({ content: 'a' }), chunk({}, 'stop', { usage })], asked)
-    expect(chunks.map(({ choices, usage: told }) => [choices.length, told])).toEqual([
+    expect(chunks.map(({ choices, usage: sent }) => [choices.length, sent])).toEqual([
       [1, null],
       [1, null],
       [0, usage],

@@ -58,13 +58,13 @@ export async function whole(said: Said, body: object = {}): Promise<ChatCompleti
 
 /** Response and receipt of one request. */
 export async function hear(said: Said, body: object = {}): Promise<Heard> {
-  const told = Promise.withResolvers<Receipt>()
+  const delivered = Promise.withResolvers<Receipt>()
   const gateway = createGateway({
     models: { m: defineProvider({ name: 'spoken', chat: () => speak(said) }) },
     keys: { 'sk-test': {} },
     retry: { maxAttempts: 1 },
     clock: () => 1_700_000_000_000,
-    hooks: { receipt: (receipt) => told.resolve(receipt) },
+    hooks: { receipt: (receipt) => delivered.resolve(receipt) },
   })
   const response = await mount(gateway)(
     new Request('http://host/v1/chat/completions', {
@@ -74,7 +74,7 @@ export async function hear(said: Said, body: object = {}): Promise<Heard> {
     }),
   )
   const text = await response.text()
-  const receipt = await told.promise
+  const receipt = await delivered.promise
   await gateway.close()
   return { status: response.status, text, receipt }
 }

@@ -82,7 +82,7 @@ const replay: VendorReply = (_, response) =>
   void response.writeHead(200, events).end(sharedBytes('recordings/openai/completion-stream.sse'))
 
 describe.skipIf(!hasShared)("a stream, by OpenAI's recording", () => {
-  const told = 'The holiday is called "Gratitude Day" and it is a day dedicated to'
+  const recorded = 'The holiday is called "Gratitude Day" and it is a day dedicated to'
 
   test('each chunk is a text_completion, and [DONE] follows the last one', async () => {
     const { url } = await gatewayOver(replay)
@@ -92,7 +92,7 @@ describe.skipIf(!hasShared)("a stream, by OpenAI's recording", () => {
     const heads = chunks.map(({ id, object, created, model }) => `${object} ${id} ${created} ${model}`)
     const vendors = 'cmpl-D8ZFN477TMm6AoQohx2jSTOJMh60M 1770934485 gpt-3.5-turbo-instruct:20230824-v2'
     expect(new Set(heads)).toEqual(new Set([`text_completion ${vendors}`]))
-    expect(chunks.map(({ choices }) => choices[0]?.text).join('')).toBe(told)
+    expect(chunks.map(({ choices }) => choices[0]?.text).join('')).toBe(recorded)
     expect(chunks.at(-1)?.choices).toEqual([{ text: ' to', index: 0, logprobs: null, finish_reason: 'length' }])
   })
 
@@ -135,7 +135,7 @@ describe.skipIf(!hasShared)("a stream, by OpenAI's recording", () => {
       const text = frames
         .slice(0, -1)
         .map((frame) => (JSON.parse(frame) as { choices: { text: string }[] }).choices[0]?.text)
-      expect([first, frames.at(-1), text.join('')]).toEqual([first, '[DONE]', told])
+      expect([first, frames.at(-1), text.join('')]).toEqual([first, '[DONE]', recorded])
     }
   })
 

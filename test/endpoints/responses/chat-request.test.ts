@@ -11,8 +11,8 @@ const answer = [text('ok'), finish('stop', usageOf(1, 1))]
 
 async function asked(body: object): Promise<ChatRequest> {
   const { create, asked: requests } = await scripted(answer)
-  const { status, text: told } = await create({ input: 'Hi', store: false, ...body })
-  expect([status, told]).toEqual([200, told])
+  const { status, text: reply } = await create({ input: 'Hi', store: false, ...body })
+  expect([status, reply]).toEqual([200, reply])
   return requests[0] as ChatRequest
 }
 
@@ -220,7 +220,7 @@ const named = ({ tools }: ChatRequest) => tools?.map((tool) => tool.function?.na
 
 describe('tools', () => {
   const parameters = { type: 'object', properties: { city: { type: 'string' } } }
-  const weather = { type: 'function', name: 'weather', description: 'Tells.', parameters, strict: true }
+  const weather = { type: 'function', name: 'weather', description: 'Weather report.', parameters, strict: true }
   const time = { type: 'function', name: 'time', parameters: null, strict: null }
 
   test('functions are nested, vendor tools are omitted', async () => {
@@ -230,7 +230,7 @@ describe('tools', () => {
       parallel_tool_calls: false,
     })
     expect(request.tools).toEqual([
-      { type: 'function', function: { name: 'weather', description: 'Tells.', parameters, strict: true } },
+      { type: 'function', function: { name: 'weather', description: 'Weather report.', parameters, strict: true } },
       { type: 'function', function: { name: 'time', parameters: { type: 'object', properties: {} } } },
     ])
     expect(request.tool_choice).toBe('auto')

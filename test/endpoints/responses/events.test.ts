@@ -8,7 +8,7 @@ import { joined, requireGood, responseFaults } from './rules.ts'
 import { scripted } from './scripted.ts'
 
 /** The streamed and the non-streaming response, which must agree. */
-async function told(
+async function respond(
   chunks: ChatChunk[],
   body: object = {},
 ): Promise<{ events: ResponseEvent[]; response: ResponseObject }> {
@@ -41,7 +41,7 @@ const usage = {
 
 describe('text', () => {
   test('is one message with one part, in deltas', async () => {
-    const { events, response } = await told([text('Hel'), text('lo'), finish('stop', usage)])
+    const { events, response } = await respond([text('Hel'), text('lo'), finish('stop', usage)])
     expect(events.map(({ type }) => type)).toEqual([
       'response.created',
       'response.in_progress',
@@ -75,7 +75,7 @@ describe('text', () => {
     const piece = (token: string): ChatChunk => ({
       choices: [{ delta: { content: token }, logprobs: { content: [logprob(token)], refusal: [] } }],
     })
-    const { events, response } = await told([piece('a'), piece('b'), finish('stop', usage)], {
+    const { events, response } = await respond([piece('a'), piece('b'), finish('stop', usage)], {
       include: ['message.output_text.logprobs'],
     })
     const deltas = events.filter(({ type }) => type === 'response.output_text.delta')
@@ -89,7 +89,7 @@ describe('text', () => {
     const annotated: ChatChunk = {
       choices: [{ delta: { content: 'See', annotations: [{ type: 'url_citation', url_citation: citation }] } }],
     }
-    const { events, response } = await told([annotated, finish('stop', usage)])
+    const { events, response } = await respond([annotated, finish('stop', usage)])
     expect(events.find(({ type }) => type === 'response.output_text.annotation.added')).toMatchObject({
       annotation_index: 0,
       annotation: { type: 'url_citation', ...citation },
@@ -99,25 +99,25 @@ describe('text', () => {
 
   test('without usage of the vendor gets estimated usage', async () => {
     const { stream, whole, receipt } = await scripted([text('Hello, world'), finish('stop')])
-    for (const { usage: told } of [requireGood(await stream()), await whole()]) {
-      expect(told?.output_tokens).toBe(3)
-      expect(told?.total_tokens).toBe((told?.input_tokens ?? 0) + 3)
+    for (const { usage: reported } of [requireGood(await stream()), await whole()]) {
+      expect(reported?.output_tokens).toBe(3)
+      expect(reported?.total_tokens).toBe((reported?.input_tokens ?? 0) + 3)
       const billed = await receipt()
       expect(billed).toMatchObject({ usageSource: 'estimated', usage: { completion_tokens: 3 } })
-      expect(billed.usage.prompt_tokens).toBe(told?.input_tokens)
+      expect(billed.usage.prompt_tokens).toBe(reported?.input_tokens)
     }
   })
 })
 
 describe('a refusal', () => {
   test('is a separate part', async () => {
-    const { events, response } = await told([refusal('I can'), refusal('not.'), finish('stop', usage)])
+    const { events, response } = await respond([refusal('I can'), refusal('not.'), finish('stop', usage)])
     expect(joined(events, 'response.refusal.delta')).toBe('I cannot.')
     expect(response.output).toMatchObject([{ type: 'message', content: [{ type: 'refusal', refusal: 'I cannot.' }] }])
   })
 
   test('after text is the second part of the message', async () => {
-    const { response } = await told([
+    const { response } = await respond([
       text('Well. '),
       { choices: [{ delta: { refusal: 'No.' } }] },
       finish('stop', usage),
@@ -140,7 +140,7 @@ describe('a tool call', () => {
       toolCall({ arguments: '{"city":' }),
       toolCall({ arguments: '"Rome"}' }),
     ]
-    const { events, response } = await told([...chunks, finish('tool_calls', usage)])
+    const { events, response } = await respond([...chunks, finish('tool_calls', usage)])
     expect(joined(events, 'response.function_call_arguments.delta')).toBe('{"city":"Rome"}')
     expect(events.find(({ type }) => type === 'response.output_item.added')?.item).toMatchObject({
       arguments: '',
@@ -160,13 +160,13 @@ describe('a tool call', () => {
   })
 
   test('without arguments gets {}', async () => {
-    const { response } = await told([call({ id: 'call_1' }), finish('tool_calls', usage)])
+    const { response } = await respond([call({ id: 'call_1' }), finish('tool_calls', usage)])
     expect(response.output).toMatchObject([{ arguments: '{}' }])
   })
 
   test('without arguments before another one and before text gets {} too', async () => {
     const chunks = [call({ id: 'a' }), call({ index: 1, id: 'b', arguments: '{"n":1}' }), text('Wait.')]
-    const { events, response } = await told([...chunks, finish('tool_calls', usage)])
+    const { events, response } = await respond([...chunks, finish('tool_calls', usage)])
     expect(response.output).toMatchObject([
       { arguments: '{}' },
       { arguments: '{"n":1}' },
@@ -182,19 +182,19 @@ describe('a tool call', () => {
       call({ id: 'call_1', arguments: '{}' }),
       finish('tool_calls', usage),
     ]
-    expect(kinds((await told(chunks)).response)).toEqual(['reasoning', 'message', 'function_call'])
+    expect(kinds((await respond(chunks)).response)).toEqual(['reasoning', 'message', 'function_call'])
   })
 
   test('between two texts keeps its position', async () => {
     const chunks = [text('A'), call({ id: 'call_1', arguments: '{}' }), text('B'), finish('stop', usage)]
-    const { response } = await told(chunks)
+    const { response } = await respond(chunks)
     expect(kinds(response)).toEqual(['message', 'function_call', 'message'])
   })
 })
 
 describe('parallel tool calls', () => {
   test('are consecutive items', async () => {
-    const { response } = await told([
+    const { response } = await respond([
       call({ id: 'a', arguments: '{"n":1}' }),
       call({ index: 1, id: 'b', arguments: '' }),
       toolCall({ index: 1, arguments: '{"n":2}' }),
@@ -207,7 +207,7 @@ describe('parallel tool calls', () => {
   })
 
   test('that are interleaved are sent one after the other', async () => {
-    const { events, response } = await told([
+    const { events, response } = await respond([
       call({ id: 'a', arguments: '{"n"' }),
       call({ index: 1, id: 'b', arguments: '{"n"' }),
       call({ index: 2, id: 'c', arguments: '{"n":3}' }),
@@ -247,7 +247,7 @@ describe('parallel tool calls', () => {
   })
 
   test('that are truncated are all sent as far as they arrived', async () => {
-    const { response } = await told([
+    const { response } = await respond([
       call({ id: 'a', arguments: '{"n"' }),
       call({ index: 1, id: 'b', arguments: '{"m"' }),
       finish('length', usage),
@@ -264,7 +264,7 @@ describe('reasoning', () => {
   const chunks = [reasoning('First '), reasoning('this.'), text('Done.'), finish('stop', usage)]
 
   test('is sent as text if no summary is requested', async () => {
-    const { events, response } = await told(chunks)
+    const { events, response } = await respond(chunks)
     expect(joined(events, 'response.reasoning_text.delta')).toBe('First this.')
     expect(response.output[0]).toMatchObject({
       type: 'reasoning',
@@ -274,19 +274,23 @@ describe('reasoning', () => {
   })
 
   test('is sent as a summary on request', async () => {
-    const { events, response } = await told(chunks, { reasoning: { summary: 'auto' } })
+    const { events, response } = await respond(chunks, { reasoning: { summary: 'auto' } })
     expect(joined(events, 'response.reasoning_summary_text.delta')).toBe('First this.')
     expect(response.output[0]).toMatchObject({ summary: [{ type: 'summary_text', text: 'First this.' }] })
     expect(response.output[0]).not.toHaveProperty('content')
   })
 
   test('in the field "reasoning" is treated the same', async () => {
-    const { response } = await told([{ choices: [{ delta: { reasoning: 'Hm.' } }] }, text('x'), finish('stop', usage)])
+    const { response } = await respond([
+      { choices: [{ delta: { reasoning: 'Hm.' } }] },
+      text('x'),
+      finish('stop', usage),
+    ])
     expect(response.output[0]).toMatchObject({ content: [{ text: 'Hm.' }] })
   })
 
   test('in the middle of a response is a separate item', async () => {
-    const { response } = await told([reasoning('1'), text('A'), reasoning('2'), text('B'), finish('stop', usage)])
+    const { response } = await respond([reasoning('1'), text('A'), reasoning('2'), text('B'), finish('stop', usage)])
     expect(kinds(response)).toEqual(['reasoning', 'message', 'reasoning', 'message'])
   })
 
@@ -295,7 +299,7 @@ describe('reasoning', () => {
       choices: [{ delta: { reasoning_details: [{ type: 'reasoning.text', signature: 's' }] } }],
     }
     const all = [reasoning('Hm.'), signed, text('x'), finish('stop', usage)]
-    const opaque = async (body: object) => (await told(all, body)).response.output[0]?.['encrypted_content']
+    const opaque = async (body: object) => (await respond(all, body)).response.output[0]?.['encrypted_content']
     expect(await opaque({ include: ['reasoning.encrypted_content'], store: false })).toMatch(/^mh1\./)
     expect(await opaque({})).toMatch(/^mh1\./)
     expect(await opaque({ store: false })).toMatch(/^mh1\./)
@@ -310,7 +314,7 @@ describe('the end', () => {
     ['content_filter', 'incomplete', 'content_filter'],
   ]
   test.each(ends)('of a chat with "%s" makes the response %s', async (reason, status, why) => {
-    const { response } = await told([text('Some text'), finish(reason, usage)])
+    const { response } = await respond([text('Some text'), finish(reason, usage)])
     expect(response.status).toBe(status)
     expect(response.incomplete_details).toEqual(why === null ? null : { reason: why })
     expect(response.output.at(-1)).toMatchObject({ status })
@@ -318,7 +322,7 @@ describe('the end', () => {
   })
 
   test('of an empty chat is a response without items', async () => {
-    const { response } = await told([{ choices: [{ delta: { content: '' } }] }, finish('length', usage)])
+    const { response } = await respond([{ choices: [{ delta: { content: '' } }] }, finish('length', usage)])
     expect(response.output).toEqual([])
   })
 })

@@ -112,9 +112,9 @@ describe.skipIf(!hasShared)('recorded streams', () => {
     const { create } = await gatewayOver(streaming('openai/responses-stream-tool.sse'))
     const frames = recording('openai/responses-stream-tool.sse').toString().split('\n\n')
     const deltas = frames.filter((frame) => frame.includes('.delta\n'))
-    const told = (await create({ stream: true })).text
+    const received = (await create({ stream: true })).text
     expect(deltas.length).toBeGreaterThan(5)
-    for (const delta of deltas) expect(told).toContain(delta)
+    for (const delta of deltas) expect(received).toContain(delta)
   })
 
   test('ids that change with every event are replaced by the first one', async () => {

@@ -99,7 +99,7 @@ export function requireGood(events: readonly ResponseEvent[]): ResponseObject {
   )
   const last = events.at(-1)
   assert.equal(events.filter(({ type }) => terminal.has(type)).length, 1, 'one end')
-  assert.ok(last?.response !== undefined && terminal.has(last.type), 'the end stands last')
+  assert.ok(last?.response !== undefined && terminal.has(last.type), 'the end is the last event')
   const ids = new Set(events.flatMap(({ response }) => (response === undefined ? [] : [response.id])))
   assert.equal(ids.size, 1, 'one id in all events')
   if (last.type === 'response.failed') return last.response

@@ -22,7 +22,7 @@ export async function scripted(
   options: Partial<GatewayOptions> = {},
 ): Promise<Scripted> {
   const asked: ChatRequest[] = []
-  const chat = typeof script === 'function' ? script : () => told(script)
+  const chat = typeof script === 'function' ? script : () => streamOf(script)
   const provider: Provider = defineProvider({
     name: 'scripted',
     chat(call: Call<ChatRequest>) {
@@ -41,6 +41,6 @@ export async function scripted(
   }
 }
 
-async function* told(chunks: readonly ChatChunk[]): AsyncGenerator<ChatChunk> {
+async function* streamOf(chunks: readonly ChatChunk[]): AsyncGenerator<ChatChunk> {
   yield* chunks
 }

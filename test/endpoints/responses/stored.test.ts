@@ -75,7 +75,7 @@ test('a response of another account does not exist: the errors are identical', a
   const { id, output } = await whole()
   const unknown = id.replace(/.$/, (last) => (last === '0' ? '1' : '0'))
   const item = output[0]?.id ?? ''
-  const asUnknown = (told: string) => told.replaceAll(unknown, id).replaceAll('msg_unknown', item)
+  const asUnknown = (body: string) => body.replaceAll(unknown, id).replaceAll('msg_unknown', item)
   const requests = [
     (of: string) => ask(url, 'GET', `/responses/${of}`, undefined, 'sk-other'),
     (of: string) => ask(url, 'DELETE', `/responses/${of}`, undefined, 'sk-other'),

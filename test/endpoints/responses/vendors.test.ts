@@ -63,9 +63,9 @@ async function secondTurn(provider: ReturnType<typeof anthropic>, store: boolean
     post(url, '/responses', { model: 'm', tools, store, include: ['reasoning.encrypted_content'], ...body })
   const question = { role: 'user', content: 'Go.' }
   const first = await ask({ input: [question], stream })
-  const told = stream ? /^data: (\{"type":"response\.completed".*)$/m.exec(first.text)?.[1] : undefined
+  const completed = stream ? /^data: (\{"type":"response\.completed".*)$/m.exec(first.text)?.[1] : undefined
   const { id, output } = (
-    told === undefined ? first.json : (JSON.parse(told) as { response: object }).response
+    completed === undefined ? first.json : (JSON.parse(completed) as { response: object }).response
   ) as ResponseObject
   const outputs = output
     .filter(({ type }) => type === 'function_call')

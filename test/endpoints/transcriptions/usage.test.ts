@@ -115,8 +115,8 @@ test.each<[string, string, object, object]>([
   ]
   for (const usage of names) {
     const { url, cost } = await world({ id: 'x', model: 'm', ...answer, usage }, tokens)
-    const told = (await post(url, path, { model: 'm', ...request })).json as { usage: Record<string, number> }
-    expect(told.usage[path.startsWith('/images') ? 'input_tokens' : 'prompt_tokens']).toBe(7)
+    const reply = (await post(url, path, { model: 'm', ...request })).json as { usage: Record<string, number> }
+    expect(reply.usage[path.startsWith('/images') ? 'input_tokens' : 'prompt_tokens']).toBe(7)
     expect(await cost()).toBe('0.000011')
   }
 })
