@@ -9,33 +9,58 @@ import { linger } from './linger.ts'
 
 /** The part of `http.IncomingMessage` or `http2.Http2ServerRequest` that the adapters use. */
 export interface NodeRequest extends Readable {
+  /** The HTTP method. */
   readonly method?: string | undefined
+  /** The request target. */
   readonly url?: string | undefined
+  /** The headers, by lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  /** 1 or 2. */
   readonly httpVersionMajor: number
+  /** Whether the whole body has arrived. */
   readonly complete: boolean
-  readonly socket: { readonly remoteAddress?: string | undefined }
+  /** The connection, for the client's address. */
+  readonly socket: { /** The client's IP address. */ readonly remoteAddress?: string | undefined }
   /** Set by a body parser of the host. */
   readonly body?: unknown
+  /** Set by a body parser of the host to the unparsed body. */
   readonly rawBody?: unknown
 }
 
 /** The part of `http.ServerResponse` or `http2.Http2ServerResponse` that the adapters use. */
 export interface NodeResponse {
+  /** The HTTP status. */
   statusCode: number
+  /** Whether the headers have been sent. */
   readonly headersSent: boolean
+  /** Whether everything has been passed to the operating system. */
   readonly writableFinished: boolean
+  /** Whether `end` was called. */
   readonly writableEnded: boolean
   /** HTTP/1 only. */
   readonly closed?: boolean
   /** HTTP/2 only. */
-  readonly stream?: { readonly destroyed: boolean; close(code: number): void } | undefined
+  readonly stream?:
+    | {
+        /** Whether the stream is closed. */
+        readonly destroyed: boolean
+        /** Resets the stream with an error code of RFC 9113. */
+        close(code: number): void
+      }
+    | undefined
+  /** Sets a response header. */
   setHeader(name: string, value: string): unknown
+  /** Sends a piece of the body. False: wait for `drain`. */
   write(piece: string | Uint8Array): boolean
+  /** Sends the last piece and ends the response. */
   end(piece?: string | Uint8Array): unknown
+  /** Closes the connection. */
   destroy(): unknown
+  /** Adds a listener for one event. */
   once(event: 'drain' | 'close', listener: () => void): unknown
+  /** Removes a listener. */
   off(event: 'drain' | 'close', listener: () => void): unknown
+  /** Adds a listener. */
   on(event: 'error', listener: () => void): unknown
   /** Added by compression middleware: sends what it has buffered. */
   flush?: () => void

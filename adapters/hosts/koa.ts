@@ -17,15 +17,26 @@ import {
 
 /** The part of a Koa context that `mount` and `recover` use. */
 export interface KoaContext {
+  /** Node's request. */
   readonly req: NodeRequest
+  /** Node's response. */
   readonly res: NodeResponse
-  readonly request: { readonly body?: unknown; readonly rawBody?: unknown }
+  /** Koa's request, with the bodies that a body parser has set. */
+  readonly request: {
+    /** The parsed body. */
+    readonly body?: unknown
+    /** The unparsed body. */
+    readonly rawBody?: unknown
+  }
   /** The request target before any mount path was removed. */
   readonly originalUrl: string
   /** The client's address; respects `app.proxy`. */
   readonly ip: string
+  /** The HTTP status. */
   status: number
+  /** The response body: text, bytes or a stream. */
   body: unknown
+  /** Sets a response header. */
   set(name: string, value: string): void
 }
 

@@ -3,9 +3,13 @@ import type { AddressInfo } from 'node:net'
 
 /** One request as the vendor received it. */
 export interface VendorRequest {
+  /** The HTTP method. */
   readonly method: string
+  /** The request target, such as `/v1/chat/completions`. */
   readonly url: string
+  /** The headers, by lower-case name. */
   readonly headers: IncomingHttpHeaders
+  /** The whole body. */
   readonly body: Buffer
   /** The parsed body; undefined if it is not JSON. */
   readonly json: unknown

@@ -2,41 +2,57 @@
 
 /** The AI SDK's `LanguageModelV4`, `V3` or `V2`. */
 export interface AiSdkLanguageModel extends AiSdkModel {
+  /** Patterns of the URLs that the vendor fetches itself, by media type. */
   readonly supportedUrls?: unknown
+  /** Streams a response. */
   doStream(options: never): PromiseLike<{ readonly stream: AiSdkStream }>
 }
 
 /** The AI SDK's `EmbeddingModelV4` or an older version. */
 export interface AiSdkEmbeddingModel extends AiSdkModel {
+  /** Maximum number of inputs per call. Default: no maximum. */
   readonly maxEmbeddingsPerCall?: PromiseLike<number | undefined> | number | undefined
+  /** Embeds texts. */
   doEmbed(options: never): PromiseLike<AiSdkVectors>
 }
 
 /** The AI SDK's `ImageModelV4` or an older version. */
 export interface AiSdkImageModel extends AiSdkModel {
+  /** Maximum number of images per call: a number or a function. Default 1. */
   readonly maxImagesPerCall?: unknown
+  /** Generates or edits images. */
   doGenerate(options: never): PromiseLike<AiSdkImages>
 }
 
 /** The AI SDK's `TranscriptionModelV4` or an older version. */
 export interface AiSdkTranscriptionModel extends AiSdkModel {
+  /** Transcribes a file. */
   doGenerate(options: never): PromiseLike<AiSdkTranscript>
 }
 
 /** The AI SDK's `VideoModelV4` or `V3`: with `doStart` and `doStatus`, or with `doGenerate` only. */
 export interface AiSdkVideoModel extends AiSdkModel {
+  /** Identifies the model as a video model; the value is not used. */
   readonly maxVideosPerCall: unknown
+  /** Generates a video in one call. */
   readonly doGenerate?: ((options: never) => PromiseLike<AiSdkVideos>) | undefined
+  /** Starts a job. */
   readonly doStart?: ((options: never) => PromiseLike<AiSdkVideoJob>) | undefined
+  /** Polls a job. */
   readonly doStatus?: ((options: never) => PromiseLike<AiSdkVideoStatus>) | undefined
 }
 
 /** A provider of the AI SDK, such as `createAnthropic()`. */
 export interface AiSdkProvider {
+  /** A language model by id. */
   readonly languageModel: (id: string) => AiSdkLanguageModel
+  /** An embedding model by id. */
   readonly embeddingModel?: ((id: string) => AiSdkEmbeddingModel) | undefined
+  /** An image model by id. */
   readonly imageModel?: ((id: string) => AiSdkImageModel) | undefined
+  /** A transcription model by id. */
   readonly transcriptionModel?: ((id: string) => AiSdkTranscriptionModel) | undefined
+  /** A video model by id. */
   readonly videoModel?: ((id: string) => AiSdkVideoModel) | undefined
   /** The name of `videoModel` in some packages. */
   readonly video?: ((id: string) => AiSdkVideoModel) | undefined
@@ -47,6 +63,7 @@ export interface AiSdkModel {
   readonly specificationVersion: string
   /** Such as `anthropic.messages`. */
   readonly provider: string
+  /** The vendor's name for the model. */
   readonly modelId: string
 }
 

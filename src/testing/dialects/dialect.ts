@@ -1,7 +1,10 @@
 /** What the model says in one response. */
 export interface Script {
+  /** Reasoning text. Default: none. */
   readonly reasoning?: string
+  /** The text of the response. Default: none. */
   readonly text?: string
+  /** Tool calls, in order. Default: none. */
   readonly calls?: readonly ScriptedCall[]
   /** Default: `tool_calls` if there are calls, otherwise `stop`. */
   readonly finish?: 'stop' | 'length' | 'tool_calls' | 'content_filter'
@@ -30,6 +33,7 @@ export interface ScriptedUsage {
 
 /** A chat request as the vendor understands it, in a form common to all vendors. */
 export interface DialectRequest {
+  /** Whether the client wants a stream. */
   readonly stream: boolean
   /** All system instructions, separated by blank lines. */
   readonly instructions: string
@@ -41,13 +45,26 @@ export interface DialectRequest {
 
 /** The consecutive messages of one role. */
 export interface DialectTurn {
+  /** Tool results are part of the user turn. */
   readonly role: 'user' | 'assistant'
+  /** All text of the turn. */
   readonly text: string
   /** Base64. */
   readonly images: readonly string[]
-  readonly calls: readonly { readonly name: string; readonly input: unknown }[]
+  /** Tool calls, in order, with parsed arguments. */
+  readonly calls: readonly {
+    /** The name of the function. */
+    readonly name: string
+    /** The parsed arguments. */
+    readonly input: unknown
+  }[]
   /** Tool results, in the order they were sent, with the name of the function called. */
-  readonly results: readonly { readonly name: string; readonly text: string }[]
+  readonly results: readonly {
+    /** The name of the function. */
+    readonly name: string
+    /** The text of the result. */
+    readonly text: string
+  }[]
 }
 
 /**
@@ -58,13 +75,17 @@ export type ErrorKind = 'invalid' | 'key' | 'empty account' | 'rate' | 'overload
 
 /** A vendor's error response. */
 export interface ErrorReply {
+  /** The HTTP status. */
   readonly status: number
+  /** Response headers beside the content type. Default: none. */
   readonly headers?: Readonly<Record<string, string>>
+  /** The response body, as JSON text. */
   readonly body: string
 }
 
 /** A vendor's chat format: writes responses and reads requests. Implement it to test a provider for another vendor. */
 export interface Dialect {
+  /** A short name for test output. */
   readonly name: string
   /** The vendor's name for a model that supports images, tools and reasoning. */
   readonly model: string

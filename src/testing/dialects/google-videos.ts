@@ -16,12 +16,23 @@ export interface VideoScript {
 
 /** A video request as the vendor understands it. */
 export interface VideoSubmission {
+  /** The vendor's name for the model. */
   readonly model: string
+  /** The text prompt. */
   readonly prompt: string
+  /** The length of the video. Default 8 for Veo. */
   readonly seconds: number
   /** All other parameters, by the vendor's names. */
   readonly settings: Readonly<Record<string, unknown>>
-  readonly image: { readonly type: string; readonly base64: string } | undefined
+  /** The input image, if there is one. */
+  readonly image:
+    | {
+        /** The media type. */
+        readonly type: string
+        /** The bytes. */
+        readonly base64: string
+      }
+    | undefined
 }
 
 /** A vendor's request handler and what it has received. */
