@@ -8,7 +8,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
-import { createGateway, type FailedAttempt, type Failure, type Receipt, type TaskEvent } from 'modelhatch'
+import { createGateway, type AttemptEvent, type Failure, type Receipt, type TaskEvent } from 'modelhatch'
 import { mount } from 'modelhatch/express'
 import { defineProvider, demo, tryNext } from 'modelhatch/providers'
 
@@ -51,7 +51,8 @@ subscribe('modelhatch:receipt', (message) => {
 
 // Deployments that fail behind a working fallback: clients do not notice them, so you should.
 subscribe('modelhatch:attempt', (message) => {
-  const { id, model, provider, error } = message as FailedAttempt
+  const { id, model, provider, outcome, error } = message as AttemptEvent
+  if (outcome !== 'failed') return
   count('gateway_failed_attempts_total', { model, provider })
   log('warn', 'attempt failed', { id, model, provider, reason: reasonOf(error) })
 })

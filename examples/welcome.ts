@@ -2,7 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { FailedAttempt } from 'modelhatch'
+import type { AttemptEvent } from 'modelhatch'
 
 export function welcome(server: Server, key: string, model: string): void {
   const { port } = server.address() as AddressInfo
@@ -14,7 +14,8 @@ curl -N ${baseURL}/chat/completions \\
   -d '{"model": "${model}", "messages": [{"role": "user", "content": "Hello"}], "stream": true}'
 `)
   subscribe('modelhatch:attempt', (message) => {
-    const { model, provider, error } = message as FailedAttempt
+    const { model, provider, outcome, error } = message as AttemptEvent
+    if (outcome !== 'failed') return
     console.error(`${provider} failed for ${model}:`, (error as Error).cause ?? error)
   })
 }

@@ -21,7 +21,6 @@ import { Attempt } from './idempotency/attempt.ts'
 import type { Model } from './models/contract.ts'
 import { fitCosts } from './models/cost-guard.ts'
 import { requireNode } from './node-version.ts'
-import { publishFailure, publishReceipt } from './observing/observe.ts'
 import { checkOptions } from './options/check.ts'
 import type { GatewayOptions } from './options/options.ts'
 import { Work } from './routing/work.ts'
@@ -89,14 +88,14 @@ export class Gateway {
   /** Handles one request. Never rejects: every error becomes a reply. */
   async handle(exchange: Exchange): Promise<Reply> {
     const id = `req_${randomUUID().replaceAll('-', '')}`
-    const { calls } = this.#assembly
+    const { calls, observer } = this.#assembly
     let reply: Reply
     calls.enter()
     try {
       reply = await this.#dispatch(exchange, id)
     } catch (thrown) {
       reply = refuse(thrown)
-      if (reply.status >= 500) publishFailure({ id, error: thrown })
+      if (reply.status >= 500) observer.failure({ id, error: thrown })
     } finally {
       calls.leave()
     }
@@ -205,14 +204,14 @@ export class Gateway {
 
   /** Calls the providers, and settles when the response has ended. */
   #serve<R, A>(endpoint: CallEndpoint<R, A>, request: Incoming, { order, model, ticket }: Admitted<R>): Promise<Reply> {
-    const { admission, authenticator, calls, serving } = this.#assembly
+    const { admission, authenticator, calls, observer, serving } = this.#assembly
     const { id, exchange, caller, startedAt, elapsedMs } = request
     const work = new Work()
     const call = calls.open(exchange.signal, admission.drainMs(model))
     const unfollow = authenticator.follow(caller, (reason) => call.cut(reason))
     const deliver = (receipt: Receipt) => {
       unfollow?.()
-      publishReceipt(ticket === undefined ? receipt : ticket.close(receipt, work), this.#options.hooks?.receipt)
+      observer.receipt(ticket === undefined ? receipt : ticket.close(receipt, work))
     }
     const cap = ticket?.demand.cap
     return serving.serve(endpoint, { id, caller, order, model, startedAt, elapsedMs, cap, work, deliver }, call)

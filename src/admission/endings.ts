@@ -1,6 +1,6 @@
 import type { Settlement } from '../billing/contract.ts'
 import type { LimitReturn } from '../limits/contract.ts'
-import { publishFailure } from '../observing/observe.ts'
+import type { Observer } from '../observing/observe.ts'
 import type { Counters } from './counters.ts'
 import type { CallEnd } from './contract.ts'
 import { Queue } from '../store-access/queue.ts'
@@ -19,14 +19,14 @@ export class Endings {
   /** The same queue as `#money` if a joint store updates limits and ledger in one call. */
   readonly #limits: Queue<CallEnd>
 
-  constructor(counters: Counters) {
+  constructor(counters: Counters, observer: Observer) {
     const send = (batch: readonly CallEnd[]) => counters.finish(batch)
     this.#money = new Queue<CallEnd>({
       send,
       again: withoutCorrections,
       most: Infinity,
       dropped: ({ returned, end }, error) =>
-        publishFailure({ id: end?.id ?? returned?.id ?? '', error, ...(end && isCharge(end) && { unsettled: end }) }),
+        observer.failure({ id: end?.id ?? returned?.id ?? '', error, ...(end && isCharge(end) && { unsettled: end }) }),
     })
     this.#limits = counters.together
       ? this.#money

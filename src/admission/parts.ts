@@ -8,7 +8,7 @@ import { memoryLimitStore } from '../limits/memory.ts'
 import type { LimitOptions } from '../limits/options.ts'
 import type { Groups } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
-import { publishFailure } from '../observing/observe.ts'
+import type { Observer } from '../observing/observe.ts'
 import { counters, type Counters } from './counters.ts'
 import type { JointStore } from './contract.ts'
 import { Guard } from '../store-access/guard.ts'
@@ -34,6 +34,7 @@ export interface AdmissionOptions {
   /** Milliseconds to wait for a store before a request is rejected. */
   readonly timeoutMs: number
   readonly now: () => number
+  readonly observer: Observer
 }
 
 /** What all requests share: the options, the stores, and the queues of what is still to be written. */
@@ -51,7 +52,7 @@ export class AdmissionParts {
   readonly #multipliers: ReadonlyMap<string, bigint>
 
   constructor(options: AdmissionOptions) {
-    const { groups, limits, limitOptions, ledger, joint, usage, usageOptions, timeoutMs, now } = options
+    const { groups, limits, limitOptions, ledger, joint, usage, usageOptions, timeoutMs, now, observer } = options
     this.options = options
     this.known = new Known(now)
     this.local = limitOptions.whenDown === 'local' ? memoryLimitStore({ clock: now }) : undefined
@@ -62,7 +63,7 @@ export class AdmissionParts {
         ([name, { priceMultiplier }]) => [name, parsePriceMultiplier(priceMultiplier ?? '1')] as const,
       ),
     )
-    this.endings = new Endings(this.counters)
+    this.endings = new Endings(this.counters, observer)
     if (usage === undefined) return
     const guard = new Guard({ name: 'the usage store', timeoutMs: timeoutMs * 5, now })
     this.records = new Queue<UsageRecord>({
@@ -70,7 +71,7 @@ export class AdmissionParts {
       most: usageOptions.queue ?? 10_000,
       dropped: ({ id }, error) => {
         this.droppedRecords++
-        publishFailure({ id, error })
+        observer.failure({ id, error })
       },
     })
   }

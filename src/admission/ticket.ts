@@ -7,7 +7,6 @@ import type { Model } from '../models/contract.ts'
 import type { Work } from '../routing/work.ts'
 import type { CallEnd } from './contract.ts'
 import { recordOf } from '../usage/record.ts'
-import { publishFailure } from '../observing/observe.ts'
 import type { AdmissionParts } from './parts.ts'
 import type { Demand } from './demand.ts'
 import type { Lease } from './leases.ts'
@@ -114,7 +113,10 @@ export class Ticket {
       const { prompt_tokens: prompt, completion_tokens: completion } = receipt.usage
       const counted = `${prompt} prompt tokens, ${completion} completion tokens, ${receipt.units?.seconds ?? 0} seconds`
       const by = `${receipt.provider ?? 'the vendor'} (${receipt.providerModel ?? receipt.model})`
-      publishFailure({ id: receipt.id, error: new Error(`${by} reported more usage than is possible: ${counted}`) })
+      this.#admission.options.observer.failure({
+        id: receipt.id,
+        error: new Error(`${by} reported more usage than is possible: ${counted}`),
+      })
     }
     return cut
   }

@@ -1,10 +1,16 @@
 import type { Groups } from '../models/access.ts'
 import { isRegistry, type GatewayOptions } from '../options/options.ts'
 import type { Stores } from './stores.ts'
+import type { Observer } from '../observing/observe.ts'
 import { Admission } from '../admission/admission.ts'
 
 /** Creates the admission of a gateway from its options and stores. */
-export function createAdmission(options: GatewayOptions, stores: Stores, groups: Groups): Admission {
+export function createAdmission(
+  options: GatewayOptions,
+  stores: Stores,
+  groups: Groups,
+  observer: Observer,
+): Admission {
   const { models, billing = {}, limits: limitOptions = {}, usage: usageOptions = {}, storage, timeouts } = options
   const { limits, ledger, usage } = stores
   return new Admission({
@@ -19,5 +25,6 @@ export function createAdmission(options: GatewayOptions, stores: Stores, groups:
     usageOptions,
     timeoutMs: timeouts?.storeMs ?? 2_000,
     now: options.clock ?? (() => performance.now()),
+    observer,
   })
 }

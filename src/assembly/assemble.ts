@@ -10,6 +10,7 @@ import { defaultSizes, type Sizes } from '../http/sizes.ts'
 import type { Idempotency } from '../idempotency/idempotency.ts'
 import { Catalogue } from '../models/access.ts'
 import { providersOf, staticRegistry } from '../models/registry.ts'
+import { Observer } from '../observing/observe.ts'
 import { isRegistry, type GatewayOptions } from '../options/options.ts'
 import { Breaker } from '../routing/breaker.ts'
 import { Guard } from '../store-access/guard.ts'
@@ -28,6 +29,7 @@ export interface Assembly {
   readonly catalogue: Catalogue
   /** Undefined where the options turn it off. */
   readonly idempotency: Idempotency | undefined
+  readonly observer: Observer
   readonly parts: Parts
   readonly serving: Serving
   readonly sizes: Sizes
@@ -46,8 +48,9 @@ export function assemble(options: GatewayOptions): Assembly {
   const ticks = options.clock ?? (() => performance.now())
   const stores = storesOf(options, now)
   const { ledger } = stores
-  const admission = createAdmission(options, stores, groups)
-  const idempotency = createIdempotency(options)
+  const observer = new Observer(options.hooks)
+  const admission = createAdmission(options, stores, groups, observer)
+  const idempotency = createIdempotency(options, observer)
   const endsCalls = options.whenKeyEnds === 'end'
   const authenticator = new Authenticator({
     store: stores.keys,
@@ -77,10 +80,11 @@ export function assemble(options: GatewayOptions): Assembly {
     breaker: new Breaker(options.breaker ?? {}, ticks),
     heartbeat: new Heartbeat(timeouts.keepAliveMs ?? 15_000),
     random,
+    observer,
   })
   const parts = {
     responses: guardedResponses(stores.responses, guard('the response store')),
-    videos: videoTasks({ options, catalogue, admission, ledger, clock: now, random }),
+    videos: videoTasks({ options, catalogue, admission, ledger, clock: now, random, observer }),
     publicUrl: publicUrl.replace(/\/*(?:\/v1)?\/*$/, ''),
     stallMs: timeouts.stallMs ?? 60_000,
   }
@@ -93,6 +97,7 @@ export function assemble(options: GatewayOptions): Assembly {
     calls: new OpenCalls(billing?.maxDrains),
     catalogue,
     idempotency,
+    observer,
     parts,
     serving,
     sizes: { ...defaultSizes, ...options.sizes },

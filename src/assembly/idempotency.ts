@@ -2,9 +2,10 @@ import type { GatewayOptions } from '../options/options.ts'
 import { Guard } from '../store-access/guard.ts'
 import { Idempotency } from '../idempotency/idempotency.ts'
 import { memoryIdempotencyStore } from '../idempotency/memory.ts'
+import type { Observer } from '../observing/observe.ts'
 
 /** Creates the handling of `Idempotency-Key` from the options; undefined if it is turned off. */
-export function createIdempotency(options: GatewayOptions): Idempotency | undefined {
+export function createIdempotency(options: GatewayOptions, observer: Observer): Idempotency | undefined {
   const { idempotency = {}, storage, timeouts, clock: now = () => performance.now() } = options
   if (idempotency === false) return undefined
   const { keepMs = 86_400_000, maxBytes = 4 * 1024 * 1024, leaseMs = 30_000 } = idempotency
@@ -14,5 +15,6 @@ export function createIdempotency(options: GatewayOptions): Idempotency | undefi
     keepMs,
     maxBytes,
     leaseMs,
+    observer,
   })
 }

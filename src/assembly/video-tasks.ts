@@ -1,7 +1,7 @@
 import type { Admission } from '../admission/admission.ts'
 import type { Ledger } from '../billing/contract.ts'
 import type { Catalogue } from '../models/access.ts'
-import { publishReceipt } from '../observing/observe.ts'
+import type { Observer } from '../observing/observe.ts'
 import { publishTask } from '../tasks/publish.ts'
 import type { GatewayOptions } from '../options/options.ts'
 import { Guard } from '../store-access/guard.ts'
@@ -20,17 +20,25 @@ export interface TaskSurroundings {
   readonly ledger: Ledger | undefined
   readonly clock: () => number
   readonly random: () => number
+  readonly observer: Observer
 }
 
 /** Creates the video tasks of a gateway from its options. */
-export function videoTasks({ options, catalogue, admission, ledger, clock, random }: TaskSurroundings): VideoTasks {
+export function videoTasks({
+  options,
+  catalogue,
+  admission,
+  ledger,
+  clock,
+  random,
+  observer,
+}: TaskSurroundings): VideoTasks {
   const { deadlineMs = defaultTiming.deadlineMs, sweepMs = 1_000, webhooks } = options.tasks ?? {}
   const given = options.storage?.tasks
   const { storeMs: timeoutMs = 2_000 } = options.timeouts ?? {}
   const guard = (name: string) => new Guard({ name, timeoutMs, now: () => performance.now() })
   const store = given === undefined ? memoryTaskStore() : guarded(given, guard('the task store'))
   const time = new StoreTime(store, clock)
-  const { receipt, task } = options.hooks ?? {}
   const tasks = new VideoTasks(
     {
       store,
@@ -51,9 +59,9 @@ export function videoTasks({ options, catalogue, admission, ledger, clock, rando
         admission,
         catalogue,
         slackMs: 10 * 60_000,
-        deliver: (made) => publishReceipt(made, receipt),
+        deliver: (made) => observer.receipt(made),
       }),
-      publish: (event) => publishTask(event, task),
+      publish: (event) => publishTask(event, options.hooks?.task, observer),
       ...(webhooks && { push: async (ended) => deliver(webhooks, ended, await time.now()) }),
       // The intervals that the specification recommends to clients for polling.
       intervalMs: (seconds) => (seconds <= 10 ? 5_000 : 15_000),

@@ -9,6 +9,7 @@ import type { Sizes } from '../http/sizes.ts'
 import type { Catalogue } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
 import type { GatewayError } from '../errors.ts'
+import type { Observer } from '../observing/observe.ts'
 import type { Call, Provider } from '../providers/contract.ts'
 import type { ResponseStore } from '../responses/contract.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
@@ -128,6 +129,7 @@ export interface Visit<Request, Read extends Order<Request> = Order<Request>> {
   readonly order: Read
   readonly model: Model
   readonly meter: Meter
+  readonly observer: Observer
   /** Milliseconds since the epoch. */
   readonly startedAt: number
 }

@@ -12,12 +12,12 @@ import { unlessAborted, type OpenCall } from '../http/open-calls.ts'
 import { errorFrame, keepAliveFrame, sseHeaders } from '../http/sse.ts'
 import type { Deployment, Model } from '../models/contract.ts'
 import { passesLate } from '../models/cost-guard.ts'
-import { publishAttempt, publishFailure } from '../observing/observe.ts'
+import type { Observer } from '../observing/observe.ts'
 import type { Timeouts } from '../http/timeouts.ts'
 import type { Call } from '../providers/contract.ts'
 import type { Breaker } from '../routing/breaker.ts'
 import { mayHaveBegun, notAgain } from '../routing/begun-work.ts'
-import { perform, type RetryOptions } from '../routing/perform.ts'
+import { perform, type AttemptEnd, type RetryOptions } from '../routing/perform.ts'
 import { plan } from '../routing/plan.ts'
 import type { Work } from '../routing/work.ts'
 import type { CallEndpoint, Visit } from './endpoint.ts'
@@ -30,10 +30,11 @@ export interface ServingOptions {
   readonly breaker: Breaker
   readonly heartbeat: Heartbeat
   readonly random: () => number
+  readonly observer: Observer
 }
 
 /** A request that has passed the rate limits and whose money is held. */
-export interface Admitted<Request> extends Omit<Visit<Request>, 'meter'> {
+export interface Admitted<Request> extends Omit<Visit<Request>, 'meter' | 'observer'> {
   readonly caller: Caller
   /** Milliseconds since `startedAt`, measured by a monotonic clock. */
   readonly elapsedMs: () => number
@@ -62,12 +63,13 @@ export class Serving {
   async serve<R, A>(endpoint: CallEndpoint<R, A>, admitted: Admitted<R>, call: OpenCall): Promise<Reply> {
     const meter = this.#meter(endpoint, admitted)
     const { order } = admitted
-    const visit: Visit<R> = { ...admitted, meter }
+    const { observer } = this.#options
+    const visit: Visit<R> = { ...admitted, meter, observer }
     const end = (outcome: Receipt['outcome'], error?: GatewayError) => {
       try {
         meter.end(outcome, error)
       } catch (thrown) {
-        publishFailure({ id: visit.id, error: thrown })
+        observer.failure({ id: visit.id, error: thrown })
       }
       call.done(outcome === 'completed' ? undefined : (error ?? new GatewayError('client_closed')))
       order.form?.dispose()
@@ -87,7 +89,7 @@ export class Serving {
         writing: () => meter.firstByte(),
         ended: (outcome, error) => {
           end(outcome === 'failed' && isCallersEnd(error) ? 'cancelled' : outcome, error)
-          if (error !== undefined && error.status >= 500) publishFailure({ id: visit.id, error })
+          if (error !== undefined && error.status >= 500) observer.failure({ id: visit.id, error })
         },
       })
     try {
@@ -131,14 +133,14 @@ export class Serving {
       const bounded = bound === undefined ? call : amend(call, bound)
       return unlessAborted(endpoint.ask(work.of(provider), bounded, visit), signal, endpoint.discard)
     }
-    const { retry, timeouts, breaker, random } = this.#options
+    const { retry, timeouts, breaker, random, observer } = this.#options
     const candidates = plan(model.deployments, random)
     const final = (failure: unknown) => order.form?.spent === true || (endpoint.once === true && mayHaveBegun(failure))
-    const failed = ({ provider, model: providerModel }: Deployment, error: unknown) => {
-      meter.attemptFailed()
-      publishAttempt({ id, model: order.model, provider: provider.name, providerModel, error })
+    const ended = ({ provider, model: providerModel }: Deployment, end: AttemptEnd) => {
+      if (end.outcome === 'failed') meter.attemptFailed()
+      observer.attempt({ id, model: order.model, provider: provider.name, providerModel, ...end })
     }
-    const asking = perform({ candidates, attempt, signal, breaker, retry, random, failed, final })
+    const asking = perform({ candidates, attempt, signal, breaker, retry, random, ended, final })
     const asked = within(timeouts.firstContentMs ?? 600_000, asking, `the model "${model.id}"`)
     return endpoint.once === true ? asked.catch(notAgain) : asked
   }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { refuse } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
-import { publishFailure } from '../observing/observe.ts'
+import type { Observer } from '../observing/observe.ts'
 import type { Guard } from '../store-access/guard.ts'
 import type { IdempotencyStart, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from './contract.ts'
 import { recording } from './recording.ts'
@@ -12,6 +12,7 @@ export interface AttemptParts {
   readonly guard: Guard
   readonly keepMs: number
   readonly maxBytes: number
+  readonly observer: Observer
 }
 
 /** The outcome for requests that waited for the attempt; undefined if one of them must try again. */
@@ -117,7 +118,7 @@ export class Attempt {
     try {
       await this.#parts.guard.call(update)
     } catch (error) {
-      publishFailure({ id: this.#start.attempt, error })
+      this.#parts.observer.failure({ id: this.#start.attempt, error })
     }
   }
 

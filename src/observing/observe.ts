@@ -1,60 +1,92 @@
-/**
- * What may be watched from outside, over `node:diagnostics_channel`, without a hook and at no cost while nobody listens:
- * `modelhatch:receipt` gets every `Receipt`, `modelhatch:failure` every error that was answered with 5xx, with its cause,
- * `modelhatch:attempt` every `FailedAttempt` of a deployment, `modelhatch:task` every `TaskEvent`.
- */
 import { channel } from 'node:diagnostics_channel'
 import type { Settlement } from '../billing/contract.ts'
 import type { Receipt } from '../billing/receipt.ts'
 
+/** An error that the client does not see the cause of. Message of the channel `modelhatch:failure`. */
 export interface Failure {
-  /** The id of the request, as in `x-request-id`. */
+  /** The id of the request, as in `x-request-id`; of a video task, the id of the task. */
   readonly id: string
-  /** What was thrown; its `cause` tells what the caller is not told. */
+  /** The error, with its `cause`. Not for clients: it may contain internals. */
   readonly error: unknown
   /**
-   * What an answered call did cost, where the gateway closed before its ledger had taken it. Its hold is kept for a day,
-   * as far as the ledger could still be told; `ledger.settle` with this settles it, now or by another process.
+   * The charge of a response that the ledger had not accepted when the gateway was closed. Its hold is kept for a day:
+   * `ledger.settle` with this value charges it, now or from another process.
    */
   readonly unsettled?: Settlement
 }
 
-/** A call of a deployment that came to nothing, even where the next one answered and the caller noticed nothing. */
-export interface FailedAttempt {
+/** One attempt at a deployment. Message of the channel `modelhatch:attempt`. */
+export interface AttemptEvent {
   /** The id of the request, as in `x-request-id`. */
   readonly id: string
-  /** The name the client used. */
+  /** The model name that the client used. */
   readonly model: string
+  /** The name of the provider. */
   readonly provider: string
   /** The provider's name for the model. */
   readonly providerModel: string
-  /** Its `cause` says what was wrong, such as `the vendor answered 401`. */
-  readonly error: unknown
+  /**
+   * `succeeded`: the response has begun. `rejected`: the vendor refuses this request, so no other deployment is tried.
+   * `failed`: the deployment failed, and the next attempt may follow. `aborted`: the client disconnected, or a timeout ended
+   * the request.
+   */
+  readonly outcome: 'succeeded' | 'rejected' | 'failed' | 'aborted'
+  /** Milliseconds until then. */
+  readonly ms: number
+  /** The HTTP status of the vendor's error response, if there was one; if `rejected`, the status that the client gets. */
+  readonly status?: number
+  /** Why the attempt did not succeed. Its `cause` may contain internals. */
+  readonly error?: unknown
+}
+
+/** The functions of the host that are called with what the channels get. */
+export interface Watching {
+  readonly receipt?: (receipt: Receipt) => unknown
+  readonly attempt?: (attempt: AttemptEvent) => unknown
+  readonly failure?: (failure: Failure) => unknown
 }
 
 const receipts = channel('modelhatch:receipt')
-const failures = channel('modelhatch:failure')
 const attempts = channel('modelhatch:attempt')
+const failures = channel('modelhatch:failure')
 
-export function publishReceipt(receipt: Receipt, hook: ((receipt: Receipt) => unknown) | undefined): void {
-  if (receipts.hasSubscribers) receipts.publish(receipt)
-  if (hook !== undefined) contained(receipt.id, () => hook(receipt))
-}
+/** Reports to the channels of the process and the hooks of one gateway. No hook can make a request fail. */
+export class Observer {
+  readonly #hooks: Watching
 
-/** A hook is told after the fact: nobody is left whom its failure could be reported to but who listens for failures. */
-export function contained(id: string, call: () => unknown): void {
-  try {
-    const result = call()
-    if (result instanceof Promise) result.catch((error: unknown) => publishFailure({ id, error }))
-  } catch (error) {
-    publishFailure({ id, error })
+  constructor(hooks: Watching = {}) {
+    this.#hooks = hooks
+  }
+
+  receipt(receipt: Receipt): void {
+    if (receipts.hasSubscribers) receipts.publish(receipt)
+    this.call(receipt.id, this.#hooks.receipt, receipt)
+  }
+
+  attempt(attempt: AttemptEvent): void {
+    if (attempts.hasSubscribers) attempts.publish(attempt)
+    this.call(attempt.id, this.#hooks.attempt, attempt)
+  }
+
+  failure(failure: Failure): void {
+    if (failures.hasSubscribers) failures.publish(failure)
+    contained(this.#hooks.failure, failure, (error) => {
+      // Not to the hook that has just failed.
+      if (failures.hasSubscribers) failures.publish({ id: failure.id, error })
+    })
+  }
+
+  /** Calls a hook. What it throws is a failure. */
+  call<T>(id: string, hook: ((message: T) => unknown) | undefined, message: T): void {
+    contained(hook, message, (error) => this.failure({ id, error }))
   }
 }
 
-export function publishAttempt(attempt: FailedAttempt): void {
-  if (attempts.hasSubscribers) attempts.publish(attempt)
-}
-
-export function publishFailure(failure: Failure): void {
-  if (failures.hasSubscribers) failures.publish(failure)
+function contained<T>(hook: ((message: T) => unknown) | undefined, message: T, failed: (error: unknown) => void): void {
+  try {
+    const result = hook?.(message)
+    if (result instanceof Promise) result.catch(failed)
+  } catch (error) {
+    failed(error)
+  }
 }

@@ -107,7 +107,9 @@ const schema = strict({
     .partial()
     .optional(),
   publicUrl: z.url({ protocol: /^https?$/, error: 'must be like "https://api.example.com/ai"' }).optional(),
-  hooks: strict({ receipt: anyFunction, task: anyFunction }).partial().optional(),
+  hooks: strict({ receipt: anyFunction, attempt: anyFunction, failure: anyFunction, task: anyFunction })
+    .partial()
+    .optional(),
   clock: anyFunction.optional(),
   random: anyFunction.optional(),
 })

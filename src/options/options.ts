@@ -10,6 +10,7 @@ import type { Rate } from '../limits/rate.ts'
 import type { Group } from '../models/access.ts'
 import type { ModelRegistry } from '../models/contract.ts'
 import type { ModelEntry } from '../models/registry.ts'
+import type { AttemptEvent, Failure } from '../observing/observe.ts'
 import type { BreakerOptions } from '../routing/breaker.ts'
 import type { RetryOptions } from '../routing/perform.ts'
 import type { StorageBundle } from './storage.ts'
@@ -68,6 +69,7 @@ export interface GatewayOptions {
   readonly tasks?: TaskOptions
   /** The public URL of the mount, such as `https://api.example.com/ai`, with or without `/v1`. Used for links in responses. */
   readonly publicUrl?: string
+  /** Functions that are called with receipts, attempts, failures and events of video tasks. */
   readonly hooks?: Hooks
   /** Returns milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number
@@ -99,11 +101,19 @@ export interface TaskOptions {
   readonly webhooks?: WebhookOptions
 }
 
+/**
+ * Functions that the gateway calls with what happens. No response waits for them. What one throws or rejects with is
+ * passed to `failure`, and never makes a request fail.
+ */
 export interface Hooks {
-  /** Called when a task was created or has ended, and when something of it needs a person's eye. */
-  readonly task?: (event: TaskEvent) => void
-  /** Called once for every call of a model when it has ended. What it throws is ignored. */
+  /** Called once when a request to a model, or a video task, has ended. */
   readonly receipt?: (receipt: Receipt) => void
+  /** Called when an attempt at a deployment has ended, also if the client notices nothing of it. */
+  readonly attempt?: (attempt: AttemptEvent) => void
+  /** Called for each response with status 500 or above, and when work behind a response fails, such as a charge. */
+  readonly failure?: (failure: Failure) => void
+  /** Called when a video task was created or has ended, or needs attention (`reconcile`). */
+  readonly task?: (event: TaskEvent) => void
 }
 
 export function isRegistry(models: GatewayOptions['models']): models is ModelRegistry {

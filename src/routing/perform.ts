@@ -1,6 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { pause } from '../http/deadline.ts'
 import type { Deployment } from '../models/contract.ts'
+import type { AttemptEvent } from '../observing/observe.ts'
 import type { ProviderError, RetryAdvice } from '../providers/failure.ts'
 import type { Breaker } from './breaker.ts'
 
@@ -17,6 +18,9 @@ export interface RetryOptions {
   readonly maxWaitMs?: number
 }
 
+/** How an attempt ended. */
+export type AttemptEnd = Pick<AttemptEvent, 'outcome' | 'ms' | 'status' | 'error'>
+
 export interface Performance<T> {
   readonly candidates: readonly Deployment[]
   readonly attempt: (deployment: Deployment) => Promise<T>
@@ -24,8 +28,8 @@ export interface Performance<T> {
   readonly breaker: Breaker
   readonly retry: RetryOptions
   readonly random: () => number
-  /** Called for every failure of a deployment, even if a later attempt succeeds. */
-  readonly failed?: (deployment: Deployment, failure: unknown) => void
+  /** Called at the end of each attempt. */
+  readonly ended?: (deployment: Deployment, end: AttemptEnd) => void
   /** Whether no further attempt may follow a failure, regardless of its retry advice. */
   readonly final?: (failure: unknown) => boolean
 }
@@ -42,23 +46,40 @@ export async function perform<T>(performance: Performance<T>): Promise<T> {
   for (const deployment of breaker.usable(candidates)) {
     breaker.trying(deployment)
     for (let tried = 1; ; tried++) {
+      const begun = globalThis.performance.now()
+      const end = (outcome: AttemptEnd['outcome'], error?: unknown) => {
+        const { vendorStatus, status: clients } = Object(error) as Partial<ProviderError>
+        const status = vendorStatus ?? (outcome === 'rejected' ? clients : undefined)
+        const ms = globalThis.performance.now() - begun
+        performance.ended?.(deployment, {
+          outcome,
+          ms,
+          ...(status !== undefined && { status }),
+          ...(error !== undefined && { error }),
+        })
+      }
       try {
         const answer = await attempt(deployment)
         breaker.succeeded(deployment)
+        end('succeeded')
         return answer
       } catch (error) {
         failure = error
         lasting &&= (error as Partial<ProviderError> | undefined)?.lasting === true
       }
-      if (signal.aborted) throw signal.reason
+      if (signal.aborted) {
+        end('aborted', failure)
+        throw signal.reason
+      }
       const advice = adviceOf(failure)
       if (advice === 'never') {
         // The vendor rejected this request, so the deployment itself works.
         breaker.succeeded(deployment)
+        end('rejected', failure)
         throw failure
       }
       breaker.failed(deployment)
-      performance.failed?.(deployment, failure)
+      end('failed', failure)
       if (performance.final?.(failure) === true) throw failure
       if (advice === 'next' || tried >= maxAttempts) break
       const backoff = backoffMs * 2 ** (tried - 1) * (0.5 + random())

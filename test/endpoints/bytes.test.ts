@@ -1,5 +1,6 @@
 /** Responses of bytes that are not events, such as audio. */
 import { expect, onTestFinished, test } from 'vitest'
+import { Observer } from '../../src/observing/observe.ts'
 import type { Receipt } from '../../src/billing/receipt.ts'
 import type { CallEndpoint } from '../../src/endpoints/endpoint.ts'
 import { jsonOrder } from '../../src/endpoints/order.ts'
@@ -32,6 +33,7 @@ async function served(bytes: (heartbeat: Heartbeat) => AsyncIterable<Uint8Array>
     breaker: new Breaker({}, Date.now),
     heartbeat,
     random: Math.random,
+    observer: new Observer(),
   })
   const provider: Provider = { name: 'p' }
   const deployments = [{ provider, model: 'm', order: 0, weight: 1 }]

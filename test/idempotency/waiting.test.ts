@@ -10,6 +10,7 @@ import {
   type Sink,
   type StreamBody,
 } from '../../src/index.ts'
+import { Observer } from '../../src/observing/observe.ts'
 import { Idempotency } from '../../src/idempotency/idempotency.ts'
 import { demo } from '../../src/providers/index.ts'
 import { Guard } from '../../src/store-access/guard.ts'
@@ -71,7 +72,14 @@ describe('one who waits is not left alone', () => {
 test('nothing is held of those who leave, however many they were', async () => {
   const guard = new Guard({ name: 'the store', timeoutMs: 1_000, now: () => performance.now() })
   const store = memoryIdempotencyStore()
-  const idempotency = new Idempotency({ store, guard, keepMs: 1_000, maxBytes: 1_000, leaseMs: 30_000 })
+  const idempotency = new Idempotency({
+    store,
+    guard,
+    keepMs: 1_000,
+    maxBytes: 1_000,
+    leaseMs: 30_000,
+    observer: new Observer(),
+  })
   const begin = async (signal: AbortSignal) => {
     const keyed = { id: crypto.randomUUID(), caller: { account: 'a', group: 'g' }, exchange: exchangeOf({}, signal) }
     return idempotency.begin('r', keyed, { json: () => '{}' } as never)

@@ -202,7 +202,7 @@ const gateway: Values = {
     webhooks: ['x', null, {}, { endpoint: 'https://a.b' }, { endpoint: () => undefined, allowPrivateNetwork: 'yes' }],
   }),
   publicUrl: [5, null, 'example.com', 'ftp://a.b'],
-  ...forEach('hooks', { receipt: callback, task: callback }),
+  ...forEach('hooks', { receipt: callback, attempt: callback, failure: callback, task: callback }),
   clock: callback,
   random: callback,
   keys: [memoryKeyStore(), { find: () => undefined }, ['sk-a'], null, 'sk-a'],

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { once } from 'node:events'
-import type { FailedAttempt, GatewayOptions } from 'modelhatch'
+import type { AttemptEvent, GatewayOptions } from 'modelhatch'
 import { openai } from 'modelhatch/providers'
 import type { ScriptedVendor, VendorReply } from 'modelhatch/testing'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -236,16 +236,16 @@ test('weights are drawn from the random source of the options', async () => {
   expect(said).toEqual(['heavy', 'light', 'heavy', 'light'])
 })
 
-function failedAttempts(): readonly FailedAttempt[] {
-  const heard: FailedAttempt[] = []
-  const listener = (message: unknown) => void heard.push(message as FailedAttempt)
+function attemptEvents(): readonly AttemptEvent[] {
+  const heard: AttemptEvent[] = []
+  const listener = (message: unknown) => void heard.push(message as AttemptEvent)
   subscribe('modelhatch:attempt', listener)
   onTestFinished(() => void unsubscribe('modelhatch:attempt', listener))
   return heard
 }
 
 test('the host hears of each deployment that failed, also where the caller noticed nothing', async () => {
-  const heard = failedAttempts()
+  const heard = attemptEvents()
   const routed = await route(refusing(401))
   const response = await askChat(routed.url)
   expect(response.status).toBe(200)
@@ -255,15 +255,20 @@ test('the host hears of each deployment that failed, also where the caller notic
       model: 'm',
       provider: 'v1',
       providerModel: 'm',
+      outcome: 'failed',
+      ms: expect.any(Number),
+      status: 401,
       error: { cause: { message: expect.stringContaining('the vendor answered 401') } },
     },
+    { provider: 'v2', outcome: 'succeeded', ms: expect.any(Number) },
   ])
+  expect(heard[1]).not.toHaveProperty('error')
 })
 
 test('a request that a vendor refuses says nothing against it', async () => {
-  const heard = failedAttempts()
+  const heard = attemptEvents()
   expect((await askChat((await route(refusing(400))).url)).status).toBe(400)
-  expect(heard).toEqual([])
+  expect(heard).toMatchObject([{ outcome: 'rejected', status: 400 }])
 })
 
 test('a deployment that fails is left alone for its time, whatever happens to the clock of the machine', async () => {

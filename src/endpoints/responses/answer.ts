@@ -5,7 +5,6 @@ import { estimateTokens } from '../../wire/counts.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
-import { publishFailure } from '../../observing/observe.ts'
 import { ContentFrames, Verbatim, type Call, type Provider, type ResponsePiece } from '../../providers/contract.ts'
 import { retrySame } from '../../providers/failure.ts'
 import type { InputItem, ResponseEvent, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
@@ -146,7 +145,7 @@ function requireEnd({ status }: ResponseObject): void {
 }
 
 /** The response as the client gets it: with usage, and already stored, so that the client can continue it at once. */
-async function ended(response: ResponseObject, { id, order, meter }: ResponseVisit): Promise<ResponseObject> {
+async function ended(response: ResponseObject, { id, order, meter, observer }: ResponseVisit): Promise<ResponseObject> {
   const counted = chatUsage(response.usage)
   const usage = counted ?? usageOf(order.promptTokens, estimateTokens(meter.textBytes))
   if (counted !== undefined) meter.usage = counted
@@ -158,7 +157,7 @@ async function ended(response: ResponseObject, { id, order, meter }: ResponseVis
     await archive.put(stored, stored.input.slice(conversation.earlier))
     return whole
   } catch (error) {
-    publishFailure({ id, error })
+    observer.failure({ id, error })
     return { ...whole, store: false }
   }
 }

@@ -3,7 +3,6 @@ import { textBytes } from '../../billing/estimate.ts'
 import { estimateTokens } from '../../wire/counts.ts'
 import { GatewayError } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
-import { publishFailure } from '../../observing/observe.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import { retrySame } from '../../providers/failure.ts'
 import type { CompactionObject, OutputItem, ResponsePart, ResponseRequest } from '../../wire/responses.ts'
@@ -114,13 +113,13 @@ function counted(output: readonly OutputItem[], raw: unknown, { order, meter }: 
 }
 
 /** Stores a compaction like a response, so that it can be retrieved and continued. */
-async function stored(compaction: CompactionObject, { id, order }: ResponseVisit): Promise<CompactionObject> {
+async function stored(compaction: CompactionObject, { id, order, observer }: ResponseVisit): Promise<CompactionObject> {
   const { archive, conversation } = order
   const input = withIds(id, order)
   try {
     await archive?.put({ input, response: compaction }, input.slice(conversation.earlier))
   } catch (error) {
-    publishFailure({ id, error })
+    observer.failure({ id, error })
   }
   return compaction
 }

@@ -1,5 +1,6 @@
 /** Calls as a gateway admits and ends them, without HTTP and without a vendor. */
 import { randomUUID } from 'node:crypto'
+import { Observer } from '../../../src/observing/observe.ts'
 import type { Admission } from '../../../src/admission/admission.ts'
 import { createAdmission } from '../../../src/assembly/admission.ts'
 import type { Ticket } from '../../../src/admission/ticket.ts'
@@ -47,7 +48,7 @@ export function callsOf(storage: StorageBundle | undefined): Calls {
     ...(storage && { storage }),
   }
   const stores = storesOf(options, Date.now)
-  const admission = createAdmission(options, stores, groups)
+  const admission = createAdmission(options, stores, groups, new Observer())
   const own = randomUUID()
   let made = 0
   return {

@@ -1,0 +1,23 @@
+import type { Receipt } from '../billing/receipt.ts'
+import type { AttemptEvent, Failure } from '../observing/observe.ts'
+import type { TaskEvent } from '../tasks/parts.ts'
+
+/**
+ * The channels of `node:diagnostics_channel` by name, with the type of their messages. They carry the same as the hooks, for
+ * all gateways of the process; a channel without subscribers costs nothing.
+ *
+ * @example
+ * subscribe('modelhatch:attempt', (message) => {
+ *   const { provider, outcome, ms } = message as Channels['modelhatch:attempt']
+ * })
+ */
+export interface Channels {
+  /** A request to a model, or a video task, has ended. */
+  'modelhatch:receipt': Receipt
+  /** An attempt at a deployment has ended. */
+  'modelhatch:attempt': AttemptEvent
+  /** A response had status 500 or above, or work behind a response failed. */
+  'modelhatch:failure': Failure
+  /** A video task was created or has ended, or needs attention. */
+  'modelhatch:task': TaskEvent
+}
