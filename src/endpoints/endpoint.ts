@@ -107,7 +107,7 @@ export interface Order<Request> {
   readonly request: Request
   /** Whether `stream` and `request` are plain values, so that reading them is cheap. */
   readonly isParsed?: boolean
-  /** Whether the request is longer than a megabyte. */
+  /** Whether the request is longer than 256 KiB. */
   readonly large?: boolean
   /** Estimated number of input tokens. */
   readonly promptTokens: number

@@ -1,8 +1,9 @@
 /** Orders from JSON bodies, provider calls from orders, and changed copies of both. */
 import { estimateTokens } from '../wire/counts.ts'
 import { amendForm, changesTo } from '../http/form.ts'
-import type { JsonBody, JsonObject } from '../http/json-body.ts'
+import { JsonBody, type JsonObject } from '../http/json-body.ts'
 import type { Call } from '../providers/contract.ts'
+import { serialize } from '../providers/turns.ts'
 import type { Order } from './endpoint.ts'
 
 /**
@@ -114,6 +115,24 @@ export function replace<Request extends object>(
     field: (name: string) => (request as Record<string, unknown>)[name],
     json: (changes: Record<string, unknown>) => Buffer.from(JSON.stringify({ ...request, ...changes })),
     form: undefined,
+  })
+}
+
+/** Like `replace`, for a request that may be large: then `prepare` serializes it in several turns of the event loop. */
+export function replaceLarge<Request extends object>(call: Call<unknown>, request: Request): Call<Request> {
+  const replaced = replace(call, request)
+  if (call.large !== true) return replaced
+  let body: JsonBody | undefined
+  return overlaid(replaced, {
+    json: (changes: JsonObject) => body?.with(changes) ?? replaced.json(changes),
+    async prepare() {
+      if (body !== undefined) return
+      const fields = new Map<string, Buffer>()
+      for (const [name, value] of Object.entries(request)) {
+        if (value !== undefined) fields.set(name, await serialize(call, value))
+      }
+      body = JsonBody.fromFields(fields)
+    },
   })
 }
 

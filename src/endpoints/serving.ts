@@ -22,6 +22,7 @@ import { plan } from '../routing/plan.ts'
 import type { Work } from '../routing/work.ts'
 import type { CallEndpoint, Visit } from './endpoint.ts'
 import { amend, callFor, overlaid } from './order.ts'
+import { othersTurn } from '../providers/turns.ts'
 
 /** What `Serving` needs from the gateway. */
 export interface ServingOptions {
@@ -97,7 +98,11 @@ export class Serving {
       // The field `stream` may be the last part of a form.
       if (order.form !== undefined) await Promise.race([order.form.arrived, asking])
       if (!streams(endpoint) || !order.stream) {
-        const reply = endpoint.whole(await asking, visit)
+        const answer = await asking
+        // A response can contain parts of a large request. It is serialised in one turn, and written in another.
+        if (order.large === true) await othersTurn(order)
+        const reply = endpoint.whole(answer, visit)
+        if (order.large === true) await othersTurn(order)
         if ('bytes' in reply) {
           return { status: 200, headers: { 'content-type': reply.contentType }, body: bodyOf(reply.bytes) }
         }

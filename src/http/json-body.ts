@@ -11,7 +11,7 @@ export type JsonObject = Record<string, unknown>
 const wholeBytes = 16_384
 
 /** From this many bytes on, work on a body is split over several turns of the event loop. */
-const largeBytes = 1_048_576
+const largeBytes = 262_144
 
 /** The byte offsets of a top-level field: its start, the start of its value, and its end (exclusive). */
 interface Member {
@@ -27,6 +27,8 @@ export class JsonBody {
   #found: ReadonlyMap<string, Member> | undefined
   #bytes: Buffer | undefined
   #value: JsonObject | undefined
+  /** Fields of a large body, which must not be parsed twice. */
+  readonly #parsed = new Map<string, unknown>()
 
   private constructor(bytes: Buffer | undefined, places: Places | undefined, value: JsonObject | undefined) {
     this.#bytes = bytes
@@ -52,6 +54,22 @@ export class JsonBody {
     return new JsonBody(undefined, undefined, value as JsonObject)
   }
 
+  /** An object whose fields are already serialized. */
+  static fromFields(fields: ReadonlyMap<string, Buffer>): JsonBody {
+    const pieces: Buffer[] = []
+    const places: number[] = []
+    // Behind the brace, and later behind commas.
+    let at = 1
+    for (const [name, value] of fields) {
+      const key = Buffer.from(JSON.stringify(name))
+      const start = at + key.length + 1
+      places.push(at, at + key.length, start, start + value.length)
+      pieces.push(Buffer.concat([key, Buffer.from(':'), value]))
+      at = start + value.length + 1
+    }
+    return new JsonBody(join(pieces), places, undefined)
+  }
+
   /** Whether reading any field is cheap: the body is short or already parsed. */
   get isSmall(): boolean {
     return this.#value !== undefined || this.bytes.length <= wholeBytes
@@ -69,7 +87,7 @@ export class JsonBody {
 
   /** The whole body, parsed on first access. Treat it as read-only. */
   get value(): JsonObject {
-    return (this.#value ??= JSON.parse(this.bytes.toString('utf8')) as JsonObject)
+    return (this.#value ??= this.#parse())
   }
 
   /** The names of the top-level fields. */
@@ -82,7 +100,10 @@ export class JsonBody {
     if (this.isSmall) return Object.hasOwn(this.value, name) ? this.value[name] : undefined
     const member = this.#members().get(name)
     if (member === undefined) return undefined
-    return JSON.parse(this.bytes.toString('utf8', member.valueStart, member.end))
+    if (!this.#parsed.has(name)) {
+      this.#parsed.set(name, JSON.parse(this.bytes.toString('utf8', member.valueStart, member.end)))
+    }
+    return this.#parsed.get(name)
   }
 
   /** Length in bytes of a top-level field's value in the text; 0 if the field is absent or the text is not known. */
@@ -123,6 +144,11 @@ export class JsonBody {
       if (value !== undefined && !members.has(name)) pieces.push(print(name, value))
     }
     return join(pieces)
+  }
+
+  #parse(): JsonObject {
+    if (this.isSmall) return JSON.parse(this.bytes.toString('utf8')) as JsonObject
+    return Object.fromEntries(this.names().map((name) => [name, this.get(name)]))
   }
 
   #repeats(): boolean {

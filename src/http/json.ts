@@ -20,6 +20,8 @@ const shortText = 1_000
  * request body, because recursive code may process it.
  */
 export function objectIn(text: string): Record<string, unknown> | undefined {
+  // Failing to parse takes long: the error has a stack.
+  if (!/^\s*\{/.test(text)) return undefined
   try {
     if (text.length > shortText) scanObject(Buffer.from(text), defaultSizes)
     const value: unknown = JSON.parse(text)

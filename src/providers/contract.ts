@@ -139,10 +139,12 @@ export interface Call<Request> {
   readonly sent?: ((share?: number) => void) | undefined
   /** The request's id, the same for every attempt. The client gets it as `x-request-id`. */
   readonly id: string
-  /** True above one megabyte. Split the work on such a request over several turns of the event loop. */
+  /** True above 256 KiB. Split the work on such a request over several turns of the event loop. */
   readonly large?: boolean | undefined
   /** Returns one top-level field of the request, without parsing the rest of a large one. */
   readonly field: (name: string) => unknown
+  /** Makes `json` cheap for a large request that the gateway translated. Optional: `json` also works without it. */
+  readonly prepare?: (() => Promise<void>) | undefined
   /**
    * Returns the request as JSON, with the given top-level fields replaced, added, or (if undefined) removed and all other
    * bytes unchanged. For vendors that use OpenAI's format: much cheaper than serialising `request` again.

@@ -1,6 +1,8 @@
 /** Any value that survives `JSON.parse(JSON.stringify(value))` unchanged. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
+const plain = { enumerable: true, writable: true, configurable: true }
+
 /**
  * A deep copy that shares only strings, which may be megabytes long. As with JSON text, undefined fields are omitted,
  * and undefined array entries become null. Recursive, so only for values of bounded depth.
@@ -8,9 +10,15 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 export function copyJson(value: unknown): Json {
   if (Array.isArray(value)) return value.map(copyJson)
   if (typeof value !== 'object' || value === null) return (value ?? null) as Json
-  const copy: [name: string, value: Json][] = []
-  for (const [name, inner] of Object.entries(value)) if (inner !== undefined) copy.push([name, copyJson(inner)])
-  return Object.fromEntries(copy)
+  const copy: Record<string, Json> = {}
+  for (const name of Object.keys(value)) {
+    const inner: unknown = (value as Record<string, unknown>)[name]
+    if (inner === undefined) continue
+    // Assigning `__proto__` would set the prototype.
+    if (name === '__proto__') Object.defineProperty(copy, name, { value: copyJson(inner), ...plain })
+    else copy[name] = copyJson(inner)
+  }
+  return copy
 }
 
 /** Whether a value is at most about `length` characters of JSON. Stops counting beyond that. */

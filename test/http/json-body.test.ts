@@ -235,3 +235,31 @@ describe('the fields of a JSON body', () => {
     expect(statusOf(Buffer.from('\ufeff\ufeff{"a":1}'))).toBe(400)
   })
 })
+
+describe('a large body', () => {
+  const padding = 'x'.repeat(300_000)
+
+  it('is parsed field by field, as it would be at once', () => {
+    const text = `{"a":[1,{"b":2}],"padding":"${padding}","__proto__":{"c":3},"a":null,"\\u0064":"e"}`
+    const body = JsonBody.fromBytes(Buffer.from(text), sizes)
+    expect(body.value).toEqual(JSON.parse(text))
+    expect(Object.hasOwn(body.value, '__proto__')).toBe(true)
+  })
+
+  it('parses a field once', () => {
+    const body = JsonBody.fromBytes(Buffer.from(`{"a":[1],"padding":"${padding}"}`), sizes)
+    expect(body.get('a')).toBe(body.get('a'))
+    expect(body.value['a']).toBe(body.get('a'))
+  })
+
+  it('can be made of fields that are serialized already', () => {
+    const fields = new Map([
+      ['a "b"', Buffer.from('[1]')],
+      ['c', Buffer.from(JSON.stringify(padding))],
+    ])
+    const body = JsonBody.fromFields(fields)
+    expect(body.bytes.toString()).toBe(JSON.stringify({ 'a "b"': [1], c: padding }))
+    expect(body.with({ c: undefined, d: 2 }).toString()).toBe('{"a \\"b\\"":[1],"d":2}')
+    expect(JsonBody.fromFields(new Map()).with({}).toString()).toBe('{}')
+  })
+})

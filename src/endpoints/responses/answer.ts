@@ -6,6 +6,7 @@ import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import { ContentFrames, Verbatim, type Call, type Provider, type ResponsePiece } from '../../providers/contract.ts'
+import { othersTurn } from '../../providers/turns.ts'
 import { retrySame } from '../../providers/failure.ts'
 import type { InputItem, ResponseEvent, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
@@ -153,6 +154,7 @@ async function ended(response: ResponseObject, { id, order, meter, observer }: R
   const { archive, conversation } = order
   if (archive === undefined) return whole
   const stored = { input: withIds(id, order), response: whole }
+  await othersTurn(order)
   try {
     await archive.put(stored, stored.input.slice(conversation.earlier))
     return whole

@@ -1,6 +1,6 @@
 /** Video requests as forms, which OpenAI's clients send, with or without an image. */
-import { buffer } from 'node:stream/consumers'
 import { invalid } from '../../errors.ts'
+import { base64Of } from '../../http/base64.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { isFile, type FilePart } from '../../http/form.ts'
 import { JsonBody, tooLarge } from '../../http/json-body.ts'
@@ -40,5 +40,5 @@ async function dataUrlOf({ name, type, size = Infinity, bytes }: FilePart, sizes
   if (!type.startsWith('image/')) throw invalid(`"${name}" must be an image, such as image/png.`, name)
   // Base64 needs four characters for three bytes.
   if (size * 4 > sizes.jsonBytes * 3) throw tooLarge(sizes.jsonBytes)
-  return `data:${type};base64,${(await buffer(bytes)).toString('base64')}`
+  return `data:${type};base64,${await base64Of(bytes)}`
 }

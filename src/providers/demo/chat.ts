@@ -16,6 +16,7 @@ export async function* chat(call: Call<ChatRequest>, paceMs: number): AsyncGener
   const { request, signal } = call
   await othersTurn(call)
   checkRequest(request)
+  await othersTurn(call)
   const { steps, reason } = planOf(request)
   let given = 0
   const choices = Array.from({ length: request.n ?? 1 }, (_, index) => index)

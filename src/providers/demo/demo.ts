@@ -10,6 +10,7 @@ import type { ModerationList, ModerationRequest } from '../../wire/moderations.t
 import type { ModelObject } from '../../wire/model.ts'
 import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
 import { checkKnown, amount, delay, text } from '../../validation/known-options.ts'
+import { forceParse } from '../turns.ts'
 import { chat } from './chat.ts'
 import { editImages } from './edits.ts'
 import { embed } from './embed.ts'
@@ -62,8 +63,14 @@ export function demo(options: DemoOptions = {}): DemoProvider {
   return {
     name,
     chat: (call) => chat(call, call.stream ? paceMs : 0),
-    embed: ({ request }) => embed(request),
-    moderate: ({ request }) => moderate(request),
+    async embed(call) {
+      await forceParse(call)
+      return embed(call.request)
+    },
+    async moderate(call) {
+      await forceParse(call)
+      return moderate(call.request)
+    },
     generateImages,
     editImages,
     transcribe: (call) => transcribe(call, paceMs),

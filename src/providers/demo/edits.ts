@@ -4,6 +4,7 @@ import { invalid } from '../../errors.ts'
 import { isFile, type Form } from '../../http/form.ts'
 import type { ImageEditRequest, ImageReference } from '../../wire/images.ts'
 import type { Call, ImageAnswer } from '../contract.ts'
+import { forceParse, othersTurn } from '../turns.ts'
 import { readDataUrl } from '../data-url.ts'
 import { repaint, resize } from './draw.ts'
 import { answerWith, sizeOf } from './images.ts'
@@ -16,7 +17,7 @@ interface Originals {
 
 /** Of several images the first is edited. */
 export async function editImages(call: Call<ImageEditRequest>): Promise<ImageAnswer> {
-  const originals = call.form === undefined ? referenced(call.request) : await uploaded(call.form)
+  const originals = call.form === undefined ? await referenced(call) : await uploaded(call.form)
   const { prompt } = call.request
   const picture = await readPng(originals.image, 'image')
   const mask = originals.mask && (await readPng(originals.mask, 'mask'))
@@ -55,12 +56,16 @@ async function uploaded(form: Form): Promise<Originals> {
   return { image, mask }
 }
 
-function referenced({ images = [], mask }: ImageEditRequest): Originals {
-  return { image: inline(images[0], 'images[0]'), mask: mask ? inline(mask, 'mask') : undefined }
+async function referenced(call: Call<ImageEditRequest>): Promise<Originals> {
+  await forceParse(call)
+  const { images = [], mask } = call.request
+  const image = await inline(call, images[0], 'images[0]')
+  return { image, mask: mask ? await inline(call, mask, 'mask') : undefined }
 }
 
-function inline(reference: ImageReference | undefined, param: string): Buffer {
+async function inline(call: Call<unknown>, reference: ImageReference | undefined, param: string): Promise<Buffer> {
   const data = readDataUrl(reference?.image_url ?? '')
+  await othersTurn(call)
   if (data !== undefined) return Buffer.from(data.base64, 'base64')
   throw invalid(`"${param}" must hold the image itself, as a "data:" URL in "image_url", for this model.`, param)
 }

@@ -3,6 +3,7 @@ import { invalid } from '../../errors.ts'
 import type { ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
 import type { TokenUsage } from '../../wire/token-usage.ts'
 import type { Call, ImageAnswer } from '../contract.ts'
+import { forceParse } from '../turns.ts'
 import { draw } from './draw.ts'
 import { mostPixels, writePng, type Picture } from './png.ts'
 import { countTokens } from './tokens.ts'
@@ -12,7 +13,8 @@ const defaultSide = 1024
 /** Paints one of several images, for a stream first in coarse squares of `grain` pixels. */
 type Paint = (nth: number, grain: number) => Promise<Picture>
 
-export function generateImages(call: Call<ImageRequest>): ImageAnswer | Promise<ImageAnswer> {
+export async function generateImages(call: Call<ImageRequest>): Promise<ImageAnswer> {
+  await forceParse(call)
   const { prompt } = call.request
   const { width, height } = sizeOf(call.request) ?? { width: defaultSide, height: defaultSide }
   return answerWith(call, 'image_generation', (nth, grain) => draw(prompt, width, height, nth, grain))

@@ -3,11 +3,13 @@ import { readJsonObject } from '../answer.ts'
 import type { Call, EmbeddingAnswer } from '../contract.ts'
 import { retrySame } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
+import { forceParse } from '../turns.ts'
 import { unsupportedValue } from '../unsupported.ts'
 import type { EmbeddingRequest } from '../../wire/embeddings.ts'
 import { collectionOf, type Vendor } from './vendor.ts'
 
 export async function embed(vendor: Vendor, call: Call<EmbeddingRequest>): Promise<EmbeddingAnswer> {
+  await forceParse(call)
   const { dimensions } = call.request
   const model = decodeURIComponent(collectionOf(call.model))
   const length = typeof dimensions === 'number' ? { outputDimensionality: dimensions } : {}

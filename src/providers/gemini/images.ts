@@ -1,6 +1,6 @@
 /** Image generation and edits: generateContent returns one image per request. */
-import { buffer } from 'node:stream/consumers'
 import { GatewayError, invalid } from '../../errors.ts'
+import { base64Of } from '../../http/base64.ts'
 import { isFile, type Form } from '../../http/form.ts'
 import { readJsonObject } from '../answer.ts'
 import type { Call } from '../contract.ts'
@@ -12,7 +12,7 @@ import type { Image, ImageEditRequest, ImageReference, ImageRequest, ImagesRespo
 import type { TokenUsage } from '../../wire/token-usage.ts'
 import type { ContentPart } from './extra-content.ts'
 import { usageOf } from './usage.ts'
-import { serialize } from '../turns.ts'
+import { forceParse, othersTurn, serialize } from '../turns.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Width to height. Source: the Gemini API reference, ImageConfig. */
@@ -23,7 +23,9 @@ export function generateImages(vendor: Vendor, call: Call<ImageRequest>): Promis
 }
 
 export async function editImages(vendor: Vendor, call: Call<ImageEditRequest>): Promise<ImagesResponse> {
+  if (call.form === undefined) await forceParse(call)
   const inputs = call.form === undefined ? referencesIn(call) : await filesIn(call, call.form)
+  await othersTurn(call)
   return draw(vendor, call, inputs)
 }
 
@@ -33,7 +35,7 @@ async function draw(vendor: Vendor, call: Call<ImageRequest>, inputs: readonly C
   refuseUnless(call, 'background', ['auto', 'opaque'], 'it must be opaque.')
   refuseUnless(call, 'output_format', ['png'], 'it must be "png".')
   const ratio = size === undefined || size === null || size === 'auto' ? undefined : ratioOf(call, size)
-  const body = await serialize(call, {
+  const body = await serialize(inputs.length > 0 ? { large: true } : call, {
     contents: [{ role: 'user', parts: [{ text: prompt }, ...inputs] }],
     generationConfig: {
       responseModalities: ['IMAGE'],
@@ -102,7 +104,7 @@ async function filesIn(call: Call<ImageEditRequest>, form: Form): Promise<Conten
     if (!isFile(part)) continue
     if (part.name === 'mask') throw unsupported(call, 'mask')
     if (!/^image(?:\[\d*\])?$/.test(part.name)) throw invalid(`"${part.name}" is not expected.`, part.name)
-    const data = (await buffer(part.bytes)).toString('base64')
+    const data = await base64Of(part.bytes)
     inputs.push({ inlineData: { mimeType: part.type, data } })
   }
   return inputs

@@ -5,6 +5,7 @@ import { requireSuccess } from '../answer.ts'
 import { Client } from '../client.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'
+import { othersTurn } from '../turns.ts'
 import { statusIn, vendorError } from '../vendor-error.ts'
 import type { OpenAIOptions } from './options.ts'
 
@@ -54,8 +55,10 @@ export class Vendor {
   }
 
   /** Like `post`, but returns a response of any status. */
-  send(path: string, call: Call<unknown>, changes: Record<string, unknown> = {}): Promise<Transfer> {
+  async send(path: string, call: Call<unknown>, changes: Record<string, unknown> = {}): Promise<Transfer> {
     const model = this.modelOf(call)
+    await call.prepare?.()
+    if (call.large === true) await othersTurn(call)
     const body = call.json(model === call.publicModel ? changes : { ...changes, model })
     return this.client.send({ path, body, headers: jsonBody, signal: call.signal, sent: () => call.sent?.() })
   }

@@ -1,5 +1,8 @@
+/** Maximum length of an id before its suffix, the same as in OpenAI's API. */
+const longestId = 64
+
 /**
- * Replaces the ids of tool calls by ids that the strictest vendors accept: unique, and without special characters. Ids from
+ * Replaces the ids of tool calls by ids that the strictest vendors accept: unique, short, and without special characters. Ids from
  * other vendors may be neither.
  */
 export class CallIds {
@@ -9,7 +12,7 @@ export class CallIds {
   readonly #last = new Map<string, number>()
 
   add(id: string): string {
-    const clean = id.replaceAll(/[^\w-]/g, '_') || 'call'
+    const clean = id.slice(0, longestId).replaceAll(/[^\w-]/g, '_') || 'call'
     let count = this.#last.get(clean) ?? 1
     let unique = count === 1 ? clean : `${clean}_${count}`
     while (this.#taken.has(unique)) unique = `${clean}_${++count}`

@@ -28,3 +28,10 @@ test('takes linear time for many tool calls with the same id', async () => {
   // A few hundredths of a second; counting from 1 for each id would take several seconds.
   expect(took).toBeLessThan(1_000)
 })
+
+test('shortens long ids, and still finds them', () => {
+  const ids = new CallIds()
+  const long = 'x'.repeat(1_000)
+  expect([ids.add(`${long}1`), ids.add(`${long}2`)]).toEqual([long.slice(0, 64), `${long.slice(0, 64)}_2`])
+  expect([ids.find(`${long}1`), ids.find(`${long}2`)]).toEqual([long.slice(0, 64), `${long.slice(0, 64)}_2`])
+})

@@ -1,6 +1,7 @@
 /** Responses for providers that only support chat. */
 import type { Tally } from '../../../billing/receipt.ts'
 import type { Call, Provider } from '../../../providers/contract.ts'
+import { forceParse, othersTurn } from '../../../providers/turns.ts'
 import type { ChatRequest, ResponseFormat } from '../../../wire/chat.ts'
 import type { ResponseEvent, ResponseRequest, TextFormat } from '../../../wire/responses.ts'
 import { askChat } from '../../chat/ask.ts'
@@ -8,7 +9,7 @@ import { checkMadeChat } from '../../chat/request.ts'
 import type { AnswerVisit } from '../../chunk-answer.ts'
 import { chunksOf } from '../../chunk-stream.ts'
 import { makerOf } from '../../envelope.ts'
-import { replace } from '../../order.ts'
+import { replaceLarge } from '../../order.ts'
 import { blankResponse, type ResponseVisit } from '../blank.ts'
 import type { ResponseOrder } from '../request.ts'
 import { responseUsage } from '../usage.ts'
@@ -24,6 +25,7 @@ export async function* respondByChat(
   visit: ResponseVisit,
 ): AsyncGenerator<ResponseEvent, void, void> {
   const { order } = visit
+  await forceParse(call)
   const meter = reportingTo(visit.meter)
   const { tools, reasoning } = call.request
   const maker = makerOf(provider)
@@ -46,7 +48,8 @@ export async function* respondByChat(
 async function callChat(provider: Provider, call: Call<ResponseRequest>, request: ChatRequest, visit: AnswerVisit) {
   try {
     checkMadeChat(request)
-    return await askChat(provider, replace(call, request), visit, true)
+    await othersTurn(call)
+    return await askChat(provider, replaceLarge(call, request), visit, true)
   } catch (thrown) {
     throw withRequestFieldNames(thrown, call.request)
   }
