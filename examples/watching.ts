@@ -8,7 +8,7 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
-import { createGateway, type AttemptEvent, type Failure, type Receipt, type TaskEvent } from 'modelhatch'
+import { createGateway, type Channels } from 'modelhatch'
 import { mount } from 'modelhatch/express'
 import { defineProvider, demo, tryNext } from 'modelhatch/providers'
 
@@ -34,8 +34,13 @@ function reasonOf(error: unknown): string {
   return cause === undefined ? message : `${message} (${reasonOf(cause)})`
 }
 
-subscribe('modelhatch:receipt', (message) => {
-  const { id, account, model, provider = 'none', outcome, code, attempts, usage, charge, totalMs } = message as Receipt
+/** `subscribe` with the types of the messages. */
+function on<Name extends keyof Channels>(name: Name, listener: (message: Channels[Name]) => void): void {
+  subscribe(name, (message) => listener(message as Channels[Name]))
+}
+
+on('modelhatch:receipt', (receipt) => {
+  const { id, account, model, provider = 'none', outcome, code, attempts, usage, charge, totalMs } = receipt
   const labels = { model, provider }
   count('gateway_requests_total', { ...labels, outcome })
   count('gateway_tokens_total', { ...labels, kind: 'input' }, usage.prompt_tokens)
@@ -49,23 +54,19 @@ subscribe('modelhatch:receipt', (message) => {
   log('info', 'request', { id, account, model, provider, outcome, code, attempts, cost: charge?.cost, totalMs })
 })
 
-// Deployments that fail behind a working fallback: clients do not notice them, so you should.
-subscribe('modelhatch:attempt', (message) => {
-  const { id, model, provider, outcome, error } = message as AttemptEvent
-  if (outcome !== 'failed') return
-  count('gateway_failed_attempts_total', { model, provider })
-  log('warn', 'attempt failed', { id, model, provider, reason: reasonOf(error) })
+// Clients do not notice a deployment that fails behind a working fallback, so you should.
+on('modelhatch:attempt', ({ id, model, provider, outcome, ms, error }) => {
+  count('gateway_attempts_total', { provider, outcome })
+  if (outcome === 'failed') log('warn', 'attempt failed', { id, model, provider, ms, reason: reasonOf(error) })
 })
 
-// Responses of 500 and above, and errors thrown by hooks.
-subscribe('modelhatch:failure', (message) => {
-  const { id, error } = message as Failure
+// Responses of 500 and above, and work behind a response that failed.
+on('modelhatch:failure', ({ id, error }) => {
   count('gateway_failures_total', {})
   log('error', 'failure', { id, reason: reasonOf(error) })
 })
 
-subscribe('modelhatch:task', (message) => {
-  const { type, reason, task } = message as TaskEvent
+on('modelhatch:task', ({ type, reason, task }) => {
   count('gateway_videos_total', { type })
   // The vendor may charge for a video that no account pays for.
   if (type === 'reconcile') log('error', 'reconcile', { id: task.id, account: task.account, reason })

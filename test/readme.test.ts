@@ -82,6 +82,8 @@ describe('a table of options has every option, and no other:', () => {
     ['src/idempotency/README.md', 'Options', 'IdempotencyOptions', 'idempotency.'],
     ['src/tasks/README.md', 'Options', 'TaskOptions', 'tasks.'],
     ['src/observing/README.md', 'Receipts', 'Receipt', ''],
+    ['src/observing/README.md', 'Attempts', 'AttemptEvent', ''],
+    ['src/observing/README.md', 'Failures', 'Failure', ''],
     ['adapters/README.md', 'Shutdown', 'ShutdownOptions', ''],
   ])('%s, %s: %s', (guide, title, name, prefix) => {
     const options = members(name).map((option) => prefix + option)
@@ -96,8 +98,8 @@ describe('a table of options has every option, and no other:', () => {
   test('of the gateway and its hooks', () => {
     const listed = firstCells(section(reference, 'Options')).map((option) => option.replace(/\..*/, ''))
     expect(new Set(listed)).toEqual(new Set(members('GatewayOptions')))
-    const observing = documentAt('src/observing/README.md').text
-    for (const hook of members('Hooks')) expect(observing).toContain(hook)
+    const hooks = rows(marked(documentAt('src/observing/README.md'), 'channels')).flatMap((cells) => inCode(cells[1]))
+    expect(hooks.sort()).toEqual(members('Hooks').sort())
   })
 
   test('of billing, with its defaults', () => {

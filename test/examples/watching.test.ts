@@ -50,7 +50,10 @@ test('requests, tokens and durations are counted, and each request is logged onc
 
 test('a deployment that fails behind a fallback is counted and logged, although the client got its response', async () => {
   expect((await ask('covered')).choices[0]?.message.content).toBe('pong')
-  await expect.poll(metrics).toMatchObject({ 'gateway_failed_attempts_total{model="covered",provider="broken"}': 1 })
+  await expect.poll(metrics).toMatchObject({
+    'gateway_attempts_total{provider="broken",outcome="failed"}': 1,
+    'gateway_attempts_total{provider="demo",outcome="succeeded"}': 2,
+  })
   await expect.poll(logged).toContainEqual(
     expect.objectContaining({
       level: 'warn',
