@@ -10,7 +10,7 @@ function resultOf(name: string, content: string): ChatCompletionMessageParam[] {
   ]
 }
 
-describe('what the demo model says', () => {
+describe('the demo model', () => {
   test.each([
     ['Reply with exactly: pong', 'pong'],
     ['Say exactly "This is a test. Twice." please', 'This is a test. Twice.'],
@@ -21,22 +21,22 @@ describe('what the demo model says', () => {
     ['Repeat after me: one two three.', 'one two three'],
     ['Output only {"a": 1.5}', '{"a": 1.5}'],
     ['Count from 3 to 6.', '3, 4, 5, 6'],
-  ])('%s → %s', async (question, answer) => {
+  ])('answers %s with %s', async (question, answer) => {
     expect(await say(question)).toBe(answer)
   })
 
-  test('other questions are quoted, so that a reader sees that theirs arrived', async () => {
+  test('quotes any other question', async () => {
     const answer = await say('Write a haiku about programming.')
     expect(answer).toContain('Write a haiku about programming.')
     expect(answer).toContain('demo model')
     expect(await say('Hello')).toContain('Hello!')
   })
 
-  test('the same question gets the same answer', async () => {
+  test('gives the same answer to the same question', async () => {
     expect(await say('Tell me something')).toBe(await say('Tell me something'))
   })
 
-  test('a text of a number of words has that number of words', async () => {
+  test('writes a text of the requested number of words', async () => {
     const story = (await say('Write a story of 120 words')) ?? ''
     expect(story.match(/\w+/g)).toHaveLength(120)
   })
@@ -46,9 +46,9 @@ describe('what the demo model says', () => {
     ['Please remember code=417.', 'Which code did I tell you?', '417'],
     ['My favourite colour is green, as you know.', 'Tell me my favourite colour', 'green'],
     ['Hi, I am Bob', 'Do you recall my name?', 'Bob'],
-  ])('it remembers: %s %s → %s', async (told, question, fact) => {
+  ])('remembers %s and answers %s with %s', async (message, question, fact) => {
     const messages = [
-      { role: 'user', content: told },
+      { role: 'user', content: message },
       { role: 'assistant', content: 'I see.' },
       { role: 'user', content: question },
     ] as const
@@ -56,19 +56,19 @@ describe('what the demo model says', () => {
     expect(await say(question)).not.toContain(fact)
   })
 
-  test('what the system told it is remembered as well, and the newest fact counts', async () => {
+  test('remembers facts of the instructions, and the newest one counts', async () => {
     const system = { role: 'system', content: 'The magic word is xyzzy.' } as const
-    const told = await say('', { messages: [system, { role: 'user', content: 'What is the magic word?' }] })
-    expect(told).toContain('xyzzy')
-    const asked = await say('', {
+    const first = await say('', { messages: [system, { role: 'user', content: 'What is the magic word?' }] })
+    expect(first).toContain('xyzzy')
+    const second = await say('', {
       messages: [
         system,
         { role: 'user', content: 'The magic word is plugh.' },
         { role: 'user', content: 'What is the magic word?' },
       ],
     })
-    expect(asked).toContain('plugh')
-    expect(asked).not.toContain('xyzzy')
+    expect(second).toContain('plugh')
+    expect(second).not.toContain('xyzzy')
   })
 
   test.each([
@@ -76,14 +76,14 @@ describe('what the demo model says', () => {
     ['I have 12 apples. Reply with just the number.', '12'],
     ['My name is Ada. Say my name only.', 'Ada'],
     ['Reply with just the number.', /^You said: "Reply with just the number."/],
-  ])('%s → %s', async (question, answer) => {
+  ])('answers %s with %s', async (question, answer) => {
     expect(await say(question)).toEqual(answer instanceof RegExp ? expect.stringMatching(answer) : answer)
   })
 
-  test('a value alone may have been told before, or by a tool', async () => {
+  test('finds a requested value in earlier messages and tool results', async () => {
     const question = { role: 'user', content: 'Which number did I say? Reply with just the number.' } as const
-    const told = { role: 'user', content: 'Remember 5 and 417, please.' } as const
-    expect(await say('', { messages: [told, { role: 'assistant', content: 'Yes.' }, question] })).toBe('417')
+    const earlier = { role: 'user', content: 'Remember 5 and 417, please.' } as const
+    expect(await say('', { messages: [earlier, { role: 'assistant', content: 'Yes.' }, question] })).toBe('417')
     expect(await say('', { messages: [question, ...resultOf('add', '{"sum": 36}')] })).toBe('36')
   })
 
@@ -104,9 +104,9 @@ describe('what the demo model says', () => {
     },
   )
 
-  test('what is to be said when the tools have answered, and what they said before the question', async () => {
-    const asked = { role: 'user', content: 'Look up the weather, then reply with exactly DONE.' } as const
-    expect(await say('', { messages: [asked, ...resultOf('weather', 'rain')] })).toBe('DONE')
+  test('gives the requested final answer after tool calls, and recalls earlier results', async () => {
+    const request = { role: 'user', content: 'Look up the weather, then reply with exactly DONE.' } as const
+    expect(await say('', { messages: [request, ...resultOf('weather', 'rain')] })).toBe('DONE')
     const later = (content: string) =>
       say('', {
         messages: [
@@ -120,7 +120,7 @@ describe('what the demo model says', () => {
     expect(await later('And what about the wind?')).toContain('wind is 3')
   })
 
-  test('images, sounds and files are named with their type', async () => {
+  test('names images, audio and files with their types', async () => {
     const answer = await say('', {
       messages: [
         {
@@ -138,21 +138,24 @@ describe('what the demo model says', () => {
     expect(answer).toContain('an image (image/png), an image, a sound, a file')
   })
 
-  test('it stops in front of the first of several stop sequences', async () => {
+  test('stops before the first of several stop sequences', async () => {
     expect(await say('Count to 9', { stop: [' 7', ' 5'] })).toBe('1, 2, 3, 4,')
     expect(await say('Count to 9', { stop: '1' })).toBe('')
     expect(await say('Count to 3', { stop: '' })).toBe('1, 2, 3')
   })
 
-  test.each(['max_tokens', 'max_completion_tokens'])('%s cuts the answer and says so', async (limit) => {
-    const { choices, usage } = await ask('Count to 9', { [limit]: 4 })
-    expect(choices[0]).toMatchObject({ finish_reason: 'length', message: { content: '1, 2,' } })
-    expect(usage?.completion_tokens).toBe(4)
-    const whole = await ask('Count to 2', { [limit]: 3 })
-    expect(whole.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: '1, 2' } })
-  })
+  test.each(['max_tokens', 'max_completion_tokens'])(
+    '%s truncates the answer with the finish reason "length"',
+    async (limit) => {
+      const { choices, usage } = await ask('Count to 9', { [limit]: 4 })
+      expect(choices[0]).toMatchObject({ finish_reason: 'length', message: { content: '1, 2,' } })
+      expect(usage?.completion_tokens).toBe(4)
+      const whole = await ask('Count to 2', { [limit]: 3 })
+      expect(whole.choices[0]).toMatchObject({ finish_reason: 'stop', message: { content: '1, 2' } })
+    },
+  )
 
-  test('n gives that many choices, and their tokens are counted', async () => {
+  test('returns n choices, and counts all their tokens', async () => {
     const one = await ask('Count to 2')
     const three = await ask('Count to 2', { n: 3 })
     expect(three.choices.map(({ index, message }) => [index, message.content])).toEqual([
@@ -164,7 +167,7 @@ describe('what the demo model says', () => {
     expect(three.usage?.completion_tokens).toBe(3 * (one.usage?.completion_tokens ?? 0))
   })
 
-  test('logprobs: one entry a token, all certain', async () => {
+  test('returns logprobs with one certain entry per token', async () => {
     const { choices, usage } = await ask('Count to 3', { logprobs: true, top_logprobs: 1 })
     const tokens = choices[0]?.logprobs?.content ?? []
     expect(tokens.map(({ token }) => token).join('')).toBe('1, 2, 3')
@@ -177,7 +180,7 @@ describe('what the demo model says', () => {
     })
   })
 
-  test('a large request with a message that is none gets 400 with the place', async () => {
+  test('rejects an invalid message of a large request with its path', async () => {
     const messages = [{ role: 'user', content: 'x'.repeat(20_000) }, null]
     await expect(messageTo('', { messages: messages as never })).rejects.toMatchObject({
       status: 400,

@@ -1,4 +1,4 @@
-/** The official client on a gateway with the demo model, in this process. */
+/** The official client, connected to a gateway with the demo model in this process. */
 import OpenAI from 'openai'
 import type { ChatCompletion, ChatCompletionMessage, ChatCompletionTool } from 'openai/resources/chat/completions'
 import { createGateway } from 'modelhatch'
@@ -22,7 +22,7 @@ export function ask(question: string, more: Question = {}): Promise<ChatCompleti
   return client.chat.completions.create({ model: 'demo', messages: [{ role: 'user', content: question }], ...more })
 }
 
-/** What it says to a question. */
+/** The text of the response to a question. */
 export async function say(question: string, more?: Question): Promise<string | null> {
   return (await messageTo(question, more)).content
 }
@@ -32,7 +32,7 @@ export async function messageTo(question: string, more?: Question): Promise<Chat
   return (choices[0] as ChatCompletion.Choice).message
 }
 
-/** The calls of an answer, with their arguments read. */
+/** The tool calls of a response, with parsed arguments. */
 export async function callsFor(question: string, more: Question): Promise<[name: string, input: unknown][]> {
   const { tool_calls: calls = [] } = await messageTo(question, more)
   return calls.map((call) =>

@@ -3,7 +3,7 @@ import { turnsOf } from '../../worst/turns.ts'
 import { ask, client, messageTo, say, tool } from './ask.ts'
 import { leastMs } from '../../cpu-time.ts'
 
-/** Of CPU. What these requests took before they were bounded was seconds, or all memory. */
+/** CPU time. Without bounds, these requests would take seconds, or all memory. */
 const mostMs = 1_000
 
 async function valueOf(schema: object): Promise<unknown> {
@@ -31,7 +31,7 @@ function times<T>(count: number, make: (at: number) => T): T[] {
 
 const names = times(9_900, (at) => `n${at}`)
 
-describe('a small request costs little', () => {
+describe('a small request takes little CPU time', () => {
   test.each<[string, 'answered' | 'refused', object]>([
     [
       'a list of large constants',
@@ -40,7 +40,7 @@ describe('a small request costs little', () => {
     ],
     ['a list of long constants', 'refused', { type: 'array', minItems: 990, items: { const: 'x'.repeat(400_000) } }],
     ['a list of large choices', 'refused', { type: 'array', minItems: 990, items: { enum: [names, names] } }],
-    ['a list of choices among many', 'answered', { type: 'array', minItems: 990, items: { enum: names } }],
+    ['a list of values from a large enum', 'answered', { type: 'array', minItems: 990, items: { enum: names } }],
     [
       'one reference many times over, to very many names',
       'refused',
@@ -101,7 +101,7 @@ describe('a small request costs little', () => {
     await expectCheap(() => valueOf(schema), outcome)
   })
 
-  test('long counts in many choices end early, and say so', async () => {
+  test('truncates long texts in many choices with the finish reason "length"', async () => {
     const more = { n: 128, logprobs: true, top_logprobs: 1 }
     const least = await leastMs(2 * mostMs, async () => {
       const { result, total } = await turnsOf(() => ask('Count from 1 to 9999', more))
@@ -113,17 +113,17 @@ describe('a small request costs little', () => {
     expect(least).toBeLessThan(2 * mostMs)
   })
 
-  test('a single answer may be long', async () => {
+  test('allows a long text in a single choice', async () => {
     expect(await say('Count from 1 to 5000')).toMatch(/, 4999, 5000$/)
   })
 
-  test('the name of a tool is as long as a name', async () => {
+  test('rejects a tool name longer than 128 characters', async () => {
     const long = tool('x'.repeat(100_000))
     await expect(messageTo('Use a tool', { tools: [long] })).rejects.toMatchObject({ status: 400 })
     await expect(messageTo('Hi', { functions: [{ name: 'x'.repeat(100_000) }] })).rejects.toMatchObject({ status: 400 })
   })
 
-  test('very many tools are called by dozens, and searched for in one go', async () => {
+  test('limits the number of parallel calls for very many tools', async () => {
     const tools = times(2_000, (at) => tool(`weather_${at}`, { city: { type: 'string' } }))
     await expectCheap(async () => {
       const { tool_calls: calls } = await messageTo(`What is the weather? ${'weather '.repeat(900)}`, { tools })
@@ -132,29 +132,30 @@ describe('a small request costs little', () => {
   })
 
   test.each<[string, object]>([
-    ['no objects', { allowed_tools: { mode: 'auto', tools: [null] } }],
-    ['no list', { allowed_tools: { mode: 'auto', tools: 'x' } }],
-  ])('allowed tools that are %s are refused', async (_, choice) => {
+    ['not objects', { allowed_tools: { mode: 'auto', tools: [null] } }],
+    ['not a list', { allowed_tools: { mode: 'auto', tools: 'x' } }],
+  ])('rejects allowed tools that are %s', async (_, choice) => {
     const request = { tools: [tool('a')], tool_choice: { type: 'allowed_tools', ...choice } as never }
     await expect(messageTo('Hi', request)).rejects.toMatchObject({ status: 400 })
   })
 
   test.each<[string, () => string | string[]]>([
-    ['of characters that become many when they are normalised', () => '\ufdfa'.repeat(2_000_000)],
+    ['of characters that expand in normalisation', () => '\ufdfa'.repeat(2_000_000)],
     ['of one word', () => 'x'.repeat(6_000_000)],
     ['of very many words', () => times(500_000, (at) => `w${at}`).join(' ')],
-  ])('an embedding of a text %s', async (_, input) => {
+  ])('embeds a text %s', async (_, input) => {
     await expectCheap(() => client.embeddings.create({ model: 'demo', input: input() }), 'answered')
   })
 
-  test('embeddings of more numbers than there is room for are refused', async () => {
+  test('rejects embeddings with too many numbers', async () => {
     const input = times(2_000, String)
     await expectCheap(() => client.embeddings.create({ model: 'demo', input, dimensions: 4_096 }), 'refused')
   })
 
-  test('prompts of text completions are so many, and are given back in few choices', async () => {
-    const asking = (more: object) => client.completions.create({ model: 'demo', prompt: 'Hi', max_tokens: 1, ...more })
-    await expectCheap(() => asking({ prompt: times(1_000, () => 'Count from 1 to 9999') }), 'refused')
-    await expectCheap(() => asking({ prompt: 'x'.repeat(5_000_000), echo: true, n: 128 }), 'refused')
+  test('limits the prompts of text completions, and the choices that echo them', async () => {
+    const complete = (more: object) =>
+      client.completions.create({ model: 'demo', prompt: 'Hi', max_tokens: 1, ...more })
+    await expectCheap(() => complete({ prompt: times(1_000, () => 'Count from 1 to 9999') }), 'refused')
+    await expectCheap(() => complete({ prompt: 'x'.repeat(5_000_000), echo: true, n: 128 }), 'refused')
   })
 })

@@ -14,12 +14,12 @@ const alike = async (left: string, right: string) => {
   return cosine(a, b)
 }
 
-test('the same text has the same vector, alone and in a list', async () => {
+test('gives the same text the same vector, alone and in a list', async () => {
   const [alone] = await embed('The cat sat on the mat.')
   expect((await embed(['Something else.', 'The cat sat on the mat.']))[1]).toEqual(alone)
 })
 
-test('a vector has length one, whatever its text and size', async () => {
+test('normalises every vector to length 1', async () => {
   for (const text of ['', ' ', 'a', 'The cat', '猫が座った', 'a '.repeat(5_000)]) {
     for (const dimensions of [1, 64, 256, 3072]) {
       const [vector = []] = await embed(text, { dimensions })
@@ -29,14 +29,14 @@ test('a vector has length one, whatever its text and size', async () => {
   }
 })
 
-test('texts that say nearly the same in the same words are close; others are not', async () => {
+test('gives texts with common words similar vectors', async () => {
   expect(await alike('The cat sat on the mat.', 'the cat sat on THE MAT')).toBeCloseTo(1, 5)
   expect(await alike('The cat sat on the mat.', 'A cat is sitting on the mat.')).toBeGreaterThan(0.6)
   expect(await alike('refund for a broken lamp', 'how do I get a refund for my lamps?')).toBeGreaterThan(0.4)
   expect(await alike('The cat sat on the mat.', 'Quarterly revenue grew by nine percent.')).toBeLessThan(0.25)
 })
 
-test('tokens are embedded like texts', async () => {
+test('embeds tokens', async () => {
   const [first, second] = await embed([
     [1, 2, 3],
     [1, 2, 3],
@@ -45,6 +45,6 @@ test('tokens are embedded like texts', async () => {
   expect(await embed([7, 8])).toHaveLength(1)
 })
 
-test('more dimensions than there are is refused by name', async () => {
+test('rejects too many dimensions by name', async () => {
   await expect(embed('x', { dimensions: 4097 })).rejects.toMatchObject({ param: 'dimensions', status: 400 })
 })

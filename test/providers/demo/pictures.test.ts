@@ -6,7 +6,7 @@ import { formOf, send, type Entry } from '../../endpoints/forms.ts'
 import { hostedWith } from '../../hosted.ts'
 import { demo } from '../../../src/providers/index.ts'
 
-/** A PNG written by hand: rows of samples, each behind the number of its filter. */
+/** A handwritten PNG: rows of samples, each after the number of its filter. */
 function png(
   header: { width: number; height: number; depth: number; colour: number; interlace?: number },
   rows: number[],
@@ -61,12 +61,12 @@ async function edit(...entries: Entry[]) {
 }
 
 describe('PNG', () => {
-  it('is read as it was written', async () => {
+  it('reads what it has written', async () => {
     const picture = await draw('a cat', 37, 23)
     expect(await readPng(await writePng(picture), 'image')).toEqual(picture)
   })
 
-  it('is a file that other readers take: its chunks and their checks are in order', async () => {
+  it('writes valid chunks and checksums', async () => {
     const bytes = await writePng(await draw('a cat', 5, 4))
     const types: string[] = []
     for (let at = 8; at < bytes.length;) {
@@ -78,7 +78,7 @@ describe('PNG', () => {
     expect(types).toEqual(['IHDR', 'IDAT', 'IEND'])
   })
 
-  it('is read in every colour type', async () => {
+  it('reads every colour type', async () => {
     const one = { width: 1, height: 1, depth: 8 }
     expect(await pixelsOf(png({ ...one, colour: 0 }, [0, 90]))).toEqual([90, 90, 90, 255])
     expect(await pixelsOf(png({ ...one, colour: 2 }, [0, 1, 2, 3]))).toEqual([1, 2, 3, 255])
@@ -91,7 +91,7 @@ describe('PNG', () => {
     expect(await pixelsOf(png({ ...one, width: 2, colour: 3 }, [0, 0, 1], palette))).toEqual([1, 2, 3, 9, 4, 5, 6, 255])
   })
 
-  it('is read whatever its rows are filtered with', async () => {
+  it('reads rows with every filter', async () => {
     const rows = [1, 10, 5, 5, 2, 1, 1, 1, 3, 10, 10, 10, 4, 1, 1, 1]
     const grey = (await pixelsOf(png({ width: 3, height: 4, depth: 8, colour: 0 }, rows))).filter(
       (_, at) => at % 4 === 0,
@@ -100,15 +100,15 @@ describe('PNG', () => {
   })
 
   it.each([
-    ['no PNG', Buffer.from('GIF89a'), /must be a PNG/],
-    ['cut short', png({ width: 9, height: 9, depth: 8, colour: 0 }, [0]), /broken/],
-    ['no data', png({ width: 1, height: 1, depth: 8, colour: 0 }, [0, 1]).subarray(0, 40), /broken/],
-    ['with a filter nobody knows', png({ width: 1, height: 1, depth: 8, colour: 0 }, [5, 1]), /broken/],
-    ['with a colour type nobody knows', png({ width: 1, height: 1, depth: 8, colour: 5 }, [0, 1]), /broken/],
-    ['of one bit a sample', png({ width: 1, height: 1, depth: 1, colour: 0 }, [0, 1]), /8 bits/],
-    ['of 16 bits a sample', png({ width: 1, height: 1, depth: 16, colour: 0 }, [0, 1, 1]), /8 bits/],
+    ['not a PNG', Buffer.from('GIF89a'), /must be a PNG/],
+    ['truncated', png({ width: 9, height: 9, depth: 8, colour: 0 }, [0]), /broken/],
+    ['without data', png({ width: 1, height: 1, depth: 8, colour: 0 }, [0, 1]).subarray(0, 40), /broken/],
+    ['with an unknown filter', png({ width: 1, height: 1, depth: 8, colour: 0 }, [5, 1]), /broken/],
+    ['with an unknown colour type', png({ width: 1, height: 1, depth: 8, colour: 5 }, [0, 1]), /broken/],
+    ['of 1 bit per sample', png({ width: 1, height: 1, depth: 1, colour: 0 }, [0, 1]), /8 bits/],
+    ['of 16 bits per sample', png({ width: 1, height: 1, depth: 16, colour: 0 }, [0, 1, 1]), /8 bits/],
     ['interlaced', png({ width: 1, height: 1, depth: 8, colour: 0, interlace: 1 }, [0, 1]), /interlaced/],
-    ['too large to be read', png({ width: 60_000, height: 60_000, depth: 8, colour: 6 }, [0]), /pixels/],
+    ['too large', png({ width: 60_000, height: 60_000, depth: 8, colour: 6 }, [0]), /pixels/],
     [
       'larger than it says',
       png(
@@ -117,7 +117,7 @@ describe('PNG', () => {
       ),
       /broken/,
     ],
-  ])('is refused with 400 when it is %s', async (_, bytes, message) => {
+  ])('rejects a file that is %s', async (_, bytes, message) => {
     await expect(readPng(bytes, 'image')).rejects.toMatchObject({
       status: 400,
       param: 'image',
@@ -126,14 +126,14 @@ describe('PNG', () => {
   })
 })
 
-describe('pictures', () => {
-  it('depend on the prompt, its number and the size, and on nothing else', async () => {
+describe('images', () => {
+  it('depend only on the prompt, their number and the size', async () => {
     expect(await draw('a cat', 64, 32)).toEqual(await draw('a cat', 64, 32))
     const others = [await draw('a dog', 64, 32), await draw('a cat', 64, 32, 1), await draw('a cat', 32, 64)]
     for (const other of others) expect(other.pixels).not.toEqual((await draw('a cat', 64, 32)).pixels)
   })
 
-  it('are made of squares while they are unfinished', async () => {
+  it('consist of squares as partial images', async () => {
     const { pixels } = await draw('a cat', 64, 64, 0, 16)
     const at = (x: number, y: number) => [...pixels.subarray((y * 64 + x) * 4, (y * 64 + x) * 4 + 4)]
     for (const [x, y] of [
@@ -144,9 +144,9 @@ describe('pictures', () => {
       expect(at(x, y)).toEqual(at(0, 0))
   })
 
-  it('change in the region, in every pixel of it, and nowhere else', async () => {
+  it('change in every pixel of the region, and nowhere else', async () => {
     const before = await draw('a cat', 40, 40)
-    // The same prompt: the scene that is laid over is the one that is there.
+    // The same prompt, so the blended scene equals the image.
     for (const prompt of ['a cat', 'a dog']) {
       const { pixels } = await repaint(before, prompt, 0, isThird)
       for (let pixel = 0; pixel < 1_600; pixel++) {
@@ -156,13 +156,13 @@ describe('pictures', () => {
     }
   })
 
-  it('are resized to the nearest pixels', async () => {
+  it('are scaled by nearest neighbour', async () => {
     const two: Picture = { width: 2, height: 1, pixels: Uint8Array.of(1, 1, 1, 1, 2, 2, 2, 2) }
     expect([...(await resize(two, 4, 1)).pixels].filter((_, at) => at % 4 === 0)).toEqual([1, 1, 2, 2])
   })
 })
 
-it('a PNG of very many empty parts is refused', async () => {
+it('rejects a PNG with very many empty chunks', async () => {
   const parts = Array.from({ length: 20_000 }, (): [string, number[]] => ['IDAT', []])
   const many = png({ width: 1, height: 1, depth: 8, colour: 6 }, [0, 1, 2, 3, 4], parts)
   await expect(readPng(many, 'image')).rejects.toMatchObject({ status: 400, param: 'image' })
@@ -176,23 +176,23 @@ describe('edits', () => {
   }
   const first = Array.from({ length: 32 }, (_, pixel) => pixel)
 
-  it('change what is transparent: in the mask, else in the image, else all of it', async () => {
+  it('change the transparent pixels of the mask, otherwise those of the image, otherwise all', async () => {
     const image: Entry = ['image', await blob(white)]
     expect(await edit(image, ['mask', await blob(half)])).toEqual({ width: 8, height: 8, changed: first })
     expect(await edit(['image', await blob(half)])).toMatchObject({ changed: first })
     expect(await edit(image)).toMatchObject({ changed: [...first, ...first.map((pixel) => pixel + 32)] })
   })
 
-  it('have the size that was asked for', async () => {
+  it('have the requested size', async () => {
     expect(await edit(['image', await blob(white)], ['size', '16x4'])).toMatchObject({ width: 16, height: 4 })
   })
 
-  it('need a mask of the size of the image', async () => {
+  it('require a mask of the image’s size', async () => {
     const small = await blob({ width: 1, height: 1, pixels: new Uint8Array(4) })
     expect(await edit(['image', await blob(white)], ['mask', small])).toEqual({ status: 400, param: 'mask' })
   })
 
-  it('take images inside of JSON as well, but not from the web', async () => {
+  it('accept images in JSON, but no web URLs', async () => {
     const { url } = await hostedWith({ models: { m: demo() } })
     const json = { 'content-type': 'application/json' }
     const inline = `data:image/png;base64,${(await writePng(white)).toString('base64')}`
@@ -207,7 +207,7 @@ describe('the demo model', () => {
   it.each([
     [{ size: '4096x4096' }, 'size'],
     [{ output_format: 'webp' }, 'output_format'],
-  ])('refuses %o', async (body, param) => {
+  ])('rejects %o', async (body, param) => {
     const { url } = await hostedWith({ models: { m: demo() } })
     const json = { 'content-type': 'application/json' }
     const response = await send(url, '/images/generations', JSON.stringify({ model: 'm', prompt: 'x', ...body }), json)

@@ -16,13 +16,13 @@ describe('a WAV', () => {
     { seconds: 2.5, rate: 16_000, channels: 1, bits: 16 },
     { seconds: 0.125, rate: 44_100, channels: 2, bits: 24 },
     { seconds: 10, rate: 8_000, channels: 1, bits: 8 },
-  ])('of %o is what it is', async ({ seconds, ...form }) => {
+  ])('of %o is measured correctly', async ({ seconds, ...form }) => {
     const { duration, ...sound } = await read(wav({ seconds, ...form }), 1_000)
     expect(sound).toEqual(form)
     expect(duration).toBeCloseTo(seconds, 4)
   })
 
-  it('may have other chunks in front, and a length its recorder did not know', async () => {
+  it('may have other chunks first, and an unknown length', async () => {
     const list = Buffer.from('LIST\x03\0\0\0abc\0', 'latin1')
     expect(await read(wav({ seconds: 1, before: list }))).toMatchObject({ duration: 1 })
     for (const declared of [0, 0xffff_ffff])
@@ -31,22 +31,22 @@ describe('a WAV', () => {
   })
 
   it.each([
-    ['something else', Buffer.from('ID3')],
-    ['nothing', Buffer.alloc(0)],
+    ['not a WAV', Buffer.from('ID3')],
+    ['empty', Buffer.alloc(0)],
     ['without samples', wav({ seconds: 1 }).subarray(0, 36)],
-    ['of no channel', wav({ seconds: 1, channels: 0 })],
-  ])('is refused with 400 when it is %s', async (_, bytes) => {
+    ['without channels', wav({ seconds: 1, channels: 0 })],
+  ])('is rejected if it is %s', async (_, bytes) => {
     await expect(read(bytes)).rejects.toMatchObject({ status: 400, param: 'file' })
   })
 })
 
 describe('the transcript of a recording', () => {
-  it('says the truth about it', () => {
+  it('describes it correctly', () => {
     const { text } = transcriptOf({ channels: 1, rate: 8_000, bits: 8, duration: 1 })
     expect(text).toBe('This recording is 1 second long. It has 1 channel. Each holds 8000 samples a second, of 8 bits.')
   })
 
-  it('covers it from the beginning to the end, words in their segments', () => {
+  it('covers its whole duration, with words within their segments', () => {
     const { segments = [], words = [], duration } = transcriptOf({ channels: 2, rate: 48_000, bits: 16, duration: 7.3 })
     expect([segments[0]?.start, segments.at(-1)?.end, duration]).toEqual([0, 7.3, 7.3])
     for (const [at, { start }] of segments.entries()) if (at > 0) expect(start).toBe(segments[at - 1]?.end)

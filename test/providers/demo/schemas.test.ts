@@ -27,7 +27,7 @@ async function expectConforming(schema: object, question?: string): Promise<void
 }
 
 describe('JSON from the demo model', () => {
-  test('json_object: an object that holds the answer, or is the answer', async () => {
+  test('returns an object with the answer for json_object, or the answer itself if it is one', async () => {
     const format = { response_format: { type: 'json_object' } } as const
     expect(JSON.parse((await say('Count to 3', format)) ?? '')).toEqual({ answer: '1, 2, 3' })
     expect(await say('Say exactly {"a": 1}', format)).toBe('{"a": 1}')
@@ -43,7 +43,7 @@ describe('JSON from the demo model', () => {
     ],
     ['different texts', { type: 'array', items: { type: 'string' }, minItems: 5, uniqueItems: true }],
     ['different choices', { type: 'array', items: { enum: ['a', 'b', 'c'] }, uniqueItems: true }],
-    ['a short list', { type: 'array', items: { type: 'string' }, maxItems: 1 }],
+    ['a maximum length of a list', { type: 'array', items: { type: 'string' }, maxItems: 1 }],
     ['a tuple', { prefixItems: [{ type: 'string' }, { type: 'null' }], items: false, minItems: 2 }],
     ['lengths', { type: 'string', minLength: 200, maxLength: 201 }],
     ['formats of other alphabets', { prefixItems: [{ format: 'idn-email' }, { format: 'iri' }], minItems: 2 }],
@@ -51,7 +51,7 @@ describe('JSON from the demo model', () => {
     ['one of several types', { type: ['null', 'boolean'] }],
     ['alternatives', { anyOf: [{ type: 'null' }, { type: 'integer' }] }],
     ['a record', { type: 'object', additionalProperties: { type: 'number' }, minProperties: 2 }],
-    ['no required list', { properties: { a: { type: 'integer' } } }],
+    ['properties without required', { properties: { a: { type: 'integer' } } }],
     ['required without a property', { required: ['x'], additionalProperties: { type: 'boolean' } }],
     [
       'combined parts',
@@ -82,7 +82,7 @@ describe('JSON from the demo model', () => {
         },
       },
     ],
-  ])('conforms to the schema: %s', async (_, schema) => {
+  ])('conforms to a schema with %s', async (_, schema) => {
     await expectConforming(schema)
   })
 
@@ -110,13 +110,13 @@ describe('JSON from the demo model', () => {
     z.object({ id: z.discriminatedUnion('kind', [z.object({ kind: z.literal('a'), at: z.number() })]) }),
     z.record(z.string(), z.unknown()),
     z.tuple([z.string(), z.number().multipleOf(0.01)]),
-  ])('what zod describes, zod takes (%#)', async (schema) => {
+  ])('conforms to a schema of zod (%#)', async (schema) => {
     const described = z.toJSONSchema(schema)
     const value = await valueOf(described)
     expect(schema.safeParse(value).error?.message ?? 'valid', JSON.stringify(value)).toBe('valid')
   })
 
-  test('whatever the schema is made of, the value conforms', async () => {
+  test('conforms to any schema', async () => {
     const leaf = fc.oneof(
       fc.record({ type: fc.constant('integer'), minimum: fc.integer({ min: -99, max: 99 }) }),
       fc
@@ -150,7 +150,7 @@ describe('JSON from the demo model', () => {
     )
   })
 
-  test('what the question says goes into the values where it fits', async () => {
+  test('uses values from the question if they conform', async () => {
     const text = { type: 'string' }
     const schema = {
       type: 'object',
@@ -175,18 +175,18 @@ describe('JSON from the demo model', () => {
   })
 
   test.each<[string, object]>([
-    ['without end', { $ref: '#' }],
-    ['of endless depth', { type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] }],
+    ['that references itself', { $ref: '#' }],
+    ['of infinite depth', { type: 'object', properties: { a: { $ref: '#' } }, required: ['a'] }],
     ['of very many values', { type: 'array', minItems: 1_000_000_000 }],
     [
       'of lists of lists',
       { items: { items: { type: 'null', minItems: 100 }, type: 'array', minItems: 100 }, minItems: 100 },
     ],
-  ])('a schema %s is refused with 400', async (_, schema) => {
+  ])('rejects a schema %s', async (_, schema) => {
     await expect(valueOf(schema)).rejects.toMatchObject({ status: 400 })
   })
 
-  test('thousands of properties that nobody asks for are not searched for one by one', async () => {
+  test('limits the search for properties in the question', async () => {
     const names = Array.from({ length: 9_000 }, (_, at) => [`property${at}`, {}])
     const schema = { type: 'object', properties: Object.fromEntries(names) as object, required: [] }
     const least = await leastMs(1_000, async () => {
@@ -204,11 +204,11 @@ describe('JSON from the demo model', () => {
     { type: 'array', prefixItems: [null], minItems: '3', maxItems: -1 },
     { type: 'string', pattern: '[', minLength: -4, maxLength: 'x', format: {} },
     { $ref: '#/properties/0/%', properties: [] },
-  ])('a schema that is none is answered with something: %j', async (schema) => {
+  ])('returns some value for an invalid schema: %j', async (schema) => {
     expect(await valueOf({ type: 'object', properties: { odd: schema }, required: ['odd'] })).toHaveProperty('odd')
   })
 
-  test('an expression that would take forever to match is never run', async () => {
+  test('never executes an expression that takes forever', async () => {
     expect(await valueOf({ type: 'string', pattern: '^(a+)+(b*)*(?:c{0,900}){900}$', minLength: 40 })).toMatch(
       /^a{40,}$/,
     )

@@ -22,7 +22,7 @@ function callOf(request: Partial<ChatRequest>, signal: AbortSignal = new AbortCo
 }
 
 describe('streams of the demo model', () => {
-  test('come token by token, with the usage at the end', async () => {
+  test('send one token at a time, and the usage at the end', async () => {
     const stream = await client.chat.completions.create({
       model: 'demo',
       messages: [{ role: 'user', content: 'Count to 3' }],
@@ -35,7 +35,7 @@ describe('streams of the demo model', () => {
     expect(chunks.at(-1)?.usage?.completion_tokens).toBe(5)
   })
 
-  test('choices advance side by side', async () => {
+  test('interleave choices', async () => {
     const stream = await client.chat.completions.create({
       model: 'demo',
       messages: [{ role: 'user', content: 'Count to 1' }],
@@ -51,7 +51,7 @@ describe('streams of the demo model', () => {
     ])
   })
 
-  test('the arguments of a call come in pieces', async () => {
+  test('send the arguments of a call in pieces', async () => {
     const stream = await client.chat.completions.create({
       model: 'demo',
       messages: [{ role: 'user', content: 'The weather in Oslo?' }],
@@ -67,12 +67,12 @@ describe('streams of the demo model', () => {
   test('keep the pace', async () => {
     const times: number[] = []
     for await (const _ of demo({ paceMs: 20 }).chat(callOf({ max_tokens: 4 }))) times.push(performance.now())
-    // Four tokens, and the end at once after the last.
+    // Four tokens; the end follows the last without a delay.
     expect((times[3] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(55)
     expect(calmly((times[4] ?? 0) - (times[3] ?? 0), 20)).toBeLessThan(20)
   })
 
-  test('end as soon as the call is aborted, in the middle of a pause', async () => {
+  test('end when the call is aborted during a delay', async () => {
     const left = new AbortController()
     const pieces = demo({ paceMs: 60_000 }).chat(callOf({}, left.signal))[Symbol.asyncIterator]()
     await pieces.next()
@@ -82,7 +82,7 @@ describe('streams of the demo model', () => {
     expect((await pieces.next()).done).toBe(true)
   })
 
-  test('end between two tokens as well, where there is no pause', async () => {
+  test('end between two tokens when there is no delay', async () => {
     const left = new AbortController()
     const pieces = demo({ paceMs: 0 }).chat(callOf({}, left.signal))[Symbol.asyncIterator]()
     await pieces.next()
@@ -90,7 +90,7 @@ describe('streams of the demo model', () => {
     await expect(pieces.next()).rejects.toThrow('gone')
   })
 
-  test('let the host breathe while a long answer is made at once', async () => {
+  test('yield to the event loop during a long response without delay', async () => {
     let turns = 0
     const counting = setInterval(() => turns++, 0)
     const messages: ChatRequest['messages'] = [{ role: 'user', content: 'Write 9000 words' }]
@@ -99,7 +99,7 @@ describe('streams of the demo model', () => {
     expect(turns).toBeGreaterThan(10)
   })
 
-  test('its models are listed for wildcard entries', async () => {
+  test('list the models for wildcard entries', async () => {
     const models = await demo().models?.({ signal: new AbortController().signal })
     expect(models?.map(({ id }) => id)).toContain('demo')
   })

@@ -8,22 +8,22 @@ async function cost(...question: Parameters<typeof ask>): Promise<number> {
   return (await ask(...question)).usage?.prompt_tokens ?? 0
 }
 
-/** Milliseconds for many times, as CPU time is counted in steps of some. */
+/** CPU milliseconds of many runs, because CPU time has a coarse resolution. */
 function timeFor(text: string): number {
   const startedAt = cpuMs()
   for (let times = 0; times < 30; times++) countTokens(text)
   return cpuMs() - startedAt
 }
 
-describe('how the demo model counts', () => {
-  test('tokens joined are the text, whatever the text', () => {
+describe('the tokens of the demo model', () => {
+  test('join to the original text', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => tokensOf(text).join('') === text))
     fc.assert(fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => tokensOf(text).join('') === text))
     const naughty = 'a\ud800b  \n\t c漢字 é👩‍👩‍👧 x'.repeat(3)
     expect(tokensOf(naughty).join('')).toBe(naughty)
   })
 
-  test('words are tokens, long words several, ideographs one each', () => {
+  test('are words, pieces of long words, and single ideographs', () => {
     expect(tokensOf('Hello there, internationalization')).toEqual([
       'Hello',
       ' there',
@@ -35,15 +35,15 @@ describe('how the demo model counts', () => {
     expect(tokensOf('漢字 2026')).toEqual(['漢', '字', ' 202', '6'])
   })
 
-  test('a very long text is counted quickly, and as much more as it is longer', async () => {
+  test('are extrapolated for a very long text', async () => {
     const long = 'lorem ipsum '.repeat(1_000_000)
     expect(countTokens(long) / 2_000_000).toBeCloseTo(1, 1)
-    // Sixty times as long as what is looked into.
+    // Sixty times the length that is split into tokens.
     const over = await leastMs(10, () => timeFor(long) - 15 * timeFor(long.slice(0, 200_000)))
     expect(over).toBeLessThanOrEqual(10)
   })
 
-  test('a longer question, an image and a tool cost more', async () => {
+  test('increase with the question, an image and a tool', async () => {
     const plain = await cost('Hello')
     expect(await cost('Hello there')).toBe(plain + 1)
     expect(await cost('Hello', { tools: [tool('get_weather')] })).toBeGreaterThan(plain + 5)

@@ -10,18 +10,18 @@ function call(id: string, name: string) {
   return { id, type: 'function', function: { name, arguments: '{}' } } as const
 }
 
-describe('which tools the demo model calls', () => {
-  test('the one the question is about', async () => {
+describe('the demo model calls', () => {
+  test('the tool that the question is about', async () => {
     const calls = await callsFor('What is the weather in San Francisco?', { tools: [time, weather] })
     expect(calls).toEqual([['get_weather', { location: 'San Francisco' }]])
   })
 
-  test('the one the question names, in any case of letters, with the numbers of the question', async () => {
+  test('the tool that the question names in any case, with the numbers of the question', async () => {
     const calls = await callsFor('What is adderTool(1, 2)? Use the tool.', { tools: [weather, adder] })
     expect(calls).toEqual([['AdderTool', { a: 1, b: 2 }]])
   })
 
-  test('only those that are named, where some are; a name inside of a word is none', async () => {
+  test('only the tools that the question names as whole words', async () => {
     const calls = await callsFor('Never mind the weather, use get_time for Oslo.', { tools: [weather, time] })
     expect(calls).toEqual([['get_time', { location: 'Oslo' }]])
     const short = { tools: [tool('add'), tool('mad')] }
@@ -29,11 +29,11 @@ describe('which tools the demo model calls', () => {
     expect(await callsFor('The address of the nomad? Then add.', short)).toEqual([['add', {}]])
   })
 
-  test('the first, when the question asks for a tool and names none', async () => {
+  test('the first tool, if the question requests a tool without a name', async () => {
     expect(await callsFor('Please use a tool.', { tools: [time, weather] })).toMatchObject([['get_time', {}]])
   })
 
-  test('the one that the instructions say must always be called', async () => {
+  test('the tool that the instructions always require', async () => {
     const messages = [
       { role: 'system', content: 'You are bad at math and must ALWAYS call the AdderTool function.' },
       { role: 'user', content: 'What is the sum of 1836281973 and 19973286?' },
@@ -42,14 +42,14 @@ describe('which tools the demo model calls', () => {
     expect(calls).toEqual([['AdderTool', { a: 1_836_281_973, b: 19_973_286 }]])
   })
 
-  test('none, when the question is about something else, or tool_choice is none', async () => {
+  test('none, if the question is about something else or tool_choice is none', async () => {
     expect((await messageTo('Hello', { tools: [weather] })).tool_calls).toBeUndefined()
     const silent = await messageTo('What is the weather?', { tools: [weather], tool_choice: 'none' })
     expect(silent.tool_calls).toBeUndefined()
     expect(silent.content).not.toBe('')
   })
 
-  test('several at once, but one at a time where parallel calls are switched off', async () => {
+  test('several tools in parallel, but only one if parallel calls are disabled', async () => {
     const question = 'Tell me the weather and the time in Oslo'
     const parallel = await callsFor(question, { tools: [weather, time] })
     expect(parallel).toEqual([
@@ -71,7 +71,7 @@ describe('which tools the demo model calls', () => {
     expect(second.tool_calls).toMatchObject([{ function: { name: 'get_time' } }])
   })
 
-  test('tool_choice is obeyed: required, a function by name, and a set of allowed tools', async () => {
+  test('the tools that tool_choice selects: required, a function by name, or allowed tools', async () => {
     const tools = [time, weather]
     const chosen = { type: 'function', function: { name: 'get_weather' } } as const
     expect(await callsFor('Hello', { tools, tool_choice: 'required' })).toMatchObject([['get_time', {}]])
@@ -86,14 +86,14 @@ describe('which tools the demo model calls', () => {
     expect(await callsFor('The time?', { tools, tool_choice: allowed('auto') })).toEqual([])
   })
 
-  test('a tool_choice that cannot be met is refused with 400', async () => {
+  test('nothing for a tool_choice that matches no tool, which is a 400', async () => {
     const refused = { status: 400, param: 'tool_choice' }
     await expect(ask('Hello', { tool_choice: 'required' })).rejects.toMatchObject(refused)
     const unknown = { type: 'function', function: { name: 'nobody' } } as const
     await expect(ask('Hello', { tools: [weather], tool_choice: unknown })).rejects.toMatchObject(refused)
   })
 
-  test('after the tools have answered it says what they said', async () => {
+  test('nothing after the tool results, which it repeats', async () => {
     const answer = await say('', {
       tools: [weather, time],
       messages: [
@@ -106,14 +106,14 @@ describe('which tools the demo model calls', () => {
     expect(answer).toBe('get_time says: 12:02\nget_weather says: hail')
   })
 
-  describe('functions, as they were offered before there were tools', () => {
+  describe('the deprecated functions:', () => {
     const functions = [
       { name: 'get_time', parameters: { properties: {} } },
       { name: 'get_weather', parameters: { properties: { city: { type: 'string' } }, required: ['city'] } },
     ]
     const call = { name: 'get_weather', arguments: '{"city":"Oslo"}' }
 
-    test('one is called, whole and in a stream', async () => {
+    test('one call, streamed and not', async () => {
       const { choices } = await ask('The weather in Oslo?', { functions })
       expect(choices[0]).toMatchObject({
         finish_reason: 'function_call',
@@ -126,28 +126,28 @@ describe('which tools the demo model calls', () => {
         functions,
         stream: true,
       })
-      const said = { name: '', arguments: '' }
+      const streamed = { name: '', arguments: '' }
       let reason: string | null | undefined
       for (const {
         choices: [choice],
       } of await all(stream)) {
-        said.name += choice?.delta.function_call?.name ?? ''
-        said.arguments += choice?.delta.function_call?.arguments ?? ''
+        streamed.name += choice?.delta.function_call?.name ?? ''
+        streamed.arguments += choice?.delta.function_call?.arguments ?? ''
         reason = choice?.finish_reason
       }
-      expect(said).toEqual(call)
+      expect(streamed).toEqual(call)
       expect(reason).toBe('function_call')
     })
 
-    test('function_call is obeyed', async () => {
-      const asking = (choice: 'none' | 'auto' | { name: string }) =>
+    test('the one that function_call selects', async () => {
+      const calling = (choice: 'none' | 'auto' | { name: string }) =>
         messageTo('The weather in Oslo?', { functions, function_call: choice })
-      expect((await asking('none')).function_call).toBeUndefined()
-      expect((await asking({ name: 'get_time' })).function_call).toEqual({ name: 'get_time', arguments: '{}' })
-      await expect(asking({ name: 'nobody' })).rejects.toMatchObject({ status: 400, param: 'function_call' })
+      expect((await calling('none')).function_call).toBeUndefined()
+      expect((await calling({ name: 'get_time' })).function_call).toEqual({ name: 'get_time', arguments: '{}' })
+      await expect(calling({ name: 'nobody' })).rejects.toMatchObject({ status: 400, param: 'function_call' })
     })
 
-    test('after the function has answered it says what it said', async () => {
+    test('nothing after the function’s result, which it repeats', async () => {
       const answer = await say('', {
         functions,
         messages: [
@@ -160,14 +160,14 @@ describe('which tools the demo model calls', () => {
     })
   })
 
-  test('a custom tool gets the question as its input', async () => {
+  test('a custom tool with the question as its input', async () => {
     const calls = await callsFor('Ask the oracle, please', {
       tools: [{ type: 'custom', custom: { name: 'oracle' } }],
     })
     expect(calls).toEqual([['oracle', 'Ask the oracle, please']])
   })
 
-  test('the finish reason, the ids and the tokens of calls are those of a real model', async () => {
+  test('tools with the finish reason, ids and token counts of a real model', async () => {
     const { choices, usage } = await ask('The weather and the time in Oslo?', { tools: [weather, time] })
     const [first, second] = choices[0]?.message.tool_calls ?? []
     expect(choices[0]).toMatchObject({ finish_reason: 'tool_calls', message: { content: null } })

@@ -15,7 +15,7 @@ async function videoOf(size: string, duration: number): Promise<Buffer> {
 
 interface Box {
   readonly type: string
-  /** Where its content begins in the file. */
+  /** The offset of its content in the file. */
   readonly at: number
   readonly body: Buffer
 }
@@ -35,7 +35,7 @@ function boxesOf(file: Buffer, from = 0, to = file.length): Box[] {
 }
 
 describe('a video of the demo model', () => {
-  test.each(provider.limits?.('demo')?.sizes ?? [])('of %s has this size, and lasts as long as asked', async (size) => {
+  test.each(provider.limits?.('demo')?.sizes ?? [])('of %s has this size and the requested length', async (size) => {
     for (const seconds of [1, 5, 20]) {
       const boxes = boxesOf(await videoOf(size, seconds))
       const number = (box: string, at: number) => boxes.find(({ type }) => type === box)?.body.readUInt32BE(at) ?? 0
@@ -48,7 +48,7 @@ describe('a video of the demo model', () => {
     }
   })
 
-  test('holds its pictures where its index says', async () => {
+  test('has its frames where its index says', async () => {
     const boxes = boxesOf(await videoOf('720x1280', 5))
     const box = (name: string) => boxes.find(({ type }) => type === name) as Box
     const { body: places } = box('stco')
@@ -59,7 +59,7 @@ describe('a video of the demo model', () => {
     expect(sum.reduce((all, length) => all + length, 0)).toBe(pictures.body.length)
   })
 
-  test('is made in no other size', async () => {
+  test('is not available in other sizes', async () => {
     await expect(videoOf('640x480', 5)).rejects.toMatchObject({ status: 400, param: 'size' })
   })
 })
