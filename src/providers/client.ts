@@ -1,6 +1,7 @@
 /** The outbound HTTP client of all providers. It adds timeouts and size limits, and does not interpret responses. */
 import type { LookupFunction } from 'node:net'
-// Not from 'undici': its index replaces the global dispatcher, and with it the behaviour of the host's own `fetch`.
+// Not from 'undici': its index replaces the global dispatcher, and with it the behaviour of the host's own `fetch`. The path
+// is not public, so package.json accepts patch releases only.
 import Pool from 'undici/lib/dispatcher/pool.js'
 import { count, timer, type Known } from '../validation/known-options.ts'
 import { longestTimerMs } from '../http/deadline.ts'
