@@ -10,6 +10,14 @@ interface Bucket {
   fullAt: number
 }
 
+/** The concurrency slots of one bucket that are held. */
+interface Slots {
+  /** Claim → end of its lease. */
+  readonly leases: Map<string, number>
+  /** No lease ends earlier: until then there is nothing to look for. */
+  soonest: number
+}
+
 /** Options of `memoryLimitStore`. */
 export interface MemoryLimitStoreOptions {
   /** Milliseconds; only differences matter. Default `performance.now`, which no change of the system clock disturbs. */
@@ -25,8 +33,7 @@ export function memoryLimitStore(options: MemoryLimitStoreOptions = {}): LimitSt
 class MemoryLimits implements LimitStore {
   readonly #now: () => number
   readonly #buckets = new Map<string, Bucket>()
-  /** Bucket → claim → end of the lease. */
-  readonly #places = new Map<string, Map<string, number>>()
+  readonly #places = new Map<string, Slots>()
   #sweep: Iterator<[string, Bucket]> | undefined
 
   constructor(now: () => number) {
@@ -44,9 +51,10 @@ class MemoryLimits implements LimitStore {
     if (!admitted) return { admitted, left, free }
     for (const rule of rates) this.#draw(rule, now)
     for (const { bucket } of places) {
-      let leases = this.#places.get(bucket)
-      if (leases === undefined) this.#places.set(bucket, (leases = new Map()))
-      leases.set(id, now + leaseMs)
+      let slots = this.#places.get(bucket)
+      if (slots === undefined) this.#places.set(bucket, (slots = { leases: new Map(), soonest: Infinity }))
+      slots.leases.set(id, now + leaseMs)
+      slots.soonest = Math.min(slots.soonest, now + leaseMs)
     }
     return verdictAfter(claim, { admitted, left, free })
   }
@@ -54,9 +62,9 @@ class MemoryLimits implements LimitStore {
   give({ id, places, corrections }: LimitReturn): void {
     const now = this.#now()
     for (const bucket of places) {
-      const leases = this.#places.get(bucket)
-      leases?.delete(id)
-      if (leases?.size === 0) this.#places.delete(bucket)
+      const slots = this.#places.get(bucket)
+      slots?.leases.delete(id)
+      if (slots?.leases.size === 0) this.#places.delete(bucket)
     }
     for (const rule of corrections) this.#draw(rule, now)
   }
@@ -65,8 +73,10 @@ class MemoryLimits implements LimitStore {
     const now = this.#now()
     for (const { id, places } of holders) {
       for (const bucket of places) {
-        const leases = this.#places.get(bucket)
-        if ((leases?.get(id) ?? 0) > now) leases?.set(id, now + leaseMs)
+        const slots = this.#places.get(bucket)
+        if (slots === undefined || (slots.leases.get(id) ?? 0) <= now) continue
+        slots.leases.set(id, now + leaseMs)
+        slots.soonest = Math.min(slots.soonest, now + leaseMs)
       }
     }
   }
@@ -82,17 +92,20 @@ class MemoryLimits implements LimitStore {
     this.#buckets.set(rule.bucket, { used, at: now, fullAt: now + (used * rule.periodMs) / rule.limit })
   }
 
-  /** Places held by others; leases that have run out are dropped. */
+  /** Slots held by other claims. Expired leases are dropped, at the cost of a walk only when one can have expired. */
   #held(bucket: string, id: string, now: number): number {
-    const leases = this.#places.get(bucket)
-    if (leases === undefined) return 0
-    let held = 0
-    for (const [holder, end] of leases) {
-      if (end <= now) leases.delete(holder)
-      else if (holder !== id) held++
+    const slots = this.#places.get(bucket)
+    if (slots === undefined) return 0
+    const { leases } = slots
+    if (now >= slots.soonest) {
+      slots.soonest = Infinity
+      for (const [holder, end] of leases) {
+        if (end <= now) leases.delete(holder)
+        else slots.soonest = Math.min(slots.soonest, end)
+      }
+      if (leases.size === 0) this.#places.delete(bucket)
     }
-    if (leases.size === 0) this.#places.delete(bucket)
-    return held
+    return leases.size - (leases.has(id) ? 1 : 0)
   }
 
   /** Looks at two buckets a call, so that the number of those that hold nothing stays small without a timer. */
