@@ -22,6 +22,11 @@ export interface Hold {
   readonly amount: bigint
   /** Milliseconds after which the amount returns to the balance, unless the hold is renewed or ended before. */
   readonly leaseMs: number
+  /**
+   * True for work that outlives this process, such as a video. The hold then survives a crash of the database even where a
+   * store may otherwise trade that for speed. Default false.
+   */
+  readonly durable?: boolean
 }
 
 /** The result of a hold. */

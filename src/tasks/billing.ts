@@ -39,7 +39,7 @@ export class TaskBilling implements VideoBilling {
     const amount = ledger === undefined ? 0n : (agreed ?? (await this.#price(task, task.data.request.duration)))
     if (ledger === undefined || amount === 0n) return '0'
     if (admission.isOverflowing(true)) throw new GatewayError('service_unavailable', { retryAfterMs: 1_000 })
-    const hold = { id: holdId(task), account: task.account, amount, leaseMs }
+    const hold = { id: holdId(task), account: task.account, amount, leaseMs, durable: true }
     const { outcome } = await guard.call(() => ledger.hold(hold))
     if (outcome === 'insufficient') throw new GatewayError('insufficient_quota')
     return String(amount)

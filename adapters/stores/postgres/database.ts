@@ -1,4 +1,5 @@
 /** The host's pool, with the schema made before the first use. */
+import { createHash } from 'node:crypto'
 import { invalid } from '../../../src/errors.ts'
 import { requireServed } from '../sql/code-version.ts'
 import { creation, installedSql, missingOf, type Part } from './migration.ts'
@@ -29,20 +30,35 @@ const upgradeQueryMs = 600_000
 /** Codes for "try again": serialization failure, deadlock. */
 const retryCodes = new Set(['40001', '40P01'])
 const tries = 4
+/**
+ * Codes for a prepared statement that its connection does not know, or knows already, as behind a pooler; and for one whose
+ * columns have changed since. From then on statements are sent as they are.
+ */
+const unpreparedCodes = new Set(['26000', '42P05', '0A000'])
 /** Codes of values that cannot be stored, by their first two characters: data exceptions, limits of the program. */
 const valueCodes = new Set(['22', '54'])
 /** Codes for "there is no such": table, column, function. Somebody has changed or removed the schema. */
 const changedCodes = new Set(['42P01', '42703', '42883'])
+
+/** A statement in the schema. With a name it is one of a fixed set, worth preparing. */
+interface Statement {
+  readonly text: string
+  readonly name?: string
+}
 
 export class Database {
   readonly #pool: Queryable
   readonly #schema: string
   readonly #parts: readonly Part[]
   readonly #turns: Turns
+  /** Statements by their text, as they are sent. */
+  readonly #statements = new Map<string, Statement>()
+  #prepares: boolean
   #ready: Promise<unknown> | undefined
   #upgrade: Upgrade | undefined
 
-  constructor(pool: Queryable, schema: string, parts: readonly Part[]) {
+  /** `prepares`: a `pg.Pool` may name statements. */
+  constructor(pool: Queryable, schema: string, parts: readonly Part[], prepares: boolean) {
     if (typeof (pool as Partial<Queryable> | undefined)?.query !== 'function') {
       throw new TypeError('postgres: needs a pool or client with query(text, values), such as new pg.Pool()')
     }
@@ -52,6 +68,7 @@ export class Database {
     this.#pool = pool
     this.#schema = schema
     this.#parts = parts
+    this.#prepares = prepares
     const most = isPool(pool) ? (pool.options?.max ?? 10) : 1
     this.#turns = new Turns(Math.max(1, Math.floor(most / 2)))
     // Without a listener, an idle connection that dies takes the host's process with it.
@@ -61,25 +78,40 @@ export class Database {
   /** The rows of one statement, in which `@` stands for the schema. */
   async rows<Row>(text: string, values: unknown[] = []): Promise<readonly Row[]> {
     await (this.#ready ??= this.#prepare())
-    return this.#run<Row>(text, values, queryMs)
+    let statement = this.#statements.get(text)
+    if (statement === undefined) {
+      const sent = this.#inSchema(text)
+      // Named after its text: a connection that somebody else has used cannot know another statement by this name.
+      const name = `modelhatch_${createHash('sha256').update(sent).digest('hex').slice(0, 32)}`
+      this.#statements.set(text, (statement = { text: sent, name }))
+    }
+    return this.#run<Row>(statement, values, queryMs)
   }
 
   /** The same, for statements that may look at many rows: they have more time, and at most half of the connections. */
   async manyRows<Row>(text: string, values: unknown[]): Promise<readonly Row[]> {
     await (this.#ready ??= this.#prepare())
-    return this.#turns.take(() => this.#run<Row>(text, values, longQueryMs))
+    return this.#turns.take(() => this.#run<Row>({ text: this.#inSchema(text) }, values, longQueryMs))
   }
 
   /** The result of one of the schema's functions, which give JSON. */
   async call<Result>(name: string, ...values: unknown[]): Promise<Result> {
     const places = values.map((_, index) => `$${index + 1}`).join(', ')
-    const [row] = await this.rows<{ result: Result | string }>(`SELECT @.${name}(${places}) AS result`, values)
+    return this.result<Result>(`SELECT @.${name}(${places}) AS result`, values)
+  }
+
+  /** The only `result` of a statement, which is JSON. */
+  async result<Result>(text: string, values: unknown[]): Promise<Result> {
+    const [row] = await this.rows<{ result: Result | string }>(text, values)
     // Some clients parse JSON, some leave it to us. What gives nothing gives no text.
     return (typeof row?.result === 'string' && row.result !== '' ? JSON.parse(row.result) : row?.result) as Result
   }
 
-  async #run<Row>(text: string, values: unknown[], ms: number): Promise<readonly Row[]> {
-    const statement = text.replaceAll('@.', `${this.#schema}.`)
+  #inSchema(text: string): string {
+    return text.replaceAll('@.', `${this.#schema}.`)
+  }
+
+  async #run<Row>(statement: Statement, values: unknown[], ms: number): Promise<readonly Row[]> {
     for (let tried = 1; ; tried++) {
       try {
         return (await this.#query(statement, values, ms)) as readonly Row[]
@@ -90,15 +122,16 @@ export class Database {
         // The database has answered: it is not down, and asking again would change nothing.
         if (valueCodes.has(code.slice(0, 2)))
           throw invalid('A value is out of range, too long or not a text.', undefined, error)
-        if (tried === tries || !retryCodes.has(code)) throw error
+        if (unpreparedCodes.has(code)) this.#prepares = false
+        if (tried === tries || !(retryCodes.has(code) || unpreparedCodes.has(code))) throw error
       }
     }
   }
 
-  async #query(text: string, values: unknown[], ms: number): Promise<readonly unknown[]> {
+  async #query({ text, name }: Statement, values: unknown[], ms: number): Promise<readonly unknown[]> {
     const pool = this.#pool
     if (!isPool(pool)) return (await pool.query(text, values)).rows
-    const query = { text, values, query_timeout: ms }
+    const query = { text, values, query_timeout: ms, ...(this.#prepares && name !== undefined && { name }) }
     return (await pool.query(query as unknown as string)).rows
   }
 
@@ -118,11 +151,12 @@ export class Database {
 
   async #prepare(): Promise<void> {
     try {
-      await this.#run(creation(this.#schema, this.#parts), [], longQueryMs)
-      const installed = await this.#run<Installed>(installedSql, [], queryMs)
+      await this.#run({ text: this.#inSchema(creation(this.#schema, this.#parts)) }, [], longQueryMs)
+      const installed = await this.#run<Installed>({ text: this.#inSchema(installedSql) }, [], queryMs)
       requireServed(`the schema "${this.#schema}"`, Math.max(...installed.map(({ serves }) => serves)))
       await this.#upgrade?.close()
-      const run = (sql: string, values: unknown[] = []) => this.#run(sql, values, upgradeQueryMs)
+      const run = (sql: string, values: unknown[] = []) =>
+        this.#run({ text: this.#inSchema(sql) }, values, upgradeQueryMs)
       this.#upgrade = new Upgrade(run, missingOf(this.#parts, installed))
     } catch (error) {
       this.#ready = undefined

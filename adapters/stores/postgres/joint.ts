@@ -1,15 +1,6 @@
 /** Limits and ledger of a call in one round trip, before it and after it. */
-import {
-  verdictAfter,
-  type HoldVerdict,
-  type JointStore,
-  type JointVerdict,
-  type Ledger,
-  type LimitStore,
-  type LimitVerdict,
-} from '../index.ts'
-import type { Database } from './database.ts'
-import { holdVerdict } from './ledger.ts'
+import type { JointStore, JointVerdict, Ledger, LimitStore } from '../index.ts'
+import type { Calls } from './calls.ts'
 import type { Part } from './migration.ts'
 
 /** Everybody locks buckets first and accounts then, each in the order of their names: nobody waits in a circle. */
@@ -48,26 +39,15 @@ export const jointPart: Part = {
   ],
 }
 
-interface Told {
-  readonly limits: LimitVerdict
-  readonly hold?: { readonly outcome: HoldVerdict['outcome']; readonly balance: string }
-}
-
-export function postgresJoint(database: Database, limits: LimitStore, ledger: Ledger): JointStore {
+export function postgresJoint(calls: Calls, limits: LimitStore, ledger: Ledger): JointStore {
   return {
     limits,
     ledger,
-    async admit(claim, { id, account, amount, leaseMs }): Promise<JointVerdict> {
-      const values = [JSON.stringify(claim), id, account, String(amount), leaseMs]
-      const told = await database.call<Told>('admit', ...values)
-      if (told.hold === undefined) return { limits: told.limits }
-      const hold = holdVerdict(told.hold)
-      return { limits: hold.outcome === 'held' ? verdictAfter(claim, told.limits) : told.limits, hold }
-    },
+    admit: async (claim, hold) => (await calls.admit({ claim, hold })) as JointVerdict,
     async finish(endings) {
-      const returns = endings.flatMap(({ returned }) => returned ?? [])
-      const ends = endings.flatMap(({ end }) => (end === undefined ? [] : [{ ...end, amount: end.amount?.toString() }]))
-      await database.call('finish', JSON.stringify(returns), JSON.stringify(ends))
+      const ended = await Promise.allSettled(endings.map((ending) => calls.end(ending)))
+      const failure = ended.find((each) => each.status === 'rejected')
+      if (failure !== undefined) throw failure.reason
     },
   }
 }

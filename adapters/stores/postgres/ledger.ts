@@ -11,6 +11,7 @@ import {
   type LedgerEntry,
   type SettleVerdict,
 } from '../index.ts'
+import type { Calls } from './calls.ts'
 import type { Database } from './database.ts'
 
 /** As the schema gives it: amounts are text. */
@@ -22,17 +23,12 @@ interface AccountRow {
 
 const accountsSql = 'SELECT @.account_json(a) AS account FROM @.accounts a'
 
-export function postgresLedger(database: Database): Ledger {
+export function postgresLedger(database: Database, calls: Calls): Ledger {
   return {
-    async hold({ id, account, amount, leaseMs }) {
-      return holdVerdict(await database.call('hold', id, account, String(amount), leaseMs))
-    },
-    async settle({ id, account, amount }) {
-      const told = await database.call<Told<SettleVerdict>>('end_hold', id, account, String(amount))
-      return { outcome: told.outcome, charged: BigInt(told.charged), overage: BigInt(told.overage) }
-    },
+    hold: async (hold) => (await calls.admit({ hold })).hold as HoldVerdict,
+    settle: async (end) => (await calls.end({ end })) as SettleVerdict,
     async release({ id, account }) {
-      await database.call('end_hold', id, account, null)
+      await calls.end({ end: { id, account } })
     },
     async renew(holds: readonly Pick<Hold, 'id' | 'account'>[], leaseMs) {
       await database.call('renew_holds', JSON.stringify(holds.map(({ id, account }) => ({ id, account }))), leaseMs)
@@ -86,10 +82,6 @@ export function postgresLedger(database: Database): Ledger {
       }
     },
   }
-}
-
-export function holdVerdict({ outcome, balance }: Told<HoldVerdict>): HoldVerdict {
-  return { outcome, balance: BigInt(balance) }
 }
 
 function accountOf(told: Told<LedgerAccount>): LedgerAccount {

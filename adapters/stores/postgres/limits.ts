@@ -1,10 +1,14 @@
 /** Limits: one row for each bucket, one for each place that is held. */
-import { verdictAfter, type LimitReturn, type LimitStore, type LimitVerdict } from '../index.ts'
+import type { LimitStore, LimitVerdict } from '../index.ts'
+import type { Calls } from './calls.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 
-/** Of arrays the planner expects few elements: it looks up each, where for a set it would read all places. */
-const functions = `
+/**
+ * Of arrays the planner expects few elements: it looks up each, where for a set it would read all places. `give` and
+ * `draw_claim` serve gateways of version 1, which count no slots: they are counted again after them.
+ */
+export const limitFunctions: string = `
     CREATE OR REPLACE FUNCTION @.give(returns jsonb) RETURNS void LANGUAGE plpgsql AS $f$
     DECLARE
       rule jsonb;
@@ -14,6 +18,9 @@ const functions = `
         ARRAY(SELECT r->>'id' FROM jsonb_array_elements(returns) r, jsonb_array_elements_text(r->'places'))
       ) AS given (bucket, holder)
       WHERE places.bucket = given.bucket AND places.holder = given.holder;
+      UPDATE @.slots SET held = NULL WHERE bucket = ANY (ARRAY(
+        SELECT b FROM jsonb_array_elements(returns) r, jsonb_array_elements_text(r->'places') b ORDER BY b COLLATE "C"
+      ));
       FOR rule IN
         SELECT c FROM jsonb_array_elements(returns) r, jsonb_array_elements(r->'corrections') c
         ORDER BY c->>'bucket' COLLATE "C"
@@ -26,13 +33,42 @@ const functions = `
     END
     $f$;
 
-    CREATE OR REPLACE FUNCTION @.renew_places(holders jsonb, lease_ms float8) RETURNS void LANGUAGE sql AS $f$
-      UPDATE @.places SET ends = clock_timestamp() + lease_ms * interval '1 millisecond'
+    CREATE OR REPLACE FUNCTION @.draw_claim(claim jsonb) RETURNS void LANGUAGE plpgsql AS $f$
+    DECLARE
+      moment timestamptz := clock_timestamp();
+      rule jsonb;
+    BEGIN
+      FOR rule IN SELECT * FROM jsonb_array_elements(claim->'rates') LOOP
+        UPDATE @.buckets SET used = @.used_at(used, at, rule, moment) + (rule->>'cost')::float8, at = moment
+        WHERE name = rule->>'bucket';
+      END LOOP;
+      INSERT INTO @.places (bucket, holder, ends)
+      SELECT r->>'bucket', claim->>'id', moment + (claim->>'leaseMs')::float8 * interval '1 millisecond'
+      FROM jsonb_array_elements(claim->'places') r
+      ON CONFLICT (bucket, holder) DO UPDATE SET ends = excluded.ends;
+      UPDATE @.slots SET held = NULL WHERE bucket IN (SELECT r->>'bucket' FROM jsonb_array_elements(claim->'places') r);
+    END
+    $f$;
+
+    CREATE OR REPLACE FUNCTION @.renew_places(holders jsonb, lease_ms float8) RETURNS void LANGUAGE plpgsql AS $f$
+    DECLARE
+      until timestamptz := clock_timestamp() + lease_ms * interval '1 millisecond';
+      names text[] := ARRAY(
+        SELECT DISTINCT b FROM jsonb_array_elements(holders) h, jsonb_array_elements_text(h->'places') b
+      );
+      sooner text[] := ARRAY(SELECT bucket FROM @.slots WHERE bucket = ANY (names) AND soonest > until);
+    BEGIN
+      IF cardinality(sooner) > 0 THEN
+        PERFORM @.lock_buckets(sooner);
+        UPDATE @.slots SET soonest = least(soonest, until) WHERE bucket = ANY (sooner);
+      END IF;
+      UPDATE @.places SET ends = until
       FROM unnest(
         ARRAY(SELECT b FROM jsonb_array_elements(holders) h, jsonb_array_elements_text(h->'places') b),
         ARRAY(SELECT h->>'id' FROM jsonb_array_elements(holders) h, jsonb_array_elements_text(h->'places'))
       ) AS kept (bucket, holder)
-      WHERE places.bucket = kept.bucket AND places.holder = kept.holder AND ends > clock_timestamp()
+      WHERE places.bucket = kept.bucket AND places.holder = kept.holder AND ends > clock_timestamp();
+    END
     $f$;
 `
 
@@ -96,22 +132,6 @@ export const limitsPart: Part = {
     END
     $f$;
 
-    CREATE FUNCTION @.draw_claim(claim jsonb) RETURNS void LANGUAGE plpgsql AS $f$
-    DECLARE
-      moment timestamptz := clock_timestamp();
-      rule jsonb;
-    BEGIN
-      FOR rule IN SELECT * FROM jsonb_array_elements(claim->'rates') LOOP
-        UPDATE @.buckets SET used = @.used_at(used, at, rule, moment) + (rule->>'cost')::float8, at = moment
-        WHERE name = rule->>'bucket';
-      END LOOP;
-      INSERT INTO @.places (bucket, holder, ends)
-      SELECT r->>'bucket', claim->>'id', moment + (claim->>'leaseMs')::float8 * interval '1 millisecond'
-      FROM jsonb_array_elements(claim->'places') r
-      ON CONFLICT (bucket, holder) DO UPDATE SET ends = excluded.ends;
-    END
-    $f$;
-
     CREATE FUNCTION @.take(claim jsonb) RETURNS jsonb LANGUAGE plpgsql AS $f$
     DECLARE
       verdict jsonb := @.check_claim(claim);
@@ -123,17 +143,15 @@ export const limitsPart: Part = {
     END
     $f$;
     `,
-    [{ run: functions }],
+    [{ run: limitFunctions }],
   ],
 }
 
-export function postgresLimits(database: Database): LimitStore {
+export function postgresLimits(database: Database, calls: Calls): LimitStore {
   return {
-    async take(claim) {
-      return verdictAfter(claim, await database.call<LimitVerdict>('take', JSON.stringify(claim)))
-    },
-    async give(returned: LimitReturn) {
-      await database.call('give', JSON.stringify([returned]))
+    take: async (claim) => (await calls.admit({ claim })).limits as LimitVerdict,
+    async give(returned) {
+      await calls.end({ returned })
     },
     async renew(holders, leaseMs) {
       await database.call('renew_places', JSON.stringify(holders), leaseMs)

@@ -11,7 +11,9 @@
  * nothing keeps the pool's places for ever. Its idle connections may die: the pool's errors are listened to here.
  */
 import type { StorageBundle } from '../index.ts'
-import { age, checkKnown, text } from '../../../src/validation/known-options.ts'
+import { age, checkKnown, flag, text, type Rule } from '../../../src/validation/known-options.ts'
+import { Calls } from './calls.ts'
+import { callsPart } from './calls-schema.ts'
 import { Database, type Queryable } from './database.ts'
 import { idempotencyPart, postgresIdempotency } from './idempotency.ts'
 import { jointPart, postgresJoint } from './joint.ts'
@@ -33,6 +35,24 @@ export interface PostgresOptions {
   readonly schema?: string
   /** Milliseconds for which a response is kept. Default 2,592,000,000: thirty days. */
   readonly responseAgeMs?: number
+  /**
+   * Whether a call waits until the money held for it is on disk. `full`: it does. `relaxed`, the default: it does not,
+   * which several times as many calls a second and a shorter wait before each are worth: if the database server crashes
+   * (not the gateway), holds of its last second may be forgotten. Those calls are charged all the same when they end; at
+   * worst they were admitted without cover, and leave the balance of their account below zero. Charges, credits, video
+   * tasks and stored responses are on disk before they are confirmed, whatever is set here.
+   */
+  readonly durability?: 'full' | 'relaxed'
+  /**
+   * Whether a `pg.Pool` prepares each statement once for a connection. Default true. False behind a transaction pooler that
+   * does not keep prepared statements, such as PgBouncer before 1.21 or with `max_prepared_statements = 0`.
+   */
+  readonly preparedStatements?: boolean
+}
+
+const durabilities: Rule = {
+  is: (value) => value === 'full' || value === 'relaxed',
+  must: "must be 'full' or 'relaxed'",
 }
 
 const tasksPart: Part = { name: 'tasks', versions: [taskSchema('@.').join(';\n')] }
@@ -44,6 +64,7 @@ const parts: readonly Part[] = [
   usagePart,
   ledgerPart,
   jointPart,
+  callsPart,
   tasksPart,
   idempotencyPart,
   responsesPart,
@@ -52,11 +73,22 @@ const parts: readonly Part[] = [
 export type PostgresStorage = Required<StorageBundle>
 
 export function postgres(pool: Queryable, options: PostgresOptions = {}): PostgresStorage {
-  checkKnown('postgres', options, { schema: text, responseAgeMs: age })
-  const { schema = 'modelhatch', responseAgeMs = 30 * 86_400_000 } = options
-  const database = new Database(pool, schema, parts)
-  const limits = postgresLimits(database)
-  const ledger = postgresLedger(database)
+  checkKnown('postgres', options, {
+    schema: text,
+    responseAgeMs: age,
+    durability: durabilities,
+    preparedStatements: flag,
+  })
+  const {
+    schema = 'modelhatch',
+    responseAgeMs = 30 * 86_400_000,
+    durability = 'relaxed',
+    preparedStatements = true,
+  } = options
+  const database = new Database(pool, schema, parts, preparedStatements)
+  const calls = new Calls(database, durability === 'full')
+  const limits = postgresLimits(database, calls)
+  const ledger = postgresLedger(database, calls)
   return {
     keys: postgresKeys(database),
     limits,
@@ -65,7 +97,7 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     tasks: taskStore(async (text, values) => ({ rows: await database.rows<Row>(text, values) }), '@.'),
     idempotency: postgresIdempotency(database),
     responses: postgresResponses(database, responseAgeMs),
-    joint: postgresJoint(database, limits, ledger),
+    joint: postgresJoint(calls, limits, ledger),
     close: () => database.close(),
   }
 }

@@ -1,0 +1,210 @@
+/** The function that admits calls: limits and money of a batch, each call for itself and in its order. */
+import { admissionTypes, parametersOf, plannedOnce } from './columns.ts'
+
+/**
+ * The batch comes as columns: an array for each property. `rates` and `slots` say how many entries of the columns after
+ * them belong to each call; buckets and payers are numbers of `buckets` and `accounts`. A call finds what the calls before
+ * it have left. Buckets are locked first and accounts then, each in the order of their names, as everywhere.
+ *
+ * `slots` counts the rows of `places`, so that no call counts them again; NULL, or no row: not counted yet. It is written
+ * under the lock of the bucket of that name. The count may include leases that have expired since `soonest`: they are
+ * removed when they would keep a call out, and otherwise at most once a second.
+ */
+export const admissionSchema: string = `
+    CREATE UNLOGGED TABLE @.slots (
+      bucket text COLLATE "C" PRIMARY KEY,
+      held int,
+      soonest timestamptz
+    ) WITH (fillfactor = 50);
+
+    CREATE FUNCTION @.lock_buckets(names text[]) RETURNS void LANGUAGE plpgsql AS $f$
+    BEGIN
+      INSERT INTO @.buckets (name) SELECT n FROM unnest(names) n
+      WHERE NOT EXISTS (SELECT FROM @.buckets WHERE name = n) ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
+      PERFORM FROM @.buckets WHERE name = ANY (names) ORDER BY name FOR UPDATE;
+    END
+    $f$;
+
+    CREATE FUNCTION @.admit_calls(${parametersOf(admissionTypes)}, durable bool) RETURNS jsonb
+    LANGUAGE plpgsql ${plannedOnce} AS $f$
+    #variable_conflict use_variable
+    DECLARE
+      -- Of each bucket: units in use at the last change, milliseconds since then, leases.
+      used float8[] := array_fill(0, ARRAY[cardinality(buckets)]);
+      rested float8[] := used;
+      held int[] := used;
+      soonest timestamptz[] := array_fill(NULL::timestamptz, ARRAY[cardinality(buckets)]);
+      drawn bool[] := array_fill(false, ARRAY[cardinality(buckets)]);
+      counted bool[] := drawn;
+      -- Of each account. Without a balance it does not exist.
+      balances bigint[] := array_fill(NULL::bigint, ARRAY[cardinality(accounts)]);
+      unlimited bool[] := array_fill(false, ARRAY[cardinality(accounts)]);
+      changed bool[] := unlimited;
+      expired bool[] := unlimited;
+      -- Of each call.
+      known timestamptz[] := array_fill(NULL::timestamptz, ARRAY[cardinality(claims)]);
+      ended bool[] := array_fill(false, ARRAY[cardinality(claims)]);
+      made bool[] := ended;
+      verdicts bool[] := ended;
+      outcomes text[] := array_fill(NULL::text, ARRAY[cardinality(claims)]);
+      standing text[] := outcomes;
+      -- Of each rate, and of each slot.
+      room float8[] := costs;
+      free int[] := places;
+      mine bool[] := array_fill(false, ARRAY[cardinality(places)]);
+      taken bool[] := mine;
+
+      moment timestamptz;
+      r record;
+      b int;
+      a int;
+      rate int := 0;
+      slot int := 0;
+      admitted bool;
+    BEGIN
+      IF cardinality(buckets) > 0 THEN
+        PERFORM @.lock_buckets(buckets);
+      END IF;
+      IF cardinality(accounts) > 0 THEN
+        FOR r IN
+          SELECT n.i, o.balance, o.unlimited FROM unnest(accounts) WITH ORDINALITY n (id, i)
+          JOIN @.accounts o ON o.id = n.id ORDER BY o.id FOR UPDATE OF o
+        LOOP
+          balances[r.i] := r.balance;
+          unlimited[r.i] := r.unlimited;
+        END LOOP;
+        FOR r IN
+          SELECT n.i FROM unnest(holds) WITH ORDINALITY n (id, i)
+          JOIN @.entries o ON o.kind <> 'credit' AND o.reference = n.id
+        LOOP
+          ended[r.i] := true;
+        END LOOP;
+        FOR r IN SELECT n.i, o.ends FROM unnest(holds) WITH ORDINALITY n (id, i) JOIN @.holds o ON o.id = n.id LOOP
+          known[r.i] := r.ends;
+        END LOOP;
+      END IF;
+      moment := clock_timestamp();
+      IF cardinality(costs) > 0 THEN
+        FOR r IN
+          SELECT n.i, o.used, extract(epoch FROM moment - o.at)::float8 * 1000 AS ms
+          FROM unnest(buckets) WITH ORDINALITY n (name, i) JOIN @.buckets o ON o.name = n.name
+        LOOP
+          used[r.i] := r.used;
+          rested[r.i] := greatest(0, r.ms);
+        END LOOP;
+      END IF;
+      IF cardinality(places) > 0 THEN
+        FOR r IN
+          SELECT n.b, buckets[n.b] AS name, n.wanted, n.places, o.held, o.soonest FROM (
+            SELECT s.b, count(*) AS wanted, min(s.places) AS places FROM unnest(slot_bucket, places) s (b, places)
+            GROUP BY s.b
+          ) n LEFT JOIN @.slots o ON o.bucket = buckets[n.b]
+        LOOP
+          IF r.held IS NULL OR r.soonest <= moment - interval '1 second'
+            OR (r.soonest <= moment AND r.held + r.wanted > r.places)
+          THEN
+            DELETE FROM @.places WHERE bucket = r.name AND ends <= moment;
+            SELECT count(*), min(ends) INTO r.held, r.soonest FROM @.places WHERE bucket = r.name;
+            counted[r.b] := true;
+          END IF;
+          held[r.b] := r.held;
+          soonest[r.b] := r.soonest;
+        END LOOP;
+        FOR r IN
+          SELECT n.i FROM unnest(slot_call, slot_bucket) WITH ORDINALITY n (c, b, i)
+          JOIN @.places o ON o.bucket = buckets[n.b] AND o.holder = claims[n.c]
+        LOOP
+          mine[r.i] := true;
+        END LOOP;
+      END IF;
+
+      FOR c IN 1..cardinality(claims) LOOP
+        admitted := true;
+        FOR i IN rate + 1..rate + rates[c] LOOP
+          b := rate_bucket[i];
+          room[i] := bursts[i] - greatest(0, used[b] - rested[b] * per_ms[i]);
+          admitted := admitted AND room[i] >= costs[i];
+        END LOOP;
+        FOR i IN slot + 1..slot + slots[c] LOOP
+          free[i] := places[i] - held[slot_bucket[i]] + mine[i]::int;
+          admitted := admitted AND free[i] >= 1;
+        END LOOP;
+        verdicts[c] := admitted;
+
+        a := payers[c];
+        IF admitted AND a > 0 THEN
+          IF NOT expired[a] AND NOT ended[c] AND (balances[a] < amounts[c] OR known[c] <= moment) THEN
+            expired[a] := true;
+            WITH gone AS (DELETE FROM @.holds WHERE account = accounts[a] AND ends <= moment RETURNING amount)
+            SELECT sum(amount) AS back INTO r FROM gone;
+            balances[a] := balances[a] + coalesce(r.back, 0);
+            changed[a] := changed[a] OR r.back > 0;
+          END IF;
+          IF known[c] <= moment THEN
+            known[c] := (SELECT ends FROM @.holds WHERE id = holds[c]);
+          END IF;
+          IF ended[c] THEN
+            outcomes[c] := 'ended';
+          ELSIF balances[a] IS NULL THEN
+            outcomes[c] := 'insufficient';
+          ELSIF known[c] IS NOT NULL THEN
+            outcomes[c] := 'held';
+          ELSIF balances[a] < amounts[c] AND NOT unlimited[a] THEN
+            outcomes[c] := 'insufficient';
+          ELSE
+            outcomes[c] := 'held';
+            made[c] := true;
+            changed[a] := true;
+            balances[a] := balances[a] - amounts[c];
+          END IF;
+          admitted := outcomes[c] = 'held';
+          standing[c] := coalesce(balances[a], 0)::text;
+        END IF;
+
+        IF admitted THEN
+          FOR i IN rate + 1..rate + rates[c] LOOP
+            b := rate_bucket[i];
+            used[b] := bursts[i] - room[i] + costs[i];
+            rested[b] := 0;
+            drawn[b] := true;
+          END LOOP;
+          FOR i IN slot + 1..slot + slots[c] LOOP
+            b := slot_bucket[i];
+            taken[i] := true;
+            counted[b] := true;
+            held[b] := held[b] + 1 - mine[i]::int;
+            soonest[b] := least(soonest[b], moment + claim_ms[c] * interval '1 millisecond');
+          END LOOP;
+        END IF;
+        rate := rate + rates[c];
+        slot := slot + slots[c];
+      END LOOP;
+
+      IF cardinality(costs) > 0 THEN
+        UPDATE @.buckets o SET used = n.used, at = moment FROM unnest(buckets, used, drawn) n (name, used, drawn)
+        WHERE n.drawn AND o.name = n.name;
+      END IF;
+      IF cardinality(places) > 0 THEN
+        INSERT INTO @.slots AS o (bucket, held, soonest)
+        SELECT n.name, n.held, n.soonest FROM unnest(buckets, held, soonest, counted) n (name, held, soonest, counted)
+        WHERE n.counted ON CONFLICT (bucket) DO UPDATE SET held = excluded.held, soonest = excluded.soonest;
+        INSERT INTO @.places (bucket, holder, ends)
+        SELECT buckets[n.b], claims[n.c], moment + claim_ms[n.c] * interval '1 millisecond'
+        FROM unnest(slot_call, slot_bucket, taken) n (c, b, taken) WHERE n.taken
+        ON CONFLICT (bucket, holder) DO UPDATE SET ends = excluded.ends;
+      END IF;
+      IF cardinality(accounts) > 0 THEN
+        INSERT INTO @.holds (id, account, amount, ends)
+        SELECT n.id, accounts[n.payer], n.amount, moment + n.ms * interval '1 millisecond'
+        FROM unnest(holds, payers, amounts, hold_ms, made) n (id, payer, amount, ms, made) WHERE n.made;
+        UPDATE @.accounts o SET balance = n.balance FROM unnest(accounts, balances, changed) n (id, balance, changed)
+        WHERE n.changed AND o.id = n.id;
+      END IF;
+      IF NOT durable THEN
+        PERFORM set_config('synchronous_commit', 'off', true);
+      END IF;
+      RETURN jsonb_build_object('admitted', verdicts, 'left', room, 'free', free, 'outcomes', outcomes,
+        'balances', standing);
+    END
+    $f$;
+`

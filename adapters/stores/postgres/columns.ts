@@ -1,0 +1,140 @@
+/** Calls as columns: what the functions of the schema take for a batch. */
+import type { Hold, LimitClaim, LimitReturn, RateRule } from '../index.ts'
+
+/** A call to be admitted: limits, money or both. */
+export interface Admitting {
+  readonly claim?: LimitClaim
+  readonly hold?: Hold
+}
+
+/** A call that has ended. Without an amount its hold is released. */
+export interface Ending {
+  readonly returned?: LimitReturn
+  readonly end?: Pick<Hold, 'id' | 'account'> & { readonly amount?: bigint }
+}
+
+type Types = Readonly<Record<string, `${'text' | 'int' | 'bigint' | 'float8'}[]`>>
+
+/** The columns of a batch of admissions. */
+export const admissionTypes = {
+  buckets: 'text[]',
+  accounts: 'text[]',
+  claims: 'text[]',
+  claim_ms: 'float8[]',
+  holds: 'text[]',
+  hold_ms: 'float8[]',
+  payers: 'int[]',
+  amounts: 'bigint[]',
+  rates: 'int[]',
+  rate_bucket: 'int[]',
+  costs: 'float8[]',
+  per_ms: 'float8[]',
+  bursts: 'float8[]',
+  slots: 'int[]',
+  slot_call: 'int[]',
+  slot_bucket: 'int[]',
+  places: 'int[]',
+} as const
+
+/** The columns of a batch of endings. */
+export const endingTypes = {
+  buckets: 'text[]',
+  accounts: 'text[]',
+  slot_bucket: 'int[]',
+  holders: 'text[]',
+  rate_bucket: 'int[]',
+  costs: 'float8[]',
+  per_ms: 'float8[]',
+  ids: 'text[]',
+  payers: 'int[]',
+  amounts: 'bigint[]',
+} as const
+
+/**
+ * How the functions that take columns plan their statements: once, and so that each entry of a column is looked up in an
+ * index. Left alone, the planner takes a column for a hundred entries and reads whole tables for it.
+ */
+export const plannedOnce: string = `SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
+    SET enable_hashjoin = off SET enable_mergejoin = off`
+
+/** The parameters of a function that takes columns. */
+export function parametersOf(types: Types): string {
+  return Object.entries(types)
+    .map((parameter) => parameter.join(' '))
+    .join(', ')
+}
+
+/** The statement that calls it: the columns are its first value, as JSON. */
+export function callOf(name: string, types: Types, more: string = ''): string {
+  const columns = Object.keys(types).map((column) => `x.${column}`)
+  return `SELECT @.${name}(${columns.join(', ')}${more}) AS result FROM jsonb_to_record($1::jsonb) x (${parametersOf(types)})`
+}
+
+/** Names, and the number of each from 1 on. */
+class Numbered {
+  readonly names: string[] = []
+  readonly #numbers = new Map<string, number>()
+
+  of(name: string): number {
+    let number = this.#numbers.get(name)
+    if (number === undefined) this.#numbers.set(name, (number = this.names.push(name)))
+    return number
+  }
+}
+
+type Columns<T> = { readonly [column in keyof T]: readonly unknown[] }
+
+function ratesOf(rules: readonly RateRule[], buckets: Numbered) {
+  return {
+    rate_bucket: rules.map(({ bucket }) => buckets.of(bucket)),
+    costs: rules.map(({ cost }) => cost),
+    per_ms: rules.map(({ limit, periodMs }) => limit / periodMs),
+  }
+}
+
+/** For `admit_calls`. */
+export function admissionColumns(calls: readonly Admitting[]): string {
+  const [buckets, accounts] = [new Numbered(), new Numbered()]
+  const rules = calls.flatMap(({ claim }) => claim?.rates ?? [])
+  const slots = calls.flatMap(({ claim }, index) => claim?.places.map((place) => ({ ...place, call: index + 1 })) ?? [])
+  const columns: Columns<typeof admissionTypes> = {
+    ...ratesOf(rules, buckets),
+    bursts: rules.map(({ burst }) => burst),
+    slot_call: slots.map(({ call }) => call),
+    slot_bucket: slots.map(({ bucket }) => buckets.of(bucket)),
+    places: slots.map(({ places }) => places),
+    claims: calls.map(({ claim }) => claim?.id ?? ''),
+    claim_ms: calls.map(({ claim }) => claim?.leaseMs ?? 0),
+    rates: calls.map(({ claim }) => claim?.rates.length ?? 0),
+    slots: calls.map(({ claim }) => claim?.places.length ?? 0),
+    holds: calls.map(({ hold }) => hold?.id ?? ''),
+    hold_ms: calls.map(({ hold }) => hold?.leaseMs ?? 0),
+    payers: calls.map(({ hold }) => (hold === undefined ? 0 : accounts.of(hold.account))),
+    amounts: calls.map(({ hold }) => String(hold?.amount ?? 0)),
+    buckets: buckets.names,
+    accounts: accounts.names,
+  }
+  return JSON.stringify(columns)
+}
+
+/** For `end_calls`. */
+export function endingColumns(endings: readonly Ending[]): string {
+  const [buckets, accounts] = [new Numbered(), new Numbered()]
+  const returns = endings.flatMap(({ returned }) => returned ?? [])
+  const slots = returns.flatMap(({ id, places }) => places.map((bucket) => ({ id, bucket })))
+  const ends = endings.flatMap(({ end }) => end ?? [])
+  const columns: Columns<typeof endingTypes> = {
+    ...ratesOf(
+      returns.flatMap(({ corrections }) => corrections),
+      buckets,
+    ),
+    slot_bucket: slots.map(({ bucket }) => buckets.of(bucket)),
+    holders: slots.map(({ id }) => id),
+    ids: ends.map(({ id }) => id),
+    payers: ends.map(({ account }) => accounts.of(account)),
+    amounts: ends.map(({ amount }) => amount?.toString() ?? null),
+    buckets: buckets.names,
+    accounts: accounts.names,
+  }
+  return JSON.stringify(columns)
+}

@@ -1,0 +1,278 @@
+/** How calls reach Postgres: in which statements, and how they are committed. */
+import { Client, type Pool } from 'pg'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { postgres, type PostgresOptions } from '../../../adapters/stores/postgres/postgres.ts'
+import type { Hold, LimitClaim } from '../../../src/index.ts'
+import { hasPostgres, ownName, postgresPool, postgresUrl } from '../../servers.ts'
+
+const account = 'acme'
+const leaseMs = 60_000
+
+function claimOf(id: string, cost = 1): LimitClaim {
+  const rates = [{ bucket: 'rate', cost, limit: 1, periodMs: 1e9, burst: 10_000 }]
+  return { id, rates, places: [{ bucket: 'slots', places: 10_000 }], leaseMs }
+}
+
+function holdOf(id: string, amount = 1n): Hold {
+  return { id, account, amount, leaseMs }
+}
+
+interface Sent {
+  readonly text: string
+  readonly name?: string
+}
+
+/** A bundle over a pool whose statements are written down. `meddle`: is given each before it is sent. */
+async function opened(options: PostgresOptions = {}, meddle: (sent: Sent) => unknown = () => undefined) {
+  const [pool, schema] = [postgresPool(4), ownName()]
+  const sent: Sent[] = []
+  const spy = new Proxy(pool, {
+    get(target, name) {
+      if (name === 'query') {
+        return async (query: Sent & { values: unknown[] }) => {
+          sent.push({ text: query.text, ...('name' in query && { name: query.name }) })
+          await meddle(query)
+          return target.query(query as never)
+        }
+      }
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
+  const storage = postgres(spy as Pool, { schema, ...options })
+  onTestFinished(async () => {
+    await storage.close()
+    await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+    await pool.end()
+  })
+  await storage.ledger.credit({ account, amount: 1_000n, reference: 'start' })
+  const namesOf = (found: readonly Sent[]) => found.map(({ text }) => /@?\.(\w+)\(/.exec(text)?.[1])
+  return { storage, pool, schema, sent, since: (from: number) => namesOf(sent.slice(from)) }
+}
+
+/** A client that tells after each statement how its transaction will be committed. */
+async function committing(options: PostgresOptions = {}) {
+  const client = new Client({ connectionString: postgresUrl })
+  await client.connect()
+  const schema = ownName()
+  const commits: (readonly [what: string, synchronous: string])[] = []
+  let last = Promise.resolve<unknown>(undefined)
+  const query = async (text: string, values?: unknown[]) => {
+    await client.query('BEGIN')
+    try {
+      const result = await client.query(text, values)
+      const { rows } = await client.query<{ synchronous_commit: string }>('SHOW synchronous_commit')
+      const what = new RegExp(`${schema}\\.(\\w+)`).exec(text)?.[1] ?? ''
+      commits.push([what, rows[0]?.synchronous_commit ?? ''])
+      return result
+    } finally {
+      await client.query('COMMIT')
+    }
+  }
+  const serial = (text: string, values?: unknown[]) => {
+    const result = last.then(() => query(text, values))
+    last = result.catch(() => undefined)
+    return result
+  }
+  const storage = postgres({ query: serial }, { schema, ...options })
+  onTestFinished(async () => {
+    await storage.close()
+    await last
+    await client.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+    await client.end()
+  })
+  await storage.ledger.credit({ account, amount: 1_000n, reference: 'start' })
+  await storage.usage.list({ limit: 1 })
+  return {
+    storage,
+    client,
+    schema,
+    commits,
+    of: (name: string) => commits.filter(([what]) => what === name).map(([, how]) => how),
+  }
+}
+
+describe.skipIf(!hasPostgres)('Postgres,', () => {
+  test('calls of one turn are admitted in one statement and ended in one', async () => {
+    const { storage, sent, since } = await opened()
+    const before = sent.length
+    const ids = Array.from({ length: 20 }, (_, index) => `call ${index}`)
+    const admitted = await Promise.all(ids.map(async (id) => storage.joint.admit(claimOf(id), holdOf(id, 7n))))
+    expect(admitted.map(({ hold }) => hold?.balance)).toEqual(ids.map((_, index) => 993n - 7n * BigInt(index)))
+    expect(admitted.map(({ limits }) => limits.free)).toEqual(ids.map((_, index) => [9_999 - index]))
+    expect(since(before)).toEqual(['admit_calls'])
+    const returned = (id: string) => ({ id, places: ['slots'], corrections: claimOf(id, -1).rates })
+    await Promise.all(
+      ids.map((id) => storage.joint.finish([{ returned: returned(id), end: { id, account, amount: 2n } }])),
+    )
+    expect(since(before)).toEqual(['admit_calls', 'end_calls', 'flush'])
+    expect(await storage.ledger.account(account)).toMatchObject({ balance: 960n, held: 0n })
+    expect((await storage.limits.take(claimOf('last'))).free).toEqual([9_999])
+  })
+
+  test('a call that is refused keeps none of its batch out, and what it cannot have is left to the next', async () => {
+    const { storage } = await opened()
+    const wants: [string, LimitClaim, Hold][] = [
+      ['held', claimOf('a'), holdOf('a', 600n)],
+      ['insufficient', claimOf('b'), holdOf('b', 600n)],
+      ['limited', claimOf('c', 20_000), holdOf('c', 1n)],
+      ['insufficient', claimOf('d'), { ...holdOf('d'), account: 'nobody' }],
+      ['held', claimOf('e', 9_998), holdOf('e', 400n)],
+      ['limited', claimOf('f', 2), holdOf('f', 0n)],
+    ]
+    const verdicts = await Promise.all(wants.map(async ([, claim, hold]) => storage.joint.admit(claim, hold)))
+    expect(verdicts.map(({ limits, hold }) => (limits.admitted ? hold?.outcome : 'limited'))).toEqual(
+      wants.map(([outcome]) => outcome),
+    )
+    expect(verdicts.map(({ limits }) => limits.left.map(Math.floor))).toEqual([
+      [9_999],
+      [9_999],
+      [9_999],
+      [9_999],
+      [1],
+      [1],
+    ])
+    expect(await storage.ledger.account(account)).toMatchObject({ balance: 0n, held: 1_000n })
+    expect((await storage.ledger.audit()).faults).toEqual([])
+  })
+
+  test('a value that the database cannot store fails for its own caller alone', async () => {
+    const { storage } = await opened()
+    const all = ['good', 'bad \0', 'bad \ud800', 'fine'].map(async (id) => storage.ledger.hold(holdOf(id)))
+    const held = await Promise.allSettled(all)
+    expect(held.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled'])
+    expect(held[1]).toMatchObject({ reason: { status: 400 } })
+    const ended = await Promise.allSettled(
+      ['good', 'bad \0', 'fine'].map(async (id) => storage.ledger.settle({ id, account, amount: 1n })),
+    )
+    expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+    expect(await storage.ledger.account(account)).toMatchObject({ balance: 998n, held: 0n })
+  })
+
+  test('statements have names, and none where a pooler would not know them', async () => {
+    const use = async ({ storage }: Awaited<ReturnType<typeof opened>>) => {
+      await storage.joint.admit(claimOf('a'), holdOf('a'))
+      await storage.ledger.settle({ id: 'a', account, amount: 1n })
+      await storage.keys.find('hash')
+      await storage.limits.renew([{ id: 'a', places: ['slots'] }], leaseMs)
+    }
+    const [named, plain] = [await opened(), await opened({ preparedStatements: false })]
+    await use(named)
+    await use(plain)
+    expect(named.sent.filter(({ name }) => name !== undefined).length).toBeGreaterThanOrEqual(5)
+    expect(plain.sent.filter((each) => 'name' in each)).toEqual([])
+  })
+
+  test('names are given up when a connection does not know a statement that was prepared', async () => {
+    let unknown = 1
+    const { storage, sent } = await opened({}, ({ name }) => {
+      if (name !== undefined && unknown-- > 0)
+        throw Object.assign(new Error('prepared statement does not exist'), { code: '26000' })
+    })
+    expect((await storage.ledger.hold(holdOf('a'))).outcome).toBe('held')
+    expect(sent.filter(({ name }) => name !== undefined)).toHaveLength(1)
+  })
+
+  test('relaxed: the hold of a call is committed without waiting for the disk, and nothing else is', async () => {
+    const { storage, of } = await committing()
+    await storage.joint.admit(claimOf('a'), holdOf('a'))
+    await storage.ledger.hold({ ...holdOf('video'), durable: true })
+    expect(of('admit_calls')).toEqual(['off', 'on'])
+    // The locks are given up before the disk has written, and the promise waits for it.
+    await storage.ledger.settle({ id: 'a', account, amount: 1n })
+    expect([of('end_calls'), of('flush')]).toEqual([['off'], ['on']])
+    await storage.ledger.release({ id: 'video', account })
+    expect([of('end_calls'), of('flush')]).toEqual([
+      ['off', 'off'],
+      ['on', 'on'],
+    ])
+    await storage.limits.take(claimOf('b'))
+    await storage.limits.give({ id: 'b', places: ['slots'], corrections: [] })
+    expect(of('flush')).toHaveLength(2)
+
+    await storage.responses.put({ account, id: 'r', items: [], body: '{}' })
+    const key = { account, route: 'r', key: 'k', attempt: 'a', digest: 'd', leaseMs }
+    await storage.idempotency.begin(key)
+    await storage.idempotency.finish({
+      ...key,
+      keepMs: leaseMs,
+      answer: { status: 200, headers: {}, body: Buffer.from('') },
+    })
+    const times = { createdAt: 1, expiresAt: 2, dueAt: 1, leasedUntil: 0 }
+    await storage.tasks.insert({ account, id: 't', version: 1, ...times, data: {} })
+    await storage.ledger.renew([holdOf('video')], leaseMs)
+    for (const name of ['credit', 'put_response', 'begin_attempt', 'idempotency', 'tasks', 'renew_holds'])
+      expect([name, ...new Set(of(name))]).toEqual([name, 'on'])
+  })
+
+  test('full: the hold of a call is on disk before it is admitted', async () => {
+    const { storage, of } = await committing({ durability: 'full' })
+    await storage.joint.admit(claimOf('a'), holdOf('a'))
+    expect(of('admit_calls')).toEqual(['on'])
+  })
+
+  test('a settlement that did not reach the disk of the server is not confirmed, and may be sent again', async () => {
+    const { storage, pool, schema } = await opened({}, async ({ text }) => {
+      if (text.includes('.flush(') && lost) await pool.query(`DELETE FROM ${schema}.entries WHERE reference = 'a'`)
+    })
+    let lost = true
+    await storage.ledger.hold(holdOf('a'))
+    await expect(storage.ledger.settle({ id: 'a', account, amount: 1n })).rejects.toThrow('another server')
+    lost = false
+    expect(await storage.ledger.settle({ id: 'a', account, amount: 1n })).toMatchObject({ outcome: 'settled' })
+  })
+
+  test('a call reads as few rows with 2,000 others open as alone', async () => {
+    const { storage, client, schema } = await committing()
+    const read = async (act: () => unknown): Promise<number> => {
+      const sums = `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_xact_user_tables
+        WHERE schemaname = '${schema}'`
+      let rows = 0
+      const commit = client.query.bind(client)
+      client.query = (async (text: string, values?: unknown[]) => {
+        if (text === 'COMMIT') rows += ((await commit(sums)).rows[0] as { rows: number }).rows
+        return commit(text, values)
+      }) as never
+      await act()
+      client.query = commit as never
+      return rows
+    }
+    const one = async (id: string) => {
+      await storage.joint.admit(claimOf(id), holdOf(id, 0n))
+      const returned = { id, places: ['slots'], corrections: claimOf(id, -1).rates }
+      await storage.joint.finish([{ returned, end: { id, account, amount: 0n } }])
+    }
+    await one('first')
+    const alone = await read(() => one('alone'))
+    const ids = Array.from({ length: 2_000 }, (_, index) => `open ${index}`)
+    await Promise.all(ids.map(async (id) => storage.joint.admit(claimOf(id), holdOf(id, 0n))))
+    expect(await read(() => one('among others'))).toBeLessThanOrEqual(alone + 5)
+    expect((await storage.limits.take(claimOf('last'))).free).toEqual([10_000 - 2_001])
+  })
+
+  test('slots are counted exactly while gateways of version 1 take and free some, and leases expire', async () => {
+    const { storage, pool, schema } = await opened()
+    const old = async (name: string, value: unknown) =>
+      pool.query(`SELECT ${schema}.${name}($1)`, [JSON.stringify(value)])
+    const free = async () => {
+      const [free] = (await storage.limits.take({ ...claimOf('probe'), leaseMs: 1 })).free
+      await storage.limits.give({ id: 'probe', places: ['slots'], corrections: [] })
+      return 10_000 - 1 - (free ?? 0)
+    }
+    for (const id of ['a', 'b', 'c']) await storage.limits.take(claimOf(id))
+    expect(await free()).toBe(3)
+    await old('take', claimOf('old'))
+    expect(await free()).toBe(4)
+    await old('give', [{ id: 'b', places: ['slots'], corrections: [] }])
+    expect(await free()).toBe(3)
+    const soon = { ...claimOf('soon'), places: [{ bucket: 'slots', places: 4 }], leaseMs: 50 }
+    expect((await storage.limits.take(soon)).admitted).toBe(true)
+    const next = { ...soon, id: 'next', leaseMs }
+    expect((await storage.limits.take(next)).admitted).toBe(false)
+    await new Promise((resolve) => setTimeout(resolve, 80))
+    expect((await storage.limits.take(next)).free).toEqual([0])
+    await storage.limits.renew([{ id: 'a', places: ['slots'] }], 50)
+    await new Promise((resolve) => setTimeout(resolve, 80))
+    expect((await storage.limits.take({ ...next, id: 'after' })).free).toEqual([0])
+  })
+})
