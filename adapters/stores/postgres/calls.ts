@@ -1,5 +1,6 @@
 /** Admissions and endings of calls, each kind in batches: limits and money in one statement. */
-import { GatewayError, verdictAfter, type HoldVerdict, type LimitVerdict, type SettleVerdict } from '../index.ts'
+import { GatewayError } from '../../../src/errors.ts'
+import { verdictAfter, type HoldVerdict, type LimitVerdict, type SettleVerdict } from '../index.ts'
 import { Batches } from '../batches.ts'
 import { admissionColumns, admissionTypes, callOf, endingColumns, endingTypes } from './columns.ts'
 import type { Admitting, Ending } from './columns.ts'

@@ -13,13 +13,17 @@ export const limitFunctions: string = `
     DECLARE
       rule jsonb;
     BEGIN
+      PERFORM @.lock_buckets(ARRAY(
+        SELECT b FROM jsonb_array_elements(returns) r, jsonb_array_elements_text(r->'places') b
+        UNION SELECT c->>'bucket' FROM jsonb_array_elements(returns) r, jsonb_array_elements(r->'corrections') c
+      ));
       DELETE FROM @.places USING unnest(
         ARRAY(SELECT b FROM jsonb_array_elements(returns) r, jsonb_array_elements_text(r->'places') b),
         ARRAY(SELECT r->>'id' FROM jsonb_array_elements(returns) r, jsonb_array_elements_text(r->'places'))
       ) AS given (bucket, holder)
       WHERE places.bucket = given.bucket AND places.holder = given.holder;
       UPDATE @.slots SET held = NULL WHERE bucket = ANY (ARRAY(
-        SELECT b FROM jsonb_array_elements(returns) r, jsonb_array_elements_text(r->'places') b ORDER BY b COLLATE "C"
+        SELECT b FROM jsonb_array_elements(returns) r, jsonb_array_elements_text(r->'places') b
       ));
       FOR rule IN
         SELECT c FROM jsonb_array_elements(returns) r, jsonb_array_elements(r->'corrections') c

@@ -2,7 +2,7 @@
 import { Client, type Pool } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgres, type PostgresOptions } from '../../../adapters/stores/postgres/postgres.ts'
-import type { Hold, LimitClaim } from '../../../src/index.ts'
+import type { Hold, LimitClaim } from '../../../adapters/stores/index.ts'
 import { hasPostgres, ownName, postgresPool, postgresUrl } from '../../servers.ts'
 
 const account = 'acme'
@@ -39,7 +39,7 @@ async function opened(options: PostgresOptions = {}, meddle: (sent: Sent) => unk
       return typeof value === 'function' ? (value.bind(target) as unknown) : value
     },
   })
-  const storage = postgres(spy as Pool, { schema, ...options })
+  const storage = postgres(spy, { schema, ...options })
   onTestFinished(async () => {
     await storage.close()
     await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
@@ -103,7 +103,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     expect(since(before)).toEqual(['admit_calls'])
     const returned = (id: string) => ({ id, places: ['slots'], corrections: claimOf(id, -1).rates })
     await Promise.all(
-      ids.map((id) => storage.joint.finish([{ returned: returned(id), end: { id, account, amount: 2n } }])),
+      ids.map(async (id) => storage.joint.finish([{ returned: returned(id), end: { id, account, amount: 2n } }])),
     )
     expect(since(before)).toEqual(['admit_calls', 'end_calls', 'flush'])
     expect(await storage.ledger.account(account)).toMatchObject({ balance: 960n, held: 0n })
@@ -212,10 +212,10 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
   })
 
   test('a settlement that did not reach the disk of the server is not confirmed, and may be sent again', async () => {
-    const { storage, pool, schema } = await opened({}, async ({ text }) => {
-      if (text.includes('.flush(') && lost) await pool.query(`DELETE FROM ${schema}.entries WHERE reference = 'a'`)
-    })
     let lost = true
+    const { storage, pool, schema } = await opened({}, async ({ text }) => {
+      if (text.includes('.flush($1)') && lost) await pool.query(`DELETE FROM ${schema}.entries WHERE reference = 'a'`)
+    })
     await storage.ledger.hold(holdOf('a'))
     await expect(storage.ledger.settle({ id: 'a', account, amount: 1n })).rejects.toThrow('another server')
     lost = false
@@ -228,13 +228,16 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
       const sums = `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_xact_user_tables
         WHERE schemaname = '${schema}'`
       let rows = 0
-      const commit = client.query.bind(client)
+      const query = client.query.bind(client)
+      const now = async () => ((await query(sums)).rows[0] as { rows: number }).rows
       client.query = (async (text: string, values?: unknown[]) => {
-        if (text === 'COMMIT') rows += ((await commit(sums)).rows[0] as { rows: number }).rows
-        return commit(text, values)
+        if (text === 'COMMIT') rows += await now()
+        const result = await query(text, values)
+        if (text === 'BEGIN') rows -= await now()
+        return result
       }) as never
       await act()
-      client.query = commit as never
+      client.query = query
       return rows
     }
     const one = async (id: string) => {
