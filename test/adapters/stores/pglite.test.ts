@@ -9,7 +9,7 @@ import { testStores } from './kits.ts'
 
 /** Its clock is the one of the process. */
 const register: TestFunction = (name, body) => {
-  if (name.endsWith('the clock of a process means nothing')) test.skip(name, body)
+  if (name.endsWith('does not use the clock of the process')) test.skip(name, body)
   else test(name, body)
 }
 

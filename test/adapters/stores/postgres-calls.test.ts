@@ -1,5 +1,5 @@
 /** How calls reach Postgres: in which statements, and how they are committed. */
-import { Client, type Pool } from 'pg'
+import { Client } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgres, type PostgresOptions } from '../../../adapters/stores/postgres/postgres.ts'
 import type { Hold, LimitClaim } from '../../../adapters/stores/index.ts'
