@@ -1,4 +1,4 @@
-/** The stores that several processes can share, opened by name: the tests and their child processes use the same. */
+/** Opens shared stores by name, so that tests and their child processes use the same one. */
 import { postgres } from '../adapters/stores/postgres/postgres.ts'
 import { redis } from '../adapters/stores/redis/redis.ts'
 import { sqlite } from '../adapters/stores/sqlite/sqlite.ts'
@@ -9,14 +9,14 @@ export type Kind = 'SQLite' | 'Postgres' | 'Redis'
 
 export interface Place {
   readonly kind: Kind
-  /** The path of the file, the schema, or the prefix. */
+  /** The path of the file, the name of the schema, or the key prefix. */
   readonly name: string
   readonly responseAgeMs?: number
 }
 
 export interface Opened {
   readonly storage: StorageBundle & Required<Omit<StorageBundle, 'usage' | 'close'>>
-  /** Removes what was kept. */
+  /** Deletes all data. */
   clear(): Promise<void>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Every kind of shared storage, each with a place for the tests of one file, which is cleared when they are done. */
+/** Every kind of shared storage, each with data of its own per test file, deleted when its tests are done. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,10 +6,10 @@ import { afterAll } from 'vitest'
 import { openBundle, type Kind, type Opened, type Place } from './bundles.ts'
 import { hasPostgres, hasRedis, ownName } from './servers.ts'
 
-/** Opens one more handle, as another process would have it. */
+/** Opens another handle on the same data, as another process would. */
 export type Open = (options?: Pick<Place, 'responseAgeMs'>) => Promise<Opened['storage']>
 
-/** For `describe.each`: the kind, whether it can be had here, and how it is opened. */
+/** For `describe.each`: the kind, whether it is available here, and how to open it. */
 export function everyBundle(): [kind: Kind, there: boolean, open: Open, place: Place][] {
   const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
   const opened: Opened[] = []

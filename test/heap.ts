@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm'
 setFlagsFromString('--expose-gc')
 const collect = runInNewContext('gc') as () => void
 
-/** Bytes in use, after everything that nobody holds was given back. */
+/** Bytes of the heap in use after a garbage collection. */
 export function heapUsed(): number {
   collect()
   return process.memoryUsage().heapUsed

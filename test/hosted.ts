@@ -1,4 +1,4 @@
-/** Gateways and vendors for one test: real servers on loopback, closed when the test is over. */
+/** Gateways and vendors for one test: real servers on loopback, closed when the test ends. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
@@ -6,10 +6,10 @@ import { mount } from '../adapters/hosts/node.ts'
 import { createGateway, type Gateway, type GatewayOptions, type Receipt } from '../src/index.ts'
 import { scriptedVendor, type ScriptedVendor, type VendorReply } from '../src/testing/vendor.ts'
 
-/** Idle connections stay open: on a busy machine, a client may use one at the moment its server ends it. */
+/** On a busy machine, a short keep-alive closes connections just as the client reuses them. */
 export const patient = { keepAliveTimeout: 600_000 } as const
 
-/** A gateway on a bare `node:http` server; the URL is the one before `/v1`. */
+/** Serves a gateway on a plain `node:http` server and returns the URL before `/v1`. */
 export async function hosted(gateway: Gateway): Promise<string> {
   const server = createServer(patient, mount(gateway))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -29,13 +29,13 @@ export async function vendorFor(reply: VendorReply): Promise<ScriptedVendor> {
 export interface Hosted {
   readonly url: string
   readonly gateway: Gateway
-  /** Every receipt so far. */
+  /** All receipts so far. */
   readonly receipts: Receipt[]
-  /** Resolves with the next receipt that has not been waited for. */
+  /** Resolves with the next receipt that was not returned before. */
   readonly receipt: () => Promise<Receipt>
 }
 
-/** A gateway with the key `sk-test`, and its receipts. */
+/** Serves a gateway with the key `sk-test` and collects its receipts. */
 export async function hostedWith(options: GatewayOptions): Promise<Hosted> {
   const receipts: Receipt[] = []
   let taken = 0
@@ -57,7 +57,7 @@ export async function hostedWith(options: GatewayOptions): Promise<Hosted> {
   return { url: await hosted(gateway), gateway, receipts, receipt }
 }
 
-/** Asks for a chat with the key `sk-test`. */
+/** Sends a chat request with the key `sk-test`. */
 export function askChat(url: string, body: object = {}, init: RequestInit = {}): Promise<Response> {
   return fetch(`${url}/v1/chat/completions`, {
     method: 'POST',

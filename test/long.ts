@@ -1,10 +1,10 @@
 /** Some tests have a long form, which takes minutes: `npm run test:long`. */
 export const long: boolean = Boolean(process.env['MODELHATCH_LONG'])
 
-/** Where everything must be run, as in CI, tests go through all their cases; a plain `npm test` takes a sample of the many. */
+/** Whether tests run all their cases, as in CI. A plain `npm test` runs a sample. */
 export const thorough: boolean = long || Boolean(process.env['MODELHATCH_REQUIRE_ALL'])
 
-/** All of them where everything must be run, else every `stride`-th. */
+/** All cases if `thorough`, otherwise every `stride`-th. */
 export function sampleOf<T>(cases: readonly T[], stride: number): readonly T[] {
   return thorough ? cases : cases.filter((_, index) => index % stride === 0)
 }

@@ -10,13 +10,13 @@ const chunk = {
   choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: null }],
 }
 
-describe.skipIf(!hasShared)('the judge of answers', () => {
-  test('takes what is right, null included where the document allows it', () => {
+describe.skipIf(!hasShared)('the OpenAPI validation', () => {
+  test('accepts valid values, including null where the document allows it', () => {
     expect(faults('CreateChatCompletionStreamResponse', chunk)).toEqual([])
     expect(faults('CreateChatCompletionStreamResponse', { ...chunk, usage: null })).toEqual([])
   })
 
-  test('names what is wrong', () => {
+  test('names the path of each fault', () => {
     const { id: _, ...nameless } = chunk
     expect(faults('CreateChatCompletionStreamResponse', nameless)).toEqual([expect.stringContaining('"id"')])
     const wrong = { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'tired' }] }

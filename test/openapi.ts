@@ -1,8 +1,8 @@
-/** OpenAI's published OpenAPI document as a judge: what is wrong with an answer, an event or an error of ours. */
+/** Validates responses, events and errors against OpenAI's published OpenAPI document. */
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { sharedJson } from './shared.ts'
 
-const judges = new Map<string, ValidateFunction>()
+const validators = new Map<string, ValidateFunction>()
 let ajv: Ajv2020 | undefined
 
 /**
@@ -10,10 +10,12 @@ let ajv: Ajv2020 | undefined
  * Needs the data of `shared.ts`.
  */
 export function faults(schema: string, value: unknown): string[] {
-  let judge = judges.get(schema)
-  if (judge === undefined) judges.set(schema, (judge = load().compile({ $ref: `spec#/components/schemas/${schema}` })))
-  if (judge(value)) return []
-  return (judge.errors ?? []).map(({ instancePath, message, params }) => {
+  let validate = validators.get(schema)
+  if (validate === undefined) {
+    validators.set(schema, (validate = load().compile({ $ref: `spec#/components/schemas/${schema}` })))
+  }
+  if (validate(value)) return []
+  return (validate.errors ?? []).map(({ instancePath, message, params }) => {
     return `${schema}${instancePath} ${message ?? ''} ${JSON.stringify(params)}`
   })
 }
@@ -25,13 +27,13 @@ function load(): Ajv2020 {
   return ajv
 }
 
-/** OpenAPI's `nullable` and `discriminator`, which JSON Schema does not know, in its own words. */
+/** Translates OpenAPI's `nullable` and `discriminator`, which are not part of JSON Schema. */
 function translated(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(translated)
   if (typeof node !== 'object' || node === null) return node
   const { nullable, discriminator: _, ...rest } = node as Record<string, unknown>
   const whole = Object.fromEntries(Object.entries(rest).map(([key, value]) => [key, translated(value)]))
-  // The document does not say so, but vendors that have no fingerprint give null, and clients that want the field take it.
+  // Not in the document: vendors without a fingerprint send null, and clients that require the field accept it.
   const { system_fingerprint: fingerprint } = (whole['properties'] ?? {}) as { system_fingerprint?: { type: unknown } }
   if (fingerprint !== undefined) fingerprint.type = ['string', 'null']
   if (nullable !== true) return whole

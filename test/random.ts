@@ -1,4 +1,4 @@
-/** Numbers from 0 up to 1, without 1: the same course for the same seed (mulberry32). */
+/** Pseudo-random numbers from 0 up to but not including 1, reproducible by seed (mulberry32). */
 export function seeded(seed: number): () => number {
   let state = seed
   return () => {

@@ -1,4 +1,4 @@
-/** A Redis cluster of its own for one test: three masters, a replica each, on free ports and in a temporary folder. */
+/** A Redis cluster for one test: three masters with a replica each, on free ports and in a temporary folder. */
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -10,7 +10,7 @@ import { promisify } from 'node:util'
 
 const run = promisify(execFile)
 
-/** Whether one can be started here: `describe.skipIf(!hasRedisServer)`. */
+/** Whether a cluster can be started here: `describe.skipIf(!hasRedisServer)`. */
 export const hasRedisServer: boolean = isInstalled()
 
 function isInstalled(): boolean {
@@ -28,7 +28,7 @@ export interface RedisCluster {
   close(): Promise<void>
 }
 
-/** `nodeTimeoutMs`: after so long without an answer the others take a node to be down. */
+/** `nodeTimeoutMs`: milliseconds without a response after which the others consider a node down. */
 export async function redisCluster(nodeTimeoutMs: number): Promise<RedisCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'modelhatch-cluster-'))
   const free = await freePorts(12)
@@ -127,14 +127,14 @@ async function ask(port: number, ...words: string[]): Promise<string> {
 }
 
 async function until(is: () => Promise<boolean>): Promise<void> {
-  const late = performance.now() + 20_000
+  const deadline = performance.now() + 20_000
   while (!(await is())) {
-    if (performance.now() > late) throw new Error('the cluster did not come up')
+    if (performance.now() > deadline) throw new Error('the cluster did not come up')
     await pause(50)
   }
 }
 
-/** Held all at once, so that they differ, then let go. */
+/** Opens all ports at once, so that they differ, and closes them again. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => once(server, 'listening')))

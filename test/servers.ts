@@ -1,6 +1,6 @@
 /**
- * Real database servers for tests: those of the machine, each test with a corner of its own. Where there is none the
- * tests are skipped, and say so; where everything must be run they fail.
+ * The machine's database servers, for tests; each test uses names of its own. Without a server its tests are skipped, or
+ * fail if MODELHATCH_REQUIRE_ALL is set.
  */
 import { randomBytes } from 'node:crypto'
 import { createClient } from '@redis/client'
@@ -35,7 +35,7 @@ export const hasRedis: boolean = await answers('Redis', async () => {
   client.destroy()
 })
 
-/** A word that no other test run uses, for names of tables and keys. */
+/** A unique prefix for names of tables and keys. */
 export function ownName(): string {
   return `mh_${randomBytes(6).toString('hex')}_`
 }

@@ -1,12 +1,12 @@
 /**
- * Data kept beside the project, in `../shared`: recordings of vendors, OpenAI's document, corpora. Without it the tests
- * that need it are skipped, and say so; where everything must be run they fail.
+ * Test data beside the project, in `../shared`: vendor recordings, OpenAI's document, corpora. Without it the tests that
+ * need it are skipped, or fail if MODELHATCH_REQUIRE_ALL is set.
  */
 import { existsSync, readFileSync } from 'node:fs'
 
 const root = new URL('../../shared/', import.meta.url)
 
-/** Whether there is such data: `describe.skipIf(!hasShared)`. Throws where a missing piece must not go unnoticed. */
+/** Whether the data is available: `describe.skipIf(!hasShared)`. */
 export const hasShared: boolean = existsSync(root)
 
 if (!hasShared && process.env['MODELHATCH_REQUIRE_ALL']) throw new Error(`the test data is missing: ${root.pathname}`)

@@ -1,4 +1,4 @@
-/** WAV files: silence of a given form. */
+/** WAV files with silence. */
 
 export interface Silence {
   readonly seconds: number
@@ -8,9 +8,9 @@ export interface Silence {
   readonly channels?: number
   /** Default 16. */
   readonly bits?: number
-  /** What the header says of the length, where it is not the truth. */
+  /** The length in the header, if it differs from the real one. */
   readonly declared?: number
-  /** A chunk in front of the samples. */
+  /** A chunk before the samples. */
   readonly before?: Buffer
 }
 

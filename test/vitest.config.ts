@@ -9,16 +9,16 @@ export default defineConfig({
   test: {
     dir: 'test',
     include: ['**/*.test.ts'],
-    // Generous, as a busy machine takes several times as long; a test that hangs still ends.
+    // Generous for busy machines; tests that hang still end.
     testTimeout: long ? 1_200_000 : 90_000,
     hookTimeout: 180_000,
-    // The same for what is polled until it holds.
+    // The same for polled expectations.
     expect: { poll: { timeout: 30_000 } },
     pool: 'forks',
-    // What must not be shared runs in processes of its own. More workers than cores, as many tests wait for sockets.
+    // Tests that need isolation start processes themselves. More workers than cores, because many tests wait for sockets.
     isolate: false,
     maxWorkers: availableParallelism() + 2,
-    // Processes that tests start need not compile what others have compiled.
+    // Processes that tests start share compiled code.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'modelhatch-compiled') },
   },
 })

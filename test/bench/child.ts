@@ -1,8 +1,8 @@
-/** Processes that answer questions over IPC: each part of the benchmark runs alone, so that its CPU can be told apart. */
+/** Child processes with calls over IPC: each part of the benchmark is a process, so that its CPU time can be measured. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** What a child does, by name; every input and answer is JSON. */
+/** The functions of a child by name; all inputs and results are JSON. */
 export type Duties = Readonly<Record<string, (input: never) => unknown>>
 
 interface Message {
@@ -12,7 +12,7 @@ interface Message {
   readonly error?: string
 }
 
-/** Called by a child: answers the questions of its parent until that one goes. */
+/** Called by a child: serves the calls of its parent until the parent exits. */
 export function serveParent(duties: Duties): void {
   process.on('message', ({ id, duty, input }: Message) => {
     void Promise.resolve()
@@ -30,7 +30,7 @@ export class Child {
   readonly #open = new Map<number, PromiseWithResolvers<unknown>>()
   #count = 0
 
-  /** `file` stands beside this one. */
+  /** Starts `file`, in the folder of this one. */
   constructor(file: string, args: readonly string[] = []) {
     this.#process = fork(fileURLToPath(new URL(file, import.meta.url)), args)
     this.#process.on('message', ({ id, input, error }: Message) => {

@@ -1,21 +1,21 @@
-/** A child: the clients. Raw sockets that know just enough HTTP to see where an answer ends. */
+/** Child process with the clients: raw sockets that know just enough HTTP to find the end of a response. */
 import { connect, type Socket } from 'node:net'
 import { serveParent } from './child.ts'
 import { scenarioNamed } from './traffic.ts'
 
-/** How long requests are begun. */
+/** How long the load lasts: milliseconds, or a number of requests. */
 export type Span = { readonly forMs: number } | { readonly requests: number }
 
 export type Load = Span & {
   readonly port: number
-  /** Where the server serves `/v1`. */
+  /** The mount path of the server. */
   readonly mount: string
   readonly scenario: string
   /** The name of the model in the requests. */
   readonly model: string
 }
 
-/** One client alone. */
+/** Requests of a single client. */
 interface Repeated {
   readonly port: number
   readonly mount: string
@@ -25,13 +25,13 @@ interface Repeated {
 
 const idle = new Map<number, Connection[]>()
 
-/** One client: a connection that is kept, and on it one request after the other. */
+/** One client: a kept-alive connection that sends one request after the other. */
 class Connection {
   readonly #socket: Socket
   #answer: PromiseWithResolvers<Buffer> | undefined
   #pieces: Buffer[] = []
   #size = 0
-  /** Bytes of the whole answer; NaN until its head is there, Infinity while only its last bytes tell the end. */
+  /** Bytes of the whole response; NaN before its headers, Infinity if only its last bytes show the end. */
   #expected = Number.NaN
 
   constructor(port: number) {
@@ -51,7 +51,7 @@ class Connection {
     return this.#answer.promise
   }
 
-  /** Resolves with the first bytes of an answer that is then left running. */
+  /** Resolves with the first bytes of a response that continues. */
   hold(request: Buffer): Promise<void> {
     this.#socket.write(request)
     return new Promise((resolve, reject) => {
@@ -82,7 +82,7 @@ class Connection {
   #readHead(): void {
     const [first = Buffer.alloc(0)] = this.#pieces
     const end = first.indexOf('\r\n\r\n')
-    if (end < 0) throw new Error('the head of an answer came in pieces')
+    if (end < 0) throw new Error('the headers of a response arrived in pieces')
     const length = /content-length: (\d+)/i.exec(first.toString('latin1', 0, end))?.[1]
     this.#expected = length === undefined ? Infinity : end + 4 + Number(length)
   }
@@ -118,16 +118,16 @@ function connectionsTo(port: number, count: number): Connection[] {
   return taken
 }
 
-/** A short answer, or one of another kind than the scenario's, would make a server look cheap. */
+/** Checks a response: one that is too short or of another kind would make the server look cheap. */
 function verify(answer: Buffer, scenario: string, chunks: number): void {
   const text = withoutChunking(answer.toString('latin1'))
   const deltas = text.split('"content":" scatter"').length - 1
   const complete = chunks === 0 ? text.includes('"usage"') : deltas === chunks && text.includes('data: [DONE]')
   if (text.startsWith('HTTP/1.1 200') && complete) return
-  throw new Error(`${scenario}: not the answer that was expected: ${text.slice(0, 600)}`)
+  throw new Error(`${scenario}: unexpected response: ${text.slice(0, 600)}`)
 }
 
-/** Servers cut a body where they like, in the middle of a word too. */
+/** Joins the chunks of a chunked body, which may be split anywhere. */
 function withoutChunking(answer: string): string {
   const head = answer.indexOf('\r\n\r\n') + 4
   let text = answer.slice(0, head)
@@ -144,7 +144,7 @@ function withoutChunking(answer: string): string {
 const held: Connection[] = []
 
 serveParent({
-  /** Resolves with the number of requests that were answered. */
+  /** Resolves with the number of completed requests. */
   run: async (load: Load) => {
     const { port, mount, scenario, model } = load
     const { concurrency, body, chunks, path } = scenarioNamed(scenario)
@@ -162,7 +162,7 @@ serveParent({
     idle.set(port, [...(idle.get(port) ?? []), ...connections])
     return begun
   },
-  /** Milliseconds that each of so many requests took, one after the other. */
+  /** Milliseconds of each of `count` sequential requests. */
   time: async ({ port, mount, scenario, count }: Repeated) => {
     const { body, chunks, path } = scenarioNamed(scenario)
     const request = requestOf(mount, body(scenario), path)
@@ -177,7 +177,7 @@ serveParent({
     idle.set(port, [...(idle.get(port) ?? []), connection])
     return times
   },
-  /** Opens streams, a few at a time, that stay open. */
+  /** Opens streams that stay open, a few at a time. */
   hold: async ({ port, mount, count }: { port: number; mount: string; count: number }) => {
     const body = JSON.stringify({ model: 'held', stream: true, messages: [{ role: 'user', content: 'Go on.' }] })
     const request = requestOf(mount, body)

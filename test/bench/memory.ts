@@ -1,11 +1,11 @@
-/** What a held stream takes of memory: a fresh server, warmed a little, then many streams that get a word a second. */
+/** Memory per open stream: a fresh server, briefly warmed up, then many streams with one word a second. */
 import { setTimeout as wait } from 'node:timers/promises'
 import { Child } from './child.ts'
 import { mountOf } from './mounts.ts'
 
 export interface Held {
   readonly kind: string
-  /** Bytes for each stream. */
+  /** Bytes per stream. */
   readonly rss: number
   readonly heap: number
 }

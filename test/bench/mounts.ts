@@ -1,4 +1,4 @@
-/** Where a server serves `/v1`: those in a framework below a path, as they are in service; the bare ones at the root. */
+/** The mount path of each server: a path for those in a framework, as in production, and the root for plain ones. */
 export function mountOf(kind: string): string {
   return kind === 'relay' || kind === 'node' ? '' : '/ai'
 }

@@ -1,4 +1,4 @@
-/** The measure of everything else: bytes in, bytes out, as cheap as Node and undici can, and nothing looked at. */
+/** The baseline: a relay that passes bytes on unread, as cheaply as Node and undici can. */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { Pool, type Dispatcher } from 'undici'
 
@@ -21,7 +21,7 @@ class Passage implements Dispatcher.DispatchHandler {
     request.on('error', () => undefined)
     response.on('drain', () => this.#controller?.resume())
     response.on('close', () => {
-      if (!response.writableFinished) this.#controller?.abort(new Error('the client has left'))
+      if (!response.writableFinished) this.#controller?.abort(new Error('the client has disconnected'))
     })
   }
 

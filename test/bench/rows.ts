@@ -1,6 +1,6 @@
 /**
- * What pages cost over many rows, and what a row takes: `npm run bench:rows [-- <rows> [postgres|sqlite]]`. Default: a
- * million calls of thirty days, by a thousand accounts of very different size. Nothing stays behind.
+ * The time of admin queries over many rows, and the size of a row: `npm run bench:rows [-- <rows> [postgres|sqlite]]`.
+ * Default: a million requests in thirty days, of a thousand accounts of very different sizes. Deletes its data at the end.
  */
 import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -20,7 +20,7 @@ const start = end - 30 * day
 
 interface Bench {
   readonly storage: Required<Pick<StorageBundle, 'usage' | 'ledger'>>
-  /** Bytes of the records and their indexes, and of the sums. */
+  /** Bytes of the records with their indexes, and of the sums. */
   readonly bytes: () => Promise<readonly [records: number, sums: number]>
   readonly settle: () => Promise<void>
   readonly close: () => Promise<void>
@@ -68,7 +68,7 @@ async function measure(kind: string, { storage: { usage, ledger }, bytes, settle
   await usage.append([last])
   const [records, sums] = await bytes()
   const month = { from: start + 1, to: end - 1 }
-  const asked: [string, () => unknown][] = [
+  const queries: [string, () => unknown][] = [
     ['all accounts, 30 days, by day', () => usage.summarise({ by: ['day'], offsetMinutes: 480, ...month })],
     ['all accounts, 30 days, by model', () => usage.summarise({ by: ['model'], ...month })],
     ['all accounts, 30 days, by account', () => usage.summarise({ by: ['account'], ...month })],
@@ -81,7 +81,7 @@ async function measure(kind: string, { storage: { usage, ledger }, bytes, settle
     ['audit', () => ledger.audit()],
   ]
   const lines: string[][] = []
-  for (const [name, ask] of asked) {
+  for (const [name, ask] of queries) {
     await ask()
     const times: number[] = []
     for (let time = 0; time < 3; time++) {

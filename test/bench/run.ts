@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: what the gateway costs, as multiples of a bare relay that does nothing. Vendor, clients and every server
- * are processes of their own on loopback; counted is the CPU time of the server alone, user and system, so that other
- * work on the machine disturbs little. Rounds are interleaved, ratios are taken inside a round, medians over all rounds.
+ * `npm run bench`: the cost of the gateway as a multiple of a plain relay. The vendor, the clients and every server are
+ * separate processes on loopback. Only the server's CPU time is counted, user and system, so that other work on the machine
+ * has little influence. Rounds are interleaved; ratios are taken within a round, medians over all rounds.
  *
  * `--quick`: fewer and shorter rounds. `--only=json,sse50`: some scenarios. `--servers=relay,express`: some servers.
  */
@@ -14,7 +14,7 @@ import { canMeasure } from './stores.ts'
 import { printMemory, printTable, printTimes, printTranslators, type Sample } from './table.ts'
 import { measureTranslators } from './translators.ts'
 
-/** The rows: a server, and whether the models it serves have another name at the vendor. */
+/** The rows of the table: a server, and whether its models have another name at the vendor. */
 const rows = [
   { name: 'bare undici relay', kind: 'relay', renamed: false },
   { name: 'modelhatch on node:http', kind: 'node', renamed: false },
@@ -44,7 +44,7 @@ const chosen = rows.filter(
 )
 const columns = scenarios.filter(({ name }) => onlyScenarios?.includes(name) ?? true)
 
-/** One line that is written over, for somebody who watches. */
+/** Shows progress in one line that is overwritten. */
 function progress(text: string): void {
   if (process.stderr.isTTY) process.stderr.write(`\r${text.padEnd(60)}\r`)
 }
@@ -60,7 +60,7 @@ for (const { kind } of chosen) {
   servers.set(kind, { child, port: await child.ask<number>('listen', { kind, vendor: origin }) })
 }
 
-/** Microseconds of CPU for each unit of the scenario. */
+/** Microseconds of CPU per unit of the scenario. */
 async function measure({ kind, renamed }: Row, { name, unit, chunks }: Scenario, span: Span): Promise<number> {
   const { child, port } = servers.get(kind) as { child: Child; port: number }
   const model = renamed ? `renamed:${name}` : name
@@ -70,7 +70,7 @@ async function measure({ kind, renamed }: Row, { name, unit, chunks }: Scenario,
   return spent / (unit === 'chunk' ? answered * chunks : answered)
 }
 
-/** One after the other; where most of the time is waiting, all processes at the same time. */
+/** Sequentially, or all at once if most of the time is spent waiting. */
 async function measureAll(order: readonly Row[], scenario: Scenario): Promise<Map<Row, number>> {
   const costs = new Map<Row, number>()
   const note = async (row: Row) => void costs.set(row, await measure(row, scenario, { forMs: plan.slotMs }))
@@ -82,11 +82,11 @@ async function measureAll(order: readonly Row[], scenario: Scenario): Promise<Ma
   return costs
 }
 
-// The compiler of the engine takes some ten thousand requests until it is done with a server.
+// The JIT compiler needs about ten thousand requests to optimise a server.
 for (const row of chosen) {
   for (const scenario of row.renamed ? [] : columns) {
     progress(`warming ${row.kind}: ${scenario.name}`)
-    // Where each request waits for a disk, ten thousand take minutes.
+    // With a disk sync per request, ten thousand requests would take minutes.
     const share = row.kind === 'postgres' ? plan.warm / 5 : plan.warm
     await measure(row, scenario, { requests: Math.ceil(scenario.warmUp * share) })
   }
@@ -95,7 +95,7 @@ for (const row of chosen) {
 const samples: Sample[] = []
 for (let round = 1; round <= plan.rounds; round++) {
   progress(`round ${round} of ${plan.rounds}`)
-  // The order turns from round to round, so that no server always follows the same one.
+  // The order rotates, so that no server always follows the same one.
   const order = chosen.map((_, index) => chosen[(index + round) % chosen.length] as Row)
   for (const scenario of columns) {
     const costs = await measureAll(order, scenario)
@@ -104,7 +104,7 @@ for (let round = 1; round <= plan.rounds; round++) {
   }
 }
 
-/** Milliseconds of a single client who asks one thing after the other, in turns with those of the other servers. */
+/** Latency in milliseconds for a single client with sequential requests, alternating between the servers. */
 const times = new Map<string, number[]>(chosen.map(({ name }) => [name, []]))
 for (let round = 0; round < plan.rounds && columns.some(({ name }) => name === 'json'); round++) {
   progress(`one at a time, round ${round + 1} of ${plan.rounds}`)

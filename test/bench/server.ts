@@ -1,4 +1,4 @@
-/** A child: one server under test. Everything is switched on that a gateway in service has on. */
+/** Child process with one server under test, with all features of a gateway in production. */
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
@@ -30,7 +30,7 @@ let receipts = 0
 
 let close = async (): Promise<void> => undefined
 
-/** Limits that nobody reaches, prices, and an account that can pay them. */
+/** Limits that are never reached, prices, and an account with enough money. */
 async function metered(vendor: string, kind: string): Promise<RequestListener> {
   const books = booksOf(kind)
   const gateway = gatewayTo(vendor, {
@@ -72,13 +72,13 @@ server.keepAliveTimeout = 60_000
 serveParent({
   listen: async ({ kind, vendor }: { kind: string; vendor: string }) => {
     const make = servers[kind]
-    if (make === undefined) throw new Error(`no server is named "${kind}"`)
+    if (make === undefined) throw new Error(`unknown server "${kind}"`)
     server.on('request', await make(vendor))
     return new Promise<number>((resolve) => {
       server.listen(0, '127.0.0.1', 4096, () => resolve((server.address() as AddressInfo).port))
     })
   },
-  /** Microseconds of CPU since the start, system time included. */
+  /** Microseconds of CPU since the start, including system time. */
   cpu: () => {
     const { user, system } = process.cpuUsage()
     return user + system

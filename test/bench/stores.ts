@@ -1,4 +1,4 @@
-/** Where the metered servers keep their books. */
+/** The ledgers of the metered servers. */
 import { postgres } from 'modelhatch/postgres'
 import type { StorageBundle } from 'modelhatch'
 import { hasPostgres, ownName, postgresPool } from '../servers.ts'
@@ -8,12 +8,12 @@ interface Books {
   readonly close: () => Promise<void>
 }
 
-/** Whether this machine can measure a kind of server. */
+/** Whether this machine can run a kind of server. */
 export function canMeasure(kind: string): boolean {
   return kind !== 'postgres' || hasPostgres
 }
 
-/** A schema of its own in the Postgres of this machine, taken away by `close`; memory for every other kind. */
+/** A Postgres schema, which `close` drops, or memory for all other kinds. */
 export function booksOf(kind: string): Books {
   if (kind !== 'postgres') return { storage: undefined, close: async () => undefined }
   const schema = ownName()

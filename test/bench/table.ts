@@ -1,9 +1,9 @@
-/** The figures of all rounds as tables to be read. */
+/** Prints the results of all rounds as tables. */
 import type { Held } from './memory.ts'
 import type { Scenario } from './traffic.ts'
 import type { Translated } from './translators.ts'
 
-/** One measurement: microseconds of CPU for a unit, and as a multiple of the relay's in the same round. */
+/** One measurement: microseconds of CPU per unit, and its multiple of the relay's in the same round. */
 export interface Sample {
   readonly row: string
   readonly column: string
@@ -38,7 +38,7 @@ export function printTable(rows: readonly string[], columns: readonly Scenario[]
   print([head, ...ratios, [`${base}, absolute`, ...costs]])
 }
 
-/** The median, and the middle half of the rounds. */
+/** The median and the interquartile range. */
 export function spread(values: readonly number[], digits: number = 2): string {
   const [low, middle, high] = [0.25, 0.5, 0.75].map((part) => quantile(values, part).toFixed(digits))
   return `${middle} (${low}–${high})`

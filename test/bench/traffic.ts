@@ -1,22 +1,22 @@
-/** What is sent and answered: one entry a column of the table. Sizes and fields are those of a real OpenAI client and vendor. */
+/** The scenarios, one per column of the table. Sizes and fields are those of a real OpenAI client and vendor. */
 
 export interface Scenario {
   readonly name: string
-  /** What the CPU is divided by: `request`, or `chunk` for each frame of content. */
+  /** The unit of the result: `request`, or `chunk` for frames of content. */
   readonly unit: 'request' | 'chunk'
-  /** Frames of content in a streamed answer; 0 for a whole one. */
+  /** Frames of content in a streamed response; 0 for a non-streaming one. */
   readonly chunks: number
-  /** Milliseconds between two frames; 0: all at once. */
+  /** Milliseconds between two frames; 0 sends all at once. */
   readonly paceMs: number
-  /** Requests under way at a time. */
+  /** Concurrent requests. */
   readonly concurrency: number
-  /** Requests until a server has reached its speed. */
+  /** Requests to warm up a server. */
   readonly warmUp: number
-  /** Default: a chat. */
+  /** The path of the request. Default: a chat. */
   readonly path?: string
   /** The request for a model of this name. */
   readonly body: (model: string) => string
-  /** The whole answer of a model of this name. Default: a completion. */
+  /** The response of a model of this name. Default: a completion. */
   readonly answer?: (model: string) => string
 }
 
@@ -53,7 +53,7 @@ export const scenarios: readonly Scenario[] = [
 
 export function scenarioNamed(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name)
-  if (found === undefined) throw new Error(`no scenario is named "${name}"`)
+  if (found === undefined) throw new Error(`unknown scenario "${name}"`)
   return found
 }
 
@@ -96,7 +96,7 @@ function picture(bytes: number): object[] {
 const identity = { created: 1_783_000_000, service_tier: 'default', system_fingerprint: 'fp_a1b2c3d4e5' }
 const usage = { prompt_tokens: 180, completion_tokens: 150, total_tokens: 330 }
 
-/** A whole answer of about 1 KB, printed over several lines as OpenAI does. */
+/** A non-streaming response of about 1 KB, over several lines as OpenAI sends it. */
 export function completion(model: string): string {
   const message = {
     role: 'assistant',
@@ -108,7 +108,7 @@ export function completion(model: string): string {
   return JSON.stringify({ id: chatId, object: 'chat.completion', model, choices, usage, ...identity }, undefined, 2)
 }
 
-/** A list of embeddings, printed as OpenAI does. */
+/** A list of embeddings, formatted as OpenAI sends it. */
 function vectors(model: string, count: number, dimensions: number): string {
   const numbers = Array.from({ length: dimensions }, (_, index) => Number((Math.sin(index + 1) / 40).toPrecision(8)))
   const data = Array.from({ length: count }, (_, index) => ({ object: 'embedding', index, embedding: numbers }))
@@ -116,7 +116,7 @@ function vectors(model: string, count: number, dimensions: number): string {
   return JSON.stringify({ object: 'list', data, model, usage: counted }, undefined, 2)
 }
 
-/** The frames of a streamed answer: the role, `chunks` times a word, the end, the usage, `[DONE]`. */
+/** The frames of a streamed response: the role, `chunks` words, the finish reason, the usage, `[DONE]`. */
 export function frames(model: string, chunks: number): string[] {
   const words = Array.from({ length: chunks }, () => frame(model, { content: ' scatter' }, null))
   const last = { id: chatId, object: 'chat.completion.chunk', ...identity, model, choices: [], usage }

@@ -1,6 +1,6 @@
 /**
- * What a chunk of each vendor costs on its way from the vendor's bytes to the client's frames, without any socket: parsing,
- * translating, completing, printing. In the same process, so only to be compared with one another.
+ * The cost of a chunk from each vendor's bytes to the client's frames, without sockets: parsing, translating, completing and
+ * serialising. All run in one process, so the results can only be compared with one another.
  */
 import { begin, chunkFrames } from '../../src/endpoints/chunk-stream.ts'
 import { ChatStreamState } from '../../src/endpoints/chat/stream-state.ts'
@@ -18,7 +18,7 @@ interface Translator {
   readonly read: (source: AsyncIterable<Buffer>) => AsyncIterable<ChatPiece>
 }
 
-const failure = () => new Error('the bench has no failures')
+const failure = () => new Error('unexpected failure')
 
 const translators: readonly Translator[] = [
   { name: 'openai, passed on', dialect: openaiDialect, read: (source) => readFrames(source, { failure }) },
@@ -43,12 +43,12 @@ const translators: readonly Translator[] = [
   },
 ]
 
-/** Pieces of text in one answer. */
+/** Pieces of text in one response. */
 const chunks = 500
 
 export interface Translated {
   readonly name: string
-  /** Microseconds of CPU for a chunk: each in a network piece of its own, and twenty to a piece. */
+  /** Microseconds of CPU per chunk, with one and with twenty chunks per network read. */
   readonly single: number
   readonly together: number
 }
@@ -62,7 +62,7 @@ export async function measureTranslators(rounds: number): Promise<Translated[]> 
       costs.single.push(await cost(slabsOf(frames, 1), read))
       costs.together.push(await cost(slabsOf(frames, 20), read))
     }
-    // The first rounds belong to the compiler of the engine.
+    // The first rounds warm up the JIT compiler.
     const settled = (all: number[]) => median(all.slice(Math.floor(rounds / 3)))
     out.push({ name, single: settled(costs.single), together: settled(costs.together) })
   }
@@ -74,14 +74,14 @@ function slabsOf(frames: readonly string[], size: number): Buffer[] {
   return Array.from({ length: count }, (_, at) => Buffer.from(frames.slice(at * size, (at + 1) * size).join('')))
 }
 
-/** Microseconds of CPU for a chunk, over enough answers to be told apart from nothing. */
+/** Microseconds of CPU per chunk, over enough responses to be measurable. */
 async function cost(slabs: readonly Buffer[], read: Translator['read']): Promise<number> {
   const answers = 20
   const before = process.cpuUsage()
   for (let answer = 0; answer < answers; answer++) {
     let bytes = 0
     for await (const frame of framesOf(read(arriving(slabs)))) bytes += frame.length
-    if (bytes === 0) throw new Error('nothing was told')
+    if (bytes === 0) throw new Error('the translator produced no output')
   }
   const { user, system } = process.cpuUsage(before)
   return (user + system) / (answers * chunks)

@@ -1,4 +1,4 @@
-/** A child: the vendor. The model of a request names the scenario, whatever stands in front of its last colon. */
+/** Child process with the vendor. The model name after its last colon selects the scenario. */
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setInterval as ticks } from 'node:timers/promises'
@@ -21,7 +21,7 @@ const replies = new Map<string, (response: ServerResponse) => void>(
   }),
 )
 
-/** Streams that go on, a word a second, until their reader leaves. */
+/** Streams with a word a second, until the reader disconnects. */
 const [role = '', word = ''] = frames('held', 1)
 const held = new Set<ServerResponse>()
 replies.set('held', (response) => {

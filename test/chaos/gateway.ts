@@ -1,6 +1,6 @@
 /**
- * One gateway process of the chaos runs, started by the test and killed by it at any instant. Its clock runs thirty times
- * as fast as the wall's, so that leases of a minute end in seconds.
+ * A gateway process of the chaos runs, which the test kills at random moments. Its clock runs thirty times as fast as real
+ * time, so that one-minute leases expire within seconds.
  */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -36,7 +36,7 @@ async function openStore(): Promise<TaskStore> {
   return withoutClock(inRedis.taskStore((...words) => client.sendCommand(words), prefix))
 }
 
-/** The store's own clock does not run as fast. */
+/** The store without its clock, which runs in real time. */
 function withoutClock(store: TaskStore): TaskStore {
   return Object.assign(store, { now: undefined })
 }
@@ -55,7 +55,7 @@ function vendorProvider({ vendor, kind }: Settings): Provider {
     name: 'vendor',
     video: {
       submit: kind,
-      // Of the fast clock: a third of a second by the wall.
+      // On the fast clock: a third of a second in real time.
       acceptBoundMs: 10_000,
       start: async ({ token, signal }) => ({ id: (await ask('/jobs', signal, { token })).body.id }),
       lookup: async (token, { signal }) => {

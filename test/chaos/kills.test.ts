@@ -1,6 +1,6 @@
 /**
- * kill -9: two gateway processes over one database are killed again and again while clients submit videos and try again
- * under their idempotency keys. In the short form here; `npm run test:long` plays the long one.
+ * kill -9: two gateway processes that share a database are killed repeatedly while clients submit videos and retry with
+ * their idempotency keys. `npm run test:long` runs the long form.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { taskSchema } from '../../adapters/stores/postgres/tasks.ts'
@@ -23,7 +23,7 @@ function verify(kind: VideoProvider['submit'], { states, jobs, tasks, orphansRep
     expect(jobs.size).toBe(size.tasks)
     return
   }
-  // What nobody can know is given up; a job that the vendor has all the same is told to the host.
+  // Submissions whose result is unknown fail. If the vendor has such a job after all, the host gets a reconcile event.
   const failed = [...tasks].filter(([, task]) => task.status === 'failed').map(([id]) => id)
   expect((states['completed'] ?? 0) + failed.length).toBe(tasks.size)
   for (const id of failed) if (jobs.has(id)) expect(orphansReported.has(id), `orphan ${id} reported`).toBe(true)

@@ -1,4 +1,4 @@
-/** A store that goes away and comes back, under a gateway that is in use. */
+/** A store that fails and recovers while the gateway is in use. */
 import { createClient } from '@redis/client'
 import { Pool } from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
@@ -17,13 +17,13 @@ const requests = 200
 /** Far below what a call may take when its store is away; more where other processes have their share of the machine. */
 const storeMs = Math.ceil(400 * slowness())
 
-interface Line {
+interface Connection {
   readonly proxy: Proxy
   readonly storage: StorageBundle & Required<Pick<StorageBundle, 'ledger'>>
   end(): Promise<void>
 }
 
-async function postgresLine(): Promise<Line> {
+async function postgresThroughProxy(): Promise<Connection> {
   const proxy = new Proxy(5432)
   const pool = new Pool({
     host: '127.0.0.1',
@@ -47,7 +47,7 @@ async function postgresLine(): Promise<Line> {
   }
 }
 
-async function redisLine(): Promise<Line> {
+async function redisThroughProxy(): Promise<Connection> {
   const proxy = new Proxy(6379)
   const socket = { host: '127.0.0.1', port: await proxy.listen(), reconnectStrategy: 100 }
   const client = createClient({ socket, disableOfflineQueue: true })
@@ -68,45 +68,45 @@ async function redisLine(): Promise<Line> {
   }
 }
 
-const lines: [string, Mode, boolean, () => Promise<Line>][] = [
-  ['Postgres', 'refuse', hasPostgres, postgresLine],
-  ['Postgres', 'stop', hasPostgres, postgresLine],
-  ['Postgres', 'lose', hasPostgres, postgresLine],
-  ['Redis', 'refuse', hasRedis, redisLine],
-  ['Redis', 'stop', hasRedis, redisLine],
+const outages: [string, Mode, boolean, () => Promise<Connection>][] = [
+  ['Postgres', 'refuse', hasPostgres, postgresThroughProxy],
+  ['Postgres', 'stop', hasPostgres, postgresThroughProxy],
+  ['Postgres', 'lose', hasPostgres, postgresThroughProxy],
+  ['Redis', 'refuse', hasRedis, redisThroughProxy],
+  ['Redis', 'stop', hasRedis, redisThroughProxy],
 ]
 
-describe('a store that is away', () => {
+describe('a store that is down', () => {
   const ends: (() => Promise<void>)[] = []
   afterAll(async () => {
     for (const end of ends) await end()
   })
 
-  test.each(sampleOf(lines, 2))(
-    '%s, %s: 503 and no vendor called, nothing piled up, served again within a second',
+  test.each(sampleOf(outages, 2))(
+    '%s, %s: requests get a 503 without a vendor call, memory does not grow, and service returns within a second',
     async (_, mode, there, open) => {
       if (!there) return
-      const line = await open()
+      const connection = await open()
       ends.push(() => {
-        line.proxy.mode = 'pass'
-        return line.end()
+        connection.proxy.mode = 'pass'
+        return connection.end()
       })
-      const { ledger } = line.storage
+      const { ledger } = connection.storage
       await ledger.credit({ account: 'acme', amount: 1_000_000n, reference: 'start' })
       const { url, vendor, receipts } = await scene(whole, {
         billing: { currency: 'CNY' },
         groups: { default: { models: '*', rate: { requests: '100000/min', concurrent: 1_000 } } },
         timeouts: { storeMs },
-        // Keys are of the options: what is tried here is money.
+        // Keys come from the options, because this test is about money.
         keys: { 'sk-test': { account: 'acme' } },
-        storage: line.storage,
+        storage: connection.storage,
       })
       expect((await askChat(url)).status).toBe(200)
 
-      line.proxy.mode = mode
+      connection.proxy.mode = mode
       const before = heapUsed()
       let slowest = 0
-      for (let asked = 0; asked < requests; asked += 20) {
+      for (let sent = 0; sent < requests; sent += 20) {
         const began = performance.now()
         const answers = await Promise.all(Array.from({ length: 20 }, async () => askChat(url)))
         slowest = Math.max(slowest, performance.now() - began)
@@ -120,13 +120,13 @@ describe('a store that is away', () => {
       expect(calmly(slowest - storeMs, 1_500)).toBeLessThan(1_500)
       expect(heapUsed() - before).toBeLessThan(10 * 1024 * 1024)
 
-      line.proxy.mode = 'pass'
+      connection.proxy.mode = 'pass'
       const began = performance.now()
       while ((await askChat(url)).status !== 200) await new Promise((resolve) => setTimeout(resolve, 20))
       const backMs = performance.now() - began
       expect(calmly(backMs, 1_000)).toBeLessThan(1_000)
 
-      // What was taken while nobody could tell is given back, and only what was answered is paid.
+      // Holds placed during the outage are released, and only successful requests are charged.
       const settled = async () => {
         const { balances, holds, settlements, faults } = await ledger.audit()
         return { balances, holds, settlements, faults }
@@ -137,31 +137,34 @@ describe('a store that is away', () => {
     60_000,
   )
 
-  test.runIf(hasRedis)('limits in Redis that is away, money elsewhere: paid calls go on, and are charged', async () => {
-    const line = await redisLine()
-    ends.push(() => line.end())
-    const { url, vendor, ledger, receipts } = await scene(whole, {
-      billing: { currency: 'CNY' },
-      limits: { whenDown: 'local' },
-      groups: { default: { models: '*', rate: { requests: '100000/min', concurrent: 1_000 } } },
-      timeouts: { storeMs },
-      storage: { ...(line.storage.limits && { limits: line.storage.limits }) },
-    })
-    await ledger.credit({ account: 'acme', amount: 1_000_000n, reference: 'start' })
-    for (const mode of ['pass', 'refuse', 'stop', 'pass'] as const) {
-      line.proxy.mode = mode
-      for (let round = 0; round < 3; round++) {
-        const answers = await Promise.all(Array.from({ length: 10 }, async () => askChat(url)))
-        expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
-        for (const answer of answers) await answer.body?.cancel()
+  test.runIf(hasRedis)(
+    'limits in a Redis that is down, money elsewhere: paid requests continue and are charged',
+    async () => {
+      const connection = await redisThroughProxy()
+      ends.push(() => connection.end())
+      const { url, vendor, ledger, receipts } = await scene(whole, {
+        billing: { currency: 'CNY' },
+        limits: { whenDown: 'local' },
+        groups: { default: { models: '*', rate: { requests: '100000/min', concurrent: 1_000 } } },
+        timeouts: { storeMs },
+        storage: { ...(connection.storage.limits && { limits: connection.storage.limits }) },
+      })
+      await ledger.credit({ account: 'acme', amount: 1_000_000n, reference: 'start' })
+      for (const mode of ['pass', 'refuse', 'stop', 'pass'] as const) {
+        connection.proxy.mode = mode
+        for (let round = 0; round < 3; round++) {
+          const answers = await Promise.all(Array.from({ length: 10 }, async () => askChat(url)))
+          expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]))
+          for (const answer of answers) await answer.body?.cancel()
+        }
       }
-    }
-    expect(vendor.requests).toHaveLength(120)
-    await expect.poll(() => receipts.length).toBe(120)
-    const settled = async () => {
-      const { holds, settlements, faults } = await ledger.audit()
-      return { holds, settlements, faults }
-    }
-    await expect.poll(settled).toEqual({ holds: 0n, settlements: 3_600n, faults: [] })
-  })
+      expect(vendor.requests).toHaveLength(120)
+      await expect.poll(() => receipts.length).toBe(120)
+      const settled = async () => {
+        const { holds, settlements, faults } = await ledger.audit()
+        return { holds, settlements, faults }
+      }
+      await expect.poll(settled).toEqual({ holds: 0n, settlements: 3_600n, faults: [] })
+    },
+  )
 })

@@ -2,9 +2,8 @@
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
 /**
- * `pass`; `refuse`: connections are cut, new ones too; `stop`: nothing moves, and goes on later, as of a process that was
- * stopped; `lose`: what is sent is lost for ever, as over a line that is dead on one side. Connections of that time stay
- * dead.
+ * `refuse`: cuts all connections, new ones too. `stop`: data is delayed until the mode is `pass` again, as by a stopped
+ * process. `lose`: data is lost, as by a network that drops packets; these connections stay dead.
  */
 export type Mode = 'pass' | 'refuse' | 'stop' | 'lose'
 

@@ -1,4 +1,4 @@
-/** A key that is revoked at one instance, while another one has it in its cache and in use. */
+/** A key that is revoked on one instance while another one has it in its cache. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,19 +39,19 @@ async function instance(options: GatewayOptions, storage: StorageBundle): Promis
 
 describe('a key in the cache of another instance', () => {
   test.each(bundles)(
-    'is refused there within a second of its revocation, and stays so: %s',
+    'is rejected there within a second of its revocation and from then on: %s',
     async (_, there, storage) => {
       if (!there) return
       const vendor = await vendorFor(whole)
       const models = { m: openai({ baseURL: vendor.baseURL }) }
-      // Without notices the cache would keep the key for the whole test.
+      // Without `watch`, the cache would keep the key for the whole test.
       const options = { models, keyCache: { ageMs: 60_000 } }
       const [here, other] = [await instance(options, storage()), await instance(options, storage())]
       const { key, record } = await here.gateway.admin.keys.create({ account: 'acme', group: 'default' })
       const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
       const ask = async () => (await askChat(other.url, {}, { headers })).status
       expect(await ask()).toBe(200)
-      // The watch has begun by the time the key is in use for a while.
+      // Gives the watch time to start.
       await new Promise((resolve) => setTimeout(resolve, 100))
       expect(await ask()).toBe(200)
       await here.gateway.admin.keys.revoke('acme', record.id)
@@ -59,7 +59,7 @@ describe('a key in the cache of another instance', () => {
       while ((await ask()) === 200) {
         expect(calmly(performance.now() - revokedAt, 1_000)).toBeLessThan(1_000)
       }
-      for (let asked = 0; asked < 5; asked++) expect(await ask()).toBe(401)
+      for (let sent = 0; sent < 5; sent++) expect(await ask()).toBe(401)
     },
   )
 })

@@ -1,6 +1,4 @@
-/**
- * Several processes at one store. The short form runs with the other tests, the long one with `npm run test:long`.
- */
+/** Several processes share one store. `npm run test:long` runs the long form. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -18,7 +16,7 @@ import { Worker } from './workers.ts'
 const rounds = long ? 200 : 1
 const kills = long ? 20 : 1
 const drawMs = long ? 5_000 : 500
-/** Milliseconds by which a store's own clock is coarse. */
+/** The resolution of each store's clock, in milliseconds. */
 const coarseMs = { SQLite: 1, Postgres: 0, Redis: 0 }
 const spenders = 500
 
@@ -31,7 +29,7 @@ const places: [Place, boolean][] = [
   [{ kind: 'Redis', name: ownName() }, hasRedis],
 ]
 
-/** A balance and a cost of which the one is rarely a multiple of the other. */
+/** A balance and a cost, where the balance is rarely a multiple of the cost. */
 function prices(round: number): { balance: bigint; cost: bigint; admitted: number } {
   const cost = BigInt(7 + ((round * 31) % 97))
   const balance = cost * BigInt(50 + ((round * 53) % 400)) + BigInt(round % Number(cost))
@@ -51,7 +49,7 @@ describe.each(places)('$kind, shared by processes', (place, there) => {
     if (!there) return
     opened = await openBundle(place)
     await opened.storage.ledger.audit()
-    // Their clocks are ten minutes behind, right, and ten minutes ahead.
+    // Their clocks are ten minutes slow, correct, and ten minutes fast.
     workers = await Promise.all([-600_000, 0, 600_000].map(async (clockMs) => Worker.start(place, clockMs)))
   })
   afterAll(async () => {
@@ -62,7 +60,7 @@ describe.each(places)('$kind, shared by processes', (place, there) => {
   })
 
   test.skipIf(!there)(
-    `${spenders} spenders of two processes get exactly what the balance covers, ${rounds} times`,
+    `${spenders} concurrent holds of two processes are granted exactly up to the balance, ${rounds} times`,
     { timeout: 600_000 },
     async () => {
       const { ledger } = opened.storage
@@ -80,7 +78,7 @@ describe.each(places)('$kind, shared by processes', (place, there) => {
   )
 
   test.skipIf(!there)(
-    'a limit holds in every span of time, for clocks twenty minutes apart, and gives what it promises',
+    'a limit is never exceeded in any time span and fully usable, though the clocks differ by twenty minutes',
     { timeout: 60_000 },
     async () => {
       const [limit, burst] = [80, 80]
@@ -89,7 +87,7 @@ describe.each(places)('$kind, shared by processes', (place, there) => {
       const times = drawn.flatMap((each) => each.times)
       const begun = Math.min(...times.map(([from]) => from))
       const ended = Math.max(...times.map(([, to]) => to))
-      // Whatever was asked for after one moment and granted before another was drawn between the two.
+      // A unit requested after one moment and granted before another was drawn between the two.
       const froms = times.map(([from]) => from).sort((left, right) => left - right)
       for (const from of froms) {
         const inside = times
@@ -108,7 +106,7 @@ describe.each(places)('$kind, shared by processes', (place, there) => {
   )
 
   test.skipIf(!there)(
-    `nothing is lost or made by processes that are killed, ${kills} times`,
+    `the books stay balanced when processes are killed, ${kills} times`,
     { timeout: 120_000 },
     async () => {
       const { ledger } = opened.storage
@@ -126,7 +124,7 @@ describe.each(places)('$kind, shared by processes', (place, there) => {
         expect(credits).toBe(balances + holds + settlements)
         expect(settlements).toBeGreaterThan(before.settlements)
       }
-      // What they held comes back when the leases have run out.
+      // Their holds return to the balance when the leases expire.
       const heldOf = async () => Promise.all(accounts.map(async (account) => (await ledger.account(account))?.held))
       await expect.poll(heldOf).toEqual(accounts.map(() => 0n))
       expect((await ledger.audit()).faults).toEqual([])
@@ -136,7 +134,7 @@ describe.each(places)('$kind, shared by processes', (place, there) => {
 
 describe('in one process', () => {
   test.each(long ? ['memory', 'PGlite'] : ['memory'])(
-    `${spenders} spenders get exactly what the balance covers: %s`,
+    `${spenders} concurrent holds are granted exactly up to the balance: %s`,
     { timeout: 600_000 },
     async (kind) => {
       const database = kind === 'PGlite' ? await PGlite.create() : undefined

@@ -1,6 +1,6 @@
 /**
- * A service that runs for long, in virtual time: a thousand tasks an hour, faults of every kind at random, processes that
- * die at random steps. Nothing may be left over. Two hours here, twenty-four with `npm run test:long`.
+ * A long run in virtual time: a thousand tasks an hour, with random faults and processes that die at random steps. Every
+ * task must end. Two hours here, twenty-four with `npm run test:long`.
  */
 import { expect, test } from 'vitest'
 import { ProviderError } from '../../src/providers/failure.ts'
@@ -48,9 +48,9 @@ test.each(sampleOf(kinds, 3))('a vendor of kind "%s"', { timeout: 600_000 }, asy
   }
 
   expect(made).toBeGreaterThanOrEqual(length * 1_000)
-  expect(await world.store.claim({ now: world.time + hours, leaseMs: 1, limit: 10 }), 'tasks left over').toEqual([])
+  expect(await world.store.claim({ now: world.time + hours, leaseMs: 1, limit: 10 }), 'tasks still due').toEqual([])
   const unsettled = world.tasks().filter(({ data, dueAt }) => !data.settled || dueAt !== null)
-  expect(unsettled, 'tasks without an end').toEqual([])
+  expect(unsettled, 'unsettled tasks').toEqual([])
   const jobs = new Map<string, number>()
   for (const { token } of world.jobs) jobs.set(token, (jobs.get(token) ?? 0) + 1)
   expect(
@@ -59,5 +59,5 @@ test.each(sampleOf(kinds, 3))('a vendor of kind "%s"', { timeout: 600_000 }, asy
   ).toEqual([])
   const known = new Set(world.tasks().map(({ id, data }) => `${id}.${data.attempt}`))
   const open = [...world.holds].filter(([id, hold]) => known.has(id) && (hold.state === 'held' || hold.ends !== 1))
-  expect(open, 'holds without an end').toEqual([])
+  expect(open, 'open holds').toEqual([])
 })

@@ -1,8 +1,8 @@
-/** A process of its own that works on a shared store as it is told, and answers over its channel. */
+/** A process that runs tasks on a shared store for its parent. */
 import { openBundle, type Place } from '../bundles.ts'
 
 export type Work =
-  /** So many at once try to hold so much; the answer is how many could. */
+  /** Places `spenders` concurrent holds of `cost`. Answers with the number of holds granted. */
   | {
       readonly do: 'hold'
       readonly round: string
@@ -10,9 +10,9 @@ export type Work =
       readonly spenders: number
       readonly cost: string
     }
-  /** Holds, settles and releases for ever, with leases of so many milliseconds. */
+  /** Holds, settles and releases until the process is killed. */
   | { readonly do: 'spend'; readonly accounts: readonly string[]; readonly leaseMs: number }
-  /** Draws one unit after the other for so many milliseconds; the answer is when each was admitted. */
+  /** Draws single units for `ms` milliseconds. Answers with the time of each unit. */
   | {
       readonly do: 'draw'
       readonly bucket: string
@@ -22,7 +22,7 @@ export type Work =
     }
 
 export interface Drawn {
-  /** Between which moments of the machine's monotonic clock the units were admitted, in milliseconds. */
+  /** For each unit, the times before and after the call, in milliseconds of the machine's monotonic clock. */
   readonly times: readonly (readonly [from: number, to: number])[]
 }
 
@@ -72,7 +72,7 @@ async function draw({ bucket, limit, burst, ms }: Extract<Work, { do: 'draw' }>,
     const from = now()
     const { admitted } = await limits.take({ id: `${own} ${index} ${made}`, rates, places: [], leaseMs: 1_000 })
     if (admitted) times.push([from, now()])
-    // Others want the machine too.
+    // Leaves the CPU to the other processes.
     await new Promise((resolve) => setTimeout(resolve, 1))
   }
   return times

@@ -1,4 +1,4 @@
-/** Worker processes of a test. */
+/** Starts and controls worker processes. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import type { Place } from '../bundles.ts'
@@ -13,7 +13,7 @@ export class Worker {
     this.#child = child
   }
 
-  /** `clockMs`: how far the worker's clock is ahead. */
+  /** The worker's clock is `clockMs` milliseconds fast. */
   static async start(place: Place, clockMs = 0): Promise<Worker> {
     const child = fork(path, [JSON.stringify({ ...place, clockMs })], {
       execArgv: ['--conditions=modelhatch-source', '--disable-warning=ExperimentalWarning'],
@@ -29,7 +29,7 @@ export class Worker {
     return (await answer) as Answer
   }
 
-  /** Resolves when the work has begun; it has no end. */
+  /** Starts work that never ends. Resolves when it has begun. */
   async begin(work: Work): Promise<void> {
     const begun = this.#message('begun')
     this.#child.send(work)
@@ -37,15 +37,15 @@ export class Worker {
   }
 
   async kill(): Promise<void> {
-    const gone = new Promise((resolve) => this.#child.once('exit', resolve))
+    const exited = new Promise((resolve) => this.#child.once('exit', resolve))
     this.#child.kill('SIGKILL')
-    await gone
+    await exited
   }
 
   async end(): Promise<void> {
-    const gone = new Promise((resolve) => this.#child.once('exit', resolve))
+    const exited = new Promise((resolve) => this.#child.once('exit', resolve))
     this.#child.send('end')
-    await gone
+    await exited
   }
 
   #message(name: 'ready' | 'begun' | 'answer'): Promise<unknown> {

@@ -1,4 +1,4 @@
-/** The parts of a chaos run that survive it: the vendor, the killer, and clients that try again. */
+/** The parts of a chaos run that are not killed: the vendor, the clients, and the loop that kills the gateways. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -17,9 +17,9 @@ export interface Run {
 
 export interface Outcome {
   readonly states: Record<string, number>
-  /** Jobs at the vendor for each task that has any. */
+  /** The number of vendor jobs per task. */
   readonly jobs: Map<string, number>
-  /** Tasks by the ids that clients got. */
+  /** Tasks by id. */
   readonly tasks: Map<string, { status: string; error?: string }>
   readonly orphansReported: Set<string>
   readonly lost: number
@@ -27,7 +27,7 @@ export interface Outcome {
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms))
 
-/** A vendor that takes its time to hear, and its time to answer. */
+/** A vendor with random delays before it accepts a job and before it responds. */
 async function openVendor(kind: Run['kind']) {
   const jobs: { token: string; startedAt: number }[] = []
   const server = createServer((request, response) => {
@@ -66,7 +66,7 @@ async function openVendor(kind: Run['kind']) {
   return { url: `http://127.0.0.1:${port}`, jobs, close }
 }
 
-/** A gateway process that is started again whenever it dies. */
+/** A gateway process that is restarted whenever it dies. */
 class Instance {
   #child: ChildProcess | undefined
   #port: Promise<number> | undefined
@@ -102,9 +102,9 @@ class Instance {
     const child = fork(path, [this.#settings], { execArgv: ['--conditions=modelhatch-source'], stdio: 'ignore' })
     this.#child = child
     this.#port = new Promise((resolve) => {
-      child.on('message', (told: { port?: number; orphan?: string }) => {
-        if (told.port !== undefined) resolve(told.port)
-        if (told.orphan !== undefined) this.#orphan(told.orphan)
+      child.on('message', ({ port, orphan: id }: { port?: number; orphan?: string }) => {
+        if (port !== undefined) resolve(port)
+        if (id !== undefined) this.#orphan(id)
       })
     })
     child.once('exit', () => {
@@ -113,7 +113,7 @@ class Instance {
   }
 }
 
-/** Plays a run to its end. Takes as long as the slowest task. */
+/** Runs until all tasks have ended. */
 export async function play(run: Run): Promise<Outcome> {
   const vendor = await openVendor(run.kind)
   const orphansReported = new Set<string>()

@@ -1,4 +1,4 @@
-/** A Node.js that is older than the gateway needs, if this machine has one. */
+/** Finds a Node.js on this machine that is too old for the gateway. */
 import { execFileSync } from 'node:child_process'
 import { existsSync, realpathSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
@@ -9,7 +9,7 @@ export interface OlderNode {
   readonly version: string
 }
 
-/** `MODELHATCH_OLDER_NODE`, or what else is called node on the path. */
+/** Looks at `MODELHATCH_OLDER_NODE` and at every `node` on the path. */
 export function olderNode(): OlderNode | undefined {
   const named = process.env['MODELHATCH_OLDER_NODE']
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), '/usr/bin', '/usr/local/bin']

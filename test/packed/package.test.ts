@@ -36,7 +36,7 @@ describe('the packed package', () => {
     }
   })
 
-  test('exports each of its conditions from one and the same source', () => {
+  test('builds all conditions of an entry point from the same source', () => {
     for (const { targets } of entries) {
       const source = targets['modelhatch-source']?.replace(/^\.\/(.*)\.ts$/, './dist/$1')
       expect([targets['types'], targets['default']]).toEqual([`${source}.d.ts`, `${source}.js`])
@@ -58,7 +58,7 @@ describe('the packed package', () => {
     ])
   })
 
-  test('holds sources and what is built of them, guides, examples and a licence; no tests, no maps to nowhere', () => {
+  test('contains sources, build output, guides, examples and a licence, and no tests', () => {
     const tops = new Set([...consumer.files].map((file) => file.split('/')[0]))
     expect(tops).toEqual(new Set(['LICENSE', 'README.md', 'adapters', 'dist', 'examples', 'package.json', 'src']))
     for (const file of consumer.files) {
@@ -68,7 +68,7 @@ describe('the packed package', () => {
   })
 
   test.skipIf(older === undefined)(
-    `says in one sentence which Node.js it needs, on an older one (${older?.version ?? 'there is none here'})`,
+    `names the required Node.js version on an older one (${older?.version ?? 'none on this machine'})`,
     async () => {
       const { path, version } = older as OlderNode
       consumer.write('older.mjs', creating)
@@ -83,7 +83,7 @@ describe('the packed package', () => {
     expect(await consumer.node('load.mjs')).toBe('')
   })
 
-  test('compiles into a strict consumer with the types of Express and Koa', async () => {
+  test('compiles in a strict consumer with the types of Express and Koa', async () => {
     consumer.write('src/every.ts', entries.map(({ name }, at) => `export * as entry${at} from '${name}'`).join('\n'))
     consumer.write('src/hosts.ts', hosts)
     consumer.write('src/globals.d.ts', globals)
@@ -127,7 +127,7 @@ describe('the packed package', () => {
     expect(await consumer.node('--import', './try.mjs', `first-${name}.ts`)).toBe('200 pong\n')
   })
 
-  test('has every guide, and what they link to', () => {
+  test('contains every guide and the examples', () => {
     for (const { path } of documents) expect(consumer.files).toContain(path)
     expect([...consumer.files].filter((path) => path.startsWith('examples/')).length).toBeGreaterThan(8)
   })
@@ -137,7 +137,7 @@ describe('the packed package', () => {
 const loading = `
 import { createRequire } from 'node:module'
 const require = createRequire(import.meta.url)
-// Zod keeps its registry there.
+// Zod shares its registry between its copies through globals.
 const globals = () => Object.keys(globalThis).filter((key) => !key.startsWith('__zod'))
 const listeners = () => process.eventNames().flatMap((name) => process.listeners(name))
 const resources = () => process.getActiveResourcesInfo().filter((kind) => /timer|tcp|immediate/i.test(kind))

@@ -1,4 +1,4 @@
-/** The package as npm would publish it, unpacked beside a consumer, outside of this project. */
+/** Installs the package, as npm would publish it, in a consumer outside this project. */
 import { execFile } from 'node:child_process'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -22,22 +22,22 @@ export const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf
 export interface Consumer {
   /** The folder of the consuming project. */
   readonly folder: string
-  /** The package inside of it. */
+  /** The folder of the package inside `node_modules`. */
   readonly installed: string
   /** Every file of the package, such as `dist/src/index.js`. */
   readonly files: ReadonlySet<string>
   write(path: string, text: string): void
-  /** Runs Node there and gives what it prints; rejects with all of its output when it fails. */
+  /** Runs Node there and returns what it prints. Rejects with its output if it fails. */
   node(...words: readonly string[]): Promise<string>
-  /** As `node`, with another Node.js than this one. */
+  /** Like `node`, with the Node.js at `path`. */
   nodeAt(path: string, ...words: readonly string[]): Promise<string>
-  /** What a strict compiler says of the consumer's sources, the package and everything it pulls in; empty if nothing. */
+  /** Compiles the consumer and the package strictly. Returns the errors. */
   compile(): Promise<string>
   remove(): void
 }
 
-/** What the consumer has installed beside the package: hosts and types of its own choice. */
-const beside = ['@types/node', '@types/express', '@types/koa', 'express', 'koa', 'openai']
+/** The consumer's other packages. */
+const otherPackages = ['@types/node', '@types/express', '@types/koa', 'express', 'koa', 'openai']
 
 export async function installPacked(): Promise<Consumer> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'consumer-')))
@@ -56,7 +56,7 @@ export async function installPacked(): Promise<Consumer> {
   const tarball = join(folder, packed.stdout.trim())
   await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
   const { stdout } = await run('tar', ['-tzf', tarball])
-  for (const name of [...Object.keys(manifest.dependencies), ...beside]) {
+  for (const name of [...Object.keys(manifest.dependencies), ...otherPackages]) {
     mkdirSync(dirname(join(modules, name)), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), join(modules, name))
   }
@@ -84,12 +84,12 @@ export async function installPacked(): Promise<Consumer> {
     nodeAt,
     async compile() {
       const compiled = run(join(root, 'node_modules/.bin/tsc'), ['-p', folder])
-      const said = await compiled.then(
+      const errors = await compiled.then(
         () => '',
         (error: { stdout?: string; message: string }) => error.stdout ?? error.message,
       )
-      // Koa's types ask for older types of a package than are installed here beside them: nothing of ours.
-      return said.replace(/^(?:\S*\/)?node_modules\/@types\/koa\/.*content-disposition.*\n/gm, '')
+      // Koa's own types do not match the installed types of content-disposition.
+      return errors.replace(/^(?:\S*\/)?node_modules\/@types\/koa\/.*content-disposition.*\n/gm, '')
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
