@@ -1,4 +1,4 @@
-/** What was delivered is estimated alike, whichever endpoint and bridge it went through. */
+/** Delivered text is estimated to the same number of tokens on every endpoint, with and without a bridge. */
 import { expect, test } from 'vitest'
 import { memoryLedger } from '../../src/index.ts'
 import { openai } from '../../src/providers/index.ts'
@@ -6,11 +6,11 @@ import type { VendorReply } from '../../src/testing/vendor.ts'
 import { onlyChats } from '../endpoints/ask.ts'
 import { hostedWith, vendorFor } from '../hosted.ts'
 
-/** Small pieces and large ones, letters of one to four bytes, and what JSON has to escape. */
+/** Short and long pieces, characters of one to four bytes, and characters that JSON escapes. */
 const pieces = ['a', ' b', '"c"\n', 'ü', '漢字', '😀', 'x'.repeat(17), '\\', 'tail', '.', 'THE END']
 const delivered = Math.ceil(Buffer.byteLength(pieces.join('')) / 4)
 
-/** JSON as some vendors print it: nothing in it but ASCII. */
+/** JSON in pure ASCII, as some vendors write it. */
 function ascii(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[\u007f-\uffff]/g,
@@ -46,7 +46,7 @@ function events(print: Print): string {
   ].join('')
 }
 
-/** Writes everything, and leaves the answer open. */
+/** Writes all events and keeps the response open. */
 function vendor(print: Print): VendorReply {
   return ({ url }, response) => {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -68,38 +68,41 @@ const cases = Object.keys(prints).flatMap((print) =>
   Object.keys(bodies).flatMap((path) => models.map((model) => [path, model, print] as const)),
 )
 
-test.each(cases)('/%s, %s, printed %s', async (path, model, print) => {
-  const { baseURL } = await vendorFor(vendor(prints[print as keyof typeof prints] as Print))
-  const ledger = memoryLedger()
-  await ledger.open({ id: 'acme', unlimited: true })
-  const price = { input: '1', output: '1' }
-  const provider = openai({ baseURL, responses: true })
-  const { url, receipt } = await hostedWith({
-    keys: { 'sk-test': { account: 'acme' } },
-    billing: { currency: 'CNY' },
-    models: {
-      native: { provider, providerModel: 'native', price },
-      renamed: { provider, providerModel: 'theirs', price },
-      bridged: { provider: onlyChats(baseURL), price },
-    },
-    storage: { ledger },
-  })
-  const body = JSON.stringify({ model, ...bodies[path as keyof typeof bodies], stream: true })
-  const left = new AbortController()
-  const answer = await fetch(`${url}/v1/${path}`, {
-    method: 'POST',
-    headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
-    body,
-    signal: left.signal,
-  })
-  let text = ''
-  for await (const piece of answer.body as unknown as AsyncIterable<Uint8Array>) {
-    text += Buffer.from(piece).toString()
-    if (text.includes('THE END')) break
-  }
-  left.abort()
-  expect((await receipt()).usage).toMatchObject({
-    prompt_tokens: Math.ceil(body.length / 4),
-    completion_tokens: delivered,
-  })
-})
+test.each(cases)(
+  '/%s with a %s deployment, JSON %s: charges the tokens delivered before the disconnect',
+  async (path, model, print) => {
+    const { baseURL } = await vendorFor(vendor(prints[print as keyof typeof prints] as Print))
+    const ledger = memoryLedger()
+    await ledger.open({ id: 'acme', unlimited: true })
+    const price = { input: '1', output: '1' }
+    const provider = openai({ baseURL, responses: true })
+    const { url, receipt } = await hostedWith({
+      keys: { 'sk-test': { account: 'acme' } },
+      billing: { currency: 'CNY' },
+      models: {
+        native: { provider, providerModel: 'native', price },
+        renamed: { provider, providerModel: 'theirs', price },
+        bridged: { provider: onlyChats(baseURL), price },
+      },
+      storage: { ledger },
+    })
+    const body = JSON.stringify({ model, ...bodies[path as keyof typeof bodies], stream: true })
+    const disconnect = new AbortController()
+    const response = await fetch(`${url}/v1/${path}`, {
+      method: 'POST',
+      headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+      body,
+      signal: disconnect.signal,
+    })
+    let text = ''
+    for await (const piece of response.body as unknown as AsyncIterable<Uint8Array>) {
+      text += Buffer.from(piece).toString()
+      if (text.includes('THE END')) break
+    }
+    disconnect.abort()
+    expect((await receipt()).usage).toMatchObject({
+      prompt_tokens: Math.ceil(body.length / 4),
+      completion_tokens: delivered,
+    })
+  },
+)

@@ -11,25 +11,25 @@ const words = ['one', 'two', 'three', 'four', 'five']
 
 interface Held {
   readonly reply: VendorReply
-  /** The response, when the first events are written. */
-  readonly begun: Promise<ServerResponse>
+  /** Resolves with the vendor's response once the first events are written. */
+  readonly started: Promise<ServerResponse>
   /** Resolves when the gateway has cut the connection. */
   readonly aborted: Promise<void>
 }
 
-/** A vendor that writes so many events and then waits for the test. */
+/** A vendor that writes `count` events and then waits for the test. */
 function heldAfter(count: number): Held {
-  const begun = Promise.withResolvers<ServerResponse>()
+  const started = Promise.withResolvers<ServerResponse>()
   const aborted = Promise.withResolvers<void>()
   return {
-    begun: begun.promise,
+    started: started.promise,
     aborted: aborted.promise,
     reply({ signal }, response) {
       signal.addEventListener('abort', () => aborted.resolve())
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.flushHeaders()
       for (const event of streamEvents.slice(0, count)) response.write(event)
-      begun.resolve(response)
+      started.resolve(response)
     },
   }
 }
@@ -44,15 +44,15 @@ async function sceneWith(reply: VendorReply, onDisconnect: DisconnectPolicy): Pr
   return scene(reply, { billing: { currency: 'CNY', onDisconnect }, storage: { ledger: await funded() } })
 }
 
-/** Reads so many words of a stream and goes. */
-async function readAndLeave({ url }: Scene, words: number): Promise<void> {
-  const leaving = new AbortController()
-  const asking = askChat(url, { stream: true }, { signal: leaving.signal })
-  await readWords(await asking, words)
-  leaving.abort()
+/** Reads `words` words of a stream and disconnects. */
+async function readAndDisconnect({ url }: Scene, words: number): Promise<void> {
+  const disconnect = new AbortController()
+  const pending = askChat(url, { stream: true }, { signal: disconnect.signal })
+  await readWords(await pending, words)
+  disconnect.abort()
 }
 
-/** Leaves the body behind when the words have come. */
+/** Cancels the body once `count` words have arrived. */
 async function readWords({ body }: Response, count: number): Promise<void> {
   let seen = ''
   for await (const piece of body as unknown as AsyncIterable<Uint8Array>) {
@@ -61,7 +61,7 @@ async function readWords({ body }: Response, count: number): Promise<void> {
   }
 }
 
-/** A call without a socket in between: the gateway knows at once that the client has gone. */
+/** A request without a socket in between: the gateway notices the disconnect immediately. */
 function inProcess({ gateway }: Scene, body: object, signal: AbortSignal): Promise<Response> {
   const request = new Request('http://gateway/v1/chat/completions', {
     method: 'POST',
@@ -72,7 +72,7 @@ function inProcess({ gateway }: Scene, body: object, signal: AbortSignal): Promi
   return mount(gateway)(request)
 }
 
-async function readAndLeaveAtOnce(stage: Scene, words: number): Promise<void> {
+async function readAndCancel(stage: Scene, words: number): Promise<void> {
   const response = await inProcess(stage, { stream: true }, new AbortController().signal)
   await readWords(response, words)
 }
@@ -84,62 +84,65 @@ async function expectSettledOnce({ ledger, usage, receipts }: Scene, record: obj
   expect(await ledger.audit()).toMatchObject({ settlements: items[0]?.cost, holds: 0n, faults: [] })
 }
 
-/** Tokens of the question as the gateway estimates them. */
-const question = BigInt(
+/** Tokens of the prompt as the gateway estimates them. */
+const prompt = BigInt(
   Math.ceil(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream: true }).length / 4),
 )
 
-describe('a client that leaves a stream', () => {
+describe('a client disconnect', () => {
   test.each([1, 2, 3, 4, 5])(
-    'after %i words pays for the question and those words, and the vendor is stopped',
+    'after %i words charges the prompt and those words, and aborts the vendor request',
     async (words) => {
       const vendor = heldAfter(words)
       const stage = await sceneWith(vendor.reply, {})
-      await readAndLeave(stage, words)
+      await readAndDisconnect(stage, words)
       const receipt = await stage.receipt()
       expect(receipt).toMatchObject({ outcome: 'cancelled', usageSource: 'estimated', code: 'client_closed' })
-      await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'delivered', cost: question + BigInt(words) })
+      await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'delivered', cost: prompt + BigInt(words) })
       await vendor.aborted
     },
   )
 
-  test('pays for whatever the vendor has counted, if it has by then', async () => {
+  test('charges the usage reported by the vendor, if it arrived before the disconnect', async () => {
     const vendor = heldAfter(7)
     const stage = await sceneWith(vendor.reply, {})
-    await readAndLeave(stage, 5)
+    await readAndDisconnect(stage, 5)
     await stage.receipt()
     await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'reported', cost: 30n })
   })
 
   test.each([
-    [{}, { basis: 'sent', cost: question }],
+    [{}, { basis: 'sent', cost: prompt }],
     [{ unanswered: 'none' as const }, { basis: 'none', cost: 0n }],
     [{ charge: 'reported' as const }, { basis: 'none', cost: 0n }],
-  ])('before the first word pays for the question that the vendor has read, policy %o', async (policy, charged) => {
-    const vendor = heldAfter(0)
-    const stage = await sceneWith(vendor.reply, policy)
-    const leaving = new AbortController()
-    const asking = askChat(stage.url, { stream: true }, { signal: leaving.signal })
-    await vendor.begun
-    leaving.abort()
-    await expect(asking).rejects.toThrow()
-    expect(await stage.receipt()).toMatchObject({ unanswered: true })
-    await expectSettledOnce(stage, { outcome: 'cancelled', ...charged })
-    await vendor.aborted
-  })
+  ])(
+    'before the first token charges the prompt that was sent to the vendor, unless the policy says otherwise: %o',
+    async (policy, charged) => {
+      const vendor = heldAfter(0)
+      const stage = await sceneWith(vendor.reply, policy)
+      const disconnect = new AbortController()
+      const pending = askChat(stage.url, { stream: true }, { signal: disconnect.signal })
+      await vendor.started
+      disconnect.abort()
+      await expect(pending).rejects.toThrow()
+      expect(await stage.receipt()).toMatchObject({ unanswered: true })
+      await expectSettledOnce(stage, { outcome: 'cancelled', ...charged })
+      await vendor.aborted
+    },
+  )
 
   test.each([
     [0, { basis: 'none', cost: 0n }],
-    [0.5, { basis: 'sent', cost: (question - 2n) / 2n }],
-    [1, { basis: 'sent', cost: question - 3n }],
-  ])('pays for the part of its question that the provider has sent: %d', async (share, charged) => {
-    const begun = Promise.withResolvers<void>()
+    [0.5, { basis: 'sent', cost: (prompt - 2n) / 2n }],
+    [1, { basis: 'sent', cost: prompt - 3n }],
+  ])('charges the share of the prompt that the provider has sent: %d', async (share, charged) => {
+    const started = Promise.withResolvers<void>()
     const provider = defineProvider({
       name: 'slow',
       reportsSent: true,
       chat: ({ sent, signal }) => {
         if (share > 0) sent?.(share)
-        begun.resolve()
+        started.resolve()
         return new Promise((_, reject) => {
           signal.addEventListener('abort', () => reject(signal.reason as Error))
         })
@@ -150,45 +153,45 @@ describe('a client that leaves a stream', () => {
       models: () => ({ m: { provider, price: { input: '1', output: '0' } } }),
       storage: { ledger: await funded() },
     })
-    const leaving = new AbortController()
-    const answer = inProcess(stage, {}, leaving.signal)
-    await begun.promise
-    leaving.abort()
-    await answer
+    const disconnect = new AbortController()
+    const response = inProcess(stage, {}, disconnect.signal)
+    await started.promise
+    disconnect.abort()
+    await response
     await stage.receipt()
     await expectSettledOnce(stage, { outcome: 'cancelled', ...charged })
   })
 
-  test('before the images come pays for all that it asked for', async () => {
-    const asked = Promise.withResolvers<void>()
-    const stage = await scene(() => asked.resolve(), {
+  test('before the images arrive charges all requested images', async () => {
+    const received = Promise.withResolvers<void>()
+    const stage = await scene(() => received.resolve(), {
       billing: { currency: 'CNY' },
       model: { price: { image: '0.001' } },
       storage: { ledger: await funded() },
     })
-    const leaving = new AbortController()
-    const answer = mount(stage.gateway)(
+    const disconnect = new AbortController()
+    const response = mount(stage.gateway)(
       new Request('http://gateway/v1/images/generations', {
         method: 'POST',
         headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'm', prompt: 'a cat', n: 3 }),
-        signal: leaving.signal,
+        signal: disconnect.signal,
       }),
     )
-    await asked.promise
-    leaving.abort()
-    await answer
+    await received.promise
+    disconnect.abort()
+    await response
     await stage.receipt()
     await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'sent', images: 3, cost: 3_000n })
   })
 
-  test('keeps its place until the provider has ended', async () => {
+  test('keeps its concurrency slot until the provider has finished', async () => {
     const going = Promise.withResolvers<void>()
-    const begun = Promise.withResolvers<void>()
-    const deaf = defineProvider({
-      name: 'deaf',
+    const started = Promise.withResolvers<void>()
+    const provider = defineProvider({
+      name: 'ignores-abort',
       async *chat() {
-        begun.resolve()
+        started.resolve()
         await going.promise
         yield text('late')
         yield finish('stop')
@@ -196,63 +199,66 @@ describe('a client that leaves a stream', () => {
     })
     const stage = await scene(() => undefined, {
       groups: { default: { models: '*', rate: { concurrent: 1 } } },
-      models: () => ({ m: deaf }),
+      models: () => ({ m: provider }),
     })
-    const leaving = new AbortController()
-    const first = inProcess(stage, {}, leaving.signal)
-    await begun.promise
-    leaving.abort()
+    const disconnect = new AbortController()
+    const first = inProcess(stage, {}, disconnect.signal)
+    await started.promise
+    disconnect.abort()
     expect((await first).status).toBe(499)
     expect((await askChat(stage.url)).status).toBe(429)
     going.resolve()
     await expect.poll(async () => (await askChat(stage.url)).status).toBe(200)
   })
 
-  test.each(['moderate', 'compact'] as const)('keeps it whatever the provider is asked for: %s', async (method) => {
-    const going = Promise.withResolvers<undefined>()
-    const begun = Promise.withResolvers<void>()
-    const provider = { name: 'deaf', [method]: () => (begun.resolve(), going.promise as Promise<never>) }
-    const stage = await scene(() => undefined, {
-      groups: { default: { models: '*', rate: { concurrent: 1 } } },
-      models: () => ({ m: provider }),
-    })
-    const path = method === 'compact' ? 'responses/compact' : 'moderations'
-    const ask = (signal: AbortSignal | null = null) =>
-      mount(stage.gateway)(
-        new Request(`http://gateway/v1/${path}`, {
-          method: 'POST',
-          headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
-          body: JSON.stringify({ model: 'm', input: 'Hi' }),
-          signal,
-        }),
-      )
-    const leaving = new AbortController()
-    const first = ask(leaving.signal)
-    await begun.promise
-    leaving.abort()
-    await first
-    expect((await ask()).status).toBe(429)
-    going.resolve(undefined)
-    await expect.poll(async () => (await ask()).status).toBe(400)
-  })
+  test.each(['moderate', 'compact'] as const)(
+    'keeps its concurrency slot for the provider method %s too',
+    async (method) => {
+      const going = Promise.withResolvers<undefined>()
+      const started = Promise.withResolvers<void>()
+      const provider = { name: 'ignores-abort', [method]: () => (started.resolve(), going.promise as Promise<never>) }
+      const stage = await scene(() => undefined, {
+        groups: { default: { models: '*', rate: { concurrent: 1 } } },
+        models: () => ({ m: provider }),
+      })
+      const path = method === 'compact' ? 'responses/compact' : 'moderations'
+      const ask = (signal: AbortSignal | null = null) =>
+        mount(stage.gateway)(
+          new Request(`http://gateway/v1/${path}`, {
+            method: 'POST',
+            headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+            body: JSON.stringify({ model: 'm', input: 'Hi' }),
+            signal,
+          }),
+        )
+      const disconnect = new AbortController()
+      const first = ask(disconnect.signal)
+      await started.promise
+      disconnect.abort()
+      await first
+      expect((await ask()).status).toBe(429)
+      going.resolve(undefined)
+      await expect.poll(async () => (await ask()).status).toBe(400)
+    },
+  )
 
-  test('pays nothing where only counts of the vendor are charged', async () => {
+  test('charges nothing before the vendor reports usage, with charge: reported', async () => {
     const vendor = heldAfter(3)
     const stage = await sceneWith(vendor.reply, { charge: 'reported' })
-    await readAndLeave(stage, 3)
+    await readAndDisconnect(stage, 3)
     await stage.receipt()
     await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'none', cost: 0n })
   })
 
-  test('pays nothing where nothing is charged, counted or not', async () => {
+  test('charges nothing with charge: none, even if the vendor reported usage', async () => {
     const vendor = heldAfter(7)
     const stage = await sceneWith(vendor.reply, { charge: 'none' })
-    await readAndLeave(stage, 5)
+    await readAndDisconnect(stage, 5)
     await stage.receipt()
     await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'none', cost: 0n })
   })
 
-  test('pays for the answer that was begun, where the vendor counts the question first and the answer last', async () => {
+  test('charges the delivered tokens when the vendor reports the prompt first and the completion last', async () => {
     const early = streamEvents
       .slice(0, 4)
       .map((event, index) =>
@@ -264,7 +270,7 @@ describe('a client that leaves a stream', () => {
       response.writeHead(200, { 'content-type': 'text/event-stream' })
       response.write(early.join(''))
     }, {})
-    await readAndLeave(stage, 4)
+    await readAndDisconnect(stage, 4)
     expect(await stage.receipt()).toMatchObject({
       usage: { completion_tokens: 1 },
       delivered: { completion_tokens: 4 },
@@ -273,14 +279,14 @@ describe('a client that leaves a stream', () => {
   })
 })
 
-describe('where answers are drained', () => {
+describe('with vendor: drain', () => {
   test.each([1, 3, 5])(
-    'a stream left after %i words is read to its end, and pays what the vendor counts',
+    'a stream disconnected after %i words is read to its end and charged as reported',
     async (words) => {
       const vendor = heldAfter(words)
       const stage = await sceneWith(vendor.reply, { vendor: 'drain' })
-      await readAndLeaveAtOnce(stage, words)
-      const response = await vendor.begun
+      await readAndCancel(stage, words)
+      const response = await vendor.started
       expect(stage.receipts).toHaveLength(0)
       response.end(streamEvents.slice(words).join(''))
       await stage.receipt()
@@ -288,66 +294,66 @@ describe('where answers are drained', () => {
     },
   )
 
-  test('an answer that is not streamed is waited for too', async () => {
-    const asked = Promise.withResolvers<() => void>()
-    const stage = await sceneWith((request, response) => asked.resolve(() => void whole(request, response)), {
+  test('waits for a non-streaming response too', async () => {
+    const received = Promise.withResolvers<() => void>()
+    const stage = await sceneWith((request, response) => received.resolve(() => void whole(request, response)), {
       vendor: 'drain',
     })
-    const leaving = new AbortController()
-    const asking = inProcess(stage, {}, leaving.signal)
-    const answer = await asked.promise
-    leaving.abort()
-    answer()
-    await asking
+    const disconnect = new AbortController()
+    const pending = inProcess(stage, {}, disconnect.signal)
+    const respond = await received.promise
+    disconnect.abort()
+    respond()
+    await pending
     await stage.receipt()
     await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'reported', cost: 30n })
   })
 
-  test('nobody is read on for longer than the bound', async () => {
+  test('stops reading after drainMs', async () => {
     const vendor = heldAfter(2)
     const stage = await sceneWith(vendor.reply, { vendor: 'drain', drainMs: 30 })
-    await readAndLeaveAtOnce(stage, 2)
+    await readAndCancel(stage, 2)
     await vendor.aborted
     await stage.receipt()
-    await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'delivered', cost: question + 2n })
+    await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'delivered', cost: prompt + 2n })
   })
 
-  test('no more answers are drained at once than the options allow, and the place is free afterwards', async () => {
+  test('drains at most maxDrains responses at the same time, and frees the slot afterwards', async () => {
     const vendors = [heldAfter(1), heldAfter(1), heldAfter(1)]
-    let asked = 0
-    const stage = await scene((request, response) => vendors[asked++]?.reply(request, response), {
+    let calls = 0
+    const stage = await scene((request, response) => vendors[calls++]?.reply(request, response), {
       billing: { currency: 'CNY', onDisconnect: { vendor: 'drain' }, maxDrains: 1 },
       storage: { ledger: await funded() },
     })
-    await readAndLeaveAtOnce(stage, 1)
-    await vendors[0]?.begun
-    await readAndLeaveAtOnce(stage, 1)
+    await readAndCancel(stage, 1)
+    await vendors[0]?.started
+    await readAndCancel(stage, 1)
     await vendors[1]?.aborted
     expect(await stage.receipt()).toMatchObject({ charge: { basis: 'delivered' } })
-    ;(await vendors[0]?.begun)?.end(streamEvents.slice(1).join(''))
+    ;(await vendors[0]?.started)?.end(streamEvents.slice(1).join(''))
     expect(await stage.receipt()).toMatchObject({ charge: { basis: 'reported' } })
-    await readAndLeaveAtOnce(stage, 1)
-    ;(await vendors[2]?.begun)?.end(streamEvents.slice(1).join(''))
+    await readAndCancel(stage, 1)
+    ;(await vendors[2]?.started)?.end(streamEvents.slice(1).join(''))
     expect(await stage.receipt()).toMatchObject({ charge: { basis: 'reported' } })
   })
 
-  test('a vendor that fails when nobody listens any more is charged for what was delivered', async () => {
+  test('charges the delivered tokens when the vendor fails while draining', async () => {
     const vendor = heldAfter(2)
     const stage = await sceneWith(vendor.reply, { vendor: 'drain' })
-    await readAndLeaveAtOnce(stage, 2)
-    ;(await vendor.begun).destroy()
+    await readAndCancel(stage, 2)
+    ;(await vendor.started).destroy()
     await stage.receipt()
-    await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'delivered', cost: question + 2n })
+    await expectSettledOnce(stage, { outcome: 'cancelled', basis: 'delivered', cost: prompt + 2n })
   })
 
-  test('the rule of a model goes before that of the gateway', async () => {
+  test('the policy of a model takes precedence over that of the gateway', async () => {
     const vendor = heldAfter(2)
     const stage = await scene(vendor.reply, {
       billing: { currency: 'CNY', onDisconnect: { vendor: 'drain' } },
       model: { onDisconnect: { vendor: 'abort', charge: 'none' } },
       storage: { ledger: await funded() },
     })
-    await readAndLeaveAtOnce(stage, 2)
+    await readAndCancel(stage, 2)
     await vendor.aborted
     expect(await stage.receipt()).toMatchObject({ charge: { basis: 'none' } })
   })

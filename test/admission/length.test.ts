@@ -1,4 +1,4 @@
-/** `billing.defaults.enforce`: no vendor is told to write more than is held, by whatever name the request asks for it. */
+/** `billing.defaults.enforce`: no vendor is asked for more output than is held, whatever field the request uses for it. */
 import { describe, expect, test } from 'vitest'
 import { memoryLedger, type Ledger } from '../../src/index.ts'
 import { anthropic, gemini, openai, type Provider } from '../../src/providers/index.ts'
@@ -55,7 +55,7 @@ async function stage(provider: string, micros: bigint, enforce: boolean) {
   return { vendor, url }
 }
 
-/** Everything in a vendor's request that says how long the answer may be. */
+/** All values in a vendor request that limit the length of the output. */
 function lengthsIn(value: unknown): unknown[] {
   if (typeof value !== 'object' || value === null) return []
   return Object.entries(value).flatMap(([name, inner]) =>
@@ -64,17 +64,17 @@ function lengthsIn(value: unknown): unknown[] {
 }
 
 describe.each(Object.keys(providers))('%s', (provider) => {
-  test.each(Object.keys(questions))('/%s asks for no more than is held', async (path) => {
+  test.each(Object.keys(questions))('/%s requests at most the output that is held', async (path) => {
     const { vendor, url } = await stage(provider, BigInt(cap), true)
-    const asked = [{}, ...lengths.filter((name) => !own[path]?.includes(name)).flatMap(beyond)]
-    for (const fields of asked) {
+    const cases = [{}, ...lengths.filter((name) => !own[path]?.includes(name)).flatMap(beyond)]
+    for (const fields of cases) {
       const count = vendor.requests.length
       const { status } = await post(url, `/${path}`, { model: 'm', ...questions[path], ...fields })
-      const told = vendor.requests.slice(count).map(({ json }) => lengthsIn(json))
-      // What a chat checks, and a text completion does not, is refused: nobody is asked then.
-      if (status === 400) expect([fields, told]).toEqual([fields, []])
-      else expect([fields, told]).toEqual([fields, told.map((each) => each.map(() => cap))])
-      for (const each of told) expect([fields, each.length]).not.toEqual([fields, 0])
+      const sent = vendor.requests.slice(count).map(({ json }) => lengthsIn(json))
+      // Chat completions validate some fields that text completions accept: then no vendor is called.
+      if (status === 400) expect([fields, sent]).toEqual([fields, []])
+      else expect([fields, sent]).toEqual([fields, sent.map((each) => each.map(() => cap))])
+      for (const each of sent) expect([fields, each.length]).not.toEqual([fields, 0])
     }
   })
 })
@@ -83,7 +83,7 @@ function beyond(name: string): object[] {
   return [1_000_000, '1000000', -1].map((value) => ({ [name]: value }))
 }
 
-test.each(Object.entries(own))('/%s: what the request states is held and asked for as it is', async (path, names) => {
+test.each(Object.entries(own))('/%s: a stated length is held and forwarded unchanged', async (path, names) => {
   const { vendor, url } = await stage('openai that only chats', 50n, true)
   for (const name of names) {
     await post(url, `/${path}`, { model: 'm', ...questions[path], [name]: 50 })
@@ -94,7 +94,7 @@ test.each(Object.entries(own))('/%s: what the request states is held and asked f
   }
 })
 
-test.each(Object.keys(questions))('/%s: where nothing is enforced, any name of the length is held', async (path) => {
+test.each(Object.keys(questions))('/%s: without enforce, a length in any of the known fields is held', async (path) => {
   const { vendor, url } = await stage('openai that only chats', 999_999n, false)
   for (const name of lengths) {
     const body = { model: 'm', ...questions[path], [name]: 1_000_000 }

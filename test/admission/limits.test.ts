@@ -14,23 +14,27 @@ function askWith(url: string, key: string, body: object = {}): Promise<Response>
 }
 
 describe('a limit of requests', () => {
-  test('lets through as many as it says and refuses the next with advice when to come again', async () => {
-    const { url, vendor } = await scene(whole, limited({ requests: '2/min' }))
+  test('admits requests up to the limit and rejects the next with retry-after', async () => {
+    const { url, vendor } = await scene(whole, {
+      ...limited({ requests: '2/min' }),
+      clock: () => 0,
+      storage: { limits: memoryLimitStore({ clock: () => 0 }) },
+    })
     const first = await askChat(url)
     expect(first.status).toBe(200)
     expect(first.headers.get('x-ratelimit-limit-requests')).toBe('2')
     expect(first.headers.get('x-ratelimit-remaining-requests')).toBe('1')
     expect(first.headers.get('x-ratelimit-reset-requests')).toBe('30s')
     expect((await askChat(url)).headers.get('x-ratelimit-remaining-requests')).toBe('0')
-    const refused = await askChat(url)
-    expect(refused.status).toBe(429)
-    expect(await refused.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', type: 'rate_limit_exceeded' } })
-    expect(Number(refused.headers.get('retry-after'))).toBe(30)
-    expect(Number(refused.headers.get('retry-after-ms'))).toBeGreaterThan(29_000)
+    const rejected = await askChat(url)
+    expect(rejected.status).toBe(429)
+    expect(await rejected.json()).toMatchObject({ error: { code: 'rate_limit_exceeded', type: 'rate_limit_exceeded' } })
+    expect(rejected.headers.get('retry-after')).toBe('30')
+    expect(rejected.headers.get('retry-after-ms')).toBe('30000')
     expect(vendor.requests).toHaveLength(2)
   })
 
-  test('admits again when it is refilled', async () => {
+  test('admits the next request once the bucket is refilled', async () => {
     let now = 1_000_000
     const { url } = await scene(whole, {
       ...limited({ requests: '2/min' }),
@@ -46,7 +50,7 @@ describe('a limit of requests', () => {
     expect((await askChat(url)).status).toBe(429)
   })
 
-  test('is known to be used up before the body of the next request is read', async () => {
+  test('rejects an exhausted key before the request body is read', async () => {
     const { url } = await scene(whole, limited({ requests: '1/min' }))
     await askChat(url)
     const { port } = new URL(url)
@@ -54,12 +58,12 @@ describe('a limit of requests', () => {
     socket.write(
       'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer sk-test\r\ncontent-length: 9\r\n\r\n',
     )
-    const [answer] = (await once(socket, 'data')) as [Buffer]
+    const [response] = (await once(socket, 'data')) as [Buffer]
     socket.destroy()
-    expect(answer.toString()).toMatch(/^HTTP\/1\.1 429 /)
+    expect(response.toString()).toMatch(/^HTTP\/1\.1 429 /)
   })
 
-  test('counts requests that are refused for what they ask', async () => {
+  test('counts requests that fail validation', async () => {
     const { url } = await scene(whole, limited({ requests: '3/min' }))
     expect((await askChat(url, { temperature: 9 })).status).toBe(400)
     expect((await askChat(url, { model: 'unknown' })).status).toBe(404)
@@ -67,69 +71,69 @@ describe('a limit of requests', () => {
     expect((await askChat(url)).status).toBe(429)
   })
 
-  test('makes the official client wait and try again', async () => {
+  test('makes the official client wait and retry', async () => {
     const { url, vendor } = await scene(whole, limited({ requests: { limit: 10, periodMs: 1_000, burst: 1 } }))
     const client = new OpenAI({ apiKey: 'sk-test', baseURL: `${url}/v1` })
-    const ask = async () => client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] })
-    await ask()
-    expect((await ask()).choices[0]?.message.content).toBe('Hi')
+    const send = async () => client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] })
+    await send()
+    expect((await send()).choices[0]?.message.content).toBe('Hi')
     expect(vendor.requests).toHaveLength(2)
   })
 
-  test('that opens again in more than a minute tells clients not to try', async () => {
+  test('with more than a minute to wait tells clients not to retry', async () => {
     const { url } = await scene(whole, limited({ requests: '1/h' }))
     await askChat(url)
-    const refused = await askChat(url)
-    expect(refused.headers.get('x-should-retry')).toBe('false')
-    expect(refused.headers.get('retry-after')).toBe('60')
+    const rejected = await askChat(url)
+    expect(rejected.headers.get('x-should-retry')).toBe('false')
+    expect(rejected.headers.get('retry-after')).toBe('60')
   })
 })
 
-describe('a limit counts', () => {
+describe('the scope of a limit', () => {
   const keys = {
     'sk-test': { account: 'one' },
     'sk-two': { account: 'one' },
     'sk-three': { account: 'two', group: 'default' },
   }
 
-  test('for each account of a group, whatever key it uses', async () => {
+  test('is each account of a group by default, across its keys', async () => {
     const { url } = await scene(whole, { keys, ...limited({ requests: '1/min' }) })
     expect((await askWith(url, 'sk-test')).status).toBe(200)
     expect((await askWith(url, 'sk-two')).status).toBe(429)
     expect((await askWith(url, 'sk-three')).status).toBe(200)
   })
 
-  test('for each key, where it says so', async () => {
+  test('is each key with per: key', async () => {
     const { url } = await scene(whole, { keys, ...limited({ requests: '1/min', per: 'key' }) })
     expect((await askWith(url, 'sk-test')).status).toBe(200)
     expect((await askWith(url, 'sk-two')).status).toBe(200)
     expect((await askWith(url, 'sk-two')).status).toBe(429)
   })
 
-  test('for all of a group together, where it says so', async () => {
+  test('is the whole group with per: all', async () => {
     const { url } = await scene(whole, { keys, ...limited({ requests: '1/min', per: 'all' }) })
     expect((await askWith(url, 'sk-test')).status).toBe(200)
     expect((await askWith(url, 'sk-three')).status).toBe(429)
   })
 
-  test('for all callers of a model together', async () => {
+  test('is all callers of a model for the limit of a model', async () => {
     const { url } = await scene(whole, { keys, model: { rate: { requests: '1/min' } } })
     expect((await askWith(url, 'sk-test')).status).toBe(200)
     expect((await askWith(url, 'sk-three')).status).toBe(429)
   })
 
-  test('for a key of its own beside that of its group', async () => {
+  test('is one key for the limit of a key, in addition to that of its group', async () => {
     const { url } = await scene(whole, {
       keys: { ...keys, 'sk-two': { account: 'one', rate: { requests: '1/min' } } },
       ...limited({ requests: '9/min' }),
     })
-    const answer = await askWith(url, 'sk-two')
-    expect(answer.headers.get('x-ratelimit-limit-requests')).toBe('1')
+    const response = await askWith(url, 'sk-two')
+    expect(response.headers.get('x-ratelimit-limit-requests')).toBe('1')
     expect((await askWith(url, 'sk-two')).status).toBe(429)
     expect((await askWith(url, 'sk-test')).status).toBe(200)
   })
 
-  test('all or nothing: what one limit refuses is not drawn from the others', async () => {
+  test('a request rejected by one limit consumes nothing from the others', async () => {
     const { url } = await scene(whole, {
       keys: { 'sk-test': { account: 'one', rate: { requests: '3/min' } } },
       models: (provider) => ({ m: { provider, rate: { requests: '1/h' } }, other: { provider } }),
@@ -143,8 +147,8 @@ describe('a limit counts', () => {
   })
 })
 
-describe('a limit of concurrent calls', () => {
-  test('refuses the call too many, and admits it when one has ended', async () => {
+describe('a limit of concurrent requests', () => {
+  test('rejects a request over the limit and admits it once another has ended', async () => {
     const open: (() => void)[] = []
     const { url, receipt } = await scene(
       (_, response) => {
@@ -155,9 +159,9 @@ describe('a limit of concurrent calls', () => {
       limited({ concurrent: 2 }),
     )
     const streams = await Promise.all([askChat(url, { stream: true }), askChat(url, { stream: true })])
-    const refused = await askChat(url, { stream: true })
-    expect(refused.status).toBe(429)
-    expect(refused.headers.get('retry-after')).toBe('1')
+    const rejected = await askChat(url, { stream: true })
+    expect(rejected.status).toBe(429)
+    expect(rejected.headers.get('retry-after')).toBe('1')
     open[0]?.()
     await receipt()
     expect((await askChat(url, { stream: true })).status).toBe(200)
@@ -165,12 +169,12 @@ describe('a limit of concurrent calls', () => {
     await Promise.all(streams.map(async (stream) => stream.text()))
   })
 
-  test('never refuses a client that asks one thing after the other, however slow the store is', async () => {
+  test('never rejects sequential requests of one client, however slow the store is', async () => {
     const { url } = await scene(whole, { ...limited({ concurrent: 1 }), storage: { limits: slow(memoryLimitStore()) } })
-    for (let asked = 0; asked < 5; asked++) expect((await askChat(url)).status).toBe(200)
+    for (let request = 0; request < 5; request++) expect((await askChat(url)).status).toBe(200)
   })
 
-  test('of a model, held over several keys, is kept by the store', async () => {
+  test('of a model applies across keys', async () => {
     const end = Promise.withResolvers<void>()
     const begun = Promise.withResolvers<void>()
     const { url } = await scene(
@@ -193,15 +197,15 @@ describe('a limit of concurrent calls', () => {
 describe('a limit of tokens', () => {
   test.each([
     ['4,096 tokens', {}, {}, 4_096],
-    ['what the model can write if that is less', { maxOutputTokens: 500 }, {}, 500],
-    ['what the options say', {}, { limits: { outputTokens: 700 } }, 700],
-  ])('counts a response of unstated length as %s until it has ended', async (_, model, options, expected) => {
+    ['the maximum output of the model if that is less', { maxOutputTokens: 500 }, {}, 500],
+    ['limits.outputTokens if set', {}, { limits: { outputTokens: 700 } }, 700],
+  ])('reserves %s for a response of unstated length until it ends', async (_, model, options, expected) => {
     const { url } = await scene(whole, { model, ...options, ...limited({ tokens: '100000/min' }) })
     const left = Number((await askChat(url)).headers.get('x-ratelimit-remaining-tokens'))
     expect(Math.abs(100_000 - expected - left)).toBeLessThan(100)
   })
 
-  test('is drawn by estimate and corrected by what the vendor counts', async () => {
+  test('consumes an estimate, corrected by the usage that the vendor reports', async () => {
     const { url } = await scene(whole, limited({ tokens: '2000/min' }))
     const first = await askChat(url, { max_tokens: 1_000 })
     const left = Number(first.headers.get('x-ratelimit-remaining-tokens'))
@@ -213,29 +217,29 @@ describe('a limit of tokens', () => {
     expect(second.status).toBe(200)
   })
 
-  test('is overdrawn by an answer longer than expected, and refuses until that is made good', async () => {
+  test('is overdrawn by a response longer than estimated, and rejects requests until it is refilled', async () => {
     const { url } = await scene(whole, {
       ...limited({ tokens: '25/min' }),
       limits: { outputTokens: 1 },
     })
     expect((await askChat(url)).status).toBe(200)
-    const refused = await askChat(url)
-    expect(refused.status).toBe(429)
-    expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('tokens') } })
+    const rejected = await askChat(url)
+    expect(rejected.status).toBe(429)
+    expect(await rejected.json()).toMatchObject({ error: { message: expect.stringContaining('tokens') } })
   })
 
-  test('that a request can never meet is told as such', async () => {
+  test('tells clients not to retry a request larger than the limit', async () => {
     const { url, vendor } = await scene(whole, limited({ tokens: '500/min' }))
-    const refused = await askChat(url, { max_tokens: 600 })
-    expect(refused.status).toBe(429)
-    expect(refused.headers.get('x-should-retry')).toBe('false')
-    expect(await refused.json()).toMatchObject({ error: { message: expect.stringContaining('Shorten it') } })
+    const rejected = await askChat(url, { max_tokens: 600 })
+    expect(rejected.status).toBe(429)
+    expect(rejected.headers.get('x-should-retry')).toBe('false')
+    expect(await rejected.json()).toMatchObject({ error: { message: expect.stringContaining('Shorten it') } })
     expect(vendor.requests).toHaveLength(0)
-    // An answer of unstated length is expected to fit.
+    // A response of unstated length is assumed to fit.
     expect((await askChat(url)).status).toBe(200)
   })
 
-  test('is given back in full by a call that failed', async () => {
+  test('is refunded in full when the request fails', async () => {
     let failing = true
     const { url } = await scene(
       (request, response) => {
@@ -252,20 +256,20 @@ describe('a limit of tokens', () => {
 
 describe('while the limit store is down', () => {
   const down: LimitStore = {
-    take: () => Promise.reject(new Error('connection refused')),
-    give: () => Promise.reject(new Error('connection refused')),
-    renew: () => Promise.reject(new Error('connection refused')),
+    take: () => Promise.reject(new Error('connection rejected')),
+    give: () => Promise.reject(new Error('connection rejected')),
+    renew: () => Promise.reject(new Error('connection rejected')),
   }
 
-  test('calls are refused with 503 and advice to try again', async () => {
+  test('rejects requests with 503 and retry-after', async () => {
     const { url, vendor } = await scene(whole, { ...limited({ requests: '2/min' }), storage: { limits: down } })
-    const refused = await askChat(url)
-    expect(refused.status).toBe(503)
-    expect(refused.headers.get('retry-after')).toBe('1')
+    const rejected = await askChat(url)
+    expect(rejected.status).toBe(503)
+    expect(rejected.headers.get('retry-after')).toBe('1')
     expect(vendor.requests).toHaveLength(0)
   })
 
-  test('each process keeps the limits by itself, where the options say so', async () => {
+  test('enforces the limits per process with whenDown: local', async () => {
     const { url } = await scene(whole, {
       ...limited({ requests: '2/min', concurrent: 1 }),
       limits: { whenDown: 'local' },
@@ -277,11 +281,11 @@ describe('while the limit store is down', () => {
   })
 })
 
-describe('a limit that makes no sense', () => {
+describe('an invalid limit', () => {
   const provider: Provider = { name: 'x' }
   const create = (rate: object) => () => createGateway({ models: { m: provider }, ...limited(rate) })
 
-  test('is refused by the name of the option', () => {
+  test('is rejected with an error that names the option', () => {
     expect(create({ requests: '60' })).toThrow(/groups\.default\.rate\.requests: must be like '60\/min'/)
     expect(create({ concurrent: 0 })).toThrow(/groups\.default\.rate\.concurrent/)
     expect(create({ request: '60/min' })).toThrow(/groups\.default\.rate/)
@@ -296,7 +300,7 @@ async function later<T>(act: () => T | Promise<T>): Promise<T> {
   return act()
 }
 
-/** Answers a little later. */
+/** Delays every call of the store. */
 function slow(store: LimitStore): LimitStore {
   return {
     take: (claim) => later(() => store.take(claim)),

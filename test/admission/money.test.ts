@@ -10,7 +10,7 @@ import { scene, streamEvents, whole } from './scene.ts'
 
 const billed = { billing: { currency: 'CNY' } }
 
-/** A ledger that holds what a test gave to one account. */
+/** A ledger with one credited account. */
 async function funded(micros: bigint, account = 'acme'): Promise<Ledger> {
   const ledger = memoryLedger()
   if (micros > 0n) await ledger.credit({ account, amount: micros, reference: 'start' })
@@ -22,8 +22,8 @@ async function balance(ledger: Ledger, account = 'acme'): Promise<bigint | undef
   return found && found.balance + found.held
 }
 
-describe('a call that is paid', () => {
-  test('costs what the vendor counted, at the price of the model', async () => {
+describe('a billed request', () => {
+  test('costs the usage reported by the vendor at the price of the model', async () => {
     const { url, ledger, receipt, usage } = await scene(whole, {
       ...billed,
       storage: { ledger: await funded(1_000_000n) },
@@ -45,7 +45,7 @@ describe('a call that is paid', () => {
     expect((await receipt()).charge?.cost).toBe('0.000045')
   })
 
-  test('costs what the deployment that answered costs, where a route has no price of its own', async () => {
+  test('costs the price of the deployment that answered if the route has no price', async () => {
     const down = openai({ name: 'down', baseURL: 'http://127.0.0.1:9' })
     const { url, receipt } = await scene(whole, {
       ...billed,
@@ -56,12 +56,12 @@ describe('a call that is paid', () => {
       }),
       storage: { ledger: await funded(1_000_000n) },
     })
-    // The dearest of both was held: the balance must carry it.
+    // The higher price of the two is held: the balance must cover it.
     expect((await askChat(url)).status).toBe(200)
     expect((await receipt()).charge?.cost).toBe('0.25')
   })
 
-  test('is paid by the account of its key, for all keys of the account', async () => {
+  test('is charged to the account of the key, for all keys of that account', async () => {
     const ledger = await funded(1_000_000n)
     const { url, receipt } = await scene(whole, {
       ...billed,
@@ -75,7 +75,7 @@ describe('a call that is paid', () => {
     expect(await balance(ledger)).toBe(1_000_000n - 60n)
   })
 
-  test('that comes to more than was held is charged in full, and the overage is told', async () => {
+  test('that costs more than was held is charged in full, and the overage is reported', async () => {
     const ledger = await funded(1_000n)
     const { url, receipt, usage } = await scene(whole, {
       billing: { currency: 'CNY', defaults: { outputTokens: 0 } },
@@ -89,7 +89,7 @@ describe('a call that is paid', () => {
     expect((await askChat(url)).status).toBe(429)
   })
 
-  test('of unstated length is held to what was held for it where the options say so', async () => {
+  test('of unstated length is limited to the output that was held, with defaults.enforce', async () => {
     const { url, vendor } = await scene(whole, {
       billing: { currency: 'CNY', defaults: { outputTokens: 300, enforce: true } },
       storage: { ledger: await funded(1_000_000n) },
@@ -104,7 +104,7 @@ describe('a call that is paid', () => {
     expect(vendor.requests.at(-1)).toMatchObject({ json: { max_tokens: 300 } })
   })
 
-  test('of an unlimited account needs no balance, and is written down all the same', async () => {
+  test('of an unlimited account needs no balance and is still recorded', async () => {
     const ledger = await funded(0n)
     await ledger.open({ id: 'acme', unlimited: true })
     const { url, receipt } = await scene(whole, { ...billed, storage: { ledger } })
@@ -113,7 +113,7 @@ describe('a call that is paid', () => {
     expect(await balance(ledger)).toBe(-30n)
   })
 
-  test('of a free model asks nothing of the ledger', async () => {
+  test('of a free model needs no balance', async () => {
     const free = await scene(whole, {
       billing: { currency: 'CNY', unpriced: 'free' },
       models: (provider) => ({ m: provider }),
@@ -124,7 +124,7 @@ describe('a call that is paid', () => {
   })
 })
 
-describe('counts that no call can have used', () => {
+describe('implausible usage', () => {
   const counting = (counts: object): VendorReply => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }]
     const head = { id: 'chatcmpl-1', object: 'chat.completion', created: 1, model: 'm' }
@@ -138,7 +138,7 @@ describe('counts that no call can have used', () => {
     [{ prompt_tokens: 10, completion_tokens: 9e15 }, {}, 8 * 100 + 1_024 + 10],
     [{ prompt_tokens: 9e15, completion_tokens: 10 }, {}, 8 * 2_000 + 10],
     [{ prompt_tokens: 9e15, completion_tokens: 9e15 }, { max_tokens: 50 }, 8 * 2_000 + 8 * 50 + 1_024],
-  ])('%o are cut, and receipt and failure channel say so', async (counts, body, cost) => {
+  ])('%o is capped, and reported on the receipt and the failure channel', async (counts, body, cost) => {
     const failures: unknown[] = []
     const watch = (failure: unknown) => failures.push(failure)
     subscribe('modelhatch:failure', watch)
@@ -156,47 +156,47 @@ describe('counts that no call can have used', () => {
     expect(failures).toContainEqual({ id, error: expect.objectContaining({ message: expect.stringContaining('9') }) })
   })
 
-  test('are charged as they are up to there', async () => {
+  test('is charged as reported below the cap', async () => {
     const ledger = await funded(10_000_000n)
     const counts = { prompt_tokens: 120_000, completion_tokens: 90_000, total_tokens: 210_000 }
     const { url, receipt } = await scene(counting(counts), { ...billed, storage: { ledger } })
     await askChat(url)
-    const told = await receipt()
-    expect(told.implausible).toBeUndefined()
-    expect(told.charge?.cost).toBe('0.21')
+    const { implausible, charge } = await receipt()
+    expect(implausible).toBeUndefined()
+    expect(charge?.cost).toBe('0.21')
   })
 })
 
-describe('without money', () => {
-  test('the call is refused with insufficient_quota, and no vendor is called', async () => {
+describe('without balance', () => {
+  test('rejects the request with insufficient_quota and calls no vendor', async () => {
     const { url, vendor } = await scene(whole, { ...billed, storage: { ledger: await funded(0n) } })
-    const answer = await askChat(url)
-    expect(answer.status).toBe(429)
-    expect(answer.headers.get('x-should-retry')).toBe('false')
-    expect(answer.headers.get('retry-after')).toBeNull()
-    expect(await answer.json()).toMatchObject({ error: { code: 'insufficient_quota', type: 'insufficient_quota' } })
+    const response = await askChat(url)
+    expect(response.status).toBe(429)
+    expect(response.headers.get('x-should-retry')).toBe('false')
+    expect(response.headers.get('retry-after')).toBeNull()
+    expect(await response.json()).toMatchObject({ error: { code: 'insufficient_quota', type: 'insufficient_quota' } })
     expect(vendor.requests).toHaveLength(0)
   })
 
-  test('the official client does not try again', async () => {
+  test('the official client does not retry', async () => {
     const { url, receipts } = await scene(whole, { ...billed, storage: { ledger: await funded(0n) } })
-    let asked = 0
+    let requests = 0
     const client = new OpenAI({
       apiKey: 'sk-test',
       baseURL: `${url}/v1`,
       fetch: async (...request) => {
-        asked++
+        requests++
         return fetch(...request)
       },
     })
     const asking = client.chat.completions.create({ model: 'm', messages: [{ role: 'user', content: 'Hi' }] })
     await expect(asking).rejects.toMatchObject({ status: 429, code: 'insufficient_quota' })
-    expect(asked).toBe(1)
+    expect(requests).toBe(1)
     expect(receipts).toHaveLength(0)
   })
 
-  test('a request that states its length is let through if it can be paid, and refused if it cannot', async () => {
-    // About 100 bytes of question at most, and the answer.
+  test('a request with a stated length is admitted only if the balance covers it', async () => {
+    // The prompt is at most about 100 bytes; the rest is output.
     const { url, ledger, receipt } = await scene(whole, { ...billed, storage: { ledger: await funded(1_000n) } })
     expect((await askChat(url, { max_tokens: 2_000 })).status).toBe(429)
     expect((await askChat(url, { max_tokens: 500 })).status).toBe(200)
@@ -205,34 +205,34 @@ describe('without money', () => {
   })
 })
 
-describe('what is held', () => {
-  const refused = async (body: object) => {
+describe('the hold', () => {
+  const rejected = async (body: object) => {
     const { url, vendor } = await scene(whole, { ...billed, storage: { ledger: await funded(1_000n) } })
     const { status } = await post(url, '/completions', { model: 'm', prompt: 'Hi', ...body })
     return status === 429 && vendor.requests.length === 0
   }
 
-  test('is enough for each of several prompts', async () => {
-    expect(await refused({ prompt: ['One', 'two', 'three'], max_tokens: 300 })).toBe(false)
-    expect(await refused({ prompt: ['One', 'two', 'three', 'four'], max_tokens: 300 })).toBe(true)
-    expect(await refused({ prompt: [[1], [2], [3], [4]], max_tokens: 300 })).toBe(true)
-    expect(await refused({ prompt: [1, 2, 3, 4], max_tokens: 300 })).toBe(false)
-    expect(await refused({ prompt: ['One', 'two'], n: 2, max_tokens: 300 })).toBe(true)
+  test('covers each of several prompts', async () => {
+    expect(await rejected({ prompt: ['One', 'two', 'three'], max_tokens: 300 })).toBe(false)
+    expect(await rejected({ prompt: ['One', 'two', 'three', 'four'], max_tokens: 300 })).toBe(true)
+    expect(await rejected({ prompt: [[1], [2], [3], [4]], max_tokens: 300 })).toBe(true)
+    expect(await rejected({ prompt: [1, 2, 3, 4], max_tokens: 300 })).toBe(false)
+    expect(await rejected({ prompt: ['One', 'two'], n: 2, max_tokens: 300 })).toBe(true)
   })
 
-  test('is enough for the largest of several limits, for vendors differ in which they go by', async () => {
-    expect(await refused({ max_tokens: 900, max_completion_tokens: 1 })).toBe(false)
-    expect(await refused({ max_tokens: 1_000, max_completion_tokens: 1 })).toBe(true)
-    expect(await refused({ max_tokens: 1, max_completion_tokens: 1_000 })).toBe(true)
+  test('covers the largest of several length fields, because vendors differ in which one they use', async () => {
+    expect(await rejected({ max_tokens: 900, max_completion_tokens: 1 })).toBe(false)
+    expect(await rejected({ max_tokens: 1_000, max_completion_tokens: 1 })).toBe(true)
+    expect(await rejected({ max_tokens: 1, max_completion_tokens: 1_000 })).toBe(true)
   })
 
-  test('is not made small by a limit that means nothing to a chat', async () => {
-    expect(await refused({ max_output_tokens: 1 })).toBe(true)
+  test('is not reduced by a length field that chat does not have', async () => {
+    expect(await rejected({ max_output_tokens: 1 })).toBe(true)
   })
 })
 
-describe('a call that fails', () => {
-  test('costs nothing, and what was held is given back', async () => {
+describe('a failed request', () => {
+  test('costs nothing, and its hold is released', async () => {
     const { url, ledger, receipt, usage } = await scene((_, response) => void response.writeHead(500).end(), {
       ...billed,
       storage: { ledger: await funded(9_000n) },
@@ -243,7 +243,7 @@ describe('a call that fails', () => {
     expect((await usage.list({})).items).toMatchObject([{ outcome: 'failed', cost: 0n, basis: 'none' }])
   })
 
-  test('before it has a model holds nothing', async () => {
+  test('rejected before its model is resolved holds nothing', async () => {
     const { url, ledger } = await scene(whole, { ...billed, storage: { ledger: await funded(9_000n) } })
     expect((await askChat(url, { model: 'unknown' })).status).toBe(404)
     expect((await askChat(url, { temperature: 9 })).status).toBe(400)
@@ -251,7 +251,7 @@ describe('a call that fails', () => {
   })
 })
 
-describe('a stream that the vendor cuts', () => {
+describe('a stream cut off by the vendor', () => {
   const outcomes = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((count) => {
     const whole = count === streamEvents.length
     const record = {
@@ -262,7 +262,7 @@ describe('a stream that the vendor cuts', () => {
     return [count, record] as const
   })
 
-  test.each(outcomes)('after %i events is settled once: %o', async (count, record) => {
+  test.each(outcomes)('after %i events settles once: %o', async (count, record) => {
     const { url, ledger, receipts, usage } = await scene(
       (_, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -270,7 +270,7 @@ describe('a stream that the vendor cuts', () => {
       },
       { ...billed, storage: { ledger: await funded(9_000n) } },
     )
-    await askChat(url, { stream: true }).then((answer) => answer.text())
+    await askChat(url, { stream: true }).then((response) => response.text())
     const { items } = await usage.list({})
     expect(items).toMatchObject([record])
     expect(receipts).toHaveLength(1)
@@ -282,7 +282,7 @@ describe('a stream that the vendor cuts', () => {
 describe('a model without a price', () => {
   const provider = openai({ apiKey: 'x' })
 
-  test('is refused when the gateway is created with billing', () => {
+  test('is rejected at creation when billing is on', () => {
     expect(() => createGateway({ models: { m: provider }, billing: { currency: 'CNY' } })).toThrow(
       /models\["m"\] has no price/,
     )
@@ -294,7 +294,7 @@ describe('a model without a price', () => {
     ).toThrow(/models\["a"\] has no price/)
   })
 
-  test('is served for free if the options say so, and always where nobody pays', () => {
+  test('is served with unpriced: free, and always without billing', () => {
     expect(() =>
       createGateway({ models: { m: provider }, billing: { currency: 'CNY', unpriced: 'free' } }),
     ).not.toThrow()
@@ -304,7 +304,7 @@ describe('a model without a price', () => {
     ).not.toThrow()
   })
 
-  test('of a registry of one’s own is refused when it is called', async () => {
+  test('of a custom registry is rejected when it is requested', async () => {
     const { url, vendor } = await scene(whole, {
       ...billed,
       models: () => ({
@@ -317,14 +317,14 @@ describe('a model without a price', () => {
     expect(vendor.requests).toHaveLength(0)
   })
 
-  test('and a price that makes no sense are told by name', () => {
+  test('of an invalid amount is rejected by the name of the option', () => {
     expect(() =>
       createGateway({ models: { m: { provider, price: { input: '-1' } } }, billing: { currency: 'CNY' } }),
     ).toThrow('models["m"].price.input: a price cannot be negative')
   })
 })
 
-test("a registry of one's own gives prices as plain texts, of models as of deployments", async () => {
+test('a custom registry may give prices as strings, on models and on deployments', async () => {
   const charges: (string | undefined)[] = []
   for (const priced of ['model', 'deployment'] as const) {
     const price = { input: '1', output: '1' }
@@ -349,7 +349,7 @@ test("a registry of one's own gives prices as plain texts, of models as of deplo
   expect(charges).toEqual(['0.00003', '0.00003'])
 })
 
-test('a change of the date in the middle of a call does not change how long it took', async () => {
+test('a change of the system clock during a request does not change its duration', async () => {
   const date = vi.spyOn(Date, 'now')
   onTestFinished(() => date.mockRestore())
   const { url, receipt } = await scene((request, response) => {

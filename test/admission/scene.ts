@@ -1,4 +1,4 @@
-/** One gateway, one vendor, and stores that can be looked into. */
+/** One gateway, one vendor, and stores that tests can inspect. */
 import { openai, type Provider } from '../../src/providers/index.ts'
 import type { GatewayOptions, Ledger, LimitStore, ModelOptions, UsageStore } from '../../src/index.ts'
 import { memoryLedger, memoryLimitStore, memoryUsageStore } from '../../src/index.ts'
@@ -12,7 +12,7 @@ export interface Scene extends Hosted {
   readonly usage: UsageStore
 }
 
-/** 10 tokens of question, 20 of answer. */
+/** 10 prompt tokens, 20 completion tokens. */
 export const usage = { prompt_tokens: 10, completion_tokens: 20, total_tokens: 30 }
 
 export const whole: VendorReply = (_, response) => {
@@ -29,7 +29,7 @@ const completion = {
   usage,
 }
 
-/** Five words, an end, the usage, and `[DONE]`. */
+/** Five words, the finish reason, the usage, and `[DONE]`. */
 export const streamEvents: readonly string[] = [
   ...['one', 'two', 'three', 'four', 'five'].map((content) => chunk([{ index: 0, delta: { content } }])),
   chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]),
@@ -42,13 +42,13 @@ function chunk(choices: object[], rest: object = {}): string {
   return `data: ${JSON.stringify({ ...head, choices, ...rest })}\n\n`
 }
 
-/** What a scene may say of the model `m`, or which models there are instead. */
+/** `model` changes options of the model `m`; `models` replaces it. */
 export interface SceneOptions extends Partial<Omit<GatewayOptions, 'models'>> {
   readonly model?: Partial<ModelOptions>
   readonly models?: (provider: Provider) => GatewayOptions['models']
 }
 
-/** The model `m` at a micro-unit a token, paid by the account `acme` of the key `sk-test`. */
+/** The model `m` costs one micro-unit a token; the key `sk-test` belongs to the account `acme`. */
 export async function scene(reply: VendorReply, options: SceneOptions = {}): Promise<Scene> {
   const { model, models, storage, ...rest } = options
   const vendor = await vendorFor(reply)

@@ -19,34 +19,34 @@ async function funded(): Promise<Ledger> {
   return ledger
 }
 
-/** A bundle whose every round trip is written down. */
-async function bundle(): Promise<{ storage: StorageBundle; trips: string[]; endings: CallEnd[] }> {
-  const trips: string[] = []
+/** A bundle that records every call. */
+async function bundle(): Promise<{ storage: StorageBundle; calls: string[]; endings: CallEnd[] }> {
+  const calls: string[] = []
   const endings: CallEnd[] = []
-  const ledger = spied(await funded(), 'ledger', trips)
-  const limits = spied(memoryLimitStore(), 'limits', trips)
+  const ledger = spied(await funded(), 'ledger', calls)
+  const limits = spied(memoryLimitStore(), 'limits', calls)
   const joint = {
     limits,
     ledger,
     async admit(...[claim, hold]: Parameters<NonNullable<StorageBundle['joint']>['admit']>) {
-      trips.push('joint.admit')
+      calls.push('joint.admit')
       return { limits: { admitted: true, left: claim.rates.map(() => 1), free: [] }, hold: await ledger.hold(hold) }
     },
     finish(batch: readonly CallEnd[]) {
-      trips.push('joint.finish')
+      calls.push('joint.finish')
       endings.push(...batch)
     },
   }
-  return { storage: { limits, ledger, joint }, trips, endings }
+  return { storage: { limits, ledger, joint }, calls, endings }
 }
 
-function spied<T extends object>(store: T, name: string, trips: string[]): T {
+function spied<T extends object>(store: T, name: string, calls: string[]): T {
   return new Proxy(store, {
     get(target, property) {
       const value: unknown = Reflect.get(target, property)
       if (typeof value !== 'function') return value
       return (...input: unknown[]): unknown => {
-        trips.push(`${name}.${String(property)}`)
+        calls.push(`${name}.${String(property)}`)
         return Reflect.apply(value, target, input)
       }
     },
@@ -58,49 +58,49 @@ const options = {
   groups: { default: { models: '*' as const, rate: { requests: '9/min', concurrent: 3 } } },
 } as const
 
-describe('before the vendor is called,', () => {
-  test('a bundle that keeps limits and money together is asked once', async () => {
-    const { storage, trips, endings } = await bundle()
+describe('before the vendor is called', () => {
+  test('a joint store of limits and money is called once', async () => {
+    const { storage, calls, endings } = await bundle()
     const before: string[] = []
     const { url, receipt } = await scene(
       (request, response) => {
-        before.push(...trips)
+        before.push(...calls)
         void whole(request, response)
       },
       { ...options, storage },
     )
     expect((await askChat(url)).status).toBe(200)
     await receipt()
-    expect(before.filter((trip) => trip.startsWith('joint'))).toEqual(['joint.admit'])
-    expect(trips.filter((trip) => trip.startsWith('joint'))).toEqual(['joint.admit', 'joint.finish'])
+    expect(before.filter((call) => call.startsWith('joint'))).toEqual(['joint.admit'])
+    expect(calls.filter((call) => call.startsWith('joint'))).toEqual(['joint.admit', 'joint.finish'])
     expect(endings).toMatchObject([{ returned: { corrections: [] }, end: { account: 'acme', amount: 30n } }])
-    expect(trips).not.toContain('limits.take')
+    expect(calls).not.toContain('limits.take')
   })
 
-  test('two stores of which one was replaced are asked one after the other, and never the bundle as a whole', async () => {
-    const { storage, trips } = await bundle()
+  test('the joint store is not used if one of its stores was replaced', async () => {
+    const { storage, calls } = await bundle()
     const { url, receipt } = await scene(whole, { ...options, storage: { ...storage, limits: memoryLimitStore() } })
     expect((await askChat(url)).status).toBe(200)
     await receipt()
-    expect(trips.filter((trip) => trip.startsWith('joint'))).toEqual([])
-    expect(trips).toEqual(['ledger.hold', 'ledger.settle'])
+    expect(calls.filter((call) => call.startsWith('joint'))).toEqual([])
+    expect(calls).toEqual(['ledger.hold', 'ledger.settle'])
   })
 
-  test('what was drawn of the limits is given back when there is no money', async () => {
+  test('the consumed limits are refunded when the balance is insufficient', async () => {
     const { url } = await scene(whole, {
       billing: { currency: 'CNY' },
       groups: { default: { models: '*', rate: { tokens: '5000/min', concurrent: 1 } } },
       storage: { ledger: memoryLedger() },
     })
-    for (let asked = 0; asked < 3; asked++) {
-      const refused = await askChat(url, { max_tokens: 4_000 })
-      expect(await refused.json()).toMatchObject({ error: { code: 'insufficient_quota' } })
+    for (let attempt = 0; attempt < 3; attempt++) {
+      const rejected = await askChat(url, { max_tokens: 4_000 })
+      expect(await rejected.json()).toMatchObject({ error: { code: 'insufficient_quota' } })
     }
   })
 })
 
-describe('after the answer,', () => {
-  test('nobody waits for the ledger or the usage store', async () => {
+describe('after the response', () => {
+  test('no client waits for the ledger or the usage store', async () => {
     const end = Promise.withResolvers<void>()
     const { url, receipt, gateway } = await scene(whole, {
       ...options,
@@ -118,14 +118,14 @@ describe('after the answer,', () => {
     await gateway.close()
   })
 
-  test('a settlement that fails is repeated until it is taken, once', async () => {
+  test('a failed settlement is retried until it succeeds, and charges once', async () => {
     const ledger = await funded()
     let failures = 3
     const settled = Promise.withResolvers<void>()
     const flaky: Ledger = {
       ...bound(ledger),
       async settle(settlement) {
-        // Twice it fails before it is written down, once after.
+        // Fails twice before the settlement is stored, once after.
         if (failures-- > 1) throw new Error('connection lost')
         const verdict = await ledger.settle(settlement)
         if (failures === 0) throw new Error('connection lost on the way back')
@@ -139,7 +139,7 @@ describe('after the answer,', () => {
     expect(await ledger.account('acme')).toMatchObject({ balance: 8_970n, held: 0n })
   })
 
-  test('close() waits for what is still untold', async () => {
+  test('close() waits for pending settlements and usage records', async () => {
     const ledger = await funded()
     const usage = memoryUsageStore()
     const open = Promise.withResolvers<void>()
@@ -170,7 +170,7 @@ describe('after the answer,', () => {
     expect((await usage.list({})).items).toHaveLength(1)
   })
 
-  test('a usage store that is down costs records beyond the queue, which are counted and told', async () => {
+  test('a usage store that is down loses only the records over the queue size, and each loss is published', async () => {
     const failures: Failure[] = []
     const listen = (failure: unknown) => failures.push(failure as Failure)
     channel('modelhatch:failure').subscribe(listen)
@@ -185,7 +185,7 @@ describe('after the answer,', () => {
       },
     }
     const { url, receipt } = await scene(whole, { usage: { queue: 2 }, storage: { usage: down } })
-    for (let asked = 0; asked < 4; asked++) {
+    for (let request = 0; request < 4; request++) {
       expect((await askChat(url)).status).toBe(200)
       await receipt()
     }
@@ -193,7 +193,7 @@ describe('after the answer,', () => {
     isDown = false
   })
 
-  test('a usage store that is down refuses further calls, where no record may be lost', async () => {
+  test('a usage store that is down rejects requests with whenFull: refuse', async () => {
     const usage = memoryUsageStore()
     let isDown = true
     const taken = Promise.withResolvers<void>()
@@ -216,18 +216,18 @@ describe('after the answer,', () => {
 })
 
 describe('a ledger that is down', () => {
-  test('lets nobody in, and says when to try again', async () => {
+  test('rejects all requests with retry-after', async () => {
     const { url, vendor } = await scene(whole, {
       billing: { currency: 'CNY' },
       storage: { ledger: { ...bound(memoryLedger()), hold: () => Promise.reject(new Error('down')) } },
     })
-    const refused = await askChat(url)
-    expect(refused.status).toBe(503)
-    expect(refused.headers.get('retry-after')).toBe('1')
+    const rejected = await askChat(url)
+    expect(rejected.status).toBe(503)
+    expect(rejected.headers.get('retry-after')).toBe('1')
     expect(vendor.requests).toHaveLength(0)
   })
 
-  test('that never answers is waited for no longer than the deadline, and the hold it may have made is released', async () => {
+  test('that never responds is given up after storeMs, and the hold it may have made is released', async () => {
     const ledger = await funded()
     const released = Promise.withResolvers<string>()
     const { url } = await scene(whole, {
@@ -253,11 +253,13 @@ describe('a ledger that is down', () => {
   })
 })
 
-describe('a call that goes on for long', () => {
-  test('keeps what it holds alive', async () => {
-    const ledger = await funded()
+describe('a long request', () => {
+  test('renews its hold and its concurrency slot', async () => {
+    let now = 0
+    const ledger = memoryLedger({ clock: () => now })
+    await ledger.credit({ account: 'acme', amount: 9_000n, reference: 'start' })
     const limits = memoryLimitStore()
-    const renewed = { money: Promise.withResolvers<void>(), places: Promise.withResolvers<void>() }
+    const renewed = { money: Promise.withResolvers<void>(), slots: Promise.withResolvers<void>() }
     const end = Promise.withResolvers<void>()
     const { url } = await scene(
       async (request, response) => {
@@ -272,25 +274,27 @@ describe('a call that goes on for long', () => {
             ...bound(ledger),
             async renew(holds, ms) {
               await ledger.renew(holds, ms)
-              renewed.money.resolve()
+              // Without renewal the hold would expire at 600.
+              now += 500
+              if (now > 600) renewed.money.resolve()
             },
           },
           limits: {
             ...bound(limits),
             async renew(holders, ms) {
               await limits.renew(holders, ms)
-              renewed.places.resolve()
+              renewed.slots.resolve()
             },
           },
         },
       },
     )
-    const asking = askChat(url)
+    const pending = askChat(url)
     await renewed.money.promise
-    await renewed.places.promise
+    await renewed.slots.promise
     expect((await ledger.account('acme'))?.held).toBeGreaterThan(0n)
     end.resolve()
-    expect((await asking).status).toBe(200)
+    expect((await pending).status).toBe(200)
     expect(await ledger.account('acme')).toMatchObject({ held: 0n, balance: 8_970n })
   })
 })

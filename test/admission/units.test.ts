@@ -1,4 +1,4 @@
-/** What is held for a call by what its endpoint makes, whatever other fields its sender writes. */
+/** A hold covers the units of the endpoint; fields of other endpoints do not change it. */
 import { describe, expect, test } from 'vitest'
 import { memoryLedger, type PriceOptions } from '../../src/index.ts'
 import { demo } from '../../src/providers/index.ts'
@@ -18,20 +18,24 @@ async function funded(amount: bigint, price: PriceOptions) {
   })
 }
 
-describe('a recording', () => {
+describe('a transcription', () => {
   test.each(['seconds', 'duration'])(
-    'is held for a minute, and "%s" of its sender does not make it less',
+    'holds the price of a minute; the field "%s" of a request does not reduce it',
     async (field) => {
       const { url, receipts } = await funded(30_000_000n, { second: '1' })
       const file = new Blob([wav({ seconds: 1 })])
-      const answer = await send(url, '/audio/transcriptions', formOf(['model', 'm'], [field, '0.001'], ['file', file]))
-      expect(answer.status).toBe(429)
+      const response = await send(
+        url,
+        '/audio/transcriptions',
+        formOf(['model', 'm'], [field, '0.001'], ['file', file]),
+      )
+      expect(response.status).toBe(429)
       expect(receipts).toEqual([])
     },
   )
 })
 
-test('a text is not held as images, however many are asked for', async () => {
+test('a chat request with n holds no price of images', async () => {
   const { url } = await funded(100_000n, { image: '1', output: '1', input: '1' })
   const messages = [{ role: 'user', content: 'Hi' }]
   expect((await post(url, '/chat/completions', { model: 'm', messages, n: 2, max_tokens: 5 })).status).toBe(200)
@@ -40,7 +44,7 @@ test('a text is not held as images, however many are asked for', async () => {
 test.each([
   ['/images/generations', 3, 429],
   ['/images/generations', 2, 200],
-])('%s holds the price of each image: %i of them at 2 in the account', async (path, n, status) => {
+])('%s holds the price of each of %i images, with a balance of 2: status %i', async (path, n, status) => {
   const { url } = await funded(2_000_000n, { image: { '*': '5', '64x64': '1' } })
   expect((await post(url, path, { model: 'm', prompt: 'a sun', size: '64x64', n })).status).toBe(status)
 })

@@ -3,18 +3,18 @@ import { memoryLimitStore } from '../../src/limits/memory.ts'
 import { testLimitStore } from '../../src/testing/limit-store.ts'
 import { heapUsed } from '../heap.ts'
 
-describe('the embedded store keeps its contract:', () => {
+describe('the memory store conforms to the contract:', () => {
   let now = 0
   const wait = (ms: number) => void (now += ms)
   testLimitStore(test, () => memoryLimitStore({ clock: () => now }), { wait })
 })
 
-describe('the embedded store by its own clock', () => {
+describe('the memory store with its default clock', () => {
   testLimitStore(test, () => memoryLimitStore())
 })
 
-describe('the embedded store is bounded:', () => {
-  test('buckets that are full again are forgotten', async () => {
+describe('the memory store is bounded:', () => {
+  test('removes buckets that are full again', async () => {
     let now = 0
     const store = memoryLimitStore({ clock: () => now })
     const take = async (bucket: string) =>
@@ -29,7 +29,7 @@ describe('the embedded store is bounded:', () => {
       now += 1
       await take(`bucket ${index}`)
     }
-    // Of 200,000 buckets about 1,000 hold anything at any time.
+    // At most about 1,000 of the 200,000 buckets are below their limit at any time.
     expect(heapUsed() - before).toBeLessThan(1024 * 1024)
   })
 })

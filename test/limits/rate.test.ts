@@ -16,7 +16,7 @@ describe('a rate in the options', () => {
       { limit: 10, periodMs: 500, burst: 3 },
       { limit: 10, periodMs: 500, burst: 3 },
     ],
-  ] as const)('%j is understood', (value, refill) => expect(parseFrequency(value)).toEqual(refill))
+  ] as const)('%j is parsed', (value, refill) => expect(parseFrequency(value)).toEqual(refill))
 
   test.each([
     '60',
@@ -30,7 +30,7 @@ describe('a rate in the options', () => {
     null,
     {},
     { limit: 0, periodMs: 1 },
-  ])('%j is refused, and the message says what would be right', (value) =>
+  ])('%j is rejected with an example in the message', (value) =>
     expect(() => parseFrequency(value as never)).toThrow(/must be like '60\/min'/),
   )
 })
