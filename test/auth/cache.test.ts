@@ -13,77 +13,77 @@ const record = (hash: string, changes: Partial<KeyRecord> = {}): KeyRecord => ({
   ...changes,
 })
 
-/** A store whose look-ups are answered when the test says so. */
+/** A store whose look-ups resolve when the test resolves them. */
 function slowStore() {
-  const asked: { hash: string; answer: (found?: KeyRecord) => void; fail: () => void }[] = []
+  const lookups: { hash: string; resolve: (found?: KeyRecord) => void; fail: () => void }[] = []
   let changed: (hash: string) => void = () => undefined
   const store: KeyStore = {
     find: (hash) =>
-      new Promise((resolve, reject) => asked.push({ hash, answer: resolve, fail: () => reject(new Error('down')) })),
+      new Promise((resolve, reject) => lookups.push({ hash, resolve, fail: () => reject(new Error('down')) })),
     watch(notice) {
       changed = notice
       return () => undefined
     },
   }
-  return { store, asked, change: (hash: string) => changed(hash) }
+  return { store, lookups, change: (hash: string) => changed(hash) }
 }
 
-/** Whatever a look-up does, it has done by then. */
+/** One turn of the event loop; pending callbacks have run by then. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('what was found of a key', () => {
-  test('is not asked for again, and is given at once', async () => {
-    const { store, asked } = slowStore()
+describe('a cached key', () => {
+  test('is returned synchronously without another look-up', async () => {
+    const { store, lookups } = slowStore()
     const cache = new KeyCache(store)
     const first = cache.find('k')
     await turn()
-    asked[0]?.answer(record('k'))
+    lookups[0]?.resolve(record('k'))
     expect(await first).toMatchObject({ hash: 'k' })
     expect(cache.find('k')).toMatchObject({ hash: 'k' })
-    expect(asked).toHaveLength(1)
+    expect(lookups).toHaveLength(1)
   })
 
-  test('is asked for once by all who want it meanwhile', async () => {
-    const { store, asked } = slowStore()
+  test('is looked up once for concurrent requests', async () => {
+    const { store, lookups } = slowStore()
     const cache = new KeyCache(store)
     const all = Promise.all(Array.from({ length: 50 }, async () => cache.find('k')))
     await turn()
-    expect(asked).toHaveLength(1)
-    asked[0]?.answer(record('k'))
+    expect(lookups).toHaveLength(1)
+    lookups[0]?.resolve(record('k'))
     expect(new Set(await all).size).toBe(1)
   })
 
-  test('is forgotten when it has changed', async () => {
-    const { store, asked, change } = slowStore()
+  test('is looked up again after a change', async () => {
+    const { store, lookups, change } = slowStore()
     const cache = new KeyCache(store)
     const first = cache.find('k')
     await turn()
-    asked[0]?.answer(record('k'))
+    lookups[0]?.resolve(record('k'))
     await first
     change('k')
     const second = cache.find('k')
     await turn()
-    asked[1]?.answer(record('k', { revokedAt: 5, version: 2 }))
+    lookups[1]?.resolve(record('k', { revokedAt: 5, version: 2 }))
     expect(await second).toMatchObject({ revokedAt: 5 })
     expect(cache.find('k')).toMatchObject({ revokedAt: 5 })
   })
 
-  test('before a change is never remembered after it, in whatever order the answers come', async () => {
+  test('looked up before a change is never cached after it, in whatever order the look-ups resolve', async () => {
     for (const order of [
       [0, 1],
       [1, 0],
     ]) {
-      const { store, asked, change } = slowStore()
+      const { store, lookups, change } = slowStore()
       const cache = new KeyCache(store)
       const early = cache.find('k')
       await turn()
       change('k')
       const late = cache.find('k')
       await turn()
-      expect(asked).toHaveLength(2)
-      const answers = [record('k'), record('k', { revokedAt: 5, version: 2 })]
+      expect(lookups).toHaveLength(2)
+      const records = [record('k'), record('k', { revokedAt: 5, version: 2 })]
       for (const index of order) {
-        asked[index]?.answer(answers[index])
+        lookups[index]?.resolve(records[index])
         await turn()
       }
       await Promise.all([early, late])
@@ -91,67 +91,67 @@ describe('what was found of a key', () => {
     }
   })
 
-  test('while it changed on its way is looked up again by the next who asks', async () => {
-    const { store, asked, change } = slowStore()
+  test('that changed during its look-up is looked up again by the next request', async () => {
+    const { store, lookups, change } = slowStore()
     const cache = new KeyCache(store)
     const early = cache.find('k')
     await turn()
     change('k')
-    asked[0]?.answer(record('k'))
+    lookups[0]?.resolve(record('k'))
     await early
     void cache.find('k')
     await turn()
-    expect(asked).toHaveLength(2)
+    expect(lookups).toHaveLength(2)
   })
 
-  test('is nothing where the store failed: the next who asks looks again', async () => {
-    const { store, asked } = slowStore()
+  test('is not cached when the look-up fails: the next request looks again', async () => {
+    const { store, lookups } = slowStore()
     const cache = new KeyCache(store)
     const first = cache.find('k')
     await turn()
-    asked[0]?.fail()
+    lookups[0]?.fail()
     await expect(first).rejects.toThrow('down')
     void cache.find('k')
     await turn()
-    expect(asked).toHaveLength(2)
+    expect(lookups).toHaveLength(2)
   })
 
-  test('lives no longer than its age', async () => {
-    let looked = 0
-    const cache = new KeyCache({ find: (hash) => (looked++, record(hash)) }, { ageMs: 20 })
+  test('expires after ageMs', async () => {
+    let lookups = 0
+    const cache = new KeyCache({ find: (hash) => (lookups++, record(hash)) }, { ageMs: 20 })
     await cache.find('k')
-    await expect.poll(async () => (await cache.find('k'), looked), { interval: 5 }).toBeGreaterThan(1)
+    await expect.poll(async () => (await cache.find('k'), lookups), { interval: 5 }).toBeGreaterThan(1)
   })
 })
 
-describe('keys that nobody has', () => {
-  test('are asked for once for a while, and let in as soon as they are made', async () => {
-    const { store, asked, change } = slowStore()
+describe('unknown keys', () => {
+  test('are cached as unknown, and accepted as soon as they are created', async () => {
+    const { store, lookups, change } = slowStore()
     const cache = new KeyCache(store)
     const first = cache.find('k')
     await turn()
-    asked[0]?.answer(undefined)
+    lookups[0]?.resolve(undefined)
     await first
     expect(cache.find('k')).toBeUndefined()
     change('k')
     const second = cache.find('k')
     await turn()
-    asked[1]?.answer(record('k'))
+    lookups[1]?.resolve(record('k'))
     expect(await second).toMatchObject({ hash: 'k' })
   })
 
-  test('do not push out those that somebody has, however many there are', async () => {
-    let looked = 0
-    const find = (hash: string) => (looked++, hash === 'good' ? record('good') : undefined)
+  test('do not evict known keys, however many there are', async () => {
+    let lookups = 0
+    const find = (hash: string) => (lookups++, hash === 'good' ? record('good') : undefined)
     const cache = new KeyCache({ find }, { size: 100 })
     await cache.find('good')
     for (let index = 0; index < 5_000; index++) await cache.find(`junk ${index}`)
-    looked = 0
+    lookups = 0
     expect(cache.find('good')).toMatchObject({ hash: 'good' })
-    expect(looked).toBe(0)
+    expect(lookups).toBe(0)
   })
 
-  test('that differ in one letter never share an entry', async () => {
+  test('that differ in one character never share an entry', async () => {
     const cache = new KeyCache({ find: (hash) => record(hash, { account: hash }) })
     const hashes = Array.from({ length: 64 }, (_, index) => 'a'.repeat(index) + 'b' + 'a'.repeat(63 - index))
     for (const hash of hashes) await cache.find(hash)

@@ -5,7 +5,7 @@ import { testKeyStore } from '../../src/testing/key-store.ts'
 
 testKeyStore(test, () => eitherKeyStore(memoryKeyStore(), memoryKeyStore()))
 
-test('the keys of an account are listed newest first, whichever store has them', async () => {
+test('lists the keys of an account newest first, across both stores', async () => {
   const stores = [memoryKeyStore(), memoryKeyStore()] as const
   const own = { account: 'acme', group: 'free', prefix: 'sk-', version: 1 }
   const times = [2, 4, 1, 3]

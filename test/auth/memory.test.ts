@@ -2,6 +2,6 @@ import { describe, test } from 'vitest'
 import { memoryKeyStore } from '../../src/auth/memory.ts'
 import { testKeyStore } from '../../src/testing/key-store.ts'
 
-describe('the embedded store keeps its contract:', () => {
+describe('the memory store conforms to the contract:', () => {
   testKeyStore(test, () => memoryKeyStore())
 })

@@ -1,10 +1,10 @@
-/** Calls under way whose key expires or is revoked. */
+/** Requests in progress whose key expires or is revoked. */
 import { expect, test } from 'vitest'
 import { memoryKeyStore, memoryLedger, type GatewayOptions } from '../../src/index.ts'
 import { defineProvider, finish, text } from '../../src/providers/index.ts'
 import { askChat, hostedWith } from '../hosted.ts'
 
-/** A model that says one word and then waits for the test. */
+/** A model that streams one word and then waits for the test. */
 async function stage(options: Partial<GatewayOptions>) {
   const goOn = Promise.withResolvers<void>()
   const provider = defineProvider({
@@ -28,7 +28,7 @@ async function stage(options: Partial<GatewayOptions>) {
   return { ...hosted, goOn: goOn.resolve }
 }
 
-async function begun(url: string, key: string) {
+async function startStream(url: string, key: string) {
   const answer = await askChat(
     url,
     { stream: true },
@@ -52,21 +52,21 @@ test.each([
   ['revoked', 'end'],
   ['revoked', 'finish'],
   ['expired', 'end'],
-] as const)('a stream whose key is %s is to %s', async (how, whenKeyEnds) => {
+] as const)('a stream whose key is %s, with whenKeyEnds: %s', async (how, whenKeyEnds) => {
   const { url, gateway, goOn, receipt } = await stage({ whenKeyEnds, keyCache: { ageMs: 50 } })
   const expiresAt = how === 'expired' ? { expiresAt: Date.now() + 1_500 } : {}
   const { key, record } = await gateway.admin.keys.create({ account: 'acme', group: 'default', ...expiresAt })
-  const rest = await begun(url, key)
+  const rest = await startStream(url, key)
   if (how === 'revoked') await gateway.admin.keys.revoke('acme', record.id)
   if (whenKeyEnds === 'finish') goOn()
-  const told = await rest()
+  const text = await rest()
   const { outcome, charge } = await receipt()
   if (whenKeyEnds === 'finish') {
-    expect(told).toContain('[DONE]')
+    expect(text).toContain('[DONE]')
     expect(outcome).toBe('completed')
   } else {
-    expect(told).toContain('invalid_api_key')
-    expect(told).not.toContain('[DONE]')
+    expect(text).toContain('invalid_api_key')
+    expect(text).not.toContain('[DONE]')
     expect([outcome, charge?.basis, charge?.cost]).toEqual(['cancelled', 'delivered', '0.000001'])
     goOn()
   }

@@ -6,7 +6,7 @@ import { askChat, hostedWith } from '../hosted.ts'
 
 const known = memoryKeyStore([recordOf('sk-test', { group: 'default', account: 'acme' }, 0)])
 
-/** A gateway whose keys are looked up anew for every request, as `find` tells. */
+/** A gateway that looks up the key of every request with `find`. */
 async function gatewayOver(find: KeyStore['find']) {
   const { url } = await hostedWith({
     keys: {},
@@ -22,7 +22,7 @@ async function gatewayOver(find: KeyStore['find']) {
   }
 }
 
-test('a key whose look-up is never answered is looked up again', async () => {
+test('a key whose look-up times out is looked up again', async () => {
   let hung = true
   const ask = await gatewayOver((hash) => (hung ? new Promise<KeyRecord>(() => undefined) : known.find(hash)))
   expect(await ask()).toBe(503)
@@ -30,16 +30,16 @@ test('a key whose look-up is never answered is looked up again', async () => {
   expect(await ask()).toBe(200)
 })
 
-test('a store that fails is left alone for a while, then asked again', async () => {
+test('a failing store is skipped for a while, then called again', async () => {
   let failing = true
-  let asked = 0
+  let lookups = 0
   const ask = await gatewayOver((hash) => {
-    asked++
-    if (failing) throw new Error('away')
+    lookups++
+    if (failing) throw new Error('down')
     return known.find(hash)
   })
   for (let index = 0; index < 50; index++) expect(await ask()).toBe(503)
-  expect(asked).toBeLessThan(20)
+  expect(lookups).toBeLessThan(20)
   failing = false
   await expect.poll(ask, { interval: 20 }).toBe(200)
 })

@@ -3,14 +3,14 @@ import { memoryLedger } from '../../src/billing/memory.ts'
 import { testLedger } from '../../src/testing/ledger.ts'
 import { cpuMs, leastMs } from '../cpu-time.ts'
 
-describe('the embedded ledger keeps its contract:', () => {
+describe('the memory ledger conforms to the contract:', () => {
   let now = 1_900_000_000_000
   const wait = (ms: number) => void (now += ms)
   testLedger(test, () => memoryLedger({ clock: () => now }), { wait })
 })
 
-describe('the embedded ledger is bounded:', () => {
-  test('old lines are kept as sums, and everything still adds up', async () => {
+describe('the memory ledger is bounded:', () => {
+  test('old entries are kept as sums, and the audit still balances', async () => {
     const ledger = memoryLedger({ entries: 10 })
     await ledger.credit({ account: 'a', amount: 1_000n, reference: 'start' })
     for (let index = 0; index < 100; index++) {
@@ -21,7 +21,7 @@ describe('the embedded ledger is bounded:', () => {
     expect((await ledger.entries?.('a', {}))?.items).toHaveLength(10)
   })
 
-  test('full books take a line about as fast as new ones, however many holds are open', async () => {
+  test('a full ledger adds an entry about as fast as an empty one, with thousands of open holds', async () => {
     const over = await leastMs(50, async () => {
       const ledger = memoryLedger({ entries: 20_000 })
       await ledger.credit({ account: 'a', amount: 1_000_000_000n, reference: 'start' })

@@ -30,16 +30,16 @@ describe('amounts', () => {
     'Infinity',
     '1.0000001',
     '9007199254.740992',
-  ])('%j is refused', (text) => expect(() => parseMoney(text)).toThrow(TypeError))
+  ])('%j is rejected', (text) => expect(() => parseMoney(text)).toThrow(TypeError))
 
   test.each([1, 1.5, Number.NaN, Infinity, null, undefined, true, {}, 5n])(
-    'a number or anything else but a string is refused: %s',
+    'anything but a string is rejected: %s',
     (value) => {
       expect(() => parseMoney(value as never)).toThrow(/not a decimal number in a string/)
     },
   )
 
-  test('every amount survives being written and read', () => {
+  test('every amount survives a round trip through its text', () => {
     fc.assert(fc.property(fc.bigInt(-mostMicros, mostMicros), (micros) => parseMoney(formatMoney(micros)) === micros))
   })
 })

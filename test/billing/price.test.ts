@@ -6,7 +6,7 @@ import { usageOf, type Usage } from '../../src/wire/usage.ts'
 describe('the price of tokens', () => {
   const price = new Price({ input: '3', output: '15', cached: '0.3', cacheWrite: '3.75', reasoning: '20' })
 
-  test('is by the million', () => {
+  test('is per million tokens', () => {
     expect(price.cost(usageOf(1_000_000, 0), undefined)).toBe(3_000_000n)
     expect(price.cost(usageOf(0, 1_000_000), undefined)).toBe(15_000_000n)
     expect(price.cost(usageOf(1_000, 200), undefined)).toBe(3_000n + 3_000n)
@@ -26,7 +26,7 @@ describe('the price of tokens', () => {
     expect(price.cost(usage, undefined)).toBe(150_000n + 1_875_000n + 20_000_000n)
   })
 
-  test('of cached and reasoning tokens is that of all others where none is given', () => {
+  test('of cached and reasoning tokens defaults to that of input and output', () => {
     const usage: Usage = {
       ...usageOf(10, 10),
       prompt_tokens_details: { cached_tokens: 5 },
@@ -35,7 +35,7 @@ describe('the price of tokens', () => {
     expect(new Price({ input: '1', output: '2' }).cost(usage, undefined)).toBe(30n)
   })
 
-  test('never counts more cached or reasoning tokens than there are', () => {
+  test('never counts more cached or reasoning tokens than the total', () => {
     const usage: Usage = {
       ...usageOf(10, 10),
       prompt_tokens_details: { cached_tokens: 1_000_000, cache_write_tokens: 1_000_000 },
@@ -53,12 +53,12 @@ describe('the price of tokens', () => {
   })
 })
 
-describe('the price of other things', () => {
-  test('of a call is added to whatever else it costs', () => {
+describe('the price of other units', () => {
+  test('of a request is added to all other costs', () => {
     expect(new Price({ request: '0.01', input: '1' }).cost(usageOf(5, 0), undefined)).toBe(10_005n)
   })
 
-  test('of images goes by size and quality, the most exact name first', () => {
+  test('of images depends on size and quality, the most specific tier first', () => {
     const price = new Price({ image: { '1024x1024 hd': '0.08', '1024x1024': '0.04', hd: '0.12', '*': '0.1' } })
     const of = (size: string, quality: string) => price.cost(undefined, { images: 2, size, quality })
     expect(of('1024x1024', 'hd')).toBe(160_000n)
@@ -67,13 +67,13 @@ describe('the price of other things', () => {
     expect(of('1792x1024', 'standard')).toBe(200_000n)
   })
 
-  test('of an image that no tier names is that of the dearest, never nothing', () => {
+  test('of an image without a matching tier is that of the most expensive tier', () => {
     const price = new Price({ image: { '256x256': '0.01', '512x512': '0.02' } })
     expect(price.cost(undefined, { images: 1, size: '2048x2048' })).toBe(20_000n)
     expect(price.cost(undefined, { images: 1 })).toBe(20_000n)
   })
 
-  test('of seconds is counted by the millisecond', () => {
+  test('of seconds is charged by the millisecond', () => {
     const price = new Price({ second: '0.1' })
     expect(price.cost(undefined, { seconds: 10 })).toBe(1_000_000n)
     expect(price.cost(undefined, { seconds: 0.0301 })).toBe(3_100n)
@@ -88,7 +88,7 @@ describe('the price multiplier of a group', () => {
   })
 })
 
-describe('whatever a vendor counts,', () => {
+describe('for any usage that a vendor reports', () => {
   const rate = fc.integer({ min: 0, max: 10_000_000 }).map((micros) => (micros / 1e6).toFixed(6))
   const prices = fc
     .record(
@@ -96,8 +96,8 @@ describe('whatever a vendor counts,', () => {
       { requiredKeys: [] },
     )
     .map((options) => new Price(options))
-  const oddity = fc.constantFrom(Number.NaN, Infinity, -1, -0, 1e308, 0.5, '5' as never, true as never, null as never)
-  const count = fc.oneof(fc.integer({ min: 0, max: 1e9 }), oddity)
+  const invalid = fc.constantFrom(Number.NaN, Infinity, -1, -0, 1e308, 0.5, '5' as never, true as never, null as never)
+  const count = fc.oneof(fc.integer({ min: 0, max: 1e9 }), invalid)
   const usages: fc.Arbitrary<Usage> = fc.record({
     prompt_tokens: count,
     completion_tokens: count,
@@ -106,7 +106,7 @@ describe('whatever a vendor counts,', () => {
     completion_tokens_details: fc.record({ reasoning_tokens: count }),
   })
 
-  test('a cost is a whole amount, never negative and never beyond what can be kept', () => {
+  test('a cost is never negative and never above the largest amount', () => {
     fc.assert(
       fc.property(prices, usages, (price, usage) => {
         const cost = price.cost(usage, undefined)
@@ -115,7 +115,7 @@ describe('whatever a vendor counts,', () => {
     )
   })
 
-  test('the bound for as many tokens is never below the cost', () => {
+  test('the upper bound for the same tokens is never below the cost', () => {
     fc.assert(
       fc.property(prices, usages, (price, usage) => {
         return price.bound(usage.prompt_tokens, usage.completion_tokens, undefined) >= price.cost(usage, undefined)
@@ -136,13 +136,13 @@ describe('whatever a vendor counts,', () => {
   })
 })
 
-describe('a price that makes no sense', () => {
+describe('an invalid price', () => {
   test.each([
     [{ input: '-1' }, 'price.input: a price cannot be negative'],
     [{ output: 3 as never }, 'price.output: 3 is not a decimal number in a string'],
     [{ image: { hd: 'free' } }, 'price.image["hd"]: "free" is not a decimal number'],
     [{ second: '1e-3' }, 'price.second["*"]'],
-  ])('%j is refused by the name of the field', (options, message) => {
+  ])('%j is rejected with an error that names the field', (options, message) => {
     expect(() => new Price(options)).toThrow(message)
   })
 })

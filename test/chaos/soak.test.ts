@@ -30,8 +30,8 @@ test.each(sampleOf(kinds, 3))('a vendor of kind "%s"', { timeout: 600_000 }, asy
   for (const end = world.time + length * hours; world.time < end; world.time += step) {
     for (due += perStep; due >= 1; due--) {
       const fate = random()
-      if (fate < 0.03) world.faults.push('taken but silent')
-      else if (fate < 0.06) world.faults.push('silent')
+      if (fate < 0.03) world.faults.push('accepted without response')
+      else if (fate < 0.06) world.faults.push('no response')
       else if (fate < 0.08) world.faults.push('unreachable')
       if (process.dead()) process = world.process()
       await process.tasks.create(submission(`key-${made++}`)).catch(() => undefined)

@@ -1,4 +1,4 @@
-/** What videos cost, over HTTP and the embedded ledger. */
+/** Billing of videos, over HTTP and the memory ledger. */
 import { expect, test } from 'vitest'
 import { createGateway, memoryLedger, memoryTaskStore, type Receipt } from '../../src/index.ts'
 import type { Provider, VideoStatus } from '../../src/providers/index.ts'
@@ -10,8 +10,8 @@ const provider = (status: () => VideoStatus): Provider => ({
 })
 
 async function served(status: () => VideoStatus, rate?: string) {
-  let passed = 0
-  const clock = () => Date.now() + passed
+  let now = Date.now()
+  const clock = () => now
   const receipts: Receipt[] = []
   const ledger = memoryLedger({ clock })
   const gateway = createGateway({
@@ -39,7 +39,7 @@ async function served(status: () => VideoStatus, rate?: string) {
   }
   const submit = (duration = 10) => ask('/v1/videos/generations', { model: 'film', prompt: 'x', duration })
   const balance = async () => (await ledger.account('a'))?.balance
-  return { ask, submit, balance, ledger, receipts, pass: (ms: number) => void (passed += ms) }
+  return { ask, submit, balance, ledger, receipts, pass: (ms: number) => void (now += ms) }
 }
 
 test('the price is held at submission and settled at completion', async () => {
@@ -58,7 +58,7 @@ test('the price is held at submission and settled at completion', async () => {
   expect((await ledger.audit()).faults).toEqual([])
 })
 
-test('a video that turned out shorter costs less', async () => {
+test('a video shorter than requested is charged for its actual length', async () => {
   const { ask, submit, balance, pass } = await served(() => ({
     state: 'completed',
     url: 'https://v.example/1',
@@ -78,7 +78,7 @@ test('a failed video costs nothing', async () => {
   expect(await balance()).toBe(2_000_000n)
 })
 
-test('without the balance for it no vendor is called: 429 insufficient_quota, not to be retried', async () => {
+test('without balance, rejects with a final 429 insufficient_quota and calls no vendor', async () => {
   const { submit, balance } = await served(() => ({ state: 'processing' }))
   await submit()
   await submit()
@@ -88,7 +88,7 @@ test('without the balance for it no vendor is called: 429 insufficient_quota, no
   expect(await balance()).toBe(0n)
 })
 
-test('submissions count against the rate of the group, polls do not', async () => {
+test('submissions count against the rate limit of the group, polls do not', async () => {
   const { ask, submit } = await served(() => ({ state: 'processing' }), '1/min')
   const { body } = await submit()
   for (let poll = 0; poll < 5; poll++) expect((await ask(`/v1/videos/generations/${body['id']}`)).status).toBe(200)

@@ -1,16 +1,16 @@
 /**
- * Every crash at every step, and a second one while the first is being cleared up: the process that submits dies before
- * or after each of its effects on store, vendor and ledger; the next process finds what is left, and dies as well; the
- * third one finishes. Invariants are checked when three virtual hours are over.
+ * Crashes at every step, and a second crash during recovery from the first: the submitting process dies before or after
+ * each of its effects on the store, the vendor and the ledger; the next process takes over and dies too; the third one
+ * finishes. Invariants are checked after three virtual hours.
  */
 import { describe, expect, test } from 'vitest'
 import type { VideoStatus } from '../../src/providers/video.ts'
 import { sampleOf, thorough } from '../long.ts'
 import { holdOf, hours, minutes, seconds, submission, World, type Crash, type Job, type Kind } from './world.ts'
 
-type Ending = 'completes' | 'fails' | 'never ends'
+type Outcome = 'completes' | 'fails' | 'never ends'
 
-const endings: Record<Ending, (age: number, job: Job) => VideoStatus> = {
+const outcomes: Record<Outcome, (age: number, job: Job) => VideoStatus> = {
   completes: (age) =>
     age < 40 * seconds ? { state: 'processing' } : { state: 'completed', url: 'https://v.example/1' },
   fails: (age) => (age < 20 * seconds ? { state: 'pending' } : { state: 'failed', error: 'No.' }),
@@ -19,15 +19,15 @@ const endings: Record<Ending, (age: number, job: Job) => VideoStatus> = {
 
 interface Run {
   readonly kind: Kind
-  readonly ending: Ending
+  readonly ending: Outcome
   readonly retries: boolean
   readonly first?: Crash
   readonly second?: Crash
 }
 
-/** Plays one history to its end and gives the steps that each process took. */
+/** Runs one scenario to its end. Returns the number of steps that each process took. */
 async function play({ kind, ending, retries, first, second }: Run): Promise<{ world: World; steps: [number, number] }> {
-  const world = new World({ kind, status: endings[ending] })
+  const world = new World({ kind, status: outcomes[ending] })
   const processes = [world.process(first), world.process(second), world.process()]
   const alive = () => processes.find((process) => !process.dead()) as (typeof processes)[number]
   await processes[0]?.tasks.create(submission('key')).catch(() => undefined)
@@ -39,7 +39,7 @@ async function play({ kind, ending, retries, first, second }: Run): Promise<{ wo
     await alive()
       .tasks.create(submission('key'))
       .catch(() => undefined)
-  // After the first crash nobody but the second process works on, even if the first has not crashed at all.
+  // From here on only the second process works, even if the first has not crashed.
   const start = world.time
   while (world.time < start + 3 * hours) {
     world.time += world.time < start + 2 * minutes ? 10 * seconds : 30 * minutes
@@ -49,43 +49,44 @@ async function play({ kind, ending, retries, first, second }: Run): Promise<{ wo
   return { world, steps: [processes[0]?.steps() ?? 0, processes[1]?.steps() ?? 0] }
 }
 
-const begun = new World({ kind: 'none' }).time
+const startTime = new World({ kind: 'none' }).time
 
 function verify({ world }: { world: World }, run: Run): void {
-  const where = JSON.stringify(run)
+  const scenario = JSON.stringify(run)
   const [stored] = world.tasks()
   const hold = stored && world.holds.get(holdOf(stored))
-  // A hold without a task is one whose process died before the task was stored: it ends with its lease.
-  expect(world.jobs.length, `${where}: jobs at the vendor`).toBeLessThanOrEqual(1)
+  expect(world.jobs.length, `${scenario}: jobs at the vendor`).toBeLessThanOrEqual(1)
   if (stored === undefined) {
-    // The process died before the intent was stored: the vendor was never called, the hold ends with its lease.
-    expect(world.jobs.length, where).toBe(0)
-    for (const { until } of world.holds.values()) expect(until - begun, where).toBeLessThan(5 * minutes)
+    // The process died before the task was stored: the vendor was never called, and the hold expires with its lease.
+    expect(world.jobs.length, scenario).toBe(0)
+    for (const { until } of world.holds.values()) expect(until - startTime, scenario).toBeLessThan(5 * minutes)
     return
   }
   const { state, settled, error } = stored.data
-  expect({ state: ['completed', 'failed'].includes(state), settled, dueAt: stored.dueAt }, where).toEqual({
+  expect({ state: ['completed', 'failed'].includes(state), settled, dueAt: stored.dueAt }, scenario).toEqual({
     state: true,
     settled: true,
     dueAt: null,
   })
-  expect(hold, where).toMatchObject({ state: state === 'completed' ? 'settled' : 'released', ends: 1 })
-  expect(world.begunUnheld, `${where}: held for long before the vendor is asked`).toBe(false)
-  if (state === 'completed') expect(world.jobs.length, where).toBe(1)
-  if (run.kind !== 'none' && run.ending === 'completes') expect(state, where).toBe('completed')
+  expect(hold, scenario).toMatchObject({ state: state === 'completed' ? 'settled' : 'released', ends: 1 })
+  expect(world.startedUnheld, `${scenario}: at least 5 minutes of the hold are left when the vendor is called`).toBe(
+    false,
+  )
+  if (state === 'completed') expect(world.jobs.length, scenario).toBe(1)
+  if (run.kind !== 'none' && run.ending === 'completes') expect(state, scenario).toBe('completed')
   const orphan = state === 'failed' && error?.code === 'submission_unknown' && world.jobs.length === 1
   if (orphan)
     expect(
       world.events.some((event) => event.type === 'reconcile'),
-      `${where}: orphan reported`,
+      `${scenario}: orphan reported`,
     ).toBe(true)
 }
 
 const kinds: Kind[] = ['token', 'lookup', 'none']
 
-describe('a task whose processes crash', () => {
+describe('a task whose processes crash ends in a consistent state', () => {
   for (const kind of kinds) {
-    test.each(Object.keys(endings) as Ending[])(`provider "${kind}", the job %s`, async (ending) => {
+    test.each(Object.keys(outcomes) as Outcome[])(`provider "${kind}", the job %s`, async (ending) => {
       let cases = 0
       for (const retries of [false, true]) {
         const { steps } = await play({ kind, ending, retries })
@@ -95,7 +96,7 @@ describe('a task whose processes crash', () => {
           verify(result, once)
           cases++
           const taken = result.steps[1]
-          for (const second of retries ? [] : sampleOf(telling(taken), 3)) {
+          for (const second of retries ? [] : sampleOf(relevantCrashes(taken), 3)) {
             const twice: Run = { ...once, second }
             verify(await play(twice), twice)
             cases++
@@ -107,8 +108,8 @@ describe('a task whose processes crash', () => {
   }
 })
 
-/** The second process does the same thing over and over while a job runs: its first steps and its last ones tell. */
-function telling(steps: number): Crash[] {
+/** The second process repeats the same steps while a job runs, so only its first and last steps are crashed. */
+function relevantCrashes(steps: number): Crash[] {
   return crashes(steps).filter(({ step }) => step <= 8 || step > steps - 3)
 }
 

@@ -9,14 +9,14 @@ function record(id: string, dueAt: number | null): TaskRecord {
   return { account: 'a', id, version: 1, createdAt: 0, expiresAt: 100, dueAt, leasedUntil: 0, data: null }
 }
 
-test('a full memory store refuses new tasks and gives up none it has', async () => {
+test('a full memory store rejects new tasks and evicts none', async () => {
   const store = memoryTaskStore({ count: 2 })
   await store.insert(record('one', 50))
   await store.insert(record('two', null))
   await expect(store.insert(record('three', 50))).rejects.toMatchObject({ code: 'service_unavailable', status: 503 })
   expect(await store.find('a', 'one', 99)).toBeDefined()
   expect(await store.find('a', 'two', 99)).toBeDefined()
-  // A task nobody can ask for any more makes room; one that is still due does not.
+  // Expired tasks are evicted, unless they are still due.
   await store.insert({ ...record('four', 150), createdAt: 100, expiresAt: 200 })
   await expect(store.insert({ ...record('five', 150), createdAt: 101, expiresAt: 200 })).rejects.toMatchObject({
     status: 503,

@@ -1,46 +1,46 @@
-/** The life of a video task, in virtual time. */
+/** The lifecycle of a video task, in virtual time. */
 import { describe, expect, test } from 'vitest'
 import { ProviderError } from '../../src/providers/failure.ts'
 import { GatewayError } from '../../src/errors.ts'
 import { caller, holdOf, hours, minutes, seconds, submission, World } from './world.ts'
 import { thorough } from '../long.ts'
 
-async function begun(world: World, key?: string) {
+async function started(world: World, key?: string) {
   const process = world.process()
   return { ...process, task: await process.tasks.create(submission(key)) }
 }
 
 describe('a submission', () => {
-  test('is stored with an unguessable id, held, and handed to the vendor with the id as token', async () => {
+  test('is stored with an unguessable id, held, and passed to the vendor with the id as token', async () => {
     const world = new World({ kind: 'token' })
-    const { task } = await begun(world)
+    const { task } = await started(world)
     expect(task.id).toMatch(/^video_[A-Za-z0-9_-]{32}$/)
     expect(task.data).toMatchObject({ state: 'pending', operation: { job: 0 } })
     expect(world.jobs[0]?.token).toBe(task.id)
     expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'held', ends: 0 })
   })
 
-  test('that the vendor refuses is the refusal, for its repetition as well, and costs nothing', async () => {
+  test('rejected by the vendor rejects with the same error, also when it is repeated, and costs nothing', async () => {
     const world = new World({ kind: 'none' })
-    world.faults.push('refused')
+    world.faults.push('rejected')
     const { tasks } = world.process()
-    const refusal = { code: 'invalid_request_error', status: 400 }
-    await expect(tasks.create(submission('k'))).rejects.toMatchObject(refusal)
-    await expect(tasks.create(submission('k'))).rejects.toMatchObject(refusal)
+    const rejection = { code: 'invalid_request_error', status: 400 }
+    await expect(tasks.create(submission('k'))).rejects.toMatchObject(rejection)
+    await expect(tasks.create(submission('k'))).rejects.toMatchObject(rejection)
     expect(world.jobs).toHaveLength(0)
     expect([...world.holds.values()]).toMatchObject([{ state: 'released', ends: 1 }])
   })
 
-  test('that never reached the vendor is refused with advice to try again', async () => {
+  test('that never reached the vendor is rejected with 503', async () => {
     const world = new World({ kind: 'none' })
     world.faults.push('unreachable')
     await expect(world.process().tasks.create(submission())).rejects.toMatchObject({ status: 503 })
     expect([...world.holds.values()]).toMatchObject([{ state: 'released', ends: 1 }])
   })
 
-  test('of unknown outcome is not repeated for a vendor that cannot tell, and the client is told not to', async () => {
+  test('of unknown outcome is not retried without token or lookup, and clients are told not to retry', async () => {
     const world = new World({ kind: 'none' })
-    world.faults.push('taken but silent')
+    world.faults.push('accepted without response')
     const { tasks } = world.process()
     await expect(tasks.create(submission('k'))).rejects.toMatchObject({ status: 503, shouldRetry: false })
     const [again] = await Promise.allSettled([tasks.create(submission('k'))])
@@ -52,12 +52,12 @@ describe('a submission', () => {
     expect(world.events.filter((event) => event.type === 'reconcile')).toHaveLength(1)
   })
 
-  test.each(['taken but silent', 'silent'] as const)(
-    '%s is repeated with the same token, and comes to one job',
+  test.each(['accepted without response', 'no response'] as const)(
+    '%s is retried with the same token and creates one job',
     async (fault) => {
       const world = new World({ kind: 'token' })
       world.faults.push(fault)
-      const { task, sweep, tasks } = await begun(world)
+      const { task, sweep, tasks } = await started(world)
       expect(task.data.state).toBe('submitting')
       world.time += 2 * seconds
       await sweep()
@@ -66,12 +66,12 @@ describe('a submission', () => {
     },
   )
 
-  test.each(['taken but silent', 'silent'] as const)(
-    '%s is looked up once the vendor must know it, and comes to one job',
+  test.each(['accepted without response', 'no response'] as const)(
+    '%s is looked up after acceptBoundMs and creates one job',
     async (fault) => {
       const world = new World({ kind: 'lookup' })
       world.faults.push(fault)
-      const { task, sweep, tasks } = await begun(world)
+      const { task, sweep, tasks } = await started(world)
       world.time += 29 * seconds
       await sweep()
       expect((await tasks.find(caller.account, task.id)).data.state).toBe('submitting')
@@ -82,7 +82,7 @@ describe('a submission', () => {
     },
   )
 
-  test('repeated under one idempotency key is one task, also from another process and all at once', async () => {
+  test('repeated with one idempotency key is one task, also concurrently and from another process', async () => {
     const world = new World({ kind: 'none' })
     const processes = [world.process(), world.process()]
     const tasks = await Promise.all(
@@ -93,56 +93,56 @@ describe('a submission', () => {
     expect([...world.holds.values()].filter((hold) => hold.state === 'held')).toHaveLength(1)
   })
 
-  test('with the key of another request is a conflict', async () => {
+  test('with the idempotency key of a different request is a conflict', async () => {
     const world = new World({ kind: 'token' })
-    const { tasks } = await begun(world, 'k')
+    const { tasks } = await started(world, 'k')
     await expect(tasks.create({ ...submission('k'), digest: 'other' })).rejects.toMatchObject({
       status: 409,
       shouldRetry: false,
     })
   })
 
-  test('of another account under the same key is another task', async () => {
+  test('of another account with the same idempotency key is a separate task', async () => {
     const world = new World({ kind: 'token' })
-    const { tasks, task } = await begun(world, 'k')
+    const { tasks, task } = await started(world, 'k')
     const foreign = await tasks.create({ ...submission('k'), caller: { ...caller, account: 'other' } })
     expect(foreign.id).not.toBe(task.id)
   })
 })
 
 describe('a task', () => {
-  test('goes from pending over processing to completed, and is settled once', async () => {
+  test('goes from pending to processing to completed, and is settled once', async () => {
     const world = new World({ kind: 'token' })
-    const { tasks, task, sweep } = await begun(world)
-    const seen: string[] = []
+    const { tasks, task, sweep } = await started(world)
+    const states: string[] = []
     for (let at = 0; at < 60; at += 5) {
       world.time += 5 * seconds
       await sweep()
-      seen.push((await tasks.find(caller.account, task.id)).data.state)
+      states.push((await tasks.find(caller.account, task.id)).data.state)
     }
-    expect([...new Set(seen)]).toEqual(['pending', 'processing', 'completed'])
+    expect([...new Set(states)]).toEqual(['pending', 'processing', 'completed'])
     expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'settled', ends: 1 })
     expect(world.events.map((event) => event.type)).toEqual(['created', 'completed'])
   })
 
-  test('does not go back when the vendor does', async () => {
+  test('does not return to an earlier state when the vendor does', async () => {
     const world = new World({
       kind: 'token',
       status: (age) => ({ state: age < 12 * seconds ? 'processing' : 'pending' }),
     })
-    const { tasks, task } = await begun(world)
+    const { tasks, task } = await started(world)
     for (let at = 0; at < 5; at++) {
       world.time += 6 * seconds
       expect((await tasks.find(caller.account, task.id)).data.state).toBe('processing')
     }
   })
 
-  test('not finished by its deadline is cancelled: vendor told, hold released once, and no late success', async () => {
+  test('not finished by its deadline is cancelled at the vendor, released once, and stays failed if the vendor completes later', async () => {
     const world = new World({
       kind: 'token',
       status: (age) => (age < 5 * hours ? { state: 'processing' } : { state: 'completed' }),
     })
-    const { tasks, task, sweep } = await begun(world)
+    const { tasks, task, sweep } = await started(world)
     for (let at = 0; at < 7; at++) {
       world.time += 1 * hours
       await sweep()
@@ -153,17 +153,17 @@ describe('a task', () => {
     expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'released', ends: 1 })
   })
 
-  test('that is ready when its deadline comes is completed', async () => {
+  test('finished when its deadline is checked completes', async () => {
     const world = new World({ kind: 'token' })
-    const { tasks, task, sweep } = await begun(world)
+    const { tasks, task, sweep } = await started(world)
     world.time += 3 * hours
     await sweep()
     expect((await tasks.find(caller.account, task.id)).data.state).toBe('completed')
   })
 
-  test('is found for 24 hours, and then in the same words as one that never was or belongs to others', async () => {
+  test('is found for 24 hours, then rejected with the same 404 as an unknown id or one of another account', async () => {
     const world = new World({ kind: 'token' })
-    const { tasks, task } = await begun(world)
+    const { tasks, task } = await started(world)
     world.time = task.createdAt + 24 * hours - 1
     expect((await tasks.find(caller.account, task.id)).id).toBe(task.id)
     const foreign = await tasks.find('other', task.id).catch((error: unknown) => error as GatewayError)
@@ -171,13 +171,13 @@ describe('a task', () => {
     world.time = task.createdAt + 24 * hours
     const expired = await tasks.find(caller.account, task.id).catch((error: unknown) => error as GatewayError)
     expect(expired).toMatchObject({ status: 404 })
-    const said = [foreign, unknown, expired].map((error) => JSON.stringify(error))
-    expect(new Set(said).size).toBe(1)
+    const errors = [foreign, unknown, expired].map((error) => JSON.stringify(error))
+    expect(new Set(errors).size).toBe(1)
   })
 
-  test('that nobody asks about is settled although its id has expired', async () => {
+  test('is settled without any client polling, even after its id has expired', async () => {
     const world = new World({ kind: 'token' })
-    const { task } = await begun(world)
+    const { task } = await started(world)
     world.time += 30 * hours
     await world.process().sweep()
     expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'settled', ends: 1 })
@@ -185,7 +185,7 @@ describe('a task', () => {
     expect(await world.store.claim({ now: world.time + hours, leaseMs: 1, limit: 10 })).toEqual([])
   })
 
-  test('survives a vendor that cannot be asked, asking less and less often', async () => {
+  test('survives a vendor that is down, with growing poll intervals', async () => {
     let failing = true
     const world = new World({
       kind: 'token',
@@ -194,7 +194,7 @@ describe('a task', () => {
         return { state: 'completed' }
       },
     })
-    const { tasks, task, sweep } = await begun(world)
+    const { tasks, task, sweep } = await started(world)
     for (let at = 0; at < 600; at++) {
       world.time += 1 * seconds
       await sweep()
@@ -206,7 +206,7 @@ describe('a task', () => {
     expect((await tasks.find(caller.account, task.id)).data.state).toBe('completed')
   })
 
-  test('that the vendor does not know is failed after three answers in a row, not before', async () => {
+  test('fails after the vendor returned not found three times in a row, not before', async () => {
     let known = 2
     const world = new World({
       kind: 'token',
@@ -215,7 +215,7 @@ describe('a task', () => {
         throw new GatewayError('not_found')
       },
     })
-    const { tasks, task } = await begun(world)
+    const { tasks, task } = await started(world)
     const states: string[] = []
     for (let at = 0; at < 6; at++) {
       world.time += 61 * seconds
@@ -224,9 +224,9 @@ describe('a task', () => {
     expect(states).toEqual(['pending', 'pending', 'processing', 'processing', 'processing', 'failed'])
   })
 
-  test('is removed by its owner: cancelled, refunded, and gone', async () => {
+  test('removed by its owner is cancelled, released and not found any more', async () => {
     const world = new World({ kind: 'token' })
-    const { tasks, task } = await begun(world)
+    const { tasks, task } = await started(world)
     await expect(tasks.remove('other', task.id)).rejects.toMatchObject({ status: 404 })
     await tasks.remove(caller.account, task.id)
     await expect(tasks.find(caller.account, task.id)).rejects.toMatchObject({ status: 404 })
@@ -234,9 +234,9 @@ describe('a task', () => {
     expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'released', ends: 1 })
   })
 
-  test('whose lease died with its process goes on with the next one', async () => {
+  test('whose process died continues in the next process after the lease', async () => {
     const world = new World({ kind: 'token' })
-    const { task } = await begun(world)
+    const { task } = await started(world)
     const dying = world.process({ step: 3, when: 'before' })
     world.time += 6 * seconds
     await dying.sweep()
@@ -247,12 +247,12 @@ describe('a task', () => {
   })
 })
 
-describe('many', () => {
-  test('pollers of one task on two instances cost one question to the vendor each interval, and one settlement', async () => {
+describe('at scale', () => {
+  test('thousands of polls of one task on two instances cause one vendor request an interval and one settlement', async () => {
     const world = new World({ kind: 'token' })
-    const { task } = await begun(world)
+    const { task } = await started(world)
     const instances = [world.process(), world.process()]
-    let asked = 0
+    let polls = 0
     for (let interval = 1; interval <= 9; interval++) {
       world.time += 5 * seconds
       const before = world.polls
@@ -262,14 +262,14 @@ describe('many', () => {
         ),
       )
       expect(world.polls - before).toBeLessThanOrEqual(1)
-      asked += interval === 1 ? 10_000 : 500
+      polls += interval === 1 ? 10_000 : 500
     }
-    expect(asked).toBeGreaterThan(10_000)
+    expect(polls).toBeGreaterThan(10_000)
     expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'settled', ends: 1 })
     expect(world.events.filter((event) => event.type === 'completed')).toHaveLength(1)
   })
 
-  test('tasks of nobody in particular are each noticed within their interval and two seconds', async () => {
+  test('the completion of each of many tasks is noticed within its interval and two seconds', async () => {
     const world = new World({
       kind: 'token',
       status: (age) => (age < 20 * seconds ? { state: 'processing' } : { state: 'completed' }),

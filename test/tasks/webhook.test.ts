@@ -9,29 +9,29 @@ import { caller, minutes, seconds, submission, World } from './world.ts'
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`
 
-interface Told {
+interface Delivery {
   readonly headers: Record<string, string>
   readonly body: string
 }
 
-/** A customer's server that answers with these statuses, the last one for ever. */
-async function customer(...statuses: number[]): Promise<{ url: string; told: Told[] }> {
-  const told: Told[] = []
+/** A customer's server that responds with these statuses in turn, then with the last one. */
+async function customer(...statuses: number[]): Promise<{ url: string; deliveries: Delivery[] }> {
+  const deliveries: Delivery[] = []
   const server = createServer((request, response) => {
     let body = ''
     request.on('data', (piece: Buffer) => (body += piece.toString()))
     request.on('end', () => {
-      told.push({ headers: request.headers as Record<string, string>, body })
+      deliveries.push({ headers: request.headers as Record<string, string>, body })
       const status = (statuses.length > 1 ? statuses.shift() : statuses[0]) as number
       response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end()
     })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, told }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, deliveries }
 }
 
-/** A world whose process tells a webhook. */
+/** A world whose process calls a webhook. */
 async function worldWith(options: WebhookOptions) {
   const world = new World({ kind: 'token', push: (task, now) => deliver(options, task, now) })
   const { tasks, sweep } = world.process()
@@ -44,64 +44,64 @@ async function worldWith(options: WebhookOptions) {
 }
 
 describe('a webhook', () => {
-  test('is told of the end in a form that the official client verifies', async () => {
-    const { url, told } = await customer(200)
+  test('receives a signed event that the official client verifies', async () => {
+    const { url, deliveries } = await customer(200)
     const { task, pass, world } = await worldWith({ endpoint: () => ({ url, secret }), allowPrivateNetwork: true })
     await pass(60 * seconds)
     await pass(1 * seconds)
-    expect(told).toHaveLength(1)
-    const { headers, body } = told[0] as Told
+    expect(deliveries).toHaveLength(1)
+    const { headers, body } = deliveries[0] as Delivery
     const client = new OpenAI({ apiKey: 'sk-none', webhookSecret: secret })
-    // The tolerance is wide because the world's time is virtual.
+    // The tolerance is wide because the time of the world is virtual.
     await client.webhooks.verifySignature(body, headers, secret, 1e12)
     expect(JSON.parse(body)).toMatchObject({ type: 'video.completed', data: { id: task.id, status: 'completed' } })
     await pass(24 * 60 * minutes)
-    expect(told).toHaveLength(1)
+    expect(deliveries).toHaveLength(1)
     expect(world.stored(caller.account, task.id)?.dueAt).toBeNull()
   })
 
-  test('that fails is told again, later and later, also by another process; then it is given up', async () => {
-    const { url, told } = await customer(500)
+  test('that fails is retried with growing waits, also by another process, and then given up', async () => {
+    const { url, deliveries } = await customer(500)
     const { pass, world, task } = await worldWith({ endpoint: () => ({ url, secret }), allowPrivateNetwork: true })
     await pass(60 * seconds)
     for (const wait of [1 * seconds, 5 * seconds, 1 * minutes, 5 * minutes]) await pass(wait)
-    expect(told).toHaveLength(4)
+    expect(deliveries).toHaveLength(4)
     await pass(29 * minutes)
-    expect(told).toHaveLength(4)
+    expect(deliveries).toHaveLength(4)
     world.time += 1 * minutes
     await world.process().sweep()
     for (const wait of [2 * 60 * minutes, 24 * 60 * minutes]) await pass(wait)
-    expect(told).toHaveLength(6)
+    expect(deliveries).toHaveLength(6)
     expect(world.stored(caller.account, task.id)?.dueAt).toBeNull()
   })
 
   test('that redirects is not followed', async () => {
-    const { url, told } = await customer(302, 200)
+    const { url, deliveries } = await customer(302, 200)
     const { pass } = await worldWith({ endpoint: () => ({ url, secret }), allowPrivateNetwork: true })
     await pass(60 * seconds)
     await pass(1 * seconds)
     await pass(5 * seconds)
-    expect(told).toHaveLength(2)
+    expect(deliveries).toHaveLength(2)
   })
 
-  test('on this network is not called, unless the host wants it', async () => {
-    const { url, told } = await customer(200)
+  test('on a private network is not called without allowPrivateNetwork', async () => {
+    const { url, deliveries } = await customer(200)
     const { pass } = await worldWith({ endpoint: () => ({ url, secret }) })
     await pass(60 * seconds)
     await pass(10 * seconds)
-    expect(told).toHaveLength(0)
+    expect(deliveries).toHaveLength(0)
   })
 
   test.each(['', 'whsec_', 'whsec_c2hvcnQ='])('with the secret "%s" is not called', async (bad) => {
-    const { url, told } = await customer(200)
+    const { url, deliveries } = await customer(200)
     const { task } = await worldWith({ endpoint: () => undefined })
     await expect(
       deliver({ endpoint: () => ({ url, secret: bad }), allowPrivateNetwork: true }, task, 0),
     ).rejects.toThrow('24 bytes')
-    expect(told).toHaveLength(0)
+    expect(deliveries).toHaveLength(0)
   })
 
-  test('that answers byte by byte, or is never named, holds nobody up', async () => {
+  test('that responds byte by byte, or whose endpoint() never resolves, times out', async () => {
     const server = createTcpServer((socket) => {
       socket.on('error', () => undefined)
       socket.write('HTTP/1.1 200 OK\r\nx-slow: ')
@@ -118,7 +118,7 @@ describe('a webhook', () => {
     await expect(unnamed).rejects.toThrow()
   })
 
-  test('of nobody leaves the task as it is without one', async () => {
+  test('without an endpoint leaves nothing due', async () => {
     const { pass, world, task } = await worldWith({ endpoint: () => undefined })
     await pass(60 * seconds)
     await pass(1 * seconds)
@@ -134,14 +134,14 @@ interface Disguise {
   readonly redirect?: string
 }
 
-describe.skipIf(!hasShared)('URLs in disguise', () => {
+describe.skipIf(!hasShared)('URLs that disguise a private address', () => {
   const { urls } = hasShared ? (sharedJson('corpora/disguises.json') as { urls: Disguise[] }) : { urls: [] }
-  // Inline images are no addresses, and redirects are not followed at all.
+  // data: URLs have no address, and redirects are never followed.
   const called = urls.filter((each) => !each.url.startsWith('data:') && each.redirect === undefined)
 
   test.each(called)('$id', async ({ url, expect: expected, resolver = [] }) => {
-    const answers = resolver.map((each) => each.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })))
-    const lookup = publicLookup((_, __, found) => found(null, answers.shift() ?? []))
+    const results = resolver.map((each) => each.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })))
+    const lookup = publicLookup((_, __, found) => found(null, results.shift() ?? []))
     const parsed = publicUrl(url)
     let open = parsed !== undefined
     let connected: string | undefined
@@ -152,7 +152,7 @@ describe.skipIf(!hasShared)('URLs in disguise', () => {
       open = found[0] === null
       connected = String(found[1])
     }
-    // The address that was checked is the one that is connected to, whatever the name leads to the next time.
+    // The connection uses the address that was checked, even if the name resolves to another one later.
     if (resolver.length > 1) expect(connected).toBe(resolver[0]?.[0])
     else if (expected === 'allow') expect(open).toBe(true)
     else if (expected !== 'allow-or-block') expect(open).toBe(false)

@@ -1,4 +1,4 @@
-/** A world in virtual time for tasks: a store, a vendor and a ledger that outlive processes, which crash at any step. */
+/** Tasks in virtual time: a store, a vendor and a ledger that outlive processes, which can crash at any step. */
 import type { TaskRecord, TaskStore } from '../../src/tasks/contract.ts'
 import { memoryTaskStore } from '../../src/tasks/memory.ts'
 import { defaultTiming, type TaskEvent, type TaskParts } from '../../src/tasks/parts.ts'
@@ -15,7 +15,7 @@ export interface Job {
   cancelled: boolean
 }
 
-/** Where a process dies: before its n-th step takes effect, or after, before it hears of it. */
+/** Where a process dies: before its n-th step takes effect, or after that but before it gets the result. */
 export interface Crash {
   readonly step: number
   readonly when: 'before' | 'after'
@@ -23,16 +23,16 @@ export interface Crash {
 
 export interface WorldOptions {
   readonly kind: Kind
-  /** How a job stands, by the virtual milliseconds since it was started. */
+  /** Status of a job by its age in virtual milliseconds. */
   readonly status?: (age: number, job: Job) => VideoStatus
-  /** Tells a webhook of the end of a task. */
+  /** Notifies a webhook of the end of a task. */
   readonly push?: (task: StoredTask, now: number) => Promise<void>
 }
 
 export interface Hold {
   state: 'held' | 'settled' | 'released'
   ends: number
-  /** When it lapses if nothing becomes of it. */
+  /** When it expires unless it is settled, released or renewed. */
   until: number
 }
 
@@ -46,11 +46,11 @@ export class World {
   readonly jobs: Job[] = []
   readonly events: TaskEvent[] = []
   readonly holds = new Map<string, Hold>()
-  /** What the vendor does to the next submissions, in order; empty: it takes them. */
-  readonly faults: ('refused' | 'unreachable' | 'taken but silent' | 'silent')[] = []
+  /** Faults of the vendor on the next submissions, in order. Empty: it accepts them. */
+  readonly faults: ('rejected' | 'unreachable' | 'accepted without response' | 'no response')[] = []
   polls = 0
-  /** A vendor was asked for a video while the money for it was not held for as long as that may take. */
-  begunUnheld = false
+  /** True once a vendor was called with less than 5 minutes of the hold left. */
+  startedUnheld = false
   readonly #options: WorldOptions
   readonly #seen = new Map<string, StoredTask>()
 
@@ -58,11 +58,11 @@ export class World {
     this.#options = options
   }
 
-  /** A process that works in this world until it crashes. */
+  /** A process of this world; it works until it crashes. */
   process(crash?: Crash): { tasks: VideoTasks; sweep: () => Promise<void>; steps: () => number; dead: () => boolean } {
     let step = 0
     let dead = false
-    /** Every effect on the outside is one step, and the only places where a crash can make a difference. */
+    /** Every external effect is one step; only there can a crash make a difference. */
     const effect = async <T>(work: () => Promise<T>): Promise<T> => {
       if (dead) throw new Error('the process is dead')
       step++
@@ -133,7 +133,7 @@ export class World {
     return { tasks, sweep, steps: () => step, dead: () => dead }
   }
 
-  /** The task as the store has it, expired or not. */
+  /** The stored task, even if it has expired. */
   stored(account: string, id: string): StoredTask | undefined {
     return this.#seen.get(`${account} ${id}`)
   }
@@ -143,7 +143,7 @@ export class World {
   }
 
   #vendor(effect: <T>(work: () => Promise<T>) => Promise<T>): VideoProvider {
-    const { kind, status = usual } = this.#options
+    const { kind, status = defaultStatus } = this.#options
     const find = (token: string) => this.jobs.find((job) => job.token === token)
     return {
       submit: kind,
@@ -151,14 +151,14 @@ export class World {
       start: ({ token }) =>
         effect(async () => {
           const fault = this.faults.shift()
-          if (fault === 'refused') throw new ProviderError('invalid_request_error', { retry: 'never', begun: false })
+          if (fault === 'rejected') throw new ProviderError('invalid_request_error', { retry: 'never', begun: false })
           if (fault === 'unreachable') throw new ProviderError('service_unavailable', { retry: 'same', begun: false })
-          if (fault === 'silent') throw retrySame(new Error('no answer'))
+          if (fault === 'no response') throw retrySame(new Error('no response'))
           const known = kind === 'token' ? find(token) : undefined
           const own = [...this.holds].filter(([id]) => id.startsWith(`${token}.`)).map(([, hold]) => hold)
-          this.begunUnheld ||= own.every(({ until }) => until < this.time + 5 * minutes)
+          this.startedUnheld ||= own.every(({ until }) => until < this.time + 5 * minutes)
           if (known === undefined) this.jobs.push({ token, startedAt: this.time, cancelled: false })
-          if (fault === 'taken but silent') throw retrySame(new Error('no answer'))
+          if (fault === 'accepted without response') throw retrySame(new Error('no response'))
           return { job: (known === undefined ? this.jobs.length : this.jobs.indexOf(known) + 1) - 1 }
         }),
       ...(kind === 'lookup' && {
@@ -189,12 +189,12 @@ export class World {
   }
 }
 
-/** As the ledger knows it. */
+/** The task's hold id in the ledger. */
 export function holdOf(task: StoredTask): string {
   return `${task.id}.${task.data.attempt}`
 }
 
-function usual(age: number): VideoStatus {
+function defaultStatus(age: number): VideoStatus {
   if (age < 10 * seconds) return { state: 'pending' }
   if (age < 40 * seconds) return { state: 'processing', progress: Math.min(Math.floor(age / 400), 99) }
   return { state: 'completed', url: 'https://videos.example/1.mp4' }

@@ -4,18 +4,18 @@ import { memoryUsageStore } from '../../src/usage/memory.ts'
 import { usageRecord } from './record.ts'
 import { cpuMs, leastMs } from '../cpu-time.ts'
 
-describe('the embedded store keeps its contract:', () => {
+describe('the memory store conforms to the contract:', () => {
   testUsageStore(test, () => memoryUsageStore())
 })
 
-describe('the embedded store is bounded:', () => {
-  test('the oldest records make room for new ones', async () => {
+describe('the memory store is bounded:', () => {
+  test('the oldest records are evicted', async () => {
     const store = memoryUsageStore({ count: 3 })
     for (let index = 0; index < 5; index++) await store.append([usageRecord({ id: `r${index}`, startedAt: index })])
     expect((await store.list({})).items.map(({ id }) => id)).toEqual(['r4', 'r3', 'r2'])
   })
 
-  test('a full store takes records about as fast as one that has room', async () => {
+  test('a full store appends records about as fast as an empty one', async () => {
     const over = await leastMs(50, async () => {
       const store = memoryUsageStore({ count: 20_000 })
       const fill = async (from: number) => {

@@ -1,6 +1,6 @@
 import type { UsageRecord } from '../../src/index.ts'
 
-/** A record of a small call that cost nothing. */
+/** A record of a small request without cost. */
 export function usageRecord(changes: Partial<UsageRecord>): UsageRecord {
   return {
     id: '',
