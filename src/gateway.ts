@@ -25,6 +25,7 @@ import { checkOptions } from './options/check.ts'
 import type { GatewayOptions } from './options/options.ts'
 import { Work } from './routing/work.ts'
 
+/** Options of `gateway.close`. */
 export interface CloseOptions {
   /** Milliseconds that requests in progress have to finish; then streams end with an error event. Default 10,000. */
   readonly graceMs?: number

@@ -20,7 +20,10 @@ export interface NodeRequest extends Readable {
   /** Whether the whole body has arrived. */
   readonly complete: boolean
   /** The connection, for the client's address. */
-  readonly socket: { /** The client's IP address. */ readonly remoteAddress?: string | undefined }
+  readonly socket: {
+    /** The client's IP address. */
+    readonly remoteAddress?: string | undefined
+  }
   /** Set by a body parser of the host. */
   readonly body?: unknown
   /** Set by a body parser of the host to the unparsed body. */

@@ -7,7 +7,9 @@ import { requireValid, rules } from './check.ts'
 
 /** An account, with amounts as decimal strings. */
 export interface AccountView {
+  /** The id of the account. */
   readonly id: string
+  /** The name that the host gave the account. */
   readonly name?: string
   /** Amount available, such as `'12.5'`. */
   readonly balance: string
@@ -21,6 +23,7 @@ export interface AccountView {
 
 /** A payment to an account. */
 export interface TopUp {
+  /** The account that is credited. */
   readonly account: string
   /** A decimal string, such as `'50'`. */
   readonly amount: string
@@ -40,7 +43,9 @@ export interface Credited {
 
 /** A ledger entry, with amounts as decimal strings. */
 export interface EntryView extends Omit<LedgerEntry, 'amount' | 'overage'> {
+  /** Change of the account, as a decimal string. */
   readonly amount: string
+  /** Of a settlement: the part that no hold covered, as a decimal string. */
   readonly overage: string
 }
 

@@ -12,6 +12,7 @@ export type KeyView = Omit<KeyRecord, 'hash' | 'version'>
 
 /** What a new key is for. */
 export interface KeyRequest {
+  /** The account that pays for requests with the key. */
   readonly account: string
   /** One of the gateway's groups. */
   readonly group: string
@@ -25,9 +26,13 @@ export interface KeyRequest {
 
 /** A change of a key. Null removes the field. */
 export interface KeyChange {
+  /** The new group, one of those of the gateway. */
   readonly group?: string
+  /** The new label. */
   readonly name?: string | null
+  /** The new time of expiry, in milliseconds since the epoch. */
   readonly expiresAt?: number | null
+  /** The new limits of the key. */
   readonly rate?: Rate | null
 }
 

@@ -9,19 +9,32 @@ import { requireValid, rules } from './check.ts'
 
 /** A usage record, with amounts as decimal strings. */
 export interface UsageView extends Omit<UsageRecord, 'cost' | 'overage'> {
+  /** The amount charged, as a decimal string. */
   readonly cost: string
+  /** The part of `cost` that exceeded the hold, as a decimal string. */
   readonly overage: string
 }
 
 /** A row of sums, with the cost as a decimal string. */
 export interface StatisticsRow extends Omit<UsageSummary, 'cost'> {
+  /** Sum of the amounts charged, as a decimal string. */
   readonly cost: string
 }
 
 /** The requests of one account, or explicitly of all. */
 export type UsageScope =
-  | { readonly account: string; readonly all?: never }
-  | { readonly all: true; readonly account?: never }
+  | {
+      /** The account whose requests are meant. */
+      readonly account: string
+      /** Not with `account`. */
+      readonly all?: never
+    }
+  | {
+      /** All accounts, for pages of the operator only. */
+      readonly all: true
+      /** Not with `all`. */
+      readonly account?: never
+    }
 
 /** Selects usage records and a page of them. */
 export type UsageListQuestion = UsageScope & Omit<UsageFilter, 'account'> & PageRequest

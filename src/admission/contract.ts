@@ -6,6 +6,7 @@ import type { LimitClaim, LimitStore, LimitReturn, LimitVerdict } from '../limit
 export interface JointStore {
   /** The stores it stands for. It is only used where the gateway uses these very objects. */
   readonly limits: LimitStore
+  /** The ledger of the same database. */
   readonly ledger: Ledger
   /**
    * Required. `limits.take(claim)` and `ledger.hold(hold)` as one atomic step, all or nothing: a claim that is not
@@ -17,11 +18,15 @@ export interface JointStore {
   finish(endings: readonly CallEnd[]): Promise<void> | void
 }
 
+/** The result of `admit`. */
 export interface JointVerdict {
+  /** As of `limits.take`. */
   readonly limits: LimitVerdict
+  /** As of `ledger.hold`. Absent if the limits rejected the claim. */
   readonly hold?: HoldVerdict
 }
 
+/** The end of one request, for limits and ledger. */
 export interface CallEnd {
   /** For `limits.give`. */
   readonly returned?: LimitReturn

@@ -1,5 +1,6 @@
 /** The state of one account. */
 export interface LedgerAccount {
+  /** The id of the account, as in keys and receipts. */
   readonly id: string
   /** Available for new holds. Negative after a settlement that exceeded its hold, or if the account is unlimited. */
   readonly balance: bigint
@@ -17,6 +18,7 @@ export interface LedgerAccount {
 export interface Hold {
   /** Id of the request or task. Never used for a second hold. */
   readonly id: string
+  /** The account that pays. */
   readonly account: string
   /** Not negative. */
   readonly amount: bigint
@@ -44,6 +46,7 @@ export interface HoldVerdict {
 export interface Settlement {
   /** Id of the hold. */
   readonly id: string
+  /** The account that pays. */
   readonly account: string
   /** The actual cost. Not negative. */
   readonly amount: bigint
@@ -61,6 +64,7 @@ export interface SettleVerdict {
 
 /** A payment to an account, or a correction. */
 export interface Credit {
+  /** The account that is credited. */
   readonly account: string
   /** Negative for a deduction. Not zero. */
   readonly amount: bigint
@@ -85,7 +89,9 @@ export interface CreditVerdict {
 export interface LedgerEntry {
   /** Ascending in the order of booking. */
   readonly number: number
+  /** The account of the entry. */
   readonly account: string
+  /** What was booked: a payment, a charge, or a hold that ended without one. */
   readonly kind: 'credit' | 'settle' | 'release'
   /** Reference of the credit, or id of the hold. */
   readonly reference: string
@@ -93,6 +99,7 @@ export interface LedgerEntry {
   readonly amount: bigint
   /** Of a settlement: the part that no hold covered. */
   readonly overage: bigint
+  /** The remark of a credit. */
   readonly note?: string
   /** Milliseconds since the epoch, by the store's clock. */
   readonly at: number
@@ -100,6 +107,7 @@ export interface LedgerEntry {
 
 /** One page of a list. */
 export interface Page<T> {
+  /** The items of this page, in the order of the list. */
   readonly items: readonly T[]
   /** Pass as `after` to get the next page. Absent on the last page. */
   readonly next?: string
@@ -119,11 +127,21 @@ export interface LedgerAudit {
   readonly accounts: number
   /** Sums over all accounts. */
   readonly credits: bigint
+  /** Sum of the balances. */
   readonly balances: bigint
+  /** Sum of the open holds. */
   readonly holds: bigint
+  /** Sum of the charges. */
   readonly settlements: bigint
   /** Accounts whose balance differs from `credits - open holds - settlements`. Always empty unless data is corrupt. */
-  readonly faults: readonly { readonly account: string; readonly balance: bigint; readonly expected: bigint }[]
+  readonly faults: readonly {
+    /** The account. */
+    readonly account: string
+    /** The balance as stored. */
+    readonly balance: bigint
+    /** The balance by the entries. */
+    readonly expected: bigint
+  }[]
 }
 
 type Result<T> = Promise<T> | T

@@ -15,8 +15,11 @@ export interface Receipt {
   readonly outcome: 'completed' | 'failed' | 'cancelled'
   /** Error code of a failed request. */
   readonly code?: ErrorCode
+  /** The account of the caller, which pays. */
   readonly account: string
+  /** The group of the caller. */
   readonly group: string
+  /** Public id of the key. Absent for a caller of `authenticate`. */
   readonly key?: string
   /** Model name in the request. */
   readonly model: string
@@ -26,7 +29,9 @@ export interface Receipt {
   readonly providerModel?: string
   /** Number of attempts, including retries. */
   readonly attempts: number
+  /** Whether the response was streamed. */
   readonly stream: boolean
+  /** Tokens used. */
   readonly usage: Usage
   /** `reported` by the vendor, or `estimated` by the gateway from the size of prompt and response. */
   readonly usageSource: 'reported' | 'estimated'
@@ -37,7 +42,12 @@ export interface Receipt {
   /** Images and seconds, if the endpoint is measured in them. */
   readonly units?: Units
   /** The vendor's counts, if they exceed what the request can have used. `usage` and `units` hold the reduced values. */
-  readonly implausible?: { readonly usage: Usage; readonly units?: Units }
+  readonly implausible?: {
+    /** The tokens as reported. */
+    readonly usage: Usage
+    /** The images and seconds as reported. */
+    readonly units?: Units
+  }
   /** What the account pays. Present only with `billing`. */
   readonly charge?: Charge
   /** When the request arrived. Milliseconds since the epoch. */

@@ -66,14 +66,34 @@ export function redirected(exchange: Exchange, target: string, presets: Presets)
 
 /** The request body as the gateway receives it: a body parser of the host may have consumed it already. */
 export type RequestBody =
-  | { /** Not read yet. */ readonly state: 'unread'; /** The raw body. */ readonly stream: Readable }
   | {
-      /** Read by the host's parser. */ readonly state: 'text'
-      /** The raw text. */ readonly text: string | Uint8Array
+      /** Not read yet. */
+      readonly state: 'unread'
+      /** The raw body. */
+      readonly stream: Readable
     }
-  | { /** Read by the host's parser. */ readonly state: 'parsed'; /** The parsed value. */ readonly value: unknown }
-  | { /** Rejected by the host's parser. */ readonly state: 'failed'; /** The HTTP status. */ readonly status: number }
-  | { /** Read by the host, which kept nothing. */ readonly state: 'lost' }
+  | {
+      /** Read by the host's parser as text or bytes. */
+      readonly state: 'text'
+      /** The raw text. */
+      readonly text: string | Uint8Array
+    }
+  | {
+      /** Read and parsed by the host. */
+      readonly state: 'parsed'
+      /** The parsed value. */
+      readonly value: unknown
+    }
+  | {
+      /** Rejected by the host's parser. */
+      readonly state: 'failed'
+      /** The HTTP status that the parser asked for. */
+      readonly status: number
+    }
+  | {
+      /** Read by the host, which kept nothing. */
+      readonly state: 'lost'
+    }
 
 /** The gateway's reply to one request, for the adapter to write. */
 export interface Reply {

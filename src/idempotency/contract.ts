@@ -1,5 +1,6 @@
 /** Identifies a record, and the attempt that wants to change it. */
 export interface IdempotencyClaim {
+  /** The account of the caller. Keys of different accounts are independent. */
   readonly account: string
   /** Name of the endpoint, such as `chat.completions`. */
   readonly route: string
@@ -20,14 +21,30 @@ export interface IdempotencyStart extends IdempotencyClaim {
 /** The state of the record after `begin`. `digest` is that of the request that created it. */
 export type IdempotencyVerdict =
   /** This attempt holds the record. */
-  | { readonly outcome: 'begun' }
+  | {
+      /** The record is held by this attempt. */
+      readonly outcome: 'begun'
+    }
   /** Another attempt holds it. */
-  | { readonly outcome: 'running'; readonly digest: string }
+  | {
+      /** The record is held by another attempt. */
+      readonly outcome: 'running'
+      /** Of the request that the other attempt serves. */
+      readonly digest: string
+    }
   /** An attempt has ended. Without `answer`, its response was not stored. */
-  | { readonly outcome: 'ended'; readonly digest: string; readonly answer?: IdempotentAnswer }
+  | {
+      /** An attempt has ended. */
+      readonly outcome: 'ended'
+      /** Of the request that was served. */
+      readonly digest: string
+      /** The response to replay. Absent if it was too large to store. */
+      readonly answer?: IdempotentAnswer
+    }
 
 /** A stored response. Treat it as read-only. */
 export interface IdempotentAnswer {
+  /** The HTTP status. */
   readonly status: number
   /** Lower-case names. */
   readonly headers: Readonly<Record<string, string>>

@@ -26,6 +26,7 @@ export interface LimitClaim {
   readonly id: string
   /** Each bucket at most once. */
   readonly rates: readonly RateRule[]
+  /** Concurrency slots to take. */
   readonly places: readonly PlaceRule[]
   /** Milliseconds after which the places are released unless the lease is renewed. */
   readonly leaseMs: number

@@ -20,7 +20,14 @@ export interface ScopedRate extends Rate {
  */
 export type Frequency =
   | `${number}/${'s' | 'sec' | 'second' | 'min' | 'minute' | 'h' | 'hour' | 'd' | 'day'}`
-  | { readonly limit: number; readonly periodMs: number; readonly burst?: number }
+  | {
+      /** Units per period. */
+      readonly limit: number
+      /** Length of the period in milliseconds. */
+      readonly periodMs: number
+      /** Units that can be used at once. Default: `limit`. */
+      readonly burst?: number
+    }
 
 export interface Refill {
   readonly limit: number

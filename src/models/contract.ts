@@ -6,6 +6,7 @@ import type { VideoLimits } from '../providers/video.ts'
 
 /** A provider together with its name for a model: one way to serve the model. */
 export interface Deployment {
+  /** The provider that is called. */
   readonly provider: Provider
   /** The vendor's name for the model. */
   readonly model: string
@@ -79,9 +80,13 @@ export const landscapeVideo: VideoLimits = { sizes: ['1280x720', '1792x1024'] }
 
 /** A model as a registry returns it: prices may be plain objects of strings, as in the options. */
 export interface RegistryModel extends Omit<Model, 'price' | 'deployments'> {
+  /** The price of the model. Default: that of the deployment that responds. */
   readonly price?: Price | PriceOptions
   /** At least one. */
-  readonly deployments: readonly (Omit<Deployment, 'price'> & { readonly price?: Price | PriceOptions })[]
+  readonly deployments: readonly (Omit<Deployment, 'price'> & {
+    /** The price of this deployment. */
+    readonly price?: Price | PriceOptions
+  })[]
 }
 
 /**

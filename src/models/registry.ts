@@ -58,8 +58,24 @@ export interface ModelOptions {
 export type RouteEntry =
   /** Another model of the options, by name. */
   | string
-  | { readonly model: string; readonly order?: number; readonly weight?: number }
-  | { readonly provider: Provider; readonly providerModel?: string; readonly order?: number; readonly weight?: number }
+  | {
+      /** Another model of the options, by name: all its deployments. */
+      readonly model: string
+      /** Entries are tried in ascending order. Default: the position in the list. */
+      readonly order?: number
+      /** Among entries of the same order, the relative probability of being tried first. Default 1. */
+      readonly weight?: number
+    }
+  | {
+      /** The provider that is called. */
+      readonly provider: Provider
+      /** The provider's name for the model. Default: the name of the model in the options. */
+      readonly providerModel?: string
+      /** Entries are tried in ascending order. Default: the position in the list. */
+      readonly order?: number
+      /** Among entries of the same order, the relative probability of being tried first. Default 1. */
+      readonly weight?: number
+    }
 
 export interface RegistryOptions {
   readonly now: () => number

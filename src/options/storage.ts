@@ -12,12 +12,19 @@ import type { UsageStore } from '../usage/contract.ts'
  * `storage: { ...postgres(pool), limits: redis(client).limits }`. A missing store is kept in the memory of the process.
  */
 export interface StorageBundle {
+  /** API keys. */
   readonly keys?: KeyStore
+  /** Counters of rates and concurrency slots. */
   readonly limits?: LimitStore
+  /** Balances, holds and charges. Only used with `billing`. */
   readonly ledger?: Ledger
+  /** A record of each request. */
   readonly usage?: UsageStore
+  /** Video tasks. */
   readonly tasks?: TaskStore
+  /** Responses to requests with an `Idempotency-Key`, for replay. */
   readonly idempotency?: IdempotencyStore
+  /** Stored responses of `/v1/responses`. */
   readonly responses?: ResponseStore
   /** Optional. Updates limits and ledger in one call, if the same database keeps both. */
   readonly joint?: JointStore

@@ -19,6 +19,7 @@ export interface VideoBilling {
 
 /** A change of a task, as passed to `hooks.task`. A `reconcile` event needs attention: the vendor may have an unowned job. */
 export interface TaskEvent {
+  /** What happened. `reconcile`: the host should compare the task with the vendor, see `reason`. */
   readonly type: 'created' | 'completed' | 'failed' | 'reconcile'
   /**
    * Only of a `reconcile` event. `submission_unknown`: the vendor may be working on a job whose task has failed.

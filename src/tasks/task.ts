@@ -7,6 +7,7 @@ import type { TaskRecord } from './contract.ts'
 export interface VideoTask {
   /** `submitting`: the intent to submit is stored, the vendor's response is not yet. Clients see `pending`. */
   readonly state: 'submitting' | VideoState
+  /** The request, without its images once the vendor has the job. */
   readonly request: VideoRequest
   /** SHA-256 of the request as received, to detect a different request with the same idempotency key. */
   readonly digest: string
@@ -14,8 +15,11 @@ export interface VideoTask {
   readonly attempt: string
   /** Name of the provider that makes the video, by which any process finds it. Absent until one was chosen. */
   readonly provider?: string
+  /** The provider's name for the model. */
   readonly providerModel?: string
+  /** The group of the caller. */
   readonly group: string
+  /** Public id of the key that the task was created with. */
   readonly key?: string
   /** When the task is cancelled if it is not finished. Milliseconds since the epoch. */
   readonly deadlineAt: number
@@ -23,12 +27,27 @@ export interface VideoTask {
   readonly operation?: Json
   /** 0 to 100. */
   readonly progress?: number
+  /** The URL of the finished video at the vendor. */
   readonly url?: string
   /** Seconds of video produced. */
   readonly seconds?: number
-  readonly error?: { readonly code: string; readonly message: string }
+  /** Why the task failed. */
+  readonly error?: {
+    /** The stable code. */
+    readonly code: string
+    /** For clients. */
+    readonly message: string
+  }
   /** The error response to the submission, repeated for each retry of it. */
-  readonly refusal?: { readonly code: ErrorCode; readonly message: string; readonly param: string | null }
+  readonly refusal?: {
+    /** The stable code. */
+    readonly code: ErrorCode
+    /** For clients. */
+    readonly message: string
+    /** The parameter at fault. */
+    readonly param: string | null
+  }
+  /** When the task ended. Milliseconds since the epoch. */
   readonly finishedAt?: number
   /** The task has failed, but the vendor may still be working on it. Reported to the host when the task is settled. */
   readonly unclear?: 'submission_unknown'
@@ -46,6 +65,7 @@ export interface VideoTask {
 
 /** A stored task with typed data. */
 export interface StoredTask extends Omit<TaskRecord, 'data'> {
+  /** The video and its state. */
   readonly data: VideoTask
 }
 

@@ -6,7 +6,9 @@ import type { ErrorCode } from '../errors.ts'
 export interface UsageRecord {
   /** The request id, as in `x-request-id`. */
   readonly id: string
+  /** The account of the caller. */
   readonly account: string
+  /** The group of the caller. */
   readonly group: string
   /** Public id of the key. */
   readonly key?: string
@@ -14,17 +16,25 @@ export interface UsageRecord {
   readonly endpoint: string
   /** Model name in the request. */
   readonly model: string
+  /** The provider of the last attempt. */
   readonly provider?: string
+  /** That provider's name for the model. */
   readonly providerModel?: string
+  /** How the request ended, as in `Receipt`. */
   readonly outcome: 'completed' | 'failed' | 'cancelled'
+  /** Error code of a failed request. */
   readonly code?: ErrorCode
+  /** Whether the response was streamed. */
   readonly stream: boolean
+  /** Tokens of the prompt. */
   readonly promptTokens: number
   /** Prompt tokens read from the vendor's cache, included in `promptTokens`. */
   readonly cachedTokens: number
+  /** Tokens of the response. */
   readonly completionTokens: number
   /** Completion tokens spent on reasoning, included in `completionTokens`. */
   readonly reasoningTokens: number
+  /** Number of images. */
   readonly images: number
   /** Seconds of video or audio. */
   readonly seconds: number
@@ -32,6 +42,7 @@ export interface UsageRecord {
   readonly cost: bigint
   /** The part of `cost` that exceeded the hold. */
   readonly overage: bigint
+  /** What the charge is based on. */
   readonly basis: ChargeBasis
   /** Milliseconds since the epoch, by the gateway's clock. */
   readonly startedAt: number
@@ -43,8 +54,11 @@ export interface UsageRecord {
 
 /** Selects records. An absent field matches every record. */
 export interface UsageFilter {
+  /** Only records of this account. */
   readonly account?: string
+  /** Only records of the key with this public id. */
   readonly key?: string
+  /** Only records of this model. */
   readonly model?: string
   /** Earliest `startedAt`, inclusive. Milliseconds since the epoch. */
   readonly from?: number
@@ -67,20 +81,33 @@ export interface UsageQuestion extends UsageFilter {
 export interface UsageSummary {
   /** Only the requested dimensions are present. `day` is `YYYY-MM-DD`; `key` is empty for requests without a key. */
   readonly day?: string
+  /** The account of the row. */
   readonly account?: string
+  /** The group of the row. */
   readonly group?: string
+  /** Public id of the key of the row. */
   readonly key?: string
+  /** The model of the row. */
   readonly model?: string
+  /** The endpoint of the row. */
   readonly endpoint?: string
+  /** Number of requests. */
   readonly requests: number
   /** Requests that failed or were cancelled. */
   readonly incomplete: number
+  /** Sum of the prompt tokens. */
   readonly promptTokens: number
+  /** Sum of the prompt tokens read from a cache. */
   readonly cachedTokens: number
+  /** Sum of the completion tokens. */
   readonly completionTokens: number
+  /** Sum of the reasoning tokens. */
   readonly reasoningTokens: number
+  /** Number of images. */
   readonly images: number
+  /** Seconds of video or audio. */
   readonly seconds: number
+  /** Sum of the amounts charged, in micro-units. */
   readonly cost: bigint
 }
 

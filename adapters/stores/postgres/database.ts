@@ -8,6 +8,7 @@ import { Upgrade } from './upgrade.ts'
 
 /** The part of a pool or a client that is used. */
 export interface Queryable {
+  /** Runs one statement with its parameters. */
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
 }
 

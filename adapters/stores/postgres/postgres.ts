@@ -30,6 +30,7 @@ import { usagePart } from './usage-schema.ts'
 
 export type { Queryable } from './database.ts'
 
+/** Options of `postgres`. */
 export interface PostgresOptions {
   /** The schema of the tables: small letters, digits and `_`. Default `modelhatch`. */
   readonly schema?: string
@@ -70,8 +71,11 @@ const parts: readonly Part[] = [
   responsesPart,
 ]
 
+/** All stores, in one Postgres schema. */
 export type PostgresStorage = Required<StorageBundle>
 
+/** Stores everything in Postgres: `storage: postgres(pool)`, with a `pg.Pool`, a PGlite, or anything that has
+ * `query(text, values)`. Creates and upgrades its tables with the first call. The pool remains the host's to close. */
 export function postgres(pool: Queryable, options: PostgresOptions = {}): PostgresStorage {
   checkKnown('postgres', options, {
     schema: text,

@@ -5,23 +5,34 @@ export type Send = (...words: string[]) => Promise<unknown>
 
 /** A client or a pool of node-redis (`redis`, `@redis/client`). */
 export interface NodeRedis {
+  /** Sends one command. */
   sendCommand(words: string[]): Promise<unknown>
 }
 
 /** `createCluster` of node-redis. */
 export interface NodeRedisCluster {
-  readonly masters: readonly { readonly address: string; readonly client?: unknown }[]
+  /** The master nodes. */
+  readonly masters: readonly {
+    /** Host and port. */
+    readonly address: string
+    /** The client of the node, once connected. */
+    readonly client?: unknown
+  }[]
+  /** Sends one command. */
   sendCommand(firstKey: string | undefined, isReadonly: boolean | undefined, words: string[]): Promise<unknown>
 }
 
 /** `createSentinel` of node-redis. */
 export interface NodeRedisSentinel {
+  /** Only present on a sentinel client. */
   getSentinelNode(): unknown
+  /** Sends one command. */
   sendCommand(isReadonly: boolean | undefined, words: string[]): Promise<unknown>
 }
 
 /** A client or a cluster of ioredis. */
 export interface IoRedis {
+  /** Sends one command. */
   call(command: string, ...words: string[]): Promise<unknown>
 }
 

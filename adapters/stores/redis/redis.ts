@@ -30,6 +30,7 @@ import { taskStore } from './tasks.ts'
 
 export type { IoRedis, NodeRedis, NodeRedisCluster, NodeRedisSentinel, RedisClient, Send } from './clients.ts'
 
+/** Options of `redis`. */
 export interface RedisOptions {
   /** What the name of every key begins with. Gateways with the same prefix share what they keep. Default `modelhatch`. */
   readonly prefix?: string
@@ -39,8 +40,11 @@ export interface RedisOptions {
   readonly responseAgeMs?: number
 }
 
+/** All stores but `usage`, in one Redis. */
 export type RedisStorage = StorageBundle & Required<Omit<StorageBundle, 'usage' | 'close'>>
 
+/** Stores limits, keys, ledger, tasks, idempotency and responses in Redis 7 or later: `storage: redis(client)`, with a client of
+ * node-redis or ioredis, or a function that sends one command. The client remains the host's to close. */
 export function redis(client: RedisClient, options: RedisOptions = {}): RedisStorage {
   const { prefix = 'modelhatch', entries = 10_000, responseAgeMs = 86_400_000 } = options
   const sender = senderOf(client)

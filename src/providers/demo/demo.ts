@@ -19,6 +19,7 @@ import { moderate } from './moderate.ts'
 import { transcribe } from './transcribe.ts'
 import { demoVideo } from './video.ts'
 
+/** Options of `demo`. */
 export interface DemoOptions {
   /** Milliseconds between two tokens of a stream; whole answers come at once. Default 10. */
   readonly paceMs?: number
@@ -28,6 +29,7 @@ export interface DemoOptions {
   readonly name?: string
 }
 
+/** The demo provider: all its methods are there. */
 export interface DemoProvider extends Provider {
   chat(call: Call<ChatRequest>): AsyncIterable<ChatPiece>
   embed(call: Call<EmbeddingRequest>): Promise<EmbeddingList>
@@ -57,6 +59,7 @@ const models: readonly ModelObject[] = [
   owned_by: 'modelhatch',
 }))
 
+/** Models without a vendor, for tests and first steps: deterministic, free of charge, and offline. Any model name works. */
 export function demo(options: DemoOptions = {}): DemoProvider {
   checkKnown('demo', options, { paceMs: delay, videoSeconds: amount, name: text })
   const { paceMs = 10, videoSeconds = 4, name = 'demo' } = options
