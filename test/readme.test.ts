@@ -27,6 +27,7 @@ const reference = documentAt('src/options/README.md')
 const manifest = JSON.parse(textOf('package.json')) as {
   scripts: Record<string, string>
   dependencies: Record<string, string>
+  exports: Record<string, unknown>
   engines: { node: string }
   files: string[]
   repository: { url: string }
@@ -155,6 +156,10 @@ test('presets, demo models, conformance tests, what stores share and examples ar
   const providers = documentAt('src/providers/README.md')
   const listed = marked(providers, 'presets').replace(/\([^)]*\)/g, '')
   expect(inCode(listed).sort()).toEqual(Object.keys(presets).sort())
+  const entries = Object.keys(manifest.exports).flatMap((name) => /^\.(\/providers\/.*)/.exec(name)?.[1] ?? [])
+  expect(firstCells(marked(providers, 'entries'))).toEqual(
+    expect.arrayContaining(entries.map((name) => `modelhatch${name}`)),
+  )
   const names = [...textOf('src/providers/demo/demo.ts').matchAll(/'(demo-[\w-]+)'/g)].map(([, name = '']) => name)
   expect(names.length).toBeGreaterThan(3)
   for (const name of names) expect(firstCells(section(providers, 'The demo model'))).toContain(name)

@@ -43,7 +43,7 @@ describe('the packed package', () => {
     }
   })
 
-  test('exports every adapter that is not part of another one, and three entries of src', () => {
+  test('exports every adapter that is not part of another one, and the entries of src', () => {
     const exported = entries.map(({ targets }) => targets['modelhatch-source']?.replace('./', '') ?? '')
     const adapters = [...consumer.files].filter((file) => /^adapters\/[^/]+\/(?:([^/]+)\/\1|[^/]+)\.ts$/.test(file))
     const inside = [...consumer.files].filter((file) => /^adapters\/.+\.ts$/.test(file))
@@ -54,6 +54,12 @@ describe('the packed package', () => {
     expect(exported.filter((file) => !file.startsWith('adapters/'))).toEqual([
       'src/index.ts',
       'src/providers/index.ts',
+      'src/providers/openai/index.ts',
+      'src/providers/anthropic/index.ts',
+      'src/providers/gemini/index.ts',
+      'src/providers/demo/index.ts',
+      'src/providers/videos/index.ts',
+      'src/providers/custom.ts',
       'src/testing/index.ts',
     ])
   })
