@@ -7,7 +7,7 @@ import type { Reply } from '../http/exchange.ts'
 import { ContentFrames, Verbatim, type Call } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
 import { begin, chunkFrames, frameOf, release, untilAborted, type ChunkState, type OpenStream } from './chunk-stream.ts'
-import type { Visit } from './endpoint.ts'
+import type { Context } from './endpoint.ts'
 import { readVendor } from './read-vendor.ts'
 
 /** The identifying fields of a response. */
@@ -43,8 +43,8 @@ export type OpenAnswer<Chunk, Full extends object, Whole> =
   | { readonly kind: 'whole'; readonly whole: Whole; readonly bytes?: Uint8Array }
   | { readonly kind: 'stream'; readonly stream: OpenStream<Chunk, Full> }
 
-/** The fields of a visit that every response needs. */
-export type AnswerVisit = Pick<Visit<unknown>, 'id' | 'order' | 'startedAt'> & { readonly meter: Tally }
+/** The fields of a `Context` that every response needs. */
+export type AnswerContext = Pick<Context<unknown>, 'id' | 'order' | 'startedAt'> & { readonly meter: Tally }
 
 interface Countable {
   readonly usage?: Usage
@@ -62,9 +62,9 @@ export async function openAnswer<
   form: AnswerForm<Chunk, Full, Whole>,
   answer: AsyncIterable<Chunk | ContentFrames> | Whole | Verbatim<Whole>,
   call: Pick<Call<unknown>, 'model' | 'publicModel' | 'stream' | 'signal'>,
-  visit: AnswerVisit,
+  context: AnswerContext,
 ): Promise<OpenAnswer<Chunk, Full, Whole>> {
-  const head = headFor(form.idPrefix, visit)
+  const head = headFor(form.idPrefix, context)
   const renamed = call.publicModel !== call.model
   const open = async (pieces: AsyncIterable<Chunk | ContentFrames>, state: ChunkState<Chunk, Full>) => ({
     kind: 'stream' as const,
@@ -73,19 +73,19 @@ export async function openAnswer<
   if (Symbol.asyncIterator in answer) {
     const state = form.state(head, renamed)
     if (call.stream) return open(answer, state)
-    return { kind: 'whole', whole: await form.collect(untilAborted(answer, call.signal), state, visit.meter) }
+    return { kind: 'whole', whole: await form.collect(untilAborted(answer, call.signal), state, context.meter) }
   }
   const value = answer instanceof Verbatim ? answer.value : answer
   const whole = readVendor(() => form.normalise(value, head, renamed))
   if (call.stream) return open(form.explode(whole), form.state(head, false))
-  visit.meter.usage = whole.usage
-  if (whole.usage === undefined) visit.meter.textBytes = textInAnswer(whole)
+  context.meter.usage = whole.usage
+  if (whole.usage === undefined) context.meter.textBytes = textInAnswer(whole)
   const untouched = answer instanceof Verbatim && whole === value
   return { kind: 'whole', whole, ...(untouched && { bytes: answer.bytes }) }
 }
 
 /** The non-streaming reply: the vendor's own bytes if nothing had to change, else the response with its usage. */
-export function wholeReply(answer: OpenAnswer<unknown, object, Countable>, { order, meter }: AnswerVisit): Reply {
+export function wholeReply(answer: OpenAnswer<unknown, object, Countable>, { order, meter }: AnswerContext): Reply {
   if (answer.kind === 'stream') throw new TypeError('a streamed response has no non-streaming reply')
   const { whole, bytes } = answer
   if (whole.usage !== undefined) return bytes === undefined ? jsonReply(whole) : bytesReply(bytes)
@@ -100,26 +100,26 @@ export function discardAnswer(answer: OpenAnswer<unknown, object, unknown>): voi
 /** The frames of a streamed response. `ahead`: the opening frame was already sent. */
 export function framesOf<Chunk, Full extends object>(
   answer: OpenAnswer<Chunk, Full, unknown>,
-  visit: AnswerVisit,
+  context: AnswerContext,
   ahead: boolean = false,
 ): AsyncIterable<string | Uint8Array> {
   if (answer.kind === 'whole') throw new TypeError('a non-streaming response has no frames')
-  return chunkFrames(answer.stream, visit, ahead)
+  return chunkFrames(answer.stream, context, ahead)
 }
 
 /** The frames that keep a stream open while the provider sends nothing. */
 export function keepAliveFrames<Chunk, Full extends object, Whole>(form: AnswerForm<Chunk, Full, Whole>) {
-  const unknown = (visit: AnswerVisit) => form.state(headFor(form.idPrefix, visit), true)
+  const unknown = (context: AnswerContext) => form.state(headFor(form.idPrefix, context), true)
   return {
-    idle(answer: OpenAnswer<Chunk, Full, Whole> | undefined, visit: AnswerVisit): string {
-      const state = answer?.kind === 'stream' ? answer.stream.state : unknown(visit)
-      return frameOf(state.idle(), visit.order)
+    idle(answer: OpenAnswer<Chunk, Full, Whole> | undefined, context: AnswerContext): string {
+      const state = answer?.kind === 'stream' ? answer.stream.state : unknown(context)
+      return frameOf(state.idle(), context.order)
     },
-    opening: (visit: AnswerVisit): string => frameOf(unknown(visit).open(), visit.order),
+    opening: (context: AnswerContext): string => frameOf(unknown(context).open(), context.order),
   }
 }
 
 /** The head for responses whose vendor does not identify them. */
-function headFor(prefix: string, { id, startedAt, order }: AnswerVisit): AnswerHead {
+function headFor(prefix: string, { id, startedAt, order }: AnswerContext): AnswerHead {
   return { id: id.replace('req_', prefix), created: Math.floor(startedAt / 1000), model: order.model }
 }

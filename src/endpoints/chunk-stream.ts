@@ -76,10 +76,10 @@ export async function* untilAborted<T>(pieces: AsyncIterable<T>, signal: AbortSi
  */
 export function chunkFrames<Chunk, Full extends object>(
   stream: OpenStream<Chunk, Full>,
-  visit: { readonly order: Order<unknown>; readonly meter: Tally },
+  context: { readonly order: Order<unknown>; readonly meter: Tally },
   ahead: boolean = false,
 ): AsyncIterableIterator<string | Uint8Array, undefined> {
-  return new ChunkFrames(stream, visit.order, visit.meter, ahead)
+  return new ChunkFrames(stream, context.order, context.meter, ahead)
 }
 
 /** One chunk as a frame. */

@@ -48,7 +48,7 @@ export async function* merge<T>(
     if (begin !== undefined) pull(begin())
   }
   try {
-    for (let begun = 0; begun < atOnce; begun++) beginNext()
+    for (let count = 0; count < atOnce; count++) beginNext()
     while (open.size > 0) {
       const { source, next } = await Promise.race(open.values())
       if (next.done === true) {

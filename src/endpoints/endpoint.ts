@@ -3,6 +3,7 @@ import type { Sizing } from '../admission/estimate.ts'
 import type { Caller } from '../auth/contract.ts'
 import type { Product } from '../billing/price.ts'
 import type { Meter } from '../billing/receipt.ts'
+import type { Frames } from '../http/event-stream.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { OpenForm } from '../http/form.ts'
 import type { Sizes } from '../http/sizes.ts'
@@ -72,25 +73,25 @@ export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Ord
    * Calls one provider. Resolves once the first content or the whole response has arrived; an error before that may be
    * retried, or becomes the HTTP status.
    */
-  readonly ask: (provider: Provider, call: Call<Request>, visit: Visit<Request, Read>) => Promise<Answer>
+  readonly ask: (provider: Provider, call: Call<Request>, context: Context<Request, Read>) => Promise<Answer>
   /** Releases a response that arrived after the request was aborted. Must not throw. */
   readonly discard?: (answer: Answer) => void
   /** The non-streaming reply. */
-  readonly whole: (answer: Answer, visit: Visit<Request, Read>) => Reply | ByteAnswer
+  readonly whole: (answer: Answer, context: Context<Request, Read>) => Reply | ByteAnswer
   /**
    * All frames of a streamed response. If they throw, an error event ends the stream. `ahead`: the client already has
    * the `opening` frame. Absent: the endpoint does not stream, and ignores the field `stream`.
    */
-  readonly frames?: (answer: Answer, visit: Visit<Request, Read>, ahead: boolean) => AsyncIterable<string | Uint8Array>
+  readonly frames?: (answer: Answer, context: Context<Request, Read>, ahead: boolean) => Frames
   /**
    * A frame that keeps an idle stream open: an event without effect, because some clients fail on comments. `answer` is
    * undefined until the first content has arrived. Default: a comment.
    */
-  readonly idle?: (answer: Answer | undefined, visit: Visit<Request, Read>) => string
+  readonly idle?: (answer: Answer | undefined, context: Context<Request, Read>) => string
   /** The first frame if the first content takes long; with it the client gets status 200. Default: `idle`. */
-  readonly opening?: (visit: Visit<Request, Read>) => string
+  readonly opening?: (context: Context<Request, Read>) => string
   /** The last frames of a stream that failed. Default: one frame with the error, as in chat. */
-  readonly failed?: (error: GatewayError, visit: Visit<Request, Read>) => string
+  readonly failed?: (error: GatewayError, context: Context<Request, Read>) => string
 }
 
 /** A response of bytes, such as audio, that are passed on as they arrive. If they throw, the connection is cut. */
@@ -124,7 +125,7 @@ export interface Order<Request> {
 }
 
 /** One request in progress, after its model was found. */
-export interface Visit<Request, Read extends Order<Request> = Order<Request>> {
+export interface Context<Request, Read extends Order<Request> = Order<Request>> {
   readonly id: string
   readonly order: Read
   readonly model: Model

@@ -4,7 +4,7 @@ import { Meter, type Receipt } from '../billing/receipt.ts'
 import type { Caller } from '../auth/contract.ts'
 import { GatewayError } from '../errors.ts'
 import { isSettledWithin, within } from '../http/deadline.ts'
-import { eventStream, type EventStreamOptions } from '../http/event-stream.ts'
+import { eventStream, type EventStreamOptions, type Frames } from '../http/event-stream.ts'
 import type { Reply } from '../http/exchange.ts'
 import { amendForm, prefixForm } from '../http/form.ts'
 import type { Heartbeat } from '../http/heartbeat.ts'
@@ -20,7 +20,7 @@ import { mayHaveBegun, notAgain } from '../routing/begun-work.ts'
 import { perform, type AttemptEnd, type RetryOptions } from '../routing/perform.ts'
 import { plan } from '../routing/plan.ts'
 import type { Work } from '../routing/work.ts'
-import type { CallEndpoint, Visit } from './endpoint.ts'
+import type { CallEndpoint, Context } from './endpoint.ts'
 import { amend, callFor, overlaid } from './order.ts'
 import { othersTurn } from '../providers/turns.ts'
 
@@ -35,7 +35,7 @@ export interface ServingOptions {
 }
 
 /** A request that has passed the rate limits and whose money is held. */
-export interface Admitted<Request> extends Omit<Visit<Request>, 'meter' | 'observer'> {
+export interface Admitted<Request> extends Omit<Context<Request>, 'meter' | 'observer'> {
   readonly caller: Caller
   /** Milliseconds since `startedAt`, measured by a monotonic clock. */
   readonly elapsedMs: () => number
@@ -65,21 +65,18 @@ export class Serving {
     const meter = this.#meter(endpoint, admitted)
     const { order } = admitted
     const { observer } = this.#options
-    const visit: Visit<R> = { ...admitted, meter, observer }
+    const context: Context<R> = { ...admitted, meter, observer }
     const end = (outcome: Receipt['outcome'], error?: GatewayError) => {
       try {
         meter.end(outcome, error)
       } catch (thrown) {
-        observer.failure({ id: visit.id, error: thrown })
+        observer.failure({ id: context.id, error: thrown })
       }
       call.done(outcome === 'completed' ? undefined : (error ?? new GatewayError('client_closed')))
       order.form?.dispose()
     }
     const { stallMs = 60_000, idleMs = 600_000, keepAliveMs = 15_000 } = this.#options.timeouts
-    const bodyOf = (
-      frames: AsyncIterable<string | Uint8Array>,
-      events?: Pick<EventStreamOptions, 'opening' | 'idle' | 'failed'>,
-    ) =>
+    const bodyOf = (frames: Frames, events?: Pick<EventStreamOptions, 'opening' | 'idle' | 'failed'>) =>
       eventStream(frames, {
         heartbeat: this.#options.heartbeat,
         stallMs,
@@ -90,18 +87,18 @@ export class Serving {
         writing: () => meter.firstByte(),
         ended: (outcome, error) => {
           end(outcome === 'failed' && isCallersEnd(error) ? 'cancelled' : outcome, error)
-          if (error !== undefined && error.status >= 500) observer.failure({ id: visit.id, error })
+          if (error !== undefined && error.status >= 500) observer.failure({ id: context.id, error })
         },
       })
     try {
-      const asking = this.#ask(endpoint, visit, admitted.work, call.signal, boundOf(endpoint, admitted))
+      const pending = this.#ask(endpoint, context, admitted.work, call.signal, boundOf(endpoint, admitted))
       // The field `stream` may be the last part of a form.
-      if (order.form !== undefined) await Promise.race([order.form.arrived, asking])
+      if (order.form !== undefined) await Promise.race([order.form.arrived, pending])
       if (!streams(endpoint) || !order.stream) {
-        const answer = await asking
+        const answer = await pending
         // A response can contain parts of a large request. It is serialised in one turn, and written in another.
         if (order.large === true) await othersTurn(order)
-        const reply = endpoint.whole(answer, visit)
+        const reply = endpoint.whole(answer, context)
         if (order.large === true) await othersTurn(order)
         if ('bytes' in reply) {
           return { status: 200, headers: { 'content-type': reply.contentType }, body: bodyOf(reply.bytes) }
@@ -110,8 +107,8 @@ export class Serving {
         end(call.disconnected ? 'cancelled' : 'completed')
         return reply
       }
-      const { frames, opening, idle } = await this.#frames(endpoint, visit, asking)
-      const failed = (error: GatewayError) => endpoint.failed?.(error, visit) ?? errorFrame(error)
+      const { frames, opening, idle } = await this.#frames(endpoint, context, pending)
+      const failed = (error: GatewayError) => endpoint.failed?.(error, context) ?? errorFrame(error)
       return { status: 200, headers: sseHeaders, body: bodyOf(frames, { opening, idle, failed }) }
     } catch (thrown) {
       const error = GatewayError.from(thrown)
@@ -123,12 +120,12 @@ export class Serving {
   /** Tries the deployments of the model until one responds. */
   #ask<R, A>(
     endpoint: CallEndpoint<R, A>,
-    visit: Visit<R>,
+    context: Context<R>,
     work: Work,
     signal: AbortSignal,
     bound?: Record<string, unknown>,
   ): Promise<A> {
-    const { order, model, meter, id } = visit
+    const { order, model, meter, id } = context
     const attempt = (deployment: Deployment) => {
       const { provider, model: named, open: openModel = false } = deployment
       meter.attempt(provider, named)
@@ -136,7 +133,7 @@ export class Serving {
       const head = { id, signal, model: named, openModel, maxOutputTokens: model.maxOutputTokens, sent }
       const call = fitted(callFor(order, head), endpoint.name, model, deployment)
       const bounded = bound === undefined ? call : amend(call, bound)
-      return unlessAborted(endpoint.ask(work.of(provider), bounded, visit), signal, endpoint.discard)
+      return unlessAborted(endpoint.ask(work.of(provider), bounded, context), signal, endpoint.discard)
     }
     const { retry, timeouts, breaker, random, observer } = this.#options
     const candidates = plan(model.deployments, random)
@@ -145,25 +142,25 @@ export class Serving {
       if (end.outcome === 'failed') meter.attemptFailed()
       observer.attempt({ id, model: order.model, provider: provider.name, providerModel, ...end })
     }
-    const asking = perform({ candidates, attempt, signal, breaker, retry, random, ended, final })
-    const asked = within(timeouts.firstContentMs ?? 600_000, asking, `the model "${model.id}"`)
-    return endpoint.once === true ? asked.catch(notAgain) : asked
+    const pending = perform({ candidates, attempt, signal, breaker, retry, random, ended, final })
+    const bounded = within(timeouts.firstContentMs ?? 600_000, pending, `the model "${model.id}"`)
+    return endpoint.once === true ? bounded.catch(notAgain) : bounded
   }
 
   /**
    * The frames of a stream. If the first content takes long, status 200 is sent before it, so that empty events can
    * keep the connection open; only then does a failure before the first content become an event instead of a status.
    */
-  async #frames<R, A>(endpoint: StreamingEndpoint<R, A>, visit: Visit<R>, asking: Promise<A>) {
+  async #frames<R, A>(endpoint: StreamingEndpoint<R, A>, context: Context<R>, pending: Promise<A>) {
     const { keepAliveMs = 15_000 } = this.#options.timeouts
-    let answer = (await isSettledWithin(keepAliveMs, asking)) ? await asking : undefined
-    const idle = endpoint.idle && (() => endpoint.idle?.(answer, visit))
-    if (answer !== undefined) return { frames: endpoint.frames(answer, visit, false), idle }
+    let answer = (await isSettledWithin(keepAliveMs, pending)) ? await pending : undefined
+    const idle = endpoint.idle && (() => endpoint.idle?.(answer, context))
+    if (answer !== undefined) return { frames: endpoint.frames(answer, context, false), idle }
     const later = async function* () {
-      answer = await asking
-      yield* endpoint.frames(answer, visit, true)
+      answer = await pending
+      yield* endpoint.frames(answer, context, true)
     }
-    const opening = endpoint.opening?.(visit) ?? idle?.() ?? keepAliveFrame
+    const opening = endpoint.opening?.(context) ?? idle?.() ?? keepAliveFrame
     return { frames: later(), opening, idle }
   }
 

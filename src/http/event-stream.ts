@@ -34,7 +34,8 @@ export interface EventStreamOptions {
   readonly ended: (outcome: 'completed' | 'failed' | 'cancelled', error?: GatewayError) => void
 }
 
-type Frames = AsyncIterable<string | Uint8Array>
+/** The chunks of a body, each written at once. */
+export type Frames = AsyncIterable<string | Uint8Array>
 
 /** A reply body that pulls `frames` as fast as the client reads. If they throw, an error frame ends the stream. */
 export function eventStream(frames: Frames, options: EventStreamOptions): StreamBody {

@@ -1,7 +1,7 @@
 /**
- * Validates JSON text (RFC 8259) and its size limits in one pass over the bytes, without recursion or allocation, and
- * records the offsets of the top-level members. It runs before `JSON.parse`, zod and every recursive function, and lets
- * a large body be forwarded without being parsed.
+ * Validates JSON text (RFC 8259) and its size limits in one pass over the bytes, without recursion or building values,
+ * and records the offsets of the top-level members. It runs before `JSON.parse`, zod and every recursive function, and
+ * lets a large body be forwarded without being parsed.
  */
 import { invalid } from '../errors.ts'
 import type { Sizes } from './sizes.ts'

@@ -2,7 +2,7 @@
 import { GatewayError } from '../../errors.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../../wire/chat.ts'
-import { openAnswer, type AnswerForm, type AnswerVisit, type OpenAnswer } from '../chunk-answer.ts'
+import { openAnswer, type AnswerForm, type AnswerContext, type OpenAnswer } from '../chunk-answer.ts'
 import { collect } from './collect.ts'
 import { completionOf } from './completion.ts'
 import { explode } from './explode.ts'
@@ -28,14 +28,14 @@ export const chatForm: AnswerForm<ChatChunk, FullChunk, ChatCompletion> = {
 export async function askChat(
   provider: Provider,
   call: Call<ChatRequest>,
-  visit: AnswerVisit,
+  context: AnswerContext,
   inChunks: boolean = call.stream,
 ): Promise<OpenChat> {
   if (provider.chat === undefined) {
     throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not support chat.' })
   }
   const { model, publicModel, signal } = call
-  return openAnswer(chatForm, await provider.chat(call), { model, publicModel, signal, stream: inChunks }, visit)
+  return openAnswer(chatForm, await provider.chat(call), { model, publicModel, signal, stream: inChunks }, context)
 }
 
 function hasContent({ choices }: ChatChunk): boolean {

@@ -6,7 +6,7 @@ import { ToolCalls } from './tool-calls.ts'
 export class ChoiceState {
   readonly index: number
   finished: FinishReason | undefined
-  #begun = false
+  #started = false
   /** The field in which the vendor sends new content; undefined until it has sent some. */
   #place: 'delta' | 'message' | undefined
   readonly #calls = new ToolCalls()
@@ -19,9 +19,7 @@ export class ChoiceState {
     return this.#calls.any
   }
 
-  /**
-   * The client's chunk choices for one of the vendor's: none, one, or two, as content and finish reason are separate.
-   */
+  /** The client's chunk choices for one of the vendor's: none, one or several, as content and end are separate. */
   accept(choice: ChunkChoice): ChunkChoice[] {
     // Some vendors repeat the end, or send pieces after it.
     if (this.finished !== undefined) return []
@@ -45,7 +43,7 @@ export class ChoiceState {
     this.finished = reason
     const out: ChunkChoice[] = []
     const calls = this.#calls.finish()
-    if (!this.#begun || calls.length > 0) {
+    if (!this.#started || calls.length > 0) {
       const delta = this.#opened(calls.length > 0 ? { tool_calls: calls } : {}, '')
       out.push({ index: this.index, delta, logprobs: null, finish_reason: null })
     }
@@ -68,14 +66,14 @@ export class ChoiceState {
     if (typeof parts.content === 'string' && parts.content !== '') delta['content'] = parts.content
     const pieces = calls?.length ? this.#calls.accept(calls) : []
     if (pieces.length > 0) delta['tool_calls'] = pieces
-    if (!this.#begun) return this.#opened(delta, calls?.length || content === null ? null : '')
+    if (!this.#started) return this.#opened(delta, calls?.length || content === null ? null : '')
     return Object.keys(delta).length === 0 ? undefined : delta
   }
 
   /** The delta with the role, if it is the first one. `emptyContent`: its `content` if the delta is empty. */
   #opened(delta: Delta, emptyContent: '' | null): Delta {
-    if (this.#begun) return delta
-    this.#begun = true
+    if (this.#started) return delta
+    this.#started = true
     return { role: 'assistant', content: Object.keys(delta).length === 0 ? emptyContent : null, ...delta }
   }
 }

@@ -84,15 +84,15 @@ const repeated = new Set(['id', 'type', 'role', 'format'])
  */
 function join(into: Record<string, unknown>, name: string, value: unknown): void {
   if (value === null || value === undefined) return
-  const sofar = into[name]
-  if (typeof value === 'string' && typeof sofar === 'string') into[name] = repeated.has(name) ? value : sofar + value
+  const before = into[name]
+  if (typeof value === 'string' && typeof before === 'string') into[name] = repeated.has(name) ? value : before + value
   else if (Array.isArray(value)) {
-    if (Array.isArray(sofar)) lengthen(sofar, value)
+    if (Array.isArray(before)) lengthen(before, value)
     else into[name] = [...(value as unknown[])]
   } else if (typeof value !== 'object') into[name] = value
   else {
-    const known = typeof sofar === 'object' && sofar !== null && !Array.isArray(sofar)
-    const fields = known ? (sofar as Record<string, unknown>) : emptyRecord()
+    const known = typeof before === 'object' && before !== null && !Array.isArray(before)
+    const fields = known ? (before as Record<string, unknown>) : emptyRecord()
     into[name] = fields
     for (const [field, piece] of Object.entries(value)) join(fields, field, piece)
   }

@@ -8,7 +8,7 @@ import type { CompletionRequest, TextChoice, TextChunk, TextCompletion } from '.
 import type { Usage } from '../../wire/usage.ts'
 import { askChat } from '../chat/ask.ts'
 import { checkMadeChat } from '../chat/request.ts'
-import type { AnswerVisit } from '../chunk-answer.ts'
+import type { AnswerContext } from '../chunk-answer.ts'
 import { chunksOf } from '../chunk-stream.ts'
 import { replace } from '../order.ts'
 import { mapConcurrently, merge } from '../concurrency.ts'
@@ -27,7 +27,7 @@ const maxEchoed = 1_000_000
 export async function completeByChat(
   provider: Provider,
   call: Call<CompletionRequest>,
-  visit: AnswerVisit,
+  context: AnswerContext,
 ): Promise<CompletionAnswer> {
   const { request } = call
   const prompts = promptsOf(request)
@@ -37,7 +37,7 @@ export async function completeByChat(
   const bytes = prompts.reduce((sum, prompt) => sum + Buffer.byteLength(prompt), 0)
   const chats = prompts.map((prompt, index) => {
     const share = prompts.length === 1 ? 1 : Buffer.byteLength(prompt) / Math.max(1, bytes)
-    return new TextChat({ provider, prompt, index, share, call, visit })
+    return new TextChat({ provider, prompt, index, share, call, context })
   })
   return call.stream ? streamed(chats, call.signal) : whole(chats, call.signal)
 }
@@ -71,7 +71,7 @@ interface TextChatParts {
   /** The prompt's share of the bytes of all prompts, 0 to 1. */
   readonly share: number
   readonly call: Call<CompletionRequest>
-  readonly visit: AnswerVisit
+  readonly context: AnswerContext
 }
 
 /** The chat for one prompt. */
@@ -81,17 +81,17 @@ class TextChat {
   readonly #call: Call<CompletionRequest>
   readonly #prompt: string
   readonly #share: number
-  readonly #visit: AnswerVisit
+  readonly #context: AnswerContext
   /** The index of the prompt's first choice. */
   readonly #first: number
   readonly #echo: string
 
-  constructor({ provider, prompt, index, share, call, visit }: TextChatParts) {
+  constructor({ provider, prompt, index, share, call, context }: TextChatParts) {
     this.#provider = provider
     this.#call = call
     this.#prompt = prompt
     this.#share = share
-    this.#visit = { ...visit, meter: this.tally }
+    this.#context = { ...context, meter: this.tally }
     this.#first = index * (call.request.n ?? 1)
     this.#echo = call.request.echo === true ? prompt : ''
   }
@@ -110,13 +110,13 @@ class TextChat {
   async *chunks(signal: AbortSignal): AsyncGenerator<TextChunk, void, void> {
     const answer = await this.#ask(signal)
     if (answer.kind === 'whole') throw new TypeError('a streaming call returned no stream')
-    const begun = new Set<number>()
+    const started = new Set<number>()
     for await (const { choices = [] } of chunksOf(answer.stream, this.tally)) {
       for (const { index = 0, delta = {}, finish_reason: reason } of choices) {
-        const echo = begun.has(index) ? '' : this.#echo
+        const echo = started.has(index) ? '' : this.#echo
         const text = echo + (delta.content ?? '') + (delta.refusal ?? '')
         if (text === '' && !reason) continue
-        begun.add(index)
+        started.add(index)
         const finish = textFinishOf(reason)
         yield { choices: [{ text, index: this.#first + index, logprobs: null, finish_reason: finish }] }
       }
@@ -126,7 +126,7 @@ class TextChat {
   #ask(signal: AbortSignal) {
     const request = chatRequestOf(this.#call.request, this.#prompt)
     const call = { ...replace(this.#call, request, signal), sent: () => this.#call.sent?.(this.#share) }
-    return askChat(this.#provider, call, this.#visit)
+    return askChat(this.#provider, call, this.#context)
   }
 }
 

@@ -37,20 +37,20 @@ export async function collectText(
   return state.usage === undefined ? completion : { ...completion, usage: state.usage }
 }
 
-function joined(sofar: TextChoice | undefined, piece: TextChunkChoice & { index: number }): TextChoice {
+function joined(before: TextChoice | undefined, piece: TextChunkChoice & { index: number }): TextChoice {
   const { text, logprobs, finish_reason: finish, ...rest } = piece
   return {
     ...rest,
-    text: (sofar?.text ?? '') + (text ?? ''),
-    logprobs: lengthened(sofar?.logprobs, logprobs),
-    finish_reason: textFinishOf(finish) ?? sofar?.finish_reason ?? 'stop',
+    text: (before?.text ?? '') + (text ?? ''),
+    logprobs: lengthened(before?.logprobs, logprobs),
+    finish_reason: textFinishOf(finish) ?? before?.finish_reason ?? 'stop',
   }
 }
 
 /** Appends to each of the lists `tokens`, `token_logprobs`, `top_logprobs` and `text_offset`. */
-function lengthened(sofar: unknown, piece: unknown): unknown {
-  if (!piece || !sofar) return piece || sofar || null
-  const lists = sofar as Record<string, unknown>
+function lengthened(before: unknown, piece: unknown): unknown {
+  if (!piece || !before) return piece || before || null
+  const lists = before as Record<string, unknown>
   const whole: Record<string, unknown> = { ...lists }
   for (const [name, list] of Object.entries(piece)) {
     whole[name] = Array.isArray(lists[name]) && Array.isArray(list) ? [...lists[name], ...list] : list

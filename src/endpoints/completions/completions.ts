@@ -8,7 +8,7 @@ import {
   openAnswer,
   wholeReply,
   type AnswerForm,
-  type AnswerVisit,
+  type AnswerContext,
   type OpenAnswer,
 } from '../chunk-answer.ts'
 import type { CallEndpoint } from '../endpoint.ts'
@@ -42,9 +42,9 @@ export const completions: CallEndpoint<CompletionRequest, OpenCompletion> = {
   ...keepAliveFrames(form),
 }
 
-async function ask(provider: Provider, call: Call<CompletionRequest>, visit: AnswerVisit): Promise<OpenCompletion> {
-  const answer = (await provider.complete?.(call)) ?? (await completeByChat(provider, call, visit))
-  return openAnswer(form, answer, call, visit)
+async function ask(provider: Provider, call: Call<CompletionRequest>, context: AnswerContext): Promise<OpenCompletion> {
+  const answer = (await provider.complete?.(call)) ?? (await completeByChat(provider, call, context))
+  return openAnswer(form, answer, call, context)
 }
 
 /** The number of prompts: each text, and each list of tokens, is one. */

@@ -41,7 +41,7 @@ const schema = z.looseObject({
   user: z.string().nullish(),
 })
 
-/** Reads and validates a text completion request. Long prompts are validated by the vendor. */
+/** Reads and validates a text completion request. A long list of prompts is validated by its reader. */
 export async function readCompletion(exchange: Exchange, sizes: Sizes): Promise<Order<CompletionRequest>> {
   const body = await readJson(exchange, sizes)
   check(schema, body, ['prompt'])

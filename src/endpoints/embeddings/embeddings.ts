@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import { EmbeddingText, type Call, type Provider } from '../../providers/contract.ts'
 import type { EmbeddingRequest } from '../../wire/embeddings.ts'
-import type { CallEndpoint, Visit } from '../endpoint.ts'
+import type { CallEndpoint, Context } from '../endpoint.ts'
 import { amend, overlaid } from '../order.ts'
 import { readVendor } from '../read-vendor.ts'
 import { mapConcurrently } from '../concurrency.ts'
@@ -38,7 +38,7 @@ export const embeddings: CallEndpoint<EmbeddingRequest, Answer> = {
 async function ask(
   provider: Provider,
   call: Call<EmbeddingRequest>,
-  { meter }: Visit<EmbeddingRequest>,
+  { meter }: Context<EmbeddingRequest>,
 ): Promise<Answer> {
   const { embeddingBatch = Infinity } = provider
   const embed = provider.embed?.bind(provider)

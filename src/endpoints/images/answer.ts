@@ -6,7 +6,7 @@ import { doneFrame, eventFrame } from '../../http/sse.ts'
 import { Verbatim, type ImageAnswer } from '../../providers/contract.ts'
 import type { ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
 import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
-import type { Visit } from '../endpoint.ts'
+import type { Context } from '../endpoint.ts'
 import { failed } from './failure.ts'
 import { completedEvent, fullEvent, isCompleted, type EventPrefix } from './image-event.ts'
 import { inFormat } from './image-format.ts'
@@ -16,20 +16,20 @@ export type OpenImages =
   | { readonly kind: 'whole'; readonly response: ImagesResponse; readonly bytes?: Uint8Array }
   | { readonly kind: 'events'; readonly events: OpenEvents<ImageEvent> }
 
-type ImageVisit = Visit<ImageRequest>
+type ImageContext = Context<ImageRequest>
 
 /** Resolves once the response or its first event has arrived. Throws if it has no image. */
-export async function openImages(answer: ImageAnswer, visit: ImageVisit): Promise<OpenImages> {
+export async function openImages(answer: ImageAnswer, context: ImageContext): Promise<OpenImages> {
   if (Symbol.asyncIterator in answer) {
     const events = await beginEvents(answer)
-    if (visit.order.stream) return { kind: 'events', events }
-    return whole(await collected(events), undefined, visit)
+    if (context.order.stream) return { kind: 'events', events }
+    return whole(await collected(events), undefined, context)
   }
-  return answer instanceof Verbatim ? whole(answer.value, answer.bytes, visit) : whole(answer, undefined, visit)
+  return answer instanceof Verbatim ? whole(answer.value, answer.bytes, context) : whole(answer, undefined, context)
 }
 
 /** Keeps the vendor's own bytes if nothing has to change, because images are large. */
-function whole(raw: ImagesResponse, bytes: Uint8Array | undefined, { order, startedAt }: ImageVisit): OpenImages {
+function whole(raw: ImagesResponse, bytes: Uint8Array | undefined, { order, startedAt }: ImageContext): OpenImages {
   const images = raw.data ?? []
   if (images.length === 0) throw failed(new Error('the response of the vendor has no image'))
   const format = order.field('response_format') as ImageRequest['response_format']
@@ -69,30 +69,30 @@ async function collected(events: OpenEvents<ImageEvent>): Promise<ImagesResponse
 }
 
 /** The non-streaming reply. */
-export function imagesReply(answer: OpenImages, visit: ImageVisit): Reply {
+export function imagesReply(answer: OpenImages, context: ImageContext): Reply {
   if (answer.kind === 'events') throw new TypeError('a streamed response has no non-streaming reply')
   const { response, bytes } = answer
-  count(visit, response, response.data?.length ?? 0)
+  count(context, response, response.data?.length ?? 0)
   return bytes === undefined ? jsonReply(response) : bytesReply(bytes)
 }
 
 /** The frames of a stream. If the provider does not stream, one `completed` event for each image. */
 export async function* imageFrames(
   answer: OpenImages,
-  visit: ImageVisit,
+  context: ImageContext,
   prefix: EventPrefix,
 ): AsyncGenerator<string | Uint8Array> {
   if (answer.kind === 'whole') {
     const { response } = answer
-    count(visit, response, response.data?.length ?? 0)
-    for (const image of response.data ?? []) yield print(fullEvent(completedEvent(image, response, prefix), visit))
+    count(context, response, response.data?.length ?? 0)
+    for (const image of response.data ?? []) yield print(fullEvent(completedEvent(image, response, prefix), context))
   } else {
     let made = 0
     for await (const { event, bytes } of eventsOf(answer.events)) {
       // The event name becomes a line of the frame, so a line break in it could inject one.
       if (!/^[a-z_.]+$/.test(event.type)) continue
-      const full = fullEvent(event, visit)
-      if (isCompleted(event)) count(visit, event, ++made)
+      const full = fullEvent(event, context)
+      if (isCompleted(event)) count(context, event, ++made)
       yield full === event && bytes !== undefined ? frame(event.type, bytes) : print(full)
     }
     if (made === 0) throw failed(new Error('the stream of the vendor has no completed image'))
@@ -100,7 +100,7 @@ export async function* imageFrames(
   yield doneFrame
 }
 
-function count({ meter, order }: ImageVisit, response: ImagesResponse | ImageEvent, images: number): void {
+function count({ meter, order }: ImageContext, response: ImagesResponse | ImageEvent, images: number): void {
   const size = response.size ?? (order.field('size') as ImageRequest['size'])
   const quality = response.quality ?? (order.field('quality') as ImageRequest['quality'])
   meter.units = { images, ...(size && { size }), ...(quality && { quality }) }

@@ -1,7 +1,7 @@
 /** Events of an image stream, with the fields that a provider omitted. */
 import type { Image, ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
 import type { TokenUsage } from '../../wire/token-usage.ts'
-import type { Visit } from '../endpoint.ts'
+import type { Context } from '../endpoint.ts'
 
 /** The first part of event types, before the dot. */
 export type EventPrefix = 'image_generation' | 'image_edit'
@@ -18,7 +18,7 @@ export function completedEvent(image: Image, response: ImagesResponse, prefix: E
 }
 
 /** An event with all required fields; the same object if none is missing. */
-export function fullEvent(event: ImageEvent, { order, startedAt }: Visit<ImageRequest>): ImageEvent {
+export function fullEvent(event: ImageEvent, { order, startedAt }: Context<ImageRequest>): ImageEvent {
   const missing: Record<string, unknown> = {}
   const require = (name: string, value: () => unknown) => {
     if (event[name] === undefined) missing[name] = value()

@@ -5,7 +5,7 @@ import type { Model } from '../../models/contract.ts'
 import type { Call, ImageAnswer, Provider } from '../../providers/contract.ts'
 import type { ImageEditRequest, ImageRequest } from '../../wire/images.ts'
 import { release } from '../chunk-stream.ts'
-import type { CallEndpoint, Order, Visit } from '../endpoint.ts'
+import type { CallEndpoint, Order, Context } from '../endpoint.ts'
 import { amend } from '../order.ts'
 import { checkEdits, checkImageLimits } from './limits.ts'
 import { imageCount, imageUnits } from './units.ts'
@@ -47,10 +47,10 @@ function commonParts(
     once: true,
     choices: imageCount,
     units: imageUnits,
-    async ask(provider: Provider, call: Call<ImageRequest>, visit: Visit<ImageRequest>) {
+    async ask(provider: Provider, call: Call<ImageRequest>, context: Context<ImageRequest>) {
       try {
-        const answer = make(provider, takesFormat(visit) ? call : amend(call, { response_format: undefined }))
-        if (answer !== undefined) return await openImages(await answer, visit)
+        const answer = make(provider, takesFormat(context) ? call : amend(call, { response_format: undefined }))
+        if (answer !== undefined) return await openImages(await answer, context)
       } catch (thrown) {
         throw generationFailure(thrown)
       }
@@ -63,10 +63,10 @@ function commonParts(
     whole: imagesReply,
     // OpenAI sends events of this name in streams of responses.
     idle: () => eventFrame('keepalive', { type: 'keepalive' }),
-    frames: (answer: OpenImages, visit: Visit<ImageRequest>) => imageFrames(answer, visit, prefix),
+    frames: (answer: OpenImages, context: Context<ImageRequest>) => imageFrames(answer, context, prefix),
   }
 }
 
-function takesFormat({ model }: Visit<ImageRequest>): boolean {
+function takesFormat({ model }: Context<ImageRequest>): boolean {
   return model.image?.responseFormat !== false
 }

@@ -12,7 +12,7 @@ import type { InputItem, ResponseEvent, ResponseObject, ResponseRequest } from '
 import { usageOf } from '../../wire/usage.ts'
 import { nextOf, release } from '../chunk-stream.ts'
 import { makerOf } from '../envelope.ts'
-import { blankResponse, type ResponseVisit } from './blank.ts'
+import { blankResponse, type ResponseContext } from './blank.ts'
 import { respondByChat } from './by-chat/by-chat.ts'
 import { explodeResponse } from './explode.ts'
 import { completed } from './items.ts'
@@ -34,33 +34,33 @@ export type OpenResponse =
 export async function openResponse(
   provider: Provider,
   call: Call<ResponseRequest>,
-  visit: ResponseVisit,
+  context: ResponseContext,
 ): Promise<OpenResponse> {
   const maker = makerOf(provider)
-  const progress = progressOf(visit, call.model !== call.publicModel, provider.respond && maker)
-  visit.order.progress = progress
+  const progress = progressOf(context, call.model !== call.publicModel, provider.respond && maker)
+  context.order.progress = progress
   const answer =
     provider.respond === undefined
-      ? respondByChat(provider, call, visit)
-      : await provider.respond(stateless(call, visit.order, maker))
+      ? respondByChat(provider, call, context)
+      : await provider.respond(stateless(call, context.order, maker))
   if (Symbol.asyncIterator in answer) {
     if (call.stream) return begin(answer)
-    return { kind: 'whole', response: await ended(await lastOf(answer, progress, visit.meter), visit) }
+    return { kind: 'whole', response: await ended(await lastOf(answer, progress, context.meter), context) }
   }
   const raw = answer instanceof Verbatim ? answer.value : answer
   requireEnd(raw)
   if (call.stream) return begin(explodeResponse(raw))
   const whole = readVendor(() => progress.whole(raw))
-  if (!raw.usage) visit.meter.textBytes = textBytes(raw.output)
-  const response = await ended(whole, visit)
+  if (!raw.usage) context.meter.textBytes = textBytes(raw.output)
+  const response = await ended(whole, context)
   const untouched = answer instanceof Verbatim && response === raw
   return { kind: 'whole', response, ...(untouched && { bytes: answer.bytes }) }
 }
 
-/** Creates the progress of a visit. `maker`: the vendor of the items; undefined if the gateway makes them. */
-export function progressOf(visit: ResponseVisit, renamed: boolean, maker?: string): ResponseProgress {
-  const { progress: earlier } = visit.order
-  return new ResponseProgress({ blank: blankResponse(visit), renamed, maker, earlier })
+/** Creates the progress for a request. `maker`: the vendor of the items; undefined if the gateway makes them. */
+export function progressOf(context: ResponseContext, renamed: boolean, maker?: string): ResponseProgress {
+  const { progress: earlier } = context.order
+  return new ResponseProgress({ blank: blankResponse(context), renamed, maker, earlier })
 }
 
 const openings = new Set(['response.created', 'response.in_progress', 'response.queued'])
@@ -100,12 +100,12 @@ export function wholeResponse(answer: OpenResponse): Reply {
 /** The frames of a streamed response. Stores the response before the last event. */
 export async function* responseFrames(
   answer: OpenResponse,
-  visit: ResponseVisit,
+  context: ResponseContext,
 ): AsyncGenerator<string | Uint8Array, void, void> {
   if (answer.kind === 'whole') throw new TypeError('a non-streaming response has no frames')
   const { seen, rest } = answer
-  const { meter } = visit
-  const progress = visit.order.progress as ResponseProgress
+  const { meter } = context
+  const progress = context.order.progress as ResponseProgress
   try {
     for (let index = 0; ; index++) {
       const piece = index < seen.length ? seen[index] : await nextOf(rest)
@@ -119,7 +119,7 @@ export async function* responseFrames(
       const event = readVendor(() => progress.accept(piece))
       count(event, meter)
       if (isEnd(event)) {
-        yield eventFrame(event.type, { ...event, response: await ended(progress.response, visit) })
+        yield eventFrame(event.type, { ...event, response: await ended(progress.response, context) })
         return yield doneFrame
       }
       yield eventFrame(event.type, event)
@@ -146,7 +146,10 @@ function requireEnd({ status }: ResponseObject): void {
 }
 
 /** The response as the client gets it: with usage, and already stored, so that the client can continue it at once. */
-async function ended(response: ResponseObject, { id, order, meter, observer }: ResponseVisit): Promise<ResponseObject> {
+async function ended(
+  response: ResponseObject,
+  { id, order, meter, observer }: ResponseContext,
+): Promise<ResponseObject> {
   const counted = chatUsage(response.usage)
   const usage = counted ?? usageOf(order.promptTokens, estimateTokens(meter.textBytes))
   if (counted !== undefined) meter.usage = counted

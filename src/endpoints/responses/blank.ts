@@ -1,9 +1,9 @@
 import type { ResponseObject, ResponseRequest, ResponseTool } from '../../wire/responses.ts'
-import type { Visit } from '../endpoint.ts'
+import type { Context } from '../endpoint.ts'
 import type { ResponseOrder } from './request.ts'
 
-/** A visit of the responses endpoint. */
-export type ResponseVisit = Visit<ResponseRequest, ResponseOrder>
+/** The context of a request to the responses endpoint. */
+export type ResponseContext = Context<ResponseRequest, ResponseOrder>
 
 /**
  * A response without output: every field that clients require, from the request or with its default. Sources of the
@@ -13,7 +13,7 @@ export function blankResponse({
   id,
   order,
   startedAt,
-}: Pick<ResponseVisit, 'id' | 'order' | 'startedAt'>): ResponseObject {
+}: Pick<ResponseContext, 'id' | 'order' | 'startedAt'>): ResponseObject {
   const given = (name: string, otherwise: unknown): unknown => order.field(name) ?? otherwise
   const text = order.field('text') as ResponseRequest['text']
   const reasoning = order.field('reasoning') as ResponseRequest['reasoning']

@@ -11,7 +11,7 @@ import type { CallEndpoint } from '../endpoint.ts'
 import { makerOf } from '../envelope.ts'
 import { amend, amendOrder, overlaid } from '../order.ts'
 import { openResponse, withIds } from './answer.ts'
-import type { ResponseVisit } from './blank.ts'
+import type { ResponseContext } from './blank.ts'
 import { kindOf } from './items.ts'
 import { readResponse, type ResponseOrder } from './request.ts'
 import { sealed } from './sealing.ts'
@@ -35,13 +35,13 @@ export const compactResponse: CallEndpoint<ResponseRequest, CompactionObject, Re
       message: '"stream" is not supported by this endpoint. Leave it out.',
     })
   },
-  async ask(provider, call, visit) {
+  async ask(provider, call, context) {
     const { output, usage, ...rest } =
-      (await compactByVendor(provider, call, visit)) ?? (await summarise(provider, call, visit))
-    const id = visit.id.replace('req_', 'resp_')
-    const now = Math.floor(visit.order.now() / 1000)
+      (await compactByVendor(provider, call, context)) ?? (await summarise(provider, call, context))
+    const id = context.id.replace('req_', 'resp_')
+    const now = Math.floor(context.order.now() / 1000)
     const head = { id, created_at: now, ...rest, object: 'response.compaction' as const, output }
-    return stored({ ...head, usage: counted(output, usage, visit) }, visit)
+    return stored({ ...head, usage: counted(output, usage, context) }, context)
   },
   whole: (compaction) => jsonReply(compaction),
   frames() {
@@ -49,7 +49,8 @@ export const compactResponse: CallEndpoint<ResponseRequest, CompactionObject, Re
   },
 }
 
-type Compaction = Pick<CompactionObject, 'output'> & Partial<CompactionObject>
+/** A compaction without its id. */
+type Draft = Pick<CompactionObject, 'output'> & Partial<CompactionObject>
 
 /**
  * The vendor's own compaction. Undefined if it has none, or if the output is limited: no vendor accepts a limit for
@@ -58,8 +59,8 @@ type Compaction = Pick<CompactionObject, 'output'> & Partial<CompactionObject>
 async function compactByVendor(
   provider: Provider,
   call: Call<ResponseRequest>,
-  { order }: ResponseVisit,
-): Promise<Compaction | undefined> {
+  { order }: ResponseContext,
+): Promise<Draft | undefined> {
   if (provider.compact === undefined || typeof call.field('max_output_tokens') === 'number') return undefined
   const maker = makerOf(provider)
   // Vendors' compaction endpoints do not accept these fields.
@@ -71,19 +72,19 @@ async function compactByVendor(
 }
 
 /** A summary by the model. Instructions are kept as they are, because they are rules and not history. */
-async function summarise(provider: Provider, call: Call<ResponseRequest>, visit: ResponseVisit): Promise<Compaction> {
-  const { order } = visit
+async function summarise(provider: Provider, call: Call<ResponseRequest>, context: ResponseContext): Promise<Draft> {
+  const { order } = context
   const items = [...order.conversation.items, summaryRequest]
   const changes = { input: items, ...removedFields, store: false, stream: false }
   const conversation = { items, earlier: order.conversation.earlier, asSent: false }
   const own = overlaid(amendOrder(order, changes), { conversation, archive: undefined, progress: undefined })
-  const answer = await openResponse(provider, amend(call, changes), { ...visit, order: own })
+  const answer = await openResponse(provider, amend(call, changes), { ...context, order: own })
   if (answer.kind === 'events') throw new TypeError('a non-streaming call returned a stream')
   const { output } = answer.response
   const summary = textIn(output).trim()
   if (summary === '') throw retrySame(new Error('the model wrote no summary'))
-  const instructions = withIds(visit.id, order).filter(isInstruction) as readonly OutputItem[]
-  return { output: [...instructions, summaryItem(visit.id.replace('req_', 'cmp_'), summary)] }
+  const instructions = withIds(context.id, order).filter(isInstruction) as readonly OutputItem[]
+  return { output: [...instructions, summaryItem(context.id.replace('req_', 'cmp_'), summary)] }
 }
 
 const removedFields = {
@@ -105,7 +106,7 @@ function textIn(output: readonly OutputItem[]): string {
 }
 
 /** The usage: the vendor's, else what the meter counted, else an estimate. */
-function counted(output: readonly OutputItem[], raw: unknown, { order, meter }: ResponseVisit) {
+function counted(output: readonly OutputItem[], raw: unknown, { order, meter }: ResponseContext) {
   const usage = chatUsage(raw) ?? meter.usage
   if (usage === undefined) meter.textBytes ||= textBytes(output)
   else meter.usage = usage
@@ -113,7 +114,10 @@ function counted(output: readonly OutputItem[], raw: unknown, { order, meter }: 
 }
 
 /** Stores a compaction like a response, so that it can be retrieved and continued. */
-async function stored(compaction: CompactionObject, { id, order, observer }: ResponseVisit): Promise<CompactionObject> {
+async function stored(
+  compaction: CompactionObject,
+  { id, order, observer }: ResponseContext,
+): Promise<CompactionObject> {
   const { archive, conversation } = order
   const input = withIds(id, order)
   try {

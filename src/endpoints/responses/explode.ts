@@ -11,9 +11,9 @@ export async function* explodeResponse(response: ResponseObject): AsyncGenerator
 }
 
 function* eventsOf(response: ResponseObject): Generator<ResponseEvent> {
-  const begun: ResponseObject = { ...response, status: 'in_progress', output: [], usage: null, completed_at: null }
-  yield { type: 'response.created', response: begun }
-  yield { type: 'response.in_progress', response: begun }
+  const initial: ResponseObject = { ...response, status: 'in_progress', output: [], usage: null, completed_at: null }
+  yield { type: 'response.created', response: initial }
+  yield { type: 'response.in_progress', response: initial }
   for (const [index, item] of response.output.entries()) yield* itemEvents(item, index)
   yield { type: `response.${response.status}`, response }
 }

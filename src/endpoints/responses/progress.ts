@@ -16,7 +16,7 @@ export interface ProgressOptions {
 }
 
 /**
- * The events of one response, as the client receives them. Normalises a provider's events: consecutive numbers,
+ * The events of one response, as the client receives them. Normalises a provider's events: ascending numbers,
  * constant ids of response and items, every required field. Also writes the end of a response that failed.
  */
 export class ResponseProgress {

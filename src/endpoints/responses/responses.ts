@@ -2,7 +2,7 @@ import type { ResponseRequest } from '../../wire/responses.ts'
 import { release } from '../chunk-stream.ts'
 import type { CallEndpoint } from '../endpoint.ts'
 import { openResponse, progressOf, responseFrames, wholeResponse, type OpenResponse } from './answer.ts'
-import type { ResponseVisit } from './blank.ts'
+import type { ResponseContext } from './blank.ts'
 import type { ResponseProgress } from './progress.ts'
 import { readResponse, type ResponseOrder } from './request.ts'
 
@@ -18,12 +18,12 @@ export const responses: CallEndpoint<ResponseRequest, OpenResponse, ResponseOrde
   },
   whole: wholeResponse,
   frames: responseFrames,
-  idle: (_, visit) => currentProgress(visit).idle(),
-  opening: (visit) => currentProgress(visit).open(),
-  failed: (error, visit) => (visit.order.progress ?? progressOf(visit, true)).failed(error),
+  idle: (_, context) => currentProgress(context).idle(),
+  opening: (context) => currentProgress(context).open(),
+  failed: (error, context) => (context.order.progress ?? progressOf(context, true)).failed(error),
 }
 
 /** The progress of the latest attempt; a new one before the first attempt. */
-function currentProgress(visit: ResponseVisit): ResponseProgress {
-  return (visit.order.progress ??= progressOf(visit, true))
+function currentProgress(context: ResponseContext): ResponseProgress {
+  return (context.order.progress ??= progressOf(context, true))
 }

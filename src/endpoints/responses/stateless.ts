@@ -7,10 +7,10 @@ import { opened } from './sealing.ts'
 const opaqueReasoning = 'reasoning.encrypted_content'
 
 /**
- * The call for a vendor that has a responses endpoint: the complete conversation with `store: false`, and no ids. The
- * vendor stores nothing, so no caller can access data of another caller or of the operator there, and a deleted
- * response is deleted everywhere. In exchange, encrypted reasoning must be sent along. `maker`: the vendor's name in
- * envelopes.
+ * The call for a vendor that has a responses endpoint: the complete conversation with `store: false`, and no ids of
+ * responses or items. The vendor stores nothing, so no caller can access data of another caller or of the operator
+ * there, and a deleted response is deleted everywhere. In exchange, encrypted reasoning must be sent along. `maker`:
+ * the vendor's name in envelopes.
  */
 export function stateless(
   call: Call<ResponseRequest>,

@@ -11,7 +11,7 @@ import type {
   TranscriptionRequest,
   TranscriptSegment,
 } from '../../wire/transcriptions.ts'
-import type { Visit } from '../endpoint.ts'
+import type { Context } from '../endpoint.ts'
 import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
 import { jsonOf, secondsOf, estimateSeconds, textOf, textTypes } from './formats.ts'
 import { endOf } from './subtitles.ts'
@@ -24,10 +24,10 @@ export type OpenTranscript =
   /** Already in the requested text format. */
   | { readonly kind: 'text'; readonly text: string }
 
-type TranscriptVisit = Visit<TranscriptionRequest>
+type TranscriptContext = Context<TranscriptionRequest>
 
 /** Resolves once the transcript or its first event has arrived. */
-export async function openTranscript(answer: TranscriptAnswer, { order }: TranscriptVisit): Promise<OpenTranscript> {
+export async function openTranscript(answer: TranscriptAnswer, { order }: TranscriptContext): Promise<OpenTranscript> {
   if (typeof answer === 'string') return textAnswer(answer, formatOf(order.request), order.stream)
   if (Symbol.asyncIterator in answer) {
     const events = await beginEvents(answer)
@@ -62,17 +62,17 @@ async function collected(events: OpenEvents<TranscriptEvent>): Promise<Transcrip
 }
 
 /** The non-streaming reply. Throws 400 if the format needs timestamps that the transcript does not have. */
-export function transcriptReply(answer: OpenTranscript, visit: TranscriptVisit): Reply {
+export function transcriptReply(answer: OpenTranscript, context: TranscriptContext): Reply {
   if (answer.kind === 'events') throw new TypeError('a streamed response has no non-streaming reply')
-  const { request } = visit.order
+  const { request } = context.order
   const format = formatOf(request)
   const type = textTypes[format]
   if (answer.kind === 'text') {
-    count(visit, sizeOf(answer.text), endOf(answer.text))
+    count(context, sizeOf(answer.text), endOf(answer.text))
     return bytesReply(answer.text, 200, type)
   }
   const { transcript, bytes } = answer
-  count(visit, sizeOf(transcript.text), secondsOf(transcript), transcript.usage)
+  count(context, sizeOf(transcript.text), secondsOf(transcript), transcript.usage)
   if (type !== undefined) return bytesReply(textOf(transcript, format), 200, type)
   return bytes === undefined ? jsonReply(jsonOf(transcript, format, request)) : bytesReply(bytes)
 }
@@ -80,21 +80,21 @@ export function transcriptReply(answer: OpenTranscript, visit: TranscriptVisit):
 /** The frames of a stream; without event names, as OpenAI sends them. */
 export async function* transcriptFrames(
   answer: OpenTranscript,
-  visit: TranscriptVisit,
+  context: TranscriptContext,
 ): AsyncGenerator<string | Uint8Array> {
   if (answer.kind !== 'events') {
     const transcript = answer.kind === 'text' ? { text: answer.text } : answer.transcript
     const { text, usage } = transcript
-    count(visit, sizeOf(text), secondsOf(transcript), usage)
+    count(context, sizeOf(text), secondsOf(transcript), usage)
     yield dataFrame({ type: 'transcript.text.delta', delta: text })
     yield dataFrame({ type: 'transcript.text.done', text, ...(usage && { usage }) })
-  } else yield* eventFrames(answer.events, visit)
+  } else yield* eventFrames(answer.events, context)
   yield doneFrame
 }
 
 async function* eventFrames(
   events: OpenEvents<TranscriptEvent>,
-  visit: TranscriptVisit,
+  context: TranscriptContext,
 ): AsyncGenerator<string | Uint8Array> {
   let text = ''
   let done = false
@@ -108,7 +108,7 @@ async function* eventFrames(
     if (event.type === 'transcript.text.segment') seconds = (event as unknown as TranscriptSegment).end
     done ||= isDone(event)
     seconds = secondsOf({ text, ...event }) ?? seconds
-    count(visit, size, seconds, event.usage)
+    count(context, size, seconds, event.usage)
     yield bytes === undefined || event !== raw
       ? dataFrame(event)
       : Buffer.concat([Buffer.from('data: '), bytes, Buffer.from('\n\n')])
@@ -117,7 +117,7 @@ async function* eventFrames(
 }
 
 /** Counts text and duration, which is estimated from the text if the vendor does not report it. */
-function count({ meter }: TranscriptVisit, textBytes: number, seconds?: number, usage?: Transcript['usage']): void {
+function count({ meter }: TranscriptContext, textBytes: number, seconds?: number, usage?: Transcript['usage']): void {
   meter.textBytes = textBytes
   meter.units = { seconds: seconds ?? estimateSeconds(textBytes) }
   meter.usage = usage?.type === 'tokens' ? readTokenUsage(usage) : meter.usage

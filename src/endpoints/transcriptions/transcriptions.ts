@@ -15,9 +15,9 @@ export const transcriptions: CallEndpoint<TranscriptionRequest, OpenTranscript> 
     // A form that is passed on as it arrives could not be sent to a second deployment.
     if (model.deployments.length > 1) await order.form?.keep()
   },
-  async ask(provider, call, visit) {
+  async ask(provider, call, context) {
     const answer = provider.transcribe?.(call)
-    if (answer !== undefined) return openTranscript(await answer, visit)
+    if (answer !== undefined) return openTranscript(await answer, context)
     throw new GatewayError('unsupported_value', {
       param: 'model',
       message: 'This model does not support transcription.',

@@ -1,6 +1,6 @@
 /** Stored responses: retrieving, listing, continuing and deleting them, and separation of accounts. */
 import { finish, text, toolCall } from 'modelhatch/providers'
-import { memoryResponseStore, type GatewayOptions, type ResponseStore } from 'modelhatch'
+import { memoryResponseStore, type ResponseStore } from 'modelhatch'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, expect, test } from 'vitest'
 import type { ResponseObject } from '../../../src/wire/responses.ts'

@@ -2,7 +2,7 @@ import { openai } from 'modelhatch/providers'
 import type { VendorReply } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
 import { chat } from '../../../src/endpoints/chat/chat.ts'
-import type { Visit } from '../../../src/endpoints/endpoint.ts'
+import type { Context } from '../../../src/endpoints/endpoint.ts'
 import { GatewayError } from '../../../src/errors.ts'
 import { errorFrame } from '../../../src/http/sse.ts'
 import type { Call } from '../../../src/providers/contract.ts'
@@ -136,13 +136,13 @@ async function relay(pieces: readonly Buffer[]): Promise<Relayed> {
   const request = { model: 'm', stream: true, stream_options: { include_usage: true } }
   const field = (name: string) => (request as Record<string, unknown>)[name]
   const order = { ...request, field, promptTokens: 10 }
-  const visit = { id: 'req_1', startedAt: 1_000, order, meter } as unknown as Visit<ChatRequest>
+  const context = { id: 'req_1', startedAt: 1_000, order, meter } as unknown as Context<ChatRequest>
   const call = { model: 'theirs', publicModel: 'm', stream: true } as unknown as Call<ChatRequest>
   const provider = { name: 'p', chat: () => readFrames(each(pieces), { rename: 'm', failure }) }
   let text = ''
   try {
-    const response = await chat.ask(provider, call, visit)
-    for await (const frame of chat.frames?.(response, visit, false) ?? [])
+    const response = await chat.ask(provider, call, context)
+    for await (const frame of chat.frames?.(response, context, false) ?? [])
       text += Buffer.from(frame as Uint8Array).toString('utf8')
   } catch (error) {
     text += errorFrame(GatewayError.from(error))

@@ -6,11 +6,11 @@ import type { ChatRequest, ResponseFormat } from '../../../wire/chat.ts'
 import type { ResponseEvent, ResponseRequest, TextFormat } from '../../../wire/responses.ts'
 import { askChat } from '../../chat/ask.ts'
 import { checkMadeChat } from '../../chat/request.ts'
-import type { AnswerVisit } from '../../chunk-answer.ts'
+import type { AnswerContext } from '../../chunk-answer.ts'
 import { chunksOf } from '../../chunk-stream.ts'
 import { makerOf } from '../../envelope.ts'
 import { replaceLarge } from '../../order.ts'
-import { blankResponse, type ResponseVisit } from '../blank.ts'
+import { blankResponse, type ResponseContext } from '../blank.ts'
 import type { ResponseOrder } from '../request.ts'
 import { responseUsage } from '../usage.ts'
 import { withRequestFieldNames } from './field-names.ts'
@@ -22,34 +22,34 @@ import { ResponseWriter } from './writer.ts'
 export async function* respondByChat(
   provider: Provider,
   call: Call<ResponseRequest>,
-  visit: ResponseVisit,
+  context: ResponseContext,
 ): AsyncGenerator<ResponseEvent, void, void> {
-  const { order } = visit
+  const { order } = context
   await forceParse(call)
-  const meter = reportingTo(visit.meter)
+  const meter = reportingTo(context.meter)
   const { tools, reasoning } = call.request
   const maker = makerOf(provider)
   const chatTools = new ChatTools(tools ?? [])
   const writer = new ResponseWriter({
-    blank: blankResponse(visit),
+    blank: blankResponse(context),
     chatTools,
     summary: Boolean(reasoning?.summary),
     maker,
     now: order.now,
   })
   const request = chatRequestOf(call, order, chatTools, maker)
-  const answer = await callChat(provider, call, request, { ...visit, meter })
+  const answer = await callChat(provider, call, request, { ...context, meter })
   if (answer.kind === 'whole') throw new TypeError('the chat was requested in chunks but returned none')
   yield* writer.begin()
   for await (const chunk of chunksOf(answer.stream, meter)) yield* writer.accept(chunk)
   yield* writer.end(meter.usage === undefined ? null : responseUsage(meter.usage))
 }
 
-async function callChat(provider: Provider, call: Call<ResponseRequest>, request: ChatRequest, visit: AnswerVisit) {
+async function callChat(provider: Provider, call: Call<ResponseRequest>, request: ChatRequest, context: AnswerContext) {
   try {
     checkMadeChat(request)
     await othersTurn(call)
-    return await askChat(provider, replaceLarge(call, request), visit, true)
+    return await askChat(provider, replaceLarge(call, request), context, true)
   } catch (thrown) {
     throw withRequestFieldNames(thrown, call.request)
   }

@@ -31,7 +31,7 @@ interface Turn {
   /** Further fields of calls, which may arrive before the calls, by the id of the call. */
   readonly callFields: Map<string, object>
   /** Whether there was reasoning since the last text; then the next text belongs to the same message. */
-  thought: boolean
+  reasoned: boolean
   /** Whether the turn is complete. */
   ended: boolean
 }
@@ -85,11 +85,11 @@ class MessageWriter {
         : (content ?? []).map((part, index) => chatPart(part, `${place}.content[${index}]`))
     if (role !== 'assistant') return this.say(role === 'user' ? 'user' : 'system', contentOf(parts))
     // Text after a call or after reasoning belongs to the same turn; text after text was a separate message.
-    const { text = '', calls, thought = false, ended = false } = this.#turn ?? {}
-    if (calls?.size === 0 && text !== '' && (ended || !thought)) this.#close()
+    const { text = '', calls, reasoned = false, ended = false } = this.#turn ?? {}
+    if (calls?.size === 0 && text !== '' && (ended || !reasoned)) this.#close()
     const turn = this.#open()
     turn.text += textIn(parts)
-    turn.thought = false
+    turn.reasoned = false
   }
 
   #compaction(item: InputItem, place: string): void {
@@ -108,7 +108,7 @@ class MessageWriter {
     }
     append(turn.fields, own.message ?? {})
     for (const [id, fields] of Object.entries(own.calls ?? {})) turn.callFields.set(id, fields)
-    turn.thought = true
+    turn.reasoned = true
     turn.ended = own.last === true
   }
 
@@ -135,7 +135,7 @@ class MessageWriter {
   #open(): Turn {
     if (this.#turn === undefined) {
       this.#closeOutputs()
-      this.#turn = { text: '', calls: new Map(), fields: {}, callFields: new Map(), thought: false, ended: false }
+      this.#turn = { text: '', calls: new Map(), fields: {}, callFields: new Map(), reasoned: false, ended: false }
     }
     return this.#turn
   }

@@ -3,7 +3,7 @@ import { parsed } from './call-queue.ts'
 import type { ItemStatus, OpenItem, Place } from './open-item.ts'
 import { customField, type ToolIdentity } from './tools.ts'
 
-/** A tool call. The input of a custom tool is sent when it is complete, because the model writes it inside of JSON. */
+/** A tool call. The input of a custom tool is sent when it is complete, because the model writes it inside JSON. */
 export class OpenCall implements OpenItem {
   readonly #place: Place
   readonly #callId: string

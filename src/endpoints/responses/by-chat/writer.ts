@@ -108,11 +108,11 @@ export class ResponseWriter {
   #reopened(kind: 'message' | 'reasoning', create: (place: Place) => OpenItem) {
     if (this.#open?.kind === kind) return { events: [], item: this.#open.item }
     const before = [...this.#writeCalls(true), ...this.#close('completed')]
-    const { events, item } = this.#begun(kind, prefixes[kind], create)
+    const { events, item } = this.#start(kind, prefixes[kind], create)
     return { events: [...before, ...events], item }
   }
 
-  #begun<Item extends OpenItem>(
+  #start<Item extends OpenItem>(
     kind: 'message' | 'reasoning' | 'call',
     prefix: string,
     create: (place: Place) => Item,
@@ -143,9 +143,9 @@ export class ResponseWriter {
     const { id } = this.#calls.add(piece)
     const fields = opaqueFields(piece)
     if (Object.keys(fields).length > 0) {
-      const sofar = this.#callFields.get(id) ?? {}
-      append(sofar, fields)
-      this.#callFields.set(id, sofar)
+      const known = this.#callFields.get(id) ?? {}
+      append(known, fields)
+      this.#callFields.set(id, known)
     }
     return this.#writeCalls(false)
   }
@@ -167,7 +167,7 @@ export class ResponseWriter {
   #openCall(call: QueuedCall): ResponseEvent[] {
     const tool = this.#options.chatTools.identityOf(call.name)
     const before = this.#close('completed')
-    const { events } = this.#begun('call', prefixes[tool.kind], (place) => new OpenCall(place, call.id, tool))
+    const { events } = this.#start('call', prefixes[tool.kind], (place) => new OpenCall(place, call.id, tool))
     this.#calls.open(call)
     return [...before, ...events]
   }
@@ -181,7 +181,7 @@ export class ResponseWriter {
   /** State that arrived after the reasoning, such as the signature of a call, in an additional item. */
   #remainingState(): ResponseEvent[] {
     if (Object.keys(this.#messageFields).length === 0 && this.#callFields.size === 0) return []
-    const { events, item } = this.#begun('reasoning', prefixes.reasoning, (place) => new OpenReasoning(place, true))
+    const { events, item } = this.#start('reasoning', prefixes.reasoning, (place) => new OpenReasoning(place, true))
     const message = this.#messageFields
     this.#messageFields = {}
     item.encrypt(pack(this.#options.maker, { message, calls: Object.fromEntries(this.#callFields), last: true }))
