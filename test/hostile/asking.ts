@@ -1,4 +1,4 @@
-/** One request to the process under attack, and what has to be true of every answer. */
+/** Sends a request to the process under attack and checks its response. */
 import { request } from 'node:http'
 import type { Attacked } from './attacked.ts'
 import { keyOf, secret, type Gate, type HostName } from './places.ts'
@@ -12,8 +12,8 @@ export interface Attack {
   readonly headers?: Readonly<Record<string, string>>
   readonly contentType?: string
   readonly body?: string | Buffer
-  /** Called with everything that has come so far; true leaves the answer there. */
-  readonly leaves?: (text: string) => boolean
+  /** Called with the text received so far. Returning true disconnects. */
+  readonly disconnectAt?: (text: string) => boolean
 }
 
 export interface Answer {
@@ -24,22 +24,31 @@ export interface Answer {
 
 export const json = 'application/json'
 
-/** Rejects when the connection ends without an answer. */
+/** Rejects if the connection ends without a response. */
 export function send(attacked: Attacked, attack: Attack): Promise<Answer> {
-  const { gate = 'open', host, method = 'POST', path, account = 'a', contentType = json, body = '', leaves } = attack
+  const {
+    gate = 'open',
+    host,
+    method = 'POST',
+    path,
+    account = 'a',
+    contentType = json,
+    body = '',
+    disconnectAt,
+  } = attack
   const { port, path: before } = attacked.ports[gate][host]
   const size = { 'content-type': contentType, 'content-length': String(Buffer.byteLength(body)) }
   const headers = { authorization: `Bearer ${keyOf(account)}`, ...(method === 'POST' && size), ...attack.headers }
   return new Promise((resolve, reject) => {
     const call = request({ host: '127.0.0.1', port, path: before + path, method, headers, agent: false }, (answer) => {
-      const { statusCode: status = 0, headers: heard } = answer
+      const { statusCode: status = 0, headers: received } = answer
       const pieces: Buffer[] = []
-      const done = () => resolve({ status, headers: heard, text: Buffer.concat(pieces).toString() })
+      const done = () => resolve({ status, headers: received, text: Buffer.concat(pieces).toString() })
       answer.on('error', reject)
       answer.on('end', done)
       answer.on('data', (piece: Buffer) => {
         pieces.push(piece)
-        if (leaves?.(Buffer.concat(pieces).toString()) !== true) return
+        if (disconnectAt?.(Buffer.concat(pieces).toString()) !== true) return
         done()
         call.destroy()
       })
@@ -50,14 +59,15 @@ export function send(attacked: Attacked, attack: Attack): Promise<Answer> {
 }
 
 /**
- * Undefined for an answer as it should be. `own`: the mark that this request carried; one of any other request is a byte
- * of somebody else's.
+ * What is wrong with a response; undefined if nothing is. `own` is the mark of this request: the mark of any other request
+ * means that data has leaked.
  */
 export function faultIn({ status, headers, text }: Answer, own?: string, busy = false): string | undefined {
   if (status >= 500 && !(busy && status === 503)) return `status ${status}: ${text.slice(0, 200)}`
-  if (text.includes(secret) || JSON.stringify(headers).includes(secret)) return `tells a secret: ${text.slice(0, 200)}`
+  if (text.includes(secret) || JSON.stringify(headers).includes(secret))
+    return `contains a secret: ${text.slice(0, 200)}`
   const foreign = (text.match(marks) ?? []).find((mark) => mark !== own)
-  if (foreign !== undefined) return `holds ${foreign} of another request`
+  if (foreign !== undefined) return `contains ${foreign} of another request`
   return status >= 400 ? shapeFault(text) : undefined
 }
 
@@ -71,8 +81,8 @@ function shapeFault(text: string): string | undefined {
   try {
     const { error } = JSON.parse(text) as { error?: Record<string, unknown> }
     const named = ['message', 'type', 'param', 'code'].every((name) => error !== undefined && name in error)
-    return named ? undefined : `an error in another form: ${text.slice(0, 200)}`
+    return named ? undefined : `an error in another format: ${text.slice(0, 200)}`
   } catch {
-    return `an error that is no JSON: ${text.slice(0, 200)}`
+    return `an error that is not JSON: ${text.slice(0, 200)}`
   }
 }

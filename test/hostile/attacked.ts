@@ -1,4 +1,4 @@
-/** The process under attack, as its attackers see it: started, asked what it has cost, and started again when it has died. */
+/** Controls the process under attack: starts it, queries its state, and restarts it if it dies. */
 import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -7,22 +7,22 @@ import type { Receipt } from 'modelhatch'
 import type { Places, Ports } from './places.ts'
 import type { Turns } from './turns.ts'
 
-/** Milliseconds of CPU after which a process that has not answered hangs, and of time where its CPU is not known. */
+/** Milliseconds of CPU after which a process without a response hangs, and of real time if its CPU time is unknown. */
 const hangCpuMs = 5_000
 const hangMs = 60_000
 
 export class Attacked {
-  /** What must never happen, as it was noticed. */
+  /** Faults found so far. */
   readonly faults: string[] = []
   readonly receipts: Receipt[] = []
   ports!: Ports
-  /** Called after a turn of the event loop that took too long. */
+  /** Called after each turn of the event loop that took too long. */
   slow = (): void => undefined
   readonly #places: Places
   #child!: ChildProcess
-  #asked = 0
+  #calls = 0
   #wake = (): void => undefined
-  readonly #heard: string[] = []
+  readonly #called: string[] = []
 
   private constructor(places: Places) {
     this.#places = places
@@ -38,7 +38,7 @@ export class Attacked {
     return this.#ask<Turns>({ ask: 'turns' })
   }
 
-  /** Milliseconds of CPU that the process takes for the reference of all limits. */
+  /** Milliseconds of CPU that the process takes for the reference work. */
   reference(): Promise<number> {
     return this.#ask<number>({ ask: 'reference' })
   }
@@ -48,7 +48,7 @@ export class Attacked {
     return { balance: BigInt(balance), held: BigInt(held) }
   }
 
-  /** Resolves with the next news of the process, or after a second. */
+  /** Resolves with the next message of the process, or after a second. */
   nextReceipt(): Promise<void> {
     return new Promise((resolve) => {
       this.#wake = resolve
@@ -56,14 +56,14 @@ export class Attacked {
     })
   }
 
-  /** Resolves when the model has got a question, once for each. */
-  async asked(model: string): Promise<void> {
+  /** Resolves when the model has been called, once per call. */
+  async modelCalled(model: string): Promise<void> {
     const end = performance.now() + 20_000
-    while (!this.#heard.includes(model) && performance.now() < end) await this.nextReceipt()
-    this.#heard.splice(this.#heard.indexOf(model), 1)
+    while (!this.#called.includes(model) && performance.now() < end) await this.nextReceipt()
+    this.#called.splice(this.#called.indexOf(model), 1)
   }
 
-  /** Undefined when the process hangs or dies before the work is done; then that is noted, and another one serves. */
+  /** The result of `work`. If the process hangs or dies first, adds a fault, restarts it and returns undefined. */
   async within<T>(what: string, work: Promise<T>): Promise<T | undefined> {
     const child = this.#child
     const cpu = cpuMs(child)
@@ -72,7 +72,7 @@ export class Attacked {
     const watch = setInterval(() => {
       const died = child.exitCode ?? child.signalCode
       if (died !== null) late.resolve(`the process ended with ${died}`)
-      else if (cpuMs(child) - cpu > hangCpuMs || performance.now() - began > hangMs) late.resolve('no answer')
+      else if (cpuMs(child) - cpu > hangCpuMs || performance.now() - began > hangMs) late.resolve('no response')
     }, 100)
     try {
       const done = await Promise.race([work.then((value) => ({ value })), late.promise])
@@ -82,7 +82,7 @@ export class Attacked {
       return undefined
     } finally {
       clearInterval(watch)
-      // What comes of it later is of no interest.
+      // Its later result does not matter.
       work.catch(() => undefined)
     }
   }
@@ -99,9 +99,9 @@ export class Attacked {
   async #kill(): Promise<void> {
     const child = this.#child
     if (child.exitCode !== null || child.signalCode !== null) return
-    const gone = once(child, 'exit')
+    const exited = once(child, 'exit')
     child.kill('SIGKILL')
-    await gone
+    await exited
   }
 
   async #start(): Promise<void> {
@@ -114,9 +114,9 @@ export class Attacked {
       execArgv,
     })
     this.#child = child
-    child.on('message', ({ receipt, heard, slow }: { receipt?: Receipt; heard?: string; slow?: true }) => {
+    child.on('message', ({ receipt, called, slow }: { receipt?: Receipt; called?: string; slow?: true }) => {
       if (receipt !== undefined) this.receipts.push(receipt)
-      if (heard !== undefined) this.#heard.push(heard)
+      if (called !== undefined) this.#called.push(called)
       if (slow === true) this.slow()
       this.#wake()
     })
@@ -129,7 +129,7 @@ export class Attacked {
   }
 
   #ask<Answer>(question: object): Promise<Answer> {
-    const id = ++this.#asked
+    const id = ++this.#calls
     const child = this.#child
     return new Promise((resolve, reject) => {
       const died = () => reject(new Error('the process has ended'))
@@ -144,7 +144,7 @@ export class Attacked {
   }
 }
 
-/** CPU time of all threads of a process; 0 where it is not told. */
+/** CPU time of all threads of a process; 0 if unknown. */
 function cpuMs({ pid }: ChildProcess): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []

@@ -1,4 +1,4 @@
-/** Fields by which a client could choose what the host pays, at the vendors that know them. */
+/** Fields with which a client could increase the host's cost, for the vendors that support them. */
 export interface CostlyField {
   readonly model: string
   readonly path: string

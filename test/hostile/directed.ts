@@ -1,4 +1,4 @@
-/** Small requests that have cost much, or have been answered with a fault: they are sent every time. */
+/** Small requests that once were expensive or had a faulty response. All are sent in every run. */
 import type { Body } from './grammar.ts'
 import { json } from './asking.ts'
 

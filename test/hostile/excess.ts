@@ -1,4 +1,4 @@
-/** What the hostile vendor says, in the format of each model that asks it. */
+/** The hostile vendor's responses, in the format of each model. */
 import { tooMuch, type Excess } from '../providers/faults/too-much.ts'
 
 const json = 'application/json'
@@ -17,7 +17,7 @@ const text = '{"type":"text","text":"x"}'
 const call = '{"type":"tool_use","id":"toolu_1","name":"f","input":{}}'
 const path = `$${'.a'.repeat(50_000)}`
 
-/** By the name of the model. */
+/** By model name. */
 export const excesses: Readonly<Record<string, readonly Excess[]>> = {
   'hostile-openai': tooMuch,
   'hostile-claude': [

@@ -1,4 +1,4 @@
-/** A vendor that behaves: the demo model for whoever speaks OpenAI's format, and the other two formats beside it. */
+/** A well-behaved vendor: the demo model in OpenAI's format, and scripted responses in Anthropic's and Google's. */
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
@@ -17,9 +17,9 @@ export async function goodVendor(key: string): Promise<GoodVendor> {
   const demos = mount(gateway)
   const server = createServer((request, response) => {
     const { url = '' } = request
-    if (url.endsWith('/messages')) void speak(anthropicDialect, request, response)
+    if (url.endsWith('/messages')) void respond(anthropicDialect, request, response)
     else if (url.includes('batchEmbedContents')) void embed(request, response)
-    else if (/enerateContent/.test(url)) void speak(geminiDialect, request, response)
+    else if (/enerateContent/.test(url)) void respond(geminiDialect, request, response)
     else demos(request, response)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -36,14 +36,14 @@ const drawn = JSON.stringify({
   candidates: [{ content: { parts: [{ inlineData: { mimeType: 'image/png', data: 'AAAA' } }] }, finishReason: 'STOP' }],
 })
 
-async function speak(dialect: Dialect, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function respond(dialect: Dialect, request: IncomingMessage, response: ServerResponse): Promise<void> {
   response.on('error', () => undefined)
-  const asked = await textOf(request).catch(() => '')
+  const body = await textOf(request).catch(() => '')
   const script = { text: 'Hello', usage: { input: 5, cached: 0, output: 2, reasoning: 0 } }
-  const stream = request.url?.includes('stream') === true || asked.includes('"stream":true')
+  const stream = request.url?.includes('stream') === true || body.includes('"stream":true')
   const type = stream ? 'text/event-stream' : 'application/json'
   response.writeHead(200, { 'content-type': type })
-  if (asked.includes('"responseModalities"')) return void response.end(drawn)
+  if (body.includes('"responseModalities"')) return void response.end(drawn)
   response.end(stream ? dialect.stream(script).frames.join('') : dialect.body(script))
 }
 

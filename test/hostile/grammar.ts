@@ -1,4 +1,4 @@
-/** Valid requests of every endpoint, and ways to make them almost valid. The same for the same random numbers. */
+/** Valid requests for every endpoint, and mutations of them. Deterministic for the same random numbers. */
 import { hasShared, sharedJson } from '../shared.ts'
 import { mutant as formMutant, type Random } from '../uploads/mutants.ts'
 import { json } from './asking.ts'
@@ -19,7 +19,7 @@ const tool = {
 }
 const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
 
-/** Each takes the mark of the request. */
+/** Each function takes the mark of the request. */
 const valid: readonly (readonly [path: string, models: readonly string[], fields: (mark: string) => Fields])[] = [
   ['/v1/chat/completions', chatModels, (mark) => ({ messages: [{ role: 'user', content: mark }] })],
   [
@@ -222,7 +222,7 @@ function change(tree: Fields, random: Random, pick: <T>(list: readonly T[]) => T
   }
   const known = Object.keys(at)
   const name = known.length > 0 && random(3) > 0 ? pick(known) : pick(names)
-  // The model decides what reads the rest.
+  // The model decides which provider reads the rest.
   if (at === tree && name === 'model' && random(10) > 0) return
   const before = at[name]
   switch (random(5)) {

@@ -1,7 +1,7 @@
 /**
- * Everything that is done to a gateway by those who mean it harm, in one run against one process. Each test prints one
- * figure and fails on an exit, a 5xx, an answer that does not come, a turn of the event loop that takes too long, a
- * secret, a byte of somebody else's, more spent than there was, or an answer that was not paid.
+ * All attacks on a gateway in one run against one process. Each test reports one result. It fails on an exit, a 5xx, a
+ * missing response, a turn of the event loop that is too long, a leaked secret, data of another request, an overdrawn
+ * balance, or an unpaid response.
  */
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { canary } from '../providers/faults/canary.ts'
@@ -13,12 +13,12 @@ import { faultIn, send } from './asking.ts'
 import { directed } from './directed.ts'
 import { costlyFields } from './costly-fields.ts'
 import { goodVendor, type GoodVendor } from './good-vendor.ts'
-import { leave, leaveEarly, spend } from './money.ts'
+import { disconnectEarly, disconnectMidway, spend } from './money.ts'
 import { sendMutants } from './mutants.ts'
 import { killAll } from './kills.ts'
 import { measured } from './measured.ts'
 import { hostNames } from './places.ts'
-import { size, tell } from './size.ts'
+import { size, report } from './size.ts'
 import { trespass } from './tenants.ts'
 import { meetHostileVendors } from './vendors.ts'
 import { sendWorst } from './worst.ts'
@@ -57,11 +57,11 @@ afterEach(() => {
 
 test('mutants of valid requests to every endpoint, over HTTP and over sockets', { timeout }, async () => {
   const { sent, answers } = await sendMutants(attacked, size.mutants, size.mutantMs)
-  tell(`${sent} mutants: ${answers}`)
+  report(`${sent} mutants: ${answers}`)
   expect(attacked.faults).toEqual([])
 })
 
-test('small requests that ask for much', { timeout }, async () => {
+test('small requests with a high cost', { timeout }, async () => {
   let longest = 0
   for (const { name, path, contentType, body } of directed) {
     const attack = () => send(attacked, { host: hostNames[0], path, contentType, body })
@@ -70,23 +70,23 @@ test('small requests that ask for much', { timeout }, async () => {
     const fault = result && faultIn(result.answer)
     if (fault !== undefined) attacked.faults.push(`${name}: ${fault}`)
   }
-  tell(`${directed.length} small requests that ask for much: longest turn ${longest.toFixed(0)} ms of CPU`)
+  report(`${directed.length} small requests with a high cost: longest turn ${longest.toFixed(0)} ms of CPU`)
   expect(attacked.faults).toEqual([])
 })
 
 test.skipIf(size.worstOneIn === 0)('the worst bodies of every endpoint', { timeout }, async () => {
   const { sent, longest } = await sendWorst(attacked, size.worstOneIn, size.worstMs)
-  tell(`${sent} of the worst bodies: longest turn ${longest.toFixed(0)} ms of CPU`)
+  report(`${sent} of the worst bodies: longest turn ${longest.toFixed(0)} ms of CPU`)
   expect(attacked.faults).toEqual([])
 })
 
-test('vendors whose answers are built to hurt', { timeout }, async () => {
+test('vendors with hostile responses', { timeout }, async () => {
   const { asked, longest } = await meetHostileVendors(attacked, hostile)
-  tell(`${asked} answers of hostile vendors: longest turn ${longest.toFixed(0)} ms of CPU`)
+  report(`${asked} answers of hostile vendors: longest turn ${longest.toFixed(0)} ms of CPU`)
   expect(attacked.faults).toEqual([])
 })
 
-test('fields by which a client would choose what the host pays', { timeout }, async () => {
+test('fields with which a client would increase the host’s cost', { timeout }, async () => {
   for (const { model, path, fields } of costlyFields) {
     const before = recording.requests.length
     const { status } = await send(attacked, { host: 'Express 5', path, body: JSON.stringify({ model, ...fields }) })
@@ -95,35 +95,35 @@ test('fields by which a client would choose what the host pays', { timeout }, as
     if (status !== 400 || passed)
       attacked.faults.push(`${model} ${name}: ${status}${passed ? ', and the vendor got it' : ''}`)
   }
-  tell(`${costlyFields.length} fields that cost: none reached a vendor`)
+  report(`${costlyFields.length} fields that cost: none reached a vendor`)
   expect(attacked.faults).toEqual([])
 })
 
-test('spenders of more than there is', { timeout }, async () => {
+test('clients that spend more than their balance', { timeout }, async () => {
   const { spent, calls } = await spend(attacked, size.spenders)
-  tell(`${size.spenders} spenders: ${calls} answers for ${spent} of 1000000 micro-units`)
+  report(`${size.spenders} spenders: ${calls} answers for ${spent} of 1000000 micro-units`)
   expect(attacked.faults).toEqual([])
 })
 
-test('clients that leave in the middle of an answer', { timeout }, async () => {
-  tell(`${await leave(attacked)} clients that left: each has paid for what it got`)
+test('clients that disconnect in the middle of a stream', { timeout }, async () => {
+  report(`${await disconnectMidway(attacked)} clients that disconnected: each has paid for what it received`)
   expect(attacked.faults).toEqual([])
 })
 
-test('clients that leave before the first word', { timeout }, async () => {
-  await leaveEarly(attacked)
-  tell('clients that left before the first word: each has paid for its question')
+test('clients that disconnect before the first content', { timeout }, async () => {
+  await disconnectEarly(attacked)
+  report('clients that disconnected before the first content: each has paid for its prompt')
   expect(attacked.faults).toEqual([])
 })
 
-test('tenants that try to get at what others have', { timeout }, async () => {
-  tell(`${await trespass(attacked)} tries at what another tenant has: none was answered`)
+test('accounts that try to access what others have created', { timeout }, async () => {
+  report(`${await trespass(attacked)} attempts to access what another account has: none succeeded`)
   expect(attacked.faults).toEqual([])
 })
 
 test.skipIf(size.kills === 0 || !hasPostgres)('kill -9 at any moment', { timeout }, async () => {
   const { kills, videos } = size
   const { lost, twice } = await killAll(kills, videos)
-  tell(`${kills} kills under ${videos} videos: ${lost} lost, ${twice} made twice`)
+  report(`${kills} kills under ${videos} videos: ${lost} lost, ${twice} made twice`)
   expect({ lost, twice }).toEqual({ lost: 0, twice: 0 })
 })

@@ -1,4 +1,4 @@
-/** Gateways that are killed again and again while videos are made, and what became of the videos. */
+/** Kills gateways repeatedly while videos are made, and counts lost and duplicated videos. */
 import { taskSchema } from '../../adapters/stores/postgres/tasks.ts'
 import { play } from '../chaos/world.ts'
 import { ownName, postgresPool, postgresUrl } from '../servers.ts'

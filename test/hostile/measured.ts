@@ -1,9 +1,9 @@
-/** What one attack costs the event loop. */
+/** Measures the turns of the event loop during one attack. */
 import { leastMs } from '../cpu-time.ts'
 import type { Answer } from './asking.ts'
 import type { Attacked } from './attacked.ts'
 
-/** Milliseconds of CPU that one turn of the event loop may take on a machine that is calm. */
+/** Milliseconds of CPU that one turn of the event loop may take on an idle machine. */
 export const longestTurn = 200
 
 export interface Measured {
@@ -12,7 +12,7 @@ export interface Measured {
   readonly longest: number
 }
 
-/** Undefined where there was no answer, which is noted. */
+/** Undefined if there was no response, which is a fault. */
 export async function measured(
   attacked: Attacked,
   what: string,
@@ -22,7 +22,7 @@ export async function measured(
   const attempt = async () => {
     await attacked.turns()
     answer = await attacked.within(what, attack())
-    // One that has no answer is not tried again.
+    // An attack without a response is not repeated.
     return answer === undefined ? 0 : (await attacked.turns()).longest
   }
   const longest = await leastMs(longestTurn, attempt, () => attacked.reference())

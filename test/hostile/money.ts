@@ -1,4 +1,4 @@
-/** Those who spend what they do not have, and those who leave without paying. */
+/** Clients that spend more than their balance, and clients that disconnect to avoid the charge. */
 import type { Receipt } from 'modelhatch'
 import { send, type Attack } from './asking.ts'
 import type { Attacked } from './attacked.ts'
@@ -7,8 +7,8 @@ import { hostNames, type HostName } from './places.ts'
 const messages = [{ role: 'user', content: 'Tell me a long tale about the sea.' }]
 const body = (fields: object) => JSON.stringify(fields)
 
-/** Ways to ask for more than is held, through every name of the length field that an endpoint may pass on. */
-const wishes: readonly Pick<Attack, 'path' | 'body'>[] = [
+/** Requests that try to get more than is held, through every length field that an endpoint may pass on. */
+const attempts: readonly Pick<Attack, 'path' | 'body'>[] = [
   { path: '/v1/chat/completions', body: body({ model: 'writer', messages }) },
   { path: '/v1/chat/completions', body: body({ model: 'writer', messages, max_tokens: 20 }) },
   { path: '/v1/completions', body: body({ model: 'writer', prompt: 'x' }) },
@@ -18,17 +18,17 @@ const wishes: readonly Pick<Attack, 'path' | 'body'>[] = [
   { path: '/v1/responses', body: body({ model: 'writer', input: 'x', max_tokens: 1_000_000 }) },
 ]
 
-/** Everything that was spent, in micro-units. */
+/** Sends the requests and returns the money spent, in micro-units. */
 export async function spend(attacked: Attacked, spenders: number): Promise<{ spent: bigint; calls: number }> {
   const before = await attacked.account('poor')
   const first = attacked.receipts.length
   const statuses = await Promise.all(
     Array.from({ length: spenders }, async (_, index) => {
-      const wish = wishes[index % wishes.length] as (typeof wishes)[number]
+      const attempt = attempts[index % attempts.length] as (typeof attempts)[number]
       const host = hostNames[index % 2] as HostName
-      const sending = send(attacked, { ...wish, gate: 'paid', host, account: 'poor' })
+      const sending = send(attacked, { ...attempt, gate: 'paid', host, account: 'poor' })
       const answer = await attacked.within(
-        `a spender of ${wish.path}`,
+        `a spender of ${attempt.path}`,
         sending.catch(() => undefined),
       )
       if (answer !== undefined && answer.status >= 500) attacked.faults.push(`a spender got ${answer.text}`)
@@ -49,65 +49,69 @@ export async function spend(attacked: Attacked, spenders: number): Promise<{ spe
   return { spent, calls: answered }
 }
 
-interface Leaving {
+interface Disconnect {
   readonly name: string
   readonly model: string
-  /** Words that the client has seen when it leaves. */
+  /** Words that the client has received when it disconnects. */
   readonly words: number
 }
 
-const leavings: readonly Leaving[] = [
+const disconnects: readonly Disconnect[] = [
   { name: 'after a word', model: 'tale', words: 1 },
   { name: 'after twenty words', model: 'tale', words: 20 },
 ]
 
-/** Micro-units of a word, which is at least one token. */
-const ofWord = 1_000n
+/** Minimum micro-units per word, which is at least one token. */
+const perWord = 1_000n
 
-export async function leave(attacked: Attacked): Promise<number> {
-  let left = 0
+/** Clients that disconnect in the middle of a stream. Returns their number. */
+export async function disconnectMidway(attacked: Attacked): Promise<number> {
+  let count = 0
   for (const host of hostNames) {
-    for (const { name, model, words } of leavings) {
+    for (const { name, model, words } of disconnects) {
       const first = attacked.receipts.length
-      const leaves = (text: string) => text.includes(`word${words - 1} `)
-      const asked: Attack = {
+      const disconnectAt = (text: string) => text.includes(`word${words - 1} `)
+      const attack: Attack = {
         gate: 'paid',
         host,
         account: 'rich',
         path: '/v1/chat/completions',
         body: body({ model, messages, stream: true }),
-        leaves,
+        disconnectAt,
       }
-      await attacked.within(`a client of ${host} that leaves ${name}`, send(attacked, asked))
+      await attacked.within(`a client of ${host} that disconnects ${name}`, send(attacked, attack))
       const [receipt] = await receiptsFrom(attacked, first, 1, ({ account }) => account === 'rich')
-      left++
+      count++
       const cost = microOf(receipt?.charge?.cost)
-      if (receipt?.outcome !== 'cancelled' || cost < BigInt(words) * ofWord) {
-        attacked.faults.push(`a client of ${host} that left ${name} paid ${cost}, ${receipt?.outcome ?? 'no receipt'}`)
+      if (receipt?.outcome !== 'cancelled' || cost < BigInt(words) * perWord) {
+        attacked.faults.push(
+          `a client of ${host} disconnected ${name}, paid ${cost}, ${receipt?.outcome ?? 'no receipt'}`,
+        )
       }
     }
   }
-  return left
+  return count
 }
 
-/** A client that leaves before the first word, when the vendor has the question. */
-export async function leaveEarly(attacked: Attacked): Promise<void> {
+/** Clients that disconnect before the first content, after the vendor has received the request. */
+export async function disconnectEarly(attacked: Attacked): Promise<void> {
   for (const host of hostNames) {
     const first = attacked.receipts.length
     const { port, path } = attacked.ports.paid[host]
-    const left = new AbortController()
-    const asking = fetch(`http://127.0.0.1:${port}${path}/v1/chat/completions`, {
+    const client = new AbortController()
+    const response = fetch(`http://127.0.0.1:${port}${path}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: 'Bearer sk-canary-rich', 'content-type': 'application/json' },
       body: body({ model: 'silent', messages: [{ role: 'user', content: 'sea '.repeat(10_000) }], stream: true }),
-      signal: left.signal,
+      signal: client.signal,
     }).catch(() => undefined)
-    await attacked.asked('silent')
-    left.abort()
-    await asking
+    await attacked.modelCalled('silent')
+    client.abort()
+    await response
     const [receipt] = await receiptsFrom(attacked, first, 1, ({ account }) => account === 'rich')
     const cost = microOf(receipt?.charge?.cost)
-    if (cost < 5_000n * 1_000n) attacked.faults.push(`a client of ${host} that left before the first word paid ${cost}`)
+    if (cost < 5_000n * 1_000n)
+      attacked.faults.push(`a client of ${host} disconnected before the first content and paid ${cost}`)
   }
 }
 
@@ -120,7 +124,7 @@ async function receiptsFrom(attacked: Attacked, first: number, count: number, of
   }
 }
 
-/** The account when nothing is held of it any more. */
+/** The account, after all its holds have ended. */
 async function settled(attacked: Attacked, name: string): Promise<{ balance: bigint; held: bigint }> {
   for (let tries = 0; ; tries++) {
     const account = await attacked.account(name)

@@ -1,4 +1,4 @@
-/** Mutants in a few lanes at once, to each host by turns, every tenth of them in pieces over a socket. */
+/** Sends mutants, several at once, alternating between the hosts; every tenth in pieces over a socket. */
 import { RawConnection } from '../adapters/hosts/raw.ts'
 import { inPieces, randomFrom } from '../uploads/mutants.ts'
 import { faultIn, markOf, send, type Answer } from './asking.ts'
@@ -11,13 +11,13 @@ const lanes = 6
 
 export interface Sent {
   readonly sent: number
-  /** How often which status was answered. */
+  /** The number of responses per status. */
   readonly answers: string
-  /** Milliseconds of CPU of the longest turn, as far as one was too long at first. */
+  /** Milliseconds of CPU of the longest turn, if any was too long at first. */
   readonly longest: number
 }
 
-/** A turn that is too long may be the fault of any that are under way, or have just been answered. */
+/** Any running or recent request may have caused a turn that is too long. */
 const suspects = 2 * lanes
 
 export async function sendMutants(attacked: Attacked, most: number, withinMs: number): Promise<Sent> {

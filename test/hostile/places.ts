@@ -1,13 +1,13 @@
-/** What the attacked process and its attackers both know. */
+/** Settings shared by the process under attack and the attackers. */
 export interface Places {
-  /** Base URLs: of a vendor that behaves, of one that does not, and of one that writes down what it gets. */
+  /** Base URLs of a well-behaved vendor, a hostile one, and one that records its requests. */
   readonly good: string
   readonly hostile: string
   readonly recording: string
   readonly vendorKey: string
 }
 
-/** Part of every key and secret: it must never be seen in an answer. */
+/** Part of every key and secret; must never appear in a response. */
 export const secret = 'canary'
 export const keyOf = (account: string): string => `sk-${secret}-${account}`
 
@@ -18,7 +18,7 @@ export type Gate = 'open' | 'paid'
 
 export interface Port {
   readonly port: number
-  /** What stands before `/v1`. */
+  /** The mount path. */
   readonly path: string
 }
 

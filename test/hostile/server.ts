@@ -1,6 +1,6 @@
 /**
- * The gateways under attack, in a process of their own: one that is open, and one where every word is paid. Each is served
- * by several hosts. The parent asks over the channel what the attacks have cost.
+ * The process under attack, with two gateways: one free of charge, one where every token is paid. Each is served by several
+ * hosts. The parent queries the cost of the attacks over IPC.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { createGateway, memoryLedger, memoryUsageStore, type Gateway, type GatewayOptions } from 'modelhatch'
@@ -14,7 +14,7 @@ import { watchTurns } from './turns.ts'
 const { good, hostile, recording, vendorKey: apiKey } = JSON.parse(process.argv[2] as string) as Places
 const turns = watchTurns(longestTurn, () => process.send?.({ slow: true }))
 
-/** Says back what it was asked last, so that an answer shows whose it is. */
+/** Repeats the last message, so that a response shows which request it belongs to. */
 const echo = defineProvider({
   name: 'echo',
   async *chat({ request }) {
@@ -24,7 +24,7 @@ const echo = defineProvider({
   },
 })
 
-/** Tells a long tale, a word at a time, to whoever listens. */
+/** Streams a long text, word by word. */
 const tale = defineProvider({
   name: 'tale',
   async *chat({ signal }) {
@@ -36,7 +36,7 @@ const tale = defineProvider({
   },
 })
 
-/** Writes as much as it is allowed to. */
+/** Reports as many output tokens as it is allowed. */
 const writer = defineProvider({
   name: 'writer',
   async *chat({ request }) {
@@ -46,11 +46,11 @@ const writer = defineProvider({
   },
 })
 
-/** Has heard the question, and never says a word. */
+/** Never responds. */
 const silent = defineProvider({
   name: 'silent',
   async *chat({ signal }) {
-    process.send?.({ heard: 'silent' })
+    process.send?.({ called: 'silent' })
     while (!signal.aborted) await pause(5)
     yield text('late')
   },

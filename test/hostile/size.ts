@@ -1,13 +1,13 @@
-/** How much is attacked: a little with every run of the suite, more by `npm run test:hostile`, all of it in its long form. */
+/** The size of the attack: small in every test run, larger with `npm run test:hostile`, full in its long form. */
 import { long } from '../long.ts'
 
 const gate = Boolean(process.env['MODELHATCH_HOSTILE'])
 
 export interface Size {
   readonly mutants: number
-  /** Milliseconds for them at most. On a machine that is busy fewer are sent. */
+  /** Maximum milliseconds for the mutants. On a busy machine fewer are sent. */
   readonly mutantMs: number
-  /** Of the worst inputs one in so many is sent; none where it is 0. */
+  /** Sends one in `worstOneIn` of the worst inputs; none if it is 0. */
   readonly worstOneIn: number
   readonly worstMs: number
   readonly spenders: number
@@ -21,7 +21,7 @@ export const size: Size = long
     ? { mutants: 6_000, mutantMs: 10_000, worstOneIn: 6, worstMs: 10_000, spenders: 300, kills: 3, videos: 20 }
     : { mutants: 600, mutantMs: 2_500, worstOneIn: 0, worstMs: 0, spenders: 60, kills: 0, videos: 0 }
 
-/** One figure for each kind of attack, where somebody has asked for them. */
-export function tell(figure: string): void {
+/** Prints one result per kind of attack, if this is enabled. */
+export function report(figure: string): void {
   if (gate || long) process.stdout.write(`${figure}\n`)
 }

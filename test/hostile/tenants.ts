@@ -1,4 +1,4 @@
-/** One tenant's tries to get at what another one has made. */
+/** One account's attempts to access what another account has created. */
 import { faultIn, markOf, send, type Answer } from './asking.ts'
 import type { Attacked } from './attacked.ts'
 import { hostNames, type HostName } from './places.ts'
@@ -71,12 +71,12 @@ function judge(attacked: Attacked, what: string, answer: Answer, good: boolean):
 
 async function stillThere(attacked: Attacked, host: HostName, path: string): Promise<void> {
   const { status } = await send(attacked, { host, method: 'GET', path, account: 'a' })
-  if (status !== 200) attacked.faults.push(`${host}: ${path} is gone for its owner: ${status}`)
+  if (status !== 200) attacked.faults.push(`${host}: ${path} is missing for its owner: ${status}`)
 }
 
 function idIn({ status, text }: Answer): string {
   const { id, task_id: task } = JSON.parse(text) as { id?: string; task_id?: string }
   const found = id ?? task
-  if (status >= 300 || found === undefined) throw new Error(`nothing was made: ${text}`)
+  if (status >= 300 || found === undefined) throw new Error(`could not create the object: ${text}`)
   return found
 }

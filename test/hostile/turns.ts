@@ -1,16 +1,16 @@
-/** How long the event loop of this process is kept busy: CPU time of its thread, which says the same on a busy machine. */
+/** Measures the turns of the event loop in CPU time, which does not depend on how busy the machine is. */
 import { cpuMs } from '../cpu-time.ts'
 
 export interface Turns {
-  /** Milliseconds of CPU of the longest turn since the last call, and of all of them. */
+  /** Milliseconds of CPU of the longest turn since the last call, and of all turns. */
   readonly longest: number
   readonly total: number
 }
 
-/** A timer that is late by a turn has used the CPU time of that turn. */
+/** The CPU time between two runs of a timer is that of the turns between them. */
 const everyMs = 10
 
-/** `slow` is called after a turn that took longer than `limit` milliseconds. */
+/** Calls `slow` after each turn of more than `limit` milliseconds. */
 export function watchTurns(limit: number, slow: () => void): () => Turns {
   let before = cpuMs()
   let longest = 0

@@ -1,4 +1,4 @@
-/** Vendors whose answers are built to hurt: the client gets an answer or 503, and other calls are not kept waiting. */
+/** Vendors with hostile responses: the client gets a response or a 503, and other requests are not delayed. */
 import type { ScriptedVendor } from 'modelhatch/testing'
 import { faultIn, send } from './asking.ts'
 import type { Attacked } from './attacked.ts'

@@ -1,4 +1,4 @@
-/** The worst bodies that a gateway takes, to the demo and to the vendors by turns. */
+/** Sends the most expensive valid bodies, alternating between the demo and the vendors. */
 import { vendorModels } from '../worst/gateway.ts'
 import { worstInputs } from '../worst/inputs.ts'
 import { faultIn, send } from './asking.ts'
@@ -8,7 +8,7 @@ import { hostNames, type HostName } from './places.ts'
 
 const names: Readonly<Record<string, string>> = { anthropic: 'claude' }
 
-/** One in so many of them, beginning with another one each day. */
+/** Sends one in `oneIn` bodies, with a different first one each day. */
 export async function sendWorst(attacked: Attacked, oneIn: number, withinMs: number) {
   const end = performance.now() + withinMs
   const first = Math.floor(Date.now() / 86_400_000) % oneIn
