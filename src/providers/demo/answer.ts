@@ -1,4 +1,4 @@
-/** The rules by which the demo model answers. They are tried in order; the first that has something to say speaks. */
+/** The rules of the demo model, tried in order: the first that returns a text gives the response. */
 import type { Conversation } from './conversation.ts'
 import { factsAskedFor, factsIn } from './facts.ts'
 
@@ -22,34 +22,34 @@ export function answerTo(conversation: Conversation): string {
     const answer = rule(conversation)
     if (answer !== undefined) return answer
   }
-  const said = conversation.question.replace(/\s+/g, ' ').trim().slice(0, 200)
-  if (said === '') return 'You said nothing. I am the demo model and answer by a few plain rules.'
-  return `You said: "${said}" I am the demo model and answer by a few plain rules.`
+  const question = conversation.question.replace(/\s+/g, ' ').trim().slice(0, 200)
+  if (question === '') return 'You said nothing. I am the demo model and answer by a few plain rules.'
+  return `You said: "${question}" I am the demo model and answer by a few plain rules.`
 }
 
-/** `Reply with exactly: pong`, in the instructions. */
+/** Follows `Reply with exactly: pong` in the instructions. */
 function obey({ instructions }: Conversation): string | undefined {
   const what = instructed.exec(instructions)?.groups?.['what']
   return what === undefined || /^(?:one|two|three|four|five|an?|\d+) [\w-]+\W*$/i.test(what) ? undefined : plain(what)
 }
 
-/** `Reply with just the number.` The value of that name that was told last, by a tool or by the user. */
+/** Follows `Reply with just the number.`: returns the latest value of that name from a tool or the user. */
 function sayValue({ question, earlier, instructions, results }: Conversation): string | undefined {
   const found = valueOnly.exec(question)
   if (found === null) return undefined
   const name = (found.groups?.['name'] ?? found.groups?.['named'] ?? '').toLowerCase()
   const rest = question.slice(0, found.index) + question.slice(found.index + found[0].length)
-  const told = [instructions, ...earlier, rest, ...results.map(({ text }) => text)]
-  const fact = factsIn(told).get(name)
+  const texts = [instructions, ...earlier, rest, ...results.map(({ text }) => text)]
+  const fact = factsIn(texts).get(name)
   if (fact !== undefined || !numeric.test(name)) return fact
-  for (const text of told.toReversed()) {
+  for (const text of texts.toReversed()) {
     const number = text.match(/-?\d+(?:[.,]\d+)*/g)?.at(-1)
     if (number !== undefined) return number
   }
   return undefined
 }
 
-/** After tools have been called: what is to be said then, else what they gave. */
+/** After tool calls: the text that the user requested for this case, otherwise the results. */
 function repeatResults({ question, results }: Conversation): string | undefined {
   if (results.length === 0) return undefined
   const what = finallySaid.exec(question)?.groups?.['what']
@@ -65,42 +65,42 @@ const exactly = new RegExp(
   'i',
 )
 const answering = '(?:reply|respond|answer|say)(?: back)?'
-/** At the beginning of a sentence: one that begins otherwise may speak of some questions only. */
+/** Only at the start of a sentence, because a sentence with a condition applies to some questions only. */
 const instructed = new RegExp(
   `(?:^|[.!?\\n]\\s*)(?:please |always |only |you must )*${answering}(?: with exactly| exactly with| exactly(?=:| ["“'\`]))` +
     `(?: the (?:single )?(?:word|text|phrase))?[:,]? ?\\n?(?<what>[^\\n]{1,2000})`,
   'i',
 )
 const finallySaid = new RegExp(`\\b${answering} with (?:exactly|only|just)${filler}[:,]? ?(?<what>[^\\n]{1,2000})`, 'i')
-const telling =
+const requesting =
   '\\b(?:reply|respond|answer|say|repeat|output|return|print|give|tell|write)(?: back)?(?: to me| me)?(?: with)?'
 const valueOnly = new RegExp(
-  `${telling}(?: (?:only|just|exactly)(?: with)? (?:the|that|this|its|my) (?<name>[a-z][\\w -]{0,40}?)(?:,? and nothing else)?` +
+  `${requesting}(?: (?:only|just|exactly)(?: with)? (?:the|that|this|its|my) (?<name>[a-z][\\w -]{0,40}?)(?:,? and nothing else)?` +
     `| (?:the|that|this|its|my) (?<named>[a-z][\\w -]{0,40}?)(?: only| alone|,? and nothing else))(?=[.!?]?\\s*$|[.!?] )`,
   'i',
 )
 const numeric = /\b(?:number|numeral|digits?|value|result|sum|total|amount|count|answer|temperature|price)$/i
 
-/** `Reply with exactly: pong`, `say only "OK"`, `Repeat "one two"`. */
+/** Follows `Reply with exactly: pong`, `say only "OK"` and `Repeat "one two"`. */
 function sayExactly({ question }: Conversation): string | undefined {
   return quoted.exec(question)?.groups?.['what'] ?? plain(exactly.exec(question)?.groups?.['what'])
 }
 
-/** What is to be said, without its quotes and what follows it. Undefined where that is nothing. */
-function plain(said: string | undefined): string | undefined {
-  const what = said?.trim()
+/** The requested text, without quotes and the words after it; undefined if nothing remains. */
+function plain(requested: string | undefined): string | undefined {
+  const what = requested?.trim()
   const unquoted = what?.replace(/^['‘"“`](.*?)['’"”`].*$/, '$1')
   if (unquoted !== what) return unquoted || undefined
   const alone = what?.replace(/[,.]? (?:and )?nothing else\b.*$/i, '').replace(/[.!?](?:\s.*)?$/, '')
   return alone || undefined
 }
 
-/** `Count from 1 to 5`. */
+/** Follows `Count from 1 to 5`. */
 function count({ question }: Conversation): string | undefined {
-  const asked = /\bcount (?:from )?(?:(\d{1,4}) )?(?:up )?to (\d{1,4})\b/i.exec(question)
-  if (asked === null) return undefined
-  const first = Number(asked[1] ?? 1)
-  const last = Number(asked[2])
+  const found = /\bcount (?:from )?(?:(\d{1,4}) )?(?:up )?to (\d{1,4})\b/i.exec(question)
+  if (found === null) return undefined
+  const first = Number(found[1] ?? 1)
+  const last = Number(found[2])
   return Array.from({ length: Math.max(last - first + 1, 0) }, (_, index) => first + index).join(', ')
 }
 
@@ -109,31 +109,31 @@ const tale =
     ' ',
   )
 
-/** `Write a story of 300 words`. */
+/** Follows `Write a story of 300 words`. */
 function writeAtLength({ question }: Conversation): string | undefined {
-  const asked = /\b(\d{1,4})[ -]words?\b/i.exec(question)
-  if (asked === null || Number(asked[1]) < 20) return undefined
+  const found = /\b(\d{1,4})[ -]words?\b/i.exec(question)
+  if (found === null || Number(found[1]) < 20) return undefined
   const words: string[] = []
-  for (let told = 0, at = 0; told < Number(asked[1]); at++) {
+  for (let count = 0, at = 0; count < Number(found[1]); at++) {
     const word = tale[at % tale.length] as string
-    if (/\w/.test(word)) told++
+    if (/\w/.test(word)) count++
     words.push(word)
   }
   return words.join(' ').replace(/ ([.,])/g, '$1')
 }
 
-/** `What is my name?`, after it was told; `What did the tool say?`, after it said something. */
+/** Answers `What is my name?` from earlier messages, and `What did the tool say?` from earlier results. */
 function recall({ question, earlier, instructions, earlierResults }: Conversation): string | undefined {
   if (!/\?|\b(?:what|which|who|recall|remember|remind|repeat|tell me)\b/i.test(question)) return undefined
-  const asked = factsAskedFor(question, factsIn([instructions, ...earlier, question]))
-  if (asked.length > 0) return asked.map(([name, value]) => `You told me: ${name} is ${value}.`).join(' ')
+  const facts = factsAskedFor(question, factsIn([instructions, ...earlier, question]))
+  if (facts.length > 0) return facts.map(([name, value]) => `You told me: ${name} is ${value}.`).join(' ')
   if (earlierResults.length === 0 || !/\b(?:tools?|functions?|results?|outputs?)\b/i.test(question)) return undefined
   return earlierResults.map(({ tool, text }) => `${tool} said: ${text}`).join('\n')
 }
 
 const kinds: Readonly<Record<string, string>> = { image_url: 'an image', input_audio: 'a sound', file: 'a file' }
 
-/** What came with the question: kinds and types, for the model does not see. */
+/** Names the kinds and types of the attachments: the model cannot read them. */
 function describe({ attachments }: Conversation): string | undefined {
   if (attachments.length === 0) return undefined
   const parts = attachments.slice(0, 20).map((part) => {
@@ -144,7 +144,7 @@ function describe({ attachments }: Conversation): string | undefined {
   return `I received ${parts.join(', ')} with your message. I am the demo model and cannot look inside.`
 }
 
-/** `My name is Ada.` */
+/** Confirms `My name is Ada.` */
 function takeNote({ question }: Conversation): string | undefined {
   const facts = [...factsIn([question])]
   return facts.length === 0 ? undefined : `Noted: ${facts.map(([name, value]) => `${name} is ${value}`).join(', ')}.`

@@ -1,37 +1,37 @@
-/** What one request may cost the demo model. Everything that grows with a request is bounded here, and linear in it. */
+/** The upper bounds of the work for one request. All work is bounded here, and linear in the request's size. */
 import { invalid } from '../../errors.ts'
 
 export const budget = {
-  /** Characters read of one message, and characters or tokens of one text to be embedded. */
+  /** Characters read of one message; characters or tokens read of one text to embed or moderate. */
   messageLength: 8_000,
-  /** Characters read of all instructions together, and of all that was said before the question. */
+  /** Characters read of all instructions together, and of all messages before the question. */
   instructionsLength: 16_000,
   earlierLength: 100_000,
-  /** Messages, results of tools and attachments that are looked at, the newest ones. */
+  /** Number of messages and tool results read, newest first. */
   messages: 100,
-  /** Characters of a request or an answer that are split into tokens. What is behind them is taken to be like them. */
+  /** Characters split into tokens; the tokens of the rest are extrapolated. */
   countedLength: 100_000,
   /** Characters and values of all tools, functions and the response format of a request. */
   offerLength: 500_000,
   offerValues: 50_000,
-  /** Names for which a question is searched. */
+  /** Names searched for in a question. */
   names: 100,
-  /** Parts of schemas that are looked at for one answer, how deep they may lead, and the values and characters given. */
+  /** For one response: parts of schemas read, their maximum depth, and the values and characters produced. */
   schemaSteps: 50_000,
   schemaDepth: 100,
   answerValues: 1_000,
   answerLength: 100_000,
-  /** Tools called at once. */
+  /** Parallel tool calls. */
   calls: 32,
-  /** Tokens of one answer, all choices together. */
+  /** Tokens of one response, all choices together. */
   answerTokens: 32_768,
-  /** Texts judged for one request. */
+  /** Texts moderated in one request. */
   moderatedTexts: 1_000,
-  /** Numbers of all vectors of one request. */
+  /** Numbers in all vectors of one response. */
   vectorNumbers: 600_000,
 } as const
 
-/** Throws 400 that names `param` for a value with more in it than may be offered. */
+/** Throws a 400 for `param` if the value exceeds the bounds of tools and formats. */
 export function requireOffer(value: unknown, param: string): void {
   const { values, length } = sizeOf(value, budget.offerValues, budget.offerLength)
   if (values <= budget.offerValues && length <= budget.offerLength) return
@@ -39,32 +39,32 @@ export function requireOffer(value: unknown, param: string): void {
   throw invalid(`"${param}" is too large for this model: at most ${most}.`, param)
 }
 
-/** What the values made for one request have cost so far. Each method throws 400 when there is no more. */
+/** Counts the work for the values of one response. Each method throws a 400 above its bound. */
 export class Spending {
   #steps: number = budget.schemaSteps
   #values: number = budget.answerValues
   #length: number = budget.answerLength
 
-  /** Parts of a schema were looked at, at a depth. */
+  /** Counts parts of a schema that were read at a depth. */
   step(parts: number, depth: number): void {
     if (depth > budget.schemaDepth) throw tooMuch(`is nested deeper than ${budget.schemaDepth} levels`)
     this.#steps -= parts
     if (this.#steps < 0) throw tooMuch(`takes more than ${budget.schemaSteps} steps to read`)
   }
 
-  /** A value was made, or a name. */
+  /** Counts the characters of a value or a name. */
   text(length: number): void {
     this.#length -= length
     if (this.#length < 0) throw tooMuch(`asks for more than ${budget.answerLength} characters`)
   }
 
-  /** One value was made, not counting what is in it. */
+  /** Counts one value, without the values in it. */
   value(): void {
     if (--this.#values < 0) throw tooMuch(`asks for more than ${budget.answerValues} values`)
   }
 
-  /** A value was taken from a schema as it stands there. */
-  whole(value: unknown): unknown {
+  /** Counts a value that was copied from a schema, with all values in it, and returns it. */
+  copy(value: unknown): unknown {
     const { values, length } = sizeOf(value, this.#values, this.#length)
     this.#values -= values - 1
     this.value()
@@ -74,10 +74,10 @@ export class Spending {
 }
 
 function tooMuch(what: string) {
-  return invalid(`A JSON schema ${what}, which is more than this model gives.`)
+  return invalid(`A JSON schema ${what}, which exceeds the limits of this model. Use a smaller schema.`)
 }
 
-/** Values and characters, keys included. Stops counting as soon as there are more than the given ones. */
+/** The number of values and characters, keys included. Stops counting above the given bounds. */
 function sizeOf(root: unknown, mostValues: number, mostLength: number): { values: number; length: number } {
   const open = [root]
   let values = 0

@@ -1,4 +1,4 @@
-/** The demo model's answer to a chat: planned as a whole, then told token by token. */
+/** Serves chats: the response is planned as a whole, then emitted token by token. */
 import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises'
 import type { Call } from '../contract.ts'
 import { finish } from '../pieces.ts'
@@ -9,8 +9,8 @@ import { checkRequest } from './check.ts'
 import { planOf } from './plan.ts'
 import { promptTokens } from './tokens.ts'
 
-/** So many pieces are given at once, before others have their turn. */
-const piecesATurn = 256
+/** Number of pieces emitted in one turn of the event loop. */
+const piecesPerTurn = 256
 
 export async function* chat(call: Call<ChatRequest>, paceMs: number): AsyncGenerator<ChatChunk, void, void> {
   const { request, signal } = call
@@ -18,26 +18,26 @@ export async function* chat(call: Call<ChatRequest>, paceMs: number): AsyncGener
   checkRequest(request)
   await othersTurn(call)
   const { steps, reason } = planOf(request)
-  let given = 0
+  let emitted = 0
   const choices = Array.from({ length: request.n ?? 1 }, (_, index) => index)
   for (const [at, { delta }] of steps.entries()) {
     if (at > 0 && paceMs > 0) await pause(paceMs, undefined, { signal, ref: false })
-    else if (given >= piecesATurn) {
-      given = 0
+    else if (emitted >= piecesPerTurn) {
+      emitted = 0
       await breathe()
     }
-    given += choices.length
+    emitted += choices.length
     signal.throwIfAborted()
-    const logprobs = request.logprobs === true && delta.content ? { logprobs: certain(delta.content, request) } : {}
+    const logprobs = request.logprobs === true && delta.content ? { logprobs: logprobsOf(delta.content, request) } : {}
     for (const index of choices) yield { choices: [{ index, delta, ...logprobs }] }
   }
-  const told = steps.reduce((sum, { tokens }) => sum + tokens, 0)
-  const usage = usageOf(promptTokens(request), told * choices.length)
+  const completionTokens = steps.reduce((sum, { tokens }) => sum + tokens, 0)
+  const usage = usageOf(promptTokens(request), completionTokens * choices.length)
   for (const index of choices) yield finish(reason, index === choices.length - 1 ? usage : undefined, index)
 }
 
-/** A model that answers by rule has no doubt: the logarithm of one. */
-function certain(token: string, { top_logprobs: top }: ChatRequest): object {
+/** Logprobs: a model of fixed rules gives every token the probability 1. */
+function logprobsOf(token: string, { top_logprobs: top }: ChatRequest): object {
   const chance = { token, logprob: 0, bytes: [...Buffer.from(token)] }
   return { content: [{ ...chance, top_logprobs: Number(top) > 0 ? [chance] : [] }], refusal: [] }
 }

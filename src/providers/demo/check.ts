@@ -1,4 +1,4 @@
-/** The parts of a chat request that the gateway does not look into where they are large, as far as they are read here. */
+/** Validates the parts of a chat request that the demo model reads: the gateway does not validate those of large requests. */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
@@ -42,7 +42,7 @@ const schema = z.looseObject({
   function_call: z.union([z.enum(['none', 'auto']), named]).nullish(),
 })
 
-/** Throws 400 that names the field at fault. */
+/** Throws a 400 that names the invalid field. */
 export function checkRequest(request: ChatRequest): void {
   for (const field of ['tools', 'tool_choice', 'functions', 'response_format']) requireOffer(request[field], field)
   const issue = schema.safeParse(request).error?.issues[0]

@@ -1,6 +1,6 @@
 /**
- * Silent MP4s (H.264, main profile) of a hatch that opens, by size: deflated, in base64. Each has 16 pictures of a
- * sixteenth of a second, at 16,000 units to a second, and its index in front of the pictures.
+ * Silent MP4s (H.264, main profile) of an opening hatch, keyed by size: deflated, in base64. Each has 16 frames of 1/16 s,
+ * a time scale of 16,000, and its index before the frames.
  */
 export const clips: Readonly<Record<string, string>> = {
   '1280x720':

@@ -1,21 +1,21 @@
-/** What the demo model takes note of in the messages. */
+/** Extracts from the messages what the rules of the demo model need. */
 import type { ChatMessage, ContentPart } from '../../wire/chat.ts'
 import { budget } from './budget.ts'
 
 export interface Conversation {
-  /** What the user said last. */
+  /** The text of the last user message. */
   readonly question: string
-  /** What users and tools said before, oldest first. */
+  /** Earlier texts of the user and of tools, oldest first. */
   readonly earlier: readonly string[]
-  /** What the system and developer messages say. */
+  /** The texts of all system and developer messages. */
   readonly instructions: string
-  /** Images, sounds and files that came with the question. */
+  /** The images, audio and files of the last user message. */
   readonly attachments: readonly ContentPart[]
-  /** What tools have answered since the question. */
+  /** The tool results after the question. */
   readonly results: readonly ToolResult[]
-  /** What tools had answered before it, the last ones. */
+  /** The latest tool results before the question. */
   readonly earlierResults: readonly ToolResult[]
-  /** The names of the tools called since the question. */
+  /** The names of the tools called after the question. */
   readonly called: ReadonlySet<string>
 }
 
@@ -25,10 +25,10 @@ export interface ToolResult {
 }
 
 export function conversationOf(messages: readonly ChatMessage[]): Conversation {
-  const asked = messages.findLastIndex(({ role }) => role === 'user')
-  const question = messages[asked]?.content
-  const before = messages.slice(0, Math.max(asked, 0)).slice(-budget.messages)
-  const since = messages.slice(asked + 1)
+  const last = messages.findLastIndex(({ role }) => role === 'user')
+  const question = messages[last]?.content
+  const before = messages.slice(0, Math.max(last, 0)).slice(-budget.messages)
+  const since = messages.slice(last + 1)
   return {
     question: textOf(question),
     earlier: textsOf(
@@ -43,13 +43,13 @@ export function conversationOf(messages: readonly ChatMessage[]): Conversation {
   }
 }
 
-/** The texts of the last messages, as many of them as the length has room for. */
+/** The texts of the latest messages that fit into `length` characters. */
 function textsOf(messages: readonly ChatMessage[], length: number): string[] {
-  let room = length
+  let remaining = length
   const texts = messages.slice(-budget.messages).map(({ content }) => textOf(content))
   return texts
     .toReversed()
-    .filter((text) => (room -= text.length) >= 0)
+    .filter((text) => (remaining -= text.length) >= 0)
     .toReversed()
 }
 

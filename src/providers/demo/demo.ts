@@ -1,7 +1,4 @@
-/**
- * A small model of our own: no key, no network, and the same answer to the same question. It is what `npm start` serves
- * and what tests and readers can rely on; `answer.ts` holds its rules.
- */
+/** The built-in demo provider. Its rules for chats are in `answer.ts`. */
 import type { Call, ChatPiece, ImageAnswer, Provider, TranscriptAnswer } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
@@ -21,29 +18,31 @@ import { demoVideo } from './video.ts'
 
 /** Options of `demo`. */
 export interface DemoOptions {
-  /** Milliseconds between two tokens of a stream; whole answers come at once. Default 10. */
+  /** Time between two tokens of a stream, in milliseconds; non-streaming responses have no delay. Default 10. */
   readonly paceMs?: number
-  /** Seconds that a video takes to make. Default 4. */
+  /** Simulated time to generate a video, in seconds. Default 4. */
   readonly videoSeconds?: number
-  /** The name in receipts. Default `demo`. */
+  /** The provider's name in receipts. Default `demo`. */
   readonly name?: string
 }
 
-/** The demo provider: all its methods are there. */
+/** The methods of the demo provider. */
 export interface DemoProvider extends Provider {
+  /** Answers by fixed rules, such as `Reply with exactly: pong`, and calls the tools that the question is about. */
   chat(call: Call<ChatRequest>): AsyncIterable<ChatPiece>
+  /** Hashes words: texts with common words have similar vectors. */
   embed(call: Call<EmbeddingRequest>): Promise<EmbeddingList>
-  /** By words alone. */
+  /** Searches for a few English words of each category. */
   moderate(call: Call<ModerationRequest>): Promise<ModerationList>
-  /** PNGs, as base64; a client that asks for addresses gets them as `data:` URLs. */
+  /** Draws PNGs, returned as base64. If the client requests URLs, the gateway returns data URLs. */
   generateImages(call: Call<ImageRequest>): ImageAnswer | Promise<ImageAnswer>
-  /** Takes PNGs of 8 bits a sample. */
+  /** Edits PNGs with 8 bits per sample. */
   editImages(call: Call<ImageEditRequest>): Promise<ImageAnswer>
-  /** Takes WAVs. */
+  /** Returns a description of a WAV file as its transcript: there is no speech recognition. */
   transcribe(call: Call<TranscriptionRequest>): Promise<TranscriptAnswer>
 }
 
-/** Its models by name, for a `'demo/*'` entry. Any other name is answered as well. */
+/** The models, for a `'demo/*'` entry. Every other name works too. */
 const models: readonly ModelObject[] = [
   'demo',
   'demo-embedding',
@@ -59,7 +58,13 @@ const models: readonly ModelObject[] = [
   owned_by: 'modelhatch',
 }))
 
-/** Models without a vendor, for tests and first steps: deterministic, free of charge, and offline. Any model name works. */
+/**
+ * Creates the demo provider: a deterministic model for tests and first steps, without a key and without a network. Throws
+ * a `TypeError` for an unknown or invalid option.
+ *
+ * @example
+ * createGateway({ models: { 'demo/*': demo() } })
+ */
 export function demo(options: DemoOptions = {}): DemoProvider {
   checkKnown('demo', options, { paceMs: delay, videoSeconds: amount, name: text })
   const { paceMs = 10, videoSeconds = 4, name = 'demo' } = options

@@ -1,13 +1,13 @@
-/** The demo model's pictures: a sky of two colours and some discs, all of them told by the prompt alone. */
+/** Draws the demo model's images: a sky of two colours and some discs, derived from a hash of the prompt. */
 import { createHash } from 'node:crypto'
 import type { Picture } from './png.ts'
 import { eachRow } from './rows.ts'
 
 type Colour = readonly [red: number, green: number, blue: number, alpha: number]
-/** The colours of the pixels of a row. */
+/** Returns the colour of each pixel in a row. */
 type Scene = (y: number) => (x: number) => Colour
 
-/** `nth`: which of several pictures of the same prompt. `grain`: the side of the squares it is made of, in pixels. */
+/** `nth`: the number of the image for its prompt, from 0. `grain`: the side of the squares it consists of, in pixels. */
 export function draw(prompt: string, width: number, height: number, nth = 0, grain = 1): Promise<Picture> {
   const scene = sceneFor(`${nth} ${prompt}`, width, height)
   return paint(width, height, (y) => {
@@ -17,8 +17,8 @@ export function draw(prompt: string, width: number, height: number, nth = 0, gra
 }
 
 /**
- * The picture with the prompt's scene laid over the pixels of the region, through which what was there still shines;
- * all other pixels stay what they are.
+ * Blends the prompt's scene over the pixels of the region. All other pixels are unchanged.
+
  */
 export function repaint(
   picture: Picture,
@@ -32,12 +32,12 @@ export function repaint(
     const colourAt = scene(y)
     return (x) => {
       const before = pixelOf(picture, x, y)
-      return inRegion(y * width + x) ? laid(before, colourAt(x)) : before
+      return inRegion(y * width + x) ? blend(before, colourAt(x)) : before
     }
   })
 }
 
-/** The nearest pixel of the old picture for each of the new one. */
+/** Scales an image by nearest neighbour. */
 export function resize(picture: Picture, width: number, height: number): Promise<Picture> {
   const [across, down] = [picture.width / width, picture.height / height]
   return paint(width, height, (y) => (x) => pixelOf(picture, Math.floor(x * across), Math.floor(y * down)))
@@ -63,7 +63,7 @@ function pixelOf({ width, pixels }: Picture, x: number, y: number): Colour {
   return [pixels[at] ?? 0, pixels[at + 1] ?? 0, pixels[at + 2] ?? 0, pixels[at + 3] ?? 0]
 }
 
-/** Discs in front of a sky that goes from one colour to another. */
+/** Discs on a vertical gradient. */
 function sceneFor(text: string, width: number, height: number): Scene {
   const bytes = createHash('sha512').update(text).digest()
   const colour = (at: number) => [...bytes.subarray(at, at + 3), 255] as unknown as Colour
@@ -74,18 +74,18 @@ function sceneFor(text: string, width: number, height: number): Scene {
     return { x: (x / 255) * width, y: (y / 255) * height, reach: radius * radius, colour: colour(at + 3) }
   })
   return (y) => {
-    const sky = mixed(top, bottom, y / height)
+    const sky = mix(top, bottom, y / height)
     return (x) => discs.find((disc) => (x - disc.x) ** 2 + (y - disc.y) ** 2 <= disc.reach)?.colour ?? sky
   }
 }
 
-/** A colour over a pixel. Red becomes odd where it was even, so that it shows even where it is the one that is there. */
-function laid(before: Colour, colour: Colour): Colour {
-  const [red, green, blue] = mixed(before, colour, 0.75)
+/** Blends a colour over a pixel. The lowest bit of red always flips, so that every edited pixel differs. */
+function blend(before: Colour, colour: Colour): Colour {
+  const [red, green, blue] = mix(before, colour, 0.75)
   return [(red & ~1) | (~before[0] & 1), green, blue, 255]
 }
 
-function mixed(from: Colour, to: Colour, share: number): Colour {
+function mix(from: Colour, to: Colour, share: number): Colour {
   const between = (nth: 0 | 1 | 2) => Math.round(from[nth] + (to[nth] - from[nth]) * share)
   return [between(0), between(1), between(2), 255]
 }

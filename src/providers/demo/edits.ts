@@ -1,4 +1,4 @@
-/** The demo model's edits: the prompt's scene in the transparent parts of the mask, every other pixel as it was. */
+/** Edits images: the prompt's scene in the transparent parts of the mask, all other pixels unchanged. */
 import { buffer } from 'node:stream/consumers'
 import { invalid } from '../../errors.ts'
 import { isFile, type Form } from '../../http/form.ts'
@@ -15,7 +15,7 @@ interface Originals {
   readonly mask: Buffer | undefined
 }
 
-/** Of several images the first is edited. */
+/** Edits the first image if there are several. */
 export async function editImages(call: Call<ImageEditRequest>): Promise<ImageAnswer> {
   const originals = call.form === undefined ? await referenced(call) : await uploaded(call.form)
   const { prompt } = call.request
@@ -27,7 +27,7 @@ export async function editImages(call: Call<ImageEditRequest>): Promise<ImageAns
   const inRegion = regionOf(picture, mask)
   const size = sizeOf(call.request) ?? picture
   return answerWith(call, 'image_edit', async (nth, grain) => {
-    // Unfinished images show the original still.
+    // Partial images show the original.
     const edited = grain === 1 ? await repaint(picture, prompt, nth, inRegion) : picture
     return size.width === picture.width && size.height === picture.height
       ? edited
@@ -35,7 +35,7 @@ export async function editImages(call: Call<ImageEditRequest>): Promise<ImageAns
   })
 }
 
-/** Where the mask is fully transparent; without one, where the image is; and all of it where nothing is. */
+/** The fully transparent pixels of the mask; without a mask those of the image, or all pixels if it has none. */
 function regionOf(picture: Picture, mask: Picture | undefined): (pixel: number) => boolean {
   const { pixels } = mask ?? picture
   const isClear = (pixel: number) => pixels[pixel * 4 + 3] === 0
@@ -67,5 +67,5 @@ async function inline(call: Call<unknown>, reference: ImageReference | undefined
   const data = readDataUrl(reference?.image_url ?? '')
   await othersTurn(call)
   if (data !== undefined) return Buffer.from(data.base64, 'base64')
-  throw invalid(`"${param}" must hold the image itself, as a "data:" URL in "image_url", for this model.`, param)
+  throw invalid(`"${param}" must contain the image itself as a data URL in "image_url" for this model.`, param)
 }

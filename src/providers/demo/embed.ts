@@ -1,6 +1,6 @@
 /**
- * The demo model's embeddings: hashed words and pieces of words, so that equal texts have equal vectors, texts that
- * share words lie close together, and all others are about at right angles. It knows nothing of meaning.
+ * The demo model's embeddings: hashed words and trigrams. Equal texts have equal vectors, texts with common words are close
+ * together, and all others are nearly orthogonal. Meaning plays no role.
  */
 import { setImmediate as breathe } from 'node:timers/promises'
 import { invalid } from '../../errors.ts'
@@ -11,10 +11,10 @@ import { countTokens } from './tokens.ts'
 const defaultDimensions = 256
 const mostDimensions = 4096
 
-/** Characters and numbers that are worked on before others have their turn. */
-const lengthATurn = 32_000
+/** Characters and numbers processed in one turn of the event loop. */
+const lengthPerTurn = 32_000
 
-/** What a whole word counts, beside its pieces of three characters. */
+/** The weight of a word; each of its trigrams has 1. */
 const wordWeight = 2
 
 export async function embed({ input, dimensions }: EmbeddingRequest): Promise<EmbeddingList> {
@@ -30,7 +30,7 @@ export async function embed({ input, dimensions }: EmbeddingRequest): Promise<Em
   let tokens = 0
   let read = 0
   for (const [index, text] of texts.entries()) {
-    if (read > lengthATurn) {
+    if (read > lengthPerTurn) {
       read = 0
       await breathe()
     }
@@ -44,7 +44,7 @@ export async function embed({ input, dimensions }: EmbeddingRequest): Promise<Em
 }
 
 function featuresOf(text: string | readonly number[]): Map<string, number> {
-  // The empty text has a direction too.
+  // Gives the empty text a non-zero vector.
   const features = new Map<string, number>([['', 0.1]])
   const add = (feature: string, weight: number) => features.set(feature, (features.get(feature) ?? 0) + weight)
   if (typeof text !== 'string') {
@@ -62,20 +62,20 @@ function featuresOf(text: string | readonly number[]): Map<string, number> {
   return features
 }
 
-/** Each feature has its place and its sign; what stands often counts less and less. */
+/** Adds each feature to one dimension with one sign. The square root dampens frequent features. */
 function vectorOf(features: Map<string, number>, size: number): number[] {
   const vector = Array.from({ length: size }, () => 0)
   for (const [feature, weight] of features) {
     const hash = hashOf(feature)
-    const place = (hash >>> 1) % size
-    vector[place] = (vector[place] ?? 0) + (hash & 1 ? 1 : -1) * Math.sqrt(weight)
+    const dimension = (hash >>> 1) % size
+    vector[dimension] = (vector[dimension] ?? 0) + (hash & 1 ? 1 : -1) * Math.sqrt(weight)
   }
   const length = Math.hypot(...vector) || 1
-  // A 32-bit float is what the base64 form can hold: both forms say the same.
+  // Rounded to 32 bits, so that the number and base64 encodings have equal values.
   return vector.map((value) => Math.fround(value / length))
 }
 
-/** FNV-1a over UTF-16 units, with a last stir so that the low bits are as good as the others. */
+/** FNV-1a over UTF-16 units, with a final mix that improves the low bits. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5
   for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193)

@@ -1,6 +1,6 @@
-/** Facts that are told in plain sentences: `my name is Ada`, `the code is 417`, `code=417`, `"code": 417`. */
+/** Finds facts in text: `my name is Ada`, `the code is 417`, `code=417`, `"code": 417`. */
 
-/** Bounded everywhere: the text is a stranger's. */
+/** All repetitions are bounded, because the text is untrusted. */
 const forms = [
   /\b(?:my|the) (?<name>[a-z][\w -]{0,40}?) (?:is|are|was) (?:now )?(?<value>[^.,;!?\n]{1,100})/gi,
   /\b(?<name>[a-z][\w-]{0,40}) ?= ?(?<value>"[^"\n]{1,100}"|[^\s,;!?"]{1,100})/gi,
@@ -8,7 +8,7 @@ const forms = [
   /\b(?:call me|I am|I'm|I’m) (?<value>\p{Lu}[\p{L}'’-]{0,40})/gu,
 ]
 
-/** By lower-case name. Of the same fact told twice the later one counts. */
+/** The facts, keyed by lower-case name. A later fact replaces an earlier one of the same name. */
 export function factsIn(texts: readonly string[]): Map<string, string> {
   const facts = new Map<string, string>()
   for (const text of texts) {
@@ -23,8 +23,8 @@ export function factsIn(texts: readonly string[]): Map<string, string> {
   return facts
 }
 
-/** The facts whose names stand in a question. */
+/** The facts whose names occur in a question. */
 export function factsAskedFor(question: string, facts: ReadonlyMap<string, string>): [name: string, value: string][] {
-  const asked = ` ${question.toLowerCase().replace(/[^\p{L}\p{N}_-]+/gu, ' ')} `
-  return [...facts].filter(([name]) => asked.includes(` ${name} `))
+  const words = ` ${question.toLowerCase().replace(/[^\p{L}\p{N}_-]+/gu, ' ')} `
+  return [...facts].filter(([name]) => words.includes(` ${name} `))
 }

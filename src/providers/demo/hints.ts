@@ -1,7 +1,7 @@
-/** What a question says about the values it asks for: `city=Paris`, `Service name: Foo`, the numbers in it, a place. */
+/** Finds values for parameters in a question: `city=Paris`, `Service name: Foo`, its numbers, a place. */
 import { budget } from './budget.ts'
 
-/** Bounded everywhere: the text is a stranger's. */
+/** All repetitions are bounded, because the text is untrusted. */
 const number = /(?<![\p{L}\p{N}_.])-?\d{1,15}(?:\.\d{1,10})?(?![\p{L}\p{N}_])/gu
 const place = /\b(?:in|at|near|for|of|to)\s(\p{Lu}[\p{L}'’-]{0,40}(?:\s\p{Lu}[\p{L}'’-]{0,40}){0,3})/u
 const expression = /-?\d{1,15}(?:\.\d{1,10})?(?:\s?[-+*/]\s?-?\d{1,15}(?:\.\d{1,10})?){1,20}/
@@ -18,7 +18,7 @@ export class Hints {
     this.#numbers = (this.question.match(number) ?? []).map(Number)
   }
 
-  /** What the question gives under a name, `serviceName` being the same as `service name`. */
+  /** The value that the question gives for a name. `serviceName` matches `service name`. */
   named(name: string): string | undefined {
     if (this.#names >= budget.names) return undefined
     const words = name.slice(0, 60).match(/\p{Lu}?\p{Ll}+|\p{Lu}+|\p{N}+/gu)
@@ -38,19 +38,19 @@ export class Hints {
     return this.#numbers[this.#numbersUsed++]
   }
 
-  /** All numbers of the question are new again: for the next tool. */
+  /** Makes all numbers unused again, for the next tool. */
   restart(): void {
     this.#numbersUsed = 0
   }
 
-  /** Whether a word stands in the question, in this very spelling. */
+  /** Whether the question contains a word, case-sensitively. */
   mentions(word: string): boolean {
     this.#words ??= new Set(this.question.split(/[^\p{L}\p{N}_-]+/u))
     return this.#words.has(word)
   }
 
-  /** What fits a text of this name by its meaning. */
-  meant(name: string): string | undefined {
+  /** A value for a string parameter, guessed from the meaning of its name. */
+  guess(name: string): string | undefined {
     if (/city|town|place|location|country|region|address/i.test(name)) return place.exec(this.question)?.[1]
     if (/expression|formula|equation|calculation/i.test(name)) return expression.exec(this.question)?.[0]
     if (/query|question|prompt|message|request|input|^text$/i.test(name)) return this.question.slice(0, 200)

@@ -1,16 +1,16 @@
-/** The demo model's images: real PNGs that depend on prompt and size alone. */
+/** Generates images: PNGs that depend only on prompt and size. */
 import { invalid } from '../../errors.ts'
 import type { ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
 import type { TokenUsage } from '../../wire/token-usage.ts'
 import type { Call, ImageAnswer } from '../contract.ts'
 import { forceParse } from '../turns.ts'
 import { draw } from './draw.ts'
-import { mostPixels, writePng, type Picture } from './png.ts'
+import { maxPixels, writePng, type Picture } from './png.ts'
 import { countTokens } from './tokens.ts'
 
 const defaultSide = 1024
 
-/** Paints one of several images, for a stream first in coarse squares of `grain` pixels. */
+/** Paints image number `nth`, in squares of `grain` pixels for the partial images of a stream. */
 type Paint = (nth: number, grain: number) => Promise<Picture>
 
 export async function generateImages(call: Call<ImageRequest>): Promise<ImageAnswer> {
@@ -27,18 +27,18 @@ export function answerWith(
 ): ImageAnswer | Promise<ImageAnswer> {
   const { output_format: type } = call.request
   if (type && type !== 'png') throw invalid('"output_format" must be "png" for this model.', 'output_format')
-  return call.stream ? events(call, prefix, paint) : whole(events(call, prefix, paint))
+  return call.stream ? events(call, prefix, paint) : collect(events(call, prefix, paint))
 }
 
-/** The finished images of a stream at once: none is unfinished where no stream was asked for. */
-async function whole(events: AsyncIterable<ImageEvent>): Promise<ImagesResponse> {
+/** Collects the events into one response. Without `stream` there are no partial images. */
+async function collect(events: AsyncIterable<ImageEvent>): Promise<ImagesResponse> {
   const data: { b64_json: string }[] = []
-  let said = {}
+  let fields = {}
   for await (const { type: _, b64_json, ...more } of events) {
     if (b64_json !== undefined) data.push({ b64_json })
-    said = more
+    fields = more
   }
-  return { data, ...said }
+  return { data, ...fields }
 }
 
 async function* events(
@@ -46,10 +46,10 @@ async function* events(
   prefix: string,
   paint: Paint,
 ): AsyncGenerator<ImageEvent> {
-  const unfinished = (stream && request.partial_images) || 0
+  const partials = (stream && request.partial_images) || 0
   for (let nth = 0; nth < (request.n ?? 1); nth++) {
-    for (let index = 0; index <= unfinished; index++) {
-      const picture = await paint(nth, index < unfinished ? 64 >> index : 1)
+    for (let index = 0; index <= partials; index++) {
+      const picture = await paint(nth, index < partials ? 64 >> index : 1)
       const { width, height } = picture
       const shared = {
         b64_json: (await writePng(picture)).toString('base64'),
@@ -57,21 +57,21 @@ async function* events(
         background: 'opaque',
         output_format: 'png',
       }
-      if (index < unfinished) yield { type: `${prefix}.partial_image`, partial_image_index: index, ...shared }
+      if (index < partials) yield { type: `${prefix}.partial_image`, partial_image_index: index, ...shared }
       else yield { type: `${prefix}.completed`, ...shared, usage: usageOf(request, picture, nth + 1) }
     }
   }
 }
 
-/** The size that was asked for; undefined where the model may choose. */
+/** The requested size; undefined if the model may choose. */
 export function sizeOf({ size }: ImageRequest): { width: number; height: number } | undefined {
   if (!size || size === 'auto') return undefined
   const [width = 0, height = 0] = size.split('x').map(Number)
-  if (width * height > mostPixels) throw invalid(`"size" may have at most ${mostPixels} pixels for this model.`, 'size')
+  if (width * height > maxPixels) throw invalid(`"size" may have at most ${maxPixels} pixels for this model.`, 'size')
   return { width, height }
 }
 
-/** One token for each 1024 pixels. */
+/** One output token per 1,024 pixels. */
 function usageOf({ prompt }: ImageRequest, { width, height }: Picture, count: number): TokenUsage {
   const input = countTokens(prompt)
   const output = count * Math.ceil((width * height) / 1024)

@@ -1,6 +1,6 @@
 /**
- * The demo model's moderations: it looks for a few English words of each category, and knows nothing of meaning. "I hate
- * mondays" is hate to it, and it sees no pictures. Good for trying a client, not for protecting people.
+ * The demo model's moderations: searches for a few English words of each category, without regard to meaning, and ignores
+ * images. "I hate mondays" counts as hate. Use it to try a client, not to protect people.
  */
 import { setImmediate as breathe } from 'node:timers/promises'
 import { invalid } from '../../errors.ts'
@@ -13,10 +13,10 @@ import {
 } from '../../wire/moderations.ts'
 import { budget } from './budget.ts'
 
-/** Characters that are looked at before others have their turn. */
-const lengthATurn = 32_000
+/** Characters processed in one turn of the event loop. */
+const lengthPerTurn = 32_000
 
-/** Words of a category; of a narrower one, words that must stand beside one of the wider. */
+/** The words of each category. A subcategory also requires a word of its parent. */
 const words: Readonly<Record<ModerationCategory, readonly string[]>> = {
   hate: ['hate', 'hateful', 'inferior', 'subhuman', 'vermin'],
   'hate/threatening': ['deserve', 'destroy', 'die', 'exterminate', 'kill'],
@@ -33,7 +33,7 @@ const words: Readonly<Record<ModerationCategory, readonly string[]>> = {
   'violence/graphic': ['blood', 'bloody', 'corpse', 'dismember', 'gore', 'intestines'],
 }
 
-const lists = moderationCategories.map((name) => ({ name, wider: widerOf(name), words: words[name] }))
+const lists = moderationCategories.map((name) => ({ name, parent: parentOf(name), words: words[name] }))
 
 export async function moderate({ input }: ModerationRequest): Promise<ModerationList> {
   const texts = textsOf(input)
@@ -43,7 +43,7 @@ export async function moderate({ input }: ModerationRequest): Promise<Moderation
   const results: ModerationResult[] = []
   let read = 0
   for (const text of texts) {
-    if (read > lengthATurn) {
+    if (read > lengthPerTurn) {
       read = 0
       await breathe()
     }
@@ -54,7 +54,7 @@ export async function moderate({ input }: ModerationRequest): Promise<Moderation
   return { results }
 }
 
-/** Undefined for parts among which there is no text. */
+/** Undefined for a multimodal input without text. */
 function textsOf(input: ModerationRequest['input']): readonly (string | undefined)[] {
   if (typeof input === 'string') return [input]
   const parts = input.filter((each) => typeof each !== 'string')
@@ -64,12 +64,12 @@ function textsOf(input: ModerationRequest['input']): readonly (string | undefine
 }
 
 function resultOf(text: string | undefined): ModerationResult {
-  const said = new Set((text ?? '').toLowerCase().match(/\p{L}+/gu))
+  const wordsIn = new Set((text ?? '').toLowerCase().match(/\p{L}+/gu))
   const scores = new Map<ModerationCategory, number>()
-  for (const { name, wider, words } of lists) {
-    const found = words.filter((word) => said.has(word)).length
-    // A narrower category is never likelier than the wider one.
-    scores.set(name, Math.min(scoreOf(found), wider === undefined ? 1 : (scores.get(wider) ?? 0)))
+  for (const { name, parent, words } of lists) {
+    const found = words.filter((word) => wordsIn.has(word)).length
+    // A subcategory never scores higher than its parent.
+    scores.set(name, Math.min(scoreOf(found), parent === undefined ? 1 : (scores.get(parent) ?? 0)))
   }
   const categories = [...scores].map(([name, score]) => [name, score >= 0.5] as const)
   return {
@@ -82,13 +82,13 @@ function resultOf(text: string | undefined): ModerationResult {
   }
 }
 
-/** The more words, the nearer to 1. */
+/** The score approaches 1 with the number of words. */
 function scoreOf(found: number): number {
   return found === 0 ? 0 : 1 - 0.5 ** (found + 1)
 }
 
-/** `hate` of `hate/threatening`. */
-function widerOf(name: ModerationCategory): ModerationCategory | undefined {
-  const [wider, narrower] = name.split('/')
-  return narrower === undefined ? undefined : (wider as ModerationCategory)
+/** The parent of a subcategory, such as `hate` for `hate/threatening`. */
+function parentOf(name: ModerationCategory): ModerationCategory | undefined {
+  const [parent, subcategory] = name.split('/')
+  return subcategory === undefined ? undefined : (parent as ModerationCategory)
 }

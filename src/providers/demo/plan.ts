@@ -1,4 +1,4 @@
-/** What the demo model is going to say or call, in steps of about a token each. */
+/** Plans a response: its text or its tool calls, in steps of about one token. */
 import type { ChatRequest, Delta, FinishReason, ResponseFormat } from '../../wire/chat.ts'
 import { answerTo } from './answer.ts'
 import { budget, Spending } from './budget.ts'
@@ -42,13 +42,13 @@ function limited(steps: readonly Step[], reason: FinishReason, limit: number): P
   let tokens = 0
   const end = steps.findIndex((step) => (tokens += step.tokens) > limit)
   const kept = end < 0 ? steps : steps.slice(0, end)
-  const said = kept.length > 0 ? kept : [{ delta: { content: '' }, tokens: 0 }]
-  return { steps: said, reason: end < 0 ? reason : 'length' }
+  const nonEmpty = kept.length > 0 ? kept : [{ delta: { content: '' }, tokens: 0 }]
+  return { steps: nonEmpty, reason: end < 0 ? reason : 'length' }
 }
 
 function stepsOfCall({ kind, name, input }: PlannedCall, index: number): Step[] {
   const piece = (text: string) => (kind === 'custom' ? { input: text } : { arguments: text })
-  // The one call of a request that offers `functions`, as they were before there were tools, is not in a list.
+  // The call of the deprecated `functions` is a single object; those of `tools` are a list.
   const delta = (type: object, call: object): Delta =>
     kind === 'legacy' ? { function_call: call } : { tool_calls: [{ index, ...type, [kind]: call }] }
   const rest = tokensOf(input).map((text) => ({ delta: delta({}, piece(text)), tokens: 1 }))
@@ -60,7 +60,7 @@ function cutAtStop(text: string, stop: ChatRequest['stop']): string {
   return text.slice(0, Math.min(text.length, ...ends.filter((end) => end >= 0)))
 }
 
-/** The answer as JSON where that is asked for: a value of the schema, or an object that holds the answer. */
+/** Applies `response_format`: a value that conforms to the schema, or an object with the answer. */
 function inFormat(answer: string, format: ResponseFormat | null | undefined, question: string): string {
   if (format?.type === 'json_schema') {
     const schema: Schema = format.json_schema?.schema ?? {}

@@ -1,4 +1,4 @@
-/** The filtered rows of a PNG with 8 bits a sample, as four bytes a pixel. */
+/** Converts the filtered rows of a PNG with 8 bits per sample to RGBA. */
 import { eachRow } from './rows.ts'
 
 export interface Header {
@@ -8,12 +8,12 @@ export interface Header {
   readonly colour: number
 }
 
-/** Samples, and so bytes, of a pixel. */
+/** Samples, and so bytes, per pixel; 0 for an unknown colour type. */
 export function samplesOf({ colour }: Header): number {
   return [1, 0, 3, 1, 2, 0, 4][colour] ?? 0
 }
 
-/** Undoes the filters of the rows and drops the byte that names them. Undefined where that is none. */
+/** Undoes the filters of the rows and drops the filter bytes. Undefined for an unknown filter. */
 export async function unfiltered(rows: Buffer, header: Header): Promise<Uint8Array | undefined> {
   const step = samplesOf(header)
   const stride = header.width * step

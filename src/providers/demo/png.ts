@@ -1,22 +1,22 @@
-/** PNG (https://www.w3.org/TR/png-3/), as far as the demo model needs it: written as RGBA, read with 8 bits a sample. */
+/** Reads and writes PNG (https://www.w3.org/TR/png-3/): writes RGBA, reads only images with 8 bits per sample. */
 import zlib, { deflate, inflate } from 'node:zlib'
 import { promisify } from 'node:util'
 import { invalid } from '../../errors.ts'
 import { eachRow } from './rows.ts'
 import { samplesOf, toPixels, unfiltered, type Header } from './png-samples.ts'
 
-/** Four bytes a pixel: red, green, blue, alpha. */
+/** An image with four bytes per pixel: red, green, blue, alpha. */
 export interface Picture {
   readonly width: number
   readonly height: number
   readonly pixels: Uint8Array
 }
 
-/** More than this is not drawn and not read: it would only cost the host's memory. */
-export const mostPixels: number = 2048 * 2048
+/** Maximum number of pixels drawn or read: 4 bytes of memory each. */
+export const maxPixels: number = 2048 * 2048
 
-/** Of a file: each takes its time, however small it is. */
-const mostChunks = 10_000
+/** Maximum number of chunks in a file: even empty ones take time. */
+const maxChunks = 10_000
 
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
 const deflated = promisify(deflate) as (bytes: Uint8Array, options: object) => Promise<Buffer>
@@ -29,7 +29,7 @@ export async function writePng(picture: Picture): Promise<Buffer> {
   header.writeUInt32BE(height, 4)
   header.set([8, 6], 8)
   const stride = width * 4
-  // Each row behind the number of its filter, which is none.
+  // Each row starts with the number of its filter: 0, none.
   const rows = Buffer.alloc((stride + 1) * height)
   await eachRow(picture, (y) => rows.set(pixels.subarray(y * stride, (y + 1) * stride), y * (stride + 1) + 1))
   const data = await deflated(rows, { level: 4 })
@@ -37,15 +37,15 @@ export async function writePng(picture: Picture): Promise<Buffer> {
 }
 
 function chunk(type: string, data: Uint8Array): Buffer {
-  const whole = Buffer.alloc(data.length + 12)
-  whole.writeUInt32BE(data.length)
-  whole.write(type, 4, 'latin1')
-  whole.set(data, 8)
-  whole.writeUInt32BE(zlib.crc32(whole.subarray(4, -4)), data.length + 8)
-  return whole
+  const bytes = Buffer.alloc(data.length + 12)
+  bytes.writeUInt32BE(data.length)
+  bytes.write(type, 4, 'latin1')
+  bytes.set(data, 8)
+  bytes.writeUInt32BE(zlib.crc32(bytes.subarray(4, -4)), data.length + 8)
+  return bytes
 }
 
-/** Throws 400 that names `param` for anything that is no PNG of a size that is read here. */
+/** Throws a 400 for `param` if the bytes are not a supported PNG. */
 export async function readPng(bytes: Buffer, param: string): Promise<Picture> {
   const chunks = chunksOf(bytes, param)
   const header = headerOf(chunks.get('IHDR')?.[0], param)
@@ -69,7 +69,7 @@ function chunksOf(bytes: Buffer, param: string): Map<string, Buffer[]> {
   }
   const chunks = new Map<string, Buffer[]>()
   for (let at = 8, count = 0; at + 12 <= bytes.length; count++) {
-    if (count === mostChunks) throw invalid(`"${param}" has more than ${mostChunks} chunks.`, param)
+    if (count === maxChunks) throw invalid(`"${param}" has more than ${maxChunks} chunks.`, param)
     const length = bytes.readUInt32BE(at)
     const type = bytes.toString('latin1', at + 4, at + 8)
     if (at + 12 + length > bytes.length) throw broken(param)
@@ -87,8 +87,8 @@ function headerOf(data: Buffer | undefined, param: string): Header {
   const [depth, colour = 0, , , interlaced] = data.subarray(8)
   const header = { width, height, colour }
   if (samplesOf(header) === 0 || width === 0 || height === 0) throw broken(param)
-  if (width * height > mostPixels) throw invalid(`"${param}" has more than ${mostPixels} pixels.`, param)
-  if (depth !== 8) throw invalid(`"${param}" must have 8 bits a sample for this model.`, param)
+  if (width * height > maxPixels) throw invalid(`"${param}" has more than ${maxPixels} pixels.`, param)
+  if (depth !== 8) throw invalid(`"${param}" must have 8 bits per sample for this model.`, param)
   if (interlaced !== 0) throw invalid(`"${param}" must not be interlaced for this model.`, param)
   return header
 }

@@ -1,16 +1,16 @@
-/** A number within the bounds of its schema: the question's where that fits, else a dozen, or what is nearest to it. */
+/** Creates a number within the bounds of its schema: one from the question if it conforms, otherwise the nearest to 12. */
 import type { Hints } from './hints.ts'
 import type { SchemaObject } from './schema.ts'
 
 const usual = 12
 
-export function sampleNumber(schema: SchemaObject, whole: boolean, hints: Hints, name: string, nth: number): number {
-  const { least, most, step } = boundsOf(schema, whole)
+export function sampleNumber(schema: SchemaObject, integer: boolean, hints: Hints, name: string, nth: number): number {
+  const { least, most, step } = boundsOf(schema, integer)
   const named = Number(hints.named(name) ?? NaN)
   const hint = Number.isFinite(named) ? named : nth === 0 ? hints.nextNumber() : undefined
   const fits = hint !== undefined && hint >= least && hint <= most && (step === 0 || Number.isInteger(hint / step))
   if (fits) return hint
-  // From the usual number upwards, and where the bound is reached, from there downwards.
+  // The items of a list count up from the first value; above the bound they continue below it.
   const stride = step || 1
   const nearest = Math.min(Math.max(usual, least), most)
   const onStep = step === 0 ? nearest : Math.ceil(nearest / step) * step
@@ -20,13 +20,13 @@ export function sampleNumber(schema: SchemaObject, whole: boolean, hints: Hints,
   return Math.max(value, Math.min(least, first))
 }
 
-/** `step`: what every value is a multiple of; 0 for nothing. */
-function boundsOf(schema: SchemaObject, whole: boolean): { least: number; most: number; step: number } {
+/** `step`: `multipleOf`, or 0 for none. */
+function boundsOf(schema: SchemaObject, integer: boolean): { least: number; most: number; step: number } {
   const number = (keyword: string, none: number) => (typeof schema[keyword] === 'number' ? schema[keyword] : none)
   const given = Math.abs(number('multipleOf', 0))
-  const step = whole && (given === 0 || !Number.isInteger(given)) ? 1 : given
+  const step = integer && (given === 0 || !Number.isInteger(given)) ? 1 : given
   const [least, most] = [number('minimum', -Infinity), number('maximum', Infinity)]
-  // In drafts up to 4 the exclusive bounds are flags on the others.
+  // Up to draft 4, the exclusive bounds are booleans that modify the inclusive ones.
   const above = schema['exclusiveMinimum'] === true ? least : number('exclusiveMinimum', -Infinity)
   const below = schema['exclusiveMaximum'] === true ? most : number('exclusiveMaximum', Infinity)
   if (step > 0) {

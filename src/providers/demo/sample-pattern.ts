@@ -1,11 +1,11 @@
 /**
- * A simple regular expression → a text that it matches: characters, classes, groups, alternatives, repetitions, anchors.
- * The expression is read and never run as a whole: it is a stranger's, and might take forever.
+ * Creates a text that matches a simple regular expression: characters, classes, groups, alternatives, repetitions, anchors.
+ * The expression is parsed but never executed as a whole, because an untrusted one could take forever.
  */
 
 /**
- * The shortest text, of alternatives the first, made longer where the expression leaves room until it has `least`
- * characters. Undefined for expressions that need more than this.
+ * The shortest match, with the first of each alternatives, extended at repetitions to `least` characters. Undefined for
+ * expressions with other features.
  */
 export function samplePattern(pattern: string, least = 0): string | undefined {
   const reader = new Reader(pattern)
@@ -14,10 +14,10 @@ export function samplePattern(pattern: string, least = 0): string | undefined {
   return reader.text(least - shortest.length)
 }
 
-/** Longer texts are not made, whatever an expression asks. */
-const longest = 2_000
+/** Maximum length of a text, in characters. */
+const maxLength = 2_000
 
-/** What a class is tried on: printable ASCII and some others, the plainest first. */
+/** The candidates for a character class: printable ASCII and some others, the plainest first. */
 const candidates = `a1A- _${String.fromCharCode(...Array.from({ length: 95 }, (_, at) => 32 + at))}\t\n\ré漢`
 
 const single = /\.|\\(?:u\{[\da-f]{1,6}\}|u[\da-f]{4}|x[\da-f]{2}|p\{\w+(?:=\w+)?\}|[^1-9ck])|\[(?:\\.|[^\\\]])*\]/iy
@@ -28,12 +28,12 @@ class Reader {
   readonly #pattern: string
   readonly #members = new Map<string, string>()
   #at = 0
-  /** Characters still to be added; the first repetition that has room takes them. */
+  /** Characters still missing; the first repetition that can be extended adds them. */
   #missing = 0
   #simple = true
 
   constructor(pattern: string) {
-    this.#pattern = pattern.slice(0, longest)
+    this.#pattern = pattern.slice(0, maxLength)
   }
 
   text(missing: number): string | undefined {
@@ -54,7 +54,7 @@ class Reader {
   #sequence(): string {
     let text = ''
     while (this.#simple && this.#at < this.#pattern.length && !'|)'.includes(this.#pattern[this.#at] as string)) {
-      text = (text + this.#repeated(this.#atom())).slice(0, longest)
+      text = (text + this.#repeated(this.#atom())).slice(0, maxLength)
     }
     return text
   }
@@ -63,11 +63,11 @@ class Reader {
     const found = this.#take(repetition)
     if (found === null) return atom
     const [, sign, from, comma, to] = found
-    const least = sign === undefined ? Math.min(Number(from), longest) : sign === '+' ? 1 : 0
-    const most = sign === '?' ? 1 : sign !== undefined || (comma && !to) ? longest : Number(to || from)
-    const room = atom === '' ? 0 : Math.min(most - least, Math.ceil(this.#missing / atom.length))
-    this.#missing -= room * atom.length
-    return atom.repeat(Math.min(least + room, longest)).slice(0, longest)
+    const least = sign === undefined ? Math.min(Number(from), maxLength) : sign === '+' ? 1 : 0
+    const most = sign === '?' ? 1 : sign !== undefined || (comma && !to) ? maxLength : Number(to || from)
+    const extra = atom === '' ? 0 : Math.min(most - least, Math.ceil(this.#missing / atom.length))
+    this.#missing -= extra * atom.length
+    return atom.repeat(Math.min(least + extra, maxLength)).slice(0, maxLength)
   }
 
   #atom(): string {
@@ -84,7 +84,7 @@ class Reader {
     return character === '^' || character === '$' ? '' : character
   }
 
-  /** A character that a class or an escape stands for: one alone takes no time to match. */
+  /** A character that matches a class or an escape. A single class is safe to execute. */
   #member(set: string): string {
     if (/^\\\W/.test(set)) return set.slice(1)
     const known = this.#members.get(set)

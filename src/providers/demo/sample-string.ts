@@ -1,9 +1,9 @@
-/** A text that conforms to its schema: format, pattern, length; else what the question says about it, else a phrase. */
+/** Creates a string that conforms to its schema: by format or pattern, otherwise from the question, otherwise a phrase. */
 import type { Hints } from './hints.ts'
 import type { SchemaObject } from './schema.ts'
 import { samplePattern } from './sample-pattern.ts'
 
-/** A text for each format of JSON Schema, and for those that zod adds. */
+/** An example for each format of JSON Schema, and for those that zod adds. */
 const formats: Readonly<Record<string, string>> = {
   'date-time': '2026-01-02T03:04:05Z',
   date: '2026-01-02',
@@ -29,32 +29,32 @@ const formats: Readonly<Record<string, string>> = {
   e164: '+15550100200',
 }
 
-/** Longer texts are not made, whatever a schema asks. */
-const longest = 2_000
+/** Maximum length of a text, in characters. */
+const maxLength = 2_000
 
 export function sampleString(schema: SchemaObject, hints: Hints, name: string, nth: number): string {
   const { pattern } = schema
   const format =
     typeof schema['format'] === 'string' ? schema['format'].replace(/^idn-/, '').replace(/^iri/, 'uri') : ''
-  const least = Math.min(lengthIn(schema, 'minLength') ?? 0, longest)
-  const most = Math.min(lengthIn(schema, 'maxLength') ?? longest, longest)
+  const least = Math.min(lengthIn(schema, 'minLength') ?? 0, maxLength)
+  const most = Math.min(lengthIn(schema, 'maxLength') ?? maxLength, maxLength)
   if (Object.hasOwn(formats, format)) return formats[format] as string
   const matching = typeof pattern === 'string' ? samplePattern(pattern, least) : undefined
   if (matching !== undefined) return matching
-  const hint = hints.named(name) ?? hints.meant(name)
+  const hint = hints.named(name) ?? hints.guess(name)
   const text = hint !== undefined && nth === 0 ? hint : phrase(name, hints.question, nth)
   return text.padEnd(least, '.').slice(0, most)
 }
 
-/** `Sample title for "Write about cats."`, as different for each item of a list. */
+/** `Sample title for "Write about cats."`, with a number for each further item of a list. */
 function phrase(name: string, question: string, nth: number): string {
-  const spoken =
+  const words =
     name
       .replace(/(?<=\p{Ll})(?=\p{Lu})|_/gu, ' ')
       .toLowerCase()
       .slice(0, 60) || 'text'
   const about = question.replace(/\s+/g, ' ').slice(0, 60)
-  return `Sample ${spoken}${nth > 0 ? ` ${nth + 1}` : ''}${about === '' ? '' : ` for "${about}"`}`
+  return `Sample ${words}${nth > 0 ? ` ${nth + 1}` : ''}${about === '' ? '' : ` for "${about}"`}`
 }
 
 function lengthIn(schema: SchemaObject, keyword: string): number | undefined {

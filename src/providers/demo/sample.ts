@@ -1,6 +1,6 @@
 /**
- * JSON schema → a value that conforms to it: required members, enums, bounds, formats, patterns, references. What the
- * question says about a value is used where it fits. Not looked at: `not`, `if`, `dependent…`, `contains`.
+ * Creates a value that conforms to a JSON schema: required members, enums, bounds, formats, patterns, references. Values
+ * from the question are used if they conform. Ignored keywords: `not`, `if`, `dependent…`, `contains`.
  */
 import type { Spending } from './budget.ts'
 import type { Hints } from './hints.ts'
@@ -8,18 +8,18 @@ import { choose, ResolvedSchema, SchemaReader, typeOf, type Schema } from './sch
 import { sampleNumber } from './sample-number.ts'
 import { sampleString } from './sample-string.ts'
 
-/** From this depth on only what is required is given, so that a schema that contains itself comes to an end. */
+/** From this depth on, only required members are created, so that recursion in a schema ends. */
 const terseDepth = 5
 
-/** Throws 400 for a schema that takes or asks for more than the budget has. */
+/** Throws a 400 for a schema that exceeds the budget. */
 export function sample(schema: Schema, hints: Hints, spending: Spending): unknown {
   return new Sampler(schema, hints, spending).value(schema, '', 0, 0)
 }
 
 interface Choice {
-  /** The one that the question mentions. */
+  /** The value that the question mentions. */
   readonly named: unknown
-  readonly telling: readonly unknown[]
+  readonly nonNull: readonly unknown[]
 }
 
 class Sampler {
@@ -34,12 +34,12 @@ class Sampler {
     this.#spending = spending
   }
 
-  /** `nth` tells the items of a list from each other. */
+  /** `nth`: the index in a list, which makes its items different. */
   value(raw: Schema, name: string, depth: number, nth: number): unknown {
     const schema = this.#schemas.resolve(raw, depth)
     const { keywords } = schema
-    if ('const' in keywords) return this.#spending.whole(keywords['const'])
-    if (Array.isArray(keywords['enum'])) return this.#spending.whole(this.#oneOf(keywords['enum'], nth, depth))
+    if ('const' in keywords) return this.#spending.copy(keywords['const'])
+    if (Array.isArray(keywords['enum'])) return this.#spending.copy(this.#oneOf(keywords['enum'], nth, depth))
     this.#spending.value()
     const type = typeOf(keywords)
     switch (type) {
@@ -72,11 +72,11 @@ class Sampler {
     if (choice === undefined) {
       this.#spending.step(values.length, depth)
       const named = values.find((value) => typeof value === 'string' && this.#hints.mentions(value))
-      this.#choices.set(values, (choice = { named, telling: values.filter((value) => value !== null) }))
+      this.#choices.set(values, (choice = { named, nonNull: values.filter((value) => value !== null) }))
     }
-    const { named, telling } = choice
+    const { named, nonNull } = choice
     if (named !== undefined && nth === 0) return named
-    return telling[nth % Math.max(telling.length, 1)] ?? null
+    return nonNull[nth % Math.max(nonNull.length, 1)] ?? null
   }
 
   #object(schema: ResolvedSchema, above: string, depth: number): Record<string, unknown> {
@@ -112,7 +112,7 @@ class Sampler {
   }
 }
 
-/** Lists of plain values are longer than lists of things with parts. */
+/** The default length of a list: longer for primitive values than for objects and lists. */
 function usualLength({ keywords }: ResolvedSchema, depth: number): number {
   if (depth >= terseDepth) return 0
   const type = typeOf(keywords)

@@ -1,4 +1,4 @@
-/** A JSON schema with its references followed, one alternative chosen, and everything it combines in one place. */
+/** Resolves a JSON schema: follows references, chooses one alternative, and merges combined schemas. */
 import type { Spending } from './budget.ts'
 
 export type Schema = boolean | SchemaObject
@@ -7,10 +7,10 @@ export interface SchemaObject {
 }
 
 export class ResolvedSchema {
-  /** Of a keyword that stands in several parts the first one, but for those that are combined. */
+  /** The keywords of all parts; the first part with a keyword wins. */
   readonly keywords: Record<string, unknown> = Object.create(null) as Record<string, unknown>
   readonly properties: Map<string, Schema> = new Map()
-  /** Undefined where no part names any. */
+  /** Undefined if no part has `required`. */
   required: Set<string> | undefined
 }
 
@@ -27,63 +27,64 @@ export class SchemaReader {
   }
 
   resolve(schema: Schema, depth: number): ResolvedSchema {
-    const whole = new ResolvedSchema()
-    this.#add(schema, depth, whole)
-    return whole
+    const resolved = new ResolvedSchema()
+    this.#add(schema, depth, resolved)
+    return resolved
   }
 
-  #add(schema: unknown, depth: number, whole: ResolvedSchema): void {
+  #add(schema: unknown, depth: number, resolved: ResolvedSchema): void {
     this.#spending.step(1, depth)
     if (typeof schema !== 'object' || schema === null) return
     const { $ref: reference, allOf, anyOf, oneOf, ...own } = schema as SchemaObject
     for (const [keyword, value] of Object.entries(own))
-      if (!(keyword in whole.keywords)) whole.keywords[keyword] = value
-    this.#addMembers(own, depth, whole)
-    if (typeof reference === 'string') this.#add(this.#follow(reference, depth), depth + 1, whole)
-    if (Array.isArray(allOf)) for (const part of allOf) this.#add(part, depth + 1, whole)
+      if (!(keyword in resolved.keywords)) resolved.keywords[keyword] = value
+    this.#addMembers(own, depth, resolved)
+    if (typeof reference === 'string') this.#add(this.#follow(reference, depth), depth + 1, resolved)
+    if (Array.isArray(allOf)) for (const part of allOf) this.#add(part, depth + 1, resolved)
     for (const alternatives of [anyOf, oneOf]) {
       if (!Array.isArray(alternatives) || alternatives.length === 0) continue
       this.#spending.step(alternatives.length, depth)
-      this.#add(this.#choose(alternatives as Schema[], depth), depth + 1, whole)
+      this.#add(this.#choose(alternatives as Schema[], depth), depth + 1, resolved)
     }
   }
 
-  #addMembers({ properties, required }: SchemaObject, depth: number, whole: ResolvedSchema): void {
+  #addMembers({ properties, required }: SchemaObject, depth: number, resolved: ResolvedSchema): void {
     if (typeof properties === 'object' && properties !== null) {
       const members = Object.entries(properties)
       this.#spending.step(members.length, depth)
       for (const [name, member] of members)
-        if (!whole.properties.has(name)) whole.properties.set(name, member as Schema)
+        if (!resolved.properties.has(name)) resolved.properties.set(name, member as Schema)
     }
     if (!Array.isArray(required)) return
     this.#spending.step(required.length, depth)
-    whole.required ??= new Set()
-    for (const name of required) whole.required.add(String(name))
+    resolved.required ??= new Set()
+    for (const name of required) resolved.required.add(String(name))
   }
 
-  /** `#/$defs/Node`. Other documents are not read: anything goes there. */
+  /** Follows a reference such as `#/$defs/Node`. One to another document allows any value. */
   #follow(reference: string, depth: number): Schema {
     const known = this.#referred.get(reference)
     if (known !== undefined) return known
-    let place: unknown = reference.startsWith('#') ? this.#root : {}
+    let target: unknown = reference.startsWith('#') ? this.#root : {}
     const steps = reference.split('/').slice(1)
     this.#spending.step(steps.length, depth)
     for (const step of steps) {
       const key = decode(step)
-      place = typeof place === 'object' && place !== null && Object.hasOwn(place, key) ? Reflect.get(place, key) : {}
+      target =
+        typeof target === 'object' && target !== null && Object.hasOwn(target, key) ? Reflect.get(target, key) : {}
     }
-    this.#referred.set(reference, place as Schema)
-    return place as Schema
+    this.#referred.set(reference, target as Schema)
+    return target as Schema
   }
 }
 
-/** The first alternative that says something; where it has to `end`, one that has no parts. */
+/** The first alternative that is not null. `end`: prefers null or a primitive, to end recursion. */
 export function choose(given: readonly Schema[], end: boolean): Schema {
   const alternatives = given.filter((each) => typeof each === 'object' && each !== null)
-  const ends = alternatives.find(({ type }) => type === 'null')
+  const isNull = alternatives.find(({ type }) => type === 'null')
   const plain = alternatives.find((each) => !('$ref' in each) && typeOf(each) !== 'object')
-  const telling = alternatives.find((each) => each !== ends)
-  return (end ? (ends ?? plain) : telling) ?? alternatives[0] ?? true
+  const nonNull = alternatives.find((each) => each !== isNull)
+  return (end ? (isNull ?? plain) : nonNull) ?? alternatives[0] ?? true
 }
 
 const keywordTypes: readonly (readonly [type: string, ...keywords: readonly string[]])[] = [
@@ -92,7 +93,7 @@ const keywordTypes: readonly (readonly [type: string, ...keywords: readonly stri
   ['number', 'minimum', 'maximum', 'multipleOf'],
 ]
 
-/** The type that is stated, the first of several, or the one that the keywords are about. */
+/** The declared type, the first of several that is not null, or the one that the keywords imply. */
 export function typeOf(schema: SchemaObject): string {
   const { type } = schema
   if (typeof type === 'string') return type

@@ -1,15 +1,15 @@
-/** The demo model's tokens: short pieces of words. Joined they are the text again, so counting and cutting agree. */
+/** The demo model's tokens: short pieces of words. Joined, they are the original text. */
 import type { ChatRequest } from '../../wire/chat.ts'
 import { budget } from './budget.ts'
 
-/** A word or number with the blank before it, up to a length; one other character; a run of white space. */
+/** A piece of a word or number with the space before it; one other character; a run of white space. */
 const token = / ?(?:\p{Ideographic}|[[\p{L}\p{M}]--\p{Ideographic}]{1,8}|\p{N}{1,3}|[^\s\p{L}\p{M}\p{N}])|\s{1,8}/gv
 
 export function tokensOf(text: string): string[] {
   return text.match(token) ?? []
 }
 
-/** Counts the tokens of several texts, and splits no more of them all than the budget allows. */
+/** Counts the tokens of several texts. Above the budget it extrapolates. */
 export class TokenCounter {
   #split = 0
   #rest = 0
@@ -33,13 +33,13 @@ export function countTokens(text: string): number {
   return counter.tokens
 }
 
-/** What frames a message, and what opens the answer. */
+/** The overhead of a message, and of the response. */
 const messageTokens = 4
 const answerTokens = 3
-/** Whatever the size of an image, a sound or a file. */
+/** For an image, audio or a file of any size. */
 const attachmentTokens = 85
 
-/** Tokens of a whole question: messages, attachments and the tools offered, which are known to be small. */
+/** Tokens of a request: messages, attachments and tools. `requireOffer` has limited the size of the tools. */
 export function promptTokens(request: ChatRequest): number {
   const { messages, tools, functions, response_format: format } = request
   const counter = new TokenCounter()

@@ -1,4 +1,4 @@
-/** Which of the tools offered the demo model calls, and with what. */
+/** Decides which tools the demo model calls, and with which arguments. */
 import { invalid } from '../../errors.ts'
 import type { ChatRequest, Tool } from '../../wire/chat.ts'
 import { budget, Spending } from './budget.ts'
@@ -8,7 +8,7 @@ import { sample } from './sample.ts'
 import type { Schema } from './schema.ts'
 
 export interface PlannedCall {
-  /** `legacy`: one of `functions`. */
+  /** `legacy`: one of the deprecated `functions`. */
   readonly kind: 'function' | 'custom' | 'legacy'
   readonly name: string
   /** JSON text for a function, any text for a custom tool. */
@@ -18,15 +18,15 @@ export interface PlannedCall {
 interface Offer {
   readonly tools: readonly Tool[]
   readonly mode: 'none' | 'auto' | 'required'
-  /** Offered as `functions`. */
+  /** True for the deprecated `functions`. */
   readonly legacy: boolean
-  /** At most one call is wanted. */
+  /** True if the response may have only one tool call. */
   readonly single: boolean
 }
 
 type Choice = Offer['mode'] | { readonly allowed_tools?: { readonly mode?: string; readonly tools?: readonly Tool[] } }
 
-/** None, when it answers itself. */
+/** The tool calls of the response; empty if it is text. */
 export function callsFor(request: ChatRequest, conversation: Conversation): readonly PlannedCall[] {
   const { tools, mode, legacy, single } = offerOf(request)
   if (mode === 'none' || tools.length === 0) return []
@@ -41,7 +41,7 @@ export function callsFor(request: ChatRequest, conversation: Conversation): read
   })
 }
 
-/** What is offered, and `tool_choice` in each of its forms, or `functions` and `function_call`, which they have replaced. */
+/** Reads `tools` and `tool_choice`, or the deprecated `functions` and `function_call`. */
 function offerOf(request: ChatRequest): Offer {
   const { tools: given = [], tool_choice: choice, parallel_tool_calls: parallel } = request
   const legacy = !given?.length
@@ -57,11 +57,11 @@ function offerOf(request: ChatRequest): Offer {
   const names = new Set((allowed?.tools ?? [wanted]).map(nameOf))
   const chosen = tools.filter((tool) => names.has(nameOf(tool)))
   if (chosen.length > 0) return { ...offer, tools: chosen, mode: allowed?.mode === 'auto' ? 'auto' : 'required' }
-  if (legacy) throw invalid('"function_call" names a function that is not in "functions".', 'function_call')
-  throw invalid('"tool_choice" names a tool that is not in "tools".', 'tool_choice')
+  if (legacy) throw invalid('"function_call" must name one of the "functions".', 'function_call')
+  throw invalid('"tool_choice" must name one of the "tools".', 'tool_choice')
 }
 
-/** Those the user names; else those the question is about; else, when a tool is asked for, the first. */
+/** The tools that the question names; otherwise those it is about; otherwise the first, if the user requests a tool. */
 function wantedOf(tools: readonly Tool[], { question, instructions }: Conversation): readonly Tool[] {
   const named = tools.filter((tool) => names(question, nameOf(tool)))
   if (named.length > 0) return named
@@ -74,26 +74,26 @@ function wantedOf(tools: readonly Tool[], { question, instructions }: Conversati
   return ordered.length > 0 || tools.length > 1 ? ordered.slice(0, 1) : tools
 }
 
-/** Whether a name stands in a text, in any case of letters, and not inside of a word. */
+/** Whether a text contains a name as a whole word, case-insensitively. */
 function names(text: string, name: string): boolean {
   if (name === '') return false
-  const [place, wanted] = [text.toLowerCase(), name.toLowerCase()]
-  for (let at = place.indexOf(wanted); at >= 0; at = place.indexOf(wanted, at + wanted.length)) {
-    if (!/\w/.test(place[at - 1] ?? '') && !/\w/.test(place[at + wanted.length] ?? '')) return true
+  const [haystack, needle] = [text.toLowerCase(), name.toLowerCase()]
+  for (let at = haystack.indexOf(needle); at >= 0; at = haystack.indexOf(needle, at + needle.length)) {
+    if (!/\w/.test(haystack[at - 1] ?? '') && !/\w/.test(haystack[at + needle.length] ?? '')) return true
   }
   return false
 }
 
-const empty = new Set(['tool', 'call', 'function', 'current', 'with', 'from', 'this', 'that', 'what'])
+const insignificant = new Set(['tool', 'call', 'function', 'current', 'with', 'from', 'this', 'that', 'what'])
 
-/** The telling words of a name or a question: `getCurrentWeather` is about `weather`. */
+/** The significant words of a name or a question, such as `weather` in `getCurrentWeather`. */
 function wordsOf(text: string): string[] {
   const words =
     text
       .replace(/(\p{Ll})(?=\p{Lu})/gu, '$1 ')
       .toLowerCase()
       .match(/\p{L}{4,}/gu) ?? []
-  return words.map((word) => word.replace(/s$/, '')).filter((word) => !empty.has(word))
+  return words.map((word) => word.replace(/s$/, '')).filter((word) => !insignificant.has(word))
 }
 
 function callOf(tool: Tool, legacy: boolean, hints: Hints, spending: Spending): PlannedCall {
@@ -108,7 +108,7 @@ interface Named {
   readonly name?: string
 }
 
-/** The name of a tool, or of what chooses one. */
+/** The name of a tool, or of an entry that chooses one. */
 function nameOf(tool: object): string {
   const { function: called, custom, name } = tool as { function?: Named; custom?: Named } & Named
   return called?.name ?? custom?.name ?? name ?? ''

@@ -1,4 +1,4 @@
-/** The demo model hears no words: it says what the recording is, and spreads that over its length. */
+/** Transcribes audio without speech recognition: the transcript describes the recording, spread over its length. */
 import { setTimeout as pause } from 'node:timers/promises'
 import { invalid } from '../../errors.ts'
 import { isFile, type Form } from '../../http/form.ts'
@@ -11,7 +11,7 @@ import { readWav, type Sound } from './wav.ts'
 export async function transcribe(call: Call<TranscriptionRequest>, paceMs: number): Promise<TranscriptAnswer> {
   const sound = await soundOf(call.form)
   const transcript = transcriptOf(sound)
-  // Asked for only now: it may have been the last field of the form.
+  // Read only now: `stream` may be the last field of the form.
   return call.stream ? events(call, transcript, paceMs) : transcript
 }
 
@@ -33,7 +33,7 @@ export function transcriptOf({ channels, rate, bits, duration }: Sound): Transcr
   const text = sentences.join(' ')
   const segments: TranscriptSegment[] = []
   const words: { word: string; start: number; end: number }[] = []
-  // Every character takes the same time, the blanks between sentences too.
+  // Every character takes the same time, spaces included.
   const timeAt = (character: number) => (duration * character) / text.length
   for (const [id, sentence] of sentences.entries()) {
     const from = text.indexOf(sentence)
@@ -66,14 +66,14 @@ async function* events(
       }
     }
   }
-  const heard = Math.ceil(duration * 10)
-  const said = countTokens(text)
+  const inputTokens = Math.ceil(duration * 10)
+  const outputTokens = countTokens(text)
   const usage = {
     type: 'tokens' as const,
-    input_tokens: heard,
-    input_token_details: { text_tokens: 0, audio_tokens: heard },
-    output_tokens: said,
-    total_tokens: heard + said,
+    input_tokens: inputTokens,
+    input_token_details: { text_tokens: 0, audio_tokens: inputTokens },
+    output_tokens: outputTokens,
+    total_tokens: inputTokens + outputTokens,
   }
   yield { type: 'transcript.text.done', text, usage }
 }

@@ -1,4 +1,4 @@
-/** The demo's videos: MP4s of a hatch that opens, as long as was asked for, through a real task. */
+/** Generates videos: MP4s of an opening hatch with the requested length, as asynchronous tasks. */
 import { inflateSync } from 'node:zlib'
 import { GatewayError } from '../../errors.ts'
 import type { Json } from '../../wire/json.ts'
@@ -16,10 +16,10 @@ interface Job {
   readonly size: string
 }
 
-/** `secondsToMake`: how long a job is pretended to take. */
+/** `secondsToMake`: the simulated duration of a job. */
 export function demoVideo(secondsToMake: number, now: () => number): VideoProvider {
   return {
-    // Nothing is kept of a job but its operation, so that beginning it twice makes no difference.
+    // The operation is the only state of a job, so a repeated submission is harmless.
     submit: 'token',
     limits: () => ({ sizes }),
     async start({ request }) {
@@ -27,7 +27,7 @@ export function demoVideo(secondsToMake: number, now: () => number): VideoProvid
       if (!sizes.includes(size)) {
         throw new GatewayError('unsupported_value', {
           param: 'size',
-          message: `The demo makes videos of the sizes ${sizes.join(', ')}.`,
+          message: `This model supports only the sizes ${sizes.join(', ')}.`,
         })
       }
       return { startedAt: now(), seconds: duration, size } satisfies Job
@@ -45,16 +45,16 @@ export function demoVideo(secondsToMake: number, now: () => number): VideoProvid
   }
 }
 
-/** Durations in the boxes of a clip: how far behind the type of the box, and in units of how many to a second. */
+/** The duration fields of a clip: the box, the offset after its type, and the units per second. */
 const durations = [
   ['mvhd', 20, 16_000],
   ['tkhd', 24, 16_000],
   ['mdhd', 20, 16_000],
-  // Of each of the 16 pictures.
+  // The duration of each of the 16 frames.
   ['stts', 16, 1_000],
 ] as const
 
-/** The clip of that size, its pictures shown for so long that together they last as many seconds. */
+/** The clip of this size, with its frames stretched to this length. */
 function clipOf({ size, seconds }: Job): Buffer {
   const clip = inflateSync(Buffer.from(clips[size] ?? clips[defaultSize] ?? '', 'base64'))
   for (const [box, at, units] of durations) clip.writeUInt32BE(Math.round(seconds * units), clip.indexOf(box) + at)

@@ -1,20 +1,20 @@
-/** WAV: a RIFF file of PCM samples. Source: Microsoft's RIFF and WAVEFORMATEX references. */
+/** Reads WAV headers. Source: Microsoft's RIFF and WAVEFORMATEX references. */
 import { invalid } from '../../errors.ts'
 
 export interface Sound {
   readonly channels: number
-  /** Samples a second, of each channel. */
+  /** Samples per second of each channel. */
   readonly rate: number
-  /** Bits a sample. */
+  /** Bits per sample. */
   readonly bits: number
-  /** Seconds. */
+  /** In seconds. */
   readonly duration: number
 }
 
-/** What of a file is kept to look for its headers in. */
+/** Bytes kept from the start of a file, which contain its headers. */
 const headBytes = 64 * 1024
 
-/** Reads a file to its end without keeping it. Throws 400 for anything that is no WAV of samples. */
+/** Reads a file to its end without storing it. Throws a 400 if it is not a PCM WAV. */
 export async function readWav(file: AsyncIterable<Uint8Array>): Promise<Sound> {
   const head: Uint8Array[] = []
   let kept = 0
@@ -42,7 +42,7 @@ function soundIn(head: Buffer, size: number): Sound {
       const [channels, rate] = [format.readUInt16LE(2), format.readUInt32LE(4)]
       const [frame, bits] = [format.readUInt16LE(12), format.readUInt16LE(14)]
       if (channels === 0 || rate === 0 || frame === 0) break
-      // A recorder that did not know the length in advance has written none, or too much.
+      // Recorders that stream write a length of 0, or one that is too large.
       const bytes = Math.min(length === 0 ? Infinity : length, size - start)
       return { channels, rate, bits, duration: Math.floor(bytes / frame) / rate }
     }
