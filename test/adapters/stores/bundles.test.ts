@@ -109,6 +109,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     expect(await Promise.all(reads)).toEqual(pools.map(() => undefined))
     const versions = await pools[0]?.query(`SELECT part FROM ${schema}.migrations WHERE version = 1 ORDER BY 1`)
     expect(versions?.rows.map(({ part }: { part: string }) => part)).toEqual([
+      'calls',
       'idempotency',
       'joint',
       'keys',
