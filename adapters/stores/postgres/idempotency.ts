@@ -5,7 +5,7 @@ import type { Part } from './migration.ts'
 import { lapsedMs } from '../lapsed.ts'
 import { sweepOf } from './sweep.ts'
 
-/** A row is free for others when its time has come, but it stays for `lapsedMs`. */
+/** After `ends`, another attempt may take over the row; it is deleted `lapsedMs` later. */
 export const idempotencyPart: Part = {
   name: 'idempotency',
   versions: [

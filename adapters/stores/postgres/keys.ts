@@ -73,7 +73,7 @@ export function postgresKeys(database: Database): KeyStore {
   }
 }
 
-/** The hash never changes, so it is not part of what is replaced. */
+/** The record without its hash, which is a column of its own and never changes. */
 function jsonOf(record: KeyRecord): string {
   return JSON.stringify({ ...record, hash: undefined })
 }

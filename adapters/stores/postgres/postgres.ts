@@ -1,15 +1,3 @@
-/**
- * Everything the gateway keeps, in Postgres: `createGateway({ storage: postgres(pool) })`. `pool` is anything with
- * `query(text, values)`: a `pg.Pool`, a PGlite. It stays the host's: nothing here opens or closes a connection.
- *
- * The tables live in a schema of their own, which is made, or brought up to date, with the first call; any number of
- * processes may do so at once. Every call is one statement, so a pool behind a transaction pooler does as well.
- *
- * Responses, and answers to repeated requests, are taken away when their time is over: a few at once, behind the calls.
- *
- * For a `pg.Pool` set `connectionTimeoutMillis` (2,000, say): without it a server that accepts connections and says
- * nothing keeps the pool's places for ever. Its idle connections may die: the pool's errors are listened to here.
- */
 import type { StorageBundle } from '../index.ts'
 import { age, checkKnown, flag, text, type Rule } from '../../../src/validation/known-options.ts'
 import { Calls } from './calls.ts'
@@ -32,21 +20,20 @@ export type { Queryable } from './database.ts'
 
 /** Options of `postgres`. */
 export interface PostgresOptions {
-  /** The schema of the tables: small letters, digits and `_`. Default `modelhatch`. */
+  /** The schema of the tables: lower-case letters, digits and `_`. Default `modelhatch`. */
   readonly schema?: string
-  /** Milliseconds for which a response is kept. Default 2,592,000,000: thirty days. */
+  /** Milliseconds for which stored responses are kept. Default 2,592,000,000: thirty days. */
   readonly responseAgeMs?: number
   /**
-   * Whether a call waits until the money held for it is on disk. `full`: it does. `relaxed`, the default: it does not,
-   * which several times as many calls a second and a shorter wait before each are worth: if the database server crashes
-   * (not the gateway), holds of its last second may be forgotten. Those calls are charged all the same when they end; at
-   * worst they were admitted without cover, and leave the balance of their account below zero. Charges, credits, video
-   * tasks and stored responses are on disk before they are confirmed, whatever is set here.
+   * Whether a request waits until its hold is on disk. `full`: it waits. `relaxed`: it does not, which allows several times
+   * as many requests a second with a shorter wait. If the database server then crashes (not the gateway), holds of the last
+   * second may be lost: these requests are still charged when they end, but may take the balance below zero. Charges,
+   * credits, video tasks and stored responses are always on disk before they are confirmed. Default `relaxed`.
    */
   readonly durability?: 'full' | 'relaxed'
   /**
-   * Whether a `pg.Pool` prepares each statement once for a connection. Default true. False behind a transaction pooler that
-   * does not keep prepared statements, such as PgBouncer before 1.21 or with `max_prepared_statements = 0`.
+   * Whether a `pg.Pool` prepares each statement once per connection. Set it to false behind a transaction pooler that does
+   * not support prepared statements, such as PgBouncer before 1.21 or with `max_prepared_statements = 0`. Default true.
    */
   readonly preparedStatements?: boolean
 }
@@ -58,7 +45,6 @@ const durabilities: Rule = {
 
 const tasksPart: Part = { name: 'tasks', versions: [taskSchema('@.').join(';\n')] }
 
-/** A table is one file: its part below, and its store. */
 const parts: readonly Part[] = [
   keysPart,
   limitsPart,
@@ -74,8 +60,21 @@ const parts: readonly Part[] = [
 /** All stores, in one Postgres schema. */
 export type PostgresStorage = Required<StorageBundle>
 
-/** Stores everything in Postgres: `storage: postgres(pool)`, with a `pg.Pool`, a PGlite, or anything that has
- * `query(text, values)`. Creates and upgrades its tables with the first call. The pool remains the host's to close. */
+/**
+ * Stores everything a gateway keeps in one Postgres schema, through a `pg.Pool`, a PGlite or anything else with
+ * `query(text, values)`. The host opens and closes the pool. The tables are created and upgraded on first use, also by several
+ * processes at once; expired rows are deleted in the background. Every call is one statement, so a transaction pooler works.
+ * Throws a `TypeError` for invalid arguments or options.
+ *
+ * Set `connectionTimeoutMillis` of a `pg.Pool`, to 2,000 for example: without it, a server that accepts connections but never
+ * responds blocks the pool's connections for ever.
+ *
+ * @example
+ * ```ts
+ * const pool = new Pool({ connectionString, connectionTimeoutMillis: 2_000 })
+ * const gateway = createGateway({ storage: postgres(pool), ...options })
+ * ```
+ */
 export function postgres(pool: Queryable, options: PostgresOptions = {}): PostgresStorage {
   checkKnown('postgres', options, {
     schema: text,

@@ -55,7 +55,7 @@ interface Row {
   readonly body: string
 }
 
-/** `ageMs`: milliseconds for which a response is kept. */
+/** Keeps each response for `ageMs` milliseconds. */
 export function postgresResponses(database: Database, ageMs: number): Required<ResponseStore> {
   const sweep = sweepOf(database, 'responses')
   const find = async (text: string, account: string, id: string) => {

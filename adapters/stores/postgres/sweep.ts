@@ -1,11 +1,11 @@
-/** Sweeping a table, in steps that any number of processes may take at once. */
+/** Deletes expired rows of a table, in steps that any number of processes may run concurrently. */
 import { Sweep } from '../index.ts'
 import type { Database } from './database.ts'
 
-/** Rows of one step at most. */
+/** Maximum number of rows per step. */
 const batch = 100
 
-/** Takes away the rows whose `ends` lies at least `backMs` milliseconds back. */
+/** Deletes the rows whose `ends` is at least `backMs` milliseconds ago. */
 export function sweepOf(database: Database, table: string, backMs = 0): Sweep {
   // By their places, and by a clock that stands still: whatever the planner believes of the table, it reads no more of it.
   const sql = `

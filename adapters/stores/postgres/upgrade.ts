@@ -1,4 +1,4 @@
-/** Bringing a schema up to date while calls are served, by one process at a time. */
+/** Upgrades a schema while requests are served, by one process at a time. */
 import { randomUUID } from 'node:crypto'
 import { pause } from '../../../src/http/deadline.ts'
 import { bookkeeping, buildIndex, recording, type Missing, type Step } from './migration.ts'
@@ -6,13 +6,13 @@ import { bookkeeping, buildIndex, recording, type Missing, type Step } from './m
 /** Runs one statement, in which `@.` stands for the schema, and waits for it as long as it takes. */
 export type Run = (sql: string, values?: unknown[]) => Promise<readonly unknown[]>
 
-/** Milliseconds for which a process has the upgrade to itself, from its last step on. */
+/** The lease of the upgrading process in milliseconds, renewed with each step. */
 const leaseMs = 30_000
 const firstPauseMs = 200
 const longestPauseMs = 30_000
-/** Milliseconds between two looks at what another process is doing, at most. */
+/** Maximum milliseconds between two checks of another process's progress. */
 const othersPauseMs = 1_000
-/** Milliseconds of rest before each repetition of a step. */
+/** Milliseconds between two repetitions of a step. */
 const restMs = 5
 
 /** Milliseconds for which a step waits for the lock of a table: later statements queue behind it. */
@@ -43,7 +43,7 @@ export class Upgrade {
     }
   }
 
-  /** Ends after the step that is under way; another process, or the next one, goes on from there. */
+  /** Stops after the running step. Another process, or the next one, continues from there. */
   async close(): Promise<void> {
     this.#stop.abort()
     await this.#done
@@ -88,7 +88,7 @@ export class Upgrade {
     return rows.length > 0
   }
 
-  /** What another process has installed meanwhile. */
+  /** Reads what another process has installed meanwhile. */
   async #look(): Promise<void> {
     const rows = (await this.#run('SELECT part, version FROM @.migrations')) as { part: string; version: number }[]
     const known = new Set(rows.map(({ part, version }) => `${part} ${version}`))
@@ -125,7 +125,7 @@ export class Upgrade {
     }
   }
 
-  /** An index whose building was broken off stays behind, and is of no use. */
+  /** An index whose build was interrupted remains in the schema, unusable. */
   async #build(step: Extract<Step, { index: string }>): Promise<void> {
     const [found] = (await this.#run(
       `SELECT (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('@.${step.index}')) AS valid,

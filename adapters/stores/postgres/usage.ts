@@ -85,7 +85,7 @@ function listing(question: UsageFilter & { readonly after?: string }, limit: num
     ) found ${newest}`
 }
 
-/** Sums of whole quarters, and of the calls before and after them. Adds to `values`. */
+/** Adds the sums of whole quarters and the requests before and after these. Adds to `values`. */
 function summing(question: UsageQuestion, values: unknown[]): string {
   const { by, account, key, model, from, to, offsetMinutes = 0 } = question
   const ofOne = account !== undefined || key !== undefined || by.includes('account') || by.includes('key')
@@ -133,7 +133,7 @@ function summing(question: UsageQuestion, values: unknown[]): string {
     ) sums`
 }
 
-/** Only what is asked for: a condition that may be void keeps the planner from using an index. Adds to `values`. */
+/** The conditions that are set: an optional condition in SQL would keep the planner from using an index. Adds to `values`. */
 function conditions(values: unknown[], wanted: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(wanted).flatMap(([condition, value]) =>
     value === undefined ? [] : [`${condition} $${values.push(value)}`],

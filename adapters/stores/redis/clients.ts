@@ -1,4 +1,4 @@
-/** One way to send a command, whatever the client is. */
+/** Sends commands through any supported client. */
 
 /** Sends one command, such as `send('SET', 'a', '1')`, and gives the server's reply. */
 export type Send = (...words: string[]) => Promise<unknown>
@@ -36,7 +36,7 @@ export interface IoRedis {
   call(command: string, ...words: string[]): Promise<unknown>
 }
 
-/** What `redis(…)` takes: a client as it is, or a function that sends a command. */
+/** What `redis` accepts: a client, or a function that sends a command. */
 export type RedisClient = Send | NodeRedis | NodeRedisCluster | NodeRedisSentinel | IoRedis
 
 /** A client, and where it has to be told of it, how it is made to look at its cluster again. */
@@ -46,7 +46,7 @@ export interface Sender {
   readonly refresh?: (key: string) => Promise<unknown>
 }
 
-/** Undefined for what is no client. */
+/** Undefined if `client` is not a supported client. */
 export function senderOf(client: RedisClient): Sender | undefined {
   if (typeof client === 'function') return { send: client }
   if (typeof client !== 'object' || client === null) return undefined

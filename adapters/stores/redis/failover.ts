@@ -1,17 +1,14 @@
-/**
- * What a change of masters would refuse for seconds is waited for: a command that the server surely has not run is sent
- * again.
- */
+/** Retries commands during a failover, but only those that the server certainly has not executed. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Send, Sender } from './clients.ts'
 
-/** Milliseconds for which a command is sent again: less than the gateway waits for a store by default. */
+/** Milliseconds for which a command is retried: less than the gateway's default timeout for stores. */
 const patienceMs = 1_800
 const pauseMs = 50
 /** Milliseconds without an answer after which the client is made to look at the cluster again, and between two looks. */
 const silenceMs = 100
 
-/** Refusals before anything of the command was done. */
+/** Errors that mean that nothing of the command was executed. */
 const refused =
   /\b(?:CLUSTERDOWN|MASTERDOWN|LOADING|TRYAGAIN|READONLY)\b|too many cluster redirections|disconnects client/i
 

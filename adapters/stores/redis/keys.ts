@@ -51,7 +51,7 @@ end
 return found
 `)
 
-/** A change is stamped before it is seen: those of the last seconds are asked for again. */
+/** A change becomes visible a little after its timestamp, so each poll repeats the last seconds. */
 const changes = lua(`
 local since = tonumber(ARGV[2]) or now
 return { real(now), redis.call('ZRANGEBYSCORE', key('key changes'), real(since - 5000), '+inf', 'WITHSCORES') }
@@ -78,7 +78,7 @@ export function redisKeys(scripts: Scripts): KeyStore {
     watch: (changed) =>
       pollForChanges(changed, async (since) => {
         const [now, flat] = await scripts.run<[string, unknown[]]>(changes, since ?? 'never')
-        // RESP2 gives names and scores in turn, RESP3 in pairs.
+        // RESP2 returns names and scores alternately, RESP3 in pairs.
         const words = flat.flat().map(String)
         const seen = words.flatMap((hash, index) => (index % 2 === 0 ? [{ hash, at: words[index + 1] ?? '' }] : []))
         return { now, changes: seen }
@@ -86,7 +86,7 @@ export function redisKeys(scripts: Scripts): KeyStore {
   }
 }
 
-/** The hash never changes, so it is not part of what is replaced. */
+/** The record without its hash, which never changes. */
 function jsonOf(record: KeyRecord): string {
   return JSON.stringify({ ...record, hash: undefined })
 }

@@ -1,20 +1,3 @@
-/**
- * Keys, limits, balances, video tasks, responses and the answers to repeated requests in Redis (7 or later, or Valkey):
- * `createGateway({ storage: redis(client) })`. `client` is one of node-redis or ioredis as it is, a cluster's as well, or a
- * function that sends a command: `(...words) => client.sendCommand(words)`.
- *
- * Every call is one script, and so one atomic step and one round trip. All keys carry one hash tag: on a cluster they live
- * on one node, and a function that must name a key for the routing finds it as the fourth word. (`TIME` has none: any
- * node will do.) A command that a cluster refuses while a replica takes over is sent again for a while.
- *
- * Limits and keys are what Redis is good at. Balances are as safe as Redis is set up to be: without an append-only file,
- * or with an asynchronous replica that takes over, the last calls before a crash may be forgotten. Where money is meant,
- * keep it text: `storage: { ...postgres(pool), limits: redis(client).limits }`. Usage records, which are asked for by
- * time and summed up, are not kept here.
- *
- * Responses and answers take their memory for as long as they are kept: `responseAgeMs` here, `idempotency.keepMs` and
- * `.maxBytes` of the gateway. None of all this may be evicted (`maxmemory-policy noeviction`).
- */
 import type { StorageBundle } from '../index.ts'
 import { redisIdempotency } from './idempotency.ts'
 import { age, checkKnown, count, text } from '../../../src/validation/known-options.ts'
@@ -32,19 +15,33 @@ export type { IoRedis, NodeRedis, NodeRedisCluster, NodeRedisSentinel, RedisClie
 
 /** Options of `redis`. */
 export interface RedisOptions {
-  /** What the name of every key begins with. Gateways with the same prefix share what they keep. Default `modelhatch`. */
+  /** The prefix of all keys. Gateways with the same prefix share their data. Default `modelhatch`. */
   readonly prefix?: string
-  /** Lines of an account's books kept at most; older ones are kept as sums only. Default 10,000. */
+  /** Maximum number of ledger entries kept per account; older ones are kept as sums only. Default 10,000. */
   readonly entries?: number
-  /** Milliseconds for which a response is kept. Default 86,400,000: a day, for all of it is held in memory. */
+  /** Milliseconds for which stored responses are kept, in memory. Default 86,400,000: one day. */
   readonly responseAgeMs?: number
 }
 
 /** All stores but `usage`, in one Redis. */
 export type RedisStorage = StorageBundle & Required<Omit<StorageBundle, 'usage' | 'close'>>
 
-/** Stores limits, keys, ledger, tasks, idempotency and responses in Redis 7 or later: `storage: redis(client)`, with a client of
- * node-redis or ioredis, or a function that sends one command. The client remains the host's to close. */
+/**
+ * Stores keys, limits, balances, video tasks, responses and idempotent responses in Redis 7 or later, or Valkey. `client` is a
+ * client or cluster of node-redis or ioredis, or a function that sends a command: `(...words) => client.sendCommand(words)`.
+ * The host opens and closes the client. Throws a `TypeError` for invalid arguments or options.
+ *
+ * Every call is one script: atomic, in one round trip. All keys have one hash tag, so that they are on one node of a cluster;
+ * a function that routes commands finds a key in the fourth word (`TIME` has none and may go to any node). During a failover,
+ * commands that the cluster rejects are retried for a while.
+ *
+ * Balances are only as safe as the Redis configuration: without an append-only file, or after a failover to an asynchronous
+ * replica, the last calls before a crash may be lost. To keep money in Postgres, use
+ * `storage: { ...postgres(pool), limits: redis(client).limits }`. Usage records are not stored in Redis.
+ *
+ * Responses use memory for as long as they are kept: see `responseAgeMs`, and `idempotency.keepMs` and `idempotency.maxBytes`
+ * of the gateway. Set `maxmemory-policy noeviction`, because no key may be evicted.
+ */
 export function redis(client: RedisClient, options: RedisOptions = {}): RedisStorage {
   const { prefix = 'modelhatch', entries = 10_000, responseAgeMs = 86_400_000 } = options
   const sender = senderOf(client)

@@ -51,7 +51,7 @@ end
 
 const remove = lua(responseText, `return remove(ARGV[3])`)
 
-/** `ageMs`: milliseconds for which a response is kept. */
+/** Keeps each response for `ageMs` milliseconds. */
 export function redisResponses(scripts: Scripts, ageMs: number): ResponseStore {
   const find = async (script: string, account: string, id: string) => {
     const told = await scripts.run<readonly [string, string, string] | null>(script, account, id)
