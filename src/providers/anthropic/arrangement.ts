@@ -96,12 +96,7 @@ function isUsual(order: Order): boolean {
  * Restores the blocks of an earlier response. If the client has changed the message, they get an order that the API
  * accepts: thinking, text, calls. The thinking of other models is dropped.
  */
-export function restoreBlocks(
-  texts: readonly Block[],
-  calls: readonly Block[],
-  details: unknown,
-  format: string,
-): Block[] {
+export function restore(texts: readonly Block[], calls: readonly Block[], details: unknown, format: string): Block[] {
   const ours = (Array.isArray(details) ? details : []).filter(isRecord).filter((detail) => detail['format'] === format)
   const thinking = ours.map(thinkingBlock)
   const order = ours[0]?.['order']

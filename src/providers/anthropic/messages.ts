@@ -4,7 +4,7 @@ import { CallIds } from '../reading/call-ids.ts'
 import type { AssistantTurn, Turn, UserTurn } from '../reading/messages.ts'
 import { isRecord, type MediaPart, type Part, type TextPart } from '../reading/parts.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
-import { formatOf, isThinking, restoreBlocks, type Block } from './arrangement.ts'
+import { formatOf, isThinking, restore, type Block } from './arrangement.ts'
 
 export interface Message {
   readonly role: 'user' | 'assistant'
@@ -90,7 +90,7 @@ function blocksOf(turn: Turn, ids: CallIds, call: Named, last: boolean): Block[]
 /** An assistant message at the end is to be continued by the model. The API rejects white space at its end. */
 function assistantBlocks({ parts, calls, raw }: AssistantTurn, ids: CallIds, last: boolean, format: string): Block[] {
   const uses = calls.map(({ id, name, input }) => ({ type: 'tool_use', id: ids.add(id), name, input }))
-  const blocks = restoreBlocks(parts.map(textBlock), uses, raw['reasoning_details'], format)
+  const blocks = restore(parts.map(textBlock), uses, raw['reasoning_details'], format)
   const end = blocks.at(-1)
   if (!last || end?.type !== 'text') return blocks
   return [...blocks.slice(0, -1), { ...end, text: String(end['text']).trimEnd() }]

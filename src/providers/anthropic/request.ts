@@ -114,9 +114,7 @@ function thinkingOf(
   const effort = readEffort(call.request)
   if (effort === undefined) return {}
   const fields = thinkingFor(effort, traits, maxTokens)
-  if (fields === undefined) {
-    throw unsupportedValue(call, 'reasoning_effort', 'the model has no reasoning; omit the field.')
-  }
+  if (fields === undefined) throw unsupportedValue(call, 'reasoning_effort', 'it has no reasoning; omit the field.')
   // Thinking is not possible with a forced tool call, or when the model continues an assistant message. With a budget, a
   // turn with tool calls must also start with its thinking; if the client has lost that, thinking must be off.
   const continued = messages.at(-1)?.role === 'assistant'

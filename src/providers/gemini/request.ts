@@ -174,7 +174,6 @@ function thinkingOf(call: ChatCall, traits: GeminiTraits): Readonly<Record<strin
   const effort = readEffort(call.request)
   if (effort === undefined) return {}
   const config = thinkingFor(effort, traits)
-  if (config === undefined)
-    throw unsupportedValue(call, 'reasoning_effort', 'the model has no reasoning; omit the field.')
+  if (config === undefined) throw unsupportedValue(call, 'reasoning_effort', 'it has no reasoning; omit the field.')
   return config
 }
