@@ -2,6 +2,7 @@
  * The cost of a chunk from each vendor's bytes to the client's frames, without sockets: parsing, translating, completing and
  * serialising. All run in one process, so the results can only be compared with one another.
  */
+import { geminiDialect } from '../../src/testing/dialects/gemini.ts'
 import { begin, chunkFrames } from '../../src/endpoints/chunk-stream.ts'
 import { ChatStreamState } from '../../src/endpoints/chat/stream-state.ts'
 import { MessageReader } from '../../src/providers/anthropic/reader.ts'
@@ -9,7 +10,7 @@ import type { ChatPiece } from '../../src/providers/contract.ts'
 import { readValues } from '../../src/providers/events.ts'
 import { ResponseReader } from '../../src/providers/gemini/reader.ts'
 import { readFrames } from '../../src/providers/openai/frames.ts'
-import { anthropicDialect, geminiDialect, openaiDialect, type Dialect } from '../../src/testing/index.ts'
+import { anthropicDialect, openaiDialect, type Dialect } from '../../src/testing/index.ts'
 import { median } from './table.ts'
 
 interface Translator {

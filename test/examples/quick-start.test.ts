@@ -3,15 +3,11 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import OpenAI, { APIConnectionError } from 'openai'
-import {
-  anthropicDialect,
-  geminiDialect,
-  googleVideos,
-  scriptedVendor,
-  scriptedDialect,
-  type Dialect,
-} from 'modelhatch/testing'
+import { anthropicDialect, scriptedVendor, type Dialect } from 'modelhatch/testing'
 import { expect, test } from 'vitest'
+import { geminiDialect } from '../../src/testing/dialects/gemini.ts'
+import { googleVideos } from '../../src/testing/dialects/google-videos.ts'
+import { scriptedDialect } from '../../src/testing/scripted-dialect.ts'
 import { commandOf, runExample } from './example.ts'
 
 const run = promisify(exec)

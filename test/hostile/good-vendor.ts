@@ -1,11 +1,12 @@
 /** A well-behaved vendor: the demo model in OpenAI's format, and scripted responses in Anthropic's and Google's. */
+import { geminiDialect } from '../../src/testing/dialects/gemini.ts'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text as textOf } from 'node:stream/consumers'
 import { createGateway } from 'modelhatch'
 import { mount } from 'modelhatch/node'
 import { demo } from 'modelhatch/providers'
-import { anthropicDialect, geminiDialect, type Dialect } from 'modelhatch/testing'
+import { anthropicDialect, type Dialect } from 'modelhatch/testing'
 
 export interface GoodVendor {
   readonly baseURL: string

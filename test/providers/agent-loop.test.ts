@@ -3,17 +3,11 @@ import { isDeepStrictEqual } from 'node:util'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { fromAiSdk } from 'modelhatch/ai-sdk'
 import { anthropic, gemini, openai, type Provider } from 'modelhatch/providers'
-import {
-  anthropicDialect,
-  geminiDialect,
-  openaiDialect,
-  scriptedDialect,
-  type Dialect,
-  type DialectRequest,
-  type Script,
-} from 'modelhatch/testing'
+import { anthropicDialect, openaiDialect, type Dialect, type DialectRequest, type Script } from 'modelhatch/testing'
 import type { OpenAI } from 'openai'
 import { describe, expect, test } from 'vitest'
+import { geminiDialect } from '../../src/testing/dialects/gemini.ts'
+import { scriptedDialect } from '../../src/testing/scripted-dialect.ts'
 import { vendorFor } from '../hosted.ts'
 import type { Sent } from './vendor-requests.ts'
 import { served } from './served.ts'

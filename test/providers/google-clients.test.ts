@@ -4,8 +4,8 @@ import { GenerateVideosOperation, GoogleGenAI } from '@google/genai'
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { googleVideos, type VideoScript } from 'modelhatch/testing'
 import { expect, onTestFinished, test } from 'vitest'
+import { googleVideos, type VideoScript } from '../../src/testing/dialects/google-videos.ts'
 import { vendorFor } from '../hosted.ts'
 
 async function google(script: VideoScript = {}) {

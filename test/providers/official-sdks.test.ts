@@ -1,8 +1,10 @@
 /** The vendors' own clients accept the fake APIs of our tests. */
 import Anthropic from '@anthropic-ai/sdk'
 import { GoogleGenAI, type GenerateContentResponse, type Part } from '@google/genai'
-import { anthropicDialect, geminiDialect, scriptedDialect, type Script } from 'modelhatch/testing'
+import { anthropicDialect, type Script } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
+import { geminiDialect } from '../../src/testing/dialects/gemini.ts'
+import { scriptedDialect } from '../../src/testing/scripted-dialect.ts'
 import { vendorFor } from '../hosted.ts'
 import { hasShared } from '../shared.ts'
 import { recordingsOf, replay, type Recording } from './recordings.ts'

@@ -1,8 +1,9 @@
 /** Planted faults that providers elsewhere have had: the kit must find each of them. */
 import { GatewayError } from 'modelhatch'
 import { anthropic, gemini, ProviderError, type Call, type ChatPiece, type Provider } from 'modelhatch/providers'
-import { anthropicDialect, geminiDialect, openaiDialect, testProvider, type Dialect } from 'modelhatch/testing'
+import { anthropicDialect, openaiDialect, testProvider, type Dialect } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
+import { geminiDialect } from '../../src/testing/dialects/gemini.ts'
 import type { ChatChunk, ChatRequest, ChunkChoice, FinishReason } from '../../src/wire/chat.ts'
 import type { Usage } from '../../src/wire/usage.ts'
 

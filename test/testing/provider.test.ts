@@ -1,5 +1,6 @@
+import { geminiDialect } from '../../src/testing/dialects/gemini.ts'
 import { anthropic, gemini, openai } from 'modelhatch/providers'
-import { anthropicDialect, geminiDialect, openaiDialect, testProvider } from 'modelhatch/testing'
+import { anthropicDialect, openaiDialect, testProvider } from 'modelhatch/testing'
 import { describe, test } from 'vitest'
 
 describe('openai', () => testProvider(test, (baseURL) => openai({ baseURL, apiKey: 'k' }), openaiDialect))

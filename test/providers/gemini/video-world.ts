@@ -1,9 +1,10 @@
 /** Google's videos through a gateway on a real socket, with a clock that the test advances. */
 import { createGateway, type TaskEvent } from 'modelhatch'
 import { gemini } from 'modelhatch/providers'
-import { googleVideos, type GoogleVideos, type ScriptedVendor, type VideoScript } from 'modelhatch/testing'
+import { type ScriptedVendor } from 'modelhatch/testing'
 import OpenAI from 'openai'
 import { expect } from 'vitest'
+import { googleVideos, type GoogleVideos, type VideoScript } from '../../../src/testing/dialects/google-videos.ts'
 import { hosted, vendorFor } from '../../hosted.ts'
 
 export const key = 'key-of-google'

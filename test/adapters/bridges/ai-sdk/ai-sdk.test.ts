@@ -11,9 +11,11 @@ import {
   MockTranscriptionModelV4,
 } from 'ai/test'
 import { fromAiSdk, type AiSdkOptions } from 'modelhatch/ai-sdk'
-import { anthropicDialect, geminiDialect, scriptedDialect } from 'modelhatch/testing'
+import { anthropicDialect } from 'modelhatch/testing'
 import { toFile } from 'openai'
 import { describe, expect, test } from 'vitest'
+import { geminiDialect } from '../../../../src/testing/dialects/gemini.ts'
+import { scriptedDialect } from '../../../../src/testing/scripted-dialect.ts'
 import { vendorFor } from '../../../hosted.ts'
 import type { Sent } from '../../../providers/vendor-requests.ts'
 import { served } from '../../../providers/served.ts'

@@ -1,7 +1,7 @@
 /** The AI SDK's Google package behind a gateway, against a vendor in Google's format. */
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
-import { googleVideos, type VideoScript } from 'modelhatch/testing'
 import { describe, expect, test } from 'vitest'
+import { googleVideos, type VideoScript } from '../../../../src/testing/dialects/google-videos.ts'
 import { vendorFor } from '../../../hosted.ts'
 import { rejection, world, type Process } from './video-world.ts'
 

@@ -1,8 +1,9 @@
 /** Real packages of the AI SDK as providers, tested against the provider contract. */
+import { geminiDialect } from '../../../../src/testing/dialects/gemini.ts'
 import { createAnthropic } from '@ai-sdk/anthropic'
 import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { fromAiSdk } from 'modelhatch/ai-sdk'
-import { anthropicDialect, geminiDialect, testProvider, type TestFunction } from 'modelhatch/testing'
+import { anthropicDialect, testProvider, type TestFunction } from 'modelhatch/testing'
 import { describe, test } from 'vitest'
 
 /** Skips the slow test that splits the stream at each byte: the SDK reads the bytes, not the bridge. */
