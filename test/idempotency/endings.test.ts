@@ -1,4 +1,4 @@
-/** What is kept and what is not: failures, broken streams, clients that leave, answers that are too large. */
+/** Which responses are stored for replay: failures, broken streams, client disconnects, oversized responses. */
 import { once } from 'node:events'
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -15,7 +15,7 @@ import type { VendorReply, VendorRequest } from '../../src/testing/vendor.ts'
 import { scene, streamEvents, whole, type Scene } from '../admission/scene.ts'
 import { ask, begin, digest, failing, gated, inTurn, question } from './keyed.ts'
 
-/** As many turns of the event loop. */
+/** Waits for `count` turns of the event loop. */
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise((resolve) => setImmediate(resolve))
 }
@@ -29,12 +29,12 @@ const brokenStream: VendorReply = (_, response) => {
   response.write(streamEvents.slice(0, 3).join(''), () => response.destroy())
 }
 
-describe('a failure is not kept, the repetition is a new call:', () => {
+describe('a failure is not stored; repeating the request calls the vendor again:', () => {
   test.each([
-    ['400 of the vendor', failing(400), 400],
-    ['429 of the vendor', failing(429), 429],
-    ['500 of the vendor', failing(500), 503],
-    ['503 of the vendor', failing(503), 503],
+    ['400 from the vendor', failing(400), 400],
+    ['429 from the vendor', failing(429), 429],
+    ['500 from the vendor', failing(500), 503],
+    ['503 from the vendor', failing(503), 503],
   ])('%s', async (_, failure, status) => {
     const stage = await scene(inTurn(failure, whole))
     expect((await ask(stage.url)).status).toBe(status)
@@ -43,7 +43,7 @@ describe('a failure is not kept, the repetition is a new call:', () => {
     expect(stage.vendor.requests).toHaveLength(2)
   })
 
-  test('a stream that breaks off', async () => {
+  test('a broken stream', async () => {
     const stage = await scene(inTurn(brokenStream, stream))
     expect((await ask(stage.url, { body: streamed })).text).not.toContain('[DONE]')
     const second = await ask(stage.url, { body: streamed })
@@ -53,18 +53,18 @@ describe('a failure is not kept, the repetition is a new call:', () => {
     expect(stage.vendor.requests).toHaveLength(2)
   })
 
-  test('a request that was refused, which leaves the key to a better one', async () => {
+  test('a rejected request, whose key can be used for a corrected one', async () => {
     const stage = await scene(whole)
     for (const body of [{ ...question, model: 'unknown' }, { ...question, temperature: 9 }, { model: 'm' }])
       expect((await ask(stage.url, { body })).status).toBeGreaterThanOrEqual(400)
     expect(await ask(stage.url)).toMatchObject({ status: 200, replayed: null })
   })
 
-  test('those who waited for it get it as well, but wait no longer', async () => {
-    const { reply, asked, open } = gated(inTurn(failing(400), whole))
+  test('requests that waited for it get the same error', async () => {
+    const { reply, received, open } = gated(inTurn(failing(400), whole))
     const stage = await scene(reply)
     const all = [ask(stage.url), ask(stage.url), ask(stage.url)]
-    await asked
+    await received
     open()
     const [first, ...others] = await Promise.all(all)
     expect(others.map(({ text }) => text)).toEqual([first?.text, first?.text])
@@ -73,10 +73,10 @@ describe('a failure is not kept, the repetition is a new call:', () => {
   })
 })
 
-describe('images, of which each attempt costs:', () => {
+describe('images, where each attempt is charged:', () => {
   const asking = { path: '/images/generations', body: { model: 'm', prompt: 'a cat' } }
 
-  test('a failure after which the vendor may have begun is kept: only a new key is a new call', async () => {
+  test('a failure after the vendor may have started is stored: only a new key calls it again', async () => {
     const stage = await scene(failing(500))
     const first = await ask(stage.url, asking)
     expect(first).toMatchObject({ status: 500, shouldRetry: 'false', replayed: null })
@@ -87,7 +87,7 @@ describe('images, of which each attempt costs:', () => {
     expect(stage.vendor.requests).toHaveLength(2)
   })
 
-  test('one before which nothing was begun is not', async () => {
+  test('a failure before the vendor started is not stored', async () => {
     const stage = await scene(failing(429))
     for (const calls of [1, 2]) {
       expect(await ask(stage.url, asking)).toMatchObject({ status: 429, replayed: null })
@@ -96,8 +96,8 @@ describe('images, of which each attempt costs:', () => {
   })
 })
 
-describe('a client that leaves', () => {
-  /** A vendor that has written three words and goes on when it is told to. */
+describe('a client disconnect', () => {
+  /** A vendor that writes three words, and the rest when the test calls `goOn`. */
   function held() {
     const rest = Promise.withResolvers<void>()
     const aborted = Promise.withResolvers<void>()
@@ -111,34 +111,34 @@ describe('a client that leaves', () => {
     return { reply, goOn: () => rest.resolve(), aborted: aborted.promise }
   }
 
-  async function readAndLeave({ url }: Scene): Promise<void> {
-    const leaving = new AbortController()
-    const { body } = await begin(url, { body: streamed, signal: leaving.signal })
+  async function readAndDisconnect({ url }: Scene): Promise<void> {
+    const disconnect = new AbortController()
+    const { body } = await begin(url, { body: streamed, signal: disconnect.signal })
     for await (const piece of body as unknown as AsyncIterable<Uint8Array>)
       if (Buffer.from(piece).includes('three')) break
-    leaving.abort()
+    disconnect.abort()
   }
 
-  test('in a stream that ends with it leaves the key to a new call', async () => {
+  test('that ends the stream frees the key', async () => {
     const { reply, aborted } = held()
     const stage = await scene(inTurn(reply, stream))
-    await readAndLeave(stage)
+    await readAndDisconnect(stage)
     await aborted
     expect(await ask(stage.url, { body: streamed })).toMatchObject({ status: 200, replayed: null })
     expect(stage.vendor.requests).toHaveLength(2)
   })
 
-  test('before its answer makes way for one who waits for it', async () => {
-    const { reply, asked, open } = gated(whole)
+  test('before the response lets a waiting request take over', async () => {
+    const { reply, received, open } = gated(whole)
     const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let calls = 0
     const stage = await scene(reply, { authenticate: () => arrivals[calls++]?.resolve() as undefined })
-    const leaving = new AbortController()
-    const first = begin(stage.url, { signal: leaving.signal })
-    await asked
+    const disconnect = new AbortController()
+    const first = begin(stage.url, { signal: disconnect.signal })
+    await received
     const second = ask(stage.url)
     await arrivals[1]?.promise
-    leaving.abort()
+    disconnect.abort()
     await expect(first).rejects.toThrow()
     const { signal } = stage.vendor.requests[0] as VendorRequest
     if (!signal.aborted) await once(signal, 'abort')
@@ -147,10 +147,10 @@ describe('a client that leaves', () => {
     expect(stage.vendor.requests).toHaveLength(2)
   })
 
-  test('in a stream that is drained finds all of it when it comes back', async () => {
+  test('from a drained stream: repeating the request replays all of it', async () => {
     const { reply, goOn } = held()
     const stage = await scene(reply, { model: { onDisconnect: { vendor: 'drain' } } })
-    await readAndLeave(stage)
+    await readAndDisconnect(stage)
     const again = ask(stage.url, { body: streamed })
     goOn()
     const { text, replayed } = await again
@@ -160,10 +160,10 @@ describe('a client that leaves', () => {
     expect(stage.receipts).toHaveLength(1)
   })
 
-  test('before anything was written, in the very moment, leaves no key behind', async () => {
+  test('before anything was written frees the key', async () => {
     const gateway = createGateway({ keys: { 'sk-test': {} }, models: { m: demo({ paceMs: 0 }) } })
     onTestFinished(() => gateway.close({ graceMs: 0 }))
-    const leaving = new AbortController()
+    const disconnect = new AbortController()
     const exchange = (signal: AbortSignal) => ({
       method: 'POST',
       target: '/v1/chat/completions',
@@ -171,18 +171,18 @@ describe('a client that leaves', () => {
       body: { state: 'text' as const, text: JSON.stringify(streamed) },
       signal,
     })
-    const reply = await gateway.handle(exchange(leaving.signal))
-    leaving.abort()
-    const nowhere = { closed: true, write: () => true, drained: async () => {}, end() {}, destroy() {} }
-    ;(reply.body as StreamBody).start(nowhere)
+    const reply = await gateway.handle(exchange(disconnect.signal))
+    disconnect.abort()
+    const closedSink = { closed: true, write: () => true, drained: async () => {}, end() {}, destroy() {} }
+    ;(reply.body as StreamBody).start(closedSink)
     const second = await gateway.handle(exchange(new AbortController().signal))
     expect(second.status).toBe(200)
     expect(second.headers).not.toHaveProperty('idempotent-replayed')
-    ;(second.body as StreamBody).start(nowhere)
+    ;(second.body as StreamBody).start(closedSink)
   })
 })
 
-test('a stream that was silent for a while is replayed byte for byte', async () => {
+test('a stream with heartbeats is replayed byte for byte', async () => {
   const rest = Promise.withResolvers<void>()
   const stage = await scene(
     async (_, response) => {
@@ -201,8 +201,8 @@ test('a stream that was silent for a while is replayed byte for byte', async () 
   expect((await ask(stage.url, { body: streamed })).text).toBe(text)
 })
 
-describe('an answer that is too large', () => {
-  test.each([question, streamed])('is given once; the repetition is told so: %o', async (body) => {
+describe('a response over maxBytes', () => {
+  test.each([question, streamed])('is sent once; repeating the request is rejected: %o', async (body) => {
     const stage = await scene(body === streamed ? stream : whole, { idempotency: { maxBytes: 100 } })
     expect((await ask(stage.url, { body })).status).toBe(200)
     const second = await ask(stage.url, { body })
@@ -212,8 +212,8 @@ describe('an answer that is too large', () => {
   })
 })
 
-describe('over one store, another gateway', () => {
-  /** Two gateways, as of two processes: they share nothing but the store. */
+describe('two gateways over one store', () => {
+  /** Two gateways, as in two processes: they share only the store. */
   async function pair(
     reply: VendorReply,
     { leaseMs = 30_000, begins = (): unknown => undefined, now = (): number => 0 } = {},
@@ -227,11 +227,11 @@ describe('over one store, another gateway', () => {
     return { here: await scene(reply, shared), there: await scene(whole, shared) }
   }
 
-  test('advises to try again while the first is under way, and then gives its answer', async () => {
-    const { reply, asked, open } = gated(whole)
+  test('a repeated request gets a retryable 409 while the first is running, and then its response', async () => {
+    const { reply, received, open } = gated(whole)
     const { here, there } = await pair(reply)
     const first = ask(here.url)
-    await asked
+    await received
     const early = await ask(there.url)
     expect(early).toMatchObject({ status: 409, code: 'conflict', shouldRetry: 'true' })
     expect(early.headers.get('retry-after')).toBe('1')
@@ -242,15 +242,15 @@ describe('over one store, another gateway', () => {
     expect([here.receipts.length, there.receipts.length]).toEqual([1, 0])
   })
 
-  test('waits for as long as the first gives signs of life, however long that is', async () => {
-    const { reply, asked, open } = gated(whole)
+  test('the key is kept for as long as the first gateway renews its lease', async () => {
+    const { reply, received, open } = gated(whole)
     const signs = Promise.withResolvers<void>()
-    // Each sign of life comes when the lease has nearly run out.
+    // Each renewal comes shortly before the lease expires.
     let count = 0
     const begins = () => ++count === 8 && signs.resolve()
     const { here, there } = await pair(reply, { leaseMs: 30, begins, now: () => count * 25 })
     const first = ask(here.url)
-    await asked
+    await received
     await signs.promise
     expect((await ask(there.url)).status).toBe(409)
     open()
@@ -258,7 +258,7 @@ describe('over one store, another gateway', () => {
     expect((await ask(there.url)).replayed).toBe('true')
   })
 
-  test('waits too while the answer is being kept, for longer than a lease', async () => {
+  test('the key is kept while storing the response takes longer than a lease', async () => {
     const kept = Promise.withResolvers<void>()
     const keeping = Promise.withResolvers<void>()
     const signs = Promise.withResolvers<void>()
@@ -284,12 +284,12 @@ describe('over one store, another gateway', () => {
     expect((await ask(there.url)).replayed).toBe('true')
   })
 
-  test('takes over the keys of one that died', async () => {
+  test('the keys of a dead process are free after its lease', async () => {
     let now = 0
     const store = memoryIdempotencyStore({ clock: () => now })
     const stage = await scene(whole, { storage: { idempotency: store } })
     const place = { account: 'acme', route: 'chat.completions', key: 'k' }
-    await store.begin({ ...place, attempt: 'of the dead', digest: digest(question), leaseMs: 30_000 })
+    await store.begin({ ...place, attempt: 'of a dead process', digest: digest(question), leaseMs: 30_000 })
     expect((await ask(stage.url)).status).toBe(409)
     now = 30_000
     expect(await ask(stage.url)).toMatchObject({ status: 200, replayed: null })
@@ -303,14 +303,14 @@ describe('a store', () => {
     return scene(reply, { storage: { idempotency: { ...memoryIdempotencyStore(), ...change } } })
   }
 
-  test('that cannot be asked makes requests with a key wait, and no others', async () => {
+  test('that fails in begin() rejects only requests with a key, with 503', async () => {
     const stage = await withStore({ begin: broken })
     expect(await ask(stage.url)).toMatchObject({ status: 503, code: 'service_unavailable' })
     expect(stage.vendor.requests).toHaveLength(0)
     expect((await ask(stage.url, { key: undefined })).status).toBe(200)
   })
 
-  test('that cannot be told does not cost anybody an answer, and the host hears of it', async () => {
+  test('that fails in finish() does not affect the response, and the failure is published', async () => {
     const failures: Failure[] = []
     const listen = (message: unknown) => void failures.push(message as Failure)
     subscribe('modelhatch:failure', listen)
@@ -320,32 +320,32 @@ describe('a store', () => {
     expect(failures).toHaveLength(1)
   })
 
-  test('of the bundle is used, and closed when all is told', async () => {
-    const told: string[] = []
+  test('of the bundle is used, and closed after its last call', async () => {
+    const calls: string[] = []
     const good = memoryIdempotencyStore()
-    const { reply, asked } = gated(whole)
+    const { reply, received } = gated(whole)
     const stage = await scene(reply, {
       storage: {
         idempotency: {
-          begin: (start) => (told.push('begin'), good.begin(start)),
-          finish: (end) => (told.push('finish'), good.finish(end)),
+          begin: (start) => (calls.push('begin'), good.begin(start)),
+          finish: (end) => (calls.push('finish'), good.finish(end)),
           async forget(claim) {
             await turns(20)
             await good.forget(claim)
-            told.push('forget')
+            calls.push('forget')
           },
-          close: () => void told.push('close'),
+          close: () => void calls.push('close'),
         },
       },
     })
     const first = ask(stage.url)
-    await asked
+    await received
     await stage.gateway.close({ graceMs: 0 })
     expect((await first).status).toBe(503)
-    expect(told).toEqual(['begin', 'forget', 'close'])
+    expect(calls).toEqual(['begin', 'forget', 'close'])
   })
 
-  test('that is none is refused when the gateway is created', () => {
+  test('with missing methods, or invalid options, is rejected at creation', () => {
     const create = (idempotency: object) => () => createGateway({ models: {}, idempotency })
     const storage = { idempotency: { begin: whole } as never }
     expect(() => createGateway({ models: {}, storage })).toThrow(TypeError)
@@ -364,7 +364,7 @@ describe('a store', () => {
   })
 })
 
-test('over fetch too, in one process', async () => {
+test('works through the fetch adapter', async () => {
   const gateway = createGateway({ keys: { 'sk-test': {} }, models: { demo: demo({ paceMs: 0 }) } })
   onTestFinished(() => gateway.close({ graceMs: 0 }))
   const handle = mount(gateway)

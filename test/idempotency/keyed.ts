@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import OpenAI from 'openai'
 import type { VendorReply } from '../../src/testing/vendor.ts'
 
-export interface Told {
+export interface Answer {
   readonly status: number
   readonly text: string
   readonly code: string | undefined
@@ -13,10 +13,10 @@ export interface Told {
   readonly headers: Headers
 }
 
-export interface Asking {
+export interface RequestOptions {
   readonly path?: string
   readonly body?: object | FormData
-  /** Undefined: without the header. */
+  /** Undefined sends no header. Default `k`. */
   readonly key?: string | undefined
   readonly bearer?: string
   readonly signal?: AbortSignal
@@ -24,9 +24,9 @@ export interface Asking {
 
 export const question = { model: 'm', messages: [{ role: 'user', content: 'Hi' }] }
 
-/** Without further words: the same chat under the key `k`. */
-export async function ask(url: string, asking: Asking = {}): Promise<Told> {
-  const response = await begin(url, asking)
+/** Sends a request; by default a chat with the key `k`. */
+export async function ask(url: string, options: RequestOptions = {}): Promise<Answer> {
+  const response = await begin(url, options)
   const text = await response.text()
   const { headers, status } = response
   return {
@@ -40,10 +40,10 @@ export async function ask(url: string, asking: Asking = {}): Promise<Told> {
   }
 }
 
-/** As `ask`, up to the head of the answer. */
-export function begin(url: string, asking: Asking = {}): Promise<Response> {
-  const { path = '/chat/completions', body = question, bearer = 'sk-test', signal } = asking
-  const key = 'key' in asking ? asking.key : 'k'
+/** Like `ask`, but resolves with the response before its body is read. */
+export function begin(url: string, options: RequestOptions = {}): Promise<Response> {
+  const { path = '/chat/completions', body = question, bearer = 'sk-test', signal } = options
+  const key = 'key' in options ? options.key : 'k'
   return fetch(`${url}/v1${path}`, {
     method: 'POST',
     headers: {
@@ -56,35 +56,35 @@ export function begin(url: string, asking: Asking = {}): Promise<Response> {
   })
 }
 
-/** The official client as its users make it send keys: those they give, or one for each call and all its retries. */
+/** The official client with idempotency keys switched on: the given one, or one per call and its retries. */
 export class KeyedClient extends OpenAI {
   protected override idempotencyHeader = 'Idempotency-Key'
 }
 
 export interface Gate {
   readonly reply: VendorReply
-  /** Resolves when the vendor has got the first request. */
-  readonly asked: Promise<void>
-  /** Lets this request, and all that come later, have their answers. */
+  /** Resolves when the vendor has received the first request. */
+  readonly received: Promise<void>
+  /** Lets the vendor respond to this request and all later ones. */
   readonly open: () => void
 }
 
-/** A vendor whose answers wait until the test lets them go. */
+/** A vendor that responds once the test calls `open`. */
 export function gated(reply: VendorReply): Gate {
-  const asked = Promise.withResolvers<void>()
+  const received = Promise.withResolvers<void>()
   const opened = Promise.withResolvers<void>()
   return {
-    asked: asked.promise,
+    received: received.promise,
     open: () => opened.resolve(),
     async reply(request, response) {
-      asked.resolve()
+      received.resolve()
       await opened.promise
       await reply(request, response)
     },
   }
 }
 
-/** A vendor that answers differently each time; the last answer stays. */
+/** A vendor that uses one reply after the other, then always the last. */
 export function inTurn(...replies: VendorReply[]): VendorReply {
   let turn = 0
   return (request, response) => replies[Math.min(turn++, replies.length - 1)]?.(request, response)

@@ -4,36 +4,34 @@ import { memoryIdempotencyStore } from '../../src/index.ts'
 import { testIdempotencyStore } from '../../src/testing/index.ts'
 import { heapUsed } from '../heap.ts'
 
-describe('the embedded store keeps its contract:', () => {
+describe('the memory store conforms to the contract:', () => {
   let now = 0
   const wait = (ms: number) => void (now += ms)
   testIdempotencyStore(test, () => memoryIdempotencyStore({ clock: () => now }), { wait })
 })
 
-describe('the embedded store is bounded:', () => {
+describe('the memory store is bounded:', () => {
   const start = (key: string): IdempotencyStart => {
     return { account: 'a', route: 'r', key, attempt: `attempt ${key}`, digest: 'd', leaseMs: 1_000 }
   }
   const answer = { status: 200, headers: {}, body: Buffer.alloc(10_000) }
 
-  test('the answers used longest ago make room, records under way never', async () => {
+  test('evicts the least recently used responses, never running records', async () => {
     const store = memoryIdempotencyStore({ bytes: 35_000 })
-    await store.begin(start('under way'))
+    await store.begin(start('running'))
     for (const key of ['1', '2', '3', '4']) {
       await store.begin(start(key))
       await store.finish({ ...start(key), keepMs: 1_000_000, answer })
-      // Used again by each of the others.
+      // Each later key uses the first one again.
       expect(await store.begin({ ...start('1'), attempt: 'another' })).toMatchObject({ outcome: 'ended' })
     }
     const outcomes = await Promise.all(
-      ['1', '2', '3', '4', 'under way'].map(
-        async (key) => (await store.begin({ ...start(key), attempt: 'x' })).outcome,
-      ),
+      ['1', '2', '3', '4', 'running'].map(async (key) => (await store.begin({ ...start(key), attempt: 'x' })).outcome),
     )
     expect(outcomes).toEqual(['ended', 'begun', 'ended', 'ended', 'running'])
   })
 
-  test('records of attempts that never end are forgotten with their lease', async () => {
+  test('removes the records of attempts that never end with their lease', async () => {
     let now = 0
     const store = memoryIdempotencyStore({ clock: () => now })
     const before = heapUsed()
@@ -41,7 +39,7 @@ describe('the embedded store is bounded:', () => {
       now += 1
       await store.begin(start(`key ${index}`))
     }
-    // Of 20,000 records 1,000 are held.
+    // At most 1,000 of the 20,000 leases are running at any time.
     expect(heapUsed() - before).toBeLessThan(2 * 1024 * 1024)
     expect(await store.begin({ ...start('key 19999'), attempt: 'x' })).toMatchObject({ outcome: 'running' })
   })

@@ -1,4 +1,4 @@
-/** The first answer again: on every billable endpoint, whole and streamed, charged once. */
+/** Replay of the first response: on every billable endpoint, streamed and non-streaming, charged once. */
 import { describe, expect, test } from 'vitest'
 import { memoryLedger } from '../../src/index.ts'
 import { demo } from '../../src/providers/index.ts'
@@ -6,7 +6,7 @@ import { writePng } from '../../src/providers/demo/png.ts'
 import { hostedWith } from '../hosted.ts'
 import { scene, streamEvents, whole } from '../admission/scene.ts'
 import { wav } from '../sound.ts'
-import { ask, begin, gated, KeyedClient, question, type Asking } from './keyed.ts'
+import { ask, begin, gated, KeyedClient, question, type RequestOptions } from './keyed.ts'
 
 const messages = [{ role: 'user', content: 'Count from 1 to 5' }]
 const picture = await writePng({ width: 64, height: 64, pixels: new Uint8Array(64 * 64 * 4).fill(255) })
@@ -27,7 +27,7 @@ const edit = (prompt: string) =>
 const recording = (seconds: number) =>
   formOf({ model: 'demo-transcription' }, 'file', new Uint8Array(wav({ seconds, channels: 1 })))
 
-/** Each endpoint with two requests that differ. */
+/** Each endpoint with two different requests. */
 const requests: [path: string, body: () => object, other: () => object][] = [
   ['/chat/completions', () => ({ model: 'demo', messages }), () => ({ model: 'demo', messages, n: 2 })],
   ['/completions', () => ({ model: 'demo', prompt: 'Hi' }), () => ({ model: 'demo', prompt: 'Ho' })],
@@ -46,7 +46,7 @@ const requests: [path: string, body: () => object, other: () => object][] = [
 const models = { '*': demo({ paceMs: 0 }) }
 
 describe.each(requests)('POST %s', (path, body, other) => {
-  test('is called once for one key: the repetition gets the same bytes, marked, and makes no receipt', async () => {
+  test('replays the same bytes for the same key, marked as a replay and without a receipt', async () => {
     const { url, receipts } = await hostedWith({ models })
     const first = await ask(url, { path, body: body() })
     const second = await ask(url, { path, body: body() })
@@ -57,7 +57,7 @@ describe.each(requests)('POST %s', (path, body, other) => {
     expect(receipts).toHaveLength(1)
   })
 
-  test('refuses the key for another request, and clients do not try again', async () => {
+  test('rejects the key with a different request, and clients do not retry', async () => {
     const { url, receipts } = await hostedWith({ models })
     await ask(url, { path, body: body() })
     expect(await ask(url, { path, body: other() })).toMatchObject({
@@ -101,7 +101,7 @@ describe('the official client', () => {
     return { id, text }
   }
 
-  test('reads a replayed stream as it read the first', async () => {
+  test('reads a replayed stream exactly like the first', async () => {
     const { url, receipts } = await hostedWith({ models })
     const first = await vision('a', url)
     expect(first.text).toContain('5')
@@ -110,16 +110,16 @@ describe('the official client', () => {
     expect(receipts).toHaveLength(2)
   })
 
-  test('that loses its connection and tries again gets the answer of its first attempt, where answers are drained', async () => {
-    const { reply, asked, open } = gated(whole)
+  test('gets the response of its first attempt when it retries after a lost connection, with vendor: drain', async () => {
+    const { reply, received, open } = gated(whole)
     const stage = await scene(reply, { model: { onDisconnect: { vendor: 'drain' } } })
     let tries = 0
     const losing: typeof fetch = async (input, init) => {
       if (++tries > 1) return (open(), fetch(input, init))
-      const line = new AbortController()
-      const first = fetch(input, { ...init, signal: line.signal })
-      await asked
-      line.abort()
+      const connection = new AbortController()
+      const first = fetch(input, { ...init, signal: connection.signal })
+      await received
+      connection.abort()
       return first
     }
     const client = new KeyedClient({ baseURL: `${stage.url}/v1`, apiKey: 'sk-test', maxRetries: 1, fetch: losing })
@@ -132,8 +132,8 @@ describe('the official client', () => {
   })
 })
 
-describe('money', () => {
-  test('is taken once, whatever is repeated, whole and streamed', async () => {
+describe('billing', () => {
+  test('charges a repeated request once, streamed and non-streaming', async () => {
     const ledger = memoryLedger()
     await ledger.credit({ account: 'acme', amount: 9_000n, reference: 'start' })
     const stage = await scene(
@@ -143,7 +143,7 @@ describe('money', () => {
       },
       { billing: { currency: 'CNY' }, storage: { ledger } },
     )
-    const streamed: Asking = { key: 'streamed', body: { ...question, stream: true } }
+    const streamed: RequestOptions = { key: 'streamed', body: { ...question, stream: true } }
     for (let round = 0; round < 3; round++) {
       expect((await ask(stage.url)).status).toBe(200)
       expect((await ask(stage.url, streamed)).text).toContain('[DONE]')
@@ -155,8 +155,8 @@ describe('money', () => {
   })
 })
 
-describe('a repetition', () => {
-  test('gives its place back, and counts as a request', async () => {
+describe('a replay', () => {
+  test('frees its concurrency slot and counts against the request limit', async () => {
     const stage = await scene(whole, {
       groups: { default: { models: '*', rate: { requests: '4/min', concurrent: 1 } } },
     })
@@ -165,7 +165,7 @@ describe('a repetition', () => {
     expect(stage.vendor.requests).toHaveLength(1)
   })
 
-  test('is one of the same account and the same route only', async () => {
+  test('is given only to the same account on the same route', async () => {
     const { url, receipts } = await hostedWith({
       models,
       keys: { 'sk-test': { account: 'ada' }, 'sk-ada': { account: 'ada' }, 'sk-bob': { account: 'bob' } },
@@ -178,11 +178,11 @@ describe('a repetition', () => {
     expect(receipts).toHaveLength(3)
   })
 
-  test('is none without the header, nor where the host does not want it', async () => {
-    const asked: string[] = []
+  test('is not given without the header or with idempotency: false', async () => {
+    const calls: string[] = []
     const store = {
-      begin: () => (asked.push('begin'), { outcome: 'begun' as const }),
-      finish: () => void asked.push('finish'),
+      begin: () => (calls.push('begin'), { outcome: 'begun' as const }),
+      finish: () => void calls.push('finish'),
       forget: () => undefined,
     }
     const [on, off] = [
@@ -196,12 +196,12 @@ describe('a repetition', () => {
     ] as const)
       expect(await ask(url, { key })).toMatchObject({ status: 200, replayed: null })
     expect([on.vendor.requests.length, off.vendor.requests.length]).toEqual([1, 2])
-    expect(asked).toEqual([])
+    expect(calls).toEqual([])
     await ask(on.url)
-    expect(asked).toEqual(['begin', 'finish'])
+    expect(calls).toEqual(['begin', 'finish'])
   })
 
-  test('after a day is a new call', async () => {
+  test('is not given after a day: the vendor is called again', async () => {
     let now = Date.UTC(2030, 0, 1)
     const stage = await scene(whole, { clock: () => now })
     await ask(stage.url)
@@ -219,53 +219,56 @@ describe('a repetition', () => {
     [400, 'of 256 characters', 'k'.repeat(256)],
     [400, 'with a space', 'a b'],
     [400, 'with letters that are not ASCII', 'é'],
-  ])('is answered %i under a key %s', async (status, _, key) => {
+  ])('responds with %i to a key %s', async (status, _, key) => {
     const stage = await scene(whole)
     expect(await ask(stage.url, { key })).toMatchObject({ status })
     expect(stage.vendor.requests).toHaveLength(status === 200 ? 1 : 0)
   })
 })
 
-describe('while the first is under way', () => {
-  test.each([false, true])('repetitions wait for its answer and are not calls; streamed: %s', async (stream) => {
-    const { reply, asked, open } = gated((request, response) => {
-      if (!stream) return whole(request, response)
-      response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamEvents.join(''))
-    })
-    const stage = await scene(reply)
-    const body = { ...question, stream }
-    const all = Array.from({ length: 10 }, () => ask(stage.url, { body }))
-    await asked
-    open()
-    const told = await Promise.all(all)
-    expect(new Set(told.map(({ text }) => text)).size).toBe(1)
-    expect(told.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
-    expect(told.filter(({ replayed }) => replayed === 'true')).toHaveLength(9)
-    expect([stage.vendor.requests.length, stage.receipts.length]).toEqual([1, 1])
-  })
+describe('while the first request is running', () => {
+  test.each([false, true])(
+    'repeated requests wait for its response and do not call the vendor; streamed: %s',
+    async (stream) => {
+      const { reply, received, open } = gated((request, response) => {
+        if (!stream) return whole(request, response)
+        response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamEvents.join(''))
+      })
+      const stage = await scene(reply)
+      const body = { ...question, stream }
+      const all = Array.from({ length: 10 }, () => ask(stage.url, { body }))
+      await received
+      open()
+      const responses = await Promise.all(all)
+      expect(new Set(responses.map(({ text }) => text)).size).toBe(1)
+      expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 10 }, () => 200))
+      expect(responses.filter(({ replayed }) => replayed === 'true')).toHaveLength(9)
+      expect([stage.vendor.requests.length, stage.receipts.length]).toEqual([1, 1])
+    },
+  )
 
-  test('another request under the key is refused at once', async () => {
-    const { reply, asked, open } = gated(whole)
+  test('a different request with the key is rejected immediately', async () => {
+    const { reply, received, open } = gated(whole)
     const stage = await scene(reply)
     const first = ask(stage.url)
-    await asked
+    await received
     const other = await ask(stage.url, { body: { ...question, temperature: 1 } })
     expect(other).toMatchObject({ status: 409, shouldRetry: 'false' })
     open()
     expect((await first).status).toBe(200)
   })
 
-  test('one who waits may leave without harm', async () => {
-    const { reply, asked, open } = gated(whole)
+  test('a waiting client can disconnect without affecting the others', async () => {
+    const { reply, received, open } = gated(whole)
     const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
     let calls = 0
     const stage = await scene(reply, { authenticate: () => arrivals[calls++]?.resolve() as undefined })
     const first = ask(stage.url)
-    await asked
-    const leaving = new AbortController()
-    const second = begin(stage.url, { signal: leaving.signal })
+    await received
+    const disconnect = new AbortController()
+    const second = begin(stage.url, { signal: disconnect.signal })
     await arrivals[1]?.promise
-    leaving.abort()
+    disconnect.abort()
     await expect(second).rejects.toThrow()
     open()
     expect([await first, await ask(stage.url)]).toMatchObject([{ status: 200 }, { status: 200, replayed: 'true' }])

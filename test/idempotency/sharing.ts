@@ -9,13 +9,13 @@ import type { Place } from '../bundles.ts'
 export interface Sharing {
   /** The base URL of the vendor. */
   readonly vendor: string
-  /** Who pays: the owner of the key `sk-test`. */
+  /** Account of the key `sk-test`. */
   readonly account: string
-  /** Milliseconds for which a process that died holds keys and money. Default 30,000. */
+  /** Milliseconds until keys and holds of a dead process expire. Default 30,000. */
   readonly leaseMs?: number
 }
 
-/** The model `m` at a micro-unit a token. */
+/** The model `m` costs one micro-unit a token. */
 export function optionsOf(storage: StorageBundle, { vendor, account, leaseMs = 30_000 }: Sharing): GatewayOptions {
   return {
     keys: { 'sk-test': { account } },
@@ -32,7 +32,7 @@ export interface Child {
   readonly kill: () => Promise<void>
 }
 
-/** One of them in a process of its own. */
+/** Starts such a gateway in its own process. */
 export async function childAt(place: Place, sharing: Sharing): Promise<Child> {
   const path = fileURLToPath(new URL('child.ts', import.meta.url))
   const child = fork(path, [JSON.stringify({ place, ...sharing })], {

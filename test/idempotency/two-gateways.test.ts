@@ -1,11 +1,11 @@
-/** The same key at two gateways that share a storage: one call, one charge, one answer. */
+/** The same key at two gateways that share a storage: one vendor request, one charge, one response. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { fresh } from '../../src/testing/kit.ts'
 import type { VendorReply } from '../../src/testing/vendor.ts'
 import { streamEvents, whole } from '../admission/scene.ts'
 import { everyBundle, type Open } from '../every-bundle.ts'
 import { hostedWith, vendorFor } from '../hosted.ts'
-import { ask, begin, gated, inTurn, KeyedClient, question, type Told } from './keyed.ts'
+import { ask, begin, gated, inTurn, KeyedClient, question, type Answer } from './keyed.ts'
 import { childAt, optionsOf } from './sharing.ts'
 import { slowness } from '../cpu-time.ts'
 
@@ -14,7 +14,7 @@ const stream: VendorReply = (_, response) => {
   response.writeHead(200, { 'content-type': 'text/event-stream' }).end(streamEvents.join(''))
 }
 
-/** One vendor and one account with 9,000 micro-units; a call comes to 30. */
+/** One vendor and one account with 9,000 micro-units; a request costs 30. */
 async function shared(open: Open, reply: VendorReply, leaseMs?: number) {
   const vendor = await vendorFor(reply)
   const account = fresh('account')
@@ -22,7 +22,7 @@ async function shared(open: Open, reply: VendorReply, leaseMs?: number) {
   const { ledger } = await open()
   await ledger.credit({ account, amount: 9_000n, reference: fresh('r') })
   const gateway = async () => hostedWith(optionsOf(await open(), sharing))
-  /** What was paid, when nothing is held any more. */
+  /** Waits until nothing is held, then returns the amount charged. */
   const paid = async () => {
     await expect.poll(async () => (await ledger.account(account))?.held).toBe(0n)
     return 9_000n - ((await ledger.account(account))?.balance ?? 0n)
@@ -39,14 +39,14 @@ async function pair(open: Open, reply: VendorReply) {
 const retryable = { status: 409, code: 'conflict', shouldRetry: 'true' }
 const final = { status: 409, code: 'conflict', shouldRetry: 'false' }
 
-describe.each(everyBundle())('at one %s', (kind, there, open, place) => {
+describe.each(everyBundle())('sharing %s:', (kind, there, open, place) => {
   test.skipIf(!there).for([
     ['JSON', question, whole],
     ['a stream', streamed, stream],
-  ] as const)('%s is made once, paid once, and the same bytes at both', async ([, body, reply]) => {
+  ] as const)('%s calls the vendor once, is charged once, and is the same at both', async ([, body, reply]) => {
     const { here, there, vendor, paid } = await pair(open, reply)
     const first = await ask(here.url, { body })
-    // The end of a stream is told before the other can know: who asks at the same gateway waits until it does.
+    // A client gets the end of a stream before the store does. The same gateway waits for the store; the other does not.
     const again = [await ask(here.url, { body }), await ask(there.url, { body })]
     expect([first.status, first.replayed]).toEqual([200, null])
     for (const { text, type, replayed } of again)
@@ -59,11 +59,11 @@ describe.each(everyBundle())('at one %s', (kind, there, open, place) => {
   test.skipIf(!there).for([
     ['JSON', question, whole],
     ['a stream', streamed, stream],
-  ] as const)('%s that is under way at one is told to come again at the other', async ([, body, reply]) => {
+  ] as const)('%s that is running at one gets a retryable 409 at the other', async ([, body, reply]) => {
     const gate = gated(reply)
     const { here, there, vendor, paid } = await pair(open, gate.reply)
     const first = ask(here.url, { body })
-    await gate.asked
+    await gate.received
     const joining = ask(here.url, { body })
     const early = await ask(there.url, { body })
     expect(early).toMatchObject(retryable)
@@ -76,49 +76,52 @@ describe.each(everyBundle())('at one %s', (kind, there, open, place) => {
     expect(await paid()).toBe(30n)
   })
 
-  test.skipIf(!there)('another request under the key is refused at both, before and after the answer', async () => {
-    const gate = gated(whole)
-    const { here, there, vendor } = await pair(open, gate.reply)
-    const other = { ...question, n: 2 }
-    const first = ask(here.url)
-    await gate.asked
-    expect(await ask(there.url, { body: other })).toMatchObject(final)
-    gate.open()
-    await first
-    for (const { url } of [here, there]) expect(await ask(url, { body: other })).toMatchObject(final)
-    expect(vendor.requests).toHaveLength(1)
-  })
+  test.skipIf(!there)(
+    'a different request with the key is rejected at both, before and after the response',
+    async () => {
+      const gate = gated(whole)
+      const { here, there, vendor } = await pair(open, gate.reply)
+      const other = { ...question, n: 2 }
+      const first = ask(here.url)
+      await gate.received
+      expect(await ask(there.url, { body: other })).toMatchObject(final)
+      gate.open()
+      await first
+      for (const { url } of [here, there]) expect(await ask(url, { body: other })).toMatchObject(final)
+      expect(vendor.requests).toHaveLength(1)
+    },
+  )
 
-  test.skipIf(!there)('of many at once at both one is a call', async () => {
+  test.skipIf(!there)('many concurrent requests at both call the vendor once', async () => {
     const { here, there, vendor, paid } = await pair(open, whole)
     const urls = Array.from({ length: 20 }, (_, index) => [here, there][index % 2]?.url as string)
-    const told = await Promise.all(urls.map(async (url) => ask(url)))
-    const answers = told.filter(({ status }) => status === 200)
-    expect(answers.length).toBeGreaterThanOrEqual(10)
-    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
-    for (const early of told.filter(({ status }) => status !== 200)) expect(early).toMatchObject(retryable)
+    const responses = await Promise.all(urls.map(async (url) => ask(url)))
+    const served = responses.filter(({ status }) => status === 200)
+    expect(served.length).toBeGreaterThanOrEqual(10)
+    expect(new Set(served.map(({ text }) => text)).size).toBe(1)
+    for (const early of responses.filter(({ status }) => status !== 200)) expect(early).toMatchObject(retryable)
     const after = await Promise.all(urls.map(async (url) => ask(url)))
-    expect(new Set(after.map(({ text }: Told) => text))).toEqual(new Set([answers[0]?.text]))
+    expect(new Set(after.map(({ text }: Answer) => text))).toEqual(new Set([served[0]?.text]))
     expect(vendor.requests).toHaveLength(1)
     expect(await paid()).toBe(30n)
   })
 
-  test.skipIf(!there)('a client that leaves the one is served anew by the other', async () => {
+  test.skipIf(!there)('after a disconnect at one, the other calls the vendor again', async () => {
     const gate = gated(whole)
     const { here, there, vendor, paid } = await pair(open, inTurn(gate.reply, whole))
-    const leaving = new AbortController()
-    const refused = expect(begin(here.url, { signal: leaving.signal })).rejects.toThrow()
-    await gate.asked
-    leaving.abort()
-    await refused
+    const disconnect = new AbortController()
+    const failed = expect(begin(here.url, { signal: disconnect.signal })).rejects.toThrow()
+    await gate.received
+    disconnect.abort()
+    await failed
     await expect.poll(async () => ask(there.url)).toMatchObject({ status: 200 })
     gate.open()
     expect(vendor.requests).toHaveLength(2)
-    // The one that was left pays for its question, which the vendor had read.
+    // The disconnected request is charged for its prompt, which the vendor had received.
     expect(await paid()).toBe(30n + BigInt(Math.ceil(JSON.stringify(question).length / 4)))
   })
 
-  test.skipIf(!there)('the key of a process that is killed is free after the lease, and only then', async () => {
+  test.skipIf(!there)('the key of a killed process is free after its lease, not before', async () => {
     const gate = gated(whole)
     onTestFinished(gate.open)
     const leaseMs = Math.ceil(3_000 * Math.min(4, slowness()))
@@ -126,35 +129,44 @@ describe.each(everyBundle())('at one %s', (kind, there, open, place) => {
     const child = await childAt(place, sharing)
     onTestFinished(child.kill)
     const there = await gateway()
-    const refused = expect(ask(child.url)).rejects.toThrow()
-    await gate.asked
-    const asked = performance.now()
+    // The lease starts after this.
+    const beforeLease = performance.now()
+    const failed = expect(ask(child.url)).rejects.toThrow()
+    await gate.received
     await child.kill()
-    await refused
-    expect(await ask(there.url)).toMatchObject(retryable)
+    await failed
+    const responses: Answer[] = []
+    const send = async () => {
+      const response = await ask(there.url)
+      responses.push(response)
+      return response
+    }
     const served = { status: 200, replayed: null }
-    await expect.poll(async () => ask(there.url), { interval: 20, timeout: leaseMs + 30_000 }).toMatchObject(served)
-    // The last sign of life was given when a third of the lease was left to wait for at most.
-    expect(performance.now() - asked).toBeGreaterThan((leaseMs * 2) / 3 - 50)
+    await expect.poll(send, { interval: 20, timeout: leaseMs + 30_000 }).toMatchObject(served)
+    expect(performance.now() - beforeLease).toBeGreaterThan(leaseMs - 50)
+    for (const early of responses.slice(0, -1)) expect(early).toMatchObject(retryable)
     expect((await ask(there.url)).replayed).toBe('true')
     expect(vendor.requests).toHaveLength(2)
     expect(await paid()).toBe(30n)
   })
 
-  test.runIf(kind === 'SQLite')('the official client gets the answer of the first by its own retries', async () => {
-    const gate = gated(whole)
-    const { here, there, vendor } = await pair(open, gate.reply)
-    const first = ask(here.url, { body: question })
-    await gate.asked
-    const opening: typeof fetch = async (...input) => {
-      const answer = await fetch(...input)
-      gate.open()
-      return answer
-    }
-    const client = new KeyedClient({ baseURL: `${there.url}/v1`, apiKey: 'sk-test', fetch: opening })
-    const { choices } = await client.chat.completions.create(question as never, { idempotencyKey: 'k' })
-    expect(choices[0]?.message.content).toBe('Hi')
-    expect((await first).status).toBe(200)
-    expect(vendor.requests).toHaveLength(1)
-  })
+  test.runIf(kind === 'SQLite')(
+    'the official client gets the response of the first request by its own retries',
+    async () => {
+      const gate = gated(whole)
+      const { here, there, vendor } = await pair(open, gate.reply)
+      const first = ask(here.url, { body: question })
+      await gate.received
+      const opening: typeof fetch = async (...input) => {
+        const answer = await fetch(...input)
+        gate.open()
+        return answer
+      }
+      const client = new KeyedClient({ baseURL: `${there.url}/v1`, apiKey: 'sk-test', fetch: opening })
+      const { choices } = await client.chat.completions.create(question as never, { idempotencyKey: 'k' })
+      expect(choices[0]?.message.content).toBe('Hi')
+      expect((await first).status).toBe(200)
+      expect(vendor.requests).toHaveLength(1)
+    },
+  )
 })

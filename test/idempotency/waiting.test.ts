@@ -1,4 +1,4 @@
-/** Those who wait for the answer to another's request: for how long at most, and what is left of them when they leave. */
+/** Requests that wait for the response to another one: when the wait ends, and that disconnects leave nothing behind. */
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -25,35 +25,36 @@ function heap(): number {
   return process.memoryUsage().heapUsed
 }
 
-/** A first request at the vendor, which does not answer, and a second one that waits for it. */
+/** A first request at a vendor that does not respond, and a second one that waits for it. */
 async function waiting(options: SceneOptions = {}) {
-  const { reply, asked, open } = gated(whole)
+  const { reply, received, open } = gated(whole)
   onTestFinished(open)
   const arrivals = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let calls = 0
   const stage = await scene(reply, { ...options, authenticate: () => arrivals[calls++]?.resolve() as undefined })
   const first = ask(stage.url)
-  await asked
+  await received
   const second = ask(stage.url)
   await arrivals[1]?.promise
   return { ...stage, first, second }
 }
 
-describe('one who waits is not left alone', () => {
-  test('by a vendor that never answers: both get the same refusal', async () => {
-    const { first, second, vendor } = await waiting({ timeouts: { firstContentMs: 500 } })
+describe('a waiting request ends', () => {
+  test('when the vendor times out: both get the same error', async () => {
+    // Long enough for the second request to arrive on a machine that stalls for seconds.
+    const { first, second, vendor } = await waiting({ timeouts: { firstContentMs: 6_000 } })
     expect(await first).toMatchObject({ status: 503 })
     expect((await second).text).toBe((await first).text)
     expect(vendor.requests).toHaveLength(1)
   })
 
-  test('by a gateway that closes', async () => {
+  test('when the gateway closes', async () => {
     const { first, second, gateway } = await waiting()
     await gateway.close({ graceMs: 0 })
     expect([(await first).status, (await second).status]).toEqual([503, 503])
   })
 
-  test('by a client that does not read its stream: when that is cut off, the next one is a call', async () => {
+  test('when the first client does not read its stream and is cut off: the next request calls the vendor', async () => {
     const gateway = createGateway({
       keys: { 'sk-test': {} },
       models: { m: demo({ paceMs: 0 }) },
@@ -69,7 +70,7 @@ describe('one who waits is not left alone', () => {
   })
 })
 
-test('nothing is held of those who leave, however many they were', async () => {
+test('clients that disconnect while waiting leave no memory behind', async () => {
   const guard = new Guard({ name: 'the store', timeoutMs: 1_000, now: () => performance.now() })
   const store = memoryIdempotencyStore()
   const idempotency = new Idempotency({
@@ -85,16 +86,16 @@ test('nothing is held of those who leave, however many they were', async () => {
     return idempotency.begin('r', keyed, { json: () => '{}' } as never)
   }
   await begin(new AbortController().signal)
-  let left = 0
+  let disconnected = 0
   const before = heap()
-  for (let came = 0; came < 5_000; came++) {
-    const leaving = new AbortController()
-    const waiting = begin(leaving.signal).catch((error: GatewayError) => error.code)
+  for (let request = 0; request < 5_000; request++) {
+    const disconnect = new AbortController()
+    const waiting = begin(disconnect.signal).catch((error: GatewayError) => error.code)
     await new Promise((resolve) => setImmediate(resolve))
-    leaving.abort()
-    if ((await waiting) === 'client_closed') left++
+    disconnect.abort()
+    if ((await waiting) === 'client_closed') disconnected++
   }
-  expect(left).toBe(5_000)
+  expect(disconnected).toBe(5_000)
   expect((heap() - before) / 5_000).toBeLessThan(400)
 })
 
@@ -108,7 +109,7 @@ function exchangeOf(body: object, signal: AbortSignal = new AbortController().si
   }
 }
 
-/** A client that takes one piece and no more. */
+/** A client that reads one chunk and then stops. */
 function unread(): Sink {
   const cut = Promise.withResolvers<void>()
   return {

@@ -1,4 +1,4 @@
-/** Prices that would leave what a model makes free by mistake. */
+/** Prices that would make the output of a model free by mistake. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import {
@@ -39,7 +39,7 @@ describe('when the gateway is created', () => {
     [painter, { second: '1' }, 'image'],
     [listener, { image: '1' }, 'second'],
     [embedder, { output: '1' }, 'input'],
-  ])('%o at %o lacks a price of %s', (provider, price, part) => {
+  ])('rejects %o with the price %o: no price per %s', (provider, price, part) => {
     expect(() => create(provider, price)).toThrow(
       new RegExp(`^models\\["m"\\]\\.price charges nothing for .*: add "${part}", or ${part}: '0' to make it free`),
     )
@@ -56,18 +56,18 @@ describe('when the gateway is created', () => {
     [listener, { input: '1' }],
     [embedder, { input: '1' }],
     [openai({ apiKey: 'x' }), { input: '1' }],
-  ])('%o may have the price %o', (provider, price) => {
+  ])('accepts %o with the price %o', (provider, price) => {
     expect(() => create(provider, price)).not.toThrow()
   })
 
-  test('a way of a route is looked at with the price that it has itself', () => {
+  test('checks a route against the prices of its models', () => {
     const models = { a: { route: ['b'] }, b: { provider: writer, price: { second: '1' } } }
     expect(() => createGateway({ models })).toThrow(/models\["a"\]\.price charges nothing/)
   })
 })
 
-describe('a provider that can make several things', () => {
-  async function asked(models: GatewayOptions['models'], path: string, body: object) {
+describe('a provider with several kinds of output', () => {
+  async function request(models: GatewayOptions['models'], path: string, body: object) {
     const ledger = memoryLedger()
     await ledger.credit({ account: 'a', amount: 1_000_000_000n, reference: 'start' })
     const gateway = createGateway({
@@ -93,8 +93,8 @@ describe('a provider that can make several things', () => {
     ['/responses', { image: '1' }, { input: 'hi' }, 'output'],
     ['/videos/generations', { input: '1', output: '1' }, video, 'second'],
     ['/images/generations', { second: '1' }, { prompt: 'x' }, 'image'],
-  ])('%s is not served at %o, and the host learns why', async (path, price, body, part) => {
-    const { status, failures, balance, held } = await asked({ m: { provider: demo(), price } }, path, body)
+  ])('%s is rejected with the price %o, and the reason is published', async (path, price, body, part) => {
+    const { status, failures, balance, held } = await request({ m: { provider: demo(), price } }, path, body)
     expect(status).toBe(503)
     expect(failures).toEqual([expect.stringContaining(`add "${part}"`)])
     expect({ balance, held }).toEqual({ balance: 1_000_000_000n, held: 0n })
@@ -104,11 +104,11 @@ describe('a provider that can make several things', () => {
     ['/embeddings', { input: '1' }, { input: 'hi' }],
     ['/chat/completions', { input: '1', output: '0' }, chat],
     ['/videos/generations', { second: '1' }, video],
-  ])('%s is served at %o', async (path, price, body) => {
-    expect(await asked({ m: { provider: demo(), price } }, path, body)).toMatchObject({ status: 200, failures: [] })
+  ])('%s is served with the price %o', async (path, price, body) => {
+    expect(await request({ m: { provider: demo(), price } }, path, body)).toMatchObject({ status: 200, failures: [] })
   })
 
-  test('is not served by a registry with such a price either', async () => {
+  test('is rejected in a custom registry with such a price too', async () => {
     const model = {
       id: 'm',
       created: 1,
@@ -116,7 +116,7 @@ describe('a provider that can make several things', () => {
       price: { input: '1' },
       deployments: [{ provider: writer, model: 'm', order: 0, weight: 1 }],
     }
-    const { status, failures } = await asked({ find: () => model, list: () => [model] }, '/chat/completions', chat)
+    const { status, failures } = await request({ find: () => model, list: () => [model] }, '/chat/completions', chat)
     expect([status, failures]).toEqual([503, [expect.stringContaining('add "output"')]])
   })
 })

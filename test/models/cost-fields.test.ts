@@ -1,4 +1,4 @@
-/** Fields that choose what the host pays: through real gateways, to vendors that write down what they are sent. */
+/** Request fields that change what the host pays, sent through real gateways to a recording vendor. */
 import { anthropic, defineProvider, gemini, openai, type PresetName, type Provider } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import type { ModelOptions } from '../../src/models/registry.ts'
@@ -16,7 +16,7 @@ const bases: Readonly<Record<string, Fields>> = {
   '/moderations': { input: 'Hi' },
 }
 
-/** The vendor says no to everything: what counts is whether it is asked, and what. */
+/** The vendor rejects everything: the tests look at whether it is called, and with what. */
 async function world(make: (baseURL: string) => Provider, options: Partial<ModelOptions> = {}) {
   const vendor = await vendorFor((_, response) => void response.writeHead(400, { connection: 'close' }).end('{}'))
   const hosted = await hostedWith({
@@ -29,7 +29,7 @@ async function world(make: (baseURL: string) => Provider, options: Partial<Model
     vendor,
     sent: () => vendor.requests.at(-1)?.json as Fields | undefined,
     text: () => vendor.requests.at(-1)?.body.toString() ?? '',
-    /** The refusal's field; undefined where the vendor was asked. */
+    /** The `param` of the rejection; undefined if the vendor was called. */
     ask: async (fields: Fields | string, path = '/chat/completions') => {
       const before = vendor.requests.length
       const whole = JSON.stringify({ model: 'm', ...(bases[path] ?? { prompt: 'Hi' }) })
@@ -51,7 +51,7 @@ const compatible = (baseURL: string) => openai({ baseURL })
 const native = (baseURL: string) => openai({ baseURL, responses: true })
 const large = 'x'.repeat(20_000)
 
-describe('a field that chooses model, price or amount is refused by name', () => {
+describe('a field that changes model, price or amount is rejected by name', () => {
   test.each<[PresetName, Fields]>([
     ['openai', { service_tier: 'priority', web_search_options: {} }],
     ['azure', { service_tier: 'priority', data_sources: [{ type: 'azure_search' }] }],
@@ -86,7 +86,7 @@ describe('a field that chooses model, price or amount is refused by name', () =>
     }
   })
 
-  test('without a preset for all that is known of any vendor', async () => {
+  test('without a preset, for the fields of all known vendors', async () => {
     const { ask } = await world(compatible)
     for (const name of ['models', 'provider', 'plugins', 'fallbacks', 'api_base', 'speed', 'inference_geo']) {
       expect(await ask({ [name]: 'x' })).toBe(name)
@@ -101,14 +101,14 @@ describe('a field that chooses model, price or amount is refused by name', () =>
       { speed: 'fast', inference_geo: 'us', mcp_servers: [], container: 'c' },
     ],
     ['Gemini', (baseURL) => gemini({ baseURL }), { service_tier: 'priority', serviceTier: 'flex' }],
-  ])('at %s, on every endpoint that it answers', async (_, make, fields) => {
+  ])('with %s, on every endpoint', async (_, make, fields) => {
     const { ask } = await world(make)
     for (const path of ['/chat/completions', '/completions', '/responses']) {
       for (const [name, value] of Object.entries(fields)) expect(await ask({ [name]: value }, path)).toBe(name)
     }
   })
 
-  test('of images, where a vendor charges by what is computed', async () => {
+  test('on images, for fields that change the amount of computation', async () => {
     const { ask } = await world(compatible)
     for (const name of ['steps', 'width', 'num_images', 'resolution', 'input_fidelity']) {
       expect(await ask({ [name]: 50 }, '/images/generations')).toBe(name)
@@ -134,13 +134,13 @@ describe('a field that chooses model, price or amount is refused by name', () =>
     ['{"Model":"dear"}', 'Model'],
     ['{"MAX_TOKENS":100000}', 'MAX_TOKENS'],
     ['{"Tools":[{"type":"code_interpreter"}]}', 'Tools'],
-  ])('however it is written: %s', async (body, param) => {
+  ])('in any spelling: %s', async (body, param) => {
     const { ask } = await world(compatible)
     expect(await ask(body)).toBe(param)
     expect(await ask(`{"padding":"${large}",${body.slice(1)}`)).toBe(param)
   })
 
-  test('of a name that stands twice the vendor sees what was looked at', async () => {
+  test('a duplicate field reaches the vendor once, with the value that was checked', async () => {
     const { ask, text } = await world(compatible)
     for (const padding of ['', large]) {
       const body = `{"service_tier":"priority","padding":"${padding}","service_tier":"default","extra_body":{"route":"dear","route":null}}`
@@ -151,8 +151,8 @@ describe('a field that chooses model, price or amount is refused by name', () =>
   })
 })
 
-describe('what asks for nothing, and what nobody knows,', () => {
-  test('passes as it is', async () => {
+describe('default values and unknown fields', () => {
+  test('are forwarded unchanged', async () => {
     const { ask, sent } = await world(compatible)
     const fields = {
       service_tier: 'auto',
@@ -169,7 +169,7 @@ describe('what asks for nothing, and what nobody knows,', () => {
     expect(sent()).toMatchObject(fields)
   })
 
-  test('passes to a model on a machine of the host', async () => {
+  test('are forwarded to a self-hosted model, and so are cost fields', async () => {
     const { ask } = await world((baseURL) => openai({ preset: 'vllm', baseURL }))
     expect(await ask({ service_tier: 'priority', provider: 'x' })).toBeUndefined()
     expect(await ask({ Model: 'another' })).toBe('Model')
@@ -177,7 +177,7 @@ describe('what asks for nothing, and what nobody knows,', () => {
 })
 
 describe('the options of a model', () => {
-  test.each(['', large])('allow a field', async (padding) => {
+  test.each(['', large])('can allow a field', async (padding) => {
     const { ask, sent } = await world(compatible, { allow: ['service_tier', 'provider'] })
     const fields = {
       service_tier: 'priority',
@@ -190,7 +190,7 @@ describe('the options of a model', () => {
     expect(await ask({ models: ['x'], padding })).toBe('models')
   })
 
-  test.each(['', large])('fix a field, whatever the client sends in it', async (padding) => {
+  test.each(['', large])('can set a field, which overrides that of the client', async (padding) => {
     const { ask, sent, text } = await world(compatible, { set: { service_tier: 'flex', provider: { sort: 'price' } } })
     for (const fields of [
       {},
@@ -205,7 +205,7 @@ describe('the options of a model', () => {
     expect(await ask({ extra_body: { service_tier: 'priority' }, padding })).toBe('extra_body.service_tier')
   })
 
-  test('let the fields of Claude and Gemini through in their own words', async () => {
+  test('can allow and set fields of Claude and Gemini, translated to their names', async () => {
     const claude = await world((baseURL) => anthropic({ baseURL }), { allow: ['speed'], set: { inference_geo: 'us' } })
     expect(await claude.ask({ speed: 'fast', inference_geo: 'global' })).toBeUndefined()
     expect(claude.sent()).toMatchObject({ speed: 'fast', inference_geo: 'us' })
@@ -216,7 +216,7 @@ describe('the options of a model', () => {
     expect(google.sent()).toMatchObject({ serviceTier: 'priority' })
   })
 
-  test('hold for the ways of a route, whose own price takes back what they allow', async () => {
+  test('apply to the models of a route; a price of the route revokes what they allow', async () => {
     const vendor = await vendorFor((_, response) => void response.writeHead(400).end('{}'))
     const provider = openai({ baseURL: vendor.baseURL })
     const { url } = await hostedWith({
@@ -245,13 +245,13 @@ describe('the options of a model', () => {
     expect(await ask('own')).toBe('scale')
   })
 
-  test('are the same for a provider of the host that names fields of its own', async () => {
-    const heard: unknown[] = []
+  test('apply to the cost fields of a custom provider', async () => {
+    const received: unknown[] = []
     const own = defineProvider({
       name: 'own',
       costs: (endpoint) => (endpoint === 'chat.completions' ? { fields: { turbo: [0] } } : undefined),
       async *chat({ request }) {
-        heard.push(request['turbo'])
+        received.push(request['turbo'])
         yield { choices: [{ index: 0, delta: { content: 'Hi' }, finish_reason: 'stop' }] }
       },
     })
@@ -261,11 +261,11 @@ describe('the options of a model', () => {
     expect((await chat('m', 0)).status).toBe(200)
     expect(errorOf(await chat('m', 1))).toMatchObject({ code: 'unsupported_parameter', param: 'turbo' })
     expect((await chat('fast', 1)).status).toBe(200)
-    expect(heard).toEqual([0, 2])
+    expect(received).toEqual([0, 2])
   })
 })
 
-describe('tools that run at the vendor', () => {
+describe('tools that run on the vendor’s side', () => {
   const weather = { type: 'function', name: 'weather', parameters: { type: 'object' } }
 
   test.each([
@@ -277,26 +277,26 @@ describe('tools that run at the vendor', () => {
     [{ tools: [{ type: 'shell', environment: { type: 'container_auto' } }] }, 'tools[0].environment'],
     [{ max_tool_calls: 1000 }, 'max_tool_calls'],
     [{ service_tier: 'priority' }, 'service_tier'],
-  ])('are refused in responses: %o', async (fields, param) => {
+  ])('are rejected in responses: %o', async (fields, param) => {
     const { ask } = await world(native)
     expect(await ask(fields, '/responses')).toBe(param)
     expect(await ask({ ...fields, padding: large }, '/responses')).toBe(param)
   })
 
-  test('are refused in chats', async () => {
+  test('are rejected in chats', async () => {
     const { ask } = await world((baseURL) => openai({ preset: 'zhipu', baseURL }))
     expect(await ask({ tools: [{ type: 'web_search', web_search: { enable: true } }] })).toBe('tools[0].type')
     expect(await ask({ tools: [{ type: 'function', function: { name: 'f' } }] })).toBeUndefined()
   })
 
-  test.each(['', large])('pass where the host allows them', async (padding) => {
+  test.each(['', large])('are forwarded if the model allows them', async (padding) => {
     const { ask, sent } = await world(native, { allow: ['code_interpreter', 'max_tool_calls', 'web_search'] })
     const tools = [{ type: 'code_interpreter', container: { type: 'auto' } }, { type: 'web_search' }, weather]
     expect(await ask({ tools, max_tool_calls: 3, padding }, '/responses')).toBeUndefined()
     expect(sent()).toMatchObject({ tools, max_tool_calls: 3 })
   })
 
-  test.each(['', large])('and that agents offer to every model are left out', async (padding) => {
+  test.each(['', large])('that agents send by default are dropped', async (padding) => {
     const { ask, sent } = await world(native)
     const search = { type: 'web_search', external_web_access: false }
     const local = { type: 'shell', environment: { type: 'local' } }
@@ -306,7 +306,7 @@ describe('tools that run at the vendor', () => {
     expect(sent()).not.toHaveProperty('tools')
   })
 
-  test.each(['', large])('are not hidden by a type that stands twice', async (padding) => {
+  test.each(['', large])('are not hidden by a duplicate type', async (padding) => {
     const { ask, text } = await world(native)
     const tool = '{"type":"code_interpreter","name":"f","type":"function"}'
     expect(await ask(`{"tools":[${tool}],"padding":"${padding}"}`, '/responses')).toBeUndefined()
@@ -316,7 +316,7 @@ describe('tools that run at the vendor', () => {
   })
 })
 
-describe('in a form', () => {
+describe('a cost field in a form', () => {
   const sound = (size: number) => new Blob([Buffer.alloc(size, 's')], { type: 'audio/wav' })
 
   test.each([
@@ -331,7 +331,7 @@ describe('in a form', () => {
       'service_tier',
     ],
     [[['extra_body', '{"models":["dear"]}']], 'extra_body.models'],
-  ] as [[string, string][], string][])('%o is refused, in front of the file', async (entries, param) => {
+  ] as [[string, string][], string][])('%o is rejected before the file', async (entries, param) => {
     const { url, vendor } = await world(compatible)
     const form = formOf(['model', 'm'], ...entries, ['file', sound(10), 'a.wav'])
     const response = await send(url, '/audio/transcriptions', form)
@@ -339,7 +339,7 @@ describe('in a form', () => {
     expect(vendor.requests).toEqual([])
   })
 
-  test.each([10, 200_000])('and behind a file of %i bytes', async (size) => {
+  test.each([10, 200_000])('is rejected after a file of %i bytes', async (size) => {
     const { url, vendor } = await world(compatible)
     const form = formOf(['model', 'm'], ['file', sound(size), 'a.wav'], ['service_tier', 'priority'])
     const response = await send(url, '/audio/transcriptions', form)
@@ -347,7 +347,7 @@ describe('in a form', () => {
     expect(vendor.requests).toEqual([])
   })
 
-  test.each([10, 200_000])('a fixed field stands in place of the client’s, with a file of %i bytes', async (size) => {
+  test.each([10, 200_000])('is replaced by the one that the model sets, with a file of %i bytes', async (size) => {
     const { url, text } = await world(compatible, { set: { service_tier: 'flex' } })
     for (const entries of [[], [['service_tier', 'priority']], [['Service_Tier', 'priority']]] as [
       string,
@@ -358,7 +358,7 @@ describe('in a form', () => {
     }
   })
 
-  test('of an edit of images', async () => {
+  test('is rejected in image edits', async () => {
     const { url, vendor } = await world(compatible)
     const image = new Blob(['png'], { type: 'image/png' })
     const form = formOf(['model', 'm'], ['prompt', 'x'], ['image', image, 'a.png'], ['input_fidelity', 'high'])

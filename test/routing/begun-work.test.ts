@@ -12,12 +12,12 @@ function afterwards(thrown: unknown): GatewayError {
   }
 }
 
-describe('a failure of work that costs each time it is begun', () => {
-  it('ends all retries, ours and the client’s, once the vendor may have begun', () => {
+describe('a failure of work that is charged per attempt', () => {
+  it('prevents retries, by the gateway and by the client, once the vendor may have started', () => {
     const failures = [
       retrySame(new Error('cut')),
       vendorError({ status: 500, openModel: false }),
-      new Error('a fault of a plug-in'),
+      new Error('a bug in a plug-in'),
       new GatewayError('service_unavailable', { retryAfterMs: 1_000 }),
     ]
     for (const failure of failures) {
@@ -26,7 +26,7 @@ describe('a failure of work that costs each time it is begun', () => {
     }
   })
 
-  it('leaves alone what the vendor never got, or refused', () => {
+  it('does not change failures of requests that the vendor never received or rejected', () => {
     const failures = [
       retrySame(new Error('refused'), { begun: false }),
       vendorError({ status: 429, openModel: false }),

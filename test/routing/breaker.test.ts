@@ -25,8 +25,8 @@ function watched() {
   }
 }
 
-describe('a deployment is left alone', () => {
-  test('after so many failures in a row, and not before', () => {
+describe('a deployment is skipped', () => {
+  test('after `failures` consecutive failures, not before', () => {
     const { fail, usable } = watched()
     fail(2)
     expect(usable()).toBe('ab')
@@ -34,7 +34,7 @@ describe('a deployment is left alone', () => {
     expect(usable()).toBe('b')
   })
 
-  test('not when a success comes between the failures', () => {
+  test('not if a success comes between the failures', () => {
     const { breaker, fail, usable } = watched()
     fail(2)
     breaker.succeeded(a)
@@ -42,7 +42,7 @@ describe('a deployment is left alone', () => {
     expect(usable()).toBe('ab')
   })
 
-  test('until it has cooled down', () => {
+  test('until coolDownMs has passed', () => {
     const { fail, later, usable } = watched()
     fail(3)
     later(99)
@@ -51,7 +51,7 @@ describe('a deployment is left alone', () => {
     expect(usable()).toBe('ab')
   })
 
-  test('again at the first failure after that', () => {
+  test('again after the first failure after that', () => {
     const { fail, later, usable } = watched()
     fail(3)
     later(100)
@@ -59,7 +59,7 @@ describe('a deployment is left alone', () => {
     expect(usable()).toBe('b')
   })
 
-  test('by everybody else while one call tries it', () => {
+  test('by all other requests while one tries it', () => {
     const { breaker, fail, later, usable } = watched()
     fail(3)
     later(100)
@@ -70,7 +70,7 @@ describe('a deployment is left alone', () => {
     expect(usable()).toBe('ab')
   })
 
-  test('not for ever when the call that tried it never came back', () => {
+  test('only for coolDownMs if the request that tries it never ends', () => {
     const { breaker, fail, later, usable } = watched()
     fail(3)
     later(100)
@@ -79,14 +79,14 @@ describe('a deployment is left alone', () => {
     expect(usable()).toBe('ab')
   })
 
-  test('alone: other models of its provider are not', () => {
+  test('without affecting other models of its provider', () => {
     const { fail, usable } = watched()
     fail(3, b)
     expect(usable()).toBe('a')
   })
 })
 
-test('when all are to be left alone, all are asked: an answer beats a guess', () => {
+test('if all deployments would be skipped, none is', () => {
   const { fail, usable, breaker } = watched()
   fail(3)
   fail(3, b)
@@ -94,7 +94,7 @@ test('when all are to be left alone, all are asked: an answer beats a guess', ()
   expect(breaker.usable([a])).toEqual([a])
 })
 
-test('models whose names clients make up do not pile up', () => {
+test('failures of many made-up model names do not affect other models', () => {
   const { breaker } = watched()
   for (let name = 0; name < 5_000; name++) breaker.failed(at(`made-up-${name}`))
   const { fail, usable } = watched()

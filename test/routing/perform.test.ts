@@ -13,14 +13,12 @@ function deployment(name: string): Deployment {
 }
 
 interface Round {
-  /** Each with the milliseconds since the beginning. */
+  /** The deployment and the milliseconds since the start of each call. */
   readonly calls: string[]
   readonly outcome: unknown
 }
 
-/**
- * What is asked when. `outcomes` are what the calls come to, in order: an error is thrown, everything else is an answer.
- */
+/** Performs one request. `outcomes` are the results of its calls in order; errors are thrown. */
 async function round(names: string, outcomes: unknown[], retry: RetryOptions = {}, random = 0.5): Promise<Round> {
   const calls: string[] = []
   const begun = Date.now()
@@ -44,40 +42,40 @@ async function round(names: string, outcomes: unknown[], retry: RetryOptions = {
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-describe('what a failure advises is done:', () => {
-  test('the first good answer is the answer', async () => {
+describe('the retry advice of a failure is followed:', () => {
+  test('success: the result is returned', async () => {
     expect(await round('ab', ['fine'])).toEqual({ calls: ['a 0'], outcome: 'fine' })
   })
 
-  test('same: the same deployment once more, then the next', async () => {
+  test('same: one more call of the same deployment, then the next', async () => {
     const outcomes = [failing('same'), failing('same'), 'fine']
     expect(await round('ab', outcomes)).toEqual({ calls: ['a 0', 'a 250', 'b 250'], outcome: 'fine' })
   })
 
-  test('next: the next deployment at once', async () => {
+  test('next: the next deployment immediately', async () => {
     expect(await round('ab', [failing('next'), 'fine'])).toEqual({ calls: ['a 0', 'b 0'], outcome: 'fine' })
   })
 
-  test('never: nobody else is asked', async () => {
-    const refusal = new ProviderError('invalid_request_error', { retry: 'never' })
-    expect(await round('ab', [refusal])).toEqual({ calls: ['a 0'], outcome: refusal })
+  test('never: no other deployment is called', async () => {
+    const rejection = new ProviderError('invalid_request_error', { retry: 'never' })
+    expect(await round('ab', [rejection])).toEqual({ calls: ['a 0'], outcome: rejection })
   })
 
-  test('an error of the gateway’s own is the client’s: nobody else is asked', async () => {
-    const refusal = new GatewayError('unsupported_value')
-    expect(await round('ab', [refusal])).toEqual({ calls: ['a 0'], outcome: refusal })
+  test('a GatewayError is passed on: no other deployment is called', async () => {
+    const rejection = new GatewayError('unsupported_value')
+    expect(await round('ab', [rejection])).toEqual({ calls: ['a 0'], outcome: rejection })
   })
 
-  test('an error of unknown kind: the next deployment', async () => {
+  test('an unknown error: the next deployment', async () => {
     expect(await round('ab', [new TypeError('bug'), 'fine'])).toEqual({ calls: ['a 0', 'b 0'], outcome: 'fine' })
   })
 
-  test('advice of another copy of the library counts', async () => {
+  test('advice of another copy of the library is followed', async () => {
     const foreign = Object.assign(new Error('down'), { name: 'GatewayError', code: 'server_error', retry: 'next' })
     expect(await round('ab', [foreign, 'fine'])).toEqual({ calls: ['a 0', 'b 0'], outcome: 'fine' })
   })
 
-  test('when all fail, the last failure is told', async () => {
+  test('if all fail, the last failure is thrown', async () => {
     const last = failing('next')
     expect(await round('ab', [failing('next'), last])).toEqual({ calls: ['a 0', 'b 0'], outcome: last })
   })
@@ -87,14 +85,14 @@ function always(): ProviderError[] {
   return Array.from({ length: 9 }, () => failing('same'))
 }
 
-test('a deployment that refuses requests works: it is not left alone', async () => {
+test('a deployment that rejects a request is not skipped', async () => {
   const breaker = new Breaker({ failures: 1 }, Date.now)
   const candidates = ['a', 'b'].map(deployment)
-  const refusal = new ProviderError('invalid_request_error', { retry: 'never' })
-  const attempt = () => Promise.reject(refusal)
+  const rejection = new ProviderError('invalid_request_error', { retry: 'never' })
+  const attempt = () => Promise.reject(rejection)
   const signal = new AbortController().signal
-  const refused = perform({ candidates, attempt, signal, breaker, retry: {}, random: () => 0.5 })
-  await expect(refused).rejects.toBe(refusal)
+  const performing = perform({ candidates, attempt, signal, breaker, retry: {}, random: () => 0.5 })
+  await expect(performing).rejects.toBe(rejection)
   expect(breaker.usable(candidates)).toEqual(candidates)
 })
 
@@ -106,7 +104,7 @@ describe('waits between calls', () => {
     expect((await round('a', always(), retry, 0.999)).calls).toEqual(['a 0', 'a 149', 'a 448', 'a 1047'])
   })
 
-  test('do not grow beyond the longest wait', async () => {
+  test('do not exceed maxWaitMs', async () => {
     const retry = { maxAttempts: 4, backoffMs: 1_000, maxWaitMs: 1_500 }
     expect((await round('a', always(), retry)).calls).toEqual(['a 0', 'a 1000', 'a 2500', 'a 4000'])
   })
@@ -115,23 +113,23 @@ describe('waits between calls', () => {
     expect((await round('a', [failing('same', 1_234), 'fine'])).calls).toEqual(['a 0', 'a 1234'])
   })
 
-  test('are not made when the vendor asks for too much: the next deployment is asked at once', async () => {
+  test('are skipped if the vendor asks for more than maxWaitMs: the next deployment is called immediately', async () => {
     const { calls, outcome } = await round('ab', [failing('same', 2_001), 'fine'])
     expect({ calls, outcome }).toEqual({ calls: ['a 0', 'b 0'], outcome: 'fine' })
   })
 
-  test('are not made when the vendor asks for too much and nobody else is there: the client is told how long', async () => {
+  test('of more than maxWaitMs are sent to the client as retry-after if there is no other deployment', async () => {
     const { calls, outcome } = await round('a', [failing('same', 30_000)])
     expect(calls).toEqual(['a 0'])
     expect((outcome as GatewayError).adviceHeaders()).toMatchObject({ 'retry-after': '30' })
   })
 })
 
-describe('an end that comes from outside', () => {
+describe('an abort', () => {
   const reason = new GatewayError('client_closed')
 
-  /** Aborts while the deployment works, or `afterMs` after it has failed. */
-  async function aborted(failure: Error, afterMs?: number): Promise<Round & { readonly leftMs: number }> {
+  /** Aborts during the call of a deployment, or `afterMs` after it has failed. */
+  async function aborted(failure: Error, afterMs?: number): Promise<Round & { readonly endedMs: number }> {
     const calls: string[] = []
     const controller = new AbortController()
     const begun = Date.now()
@@ -148,19 +146,19 @@ describe('an end that comes from outside', () => {
       retry: {},
       random: () => 0.5,
     }).catch((error: unknown) => error)
-    const outcome = performing.then((error) => ({ error, leftMs: Date.now() - begun }))
+    const outcome = performing.then((error) => ({ error, endedMs: Date.now() - begun }))
     await vi.runAllTimersAsync()
-    const { error, leftMs } = await outcome
-    return { calls, outcome: error, leftMs }
+    const { error, endedMs } = await outcome
+    return { calls, outcome: error, endedMs }
   }
 
-  test('while a deployment works is the outcome, whatever the deployment makes of it', async () => {
-    expect(await aborted(failing('same'))).toEqual({ calls: ['a'], outcome: reason, leftMs: 0 })
-    expect(await aborted(failing('next'))).toEqual({ calls: ['a'], outcome: reason, leftMs: 0 })
+  test('during a call is the outcome, whatever the call returns', async () => {
+    expect(await aborted(failing('same'))).toEqual({ calls: ['a'], outcome: reason, endedMs: 0 })
+    expect(await aborted(failing('next'))).toEqual({ calls: ['a'], outcome: reason, endedMs: 0 })
   })
 
   test('during a wait ends the wait', async () => {
-    expect(await aborted(failing('same'), 10)).toEqual({ calls: ['a'], outcome: reason, leftMs: 10 })
+    expect(await aborted(failing('same'), 10)).toEqual({ calls: ['a'], outcome: reason, endedMs: 10 })
   })
 
   test('leaves no timer behind', async () => {

@@ -5,8 +5,8 @@ import { seeded } from '../random.ts'
 
 const rounds = 20_000
 
-/** How often each order of names was drawn, as parts of one. */
-function drawn(...deployments: [name: string, order: number, weight: number][]): Record<string, number> {
+/** Share of the draws of each order of names. */
+function shares(...deployments: [name: string, order: number, weight: number][]): Record<string, number> {
   const random = seeded(42)
   const all = deployments.map(([name, order, weight]): Deployment => ({
     provider: { name },
@@ -24,31 +24,31 @@ function drawn(...deployments: [name: string, order: number, weight: number][]):
   return counts
 }
 
-describe('the order in which deployments are asked:', () => {
-  test('by their order, whatever they weigh', () => {
-    expect(drawn(['b', 2, 100], ['a', 1, 1], ['c', 3, 1_000])).toEqual({ abc: expect.closeTo(1, 6) as number })
+describe('the order in which deployments are called:', () => {
+  test('by their order, whatever their weights', () => {
+    expect(shares(['b', 2, 100], ['a', 1, 1], ['c', 3, 1_000])).toEqual({ abc: expect.closeTo(1, 6) as number })
   })
 
-  test('inside one order, the first is drawn by weight', () => {
-    const counts = drawn(['a', 0, 7], ['b', 0, 3])
+  test('within one order, the first is drawn by weight', () => {
+    const counts = shares(['a', 0, 7], ['b', 0, 3])
     expect(counts['ab']).toBeCloseTo(0.7, 1)
     expect(counts['ba']).toBeCloseTo(0.3, 1)
   })
 
-  test('the second is drawn by weight among those that are left', () => {
-    const counts = drawn(['a', 0, 5], ['b', 0, 3], ['c', 0, 2])
+  test('the second is drawn by weight among the rest', () => {
+    const counts = shares(['a', 0, 5], ['b', 0, 3], ['c', 0, 2])
     expect(counts['abc']).toBeCloseTo(0.5 * (3 / 5), 1)
     expect(counts['acb']).toBeCloseTo(0.5 * (2 / 5), 1)
     expect(counts['bac']).toBeCloseTo(0.3 * (5 / 7), 1)
     expect(counts['cba']).toBeCloseTo(0.2 * (3 / 8), 1)
   })
 
-  test('weight 0 is a reserve: asked when all others of its order have failed', () => {
-    expect(Object.keys(drawn(['a', 0, 0], ['b', 0, 1], ['c', 1, 1]))).toEqual(['bac'])
+  test('weight 0 comes after all others of its order', () => {
+    expect(Object.keys(shares(['a', 0, 0], ['b', 0, 1], ['c', 1, 1]))).toEqual(['bac'])
   })
 
   test('every deployment is in every plan once', () => {
-    expect(Object.keys(drawn(['a', 0, 1], ['b', 0, 1], ['c', 0, 1])).sort()).toEqual(
+    expect(Object.keys(shares(['a', 0, 1], ['b', 0, 1], ['c', 0, 1])).sort()).toEqual(
       'abc acb bac bca cab cba'.split(' '),
     )
   })
