@@ -7,10 +7,10 @@ import { offering, requireId } from './accounts.ts'
 import type { AdminParts } from './parts.ts'
 import { requireValid, rules } from './check.ts'
 
-/** A key as its owner may see it: without its hash. */
+/** A key record without its hash, to show to the key's owner. */
 export type KeyView = Omit<KeyRecord, 'hash' | 'version'>
 
-/** What a new key is for. */
+/** Properties of a new key. */
 export interface KeyRequest {
   /** The account that pays for requests with the key. */
   readonly account: string

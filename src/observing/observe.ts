@@ -26,12 +26,12 @@ export interface AttemptEvent {
   /** The provider's name for the model. */
   readonly providerModel: string
   /**
-   * `succeeded`: the response has begun. `rejected`: the vendor refuses this request, so no other deployment is tried.
+   * `succeeded`: the response has begun. `rejected`: the vendor rejected the request, so no other deployment is tried.
    * `failed`: the deployment failed, and the next attempt may follow. `aborted`: the client disconnected, or a timeout ended
    * the request.
    */
   readonly outcome: 'succeeded' | 'rejected' | 'failed' | 'aborted'
-  /** Milliseconds until then. */
+  /** Milliseconds from the start of the attempt to its outcome. */
   readonly ms: number
   /** The HTTP status of the vendor's error response, if there was one; if `rejected`, the status that the client gets. */
   readonly status?: number
@@ -39,7 +39,7 @@ export interface AttemptEvent {
   readonly error?: unknown
 }
 
-/** The functions of the host that are called with what the channels get. */
+/** The host's hooks, called with the messages of the channels. */
 export interface Watching {
   readonly receipt?: (receipt: Receipt) => unknown
   readonly attempt?: (attempt: AttemptEvent) => unknown
@@ -76,7 +76,7 @@ export class Observer {
     })
   }
 
-  /** Calls a hook. What it throws is a failure. */
+  /** Calls a hook. An exception in it is reported as a failure. */
   call<T>(id: string, hook: ((message: T) => unknown) | undefined, message: T): void {
     contained(hook, message, (error) => this.failure({ id, error }))
   }

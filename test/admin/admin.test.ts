@@ -1,4 +1,4 @@
-/** What a host's own pages can do, seen from the pages and from the clients' side. */
+/** The admin API, seen from the host's pages and from API clients. */
 import { describe, expect, test } from 'vitest'
 import { createGateway, memoryKeyStore, type Admin, type GatewayOptions } from '../../src/index.ts'
 import { defineProvider, finish, text } from '../../src/providers/index.ts'
@@ -33,7 +33,7 @@ async function service(options: Partial<GatewayOptions> = {}) {
 }
 
 describe('keys', () => {
-  test('are shown once, let their owner in, and are listed without what would let anybody else in', async () => {
+  test('are returned once, authenticate, and are listed without key and hash', async () => {
     const { admin, chat } = await service()
     await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
     const { key, record } = await admin.keys.create({ account: 'acme', group: 'free', name: 'laptop' })
@@ -46,7 +46,7 @@ describe('keys', () => {
     expect(await admin.keys.list('other')).toEqual([])
   })
 
-  test('that are revoked or have expired are refused at once', async () => {
+  test('that are revoked or expired are rejected immediately', async () => {
     const { admin, chat } = await service()
     await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
     const { key, record } = await admin.keys.create({ account: 'acme', group: 'free' })
@@ -63,7 +63,7 @@ describe('keys', () => {
     expect((await chat(key)).status).toBe(401)
   })
 
-  test('that are revoked are refused by the next call, where their store tells nobody of changes', async () => {
+  test('that are revoked are rejected by the next request, even if their store reports no changes', async () => {
     const { admin, chat } = await service({ storage: { keys: { ...memoryKeyStore(), watch: () => () => undefined } } })
     await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
     const { key, record } = await admin.keys.create({ account: 'acme', group: 'free' })
@@ -72,7 +72,7 @@ describe('keys', () => {
     expect((await chat(key)).status).toBe(401)
   })
 
-  test('change in nothing but what may be changed, whatever a page hands on', async () => {
+  test('cannot be changed in any other field', async () => {
     const { admin } = await service()
     const { record } = await admin.keys.create({ account: 'acme', group: 'free' })
     const revoked = await admin.keys.revoke('acme', record.id)
@@ -82,7 +82,7 @@ describe('keys', () => {
     expect(await admin.keys.list('victim')).toEqual([])
   })
 
-  test('move between groups, and so between models', async () => {
+  test('can be moved between groups, which changes their models', async () => {
     const { admin, chat } = await service()
     await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
     const { key, record } = await admin.keys.create({ account: 'acme', group: 'free' })
@@ -93,7 +93,7 @@ describe('keys', () => {
     expect((await admin.models('pro')).map((model) => model.id)).toEqual(['cheap', 'dear'])
   })
 
-  test('have limits of their own', async () => {
+  test('can have their own limits', async () => {
     const { admin, chat } = await service()
     await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
     const { key } = await admin.keys.create({ account: 'acme', group: 'free', rate: { requests: '1/h' } })
@@ -106,12 +106,12 @@ describe('keys', () => {
     [{ account: 'a', group: 'nobody' }, 'group'],
     [{ account: 'a', group: 'free', expiresAt: 1.5 }, 'expiresAt'],
     [{ account: 'a', group: 'free', rate: { requests: 'often' as '1/s' } }, 'rate.requests'],
-  ])('are refused for %o', async (request, param) => {
+  ])('are not created with %o', async (request, param) => {
     const { admin } = await service()
     await expect(admin.keys.create(request)).rejects.toMatchObject({ status: 400, param })
   })
 
-  test('of another account cannot be touched', async () => {
+  test('of another account cannot be changed', async () => {
     const { admin } = await service()
     const { record } = await admin.keys.create({ account: 'acme', group: 'free' })
     await expect(admin.keys.revoke('other', record.id)).rejects.toMatchObject({ status: 404 })
@@ -120,7 +120,7 @@ describe('keys', () => {
 })
 
 describe('accounts', () => {
-  test('are topped up from 1, once for each reference', async () => {
+  test('are topped up by at least 1, once per reference', async () => {
     const { admin } = await service()
     const topUp = { account: 'acme', amount: '12.5', reference: 'order-1' }
     expect(await admin.accounts.topUp(topUp)).toEqual({ balance: '12.5', repeated: false })
@@ -139,7 +139,7 @@ describe('accounts', () => {
     expect(await admin.accounts.find('acme')).toMatchObject({ balance: '13.5', held: '0' })
   })
 
-  test('pay what their calls cost, to the last digit, and have books that say so', async () => {
+  test('are charged exactly, with a ledger entry for each charge', async () => {
     const { admin, chat } = await service()
     await admin.accounts.topUp({ account: 'acme', amount: '5', reference: 'order-1' })
     const { key } = await admin.keys.create({ account: 'acme', group: 'free' })
@@ -159,7 +159,7 @@ describe('accounts', () => {
     expect((await admin.accounts.find('acme'))?.balance).toBe('0')
   })
 
-  test('without an end spend whatever they have', async () => {
+  test('with unlimited: true need no balance', async () => {
     const { admin, chat } = await service()
     await admin.accounts.open({ id: 'house', name: 'The house', unlimited: true })
     const { key } = await admin.keys.create({ account: 'house', group: 'free' })
@@ -167,7 +167,7 @@ describe('accounts', () => {
     expect((await admin.accounts.list()).items.map((account) => account.name)).toEqual(['The house'])
   })
 
-  test('need billing', async () => {
+  test('require billing', async () => {
     const { admin } = await service({ billing: undefined as never, models: { cheap: parrot } })
     await expect(admin.accounts.find('acme')).rejects.toMatchObject({
       status: 400,
@@ -176,8 +176,8 @@ describe('accounts', () => {
   })
 })
 
-test('usage is listed call by call and summed up by day, model and key', async () => {
-  const { admin, chat } = await service()
+test('usage is listed by request and summed by day, model and key', async () => {
+  const { admin, chat } = await service({ clock: () => Date.UTC(2030, 0, 1, 12) })
   await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
   const first = await admin.keys.create({ account: 'acme', group: 'pro' })
   const second = await admin.keys.create({ account: 'acme', group: 'pro' })
@@ -196,8 +196,8 @@ test('usage is listed call by call and summed up by day, model and key', async (
   ])
   const byKey = await admin.usage.statistics({ account: 'acme', by: ['key'] })
   expect(byKey.map(({ requests }) => requests).toSorted((left, right) => left - right)).toEqual([1, 2])
-  const today = await admin.usage.statistics({ account: 'acme', by: ['day'] })
-  expect(today).toMatchObject([{ day: new Date().toISOString().slice(0, 10), requests: 3, cost: '9' }])
+  const byDay = await admin.usage.statistics({ account: 'acme', by: ['day'] })
+  expect(byDay).toMatchObject([{ day: '2030-01-01', requests: 3, cost: '9' }])
 })
 
 const pages = [{ limit: 0 }, { limit: 1_001 }, { limit: '5' }, { limit: NaN }, { after: 5 }, { offset: 5 }]
@@ -214,30 +214,30 @@ const filters = [
   { to: 1_900_000_000 },
 ]
 
-type Question = (admin: Admin) => Promise<unknown>
+type AdminCall = (admin: Admin) => Promise<unknown>
 
-function asked(
-  what: string,
+function invalidCalls(
+  name: string,
   ask: (admin: Admin, wrong: object) => Promise<unknown>,
   wrongs: readonly object[],
-): Record<string, Question> {
+): Record<string, AdminCall> {
   return Object.fromEntries(
-    wrongs.map((wrong): [string, Question] => {
-      return [`${what} with ${Object.entries(wrong).map(String).join()}`, (admin) => ask(admin, wrong)]
+    wrongs.map((wrong): [string, AdminCall] => {
+      return [`${name} with ${Object.entries(wrong).map(String).join()}`, (admin) => ask(admin, wrong)]
     }),
   )
 }
 
-describe('mistakes in a question', () => {
-  const wrong: Readonly<Record<string, Question>> = {
+describe('an invalid argument', () => {
+  const wrong: Readonly<Record<string, AdminCall>> = {
     'an object for an account': (admin) => admin.keys.list({ account: 'acme' } as never),
     'no account': (admin) => admin.keys.create({ group: 'free' } as never),
-    'no account to be found': (admin) => admin.accounts.find(undefined as never),
-    'no books to be listed': (admin) => admin.accounts.entries({} as never),
-    'sums by nothing': (admin) => admin.usage.statistics({ account: 'acme' } as never),
-    'sums by what is not recorded': (admin) => admin.usage.statistics({ account: 'acme', by: ['colour'] as never }),
+    'no account to find': (admin) => admin.accounts.find(undefined as never),
+    'an object for the account of entries': (admin) => admin.accounts.entries({} as never),
+    'sums without by': (admin) => admin.usage.statistics({ account: 'acme' } as never),
+    'sums by an unknown field': (admin) => admin.usage.statistics({ account: 'acme', by: ['colour'] as never }),
     'an amount that is a number': (admin) => admin.accounts.topUp({ account: 'a', amount: 5 as never, reference: 'o' }),
-    ...asked('keys.create', (admin, wrong) => admin.keys.create({ account: 'a', group: 'free', ...wrong }), [
+    ...invalidCalls('keys.create', (admin, wrong) => admin.keys.create({ account: 'a', group: 'free', ...wrong }), [
       { rate: { request: '1/min' } },
       { rate: { requests: 60 } },
       { rate: { concurrent: '4' } },
@@ -251,44 +251,47 @@ describe('mistakes in a question', () => {
       { group: undefined },
       { account: undefined },
     ]),
-    ...asked('keys.update', (admin, wrong) => admin.keys.update('a', 'key_1', wrong), [
+    ...invalidCalls('keys.update', (admin, wrong) => admin.keys.update('a', 'key_1', wrong), [
       { rate: { concurrent: 0 } },
       { expiresAt: 1_900_000_000 },
       { name: 5 },
       { revokedAt: null },
     ]),
-    ...asked('accounts.open', (admin, wrong) => admin.accounts.open({ id: 'a', ...wrong }), [
+    ...invalidCalls('accounts.open', (admin, wrong) => admin.accounts.open({ id: 'a', ...wrong }), [
       { unlimited: 'false' },
       { unlimited: null },
       { name: 5 },
       { balance: '5' },
       { id: undefined },
     ]),
-    ...asked(
+    ...invalidCalls(
       'accounts.topUp',
       (admin, wrong) => admin.accounts.topUp({ account: 'a', amount: '5', reference: 'o', ...wrong }),
       [{ note: 5 }, { reference: undefined }, { account: undefined }, { amount: NaN }, { referense: 'o' }],
     ),
-    ...asked('accounts.list', (admin, wrong) => admin.accounts.list(wrong), pages),
-    ...asked('accounts.entries', (admin, wrong) => admin.accounts.entries('a', wrong), pages),
-    ...asked('usage.list', (admin, wrong) => admin.usage.list({ account: 'a', ...wrong }), [...filters, ...pages]),
-    ...asked('usage.list of all', (admin, wrong) => admin.usage.list({ all: true, ...wrong } as never), [
+    ...invalidCalls('accounts.list', (admin, wrong) => admin.accounts.list(wrong), pages),
+    ...invalidCalls('accounts.entries', (admin, wrong) => admin.accounts.entries('a', wrong), pages),
+    ...invalidCalls('usage.list', (admin, wrong) => admin.usage.list({ account: 'a', ...wrong }), [
+      ...filters,
+      ...pages,
+    ]),
+    ...invalidCalls('usage.list of all', (admin, wrong) => admin.usage.list({ all: true, ...wrong } as never), [
       { account: 'a' },
       { all: 'yes' },
       { all: false },
     ]),
-    ...asked(
+    ...invalidCalls(
       'usage.statistics',
       (admin, wrong) => admin.usage.statistics({ account: 'a', by: ['day'], ...wrong } as never),
       [...filters, { offsetMinutes: NaN }, { offsetMinutes: '480' }, { by: 'day' }, { by: undefined }],
     ),
-    ...asked('models', (admin, wrong) => admin.models((wrong as { group: string }).group), [
+    ...invalidCalls('models', (admin, wrong) => admin.models((wrong as { group: string }).group), [
       { group: 'nobody' },
       { group: undefined },
     ]),
   }
 
-  test.each(Object.entries(wrong))('%s: told as such, not as a store that is down', async (_, ask) => {
+  test.each(Object.entries(wrong))('%s: is rejected with 400, not as an outage of a store', async (_, ask) => {
     const { admin } = await service()
     await expect(ask(admin)).rejects.toMatchObject({ status: 400, param: expect.any(String) })
   })

@@ -1,6 +1,6 @@
 /**
- * The table of outages in the guide to storage, row by row: each store is made to fail, and each kind of request is sent. A cell is
- * `served` or the status of the refusal.
+ * Compares the table of outages in the guide to storage with a gateway: for each row a store fails, for each column a
+ * request is sent. A cell is `served` or the status of the error.
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
@@ -29,7 +29,7 @@ const [header = [], , ...rows] = table.split('\n').map((line) =>
     .slice(1, -1),
 )
 
-/** Column → the request that stands for it. */
+/** A request for each column. */
 const requests: Readonly<Record<string, (ask: Ask) => Promise<Answered>>> = {
   'free, without limits': (ask) => ask('free', '/chat/completions', { model: 'free', messages }),
   'with limits': (ask) => ask('limited', '/chat/completions', { model: 'free', messages }),
@@ -53,12 +53,12 @@ interface Answered {
 type Ask = (key: string, path: string, body: object, headers?: Record<string, string>) => Promise<Answered>
 
 interface Outage {
-  /** Of the store that is named in the row. */
+  /** The store that fails. */
   readonly store: keyof StorageBundle
   readonly options?: Partial<GatewayOptions>
 }
 
-/** The first cell of a row → what is down. */
+/** The outage for the first cell of each row. */
 const outages: Readonly<Record<string, Outage>> = {
   '`keys`': { store: 'keys' },
   '`limits`': { store: 'limits' },
@@ -70,18 +70,18 @@ const outages: Readonly<Record<string, Outage>> = {
   '`tasks`': { store: 'tasks' },
 }
 
-/** Ways in which a store can be down. */
+/** How a store can fail. */
 const ways: [string, () => Promise<never>][] = [
-  ['refuses', () => Promise.reject(new Error('connection refused'))],
-  ['never answers', () => new Promise(() => undefined)],
+  ['rejects', () => Promise.reject(new Error('connection refused'))],
+  ['never responds', () => new Promise(() => undefined)],
 ]
 
-/** A store of which every question fails. */
+/** A store whose every method fails. */
 function broken<T extends object>(store: T, fail: () => Promise<never>): T {
   return new Proxy(store, {
     get(target, name) {
-      const asks = typeof Reflect.get(target, name) === 'function' && name !== 'close' && name !== 'watch'
-      return asks ? fail : undefined
+      const isCall = typeof Reflect.get(target, name) === 'function' && name !== 'close' && name !== 'watch'
+      return isCall ? fail : undefined
     },
   })
 }
@@ -146,45 +146,42 @@ test('the table has a row for every store and a column for every kind of request
 
 describe.each(ways)('a store that %s:', (_, fail) => {
   test.each(Object.entries(outages))('%s', async (row, { store, options }) => {
-    const told = rows.find(([name]) => name === row)?.slice(1, -1)
+    const documented = rows.find(([name]) => name === row)?.slice(1, -1)
     const { ask } = await gatewayWith({ [store]: broken(storeOf(store), fail) }, options)
-    const found: string[] = []
+    const actual: string[] = []
     for (const send of Object.values(requests)) {
       const { status } = await send(ask)
-      found.push(status === 200 ? 'served' : String(status))
+      actual.push(status === 200 ? 'served' : String(status))
     }
-    expect(found).toEqual(told)
+    expect(actual).toEqual(documented)
   })
 })
 
-describe('while limits are down and each process keeps them by itself,', () => {
-  test.each(ways)(
-    'paid calls keep both limits and money, and are charged at once: a store that %s',
-    async (_, fail) => {
-      const limits = broken(memoryLimitStore(), fail)
-      const groups = {
-        free: { models: '*' },
-        limited: { models: '*', rate: { requests: '12/min', concurrent: 9 } },
-      } as const
-      const { ask, stores } = await gatewayWith({ limits }, { limits: { whenDown: 'local' }, groups })
-      const statuses: number[] = []
-      for (let asked = 0; asked < 13; asked++) statuses.push(await paid(ask))
-      expect(statuses).toEqual([...Array.from({ length: 12 }, () => 200), 429])
-      await expect.poll(() => booked(stores.ledger)).toMatchObject({ settled: 12, holds: 0n })
-    },
-  )
+describe('while the limit store is down, with whenDown: local,', () => {
+  test.each(ways)('paid requests are limited and charged: a store that %s', async (_, fail) => {
+    const limits = broken(memoryLimitStore(), fail)
+    const groups = {
+      free: { models: '*' },
+      limited: { models: '*', rate: { requests: '12/h', concurrent: 9 } },
+    } as const
+    const { ask, stores } = await gatewayWith({ limits }, { limits: { whenDown: 'local' }, groups })
+    const statuses: number[] = []
+    for (let request = 0; request < 13; request++) statuses.push(await paid(ask))
+    expect(statuses).toEqual([...Array.from({ length: 12 }, () => 200), 429])
+    await expect.poll(() => booked(stores.ledger)).toMatchObject({ settled: 12, holds: 0n })
+  })
 
-  test('a call without money is refused, and takes no tokens and no place', async () => {
+  test('a request without balance is rejected and consumes neither tokens nor a concurrency slot', async () => {
     const limits = broken(memoryLimitStore(), () => Promise.reject(new Error('connection refused')))
     const groups = { limited: { models: '*', rate: { tokens: '5000/min', concurrent: 1 } } } as const
     const { ask } = await gatewayWith({ limits, ledger: memoryLedger() }, { limits: { whenDown: 'local' }, groups })
-    for (let asked = 0; asked < 3; asked++) expect(await paid(ask, { max_tokens: 4_000 })).toBe(429)
+    for (let request = 0; request < 3; request++) expect(await paid(ask, { max_tokens: 4_000 })).toBe(429)
     const free = { model: 'free', messages, max_tokens: 4_000 }
     expect((await ask('limited', '/chat/completions', free)).status).toBe(200)
   })
 })
 
-test('what calls cost is charged while the limit store takes back none of their places', async () => {
+test('requests are charged while the limit store cannot free their concurrency slots', async () => {
   const limits = memoryLimitStore()
   const stuck = {
     take: (claim: Parameters<typeof limits.take>[0]) => limits.take(claim),
@@ -198,12 +195,12 @@ test('what calls cost is charged while the limit store takes back none of their 
     settlements++
     return settle(settlement)
   }
-  for (let asked = 0; asked < 8; asked++) expect(await paid(ask)).toBe(200)
+  for (let request = 0; request < 8; request++) expect(await paid(ask)).toBe(200)
   await expect.poll(() => booked(stores.ledger)).toMatchObject({ settled: 8, holds: 0n })
   expect(settlements).toBe(8)
 })
 
-test('nothing piles up for a ledger that is left alone', async () => {
+test('releases do not pile up while a failing ledger is skipped', async () => {
   const memory = memoryLedger()
   let down = true
   const failing = <Input, Output>(act: (input: Input) => Promise<Output> | Output) => {
@@ -242,7 +239,7 @@ test('nothing piles up for a ledger that is left alone', async () => {
   down = false
   await expect.poll(() => paid(ask)).toBe(200)
   await expect.poll(() => released.size).toBeGreaterThan(0)
-  // Those that reached the ledger before it was left alone, and one look in every quarter of a second.
+  // Requests that reached the ledger before it was skipped, and one attempt every 250 ms.
   expect(released.size).toBeLessThan(20 + (performance.now() - began) / 250)
 })
 

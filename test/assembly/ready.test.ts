@@ -1,4 +1,4 @@
-/** `gateway.ready()`: a store that cannot be used is known before the first caller comes. */
+/** `gateway.ready()` detects an unusable store before the first request. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ function serving(storage?: StorageBundle) {
   return gateway
 }
 
-async function refusal(storage: StorageBundle): Promise<{ message: string; cause: string }> {
+async function readyError(storage: StorageBundle): Promise<{ message: string; cause: string }> {
   const error = await serving(storage)
     .ready()
     .then(() => undefined)
@@ -42,7 +42,7 @@ function file(content?: string): string {
 const everyStore =
   /not ready: the key store, the limit store, the ledger, the usage store, the response store, the task store, the idempotency store failed\./
 
-test('stores in memory and in a new file are ready, and nothing is left in them', async () => {
+test('memory stores and a new SQLite file are ready, and stay empty', async () => {
   await expect(serving().ready()).resolves.toBeUndefined()
   const storage = sqlite(file())
   const gateway = serving(storage)
@@ -52,44 +52,46 @@ test('stores in memory and in a new file are ready, and nothing is left in them'
   expect(await storage.usage.list({})).toEqual({ items: [] })
 })
 
-test('a file that is no database', async () => {
-  const { message, cause } = await refusal(sqlite(file('This is a letter and not a database.'.repeat(100))))
+test('rejects for a file that is not a database', async () => {
+  const { message, cause } = await readyError(sqlite(file('This is a letter and not a database.'.repeat(100))))
   expect(message).toMatch(everyStore)
   expect(cause).toMatch(/file is not a database/)
 })
 
-test('one store of several that fails is named', async () => {
+test('names the one store of several that fails', async () => {
   const bundle = sqlite(file())
   const ledger = { ...bundle.ledger, account: () => Promise.reject(new Error('permission denied for table account')) }
-  expect(await refusal({ ...bundle, ledger })).toEqual({
+  expect(await readyError({ ...bundle, ledger })).toEqual({
     message: expect.stringContaining('not ready: the ledger failed. See the cause'),
     cause: 'Error: permission denied for table account',
   })
 })
 
-test('a Redis that refuses the password', async () => {
-  const { message, cause } = await refusal(redis(async () => Promise.reject(new Error('WRONGPASS invalid username'))))
+test('rejects for a Redis that rejects the password', async () => {
+  const { message, cause } = await readyError(
+    redis(async () => Promise.reject(new Error('WRONGPASS invalid username'))),
+  )
   expect(message).toMatch(/the key store, the limit store, the ledger, the response store, the task store, the idem/)
   expect(cause).toMatch(/WRONGPASS/)
 })
 
 describe.skipIf(!hasPostgres)('Postgres', () => {
-  const refused = async (options: object) => {
+  const errorWith = async (options: object) => {
     const pool = new Pool({ connectionString: postgresUrl, max: 2, ...options })
     pool.on('error', () => undefined)
     onTestFinished(() => pool.end())
-    return refusal(postgres(pool, { schema: ownName() }))
+    return readyError(postgres(pool, { schema: ownName() }))
   }
 
-  test('with a database that does not exist', async () => {
+  test('rejects for a database that does not exist', async () => {
     const url = new URL(postgresUrl)
     url.pathname = '/no_such_database'
-    const { message, cause } = await refused({ connectionString: url.href })
+    const { message, cause } = await errorWith({ connectionString: url.href })
     expect(message).toMatch(everyStore)
     expect(cause).toMatch(/database "no_such_database" does not exist/)
   })
 
-  test('with a role that may make no tables', async () => {
+  test('rejects for a role that may not create tables', async () => {
     const role = ownName()
     const owner = postgresPool(1)
     onTestFinished(async () => {
@@ -97,7 +99,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
       await owner.end()
     })
     await owner.query(`CREATE ROLE ${role}`)
-    const { message, cause } = await refused({ options: `-c role=${role}` })
+    const { message, cause } = await errorWith({ options: `-c role=${role}` })
     expect(message).toMatch(everyStore)
     expect(cause).toMatch(/permission denied/)
   })

@@ -53,11 +53,13 @@ test.each([
   ['revoked', 'finish'],
   ['expired', 'end'],
 ] as const)('a stream whose key is %s, with whenKeyEnds: %s', async (how, whenKeyEnds) => {
-  const { url, gateway, goOn, receipt } = await stage({ whenKeyEnds, keyCache: { ageMs: 50 } })
-  const expiresAt = how === 'expired' ? { expiresAt: Date.now() + 1_500 } : {}
+  let now = Date.now()
+  const { url, gateway, goOn, receipt } = await stage({ whenKeyEnds, keyCache: { ageMs: 50 }, clock: () => now })
+  const expiresAt = how === 'expired' ? { expiresAt: now + 1_500 } : {}
   const { key, record } = await gateway.admin.keys.create({ account: 'acme', group: 'default', ...expiresAt })
   const rest = await startStream(url, key)
   if (how === 'revoked') await gateway.admin.keys.revoke('acme', record.id)
+  else now += 1_500
   if (whenKeyEnds === 'finish') goOn()
   const text = await rest()
   const { outcome, charge } = await receipt()

@@ -27,7 +27,7 @@ async function gatewayWith(hooks: Hooks, ...providers: Provider[]) {
   return { url: await hosted(gateway), gateway }
 }
 
-function heard<Name extends keyof Channels>(name: Name): Channels[Name][] {
+function messagesOf<Name extends keyof Channels>(name: Name): Channels[Name][] {
   const messages: Channels[Name][] = []
   const listen = (message: unknown) => void messages.push(message as Channels[Name])
   subscribe(name, listen)
@@ -35,9 +35,9 @@ function heard<Name extends keyof Channels>(name: Name): Channels[Name][] {
   return messages
 }
 
-test('attempt is called for each try at a deployment, as the channel is told', async () => {
+test('attempt is called for each attempt with the message of the channel', async () => {
   const attempts: AttemptEvent[] = []
-  const published = heard('modelhatch:attempt')
+  const published = messagesOf('modelhatch:attempt')
   const { url } = await gatewayWith({ attempt: (attempt) => void attempts.push(attempt) }, bad, good)
   const response = await askChat(url)
   expect(response.status).toBe(200)
@@ -58,24 +58,24 @@ test('attempt is called for each try at a deployment, as the channel is told', a
   expect(published).toEqual(attempts)
 })
 
-test('an attempt that its client does not wait for is aborted', async () => {
+test('an attempt whose client disconnects is aborted', async () => {
   const ended = Promise.withResolvers<AttemptEvent>()
-  const begun = Promise.withResolvers<void>()
+  const started = Promise.withResolvers<void>()
   const slow = defineProvider({
     name: 'slow',
     chat: ({ signal }) =>
       new Promise((_, reject) => {
         signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
-        begun.resolve()
+        started.resolve()
       }),
   })
   const { url } = await gatewayWith({ attempt: ended.resolve }, slow)
   const client = new AbortController()
-  const asked = askChat(url, {}, { signal: client.signal }).catch(() => undefined)
-  await begun.promise
+  const pending = askChat(url, {}, { signal: client.signal }).catch(() => undefined)
+  await started.promise
   client.abort()
   expect(await ended.promise).toMatchObject({ provider: 'slow', outcome: 'aborted' })
-  await asked
+  await pending
 })
 
 test('failure is called with the cause that the client does not see', async () => {
@@ -95,7 +95,7 @@ const rejecting = async () => throwing()
 
 test.each(['receipt', 'attempt', 'failure', 'task'] as const)('%s may throw or reject', async (name) => {
   for (const hook of [throwing, rejecting]) {
-    const published = heard('modelhatch:failure')
+    const published = messagesOf('modelhatch:failure')
     const failures: Failure[] = []
     const hooks = { failure: (failure: Failure) => void failures.push(failure), [name]: hook }
     const { url } = await gatewayWith(hooks, good)

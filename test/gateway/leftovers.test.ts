@@ -1,39 +1,39 @@
-/** What a call leaves behind when it ends early: nothing, also with a provider that takes no notice. */
+/** A request that ends early leaves nothing behind, even with a provider that ignores its signal. */
 import { getEventListeners } from 'node:events'
 import { Readable } from 'node:stream'
 import { createGateway, type Exchange, type GatewayOptions, type Receipt, type Reply, type Sink } from 'modelhatch'
 import { defineProvider, text, type ChatPiece, type Provider } from 'modelhatch/providers'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
-/** A provider that answers when told to and never looks at its signal, so that its end is all it can notice. */
-function stubborn(words = 1) {
-  const asked = Promise.withResolvers<AbortSignal>()
-  const told = Promise.withResolvers<void>()
+/** A provider that responds once the test calls `respond` and ignores its signal: only the end of its iterator is visible to it. */
+function ignoringAbort(words = 1) {
+  const called = Promise.withResolvers<AbortSignal>()
+  const released = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<string>()
   let pulled = 0
   async function* pieces(): AsyncGenerator<ChatPiece> {
     try {
-      await told.promise
+      await released.promise
       for (pulled = 1; pulled <= words; pulled++) yield text('word')
-      ended.resolve('by itself')
+      ended.resolve('complete')
     } finally {
       ended.resolve('early')
     }
   }
   const provider = defineProvider({
-    name: 'stubborn',
+    name: 'ignores-abort',
     chat({ signal }) {
-      asked.resolve(signal)
+      called.resolve(signal)
       return pieces()
     },
   })
-  return { provider, asked: asked.promise, answer: told.resolve, ended: ended.promise, pulled: () => pulled }
+  return { provider, called: called.promise, respond: released.resolve, ended: ended.promise, pulled: () => pulled }
 }
 
 interface Handled {
   readonly reply: Promise<Reply>
-  /** The client goes. */
-  readonly leave: () => void
+  /** Disconnects the client. */
+  readonly disconnect: () => void
   readonly client: AbortSignal
   readonly receipt: Promise<Receipt>
 }
@@ -58,7 +58,7 @@ function handle(provider: Provider, stream: boolean, options: Partial<GatewayOpt
   }
   return {
     reply: gateway.handle(exchange),
-    leave: () => client.abort(),
+    disconnect: () => client.abort(),
     client: client.signal,
     receipt: receipt.promise,
   }
@@ -67,56 +67,56 @@ function handle(provider: Provider, stream: boolean, options: Partial<GatewayOpt
 const early = { timeouts: { firstContentMs: 20 } }
 
 describe.each([
-  { client: 'a client that waits', stream: false },
-  { client: 'a client that streams', stream: true },
-])('$client', ({ stream }) => {
-  test('leaves before the answer: the provider is told, and what it answers later is let go', async () => {
-    const { provider, asked, answer, ended, pulled } = stubborn(1_000)
-    const { reply, leave, client, receipt } = handle(provider, stream)
-    const signal = await asked
-    leave()
+  { kind: 'a non-streaming request', stream: false },
+  { kind: 'a streaming request', stream: true },
+])('$kind', ({ stream }) => {
+  test('whose client disconnects before the response aborts the provider and discards its late response', async () => {
+    const { provider, called, respond, ended, pulled } = ignoringAbort(1_000)
+    const { reply, disconnect, client, receipt } = handle(provider, stream)
+    const signal = await called
+    disconnect()
     expect(await reply).toMatchObject({ status: 499 })
     expect(signal.aborted).toBe(true)
     expect(await receipt).toMatchObject({ outcome: 'cancelled', attempts: 1 })
-    answer()
+    respond()
     expect(await ended).toBe('early')
     expect(pulled()).toBe(1)
     expect(getEventListeners(client, 'abort')).toEqual([])
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  test('is told that it took too long: the provider is told, and what it answers later is let go', async () => {
-    const { provider, asked, answer, ended, pulled } = stubborn(1_000)
+  test('that times out aborts the provider and discards its late response', async () => {
+    const { provider, called, respond, ended, pulled } = ignoringAbort(1_000)
     const { reply, client, receipt } = handle(provider, stream, early)
-    const signal = await asked
+    const signal = await called
     expect(await reply).toMatchObject({ status: 503 })
     expect(signal.reason).toMatchObject({ code: 'service_unavailable' })
     expect(await receipt).toMatchObject({ outcome: 'failed', code: 'service_unavailable' })
-    answer()
+    respond()
     expect(await ended).toBe('early')
     expect(pulled()).toBe(1)
     expect(getEventListeners(client, 'abort')).toEqual([])
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  test('gets its answer: no listener and no timer stays behind', async () => {
+  test('that completes leaves no listener and no timer', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
     onTestFinished(() => void vi.useRealTimers())
-    const { provider, asked, answer } = stubborn()
+    const { provider, called, respond } = ignoringAbort()
     const { reply, client, receipt } = handle(provider, stream)
-    answer()
+    respond()
     const { body } = await reply
     if (typeof body === 'object' && 'start' in body) body.start(sink())
     expect(await receipt).toMatchObject({ outcome: 'completed' })
-    const signal = await asked
+    const signal = await called
     expect(signal.aborted).toBe(false)
     expect(vi.getTimerCount()).toBe(0)
     expect(getEventListeners(client, 'abort')).toEqual([])
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  test('waits while the gateway is closed: it is told so, and the provider too', async () => {
-    const { provider, asked, answer, ended } = stubborn(1_000)
+  test('in progress while the gateway closes is rejected with 503, and the provider aborted', async () => {
+    const { provider, called, respond, ended } = ignoringAbort(1_000)
     const closing = Promise.withResolvers<void>()
     const gateway = createGateway({ models: { m: provider }, authenticate: () => ({ account: 'a', group: 'default' }) })
     const body = { model: 'm', messages: [{ role: 'user', content: 'Hi' }], stream }
@@ -127,47 +127,47 @@ describe.each([
       body: { state: 'parsed', value: body },
       signal: new AbortController().signal,
     })
-    const signal = await asked
+    const signal = await called
     void gateway.close({ graceMs: 0 }).then(closing.resolve)
     expect(await reply).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
     await closing.promise
     expect(signal.aborted).toBe(true)
-    answer()
+    respond()
     expect(await ended).toBe('early')
   })
 })
 
 describe('a stream', () => {
-  test('whose first chunk is none is let go', async () => {
+  test('whose first chunk is invalid is closed', async () => {
     const ended = Promise.withResolvers<void>()
-    const nonsense = { choices: 'none' } as unknown as ChatPiece
+    const invalid = { choices: 'none' } as unknown as ChatPiece
     const pieces: AsyncIterableIterator<ChatPiece> = {
       [Symbol.asyncIterator]: () => pieces,
-      next: async () => ({ done: false, value: nonsense }),
+      next: async () => ({ done: false, value: invalid }),
       async return() {
         ended.resolve()
         return { done: true, value: undefined }
       },
     }
-    const { reply } = handle(defineProvider({ name: 'confused', chat: () => pieces }), true)
+    const { reply } = handle(defineProvider({ name: 'invalid', chat: () => pieces }), true)
     expect(await reply).toMatchObject({ status: 503 })
     await ended.promise
   })
 
-  test('that nobody starts is let go when its client leaves', async () => {
-    const { provider, answer, ended } = stubborn(1_000)
-    const { reply, leave, receipt } = handle(provider, true)
-    answer()
+  test('that is never started is closed when its client disconnects', async () => {
+    const { provider, respond, ended } = ignoringAbort(1_000)
+    const { reply, disconnect, receipt } = handle(provider, true)
+    respond()
     expect(await reply).toMatchObject({ status: 200 })
-    leave()
+    disconnect()
     expect(await receipt).toMatchObject({ outcome: 'cancelled' })
     expect(await ended).toBe('early')
   })
 
-  test('whose client leaves in the middle is let go', async () => {
-    const { provider, answer, ended, pulled } = stubborn(1_000)
-    const { reply, leave, receipt, client } = handle(provider, true)
-    answer()
+  test('whose client disconnects midway is closed', async () => {
+    const { provider, respond, ended, pulled } = ignoringAbort(1_000)
+    const { reply, disconnect, receipt, client } = handle(provider, true)
+    respond()
     const { body } = await reply
     if (typeof body !== 'object' || !('start' in body)) throw new Error('no stream')
     let closed = false
@@ -179,7 +179,7 @@ describe('a stream', () => {
       },
       write() {
         closed = true
-        leave()
+        disconnect()
         return true
       },
     })

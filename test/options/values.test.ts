@@ -1,6 +1,6 @@
 /**
- * Every option with values that it cannot have. Each is refused where it is made, by a message that names the option: a
- * mistake that is accepted would show as a limit that does not hold or as money that is not charged.
+ * Every option with invalid values. Each must be rejected by the constructor with a message that names the option: an
+ * accepted mistake could disable a limit or a charge.
  */
 import { describe, expect, test } from 'vitest'
 import { fromAiSdk } from '../../adapters/bridges/ai-sdk/ai-sdk.ts'
@@ -139,18 +139,18 @@ describe.each<[string, (options: object) => unknown, Values]>([
     },
   ],
 ])('%s', (_, make, options) => {
-  test.each(Object.entries(options))('%s', (name, values) => {
+  test.each(Object.entries(options))('rejects invalid values of %s', (name, values) => {
     for (const value of values) {
       expect(() => make({ [name]: value }), `${name}: ${String(value)}`).toThrow(TypeError)
       expect(() => make({ [name]: value }), `${name}: ${String(value)}`).toThrow(name)
     }
   })
-  test('an option that does not exist', () => expect(() => make({ tpyo: 1 })).toThrow('unknown option "tpyo"'))
+  test('rejects an unknown option', () => expect(() => make({ tpyo: 1 })).toThrow('unknown option "tpyo"'))
 })
 
 const provider = demo()
 
-/** Every option of a gateway, by its path. */
+/** Invalid values of every option of a gateway, by its path. */
 const gateway: Values = {
   storage: ['gateway.db', 5, null, [], {}, { limits: {} }],
   authenticate: callback,
@@ -237,7 +237,7 @@ function forEach(place: string, values: Values): Values {
   return Object.fromEntries(Object.entries(values).map(([name, wrong]) => [`${place}.${name}`, wrong]))
 }
 
-/** `{ a: { b: value } }` for `a.b`, with what else must be there. */
+/** `{ a: { b: value } }` for `a.b`, with all required options. */
 function optionsWith(path: string, value: unknown): object {
   const [first = '', ...rest] = path.split('.')
   const inner = rest.reduceRight<unknown>((within, name) => ({ [name]: within }), value)
@@ -252,17 +252,17 @@ function optionsWith(path: string, value: unknown): object {
 }
 
 describe('createGateway', () => {
-  test.each(Object.entries(gateway))('%s', (path, values) => {
+  test.each(Object.entries(gateway))('rejects invalid values of %s', (path, values) => {
     for (const value of values) {
       const make = () => createGateway(optionsWith(path, value) as never)
       expect(make, `${path}: ${JSON.stringify(value)}`).toThrow(TypeError)
-      // A key is a secret, which no message shows.
+      // Messages must not contain keys.
       const name = path.startsWith('keys.') ? 'keys[…]' : (path.split('.')[0] as string)
       expect(make, `${path}: ${JSON.stringify(value)}`).toThrow(name)
     }
   })
 
-  test('the options that these are made of are right but for the one at fault', () => {
+  test('accepts the same options with a valid value', () => {
     expect(() => createGateway(optionsWith('clock', () => 0) as never)).not.toThrow()
     expect(() => createGateway(optionsWith('models.m.providerModel', 'x') as never)).not.toThrow()
     expect(() => createGateway(optionsWith('groups.default.priceMultiplier', '0.5') as never)).not.toThrow()
@@ -270,7 +270,7 @@ describe('createGateway', () => {
   })
 })
 
-test('the folder of a SQLite file must be there', () => {
+test('rejects a SQLite file in a missing folder', () => {
   expect(() => sqlite('/nowhere/to/be/found/gateway.db')).toThrow(
     'sqlite: the folder "/nowhere/to/be/found" of the file "/nowhere/to/be/found/gateway.db" does not exist',
   )

@@ -2,14 +2,14 @@ import { describe, expect, test } from 'vitest'
 import { memoryResponseStore } from '../../src/responses/memory.ts'
 import { testResponseStore } from '../../src/testing/response-store.ts'
 
-describe('the embedded store keeps its contract:', () => {
+describe('the memory store conforms to the contract:', () => {
   testResponseStore(test, () => memoryResponseStore())
 })
 
 const record = (id: string, bytes = 10) => ({ account: 'a', id, items: [`msg_${id}`], body: 'x'.repeat(bytes) })
 
-describe('the embedded store is bounded:', () => {
-  test('the records used longest ago make room for new ones, with their items', async () => {
+describe('the memory store is bounded:', () => {
+  test('evicts the least recently used records, with their items', async () => {
     const store = memoryResponseStore({ count: 2 })
     await store.put(record('1'))
     await store.put(record('2'))
@@ -21,21 +21,21 @@ describe('the embedded store is bounded:', () => {
     expect(await store.holding('a', 'msg_3')).toBeDefined()
   })
 
-  test('by bytes as well as by count', async () => {
+  test('limits bytes as well as the number of records', async () => {
     const store = memoryResponseStore({ bytes: 10_000 })
     for (const id of ['1', '2', '3', '4', '5']) await store.put(record(id, 1_000))
-    const left = await Promise.all(['1', '2', '3', '4', '5'].map(async (id) => store.get('a', id)))
-    expect(left.map((each) => each?.id)).toEqual([undefined, undefined, '3', '4', '5'])
+    const records = await Promise.all(['1', '2', '3', '4', '5'].map(async (id) => store.get('a', id)))
+    expect(records.map((each) => each?.id)).toEqual([undefined, undefined, '3', '4', '5'])
   })
 
-  test('a record larger than all there is room for is not taken, and leaves no trace', async () => {
+  test('does not store a record larger than its capacity, nor its items', async () => {
     const store = memoryResponseStore({ bytes: 10_000 })
     await store.put(record('large', 10_000))
     expect(await store.get('a', 'large')).toBeUndefined()
     expect(await store.holding('a', 'msg_large')).toBeUndefined()
   })
 
-  test('a record is gone when its time has come', async () => {
+  test('removes a record after ageMs', async () => {
     let now = 1_000
     const store = memoryResponseStore({ ageMs: 60_000, clock: () => now })
     await store.put(record('1'))

@@ -1,4 +1,4 @@
-/** Responses at two gateways that share a storage: what one has kept, the other continues, shows and deletes. */
+/** Stored responses at two gateways that share a storage: one stores, the other continues, returns and deletes. */
 import { describe, expect, test } from 'vitest'
 import { openai } from '../../src/providers/index.ts'
 import { fresh } from '../../src/testing/kit.ts'
@@ -9,7 +9,7 @@ import { eventsOf, requireGood } from '../endpoints/responses/rules.ts'
 import { everyBundle, type Open } from '../every-bundle.ts'
 import { hostedWith, vendorFor } from '../hosted.ts'
 
-/** A vendor that only chats and always says `Hi`, or five words in a stream. */
+/** A vendor without a responses endpoint. It replies `Hi`, or five words if streamed. */
 async function pair(open: Open) {
   const vendor = await vendorFor((request, response) => {
     if ((request.json as { stream?: boolean }).stream !== true) return whole(request, response)
@@ -23,11 +23,11 @@ async function pair(open: Open) {
       storage: await open(),
     })
   const [{ url: here }, { url: there }] = [await gateway(), await gateway()]
-  const asked = () => {
+  const lastMessages = () => {
     const { json } = vendor.requests.at(-1) as VendorRequest
     return (json as { messages: { content: string }[] }).messages.map(({ content }) => content)
   }
-  return { here, there, asked }
+  return { here, there, lastMessages }
 }
 
 interface Created {
@@ -39,40 +39,40 @@ async function create(url: string, body: object): Promise<Created> {
   return (await post(url, '/responses', { model: 'm', input: 'one', ...body })).json as Created
 }
 
-describe.each(everyBundle())('at one %s, a response of one gateway', (_, there, open) => {
-  test.skipIf(!there)('is continued by the other, and that one by the first', async () => {
-    const { here, there, asked } = await pair(open)
+describe.each(everyBundle())('sharing %s, a response of one gateway', (_, there, open) => {
+  test.skipIf(!there)('is continued by the other, and the continuation by the first', async () => {
+    const { here, there, lastMessages } = await pair(open)
     const first = await create(here, {})
     const second = await create(there, { input: 'two', previous_response_id: first.id })
-    expect(asked()).toEqual(['one', 'Hi', 'two'])
+    expect(lastMessages()).toEqual(['one', 'Hi', 'two'])
     await create(here, { input: 'three', previous_response_id: second.id })
-    expect(asked()).toEqual(['one', 'Hi', 'two', 'Hi', 'three'])
+    expect(lastMessages()).toEqual(['one', 'Hi', 'two', 'Hi', 'three'])
   })
 
-  test.skipIf(!there)('that was streamed is there for the other as soon as its end was told', async () => {
-    const { here, there, asked } = await pair(open)
+  test.skipIf(!there)('that was streamed is available to the other once the stream has ended', async () => {
+    const { here, there, lastMessages } = await pair(open)
     const { text } = await post(here, '/responses', { model: 'm', input: 'one', stream: true })
     const { id } = requireGood(eventsOf(text))
     await create(there, { input: 'two', previous_response_id: id })
-    expect(asked()).toEqual(['one', 'onetwothreefourfive', 'two'])
+    expect(lastMessages()).toEqual(['one', 'onetwothreefourfive', 'two'])
   })
 
-  test.skipIf(!there)('is shown by both, to the byte, and its items can be referred to', async () => {
-    const { here, there, asked } = await pair(open)
+  test.skipIf(!there)('is returned by both with the same bytes, and its items can be referenced', async () => {
+    const { here, there, lastMessages } = await pair(open)
     const { id, output } = await create(here, {})
-    const shown = await ask(here, 'GET', `/responses/${id}`)
-    expect(shown.status).toBe(200)
-    expect((await ask(there, 'GET', `/responses/${id}`)).text).toBe(shown.text)
+    const retrieved = await ask(here, 'GET', `/responses/${id}`)
+    expect(retrieved.status).toBe(200)
+    expect((await ask(there, 'GET', `/responses/${id}`)).text).toBe(retrieved.text)
     await create(there, {
       input: [
         { type: 'item_reference', id: output[0]?.id },
         { role: 'user', content: 'two' },
       ],
     })
-    expect(asked()).toEqual(['Hi', 'two'])
+    expect(lastMessages()).toEqual(['Hi', 'two'])
   })
 
-  test.skipIf(!there)('that is deleted at one is unknown at both', async () => {
+  test.skipIf(!there)('that is deleted at one is not found at either', async () => {
     const { here, there } = await pair(open)
     const { id, output } = await create(here, {})
     expect((await ask(there, 'DELETE', `/responses/${id}`)).status).toBe(200)
@@ -86,7 +86,7 @@ describe.each(everyBundle())('at one %s, a response of one gateway', (_, there, 
     }
   })
 
-  test.skipIf(!there)('does not exist for another account at the other', async () => {
+  test.skipIf(!there)('is not found by another account at the other', async () => {
     const { here, there } = await pair(open)
     const { id } = await create(here, {})
     expect((await ask(there, 'GET', `/responses/${id}`, undefined, 'sk-other')).status).toBe(404)

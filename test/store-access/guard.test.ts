@@ -15,26 +15,26 @@ async function opened(clock: { now: number }): Promise<Guard> {
   return guard
 }
 
-describe('a call of a store', () => {
-  test('that answers at once is given at once', () => {
+describe('a store call', () => {
+  test('that returns synchronously stays synchronous', () => {
     expect(guardAt({ now: 0 }).call(() => 5)).toBe(5)
   })
 
-  test('that fails, in whatever way, is 503 with advice to try again, and the reason for the host', async () => {
+  test('that rejects, throws or times out becomes a 503 with retry-after', async () => {
     const guard = guardAt({ now: 0 })
-    const refusal = { status: 503, retryAfterMs: 1_000 }
-    await expect(guard.call(down)).rejects.toMatchObject(refusal)
-    await expect(guard.call(never)).rejects.toMatchObject(refusal)
+    const unavailable = { status: 503, retryAfterMs: 1_000 }
+    await expect(guard.call(down)).rejects.toMatchObject(unavailable)
+    await expect(guard.call(never)).rejects.toMatchObject(unavailable)
     expect(() =>
       guard.call(() => {
-        throw new Error('not even asked')
+        throw new Error('not even sent')
       }),
-    ).toThrow(expect.objectContaining(refusal))
+    ).toThrow(expect.objectContaining(unavailable))
   })
 
-  test('that refuses in the gateway’s own words is passed on, and counts as an answer', async () => {
+  test('that rejects with a GatewayError passes it on, and does not count as a failure', async () => {
     const guard = guardAt({ now: 0 })
-    for (let asked = 0; asked < 9; asked++) {
+    for (let call = 0; call < 9; call++) {
       await expect(guard.call(() => Promise.reject(new GatewayError('conflict')))).rejects.toMatchObject({
         status: 409,
       })
@@ -42,21 +42,21 @@ describe('a call of a store', () => {
   })
 })
 
-describe('a store that fails again and again', () => {
-  test('is left alone for a moment, then looked after by one call', async () => {
+describe('a store that keeps failing', () => {
+  test('is skipped for 250 ms, then tried by one call', async () => {
     const clock = { now: 1_000 }
     const guard = await opened(clock)
-    let asked = 0
-    const look = () => (asked++, down())
-    expect(() => guard.call(look)).toThrow('temporarily unavailable')
-    expect(asked).toBe(0)
+    let calls = 0
+    const probe = () => (calls++, down())
+    expect(() => guard.call(probe)).toThrow('temporarily unavailable')
+    expect(calls).toBe(0)
     clock.now += 250
-    await expect(guard.call(look)).rejects.toMatchObject({ status: 503 })
-    expect(() => guard.call(look)).toThrow('temporarily unavailable')
-    expect(asked).toBe(1)
+    await expect(guard.call(probe)).rejects.toMatchObject({ status: 503 })
+    expect(() => guard.call(probe)).toThrow('temporarily unavailable')
+    expect(calls).toBe(1)
   })
 
-  test('serves everybody again after the first answer', async () => {
+  test('serves all calls again after the first success', async () => {
     const clock = { now: 1_000 }
     const guard = await opened(clock)
     clock.now += 250
@@ -64,7 +64,7 @@ describe('a store that fails again and again', () => {
     expect(await guard.call(() => Promise.resolve('for all'))).toBe('for all')
   })
 
-  test('serves again when a late answer shows that it lives', async () => {
+  test('serves all calls again after a late success', async () => {
     const clock = { now: 1_000 }
     const guard = await opened(clock)
     clock.now += 250
@@ -75,7 +75,7 @@ describe('a store that fails again and again', () => {
     expect(await guard.call(() => Promise.resolve('served'))).toBe('served')
   })
 
-  test('is not left alone for ever because the clock was put back', async () => {
+  test('is not skipped for long when the clock is set back', async () => {
     const clock = { now: 1_000_000 }
     const guard = await opened(clock)
     clock.now = 0

@@ -1,4 +1,4 @@
-/** What callers and pages hand on reaches a store only where the store can answer it: else one could break all pages. */
+/** Invalid input of clients and admin pages never reaches a store, where it would count as an outage for everyone. */
 import { describe, expect, test } from 'vitest'
 import { createGateway, memoryUsageStore, type GatewayOptions, type StorageBundle } from '../../src/index.ts'
 import { defineProvider, finish, text } from '../../src/providers/index.ts'
@@ -42,11 +42,11 @@ describe.each(bundles)('%s', (_, there, open) => {
       ...options,
     })
 
-  test.skipIf(!there)('answers every odd question of a page with 400, and goes on serving the others', async () => {
+  test.skipIf(!there)('rejects every invalid admin argument with 400 and keeps serving valid ones', async () => {
     const gateway = await gatewayOf({ billing: { currency: 'CNY' } })
     const { accounts, keys, usage } = gateway.admin
     await accounts.topUp({ account: 'acme', amount: '1', reference: `r ${Math.random()}`.replace(' ', '-') })
-    const questions = [
+    const invalid = [
       ...oddTexts.flatMap((odd) => [
         () => accounts.open({ id: 'acme', name: odd }),
         () => accounts.find(odd),
@@ -76,16 +76,16 @@ describe.each(bundles)('%s', (_, there, open) => {
         () => usage.statistics({ account: 'acme', by: ['day'], offsetMinutes: time }),
       ]),
     ]
-    for (const [index, question] of questions.entries()) {
-      const answer: unknown = await question().catch((error: unknown) => error)
-      expect([index, answer]).toEqual([index, expect.objectContaining({ status: 400 })])
+    for (const [index, send] of invalid.entries()) {
+      const error: unknown = await send().catch((thrown: unknown) => thrown)
+      expect([index, error]).toEqual([index, expect.objectContaining({ status: 400 })])
     }
     expect((await accounts.entries('acme', { limit: 1 })).items).toHaveLength(1)
     expect((await usage.list({ account: 'acme' })).items).toEqual([])
     await gateway.close()
   })
 
-  test.skipIf(!there)('asks no store for an id or an account that it could not keep', async () => {
+  test.skipIf(!there)('calls no store with an id or an account that it cannot keep', async () => {
     const account = { now: 'acme' }
     const gateway = await gatewayOf({ authenticate: () => ({ account: account.now, group: 'default' }) })
     const url = await hosted(gateway)

@@ -7,16 +7,16 @@ function queueTo(send: (batch: readonly string[]) => Promise<void> | void, most 
   return { queue, dropped }
 }
 
-describe('what is told after the answer', () => {
-  test('is told at once where the store takes it at once', () => {
-    const told: string[] = []
-    const { queue } = queueTo((batch) => void told.push(...batch))
+describe('a queued item', () => {
+  test('is sent synchronously if the store is synchronous', () => {
+    const sent: string[] = []
+    const { queue } = queueTo((batch) => void sent.push(...batch))
     queue.add('a')
-    expect(told).toEqual(['a'])
+    expect(sent).toEqual(['a'])
     expect(queue.size).toBe(0)
   })
 
-  test('goes in batches while the store is slow, in order', async () => {
+  test('is sent in order, in batches while the store is slow', async () => {
     const batches: string[][] = []
     const open = Promise.withResolvers<void>()
     const { queue } = queueTo((batch) => {
@@ -31,19 +31,19 @@ describe('what is told after the answer', () => {
     expect(batches.flat()).toEqual(items)
   })
 
-  test('is told again until it is taken, and one that never is holds up no other', async () => {
-    const told: string[] = []
+  test('is retried until it is accepted, and does not delay others if it never is', async () => {
+    const sent: string[] = []
     const { queue } = queueTo(async (batch) => {
-      if (batch.includes('poison')) throw new Error('refused')
-      told.push(...batch)
+      if (batch.includes('poison')) throw new Error('rejected')
+      sent.push(...batch)
     })
     for (const item of ['a', 'poison', 'b', 'c']) queue.add(item)
-    await expect.poll(() => told).toEqual(['a', 'b', 'c'])
+    await expect.poll(() => sent).toEqual(['a', 'b', 'c'])
     expect(queue.size).toBe(1)
     await queue.drain(0)
   })
 
-  test('is dropped where there is no room, and when the end comes, each told once', async () => {
+  test('is dropped, and reported once, when the queue is full and when it is drained', async () => {
     const { queue, dropped } = queueTo(() => new Promise(() => undefined), 2)
     for (const item of ['a', 'b', 'c']) queue.add(item)
     expect(queue.full).toBe(true)
@@ -52,31 +52,31 @@ describe('what is told after the answer', () => {
     expect(dropped).toEqual(['c', 'a', 'b'])
   })
 
-  test('is not told again once it was dropped, whatever becomes of the call that was under way', async () => {
+  test('is not retried once it was dropped, even if its pending call fails', async () => {
     let sent = 0
-    const answer = Promise.withResolvers<void>()
+    const response = Promise.withResolvers<void>()
     const { queue, dropped } = queueTo(() => {
       sent++
-      return answer.promise
+      return response.promise
     })
     queue.add('a')
     await queue.drain(0)
-    answer.reject(new Error('the store was closed'))
-    await expect(answer.promise).rejects.toThrow()
+    response.reject(new Error('the store was closed'))
+    await expect(response.promise).rejects.toThrow()
     expect([queue.size, sent, dropped]).toEqual([0, 1, ['a']])
   })
 
-  test('is waited for at the end', async () => {
-    const told: string[] = []
+  test('is waited for by drain', async () => {
+    const sent: string[] = []
     const open = Promise.withResolvers<void>()
     const { queue, dropped } = queueTo(async (batch) => {
       await open.promise
-      told.push(...batch)
+      sent.push(...batch)
     })
     for (const item of ['a', 'b']) queue.add(item)
     const drained = queue.drain(1_000)
     open.resolve()
     await drained
-    expect([told, dropped]).toEqual([['a', 'b'], []])
+    expect([sent, dropped]).toEqual([['a', 'b'], []])
   })
 })

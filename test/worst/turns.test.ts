@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { long } from '../long.ts'
 import type { Outcome, Trial } from './child.ts'
 
-/** Milliseconds of CPU on a machine that is calm: twice of what `npm run bench:turns` allows there. */
+/** Milliseconds of CPU on an idle machine: twice the limit of `npm run bench:turns`. */
 const allowed = 200
 
-/** What has taken longest, each in another part of the gateway. All of them are in `npm run bench:turns`. */
+/** The slowest inputs of different parts of the gateway. `npm run bench:turns` runs all. */
 const chosen: readonly (readonly [path: string, name: string, model: string])[] = [
   ['/v1/chat/completions', 'blanks before the object', 'openai'],
   ['/v1/chat/completions', 'a picture as a data URL of another alphabet', 'anthropic'],
@@ -22,29 +22,29 @@ const others: typeof chosen = [
   ['/v1/videos', 'a long name of escapes', 'demo'],
 ]
 
-describe('no body keeps the event loop for long', () => {
+describe('no request body blocks the event loop for long', () => {
   let child: ChildProcess
 
   beforeAll(async () => {
     child = fork(new URL('child.ts', import.meta.url), { execArgv: ['--conditions=modelhatch-source'] })
-    await answerOf(child)
+    await messageOf(child)
   })
 
   afterAll(() => child.disconnect())
 
-  test.each(long ? [...chosen, ...others] : chosen)('%s: %s, to %s', async (path, name, model) => {
+  test.each(long ? [...chosen, ...others] : chosen)('%s: %s, model %s', async (path, name, model) => {
     child.send({ path, name, model, limit: allowed } satisfies Trial)
-    const { statuses, longest } = (await answerOf(child)) as Outcome
+    const { statuses, longest } = (await messageOf(child)) as Outcome
     expect(statuses.filter((status) => status < 200 || status >= 500)).toEqual([])
     expect(longest).toBeLessThanOrEqual(allowed)
   })
 })
 
-async function answerOf(child: ChildProcess): Promise<unknown> {
+async function messageOf(child: ChildProcess): Promise<unknown> {
   const died = once(child, 'exit').then(([code, signal]) => {
     throw new Error(`the process ended with ${String(code ?? signal)}`)
   })
   died.catch(() => undefined)
-  const [answer] = (await Promise.race([once(child, 'message'), died])) as unknown[]
-  return answer
+  const [message] = (await Promise.race([once(child, 'message'), died])) as unknown[]
+  return message
 }
