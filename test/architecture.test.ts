@@ -143,7 +143,7 @@ describe('imports', () => {
     expect(offences(examples, (imported) => !below('src', 'adapters', 'test', 'dist')(imported))).toEqual([])
   })
 
-  test('of http and wire: nobody’s', () => {
+  test('of http and wire: nothing from the other folders', () => {
     const within = (folder: string) => src.filter(({ path }) => path.startsWith(`src/${folder}/`))
     const http = below('src/http', 'src/errors.ts')
     expect(offences(within('http'), (imported) => http(imported) || node(imported) || dependency(imported))).toEqual([])
@@ -151,7 +151,7 @@ describe('imports', () => {
     expect(src.find(({ path }) => path === 'src/errors.ts')?.imports).toEqual([])
   })
 
-  test('of providers: what goes over the wire, never who asked or what becomes of it', () => {
+  test('of providers: wire formats and HTTP, nothing about callers or what happens with the response', () => {
     const providers = src.filter(({ path }) => path.startsWith('src/providers/'))
     const known = below('src/providers', 'src/wire', 'src/http', 'src/errors.ts', 'src/validation/known-options.ts')
     const allowed = (imported: string) => known(imported) || node(imported) || dependency(imported)

@@ -4,7 +4,7 @@
 const largest = 100
 /** Calls that wait at most; further ones are rejected at once. */
 const mostWaiting = 10_000
-/** Milliseconds for which a call waits to be sent: after that, nobody waits for its result. */
+/** Milliseconds for which a call waits to be sent: after that, its caller has given up. */
 const longestWaitMs = 2_000
 
 export interface BatchesOptions<Item, Result> {

@@ -141,12 +141,12 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     const own = postgresPool(1)
     own.removeAllListeners('error')
     const { ledger } = postgres(own, { schema: name })
-    await ledger.account('nobody')
+    await ledger.account('unknown')
     const { rows } = await own.query('SELECT pg_backend_pid() AS pid')
     await pool?.query('SELECT pg_terminate_backend($1)', [rows[0].pid])
     const served = async () => {
       try {
-        await ledger.account('nobody')
+        await ledger.account('unknown')
         return true
       } catch {
         return false
@@ -172,9 +172,9 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
 describe.skipIf(!hasRedis)('Redis', () => {
   test('learns a script again when it has forgotten it', async () => {
     const { ledger } = redis(async (...words) => connection?.send(...words), { prefix: name })
-    await ledger.account('nobody')
+    await ledger.account('unknown')
     await connection?.send('SCRIPT', 'FLUSH')
-    expect(await ledger.account('nobody')).toBeUndefined()
+    expect(await ledger.account('unknown')).toBeUndefined()
   })
 
   test('keeps everything under one hash tag, and forgets what is full or free', async () => {
@@ -217,7 +217,7 @@ describe('SQLite', () => {
     database.close()
   })
 
-  test('waits for another process that is writing, and blocks nobody meanwhile', async () => {
+  test('waits for another process that is writing, without blocking the event loop', async () => {
     const file = join(folder, 'busy.db')
     const storage = sqlite(file)
     await storage.ledger.open({ id: 'a' })
@@ -232,7 +232,7 @@ describe('SQLite', () => {
     await storage.close()
   })
 
-  test('keeps what it was told when its process is gone', async () => {
+  test('keeps completed writes when it is closed and opened again', async () => {
     const file = join(folder, 'again.db')
     const first = sqlite(file)
     await first.ledger.credit({ account: 'a', amount: 5n, reference: 'r' })

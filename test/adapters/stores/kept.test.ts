@@ -19,7 +19,7 @@ const answer = { status: 200, headers: {}, body: Buffer.from('{}') }
 const keepMs = 60_000
 
 describe.each(bundles)('%s', (_, there, open) => {
-  test.skipIf(!there)('keeps a response for as long as it is told to, then nobody finds or deletes it', async () => {
+  test.skipIf(!there)('keeps a response for responseAgeMs; then it cannot be found or deleted', async () => {
     const { responses } = await open({ responseAgeMs: 600 })
     const record = { account: fresh('account'), id: 'resp_1', items: ['msg_1'], body: '{}' }
     const { account, id } = record
@@ -42,7 +42,7 @@ describe.each(bundles)('%s', (_, there, open) => {
     expect(await long.responses.holding(record.account, 'msg_1')).toEqual(record)
   })
 
-  test.skipIf(!there)('lets an attempt end that has outlived its lease, unless another has begun', async () => {
+  test.skipIf(!there)('lets an attempt finish after its lease has expired, unless another has begun', async () => {
     const { idempotency } = await open()
     const late = attempt({ leaseMs: 0 })
     await idempotency.begin(late)
@@ -74,8 +74,8 @@ function counting({ kind, name }: Place): Count {
   return async (table) => Number((await pool.query(`SELECT count(*) AS n FROM ${name}.${table}`)).rows[0].n)
 }
 
-describe.each(bundles.slice(0, 2))('%s takes away behind its calls', (_, there, open, place) => {
-  test.skipIf(!there)('responses whose time is over, with their items, however many', async () => {
+describe.each(bundles.slice(0, 2))('%s deletes in the background', (_, there, open, place) => {
+  test.skipIf(!there)('expired responses with their items, however many', async () => {
     const [brief, long] = [await open({ responseAgeMs: 1 }), await open()]
     const account = fresh('account')
     const put = async (index: number) =>
@@ -89,7 +89,7 @@ describe.each(bundles.slice(0, 2))('%s takes away behind its calls', (_, there, 
     expect(await count(`response_items WHERE account = '${account}'`)).toBe(1)
   })
 
-  test.skipIf(!there)('answers whose time is over, and attempts that nobody ended within an hour', async () => {
+  test.skipIf(!there)('expired idempotent responses, and attempts that did not finish within an hour', async () => {
     const { idempotency } = await open()
     const { account } = attempt()
     const begun = async (key: string, leaseMs: number) => {
@@ -115,7 +115,7 @@ describe.each(bundles.slice(0, 2))('%s takes away behind its calls', (_, there, 
 describe('Redis', () => {
   const [[, , open, { name }], there] = [bundles[2] as (typeof bundles)[0], bundles[2]?.[1] === true]
 
-  test.skipIf(!there)('forgets by itself whatever it keeps of a request or a response', async () => {
+  test.skipIf(!there)('sets an expiry on every key of a request or a response', async () => {
     const { idempotency, responses } = await open()
     const connection = await redisConnection()
     onTestFinished(() => connection.close())

@@ -75,7 +75,7 @@ describe.skipIf(!hasPostgres)('Postgres: a schema of version 1', () => {
       await Promise.all([asNew(), old.call(theirs, account, jsonOf(usageRecord({ id: theirs, account })))])
       news.push(mine)
       olds.push(theirs)
-      // What one has told the other sees, before, during and after the upgrade.
+      // Each sees what the other has written, before, during and after the upgrade.
       const all = [...before, ...news, ...olds].sort()
       expect((await old.usage(account)).sort()).toEqual(all)
       expect((await storage.usage.list({ account, limit: 1_000 })).items.map(({ id }) => id).sort()).toEqual(all)

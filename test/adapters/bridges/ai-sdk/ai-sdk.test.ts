@@ -32,7 +32,11 @@ function saying(...chunks: LanguageModelV4StreamPart[]): MockLanguageModelV4 {
   return new MockLanguageModelV4({ doStream, supportedUrls: { 'image/*': [/^https:\/\/pictures\.test\//] } })
 }
 
-async function tell(model: MockLanguageModelV4, request: object = {}, options: AiSdkOptions = {}): Promise<ChatResult> {
+async function resultFor(
+  model: MockLanguageModelV4,
+  request: object = {},
+  options: AiSdkOptions = {},
+): Promise<ChatResult> {
   const { client } = await served({ model: fromAiSdk(model, options) })
   return resultOfClient(client, { model: 'model', messages: [{ role: 'user', content: 'Hi' }], ...request }, true)
 }
@@ -41,7 +45,7 @@ describe('a chat', () => {
   test('settings, tools and messages reach the model as SDK options', async () => {
     const model = saying(stop)
     const parameters = { type: 'object', properties: { q: { type: 'string' } } }
-    await tell(
+    await resultFor(
       model,
       {
         temperature: 0.5,
@@ -130,7 +134,7 @@ describe('a chat', () => {
   })
 
   test('every kind of stream part reaches the client in OpenAI’s format', async () => {
-    const told = await tell(
+    const result = await resultFor(
       saying(
         { type: 'stream-start', warnings: [] },
         { type: 'response-metadata', id: 'r1', modelId: 'mock', timestamp: new Date(1_000) },
@@ -159,7 +163,7 @@ describe('a chat', () => {
       ),
       { tools: [{ type: 'function', function: { name: 'f' } }] },
     )
-    expect(told).toEqual({
+    expect(result).toEqual({
       content: 'Yes',
       reasoning: 'Hm.',
       calls: [
@@ -203,8 +207,12 @@ describe('a chat', () => {
     }
     const { client } = await served({ model: fromAiSdk(model) })
     const content = [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } }]
-    const told = await resultOfClient(client, { model: 'model', messages: [{ role: 'user', content }] }, false)
-    expect(told).toMatchObject({ content: 'Old', finish: 'length', usage: { prompt_tokens: 3, completion_tokens: 4 } })
+    const result = await resultOfClient(client, { model: 'model', messages: [{ role: 'user', content }] }, false)
+    expect(result).toMatchObject({
+      content: 'Old',
+      finish: 'length',
+      usage: { prompt_tokens: 3, completion_tokens: 4 },
+    })
     expect(asked[0].prompt[0].content[0].data).toBe('AAEC')
   })
 
@@ -212,8 +220,8 @@ describe('a chat', () => {
     const call = (id: string) => ({ type: 'tool-call', toolCallId: id, toolName: 'f', input: '{}' }) as const
     const model = saying(call('a'), call('b'), { ...stop, finishReason: { unified: 'tool-calls', raw: 'x' } })
     const tools = [{ type: 'function', function: { name: 'f' } }]
-    const told = await tell(model, { tools, parallel_tool_calls: false })
-    expect(told.calls.map(({ id }) => id)).toEqual(['a'])
+    const result = await resultFor(model, { tools, parallel_tool_calls: false })
+    expect(result.calls.map(({ id }) => id)).toEqual(['a'])
   })
 })
 
@@ -222,23 +230,23 @@ describe('an unsupported field', () => {
     saying({ type: 'stream-start', warnings: [{ type: 'unsupported', feature: 'topP', details: 'secret' }] }, stop)
 
   test('that the model warns of is rejected by name if the client sent it and it is not in dropParams', async () => {
-    expect((await tell(warned(), { top_p: 0.5 })).error).toEqual({ status: 400, code: 'unsupported_parameter' })
-    expect(await tell(warned())).toMatchObject({ finish: 'stop' })
-    expect(await tell(warned(), { top_p: 0.5 }, { dropParams: ['top_p'] })).toMatchObject({ finish: 'stop' })
+    expect((await resultFor(warned(), { top_p: 0.5 })).error).toEqual({ status: 400, code: 'unsupported_parameter' })
+    expect(await resultFor(warned())).toMatchObject({ finish: 'stop' })
+    expect(await resultFor(warned(), { top_p: 0.5 }, { dropParams: ['top_p'] })).toMatchObject({ finish: 'stop' })
   })
 
   test.each(['n', 'logprobs', 'logit_bias'])('%s is rejected before the model is called', async (field) => {
     const model = saying(stop)
-    const told = await tell(model, { [field]: { n: 2, logprobs: true, logit_bias: { 1: 1 } }[field] })
-    expect(told.error).toEqual({ status: 400, code: 'unsupported_parameter' })
+    const result = await resultFor(model, { [field]: { n: 2, logprobs: true, logit_bias: { 1: 1 } }[field] })
+    expect(result.error).toEqual({ status: 400, code: 'unsupported_parameter' })
     expect(model.doStreamCalls).toEqual([])
   })
 
   test('an image URL that the vendor does not fetch is rejected, not fetched here', async () => {
     const model = saying(stop)
     const content = [{ type: 'image_url', image_url: { url: 'https://elsewhere.test/cat.png' } }]
-    const told = await tell(model, { messages: [{ role: 'user', content }] })
-    expect(told.error).toEqual({ status: 400, code: 'unsupported_value' })
+    const result = await resultFor(model, { messages: [{ role: 'user', content }] })
+    expect(result.error).toEqual({ status: 400, code: 'unsupported_value' })
     expect(model.doStreamCalls).toEqual([])
   })
 })
@@ -288,15 +296,15 @@ describe('a failure', () => {
   })
 
   test('in the middle of a stream ends it with an error', async () => {
-    const told = await tell(
+    const result = await resultFor(
       saying({ type: 'text-delta', id: 't', delta: 'Hi' }, { type: 'error', error: answered(500) }),
     )
-    expect(told).toMatchObject({ content: 'Hi', finish: null, error: { code: 'service_unavailable' } })
+    expect(result).toMatchObject({ content: 'Hi', finish: null, error: { code: 'service_unavailable' } })
   })
 
   test('a truncated stream ends with an error', async () => {
-    const told = await tell(saying({ type: 'text-delta', id: 't', delta: 'Hi' }))
-    expect(told).toMatchObject({ content: 'Hi', finish: null, error: { code: 'service_unavailable' } })
+    const result = await resultFor(saying({ type: 'text-delta', id: 't', delta: 'Hi' }))
+    expect(result).toMatchObject({ content: 'Hi', finish: null, error: { code: 'service_unavailable' } })
   })
 })
 

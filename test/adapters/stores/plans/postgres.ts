@@ -1,4 +1,4 @@
-/** Postgres that tells the plan of every statement it runs, those within functions and of foreign keys included. */
+/** A Postgres that reports the plan of every statement, including those in functions and for foreign keys. */
 import { PGlite } from '@electric-sql/pglite'
 import { auto_explain } from '@electric-sql/pglite/contrib/auto_explain'
 import { Pool, type PoolClient } from 'pg'

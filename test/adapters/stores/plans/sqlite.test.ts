@@ -33,7 +33,7 @@ test('SQLite reads no whole table in any statement of the stores', async () => {
   await expect.poll(swept).toBe(2)
   await bundle.close()
 
-  // Without statistics, which nobody gathers, a plan does not depend on how many rows there are.
+  // Without statistics, which are never gathered here, a plan does not depend on the number of rows.
   const scans = [...statements].flatMap((sql) => {
     const plan = prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[]
     const found = plan.filter(({ detail }) => isScan(detail, sql)).map(({ detail }) => detail)
