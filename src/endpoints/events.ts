@@ -18,24 +18,21 @@ export async function beginEvents<Event>(events: AsyncIterable<Event | Verbatim<
 }
 
 /** All events, each with its original JSON text if the provider kept it. */
-export async function* eventsOf<Event>({
-  first,
-  rest,
-}: OpenEvents<Event>): AsyncGenerator<RawEvent<Event>, void, void> {
+export async function* eventsOf<Event>({ first, rest }: OpenEvents<Event>): AsyncGenerator<Parsed<Event>, void, void> {
   try {
-    yield rawEvent(first)
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield rawEvent(next.value)
+    yield parsed(first)
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield parsed(next.value)
   } finally {
     release(rest)
   }
 }
 
 /** An event, and the JSON text it was parsed from. */
-export interface RawEvent<Event> {
+export interface Parsed<Event> {
   readonly event: Event
   readonly bytes?: Uint8Array
 }
 
-function rawEvent<Event>(event: Event | Verbatim<Event>): RawEvent<Event> {
+function parsed<Event>(event: Event | Verbatim<Event>): Parsed<Event> {
   return event instanceof Verbatim ? { event: event.value, bytes: event.bytes } : { event }
 }

@@ -37,10 +37,7 @@ export const moderations: CallEndpoint<ModerationRequest, ModerationList | Verba
   async ask(provider, call, { id, meter }) {
     const answer = await provider.moderate?.(call)
     if (answer === undefined) {
-      throw new GatewayError('unsupported_value', {
-        param: 'model',
-        message: 'This model does not support moderation.',
-      })
+      throw new GatewayError('unsupported_value', { param: 'model', message: 'This model cannot moderate.' })
     }
     const verbatim = answer instanceof Verbatim
     const list = verbatim ? answer.value : answer

@@ -146,10 +146,7 @@ function requireEnd({ status }: ResponseObject): void {
 }
 
 /** The response as the client gets it: with usage, and already stored, so that the client can continue it at once. */
-async function ended(
-  response: ResponseObject,
-  { id, order, meter, observer }: ResponseContext,
-): Promise<ResponseObject> {
+async function ended(response: ResponseObject, { id, order, meter, observer }: ResponseContext) {
   const counted = chatUsage(response.usage)
   const usage = counted ?? usageOf(order.promptTokens, estimateTokens(meter.textBytes))
   if (counted !== undefined) meter.usage = counted

@@ -114,10 +114,7 @@ function counted(output: readonly OutputItem[], raw: unknown, { order, meter }: 
 }
 
 /** Stores a compaction like a response, so that it can be retrieved and continued. */
-async function stored(
-  compaction: CompactionObject,
-  { id, order, observer }: ResponseContext,
-): Promise<CompactionObject> {
+async function stored(compaction: CompactionObject, { id, order, observer }: ResponseContext) {
   const { archive, conversation } = order
   const input = withIds(id, order)
   try {

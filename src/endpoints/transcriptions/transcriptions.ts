@@ -18,10 +18,7 @@ export const transcriptions: CallEndpoint<TranscriptionRequest, OpenTranscript> 
   async ask(provider, call, context) {
     const answer = provider.transcribe?.(call)
     if (answer !== undefined) return openTranscript(await answer, context)
-    throw new GatewayError('unsupported_value', {
-      param: 'model',
-      message: 'This model does not support transcription.',
-    })
+    throw new GatewayError('unsupported_value', { param: 'model', message: 'This model cannot transcribe.' })
   },
   discard(answer) {
     if (answer.kind === 'events') release(answer.events.rest)
