@@ -45,7 +45,7 @@ export interface Credited {
 export interface EntryView extends Omit<LedgerEntry, 'amount' | 'overage'> {
   /** Change of the account, as a decimal string. */
   readonly amount: string
-  /** Of a settlement: the part that no hold covered, as a decimal string. */
+  /** Of a settlement: the part that exceeded the hold, as a decimal string. */
   readonly overage: string
 }
 

@@ -24,7 +24,7 @@ export interface StatisticsRow extends Omit<UsageSummary, 'cost'> {
 /** The requests of one account, or explicitly of all. */
 export type UsageScope =
   | {
-      /** The account whose requests are meant. */
+      /** The account whose requests are selected. */
       readonly account: string
       /** Not with `account`. */
       readonly all?: never

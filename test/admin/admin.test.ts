@@ -16,7 +16,7 @@ async function service(options: Partial<GatewayOptions> = {}) {
   const gateway = createGateway({
     models: {
       cheap: { provider: parrot, price: { input: '1000', output: '2000' } },
-      dear: { provider: parrot, price: { input: '5000', output: '0' } },
+      expensive: { provider: parrot, price: { input: '5000', output: '0' } },
     },
     groups: { free: { models: ['cheap'] }, pro: { models: '*' } },
     billing: { currency: 'CNY' },
@@ -86,11 +86,11 @@ describe('keys', () => {
     const { admin, chat } = await service()
     await admin.accounts.topUp({ account: 'acme', amount: '50', reference: 'order-1' })
     const { key, record } = await admin.keys.create({ account: 'acme', group: 'free' })
-    expect((await chat(key, 'dear')).body.error?.code).toBe('model_not_found')
+    expect((await chat(key, 'expensive')).body.error?.code).toBe('model_not_found')
     await admin.keys.update('acme', record.id, { group: 'pro' })
-    expect((await chat(key, 'dear')).status).toBe(200)
+    expect((await chat(key, 'expensive')).status).toBe(200)
     expect((await admin.models('free')).map((model) => model.id)).toEqual(['cheap'])
-    expect((await admin.models('pro')).map((model) => model.id)).toEqual(['cheap', 'dear'])
+    expect((await admin.models('pro')).map((model) => model.id)).toEqual(['cheap', 'expensive'])
   })
 
   test('can have their own limits', async () => {
@@ -103,7 +103,7 @@ describe('keys', () => {
   test.each([
     [{ account: '', group: 'free' }, 'account'],
     [{ account: 'two words', group: 'free' }, 'account'],
-    [{ account: 'a', group: 'nobody' }, 'group'],
+    [{ account: 'a', group: 'unknown' }, 'group'],
     [{ account: 'a', group: 'free', expiresAt: 1.5 }, 'expiresAt'],
     [{ account: 'a', group: 'free', rate: { requests: 'often' as '1/s' } }, 'rate.requests'],
   ])('are not created with %o', async (request, param) => {
@@ -182,17 +182,24 @@ test('usage is listed by request and summed by day, model and key', async () => 
   const first = await admin.keys.create({ account: 'acme', group: 'pro' })
   const second = await admin.keys.create({ account: 'acme', group: 'pro' })
   await chat(first.key)
-  await chat(first.key, 'dear')
+  await chat(first.key, 'expensive')
   await chat(second.key)
   await expect.poll(async () => (await admin.usage.list({ account: 'acme' })).items.length).toBe(3)
-  const { items } = await admin.usage.list({ account: 'acme', model: 'dear' })
+  const { items } = await admin.usage.list({ account: 'acme', model: 'expensive' })
   expect(items).toMatchObject([
-    { model: 'dear', key: first.record.id, promptTokens: 1_000, completionTokens: 500, cost: '5', basis: 'reported' },
+    {
+      model: 'expensive',
+      key: first.record.id,
+      promptTokens: 1_000,
+      completionTokens: 500,
+      cost: '5',
+      basis: 'reported',
+    },
   ])
   const byModel = await admin.usage.statistics({ account: 'acme', by: ['model'] })
   expect(byModel.map(({ model, requests, cost }) => [model, requests, cost])).toEqual([
     ['cheap', 2, '4'],
-    ['dear', 1, '5'],
+    ['expensive', 1, '5'],
   ])
   const byKey = await admin.usage.statistics({ account: 'acme', by: ['key'] })
   expect(byKey.map(({ requests }) => requests).toSorted((left, right) => left - right)).toEqual([1, 2])
@@ -219,10 +226,10 @@ type AdminCall = (admin: Admin) => Promise<unknown>
 function invalidCalls(
   name: string,
   ask: (admin: Admin, wrong: object) => Promise<unknown>,
-  wrongs: readonly object[],
+  invalidArguments: readonly object[],
 ): Record<string, AdminCall> {
   return Object.fromEntries(
-    wrongs.map((wrong): [string, AdminCall] => {
+    invalidArguments.map((wrong): [string, AdminCall] => {
       return [`${name} with ${Object.entries(wrong).map(String).join()}`, (admin) => ask(admin, wrong)]
     }),
   )
@@ -286,7 +293,7 @@ describe('an invalid argument', () => {
       [...filters, { offsetMinutes: NaN }, { offsetMinutes: '480' }, { by: 'day' }, { by: undefined }],
     ),
     ...invalidCalls('models', (admin, wrong) => admin.models((wrong as { group: string }).group), [
-      { group: 'nobody' },
+      { group: 'unknown' },
       { group: undefined },
     ]),
   }

@@ -176,17 +176,17 @@ describe('a limit of concurrent requests', () => {
 
   test('of a model applies across keys', async () => {
     const end = Promise.withResolvers<void>()
-    const begun = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
     const { url } = await scene(
       async (request, response) => {
-        begun.resolve()
+        started.resolve()
         await end.promise
         await whole(request, response)
       },
       { keys: { 'sk-test': {}, 'sk-two': {} }, model: { rate: { concurrent: 1 } } },
     )
     const first = askChat(url)
-    await begun.promise
+    await started.promise
     expect((await askWith(url, 'sk-two')).status).toBe(429)
     end.resolve()
     expect((await first).status).toBe(200)

@@ -50,8 +50,8 @@ describe('a billed request', () => {
     const { url, receipt } = await scene(whole, {
       ...billed,
       models: (provider) => ({
-        m: { route: ['dear', 'cheap'] },
-        dear: { provider: down, price: { request: '1' } },
+        m: { route: ['expensive', 'cheap'] },
+        expensive: { provider: down, price: { request: '1' } },
         cheap: { provider, price: { request: '0.25' } },
       }),
       storage: { ledger: await funded(1_000_000n) },
@@ -266,7 +266,7 @@ describe('a stream cut off by the vendor', () => {
     const { url, ledger, receipts, usage } = await scene(
       (_, response) => {
         response.writeHead(200, { 'content-type': 'text/event-stream' })
-        response.write(`: begun\n\n${streamEvents.slice(0, count).join('')}`, () => response.destroy())
+        response.write(`: started\n\n${streamEvents.slice(0, count).join('')}`, () => response.destroy())
       },
       { ...billed, storage: { ledger: await funded(9_000n) } },
     )

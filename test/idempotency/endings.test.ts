@@ -288,8 +288,8 @@ describe('two gateways over one store', () => {
     let now = 0
     const store = memoryIdempotencyStore({ clock: () => now })
     const stage = await scene(whole, { storage: { idempotency: store } })
-    const place = { account: 'acme', route: 'chat.completions', key: 'k' }
-    await store.begin({ ...place, attempt: 'of a dead process', digest: digest(question), leaseMs: 30_000 })
+    const record = { account: 'acme', route: 'chat.completions', key: 'k' }
+    await store.begin({ ...record, attempt: 'of a dead process', digest: digest(question), leaseMs: 30_000 })
     expect((await ask(stage.url)).status).toBe(409)
     now = 30_000
     expect(await ask(stage.url)).toMatchObject({ status: 200, replayed: null })

@@ -61,14 +61,14 @@ describe('a field that changes model, price or amount is rejected by name', () =
       {
         models: ['openai/gpt-5-pro'],
         route: 'fallback',
-        provider: { order: ['dear'] },
+        provider: { order: ['expensive'] },
         plugins: [{ id: 'web' }],
-        preset: '@preset/dear',
+        preset: '@preset/expensive',
         service_tier: 'priority',
       },
     ],
     ['qwen', { enable_search: true, enable_code_interpreter: true }],
-    ['together', { safety_model: 'dear', service_tier: 'priority' }],
+    ['together', { safety_model: 'expensive', service_tier: 'priority' }],
     ['xai', { search_parameters: { mode: 'on' }, deferred: true }],
     ['mistral', { service_tier: 'priority' }],
     ['deepseek', { service_tier: 'priority' }],
@@ -126,12 +126,12 @@ describe('a field that changes model, price or amount is rejected by name', () =
     ['{"service_tier":["default"]}', 'service_tier'],
     ['{"service_tier":{"$ne":"default"}}', 'service_tier'],
     ['{"extra_body":{"service_tier":"priority"}}', 'extra_body.service_tier'],
-    ['{"extra_body":{"Models":["dear"]}}', 'extra_body.Models'],
-    ['{"extra_body":{"model":"dear"}}', 'extra_body.model'],
+    ['{"extra_body":{"Models":["expensive"]}}', 'extra_body.Models'],
+    ['{"extra_body":{"model":"expensive"}}', 'extra_body.model'],
     ['{"extra_body":{"max_tokens":100000}}', 'extra_body.max_tokens'],
-    ['{"extra_body":{"extra_body":{"model":"dear"}}}', 'extra_body.extra_body'],
+    ['{"extra_body":{"extra_body":{"model":"expensive"}}}', 'extra_body.extra_body'],
     ['{"Extra_Body":"{\\"service_tier\\":\\"priority\\"}"}', 'Extra_Body.service_tier'],
-    ['{"Model":"dear"}', 'Model'],
+    ['{"Model":"expensive"}', 'Model'],
     ['{"MAX_TOKENS":100000}', 'MAX_TOKENS'],
     ['{"Tools":[{"type":"code_interpreter"}]}', 'Tools'],
   ])('in any spelling: %s', async (body, param) => {
@@ -143,10 +143,10 @@ describe('a field that changes model, price or amount is rejected by name', () =
   test('a duplicate field reaches the vendor once, with the value that was checked', async () => {
     const { ask, text } = await world(compatible)
     for (const padding of ['', large]) {
-      const body = `{"service_tier":"priority","padding":"${padding}","service_tier":"default","extra_body":{"route":"dear","route":null}}`
+      const body = `{"service_tier":"priority","padding":"${padding}","service_tier":"default","extra_body":{"route":"expensive","route":null}}`
       expect(await ask(body)).toBeUndefined()
       expect(text().match(/"service_tier"/g)).toHaveLength(1)
-      expect(text()).not.toMatch(/priority|dear/)
+      expect(text()).not.toMatch(/priority|expensive/)
     }
   })
 })
@@ -322,7 +322,7 @@ describe('a cost field in a form', () => {
   test.each([
     [[['service_tier', 'priority']], 'service_tier'],
     [[['Service_Tier', 'priority']], 'Service_Tier'],
-    [[['provider[order][]', 'dear']], 'provider[order][]'],
+    [[['provider[order][]', 'expensive']], 'provider[order][]'],
     [
       [
         ['service_tier', 'default'],
@@ -330,7 +330,7 @@ describe('a cost field in a form', () => {
       ],
       'service_tier',
     ],
-    [[['extra_body', '{"models":["dear"]}']], 'extra_body.models'],
+    [[['extra_body', '{"models":["expensive"]}']], 'extra_body.models'],
   ] as [[string, string][], string][])('%o is rejected before the file', async (entries, param) => {
     const { url, vendor } = await world(compatible)
     const form = formOf(['model', 'm'], ...entries, ['file', sound(10), 'a.wav'])

@@ -157,7 +157,7 @@ const gateway: Values = {
   groups: ['x', 5, null, { a: {} }, { a: { models: 'demo' } }, { a: { models: [5] } }],
   'groups.default.priceMultiplier': [1, '-1', 'free', null, NaN],
   'groups.default.rate': ['60/min', null, { request: '60/min' }],
-  ...forEach('groups.default.rate', { requests: rates, tokens: rates, concurrent: count, per: ['everybody', 5, null] }),
+  ...forEach('groups.default.rate', { requests: rates, tokens: rates, concurrent: count, per: ['everyone', 5, null] }),
   ...forEach('sizes', {
     jsonBytes: number,
     jsonDepth: number,
@@ -220,7 +220,7 @@ const gateway: Values = {
     providerModel: [...text, ''],
     route: ['x', null, [], [5], [{}], ['nothing']],
     aliases: texts,
-    groups: [...texts, ['nobody']],
+    groups: [...texts, ['unknown']],
     ownedBy: text,
     created: ['x', NaN, 0.5, null],
     contextWindow: count,
@@ -233,8 +233,8 @@ const gateway: Values = {
   }),
 }
 
-function forEach(place: string, values: Values): Values {
-  return Object.fromEntries(Object.entries(values).map(([name, wrong]) => [`${place}.${name}`, wrong]))
+function forEach(prefix: string, values: Values): Values {
+  return Object.fromEntries(Object.entries(values).map(([name, invalid]) => [`${prefix}.${name}`, invalid]))
 }
 
 /** `{ a: { b: value } }` for `a.b`, with all required options. */

@@ -101,11 +101,11 @@ describe.each([
       },
       { retry: { backoffMs: 600_000, maxWaitMs: 600_000 } },
     )
-    const leave = new AbortController()
-    const asking = askChat(routed.url, { stream }, { signal: leave.signal })
+    const disconnect = new AbortController()
+    const pending = askChat(routed.url, { stream }, { signal: disconnect.signal })
     await failed.promise
-    leave.abort()
-    await expect(asking).rejects.toThrow('abort')
+    disconnect.abort()
+    await expect(pending).rejects.toThrow('abort')
     expect(await routed.receipt()).toMatchObject({ outcome: 'cancelled', attempts: 1, usage: { total_tokens: 0 } })
     expect(requestCounts(routed)).toEqual([1, 0])
   })

@@ -21,11 +21,11 @@ interface Round {
 /** Performs one request. `outcomes` are the results of its calls in order; errors are thrown. */
 async function round(names: string, outcomes: unknown[], retry: RetryOptions = {}, random = 0.5): Promise<Round> {
   const calls: string[] = []
-  const begun = Date.now()
+  const startedAt = Date.now()
   const performing = perform({
     candidates: names.split('').map(deployment),
     async attempt({ model }) {
-      calls.push(`${model} ${Date.now() - begun}`)
+      calls.push(`${model} ${Date.now() - startedAt}`)
       const outcome = outcomes.shift()
       if (outcome instanceof Error) throw outcome
       return outcome
@@ -132,7 +132,7 @@ describe('an abort', () => {
   async function aborted(failure: Error, afterMs?: number): Promise<Round & { readonly endedMs: number }> {
     const calls: string[] = []
     const controller = new AbortController()
-    const begun = Date.now()
+    const startedAt = Date.now()
     const performing = perform({
       candidates: ['a', 'b'].map(deployment),
       async attempt({ model }) {
@@ -146,7 +146,7 @@ describe('an abort', () => {
       retry: {},
       random: () => 0.5,
     }).catch((error: unknown) => error)
-    const outcome = performing.then((error) => ({ error, endedMs: Date.now() - begun }))
+    const outcome = performing.then((error) => ({ error, endedMs: Date.now() - startedAt }))
     await vi.runAllTimersAsync()
     const { error, endedMs } = await outcome
     return { calls, outcome: error, endedMs }

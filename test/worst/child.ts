@@ -1,6 +1,6 @@
 /**
- * The worst inputs in a process of its own. In a heap as large as other tests leave behind, a single collection of garbage
- * takes longer than a turn may.
+ * The worst inputs in a separate process: with the large heap of other tests, a single garbage collection takes longer
+ * than the limit of a turn.
  */
 import { leastMs } from '../cpu-time.ts'
 import { worstGateway } from './gateway.ts'

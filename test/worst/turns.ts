@@ -1,4 +1,4 @@
-/** What a piece of work costs the event loop: CPU time of the thread, as a clock says more on a busy machine. */
+/** Event loop time of a piece of work, as CPU time of the thread: a clock would count the load of other processes too. */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { cpuMs } from '../cpu-time.ts'
 
