@@ -298,7 +298,7 @@ describe('an invalid argument', () => {
     ]),
   }
 
-  test.each(Object.entries(wrong))('%s: is rejected with 400, not as an outage of a store', async (_, ask) => {
+  test.each(Object.entries(wrong))('%s is rejected with 400, not as an outage of a store', async (_, ask) => {
     const { admin } = await service()
     await expect(ask(admin)).rejects.toMatchObject({ status: 400, param: expect.any(String) })
   })

@@ -1,4 +1,4 @@
-/** A call costs the stores in memory no more while thousands of others are open. Counted are steps, not time. */
+/** The cost of a request in the memory stores does not grow with thousands of open ones. Counts steps, not time. */
 import { describe, expect, test } from 'vitest'
 import { memoryIdempotencyStore } from '../../src/idempotency/memory.ts'
 import { memoryLedger, memoryLimitStore } from '../../src/index.ts'
@@ -35,7 +35,7 @@ function steps(act: () => void): number {
   return count
 }
 
-/** Calls that begin while the others are open, of which each time the oldest ends. */
+/** Starts requests while the others are open; each time the oldest one ends. */
 function turnover(begin: (id: string) => void, end: (id: string) => void): void {
   for (let made = 0; made < 100; made++) {
     begin(`new ${made}`)
@@ -43,7 +43,7 @@ function turnover(begin: (id: string) => void, end: (id: string) => void): void 
   }
 }
 
-describe(`with ${open} calls open, a call takes a few steps:`, () => {
+describe(`with ${open} open requests, another one takes a few steps:`, () => {
   test('limits', () => {
     let now = 0
     const store = memoryLimitStore({ clock: () => now })
@@ -55,7 +55,7 @@ describe(`with ${open} calls open, a call takes a few steps:`, () => {
     for (let made = 0; made < open; made++) begin(`open ${made}`)
     const end = (id: string) => void store.give({ id, places: ['slots'], corrections: rates })
     expect(steps(() => turnover(begin, end))).toBeLessThan(500)
-    // Nothing was forgotten over it: a lease that was given back is free, and the others expire each at its time.
+    // Returned concurrency slots are free, and the other leases still expire on time.
     const take = (id: string) => store.take({ id, rates, places: [{ bucket: 'slots', places: 9_999 }], leaseMs: 1 })
     expect(take('one more')).toMatchObject({ free: [9_999 - open - 1] })
     now = 100 * 0.1 + leaseMs + 100

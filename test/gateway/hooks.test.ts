@@ -93,19 +93,22 @@ const throwing = () => {
 }
 const rejecting = async () => throwing()
 
-test.each(['receipt', 'attempt', 'failure', 'task'] as const)('%s may throw or reject', async (name) => {
-  for (const hook of [throwing, rejecting]) {
-    const published = messagesOf('modelhatch:failure')
-    const failures: Failure[] = []
-    const hooks = { failure: (failure: Failure) => void failures.push(failure), [name]: hook }
-    const { url } = await gatewayWith(hooks, good)
-    expect(await (await askChat(url)).text()).toContain('Hello')
-    const failing = await gatewayWith(hooks, bad)
-    expect((await askChat(failing.url)).status).toBe(503)
-    const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
-    const body = JSON.stringify({ model: 'demo-video', prompt: 'a cat' })
-    expect((await fetch(`${url}/v1/videos/generations`, { method: 'POST', headers, body })).ok).toBe(true)
-    await expect.poll(() => published.map(({ error }) => String(error))).toContain('Error: a hook failed')
-    if (name !== 'failure') expect(failures.map(({ error }) => String(error))).toContain('Error: a hook failed')
-  }
-})
+test.each(['receipt', 'attempt', 'failure', 'task'] as const)(
+  'an exception or rejection in the hook %s does not fail the request',
+  async (name) => {
+    for (const hook of [throwing, rejecting]) {
+      const published = messagesOf('modelhatch:failure')
+      const failures: Failure[] = []
+      const hooks = { failure: (failure: Failure) => void failures.push(failure), [name]: hook }
+      const { url } = await gatewayWith(hooks, good)
+      expect(await (await askChat(url)).text()).toContain('Hello')
+      const failing = await gatewayWith(hooks, bad)
+      expect((await askChat(failing.url)).status).toBe(503)
+      const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json' }
+      const body = JSON.stringify({ model: 'demo-video', prompt: 'a cat' })
+      expect((await fetch(`${url}/v1/videos/generations`, { method: 'POST', headers, body })).ok).toBe(true)
+      await expect.poll(() => published.map(({ error }) => String(error))).toContain('Error: a hook failed')
+      if (name !== 'failure') expect(failures.map(({ error }) => String(error))).toContain('Error: a hook failed')
+    }
+  },
+)

@@ -51,7 +51,7 @@ describe('a deployment is skipped', () => {
     expect(usable()).toBe('ab')
   })
 
-  test('again after the first failure after that', () => {
+  test('again after one more failure once coolDownMs has passed', () => {
     const { fail, later, usable } = watched()
     fail(3)
     later(100)
