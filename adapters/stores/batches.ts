@@ -6,6 +6,8 @@ const largest = 100
 const mostWaiting = 10_000
 /** Milliseconds for which a call waits to be sent: after that, its caller has given up. */
 const longestWaitMs = 2_000
+/** Milliseconds after which a batch without a result leaves its lane to the next one: its connection may be lost. */
+const laneMs = 500
 
 export interface BatchesOptions<Item, Result> {
   /** Performs a batch in its order, and resolves to one result for each item. */
@@ -72,12 +74,21 @@ export class Batches<Item, Result> {
   }
 
   async #send(batch: readonly Waiting<Item, Result>[]): Promise<void> {
+    let inLane = true
+    const leaveLane = () => {
+      if (!inLane) return
+      inLane = false
+      this.#underWay--
+      this.#plan()
+    }
     this.#underWay++
+    const timer = setTimeout(leaveLane, laneMs)
+    timer.unref()
     try {
       await this.#perform(batch)
     } finally {
-      this.#underWay--
-      this.#plan()
+      clearTimeout(timer)
+      leaveLane()
     }
   }
 

@@ -53,6 +53,17 @@ test('what comes while batches are under way leaves together when one of them is
   await Promise.all(all)
 })
 
+test('a batch that has no result for half a second does not block the next one', async () => {
+  const { sent, gates, add, gate } = opened()
+  gate()
+  const lost = add('lost')
+  await turn()
+  const next = add('next')
+  await expect.poll(() => sent, { timeout: 5_000 }).toEqual([['lost'], ['next']])
+  for (const each of gates) each.resolve()
+  expect(await Promise.all([lost, next])).toEqual([['lost!'], ['next!']])
+})
+
 test('an item that is refused fails alone', async () => {
   const { batches, sent } = opened()
   const [first, second, third] = [{ id: 'a' }, { id: 'b', poison: true }, { id: 'c' }].map((item) => batches.add(item))
