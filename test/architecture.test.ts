@@ -115,8 +115,8 @@ describe('imports', () => {
   test('of src: itself, Node and the few dependencies; no framework and no database', () => {
     expect(offences(src, (imported) => below('src')(imported) || node(imported) || dependency(imported))).toEqual([])
     const used = src.flatMap(({ imports }) => imports.filter(dependency).map((name) => name.split('/')[0]))
-    expect([...new Set(used)].sort()).toEqual(['busboy', 'lru-cache', 'undici', 'zod'])
-    expect(Object.keys(dependencies).sort()).toEqual([...new Set(used)].sort())
+    expect(new Set(used)).toEqual(new Set(['busboy', 'lru-cache', 'undici', 'zod']))
+    expect(new Set(Object.keys(dependencies))).toEqual(new Set(used))
   })
 
   test('of adapters: src, each other and Node; they need nothing installed', () => {
