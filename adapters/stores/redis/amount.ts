@@ -1,7 +1,7 @@
 /**
- * Amounts in scripts. Lua's numbers count whole numbers up to 2^53, which a single amount keeps to and a sum of them does
- * not: here they are pairs of numbers, exact up to 10^24. `amount` reads a text, `text_of` prints one; between the two
- * they are added, subtracted, negated and compared as numbers are.
+ * Amounts in Lua scripts. Lua's numbers are exact for integers up to 2^53: enough for one amount, not for a sum. An amount is
+ * therefore a pair of numbers, exact up to 10^24, with the operators `+`, `-` and `<`. `amount` parses a string, `text_of`
+ * formats one.
  */
 export const amountText: string = `
 local unit, amounts = 1000000000, {}
@@ -17,13 +17,13 @@ local zero = pair(0, 0)
 local function amount(text)
   local sign, digits = string.match(text or '0', '^(-?)(%d+)$')
   if not digits then return zero end
-  local found = pair(tonumber(string.sub(digits, 1, -10)) or 0, tonumber(string.sub(digits, -9)))
-  return sign == '-' and -found or found
+  local value = pair(tonumber(string.sub(digits, 1, -10)) or 0, tonumber(string.sub(digits, -9)))
+  return sign == '-' and -value or value
 end
 local function text_of(sum)
-  local natural = sum < zero and -sum or sum
-  local text = natural.high == 0 and string.format('%.0f', natural.low)
-    or string.format('%.0f%09.0f', natural.high, natural.low)
+  local absolute = sum < zero and -sum or sum
+  local text = absolute.high == 0 and string.format('%.0f', absolute.low)
+    or string.format('%.0f%09.0f', absolute.high, absolute.low)
   return sum < zero and '-' .. text or text
 end
 `

@@ -1,12 +1,12 @@
 /** Sends commands through any supported client. */
 
-/** Sends one command, such as `send('SET', 'a', '1')`, and gives the server's reply. */
-export type Send = (...words: string[]) => Promise<unknown>
+/** Sends one command, such as `send('SET', 'a', '1')`, and resolves to the server's reply. */
+export type Send = (...args: string[]) => Promise<unknown>
 
 /** A client or a pool of node-redis (`redis`, `@redis/client`). */
 export interface NodeRedis {
   /** Sends one command. */
-  sendCommand(words: string[]): Promise<unknown>
+  sendCommand(args: string[]): Promise<unknown>
 }
 
 /** `createCluster` of node-redis. */
@@ -19,7 +19,7 @@ export interface NodeRedisCluster {
     readonly client?: unknown
   }[]
   /** Sends one command. */
-  sendCommand(firstKey: string | undefined, isReadonly: boolean | undefined, words: string[]): Promise<unknown>
+  sendCommand(firstKey: string | undefined, isReadonly: boolean | undefined, args: string[]): Promise<unknown>
 }
 
 /** `createSentinel` of node-redis. */
@@ -27,22 +27,22 @@ export interface NodeRedisSentinel {
   /** Only present on a sentinel client. */
   getSentinelNode(): unknown
   /** Sends one command. */
-  sendCommand(isReadonly: boolean | undefined, words: string[]): Promise<unknown>
+  sendCommand(isReadonly: boolean | undefined, args: string[]): Promise<unknown>
 }
 
 /** A client or a cluster of ioredis. */
 export interface IoRedis {
   /** Sends one command. */
-  call(command: string, ...words: string[]): Promise<unknown>
+  call(command: string, ...args: string[]): Promise<unknown>
 }
 
-/** What `redis` accepts: a client, or a function that sends a command. */
+/** A client for `redis`, or a function that sends a command. */
 export type RedisClient = Send | NodeRedis | NodeRedisCluster | NodeRedisSentinel | IoRedis
 
-/** A client, and where it has to be told of it, how it is made to look at its cluster again. */
+/** Sends commands through a client and, if the client needs it, refreshes its view of the cluster. */
 export interface Sender {
   readonly send: Send
-  /** Only of clients that do not do so themselves in time. */
+  /** Only for clients that do not notice in time that another node serves `key`. */
   readonly refresh?: (key: string) => Promise<unknown>
 }
 
@@ -51,34 +51,34 @@ export function senderOf(client: RedisClient): Sender | undefined {
   if (typeof client === 'function') return { send: client }
   if (typeof client !== 'object' || client === null) return undefined
   if ('call' in client && typeof client.call === 'function') {
-    return { send: (command = '', ...words) => client.call(command, ...words) }
+    return { send: (command = '', ...args) => client.call(command, ...args) }
   }
   if (!('sendCommand' in client) || typeof client.sendCommand !== 'function') return undefined
-  if ('getSentinelNode' in client) return { send: (...words) => client.sendCommand(false, words) }
+  if ('getSentinelNode' in client) return { send: (...args) => client.sendCommand(false, args) }
   if ('masters' in client) return clusterSender(client)
-  return { send: (...words) => client.sendCommand(words) }
+  return { send: (...args) => client.sendCommand(args) }
 }
 
 function clusterSender(cluster: NodeRedisCluster): Sender {
   return {
-    // The words of a script are EVALSHA, its digest, how many keys, and those.
-    send: (...words) => cluster.sendCommand(words[3], false, words),
+    // The arguments of a script are EVALSHA, its digest, the number of keys, and the keys.
+    send: (...args) => cluster.sendCommand(args[3], false, args),
     async refresh(key) {
       if (!(await hasMoved(cluster, key))) return
-      // It looks again when a node says that a key is elsewhere: one is asked for a key that is not its own. Which node a
-      // random word leads to is open; the next one leads elsewhere.
+      // The client reloads the cluster's topology when a node replies MOVED. The random routing key sends this command to a
+      // node that probably does not serve `key`; if it does, the next refresh tries another.
       await cluster.sendCommand(Math.random().toString(36), false, ['GET', key])
     },
   }
 }
 
-/** Whether another node names a master that the client does not know yet. To look any earlier would be to wait for a dead one. */
+/** Whether a node names a new master for `key`. Before there is one, a reload would wait for the dead master. */
 async function hasMoved({ masters }: NodeRedisCluster, key: string): Promise<boolean> {
   const clients = masters.flatMap(({ client }) => (isReady(client) ? [client] : []))
-  const answers = await Promise.allSettled(clients.map((client) => client.sendCommand(['GET', key])))
-  return answers.some((answer) => {
-    const said = answer.status === 'rejected' ? /^MOVED \d+ (\S+)$/.exec((answer.reason as Error).message) : null
-    return said !== null && !masters.some(({ address }) => address === said[1])
+  const replies = await Promise.allSettled(clients.map((client) => client.sendCommand(['GET', key])))
+  return replies.some((reply) => {
+    const moved = reply.status === 'rejected' ? /^MOVED \d+ (\S+)$/.exec((reply.reason as Error).message) : null
+    return moved !== null && !masters.some(({ address }) => address === moved[1])
   })
 }
 

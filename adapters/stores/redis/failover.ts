@@ -1,48 +1,51 @@
-/** Retries commands during a failover, but only those that the server certainly has not executed. */
+/** Retries commands during a failover if their error means that the server has not executed them. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Send, Sender } from './clients.ts'
 
 /** Milliseconds for which a command is retried: less than the gateway's default timeout for stores. */
-const patienceMs = 1_800
+const retryMs = 1_800
 const pauseMs = 50
-/** Milliseconds without an answer after which the client is made to look at the cluster again, and between two looks. */
-const silenceMs = 100
+/** Milliseconds between two refreshes of the client's view of the cluster, while commands wait for a reply. */
+const refreshMs = 100
 
-/** Errors that mean that nothing of the command was executed. */
-const refused =
+/**
+ * Errors of commands that were not executed. The last one is node-redis dropping a node that has left the cluster: it also
+ * fails the commands that this node has received but not replied to.
+ */
+const notExecuted =
   /\b(?:CLUSTERDOWN|MASTERDOWN|LOADING|TRYAGAIN|READONLY)\b|too many cluster redirections|disconnects client/i
 
-export function patient({ send, refresh }: Sender, key: string): Send {
+export function retrying({ send, refresh }: Sender, key: string): Send {
   const waiting = new Set<object>()
-  let looking: NodeJS.Timeout | undefined
-  const look = () => {
-    clearTimeout(looking)
-    looking = undefined
+  let timer: NodeJS.Timeout | undefined
+  const refreshWhileWaiting = () => {
+    clearTimeout(timer)
+    timer = undefined
     if (waiting.size === 0) return
     refresh?.(key).catch(() => undefined)
-    looking = setTimeout(look, silenceMs).unref()
+    timer = setTimeout(refreshWhileWaiting, refreshMs).unref()
   }
 
-  const ask = async (words: string[]): Promise<unknown> => {
-    if (refresh === undefined) return send(...words)
-    const call = {}
-    waiting.add(call)
-    looking ??= setTimeout(look, silenceMs).unref()
+  const sendOnce = async (args: string[]): Promise<unknown> => {
+    if (refresh === undefined) return send(...args)
+    const command = {}
+    waiting.add(command)
+    timer ??= setTimeout(refreshWhileWaiting, refreshMs).unref()
     try {
-      return await send(...words)
+      return await send(...args)
     } finally {
-      waiting.delete(call)
+      waiting.delete(command)
     }
   }
 
-  return async (...words) => {
-    const late = performance.now() + patienceMs
+  return async (...args) => {
+    const deadline = performance.now() + retryMs
     for (;;) {
       try {
-        return await ask(words)
+        return await sendOnce(args)
       } catch (error) {
         const message = error instanceof Error ? error.message : ''
-        if (!refused.test(message) || performance.now() > late) throw error
+        if (!notExecuted.test(message) || performance.now() > deadline) throw error
         await pause(pauseMs, undefined, { ref: false })
       }
     }

@@ -1,4 +1,4 @@
-/** Requests with an `Idempotency-Key`: a hash for each, from its first attempt to the end of its answer's time. */
+/** Idempotent requests: one hash for each `Idempotency-Key`, from the first attempt until the stored response expires. */
 import { isUtf8 } from 'node:buffer'
 import type { IdempotencyClaim, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from '../index.ts'
 import { lapsedMs } from '../lapsed.ts'
@@ -9,8 +9,8 @@ local name, attempt, digest, lease = key('attempt', ARGV[2]), ARGV[3], ARGV[4], 
 local found = redis.call('HMGET', name, 'attempt', 'digest', 'ends', 'status')
 if found[1] and tonumber(found[3]) > now then
   if found[4] then
-    local answer = redis.call('HMGET', name, 'headers', 'encoding', 'body')
-    return { 'ended', found[2], found[4], answer[1], answer[2], answer[3] }
+    local response = redis.call('HMGET', name, 'headers', 'encoding', 'body')
+    return { 'ended', found[2], found[4], response[1], response[2], response[3] }
   end
   if found[1] ~= attempt then return { 'running', found[2] } end
 end
@@ -20,7 +20,7 @@ redis.call('PEXPIRE', name, whole(math.ceil(lease) + ${lapsedMs}))
 return { 'begun' }
 `)
 
-/** Whether the attempt holds the key. */
+/** Sets `holds`: whether this attempt holds the key and has not finished. */
 const holdsText = `
 local name = key('attempt', ARGV[2])
 local found = redis.call('HMGET', name, 'attempt', 'status')
@@ -43,39 +43,39 @@ const forget = lua(holdsText, `if holds then redis.call('DEL', name) end`)
 export function redisIdempotency(scripts: Scripts): IdempotencyStore {
   return {
     async begin({ attempt, digest, leaseMs, ...claim }) {
-      return verdictOf(await scripts.run<Told>(begin, placeOf(claim), attempt, digest, leaseMs))
+      return verdictOf(await scripts.run<BeginReply>(begin, nameOf(claim), attempt, digest, leaseMs))
     },
     async finish({ attempt, keepMs, answer, ...claim }) {
-      const told = answer === undefined ? ['', '', '', ''] : wordsOf(answer)
-      await scripts.run(finish, placeOf(claim), attempt, keepMs, ...told)
+      const fields = answer === undefined ? ['', '', '', ''] : fieldsOf(answer)
+      await scripts.run(finish, nameOf(claim), attempt, keepMs, ...fields)
     },
     async forget({ attempt, ...claim }) {
-      await scripts.run(forget, placeOf(claim), attempt)
+      await scripts.run(forget, nameOf(claim), attempt)
     },
   }
 }
 
-type Told = readonly ['begun'] | readonly ['running', string] | readonly ['ended', string, ...Words]
+type BeginReply = readonly ['begun'] | readonly ['running', string] | readonly ['ended', string, ...ResponseFields]
 
-/** Status, headers, the body's encoding, and the body. */
-type Words = readonly [string, string, string, string]
+/** Status, headers, the body's encoding, and the body; the status is empty if no response was stored. */
+type ResponseFields = readonly [string, string, string, string]
 
-/** Commands are text: what is none becomes base64. */
-function wordsOf({ status, headers, body }: IdempotentAnswer): Words {
+/** Commands are sent as text, so a body that is not UTF-8 is encoded as base64. */
+function fieldsOf({ status, headers, body }: IdempotentAnswer): ResponseFields {
   const encoding = isUtf8(body) ? 'utf8' : 'base64'
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength)
   return [String(status), JSON.stringify(headers), encoding, bytes.toString(encoding)]
 }
 
-function verdictOf(told: Told): IdempotencyVerdict {
-  if (told[0] === 'begun') return { outcome: 'begun' }
-  const [outcome, digest, status, headers, encoding, body] = told
+function verdictOf(reply: BeginReply): IdempotencyVerdict {
+  if (reply[0] === 'begun') return { outcome: 'begun' }
+  const [outcome, digest, status, headers, encoding, body] = reply
   if (outcome === 'running') return { outcome, digest }
   if (status === '') return { outcome, digest }
   const answer = { status: Number(status), headers: JSON.parse(headers) as Record<string, string> }
   return { outcome, digest, answer: { ...answer, body: Buffer.from(body, encoding as BufferEncoding) } }
 }
 
-function placeOf({ account, route, key }: Omit<IdempotencyClaim, 'attempt'>): string {
+function nameOf({ account, route, key }: Omit<IdempotencyClaim, 'attempt'>): string {
   return JSON.stringify([account, route, key])
 }

@@ -1,30 +1,30 @@
-/** Limits and ledger of a call in one script, before it and after it. */
+/** Limits and ledger in one script: admits requests, and settles and releases those that have ended. */
 import { Batches } from '../batches.ts'
 import type { Hold, JointStore, Ledger, LimitClaim, LimitStore } from '../index.ts'
-import { holdVerdict, ledgerText, type ToldHold } from './ledger.ts'
-import { limitsText, verdictOf, type ToldVerdict } from './limits.ts'
+import { holdVerdict, ledgerText, type HoldReply } from './ledger.ts'
+import { limitsText, verdictOf, type VerdictReply } from './limits.ts'
 import { lua, type Scripts } from './scripts.ts'
 
-/** Five words a call, from the fourth on. A call that fails does so alone: its answer is then what went wrong. */
+/** Takes five arguments for each request, from `ARGV[4]` on. An error fails its own request only: its reply is the message. */
 const admit = lua(
   limitsText,
   ledgerText,
   `
-local function admit(claim, id, account, want, lease)
+local function admit(claim, id, account, requested, lease)
   local verdict = check(claim)
-  if not verdict.admitted then return { told(verdict) } end
-  local held = hold(id, account, amount(want), tonumber(lease))
+  if not verdict.admitted then return { reply_of(verdict) } end
+  local held = hold(id, account, amount(requested), tonumber(lease))
   if held[1] == 'held' then draw(claim, verdict) end
-  return { told(verdict), held }
+  return { reply_of(verdict), held }
 end
-local answers = {}
+local replies = {}
 for i = 4, #ARGV, 5 do
-  local done, answer = pcall(function()
+  local done, reply = pcall(function()
     return admit(cjson.decode(ARGV[i]), ARGV[i + 1], ARGV[i + 2], ARGV[i + 3], ARGV[i + 4])
   end)
-  answers[#answers + 1] = done and answer or { type(answer) == 'table' and answer.err or tostring(answer) }
+  replies[#replies + 1] = done and reply or { type(reply) == 'table' and reply.err or tostring(reply) }
 end
-return answers
+return replies
 `,
 )
 
@@ -39,7 +39,7 @@ end
 `,
 )
 
-/** Batches of admissions under way at once. */
+/** Maximum number of batches of admissions in progress at the same time. */
 const lanes = 2
 
 interface Admitting {
@@ -47,16 +47,16 @@ interface Admitting {
   readonly hold: Hold
 }
 
-type Told = readonly [ToldVerdict, ToldHold?] | readonly [failure: string]
+type AdmitReply = readonly [VerdictReply, HoldReply?] | readonly [failure: string]
 
 export function redisJoint(scripts: Scripts, limits: LimitStore, ledger: Ledger, kept: number): JointStore {
-  const admissions = new Batches<Admitting, Told>({
-    perform: (calls) =>
-      scripts.run<Told[]>(
+  const admissions = new Batches<Admitting, AdmitReply>({
+    perform: (requests) =>
+      scripts.run<AdmitReply[]>(
         admit,
         '',
         kept,
-        ...calls.flatMap(({ claim, hold: { id, account, amount, leaseMs } }) => [
+        ...requests.flatMap(({ claim, hold: { id, account, amount, leaseMs } }) => [
           JSON.stringify(claim),
           id,
           account,
@@ -77,11 +77,11 @@ export function redisJoint(scripts: Scripts, limits: LimitStore, ledger: Ledger,
       return { limits: verdictOf(verdict), ...(held && { hold: holdVerdict(held) }) }
     },
     async finish(endings) {
-      const told = endings.map(({ returned, end }) => ({
+      const ended = endings.map(({ returned, end }) => ({
         returned,
         end: end && { id: end.id, account: end.account, amount: end.amount?.toString() },
       }))
-      await scripts.run(finish, JSON.stringify(told), kept)
+      await scripts.run(finish, JSON.stringify(ended), kept)
     },
   }
 }

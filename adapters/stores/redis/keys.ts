@@ -1,8 +1,8 @@
-/** Keys, by hash. */
+/** API keys: one record for each key, found by its hash. */
 import { pollForChanges, type KeyRecord, type KeyStore } from '../index.ts'
 import { lua, type Scripts } from './scripts.ts'
 
-/** A change is noted for an hour; who watches asks several times a second. */
+/** Records a change, for an hour: much longer than the interval at which watchers poll. */
 const changedText = `
 local function changed(hash)
   redis.call('ZADD', key('key changes'), real(now), hash)
@@ -79,8 +79,8 @@ export function redisKeys(scripts: Scripts): KeyStore {
       pollForChanges(changed, async (since) => {
         const [now, flat] = await scripts.run<[string, unknown[]]>(changes, since ?? 'never')
         // RESP2 returns names and scores alternately, RESP3 in pairs.
-        const words = flat.flat().map(String)
-        const seen = words.flatMap((hash, index) => (index % 2 === 0 ? [{ hash, at: words[index + 1] ?? '' }] : []))
+        const fields = flat.flat().map(String)
+        const seen = fields.flatMap((hash, index) => (index % 2 === 0 ? [{ hash, at: fields[index + 1] ?? '' }] : []))
         return { now, changes: seen }
       }),
   }

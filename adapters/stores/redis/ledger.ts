@@ -1,4 +1,4 @@
-/** The ledger: a hash for each account, its open holds, and its books. */
+/** The ledger: for each account a hash, its open holds and its entries. */
 import {
   pageOf,
   readNumberCursor,
@@ -15,10 +15,10 @@ import {
 import { amountText } from './amount.ts'
 import { lua, type Scripts } from './scripts.ts'
 
-/** Milliseconds for which it is known how a hold ended. A credit is known for ever. */
+/** Milliseconds for which the end of a hold is stored. The reference of a credit is stored forever. */
 const endMs = 30 * 24 * 3_600_000
 
-/** `ARGV[3]` of every script that writes the books is the number of lines to keep. */
+/** `ARGV[3]` of every script that writes entries is the number of entries to keep for each account. */
 export const ledgerText: string = `${amountText}
 local function change(account, by)
   local name = key('account', account)
@@ -39,41 +39,41 @@ local function drop(account, id)
   return amount(held)
 end
 local function return_expired(account)
-  local gone = redis.call('ZRANGEBYSCORE', key('holds', account), '-inf', real(now))
+  local expired = redis.call('ZRANGEBYSCORE', key('holds', account), '-inf', real(now))
   local sum = zero
-  for _, id in ipairs(gone) do sum = sum + drop(account, id) end
-  if #gone > 0 then change(account, sum) end
+  for _, id in ipairs(expired) do sum = sum + drop(account, id) end
+  if #expired > 0 then change(account, sum) end
 end
-local function write(account, kind, reference, by, overage, note)
+local function write_entry(account, kind, reference, by, overage, note)
   local number = redis.call('INCR', key('number'))
-  local line = { number = number, account = account, kind = kind, reference = reference, amount = text_of(by),
+  local entry = { number = number, account = account, kind = kind, reference = reference, amount = text_of(by),
     overage = text_of(overage), note = note, at = math.floor(now) }
-  local books = key('books', account)
-  redis.call('LPUSH', books, cjson.encode(line))
-  if redis.call('LLEN', books) > tonumber(ARGV[3]) then
-    local old = cjson.decode(redis.call('RPOP', books))
+  local entries = key('books', account)
+  redis.call('LPUSH', entries, cjson.encode(entry))
+  if redis.call('LLEN', entries) > tonumber(ARGV[3]) then
+    local old = cjson.decode(redis.call('RPOP', entries))
     local sum = old.kind == 'credit' and 'old_credits' or 'old_settlements'
     local by_old = old.kind == 'credit' and amount(old.amount) or -amount(old.amount)
     redis.call('HSET', key('account', account), sum,
       text_of(amount(redis.call('HGET', key('account', account), sum)) + by_old))
   end
 end
-local function hold(id, account, want, lease)
+local function hold(id, account, requested, lease)
   local name = key('account', account)
   local balance = amount(redis.call('HGET', name, 'balance'))
   if redis.call('EXISTS', key('end', id)) == 1 then return { 'ended', text_of(balance) } end
   if redis.call('EXISTS', name) == 0 then return { 'insufficient', '0' } end
-  local ends = redis.call('ZSCORE', key('holds', account), id)
-  if balance < want or (ends and tonumber(ends) <= now) then
+  local expires = redis.call('ZSCORE', key('holds', account), id)
+  if balance < requested or (expires and tonumber(expires) <= now) then
     return_expired(account)
     balance = amount(redis.call('HGET', name, 'balance'))
-    ends = redis.call('ZSCORE', key('holds', account), id)
+    expires = redis.call('ZSCORE', key('holds', account), id)
   end
-  if ends then return { 'held', text_of(balance) } end
-  if balance < want and redis.call('HGET', name, 'unlimited') ~= '1' then return { 'insufficient', text_of(balance) } end
+  if expires then return { 'held', text_of(balance) } end
+  if balance < requested and redis.call('HGET', name, 'unlimited') ~= '1' then return { 'insufficient', text_of(balance) } end
   redis.call('ZADD', key('holds', account), real(now + lease), id)
-  redis.call('HSET', key('amounts', account), id, text_of(want))
-  return { 'held', text_of(change(account, -want)) }
+  redis.call('HSET', key('amounts', account), id, text_of(requested))
+  return { 'held', text_of(change(account, -requested)) }
 end
 local function end_hold(id, account, cost)
   local ended = redis.call('HMGET', key('end', id), 'kind', 'amount', 'overage')
@@ -83,7 +83,7 @@ local function end_hold(id, account, cost)
   local held, charge = drop(account, id), cost or zero
   local overage = held < charge and charge - held or zero
   local kind = cost and 'settle' or 'release'
-  write(account, kind, id, -charge, overage)
+  write_entry(account, kind, id, -charge, overage)
   change(account, held - charge)
   redis.call('HSET', key('end', id), 'kind', kind, 'amount', text_of(charge), 'overage', text_of(overage))
   redis.call('PEXPIRE', key('end', id), ${endMs})
@@ -99,8 +99,8 @@ const renew = lua(
   ledgerText,
   `
 for _, held in ipairs(cjson.decode(ARGV[4])) do
-  local ends = redis.call('ZSCORE', key('holds', held.account), held.id)
-  if ends and tonumber(ends) > now then
+  local expires = redis.call('ZSCORE', key('holds', held.account), held.id)
+  if expires and tonumber(expires) > now then
     redis.call('ZADD', key('holds', held.account), real(now + tonumber(ARGV[5])), held.id)
   end
 end
@@ -112,21 +112,24 @@ const credit = lua(
   `
 local account, by, reference = ARGV[4], amount(ARGV[5]), ARGV[6]
 local name = key('account', account)
-local made = redis.call('HMGET', key('credit', reference), 'account', 'amount')
-if made[1] then
-  local same = made[1] == account and made[2] == text_of(by)
+local existing = redis.call('HMGET', key('credit', reference), 'account', 'amount')
+if existing[1] then
+  local same = existing[1] == account and existing[2] == text_of(by)
   return { same and 'already' or 'conflict', text_of(amount(redis.call('HGET', name, 'balance'))) }
 end
 ensure(account)
 local balance = change(account, by)
 redis.call('HSET', key('credit', reference), 'account', account, 'amount', text_of(by))
-write(account, 'credit', reference, by, zero, ARGV[7])
+write_entry(account, 'credit', reference, by, zero, ARGV[7])
 return { 'credited', text_of(balance) }
 `,
 )
 
-/** An account as a list of texts; with a name and a limit it is opened or changed before. */
-const account = lua(
+/**
+ * Reads accounts, each as a list of strings. With `open`, creates or changes the account first; with `audit`, the sums of
+ * credits and settlements include the entries that are still kept.
+ */
+const readAccounts = lua(
   ledgerText,
   `
 local found = {}
@@ -163,34 +166,34 @@ local from = ARGV[2] == '' and '-' or ('(' .. ARGV[2])
 return redis.call('ZRANGEBYLEX', key('accounts'), from, '+', 'LIMIT', '0', ARGV[3])
 `)
 
-/** The lines from a number on, newest first. */
+/** The entries before a number, newest first. */
 const entries = lua(`
-local found, before, most = {}, tonumber(ARGV[3]), tonumber(ARGV[4])
+local found, before, limit = {}, tonumber(ARGV[3]), tonumber(ARGV[4])
 for from = 0, 1e9, 256 do
   local lines = redis.call('LRANGE', key('books', ARGV[2]), from, from + 255)
   for _, line in ipairs(lines) do
     if cjson.decode(line).number < before then table.insert(found, line) end
-    if #found == most then return found end
+    if #found == limit then return found end
   end
   if #lines < 256 then return found end
 end
 `)
 
-type ToldAccount = readonly [string, string, string, string, string | null, string, string, string]
+type AccountReply = readonly [string, string, string, string, string | null, string, string, string]
 
 export function redisLedger(scripts: Scripts, kept: number): Ledger {
-  const told = async (...given: object[]) =>
-    scripts.run<ToldAccount[]>(account, '', kept, ...given.map((each) => JSON.stringify(each)))
+  const read = async (...queries: object[]) =>
+    scripts.run<AccountReply[]>(readAccounts, '', kept, ...queries.map((query) => JSON.stringify(query)))
   const page = async ({ limit = 100, after = '' }: PageRequest): Promise<Page<string>> => {
     const found = await scripts.run<string[]>(ids, after, limit + 1)
     return pageOf(found, limit, (last) => last)
   }
   return {
     async hold({ id, account, amount, leaseMs }) {
-      return holdVerdict(await scripts.run<ToldHold>(hold, '', kept, id, account, amount, leaseMs))
+      return holdVerdict(await scripts.run<HoldReply>(hold, '', kept, id, account, amount, leaseMs))
     },
     async settle({ id, account, amount }) {
-      const [outcome, charged, overage] = await scripts.run<ToldEnd>(endHold, '', kept, id, account, amount)
+      const [outcome, charged, overage] = await scripts.run<EndReply>(endHold, '', kept, id, account, amount)
       return { outcome, charged: BigInt(charged), overage: BigInt(overage) }
     },
     async release({ id, account }) {
@@ -200,20 +203,20 @@ export function redisLedger(scripts: Scripts, kept: number): Ledger {
       await scripts.run(renew, '', kept, JSON.stringify(holds.map(({ id, account }) => ({ id, account }))), leaseMs)
     },
     async credit({ account, amount, reference, note }) {
-      const words = ['', kept, account, amount, reference, ...(note === undefined ? [] : [note])]
-      const [outcome, balance] = await scripts.run<[CreditVerdict['outcome'], string]>(credit, ...words)
+      const args = ['', kept, account, amount, reference, ...(note === undefined ? [] : [note])]
+      const [outcome, balance] = await scripts.run<[CreditVerdict['outcome'], string]>(credit, ...args)
       return { outcome, balance: BigInt(balance) }
     },
     async open(given) {
-      return accountOf((await told({ ...given, open: true }))[0] as ToldAccount)
+      return accountOf((await read({ ...given, open: true }))[0] as AccountReply)
     },
     async account(id) {
-      const [found] = await told({ id })
+      const [found] = await read({ id })
       return found && accountOf(found)
     },
     async accounts(request) {
       const { items, ...rest } = await page(request)
-      const found = items.length === 0 ? [] : await told(...items.map((id) => ({ id })))
+      const found = items.length === 0 ? [] : await read(...items.map((id) => ({ id })))
       return { items: found.map(accountOf), ...rest }
     },
     async entries(account, { limit = 100, after = '999999999999999999' }) {
@@ -226,9 +229,9 @@ export function redisLedger(scripts: Scripts, kept: number): Ledger {
       let after: string | undefined = ''
       while (after !== undefined) {
         const { items, next }: Page<string> = await page({ limit: 100, after })
-        const found = items.length === 0 ? [] : await told(...items.map((id) => ({ id, audit: true })))
+        const found = items.length === 0 ? [] : await read(...items.map((id) => ({ id, audit: true })))
         for (const each of found) {
-          const [balance, held, credits, settlements] = [each[1], each[2], each[6], each[7]].map(BigInt) as Four
+          const [balance, held, credits, settlements] = [each[1], each[2], each[6], each[7]].map(BigInt) as Sums
           const expected = credits - settlements - held
           if (balance !== expected) faults.push({ account: each[0], balance, expected })
           sum.accounts++
@@ -244,17 +247,17 @@ export function redisLedger(scripts: Scripts, kept: number): Ledger {
   }
 }
 
-type Four = [bigint, bigint, bigint, bigint]
+type Sums = [bigint, bigint, bigint, bigint]
 
-type ToldEnd = readonly [SettleVerdict['outcome'], string, string]
+type EndReply = readonly [SettleVerdict['outcome'], string, string]
 
-export type ToldHold = readonly [HoldVerdict['outcome'], string]
+export type HoldReply = readonly [HoldVerdict['outcome'], string]
 
-export function holdVerdict([outcome, balance]: ToldHold): HoldVerdict {
+export function holdVerdict([outcome, balance]: HoldReply): HoldVerdict {
   return { outcome, balance: BigInt(balance) }
 }
 
-function accountOf([id, balance, held, unlimited, name, created]: ToldAccount): LedgerAccount {
+function accountOf([id, balance, held, unlimited, name, created]: AccountReply): LedgerAccount {
   return {
     id,
     balance: BigInt(balance),

@@ -1,8 +1,8 @@
-/** Limits: a level for each bucket, a sorted set of leases for each bucket of places. What is full or free expires. */
+/** Limits: the level of each rate bucket, and a sorted set of leases for each bucket of concurrency slots. Unused ones expire. */
 import type { LimitStore, LimitVerdict } from '../index.ts'
 import { lua, type Scripts } from './scripts.ts'
 
-/** `check` tells how a claim finds things, `draw` writes what it takes. */
+/** `check` decides on a claim, `draw` takes what it claims, `give` returns what a request held. */
 export const limitsText: string = `
 local function used(rule)
   local level = redis.call('GET', key('bucket', rule.bucket))
@@ -14,15 +14,14 @@ local function spend(rule)
   local level = math.max(0, used(rule) + rule.cost)
   local name = key('bucket', rule.bucket)
   if level == 0 then return redis.call('DEL', name) end
-  local full = math.min(level * rule.periodMs / rule.limit + 1000, 1e15)
-  redis.call('SET', name, real(level) .. ' ' .. real(now), 'PX', whole(math.ceil(full)))
+  local until_full = math.min(level * rule.periodMs / rule.limit + 1000, 1e15)
+  redis.call('SET', name, real(level) .. ' ' .. real(now), 'PX', whole(math.ceil(until_full)))
 end
 local function check(claim)
   local admitted, left, free = true, {}, {}
   for i, rule in ipairs(claim.rates) do
-    local room = rule.burst - used(rule)
-    if room < rule.cost then admitted = false end
-    left[i] = room
+    left[i] = rule.burst - used(rule)
+    if left[i] < rule.cost then admitted = false end
   end
   for i, rule in ipairs(claim.places) do
     local name = key('places', rule.bucket)
@@ -42,15 +41,15 @@ local function draw(claim, verdict)
   for i, rule in ipairs(claim.places) do
     local name = key('places', rule.bucket)
     redis.call('ZADD', name, real(now + claim.leaseMs), claim.id)
-    local ends = math.max(claim.leaseMs, redis.call('PTTL', name))
-    redis.call('PEXPIRE', name, whole(math.ceil(ends + 1000)))
+    local ttl = math.max(claim.leaseMs, redis.call('PTTL', name))
+    redis.call('PEXPIRE', name, whole(math.ceil(ttl + 1000)))
     verdict.free[i] = verdict.free[i] - 1
   end
 end
-local function told(verdict)
+local function reply_of(verdict)
   local left, free = {}, {}
-  for i, room in ipairs(verdict.left) do left[i] = real(room) end
-  for i, room in ipairs(verdict.free) do free[i] = real(room) end
+  for i, units in ipairs(verdict.left) do left[i] = real(units) end
+  for i, slots in ipairs(verdict.free) do free[i] = real(slots) end
   return { verdict.admitted and '1' or '0', left, free }
 end
 local function give(returned)
@@ -65,7 +64,7 @@ const take = lua(
 local claim = cjson.decode(ARGV[2])
 local verdict = check(claim)
 if verdict.admitted then draw(claim, verdict) end
-return told(verdict)
+return reply_of(verdict)
 `,
 )
 
@@ -76,8 +75,8 @@ local lease = tonumber(ARGV[3])
 for _, holder in ipairs(cjson.decode(ARGV[2])) do
   for _, bucket in ipairs(holder.places) do
     local name = key('places', bucket)
-    local ends = redis.call('ZSCORE', name, holder.id)
-    if ends and tonumber(ends) > now then
+    local expires = redis.call('ZSCORE', name, holder.id)
+    if expires and tonumber(expires) > now then
       redis.call('ZADD', name, real(now + lease), holder.id)
       redis.call('PEXPIRE', name, whole(math.ceil(math.max(lease, redis.call('PTTL', name)) + 1000)))
     end
@@ -85,12 +84,12 @@ for _, holder in ipairs(cjson.decode(ARGV[2])) do
 end
 `)
 
-export type ToldVerdict = readonly ['0' | '1', readonly string[], readonly string[]]
+export type VerdictReply = readonly ['0' | '1', readonly string[], readonly string[]]
 
 export function redisLimits(scripts: Scripts): LimitStore {
   return {
     async take(claim) {
-      return verdictOf(await scripts.run<ToldVerdict>(take, JSON.stringify(claim)))
+      return verdictOf(await scripts.run<VerdictReply>(take, JSON.stringify(claim)))
     },
     async give(returned) {
       await scripts.run(give, JSON.stringify(returned))
@@ -101,6 +100,6 @@ export function redisLimits(scripts: Scripts): LimitStore {
   }
 }
 
-export function verdictOf([admitted, left, free]: ToldVerdict): LimitVerdict {
+export function verdictOf([admitted, left, free]: VerdictReply): LimitVerdict {
   return { admitted: admitted === '1', left: left.map(Number), free: free.map(Number) }
 }

@@ -7,7 +7,7 @@ import { redisLedger } from './ledger.ts'
 import { redisLimits } from './limits.ts'
 import { redisResponses } from './responses.ts'
 import { senderOf, type RedisClient } from './clients.ts'
-import { patient } from './failover.ts'
+import { retrying } from './failover.ts'
 import { Scripts } from './scripts.ts'
 import { taskStore } from './tasks.ts'
 
@@ -23,20 +23,20 @@ export interface RedisOptions {
   readonly responseAgeMs?: number
 }
 
-/** All stores but `usage`, in one Redis. */
+/** Every store of a bundle except `usage`, in one Redis. */
 export type RedisStorage = StorageBundle & Required<Omit<StorageBundle, 'usage' | 'close'>>
 
 /**
  * Stores keys, limits, balances, video tasks, responses and idempotent responses in Redis 7 or later, or Valkey. `client` is a
- * client or cluster of node-redis or ioredis, or a function that sends a command: `(...words) => client.sendCommand(words)`.
+ * client or cluster of node-redis or ioredis, or a function that sends a command: `(...args) => client.sendCommand(args)`.
  * The host opens and closes the client. Throws a `TypeError` for invalid arguments or options.
  *
  * Every call is one script: atomic, in one round trip. All keys have one hash tag, so that they are on one node of a cluster;
- * a function that routes commands finds a key in the fourth word (`TIME` has none and may go to any node). During a failover,
- * commands that the cluster rejects are retried for a while.
+ * a function that routes commands finds the key in the fourth argument (`TIME` has none and may go to any node). During a
+ * failover, commands that the cluster rejects are retried for up to 1.8 seconds.
  *
  * Balances are only as safe as the Redis configuration: without an append-only file, or after a failover to an asynchronous
- * replica, the last calls before a crash may be lost. To keep money in Postgres, use
+ * replica, the last writes before a crash may be lost. To keep money in Postgres, use
  * `storage: { ...postgres(pool), limits: redis(client).limits }`. Usage records are not stored in Redis.
  *
  * Responses use memory for as long as they are kept: see `responseAgeMs`, and `idempotency.keepMs` and `idempotency.maxBytes`
@@ -50,10 +50,10 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
   }
   checkKnown('redis', options, { prefix: text, entries: count, responseAgeMs: age })
   if (!/^[\w.:-]{1,64}$/.test(prefix)) {
-    throw new TypeError(`redis: the prefix "${prefix}" must be of letters, digits, "_", ".", ":" and "-"`)
+    throw new TypeError(`redis: the prefix "${prefix}" must be 1 to 64 letters, digits, "_", ".", ":" or "-"`)
   }
   const base = `{${prefix}}:`
-  const send = patient(sender, base)
+  const send = retrying(sender, base)
   const scripts = new Scripts(send, base)
   const limits = redisLimits(scripts)
   const ledger = redisLedger(scripts, entries)

@@ -1,8 +1,8 @@
-/** Responses: a hash for each, and for each item a sorted set of the responses it stands in, by the end of their time. */
+/** Responses: a hash for each, and for each item a sorted set of the responses that contain it, scored by expiry. */
 import type { ResponseStore } from '../index.ts'
 import { lua, type Scripts } from './scripts.ts'
 
-/** `owner` says whose a response or an item is; `remove` takes away a response and tells whether there was one. */
+/** The length in `owner` keeps account and id apart in a key. `remove` returns whether it deleted a response, as 1 or 0. */
 const responseText = `
 local owner = #ARGV[2] .. ':' .. ARGV[2] .. ':'
 local function response(id) return key('response', owner .. id) end
@@ -54,8 +54,8 @@ const remove = lua(responseText, `return remove(ARGV[3])`)
 /** Keeps each response for `ageMs` milliseconds. */
 export function redisResponses(scripts: Scripts, ageMs: number): ResponseStore {
   const find = async (script: string, account: string, id: string) => {
-    const told = await scripts.run<readonly [string, string, string] | null>(script, account, id)
-    return told === null ? undefined : { account, id: told[0], items: JSON.parse(told[1]) as string[], body: told[2] }
+    const row = await scripts.run<readonly [string, string, string] | null>(script, account, id)
+    return row === null ? undefined : { account, id: row[0], items: JSON.parse(row[1]) as string[], body: row[2] }
   }
   return {
     async put({ account, id, items, body }) {

@@ -1,4 +1,4 @@
-/** Running Lua on a server that knows the script already, or learns it now. */
+/** Runs a Lua script by its digest; sends the source if the server does not have it yet. */
 import { createHash } from 'node:crypto'
 import type { Send } from './clients.ts'
 
@@ -9,12 +9,12 @@ export interface Script {
 export function script(send: Send, lua: string): Script {
   const digest = createHash('sha1').update(lua).digest('hex')
   return async (keys, ...values) => {
-    const words = [String(keys.length), ...keys, ...values.map(String)]
+    const args = [String(keys.length), ...keys, ...values.map(String)]
     try {
-      return await send('EVALSHA', digest, ...words)
+      return await send('EVALSHA', digest, ...args)
     } catch (error) {
       if (!/NOSCRIPT/.test(error instanceof Error ? error.message : '')) throw error
-      return send('EVAL', lua, ...words)
+      return send('EVAL', lua, ...args)
     }
   }
 }

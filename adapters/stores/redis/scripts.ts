@@ -1,10 +1,10 @@
-/** The scripts of a bundle: what they have in common, and how they are run. */
+/** The Lua scripts of a bundle: their common prelude, and how they run. */
 import type { Send } from './clients.ts'
 import { script, type Script } from './script.ts'
 
 /**
- * What all scripts begin with. `now` is the server's clock in milliseconds; where a server lets no script ask for it, the
- * caller's. Numbers leave as text: the server would cut them off.
+ * Starts every script. `now` is the server's clock in milliseconds, or the caller's if the server does not allow TIME in
+ * scripts. Scripts return numbers as strings, because Redis truncates them to integers.
  */
 const prelude = `
 local base = KEYS[1]
@@ -27,16 +27,16 @@ export class Scripts {
   readonly #base: string
   readonly #known = new Map<string, Script>()
 
-  /** `base`: what the name of every key begins with. */
+  /** `base`: the prefix of every key. */
   constructor(send: Send, base: string) {
     this.#send = send
     this.#base = base
   }
 
-  /** Runs a text made by `lua`. `ARGV[1]` is the time of this process, the given words come after it. */
-  async run<Result>(text: string, ...words: (string | number | bigint)[]): Promise<Result> {
+  /** Runs a script made by `lua`. `ARGV[1]` is the clock of this process; `args` start at `ARGV[2]`. */
+  async run<Result>(text: string, ...args: (string | number | bigint)[]): Promise<Result> {
     let known = this.#known.get(text)
     if (known === undefined) this.#known.set(text, (known = script(this.#send, text)))
-    return (await known([this.#base], Date.now(), ...words.map(String))) as Result
+    return (await known([this.#base], Date.now(), ...args.map(String))) as Result
   }
 }

@@ -1,22 +1,22 @@
 /**
- * Video tasks in Redis. A task is a hash; sorted sets say which are due, which have ended, and which an account has. All keys
- * share one hash tag, because one script must reach all of them: in a cluster the tasks live on one node.
+ * Video tasks in Redis: a hash for each, and sorted sets of those that are due, those that have ended, and those of each
+ * account. All keys share one hash tag, because a script uses several of them; in a cluster, all are on one node.
  */
 import type { Json, TaskRecord, TaskStore } from '../index.ts'
 import type { Send } from './clients.ts'
 import { script } from './script.ts'
 
-/** Writes a task and its places in the sorted sets; `old` tells what it was before. */
+/** `put` writes a task and its entries in the sorted sets; `fields` reads a task. */
 const put = `
-local function put(due, over, key, list, id, version, created, expires, dueAt, leased, data)
+local function put(due, ended, key, list, id, version, created, expires, dueAt, leased, data)
   redis.call('HSET', key, 'version', version, 'created', created, 'expires', expires, 'due', dueAt, 'leased', leased,
     'data', data, 'list', list, 'id', id)
   redis.call('ZADD', list, created, id)
   if dueAt == '' then
     redis.call('ZREM', due, key)
-    redis.call('ZADD', over, expires, key)
+    redis.call('ZADD', ended, expires, key)
   else
-    redis.call('ZREM', over, key)
+    redis.call('ZREM', ended, key)
     redis.call('ZADD', due, math.max(tonumber(dueAt), tonumber(leased)), key)
   end
 end
@@ -60,9 +60,9 @@ return claimed
 const listLua = `
 local ids = redis.call(ARGV[1] == 'asc' and 'ZRANGE' or 'ZREVRANGE', KEYS[1], 0, -1)
 local listed = {}
-local begun = ARGV[2] == ''
+local started = ARGV[2] == ''
 for _, id in ipairs(ids) do
-  if begun then
+  if started then
     local task = redis.call('HMGET', ARGV[5] .. id, 'version', 'created', 'expires', 'due', 'leased', 'data')
     if task[1] and tonumber(task[3]) > tonumber(ARGV[3]) then
       task[7] = id
@@ -70,7 +70,7 @@ for _, id in ipairs(ids) do
       if #listed >= tonumber(ARGV[4]) then break end
     end
   elseif id == ARGV[2] then
-    begun = true
+    started = true
   end
 end
 return listed
@@ -80,7 +80,7 @@ const findLua = `return redis.call('HMGET', KEYS[1], 'version', 'created', 'expi
 
 type Fields = readonly (string | null)[]
 
-/** `prefix` holds a hash tag, such as `modelhatch:{tasks}:`. */
+/** `prefix` must contain a hash tag, such as `{modelhatch}:`. */
 export function taskStore(send: Send, prefix: string): TaskStore {
   const find = script(send, findLua)
   const insert = script(send, insertLua)
@@ -128,7 +128,7 @@ export function taskStore(send: Send, prefix: string): TaskStore {
   }
 }
 
-/** An account as part of a key: whatever it is called, it cannot end its part of the name. */
+/** Encodes an account for use in a key: its name may contain `:`, which separates the parts. */
 function nameOf(account: string): string {
   return Buffer.from(account).toString('base64url')
 }
