@@ -1,22 +1,22 @@
-/** Calls that leave in batches: those of one turn of the event loop together, and those that come while one is under way. */
+/** Sends items to a store in batches. */
 
-/** Calls of one batch at most. */
-const largest = 100
-/** Calls that wait at most; further ones are rejected at once. */
-const mostWaiting = 10_000
-/** Milliseconds for which a call waits to be sent: after that, its caller has given up. */
-const longestWaitMs = 2_000
+/** Maximum number of items in a batch. */
+const maxBatch = 100
+/** Maximum number of waiting items; further ones are rejected at once. */
+const maxWaiting = 10_000
+/** Milliseconds for which an item may wait to be sent. Then it is rejected: by default, its caller has timed out. */
+const maxWaitMs = 2_000
 /** Milliseconds after which a batch without a result leaves its lane to the next one: its connection may be lost. */
 const laneMs = 500
 
 export interface BatchesOptions<Item, Result> {
-  /** Performs a batch in its order, and resolves to one result for each item. */
+  /** Performs the items of a batch in their order. Resolves to one result per item, in the same order. */
   readonly perform: (items: readonly Item[]) => Promise<readonly Result[]>
-  /** Ids of an item. Items that share one are never in the same batch. */
+  /** The ids of an item. Items that share an id are never in the same batch. */
   readonly ids: (item: Item) => readonly string[]
-  /** Whether an error proves that nothing of the batch was done, and may be due to one of its items alone. */
+  /** Whether an error proves that the batch had no effect, and one item may be the cause. Its items are then sent one by one. */
   readonly isUndone: (error: unknown) => boolean
-  /** Batches under way at once. */
+  /** Maximum number of concurrent batches. A batch without a result after 500 ms no longer counts. */
   readonly lanes: number
 }
 
@@ -25,49 +25,54 @@ interface Waiting<Item, Result> extends PromiseWithResolvers<Result> {
   readonly since: number
 }
 
+/**
+ * Groups items into batches: those added in the same turn of the event loop, and those added while all lanes are busy.
+ * An item without an id in common with an earlier one may be sent before it.
+ */
 export class Batches<Item, Result> {
   readonly #options: BatchesOptions<Item, Result>
   #waiting: Waiting<Item, Result>[] = []
-  #underWay = 0
-  #planned = false
+  #running = 0
+  #scheduled = false
 
   constructor(options: BatchesOptions<Item, Result>) {
     this.#options = options
   }
 
+  /** Resolves to the result of the item. Rejects if it is not sent in time, or if its batch fails. */
   add(item: Item): Promise<Result> {
-    if (this.#waiting.length >= mostWaiting) return Promise.reject(new Error('too many calls wait for the database'))
+    if (this.#waiting.length >= maxWaiting) return Promise.reject(new Error('the database has too many pending calls'))
     const waiting = { item, since: performance.now(), ...Promise.withResolvers<Result>() }
     this.#waiting.push(waiting)
-    this.#plan()
+    this.#schedule()
     return waiting.promise
   }
 
-  #plan(): void {
-    if (this.#planned || this.#waiting.length === 0 || this.#underWay >= this.#options.lanes) return
-    this.#planned = true
+  #schedule(): void {
+    if (this.#scheduled || this.#waiting.length === 0 || this.#running >= this.#options.lanes) return
+    this.#scheduled = true
     setImmediate(() => {
-      this.#planned = false
+      this.#scheduled = false
       const batch = this.#next()
       if (batch.length > 0) void this.#send(batch)
-      this.#plan()
+      this.#schedule()
     })
   }
 
-  /** The calls that have waited longest, of those with one id the first. */
+  /** The items that have waited longest. One that shares an id with an earlier waiting item stays for a later batch. */
   #next(): Waiting<Item, Result>[] {
     const batch: Waiting<Item, Result>[] = []
     const later: Waiting<Item, Result>[] = []
-    const known = new Set<string>()
-    const late = performance.now() - longestWaitMs
+    const seen = new Set<string>()
+    const late = performance.now() - maxWaitMs
     let index = 0
-    for (; index < this.#waiting.length && batch.length < largest; index++) {
+    for (; index < this.#waiting.length && batch.length < maxBatch; index++) {
       const waiting = this.#waiting[index] as Waiting<Item, Result>
       const ids = this.#options.ids(waiting.item)
       if (waiting.since < late) waiting.reject(new Error('the database is too slow: the call was not sent to it'))
-      else if (ids.some((id) => known.has(id))) later.push(waiting)
+      else if (ids.some((id) => seen.has(id))) later.push(waiting)
       else batch.push(waiting)
-      for (const id of ids) known.add(id)
+      for (const id of ids) seen.add(id)
     }
     this.#waiting = [...later, ...this.#waiting.slice(index)]
     return batch
@@ -78,10 +83,10 @@ export class Batches<Item, Result> {
     const leaveLane = () => {
       if (!inLane) return
       inLane = false
-      this.#underWay--
-      this.#plan()
+      this.#running--
+      this.#schedule()
     }
-    this.#underWay++
+    this.#running++
     const timer = setTimeout(leaveLane, laneMs)
     timer.unref()
     try {

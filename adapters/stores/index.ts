@@ -1,4 +1,4 @@
-/** `modelhatch/stores`: the contracts of stores, and what their implementations share. Suites for them: `modelhatch/testing`. */
+/** `modelhatch/stores`: the contracts of stores, and functions for implementing them. Contract tests: `modelhatch/testing`. */
 export type { CallEnd, JointStore, JointVerdict } from '../../src/admission/contract.ts'
 export type { KeyRecord, KeyStore } from '../../src/auth/contract.ts'
 export type {

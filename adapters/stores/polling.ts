@@ -1,8 +1,11 @@
-/** The keys that changed since an earlier query, as `pollForChanges` expects them from a store. */
+/** The result of one query for changed keys, as `pollForChanges` expects it from a store. */
 export interface KeyChanges {
-  /** The store's time of this query; the next one is asked for changes since then. */
+  /** The time of this query by the store's clock. It is passed to the next query. */
   readonly now: string
-  /** Changes since then, in any order. Those reported before may be among them: each is passed on once. */
+  /**
+   * The changes since the time passed to the query, in any order. Changes that the previous query returned may be repeated:
+   * they are not passed on again.
+   */
   readonly changes: readonly {
     /** The hash of the changed key. */
     readonly hash: string
@@ -11,11 +14,13 @@ export interface KeyChanges {
   }[]
 }
 
-const everyMs = 400
+/** Milliseconds between a query and the next one. */
+const intervalMs = 400
 
 /**
- * `KeyStore.watch` for a store that cannot push changes: asks it every 400 ms, and calls `changed` with the hash of each key
- * that changed. A query that fails is repeated by the next one. Returns the function that stops it.
+ * `KeyStore.watch` for a store that cannot push changes: queries it every 400 ms, and calls `changed` with the hash of each
+ * changed key. `query` gets the time of the last successful query, at first `undefined`; if it fails, the next one gets the
+ * same time. Returns a function that stops polling.
  *
  * @example watch: (changed) => pollForChanges(changed, (since) => changesSince(since))
  */
@@ -25,29 +30,29 @@ export function pollForChanges(
 ): () => void {
   let since: string | undefined
   let reported = new Set<string>()
-  let ended = false
+  let stopped = false
   let timer: NodeJS.Timeout | undefined
 
-  const once = async () => {
+  const poll = async () => {
     try {
       const { now, changes } = await query(since)
-      if (ended) return
+      if (stopped) return
       const names = new Set(changes.map(({ hash, at }) => `${hash} ${at}`))
       for (const { hash, at } of changes) if (!reported.has(`${hash} ${at}`)) changed(hash)
       reported = names
       since = now
     } catch {
-      // The store is down, so no key can have changed in it. The next query reports what this one missed.
+      // The next query gets the same time, so that it also returns the changes that this one missed.
     } finally {
-      if (!ended) {
-        timer = setTimeout(() => void once(), everyMs)
+      if (!stopped) {
+        timer = setTimeout(() => void poll(), intervalMs)
         timer.unref()
       }
     }
   }
-  void once()
+  void poll()
   return () => {
-    ended = true
+    stopped = true
     clearTimeout(timer)
   }
 }

@@ -1,9 +1,9 @@
 import { pause } from '../../src/http/deadline.ts'
 
 /** Milliseconds from the start of one round to that of the next. */
-const everyMs = 60_000
-/** Milliseconds of pause before each step. */
-const restMs = 20
+const intervalMs = 60_000
+/** Milliseconds of pause before each step, so that a sweep takes little of the store's capacity. */
+const pauseMs = 20
 
 /**
  * Deletes expired rows in the background, in short steps. A round begins at most once a minute, and only while the store is
@@ -19,7 +19,7 @@ export class Sweep {
   #stop = new AbortController()
   #round: Promise<void> | undefined
 
-  /** `step` deletes some expired rows, and says whether more may be left. A step that fails ends the round. */
+  /** `step` deletes some expired rows, and returns whether more may be left. If it throws, the round ends. */
   constructor(step: () => Promise<boolean> | boolean) {
     this.#step = step
   }
@@ -28,12 +28,12 @@ export class Sweep {
   use(): void {
     const now = performance.now()
     if (this.#round !== undefined || now < this.#due) return
-    this.#due = now + everyMs
+    this.#due = now + intervalMs
     this.#stop = new AbortController()
     this.#round = this.#run(this.#stop.signal)
   }
 
-  /** Ends the round. Resolves when no step is running. */
+  /** Stops the round after its current step, and resolves when that step is done. */
   async close(): Promise<void> {
     this.#stop.abort()
     await this.#round
@@ -41,10 +41,10 @@ export class Sweep {
 
   async #run(signal: AbortSignal): Promise<void> {
     try {
-      do await pause(restMs, signal)
+      do await pause(pauseMs, signal)
       while (!signal.aborted && (await this.#step()))
     } catch {
-      // The store is down. The next round deletes what this one has left.
+      // The next round deletes the rows that this one left.
     } finally {
       this.#round = undefined
     }

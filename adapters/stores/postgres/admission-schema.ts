@@ -1,14 +1,15 @@
-/** The function that admits calls: limits and money of a batch, each call for itself and in its order. */
+/** The SQL function that admits a batch of calls, by limits and money. */
 import { admissionTypes, parametersOf, plannedOnce } from './columns.ts'
 
 /**
- * The batch comes as columns: an array for each property. `rates` and `slots` say how many entries of the columns after
- * them belong to each call; buckets and payers are numbers of `buckets` and `accounts`. A call finds what the calls before
- * it have left. Buckets are locked first and accounts then, each in the order of their names, as everywhere.
+ * The parameters are columns: an array per property. `rates` and `slots` are the numbers of entries per call in the columns
+ * after them; entries of `rate_bucket`, `slot_bucket` and `payers` are positions in `buckets` and `accounts`. Each call is
+ * decided on its own, in the order of the batch, with what the calls before it left. Buckets are locked before accounts,
+ * each sorted by name, as in every function, so that no two transactions deadlock.
  *
- * `slots` counts the rows of `places`, so that no call counts them again; NULL, or no row: not counted yet. It is written
- * under the lock of the bucket of that name. The count may include leases that have expired since `soonest`: they are
- * removed when they would keep a call out, and otherwise at most once a second.
+ * The table `slots` caches the number of rows in `places` per bucket. NULL, or no row: not counted yet. It is only written
+ * under the lock of its bucket. From `soonest`, the earliest end of a lease, the number may include expired leases: they are
+ * removed when they would cause a rejection, and otherwise by the first call at least a second later.
  */
 export const admissionSchema: string = `
     CREATE UNLOGGED TABLE @.slots (
@@ -29,26 +30,26 @@ export const admissionSchema: string = `
     LANGUAGE plpgsql ${plannedOnce} AS $f$
     #variable_conflict use_variable
     DECLARE
-      -- Of each bucket: units in use at the last change, milliseconds since then, leases.
+      -- Per bucket: units in use at the last change, milliseconds since then, number of leases and their earliest end.
       used float8[] := array_fill(0, ARRAY[cardinality(buckets)]);
       rested float8[] := used;
       held int[] := used;
       soonest timestamptz[] := array_fill(NULL::timestamptz, ARRAY[cardinality(buckets)]);
       drawn bool[] := array_fill(false, ARRAY[cardinality(buckets)]);
       counted bool[] := drawn;
-      -- Of each account. Without a balance it does not exist.
+      -- Per account. Without a balance, the account does not exist.
       balances bigint[] := array_fill(NULL::bigint, ARRAY[cardinality(accounts)]);
       unlimited bool[] := array_fill(false, ARRAY[cardinality(accounts)]);
       changed bool[] := unlimited;
       expired bool[] := unlimited;
-      -- Of each call.
+      -- Per call.
       known timestamptz[] := array_fill(NULL::timestamptz, ARRAY[cardinality(claims)]);
       ended bool[] := array_fill(false, ARRAY[cardinality(claims)]);
       made bool[] := ended;
       verdicts bool[] := ended;
       outcomes text[] := array_fill(NULL::text, ARRAY[cardinality(claims)]);
       standing text[] := outcomes;
-      -- Of each rate, and of each slot.
+      -- Per rate, and per slot.
       room float8[] := costs;
       free int[] := places;
       mine bool[] := array_fill(false, ARRAY[cardinality(places)]);

@@ -1,4 +1,4 @@
-/** Admissions and endings of calls, each kind in batches: limits and money in one statement. */
+/** Admits and ends calls in batches: one statement applies the limits and the money of a whole batch. */
 import { GatewayError } from '../../../src/errors.ts'
 import { verdictAfter, type HoldVerdict, type LimitVerdict, type SettleVerdict } from '../index.ts'
 import { Batches } from '../batches.ts'
@@ -9,13 +9,13 @@ import type { Database } from './database.ts'
 const admitSql = callOf('admit_calls', admissionTypes, ', $2')
 const endSql = callOf('end_calls', endingTypes)
 
-/** What was asked for of limits and money. */
+/** The verdicts on the parts of an admission: `limits` if it had a claim, `hold` if it had a hold that the limits let pass. */
 export interface Admitted {
   readonly limits?: LimitVerdict
   readonly hold?: HoldVerdict
 }
 
-/** As `admit_calls` answers: `left` and `free` of all calls in a row, amounts as text. */
+/** The result of `admit_calls`. `left` and `free` hold the entries of all calls, one call after the other; amounts are text. */
 interface AdmittedColumns {
   readonly admitted: readonly boolean[]
   readonly left: readonly number[]
@@ -24,24 +24,26 @@ interface AdmittedColumns {
   readonly balances: readonly string[]
 }
 
+/** The result of `end_calls`: one entry per hold. Amounts are text. */
 interface EndedColumns {
   readonly outcomes: readonly SettleVerdict['outcome'][]
   readonly charged: readonly string[]
   readonly overages: readonly string[]
 }
 
-/** Batches of admissions under way at once, and of endings. */
+/** Maximum numbers of concurrent batches. */
 const lanes = { admissions: 2, endings: 1 }
 
+/** The batches of one database. */
 export class Calls {
   readonly #database: Database
   readonly #admissions: Batches<Admitting, Admitted>
   readonly #endings: Batches<Ending, SettleVerdict | undefined>
   #flushing: Promise<unknown> = Promise.resolve()
-  /** Ids of holds that were ended and are not known to be on disk, and who waits for that. */
+  /** The next flush, until it begins: the ids of the ended holds that it covers, and its promise. */
   #unflushed: { readonly ids: string[]; readonly done: Promise<void> } | undefined
 
-  /** `durable`: holds are on disk before a call is admitted. */
+  /** `durable`: every hold is on disk before its call is admitted. Otherwise only holds with `durable` are. */
   constructor(database: Database, durable: boolean) {
     this.#database = database
     this.#admissions = new Batches({
@@ -58,11 +60,12 @@ export class Calls {
     })
   }
 
+  /** Takes the claim and the hold of a call: both, or neither. */
   admit(call: Admitting): Promise<Admitted> {
     return this.#admissions.add(call)
   }
 
-  /** Resolves when it is on disk: to what became of the hold, if there was one to end. */
+  /** Returns the claim of a call, and settles or releases its hold. Resolves once the end of the hold is on disk. */
   async end(ending: Ending): Promise<SettleVerdict | undefined> {
     const verdict = await this.#endings.add(ending)
     if (ending.end !== undefined) await this.#flushed(ending.end.id)
@@ -70,16 +73,16 @@ export class Calls {
   }
 
   async #admit(calls: readonly Admitting[], durable: boolean): Promise<Admitted[]> {
-    const told = await this.#database.result<AdmittedColumns>(admitSql, [admissionColumns(calls), durable])
+    const raw = await this.#database.result<AdmittedColumns>(admitSql, [admissionColumns(calls), durable])
     let [rate, slot] = [0, 0]
     return calls.map(({ claim, hold }, index) => {
-      const outcome = told.outcomes[index]
-      const held = hold && outcome && { outcome, balance: BigInt(told.balances[index] as string) }
+      const outcome = raw.outcomes[index]
+      const held = hold && outcome && { outcome, balance: BigInt(raw.balances[index] as string) }
       if (claim === undefined) return held ? { hold: held } : {}
       const limits: LimitVerdict = {
-        admitted: told.admitted[index] === true,
-        left: told.left.slice(rate, (rate += claim.rates.length)),
-        free: told.free.slice(slot, (slot += claim.places.length)),
+        admitted: raw.admitted[index] === true,
+        left: raw.left.slice(rate, (rate += claim.rates.length)),
+        free: raw.free.slice(slot, (slot += claim.places.length)),
       }
       return held
         ? { limits: outcome === 'held' ? verdictAfter(claim, limits) : limits, hold: held }
@@ -88,20 +91,20 @@ export class Calls {
   }
 
   async #end(endings: readonly Ending[]): Promise<(SettleVerdict | undefined)[]> {
-    const told = await this.#database.result<EndedColumns>(endSql, [endingColumns(endings)])
+    const raw = await this.#database.result<EndedColumns>(endSql, [endingColumns(endings)])
     let next = 0
     return endings.map(({ end }) => {
       if (end === undefined) return undefined
-      const [outcome, charged = '0', overage = '0'] = [told.outcomes[next], told.charged[next], told.overages[next]]
+      const [outcome, charged = '0', overage = '0'] = [raw.outcomes[next], raw.charged[next], raw.overages[next]]
       next++
       return { outcome: outcome as SettleVerdict['outcome'], charged: BigInt(charged), overage: BigInt(overage) }
     })
   }
 
   /**
-   * Resolves when an ending that was committed is on disk. The commit itself does not wait for the disk, because it would
-   * keep the account locked meanwhile; those who wait share one write. Should another server have taken over in between,
-   * the ending may not be there: then this rejects, and the ending is sent again.
+   * Resolves once a committed ending is on disk. The commit itself does not wait for the disk, because it would keep the
+   * account locked meanwhile; all endings that wait share one write. After a failover in between, the ending may be missing:
+   * then this rejects, so that the caller sends it again.
    */
   #flushed(id: string): Promise<void> {
     if (this.#unflushed !== undefined) {
@@ -112,7 +115,7 @@ export class Calls {
     const done = this.#flushing.then(async () => {
       this.#unflushed = undefined
       if (!(await this.#database.call<boolean>('flush', JSON.stringify([...new Set(ids)]))))
-        throw new Error('endings were lost: another server has taken over before they were on disk')
+        throw new Error('endings were lost: another server took over before they were on disk')
     })
     this.#unflushed = { ids, done }
     this.#flushing = done.catch(() => undefined)
@@ -120,7 +123,7 @@ export class Calls {
   }
 }
 
-/** The database has refused a value, and has rolled the batch back. */
+/** Whether the database rolled the batch back because of one of its values: not storable, or against a constraint. */
 function isUndone(error: unknown): boolean {
   const { code } = error as { code?: unknown }
   return GatewayError.is(error) || (typeof code === 'string' && code.startsWith('23'))

@@ -1,4 +1,4 @@
-/** Calls as columns: what the functions of the schema take for a batch. */
+/** Batches of calls as columns, the parameters of `admit_calls` and `end_calls`. */
 import type { Hold, LimitClaim, LimitReturn, RateRule } from '../index.ts'
 
 /** A call to be admitted: limits, money or both. */
@@ -51,26 +51,26 @@ export const endingTypes = {
 } as const
 
 /**
- * How the functions that take columns plan their statements: once, and so that each entry of a column is looked up in an
- * index. Left alone, the planner takes a column for a hundred entries and reads whole tables for it.
+ * Settings of the functions that take columns: their statements are planned once, and look up each entry of a column in an
+ * index. By default, the planner overestimates the entries of a column and reads whole tables.
  */
 export const plannedOnce: string = `SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
     SET enable_hashjoin = off SET enable_mergejoin = off`
 
-/** The parameters of a function that takes columns. */
+/** The declaration of the parameters of a function that takes columns. */
 export function parametersOf(types: Types): string {
   return Object.entries(types)
     .map((parameter) => parameter.join(' '))
     .join(', ')
 }
 
-/** The statement that calls it: the columns are its first value, as JSON. */
+/** The statement that calls such a function. Its first value is the columns as JSON; `more`: further arguments. */
 export function callOf(name: string, types: Types, more: string = ''): string {
   const columns = Object.keys(types).map((column) => `x.${column}`)
   return `SELECT @.${name}(${columns.join(', ')}${more}) AS result FROM jsonb_to_record($1::jsonb) x (${parametersOf(types)})`
 }
 
-/** Names, and the number of each from 1 on. */
+/** Distinct names, numbered from 1. */
 class Numbered {
   readonly names: string[] = []
   readonly #numbers = new Map<string, number>()
@@ -92,7 +92,7 @@ function ratesOf(rules: readonly RateRule[], buckets: Numbered) {
   }
 }
 
-/** For `admit_calls`. */
+/** The columns for `admit_calls`, as JSON. */
 export function admissionColumns(calls: readonly Admitting[]): string {
   const [buckets, accounts] = [new Numbered(), new Numbered()]
   const rules = calls.flatMap(({ claim }) => claim?.rates ?? [])
@@ -117,7 +117,7 @@ export function admissionColumns(calls: readonly Admitting[]): string {
   return JSON.stringify(columns)
 }
 
-/** For `end_calls`. */
+/** The columns for `end_calls`, as JSON. */
 export function endingColumns(endings: readonly Ending[]): string {
   const [buckets, accounts] = [new Numbered(), new Numbered()]
   const returns = endings.flatMap(({ returned }) => returned ?? [])

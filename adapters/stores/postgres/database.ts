@@ -1,4 +1,4 @@
-/** The host's pool, with the schema made before the first use. */
+/** Runs statements through the host's pool, and creates the schema before the first one. */
 import { createHash } from 'node:crypto'
 import { invalid } from '../../../src/errors.ts'
 import { requireServed } from '../sql/code-version.ts'
@@ -6,13 +6,13 @@ import { creation, installedSql, missingOf, type Part } from './migration.ts'
 import { Turns } from './turns.ts'
 import { Upgrade } from './upgrade.ts'
 
-/** The part of a pool or a client that is used. */
+/** The part of a database pool or client that `postgres` uses. A `pg.Pool` and a PGlite fit as they are. */
 export interface Queryable {
   /** Runs one statement with its parameters. */
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
 }
 
-/** A `pg.Pool`, told by what only it has. */
+/** A `pg.Pool`, recognised by its `totalCount` and `on`. */
 interface Pool extends Queryable {
   readonly totalCount: number
   readonly options?: { readonly max?: number }
@@ -20,91 +20,92 @@ interface Pool extends Queryable {
 }
 
 /**
- * Milliseconds after which `pg` gives up a query, and with it a connection that may be dead: for those that a call waits
- * for, and for those that read much.
+ * Milliseconds after which `pg` abandons a query, because its connection may be dead: for statements that a call waits for,
+ * and for statements that may read many rows.
  */
 const queryMs = 2_000
 const longQueryMs = 60_000
-/** For steps of an upgrade. One that is given up goes on in the server, and is found there. */
+/** The same for steps of an upgrade. The server continues an abandoned index build, which the next attempt detects. */
 const upgradeQueryMs = 600_000
 
-/** Codes for "try again": serialization failure, deadlock. */
+/** SQLSTATE codes after which a statement is repeated: serialization failure, deadlock. */
 const retryCodes = new Set(['40001', '40P01'])
-const tries = 4
+const maxAttempts = 4
 /**
- * Codes for a prepared statement that its connection does not know, or knows already, as behind a pooler; and for one whose
- * columns have changed since. From then on statements are sent as they are.
+ * Codes for a prepared statement that the connection does not know, or already knows, as behind a transaction pooler; and
+ * for one whose result columns have changed. From then on, statements are sent unprepared.
  */
 const unpreparedCodes = new Set(['26000', '42P05', '0A000'])
-/** Codes of values that cannot be stored, by their first two characters: data exceptions, limits of the program. */
+/** Classes (the first two characters) of the codes for values that cannot be stored: data exception, program limit exceeded. */
 const valueCodes = new Set(['22', '54'])
-/** Codes for "there is no such": table, column, function. Somebody has changed or removed the schema. */
+/** Codes for an undefined table, column or function: the schema was changed or removed. */
 const changedCodes = new Set(['42P01', '42703', '42883'])
 
-/** A statement in the schema. With a name it is one of a fixed set, worth preparing. */
+/** A statement with its schema name filled in. Only statements of a fixed set have a name, under which they are prepared. */
 interface Statement {
   readonly text: string
   readonly name?: string
 }
 
+/** Creates and upgrades the schema on first use. Statements are repeated after errors that another attempt can solve. */
 export class Database {
   readonly #pool: Queryable
   readonly #schema: string
   readonly #parts: readonly Part[]
   readonly #turns: Turns
-  /** Statements by their text, as they are sent. */
+  /** The statements to send, by their text before the schema is filled in. */
   readonly #statements = new Map<string, Statement>()
   #prepares: boolean
   #ready: Promise<unknown> | undefined
   #upgrade: Upgrade | undefined
 
-  /** `prepares`: a `pg.Pool` may name statements. */
+  /** `prepares`: whether a `pg.Pool` prepares named statements. Throws a `TypeError` for an invalid pool or schema. */
   constructor(pool: Queryable, schema: string, parts: readonly Part[], prepares: boolean) {
     if (typeof (pool as Partial<Queryable> | undefined)?.query !== 'function') {
       throw new TypeError('postgres: needs a pool or client with query(text, values), such as new pg.Pool()')
     }
     if (!/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
-      throw new TypeError(`postgres: the schema "${schema}" must be of small letters, digits and "_"`)
+      throw new TypeError(`postgres: the schema "${schema}" must be of lower-case letters, digits and "_"`)
     }
     this.#pool = pool
     this.#schema = schema
     this.#parts = parts
     this.#prepares = prepares
-    const most = isPool(pool) ? (pool.options?.max ?? 10) : 1
-    this.#turns = new Turns(Math.max(1, Math.floor(most / 2)))
-    // Without a listener, an idle connection that dies takes the host's process with it.
+    const connections = isPool(pool) ? (pool.options?.max ?? 10) : 1
+    this.#turns = new Turns(Math.max(1, Math.floor(connections / 2)))
+    // Without a listener, the error of an idle connection would end the host's process.
     if (isPool(pool)) pool.on('error', () => undefined)
   }
 
-  /** The rows of one statement, in which `@` stands for the schema. */
+  /** The rows of one statement. `@.` in its text is replaced by the schema; the text is one of a fixed set. */
   async rows<Row>(text: string, values: unknown[] = []): Promise<readonly Row[]> {
     await (this.#ready ??= this.#prepare())
     let statement = this.#statements.get(text)
     if (statement === undefined) {
       const sent = this.#inSchema(text)
-      // Named after its text: a connection that somebody else has used cannot know another statement by this name.
+      // A hash of the text, so that no connection knows another statement by the same name.
       const name = `modelhatch_${createHash('sha256').update(sent).digest('hex').slice(0, 32)}`
       this.#statements.set(text, (statement = { text: sent, name }))
     }
     return this.#run<Row>(statement, values, queryMs)
   }
 
-  /** The same, for statements that may look at many rows: they have more time, and at most half of the connections. */
+  /** The same for statements that may read many rows, of any text: they have more time, and at most half of the connections. */
   async manyRows<Row>(text: string, values: unknown[]): Promise<readonly Row[]> {
     await (this.#ready ??= this.#prepare())
     return this.#turns.take(() => this.#run<Row>({ text: this.#inSchema(text) }, values, longQueryMs))
   }
 
-  /** The result of one of the schema's functions, which give JSON. */
+  /** Calls one of the schema's functions that return JSON. Resolves to the parsed result. */
   async call<Result>(name: string, ...values: unknown[]): Promise<Result> {
-    const places = values.map((_, index) => `$${index + 1}`).join(', ')
-    return this.result<Result>(`SELECT @.${name}(${places}) AS result`, values)
+    const parameters = values.map((_, index) => `$${index + 1}`).join(', ')
+    return this.result<Result>(`SELECT @.${name}(${parameters}) AS result`, values)
   }
 
-  /** The only `result` of a statement, which is JSON. */
+  /** Runs a statement that returns one row with JSON in `result`, and resolves to it, parsed. */
   async result<Result>(text: string, values: unknown[]): Promise<Result> {
     const [row] = await this.rows<{ result: Result | string }>(text, values)
-    // Some clients parse JSON, some leave it to us. What gives nothing gives no text.
+    // Not every client parses JSON. A function that returns void has an empty text.
     return (typeof row?.result === 'string' && row.result !== '' ? JSON.parse(row.result) : row?.result) as Result
   }
 
@@ -113,18 +114,18 @@ export class Database {
   }
 
   async #run<Row>(statement: Statement, values: unknown[], ms: number): Promise<readonly Row[]> {
-    for (let tried = 1; ; tried++) {
+    for (let attempt = 1; ; attempt++) {
       try {
         return (await this.#query(statement, values, ms)) as readonly Row[]
       } catch (error) {
         const { code = '' } = error as { code?: string }
-        // The next call finds out what has become of the schema.
+        // The next call creates the schema again, or reports why it cannot be used.
         if (changedCodes.has(code)) this.#ready = undefined
-        // The database has answered: it is not down, and asking again would change nothing.
+        // Invalid input rather than an outage: another attempt would fail in the same way.
         if (valueCodes.has(code.slice(0, 2)))
           throw invalid('A value is out of range, too long or not a text.', undefined, error)
         if (unpreparedCodes.has(code)) this.#prepares = false
-        if (tried === tries || !(retryCodes.has(code) || unpreparedCodes.has(code))) throw error
+        if (attempt === maxAttempts || !(retryCodes.has(code) || unpreparedCodes.has(code))) throw error
       }
     }
   }
@@ -136,13 +137,13 @@ export class Database {
     return (await pool.query(query as unknown as string)).rows
   }
 
-  /** Resolves when the schema has this version of a part; until then it is brought up to date behind the calls. */
+  /** Resolves once the schema has this version of a part. The upgrade runs in the background. */
   async has(part: string, version: number): Promise<void> {
     await (this.#ready ??= this.#prepare())
     await this.#upgrade?.has(part, version)
   }
 
-  /** Ends the upgrade of the schema, which goes on with the next use. */
+  /** Stops the upgrade of the schema; the next use resumes it. */
   async close(): Promise<void> {
     const upgrade = this.#upgrade
     this.#upgrade = undefined

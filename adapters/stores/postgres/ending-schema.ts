@@ -1,10 +1,10 @@
-/** The function that ends calls: what they give back to the limits, and what they cost. */
+/** The SQL functions that end a batch of calls: they return claims to the limits, and settle or release holds. */
 import { endingTypes, parametersOf, plannedOnce } from './columns.ts'
 
 /**
- * The batch comes as columns, as in `admit_calls`; each hold is in it once. Endings apply whether or not anybody knows the
- * hold: a call that did take place is charged. A hold whose lease has expired goes back into the balance, and covers
- * nothing of the charge.
+ * The parameters are columns, as in `admit_calls`; each hold is in a batch at most once. An ending is applied even if its
+ * hold is unknown, because a call that took place is charged. A hold whose lease has expired is returned to the balance, and
+ * covers none of the charge.
  */
 export const endingSchema: string = `
     CREATE FUNCTION @.end_calls(${parametersOf(endingTypes)}) RETURNS jsonb
@@ -13,7 +13,7 @@ export const endingSchema: string = `
     DECLARE
       used float8[] := array_fill(0, ARRAY[cardinality(buckets)]);
       rested float8[] := used;
-      -- Of each hold: what is charged, the part of it that is not covered, and what goes back into the balance.
+      -- Per hold: the charge, the part of it that the hold does not cover, and the amount returned to the balance.
       outcomes text[] := array_fill('settled'::text, ARRAY[cardinality(ids)]);
       charged bigint[] := ARRAY(SELECT coalesce(n, 0) FROM unnest(amounts) WITH ORDINALITY a (n, i) ORDER BY i);
       overages bigint[] := charged;
@@ -90,7 +90,7 @@ export const endingSchema: string = `
     END
     $f$;
 
-    -- A commit that waits for the disk, and all before it. Whether the holds with these ids are known to have ended.
+    -- Commits to disk, with all commits before it. Returns whether the ends of all holds with these ids are recorded.
     CREATE FUNCTION @.flush(ids jsonb) RETURNS bool LANGUAGE plpgsql AS $f$
     DECLARE
       ended text[] := ARRAY(SELECT jsonb_array_elements_text(ids));

@@ -1,11 +1,11 @@
-/** Requests with an `Idempotency-Key`: one row for each, from its first attempt to the end of its answer's time. */
+/** Requests with an `Idempotency-Key`: one row per key, until its lease or its stored response has expired. */
 import type { IdempotencyStore, IdempotencyVerdict } from '../index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 import { lapsedMs } from '../lapsed.ts'
 import { sweepOf } from './sweep.ts'
 
-/** After `ends`, another attempt may take over the row; it is deleted `lapsedMs` later. */
+/** The table. After `ends`, another attempt may take over a row; it is deleted `lapsedMs` later. */
 export const idempotencyPart: Part = {
   name: 'idempotency',
   versions: [
@@ -45,7 +45,7 @@ export const idempotencyPart: Part = {
   ],
 }
 
-const held = 'account = $1 AND route = $2 AND key = $3 AND attempt = $4 AND NOT ended'
+const runningAttempt = 'account = $1 AND route = $2 AND key = $3 AND attempt = $4 AND NOT ended'
 
 interface Row {
   readonly digest: string
@@ -55,6 +55,7 @@ interface Row {
   readonly body: Uint8Array
 }
 
+/** The idempotency store of a schema. */
 export function postgresIdempotency(database: Database): Required<IdempotencyStore> {
   const sweep = sweepOf(database, 'idempotency', lapsedMs)
   return {
@@ -68,12 +69,12 @@ export function postgresIdempotency(database: Database): Required<IdempotencySto
       const { status = null, headers = {}, body = null } = answer ?? {}
       await database.rows(
         `UPDATE @.idempotency SET ended = true, ends = clock_timestamp() + $5 * interval '1 millisecond',
-          status = $6, headers = $7, body = $8 WHERE ${held}`,
+          status = $6, headers = $7, body = $8 WHERE ${runningAttempt}`,
         [account, route, key, attempt, keepMs, status, JSON.stringify(headers), body],
       )
     },
     async forget({ account, route, key, attempt }) {
-      await database.rows(`DELETE FROM @.idempotency WHERE ${held}`, [account, route, key, attempt])
+      await database.rows(`DELETE FROM @.idempotency WHERE ${runningAttempt}`, [account, route, key, attempt])
     },
     close: () => sweep.close(),
   }

@@ -1,9 +1,12 @@
-/** Limits and ledger of a call in one round trip, before it and after it. */
+/** Applies the limits and the ledger together: one round trip before a call, and one after it. */
 import type { JointStore, JointVerdict, Ledger, LimitStore } from '../index.ts'
 import type { Calls } from './calls.ts'
 import type { Part } from './migration.ts'
 
-/** Everybody locks buckets first and accounts then, each in the order of their names: nobody waits in a circle. */
+/**
+ * Functions that gateways of version 1 call. As in every function, buckets are locked before accounts, each sorted by name,
+ * so that no two transactions deadlock.
+ */
 export const jointPart: Part = {
   name: 'joint',
   versions: [
@@ -39,6 +42,7 @@ export const jointPart: Part = {
   ],
 }
 
+/** The joint store of a schema. `finish` rejects if any of its endings fails, after all have been tried. */
 export function postgresJoint(calls: Calls, limits: LimitStore, ledger: Ledger): JointStore {
   return {
     limits,

@@ -1,8 +1,9 @@
-/** Keys, by hash. Who watches asks what has changed: that needs no connection of its own, and none can go deaf. */
+/** Keys, by hash. Watchers poll, because LISTEN needs a connection of its own, and loses changes when it breaks. */
 import { pollForChanges, type KeyRecord, type KeyStore } from '../index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 
+/** The table of keys. */
 export const keysPart: Part = {
   name: 'keys',
   versions: [
@@ -27,6 +28,7 @@ interface Row {
   readonly record: string
 }
 
+/** The key store of a schema. */
 export function postgresKeys(database: Database): KeyStore {
   return {
     async find(hash) {
@@ -60,9 +62,9 @@ export function postgresKeys(database: Database): KeyStore {
     },
     watch: (changed) =>
       pollForChanges(changed, async (since) => {
-        // A change is stamped before it is seen: those of the last seconds are asked for again.
+        // A change gets its time before its commit makes it visible, so the last seconds are queried again.
         const rows = await database.rows<{ now: string; hash: string | null; at: string }>(
-          // A clock that stands still during the statement lets it use the index.
+          // Unlike clock_timestamp(), statement_timestamp() is constant within the statement, which allows the index.
           `SELECT clock_timestamp()::text AS now, hash, changed::text AS at FROM (SELECT) one
           LEFT JOIN @.keys ON changed > coalesce($1::timestamptz, statement_timestamp()) - interval '5 seconds'`,
           [since ?? null],
@@ -73,7 +75,7 @@ export function postgresKeys(database: Database): KeyStore {
   }
 }
 
-/** The record without its hash, which is a column of its own and never changes. */
+/** The record without its hash, which has its own column and never changes. */
 function jsonOf(record: KeyRecord): string {
   return JSON.stringify({ ...record, hash: undefined })
 }

@@ -2,12 +2,12 @@
 import type { Part } from './migration.ts'
 
 /**
- * The planner rewrites `(kind = 'credit') = false`, so an index on that expression is of no use to it before version 18;
- * conditions are written as those of the partial indexes are.
+ * Conditions on `kind` are written exactly like those of the partial indexes, so that the planner uses these. It could not use
+ * an index on the expression `kind = 'credit'` before Postgres 18, because it rewrites `(kind = 'credit') = false`.
  */
 const functions = `
     CREATE OR REPLACE FUNCTION @.renew_holds(renewed jsonb, lease_ms float8) RETURNS void LANGUAGE sql AS $f$
-      -- Of arrays the planner expects few elements, so that it looks them up one by one.
+      -- The planner expects few elements of an array, so that it looks them up one by one.
       UPDATE @.holds SET ends = clock_timestamp() + lease_ms * interval '1 millisecond'
       FROM unnest(
         ARRAY(SELECT h->>'id' FROM jsonb_array_elements(renewed) h),
@@ -17,7 +17,7 @@ const functions = `
     $f$;
 
     CREATE OR REPLACE FUNCTION @.return_expired(of_account text) RETURNS void LANGUAGE sql AS $f$
-      -- A clock that is read once lets the statement use the index.
+      -- The subquery reads the clock only once, so that the index can be used.
       WITH gone AS (
         DELETE FROM @.holds WHERE account = of_account AND ends <= (SELECT clock_timestamp()) RETURNING amount
       )
@@ -88,7 +88,7 @@ const functions = `
       now_balance bigint;
       outcome text := 'credited';
     BEGIN
-      -- Two credits with one reference may be for two accounts: they meet at the reference.
+      -- Two credits with the same reference may name different accounts, so that locking the account is not enough.
       PERFORM pg_advisory_xact_lock(hashtext('@.credit'), hashtext(payment));
       SELECT * INTO made FROM @.entries WHERE kind = 'credit' AND reference = payment;
       IF made.number IS NULL THEN
@@ -106,9 +106,8 @@ const functions = `
 `
 
 /**
- * Every change of an account locks its row first. A hold that was ended is gone from `holds`; the line in
- * `entries` that ended it, of which there can be only one, is what is left of it. Amounts leave as text: not every client
- * has numbers of 64 bits.
+ * Every change of an account locks its row first. Ending a hold deletes it from `holds` and inserts its only row in `entries`.
+ * Amounts are returned as text, because not every client supports 64-bit numbers.
  */
 export const ledgerPart: Part = {
   name: 'ledger',

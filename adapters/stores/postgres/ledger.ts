@@ -1,4 +1,4 @@
-/** The ledger: accounts, open holds, and the books. */
+/** The ledger: accounts, open holds and entries. */
 import {
   pageOf,
   readNumberCursor,
@@ -14,8 +14,8 @@ import {
 import type { Calls } from './calls.ts'
 import type { Database } from './database.ts'
 
-/** As the schema gives it: amounts are text. */
-type Told<T> = { readonly [K in keyof T]: T[K] extends bigint ? string : T[K] }
+/** A value as the schema returns it, with amounts as text. */
+type Raw<T> = { readonly [K in keyof T]: T[K] extends bigint ? string : T[K] }
 
 interface AccountRow {
   readonly account: unknown
@@ -23,6 +23,7 @@ interface AccountRow {
 
 const accountsSql = 'SELECT @.account_json(a) AS account FROM @.accounts a'
 
+/** The ledger of a schema. Holds are made and ended in the batches of `calls`. */
 export function postgresLedger(database: Database, calls: Calls): Ledger {
   return {
     hold: async (hold) => (await calls.admit({ hold })).hold as HoldVerdict,
@@ -34,20 +35,20 @@ export function postgresLedger(database: Database, calls: Calls): Ledger {
       await database.call('renew_holds', JSON.stringify(holds.map(({ id, account }) => ({ id, account }))), leaseMs)
     },
     async credit({ account, amount, reference, note }) {
-      const told = await database.call<Told<CreditVerdict>>('credit', account, String(amount), reference, note ?? null)
-      return { outcome: told.outcome, balance: BigInt(told.balance) }
+      const raw = await database.call<Raw<CreditVerdict>>('credit', account, String(amount), reference, note ?? null)
+      return { outcome: raw.outcome, balance: BigInt(raw.balance) }
     },
     async open({ id, name, unlimited }) {
       return accountOf(await database.call('open_account', id, name ?? null, unlimited ?? null))
     },
     async account(id) {
       const [row] = await database.rows<AccountRow>(`${accountsSql} WHERE id = $1`, [id])
-      return row && accountOf(parsed(row.account) as Told<LedgerAccount>)
+      return row && accountOf(parsed(row.account) as Raw<LedgerAccount>)
     },
     async accounts({ limit = 100, after = '' }) {
       const sql = `${accountsSql} WHERE id > $1 ORDER BY id LIMIT $2`
       const rows = await database.manyRows<AccountRow>(sql, [after, limit + 1])
-      const found = rows.map(({ account }) => accountOf(parsed(account) as Told<LedgerAccount>))
+      const found = rows.map(({ account }) => accountOf(parsed(account) as Raw<LedgerAccount>))
       return pageOf(found, limit, (last) => last.id)
     },
     async entries(account, { limit = 100, after }) {
@@ -59,21 +60,21 @@ export function postgresLedger(database: Database, calls: Calls): Ledger {
         [account, String(readNumberCursor(after ?? '9223372036854775807')), limit + 1],
       )
       const entries = found.map(({ entry }): LedgerEntry => {
-        const told = parsed(entry) as Told<LedgerEntry>
-        return { ...told, amount: BigInt(told.amount), overage: BigInt(told.overage) }
+        const raw = parsed(entry) as Raw<LedgerEntry>
+        return { ...raw, amount: BigInt(raw.amount), overage: BigInt(raw.overage) }
       })
       return pageOf(entries, limit, (last) => String(last.number))
     },
     async audit() {
       const [row] = await database.manyRows<{ audit: unknown }>('SELECT @.audit() AS audit', [])
-      const told = parsed(row?.audit) as Told<LedgerAudit>
-      const faults = told.faults as unknown as readonly Told<LedgerAudit['faults'][number]>[]
+      const raw = parsed(row?.audit) as Raw<LedgerAudit>
+      const faults = raw.faults as unknown as readonly Raw<LedgerAudit['faults'][number]>[]
       return {
-        accounts: told.accounts,
-        credits: BigInt(told.credits),
-        balances: BigInt(told.balances),
-        holds: BigInt(told.holds),
-        settlements: BigInt(told.settlements),
+        accounts: raw.accounts,
+        credits: BigInt(raw.credits),
+        balances: BigInt(raw.balances),
+        holds: BigInt(raw.holds),
+        settlements: BigInt(raw.settlements),
         faults: faults.map(({ account, balance, expected }) => ({
           account,
           balance: BigInt(balance),
@@ -84,8 +85,8 @@ export function postgresLedger(database: Database, calls: Calls): Ledger {
   }
 }
 
-function accountOf(told: Told<LedgerAccount>): LedgerAccount {
-  return { ...told, balance: BigInt(told.balance), held: BigInt(told.held) }
+function accountOf(raw: Raw<LedgerAccount>): LedgerAccount {
+  return { ...raw, balance: BigInt(raw.balance), held: BigInt(raw.held) }
 }
 
 function parsed(json: unknown): unknown {

@@ -1,12 +1,13 @@
-/** Limits: one row for each bucket, one for each place that is held. */
+/** Limits: one row per bucket, and one per concurrency slot in use. */
 import type { LimitStore, LimitVerdict } from '../index.ts'
 import type { Calls } from './calls.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 
 /**
- * Of arrays the planner expects few elements: it looks up each, where for a set it would read all places. `give` and
- * `draw_claim` serve gateways of version 1, which count no slots: they are counted again after them.
+ * Sets are joined as arrays: the planner expects few elements of an array and looks up each, but for a set it would read all
+ * of `places`. Gateways of version 1 call `give` and `draw_claim`. Both set `slots.held` to NULL, so that the next admission
+ * counts again.
  */
 export const limitFunctions: string = `
     CREATE OR REPLACE FUNCTION @.give(returns jsonb) RETURNS void LANGUAGE plpgsql AS $f$
@@ -77,9 +78,9 @@ export const limitFunctions: string = `
 `
 
 /**
- * The tables are not logged: after a crash of the server all buckets are full and all places free, and no call pays for
- * a write to disk meanwhile. `check_claim` locks the rows of a claim, in the order of their names, and tells how they
- * stand; `draw_claim` writes what it takes.
+ * The tables are unlogged, so that calls do not wait for the disk; after a crash of the database server, all buckets are full
+ * and all slots are free. `check_claim` locks the buckets of a claim, sorted by name, and decides on it; `draw_claim` then
+ * records it.
  */
 export const limitsPart: Part = {
   name: 'limits',
@@ -151,6 +152,7 @@ export const limitsPart: Part = {
   ],
 }
 
+/** The limit store of a schema. Claims are taken and returned in the batches of `calls`. */
 export function postgresLimits(database: Database, calls: Calls): LimitStore {
   return {
     take: async (claim) => (await calls.admit({ claim })).limits as LimitVerdict,

@@ -1,12 +1,12 @@
-/** The schema and its changes over time. */
+/** The parts of the schema, their versions, and the statements that install them. */
 
 /**
- * A step of a change that is made while calls are served. Any of them may be repeated, by another process as well.
+ * A step of an upgrade, which runs while requests are served. Every step may be repeated, also by another process.
  *
- * - `run`: statements that are quick whatever the tables hold, as one transaction.
- * - `index`: built without keeping writers out. `on`: its columns, and the condition.
- * - `dropIndex`: likewise. One that a fresh schema never had is no mistake.
- * - `repeat`: a statement that does a bounded part of the work, and returns a row while there is more.
+ * - `run`: statements that are quick for tables of any size, in one transaction.
+ * - `index`: builds an index without blocking writers. `on`: its columns, and its condition.
+ * - `dropIndex`: drops an index without blocking writers, if it exists.
+ * - `repeat`: a statement that does a bounded part of the work, and returns a row while more is left.
  */
 export type Step =
   | { readonly run: string }
@@ -18,9 +18,9 @@ export type Step =
 export interface Part {
   readonly name: string
   /**
-   * Run in order, each once, with `@.` in front of every name of ours; one that was released is never changed. The first
-   * creates the part, and every call waits for it. Later ones are steps that are taken behind the calls: until they are
-   * done, this code must also work without them, and the code of the version before must work throughout.
+   * Installed in order, each once; a released version never changes. `@.` precedes every name in the schema. The first
+   * version creates the part, and every call waits for it. The steps of later versions run in the background: until they are
+   * done, this code must work without them, and the code of the previous version must work before, during and after them.
    */
   readonly versions: readonly [string, ...(readonly (readonly Step[])[])]
 }
@@ -33,8 +33,8 @@ export interface Missing {
 }
 
 /**
- * The statement that creates a schema, or the parts that it lacks, complete: without rows there is nothing to wait for.
- * It does nothing where all parts exist. A role that may not create anything can so use a schema that another has made.
+ * The statement that creates a schema, or its missing parts, with all their versions: on empty tables, every step is quick.
+ * If all parts exist, it changes nothing, so that a role without CREATE privileges can use the schema.
  */
 export function creation(schema: string, parts: readonly Part[]): string {
   const wanted = parts.map(({ name }) => `('${name}')`).join(', ')
@@ -63,7 +63,7 @@ export function creation(schema: string, parts: readonly Part[]): string {
     $migration$`
 }
 
-/** What a schema of version 1 lacks: the oldest code that it serves, and the lease of who is changing it. */
+/** Adds to a schema of version 1 the oldest code version that it serves, and the lease of the upgrading process. */
 export const bookkeeping = `
   ALTER TABLE @.migrations ADD COLUMN IF NOT EXISTS serves int NOT NULL DEFAULT 1;
   CREATE TABLE IF NOT EXISTS @.upgrades (
@@ -72,17 +72,17 @@ export const bookkeeping = `
     ends timestamptz NOT NULL
   );`
 
-/** Records that a version is installed. `serves`: the oldest code that can use the schema from now on. */
+/** The statement that records an installed version. `serves`: the oldest code version that can use the schema from now on. */
 export function recording(part: string, version: number, serves = 1): string {
   return `INSERT INTO @.migrations (part, version, serves) VALUES ('${part}', ${version}, ${serves})
     ON CONFLICT DO NOTHING`
 }
 
-/** One row for each version that is installed. A schema of version 1 records no `serves`. */
+/** Selects one row per installed version. A schema of version 1 has no column `serves`. */
 export const installedSql = `
   SELECT part, version, coalesce((to_jsonb(m)->>'serves')::int, 1) AS serves FROM @.migrations m`
 
-/** What a schema lacks, in the order in which it is to be installed: the quick second versions before the third ones. */
+/** The missing versions in the order of their installation: lower numbers first, because calls may wait for these. */
 export function missingOf(
   parts: readonly Part[],
   installed: readonly { readonly part: string; readonly version: number }[],
@@ -104,7 +104,7 @@ function installation({ name, versions: [first, ...later] }: Part): string {
   END IF;`
 }
 
-/** A step within a transaction, on tables that are empty. */
+/** The statements of a step on empty tables, within a transaction. */
 function atOnce(step: Step): string {
   if ('run' in step) return step.run
   if ('index' in step) return buildIndex(step, '')
@@ -112,6 +112,7 @@ function atOnce(step: Step): string {
   return ''
 }
 
+/** The statement that builds an index, with or without `CONCURRENTLY`. */
 export function buildIndex(step: Extract<Step, { index: string }>, how: '' | 'CONCURRENTLY'): string {
   return `CREATE ${step.unique === true ? 'UNIQUE ' : ''}INDEX ${how} ${step.index} ON @.${step.table} ${step.on}`
 }

@@ -1,9 +1,10 @@
-/** Responses, and which items stand in which of them. */
+/** Stored responses, and an index from their items to them. */
 import type { ResponseRecord, ResponseStore } from '../index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 import { sweepOf } from './sweep.ts'
 
+/** The tables of stored responses. */
 export const responsesPart: Part = {
   name: 'responses',
   versions: [
@@ -55,7 +56,7 @@ interface Row {
   readonly body: string
 }
 
-/** Keeps each response for `ageMs` milliseconds. */
+/** The response store of a schema. Keeps each response for `ageMs` milliseconds. */
 export function postgresResponses(database: Database, ageMs: number): Required<ResponseStore> {
   const sweep = sweepOf(database, 'responses')
   const find = async (text: string, account: string, id: string) => {

@@ -7,7 +7,7 @@ const batch = 100
 
 /** Deletes the rows whose `ends` is at least `backMs` milliseconds ago. */
 export function sweepOf(database: Database, table: string, backMs = 0): Sweep {
-  // By their places, and by a clock that stands still: whatever the planner believes of the table, it reads no more of it.
+  // With ctid, and a clock that is constant within the statement, the planner never reads the whole table.
   const sql = `
     DELETE FROM @.${table} WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM @.${table} WHERE ends <= statement_timestamp() - $1 * interval '1 millisecond'

@@ -2,10 +2,10 @@
 import type { Json, TaskRecord, TaskStore } from '../index.ts'
 import type { Query, Row } from './query.ts'
 
-/** Of version 1; safe to run again. */
+/** The statements that create the table, whose name gets `prefix`, such as `schema.`. They may be repeated. */
 export function taskSchema(prefix: string): string[] {
   const table = `${prefix}tasks`
-  // An index lives in the schema of its table, and cannot be told another.
+  // The name of an index must not be qualified: it is created in the schema of its table.
   const name = table.split('.').at(-1)
   return [
     `CREATE TABLE IF NOT EXISTS ${table} (
@@ -25,19 +25,19 @@ export function taskSchema(prefix: string): string[] {
   ]
 }
 
-/** Claims between two sweeps of what has expired. */
+/** Number of claims from one deletion of expired tasks to the next. */
 const claimsBetweenPurges = 60
-/** Tasks that one sweep removes at most. Where there are more, the next claim goes on. */
-const purged = 500
+/** Maximum number of tasks deleted at once. If there may be more, the next claim continues. */
+const purgeLimit = 500
 
-/** `query` is called with the table in place. */
+/** The task store over the table of `taskSchema`, which must exist. */
 export function taskStore(query: Query, prefix: string): TaskStore {
   const table = `${prefix}tasks`
   let claims = 0
   return {
     async insert(task) {
-      // Somebody else may remove what stood in the way between the two statements: then the place is free.
-      for (let tries = 0; tries < 5; tries++) {
+      // Between the two statements, another process may delete the task that prevented the insertion: then it is tried again.
+      for (let attempt = 0; attempt < 5; attempt++) {
         const inserted = await query(
           `INSERT INTO ${table} AS old VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
            ON CONFLICT (tenant, id) DO UPDATE SET version = $3, created_at = $4, expires_at = $5, due_at = $6,
@@ -52,9 +52,9 @@ export function taskStore(query: Query, prefix: string): TaskStore {
       }
       throw new Error('a task could neither be inserted nor found')
     },
-    async find(tenant, id, now) {
+    async find(account, id, now) {
       const text = `SELECT * FROM ${table} WHERE tenant = $1 AND id = $2 AND expires_at > $3`
-      const [row] = (await query(text, [tenant, id, now])).rows
+      const [row] = (await query(text, [account, id, now])).rows
       return row && recordOf(row)
     },
     async replace(task) {
@@ -70,14 +70,14 @@ export function taskStore(query: Query, prefix: string): TaskStore {
         const { rows } = await query(
           `DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
              SELECT ctid FROM ${table} WHERE due_at IS NULL AND expires_at <= $1
-             ORDER BY expires_at LIMIT ${purged} FOR UPDATE SKIP LOCKED
+             ORDER BY expires_at LIMIT ${purgeLimit} FOR UPDATE SKIP LOCKED
            )) RETURNING 1`,
           [now],
         )
-        if (rows.length === purged) claims = 0
+        if (rows.length === purgeLimit) claims = 0
       }
       const claimed = await query(
-        // By their places: the planner must not think of reading all tasks for it.
+        // With ctid, so that the planner never reads all tasks.
         `UPDATE ${table} SET version = version + 1, leased_until = $2 WHERE ctid = ANY (ARRAY(
            SELECT ctid FROM ${table} WHERE due_at <= $1 AND leased_until <= $1
            ORDER BY due_at LIMIT $3 FOR UPDATE SKIP LOCKED
@@ -86,17 +86,17 @@ export function taskStore(query: Query, prefix: string): TaskStore {
       )
       return claimed.rows.map(recordOf).sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
     },
-    async list(tenant, { now, limit, after, order }) {
+    async list(account, { now, limit, after, order }) {
       const direction = order === 'asc' ? 'ASC' : 'DESC'
       const beyond = order === 'asc' ? '>' : '<'
-      // The index knows the time of creation alone: without that condition a late page would read all before it.
+      // The index supports only the first condition: without it, each page would also read all pages before it.
       const page = `created_at ${beyond}= (SELECT created_at FROM ${table} WHERE tenant = $1 AND id = $4)
         AND (created_at, id COLLATE "C") ${beyond}
           (SELECT created_at, id COLLATE "C" FROM ${table} WHERE tenant = $1 AND id = $4)`
       const listed = await query(
         `SELECT * FROM ${table} WHERE tenant = $1 AND expires_at > $2 ${after === undefined ? '' : `AND ${page}`}
          ORDER BY created_at ${direction}, id COLLATE "C" ${direction} LIMIT $3`,
-        [tenant, now, limit, ...(after === undefined ? [] : [after])],
+        [account, now, limit, ...(after === undefined ? [] : [after])],
       )
       return listed.rows.map(recordOf)
     },
@@ -109,7 +109,7 @@ export function taskStore(query: Query, prefix: string): TaskStore {
 
 function valuesOf(task: TaskRecord): unknown[] {
   const { account, id, version, createdAt, expiresAt, dueAt, leasedUntil, data } = task
-  // NUL cannot stand in a text of Postgres; in JSON text it is escaped anyway.
+  // Text in Postgres cannot contain NUL, which JSON escapes.
   return [account, id, version, createdAt, expiresAt, dueAt, leasedUntil, JSON.stringify(data)]
 }
 

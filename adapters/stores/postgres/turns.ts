@@ -1,22 +1,23 @@
-/** How many statements that read much run at once: the other connections of the pool are left to calls. */
+/** Milliseconds after which a waiting statement fails. */
+const maxWaitMs = 60_000
 
-/** Milliseconds after which a page that waits for its turn fails. */
-const longestWaitMs = 60_000
-
+/** Limits how many statements that may read many rows run at once, so that calls keep the other connections of the pool. */
 export class Turns {
   #free: number
   readonly #waiting: (() => void)[] = []
 
-  constructor(most: number) {
-    this.#free = most
+  /** `max`: how many may run at once. */
+  constructor(max: number) {
+    this.#free = max
   }
 
+  /** Runs `act` when it is its turn. Rejects without running it if it has waited for more than 60 seconds. */
   async take<T>(act: () => Promise<T>): Promise<T> {
     const since = performance.now()
     if (this.#free > 0) this.#free--
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
     try {
-      if (performance.now() - since > longestWaitMs) throw new Error('too many statements that read much were waiting')
+      if (performance.now() - since > maxWaitMs) throw new Error('too many statements that read many rows were waiting')
       return await act()
     } finally {
       const next = this.#waiting.shift()

@@ -3,21 +3,23 @@ import { randomUUID } from 'node:crypto'
 import { pause } from '../../../src/http/deadline.ts'
 import { bookkeeping, buildIndex, recording, type Missing, type Step } from './migration.ts'
 
-/** Runs one statement, in which `@.` stands for the schema, and waits for it as long as it takes. */
+/** Runs one statement, in which `@.` stands for the schema, with a timeout long enough for building an index. */
 export type Run = (sql: string, values?: unknown[]) => Promise<readonly unknown[]>
 
 /** The lease of the upgrading process in milliseconds, renewed with each step. */
 const leaseMs = 30_000
-const firstPauseMs = 200
-const longestPauseMs = 30_000
+/** Bounds of the pause before another attempt, in milliseconds. It doubles with each failure. */
+const minPauseMs = 200
+const maxPauseMs = 30_000
 /** Maximum milliseconds between two checks of another process's progress. */
-const othersPauseMs = 1_000
+const maxPollMs = 1_000
 /** Milliseconds between two repetitions of a step. */
 const restMs = 5
 
 /** Milliseconds for which a step waits for the lock of a table: later statements queue behind it. */
 const lockMs = 300
 
+/** The upgrade of one schema by this process, or its wait for the process that holds the lease. */
 export class Upgrade {
   readonly #run: Run
   readonly #missing: Missing[]
@@ -27,14 +29,14 @@ export class Upgrade {
   readonly #done: Promise<void>
   #failure: unknown
 
-  /** Begins at once. */
+  /** Starts at once. `missing`: the versions to install, in order. */
   constructor(run: Run, missing: readonly Missing[]) {
     this.#run = run
     this.#missing = [...missing]
     this.#done = missing.length === 0 ? Promise.resolve() : this.#work()
   }
 
-  /** Resolves when the schema has this version of a part. Rejects with what keeps it from being installed. */
+  /** Resolves once the schema has this version of a part. Rejects with the error of the last attempt, or when closed. */
   async has(part: string, version: number): Promise<void> {
     while (this.#missing.some((each) => each.part === part && each.version <= version)) {
       if (this.#failure !== undefined) throw this.#failure
@@ -43,7 +45,7 @@ export class Upgrade {
     }
   }
 
-  /** Stops after the running step. Another process, or the next one, continues from there. */
+  /** Stops after the current step. Any process can continue from there. */
   async close(): Promise<void> {
     this.#stop.abort()
     await this.#done
@@ -51,14 +53,14 @@ export class Upgrade {
 
   async #work(): Promise<void> {
     const { signal } = this.#stop
-    for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
+    for (let pauseMs = minPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       try {
         if (await this.#leased()) await this.#install()
-        else pauseMs = Math.min(pauseMs, othersPauseMs)
-        await this.#look()
+        else pauseMs = Math.min(pauseMs, maxPollMs)
+        await this.#refresh()
         this.#failure = undefined
       } catch (error) {
-        // The tables were busy, the database is down, or this role may not change them: another attempt, or process, may.
+        // Locked tables, an outage, or missing privileges: a later attempt, or another process, may succeed.
         this.#failure = error
       }
       this.#wake()
@@ -88,20 +90,20 @@ export class Upgrade {
     return rows.length > 0
   }
 
-  /** Reads what another process has installed meanwhile. */
-  async #look(): Promise<void> {
+  /** Removes from the missing versions those that another process has installed. */
+  async #refresh(): Promise<void> {
     const rows = (await this.#run('SELECT part, version FROM @.migrations')) as { part: string; version: number }[]
     const known = new Set(rows.map(({ part, version }) => `${part} ${version}`))
     this.#missing.splice(0, Infinity, ...this.#missing.filter(({ part, version }) => !known.has(`${part} ${version}`)))
   }
 
   async #install(): Promise<void> {
-    // A lease may have come from a process that was done with some of it.
-    await this.#look()
+    // The previous holder of the lease may have installed some versions.
+    await this.#refresh()
     for (let next = this.#missing[0]; next !== undefined; next = this.#missing[0]) {
       for (const step of next.steps) {
         if (this.#stop.signal.aborted || !(await this.#renew())) return
-        await this.#take(step)
+        await this.#apply(step)
       }
       await this.#run(recording(next.part, next.version))
       this.#missing.shift()
@@ -110,7 +112,7 @@ export class Upgrade {
     await this.#run(`DELETE FROM @.upgrades WHERE holder = $1`, [this.#holder])
   }
 
-  async #take(step: Step): Promise<void> {
+  async #apply(step: Step): Promise<void> {
     if ('run' in step) {
       await this.#run(`DO $do$ BEGIN SET LOCAL lock_timeout = ${lockMs}; ${asExecuted(step.run)} END $do$`)
     } else if ('index' in step) {
@@ -125,7 +127,7 @@ export class Upgrade {
     }
   }
 
-  /** An index whose build was interrupted remains in the schema, unusable. */
+  /** Builds an index. An interrupted build leaves an invalid index behind, which is dropped first. */
   async #build(step: Extract<Step, { index: string }>): Promise<void> {
     const [found] = (await this.#run(
       `SELECT (SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass('@.${step.index}')) AS valid,

@@ -2,10 +2,10 @@
 import { sums } from '../sql/usage-columns.ts'
 import type { Part } from './migration.ts'
 
-/** Null where nothing was counted. */
+/** The columns of counts. NULL while nothing was counted. */
 const counts = Object.values(sums)
 
-/** Adds the calls of `new` to the sums of a table, in periods of `ms` milliseconds and for these labels. */
+/** SQL that adds the rows of `new` to the sums in a table, by periods of `ms` milliseconds and by the labels given. */
 function addingTo(table: string, ms: number, labels: string): string {
   const added = counts.map((name) => `${name} = coalesce(s.${name} + excluded.${name}, s.${name}, excluded.${name})`)
   return `INSERT INTO @.${table} AS s
@@ -18,11 +18,12 @@ function addingTo(table: string, ms: number, labels: string): string {
 }
 
 /**
- * What the calls of one account, key and model have in common is kept once, as their label; a call is a narrow row of
- * `calls`. With each append the sums of its quarter of an hour are kept: for its label, and for the label without account
- * and key (`within`), from which statistics over all accounts are read. Those of its label are also kept by day (UTC), so that statistics of many accounts read few rows.
+ * A label holds the properties that many requests share, such as account, key and model; each request is a narrow row of
+ * `calls`. Each append also updates sums per quarter of an hour: of the label, and of the label without account and key
+ * (`within`), for statistics over all accounts. Sums of the label are also kept per day (UTC), so that statistics by account
+ * read few rows.
  *
- * What differs from a common value is stored, and anything that has no column goes to `rest`.
+ * A column is NULL for its most common value. Properties without a column are stored in `rest`.
  */
 const tables = `
   CREATE TABLE @.usage_labels (
@@ -109,7 +110,7 @@ const tables = `
     own bytea[];
     whole bytea[];
   BEGIN
-    -- Subqueries for single values: of a join the planner may think that it pays to read all labels.
+    -- Scalar subqueries, because for a join the planner may decide to read all labels.
     SELECT array_agg(r), array_agg(@.usage_digest(r, false)), array_agg(@.usage_digest(r, true)) INTO given, own, whole
     FROM (SELECT r FROM jsonb_array_elements(records) r ORDER BY r->>'id' COLLATE "C") one;
 
@@ -166,6 +167,7 @@ const tables = `
   $f$
 `
 
+/** The tables and functions, and the move of the records of version 1 to them. */
 export const usagePart: Part = {
   name: 'usage',
   versions: [
@@ -185,7 +187,7 @@ export const usagePart: Part = {
     CREATE INDEX ON @.usage (started_at, id);
     `,
     [{ run: tables }],
-    // What was recorded before. The rows that have gone leave their space to nothing else.
+    // Moves the records of version 1. TRUNCATE then returns the disk space of the deleted rows.
     [
       { repeat: 'SELECT 1 FROM (SELECT @.move_usage(500) AS moved) step WHERE moved' },
       { run: 'LOCK TABLE @.usage_1; SELECT @.move_usage(1000000); TRUNCATE @.usage_1' },

@@ -1,4 +1,4 @@
-/** Usage: one row for each call of a model, and sums of them. */
+/** Usage: one row per request, and precomputed sums. */
 import {
   cursorOf,
   pageOf,
@@ -26,6 +26,7 @@ const columns = Object.values(sums)
 const counted = ['requests', 'incomplete', ...Object.keys(sums)]
 const names = 'l.account, l."group", l.key, l.model, l.endpoint'
 
+/** The usage store of a schema. Reading waits until the tables of version 2 exist; appending does not. */
 export function postgresUsage(database: Database): Required<Omit<UsageStore, 'close'>> {
   return {
     async append(records) {
@@ -61,40 +62,43 @@ export function postgresUsage(database: Database): Required<Omit<UsageStore, 'cl
   }
 }
 
-/** The newest calls of each label, or of all; then the newest of these. Adds to `values`. */
+/** The statement that lists the newest requests: per label if the filter selects labels, then overall. Appends to `values`. */
 function listing(question: UsageFilter & { readonly after?: string }, limit: number, values: unknown[]): string {
   const { account, key, model, from, to, after } = question
-  const whose = conditions(values, { 'account =': account, 'key =': key, 'model =': model })
-  const when = conditions(values, { 'started_at >=': from, 'started_at <': to })
+  const labelFilter = conditions(values, { 'account =': account, 'key =': key, 'model =': model })
+  const timeFilter = conditions(values, { 'started_at >=': from, 'started_at <': to })
   if (after !== undefined) {
     const [startedAt, id] = readCursor(after)
     const [at, than] = [values.push(startedAt), values.push(id)]
-    when.push(`started_at <= $${at} AND (started_at < $${at} OR id < $${than}::text COLLATE "C")`)
+    timeFilter.push(`started_at <= $${at} AND (started_at < $${at} OR id < $${than}::text COLLATE "C")`)
   }
   const newest = `ORDER BY started_at DESC, id DESC LIMIT ${limit}`
   const calls =
-    whose.length === 0
-      ? `(SELECT * FROM @.calls ${where(when)} ${newest}) c JOIN @.usage_labels l ON l.label = c.label`
+    labelFilter.length === 0
+      ? `(SELECT * FROM @.calls ${where(timeFilter)} ${newest}) c JOIN @.usage_labels l ON l.label = c.label`
       : `@.usage_labels l CROSS JOIN LATERAL (
-          SELECT * FROM @.calls ${where([...when, 'calls.label = l.label'])} ${newest}
-        ) c ${where([...whose, 'within IS NOT NULL'])}`
+          SELECT * FROM @.calls ${where([...timeFilter, 'calls.label = l.label'])} ${newest}
+        ) c ${where([...labelFilter, 'within IS NOT NULL'])}`
   return `SELECT record::text FROM (
       (SELECT c.started_at, c.id, @.usage_record(c, l) AS record FROM ${calls} ${newest})
       UNION ALL
-      (SELECT started_at, id, record FROM @.usage_1 ${where([...whose, ...when])} ${newest})
+      (SELECT started_at, id, record FROM @.usage_1 ${where([...labelFilter, ...timeFilter])} ${newest})
     ) found ${newest}`
 }
 
-/** Adds the sums of whole quarters and the requests before and after these. Adds to `values`. */
+/**
+ * The statement that adds up whole quarters of an hour (or days), the single requests before and after these, and the records
+ * of version 1. Appends to `values`.
+ */
 function summing(question: UsageQuestion, values: unknown[]): string {
   const { by, account, key, model, from, to, offsetMinutes = 0 } = question
-  const ofOne = account !== undefined || key !== undefined || by.includes('account') || by.includes('key')
-  const whose = conditions(values, { 'account =': account, 'key =': key, 'model =': model })
+  const perAccount = account !== undefined || key !== undefined || by.includes('account') || by.includes('key')
+  const labelFilter = conditions(values, { 'account =': account, 'key =': key, 'model =': model })
   const daily = by.includes('day')
   const { quarters, edges } = spanOf(from, to, !daily || offsetMinutes % 15 === 0)
-  const byDays = ofOne && (!daily || offsetMinutes % 1440 === 0)
+  const byDays = perAccount && (!daily || offsetMinutes % 1440 === 0)
   const spans = byDays ? withDays(quarters) : [quarters]
-  const between = edges.map(([begin, end]) => {
+  const edgeFilters = edges.map(([begin, end]) => {
     const parts = conditions(values, {
       'started_at >=': Number.isFinite(begin) ? begin : undefined,
       'started_at <': Number.isFinite(end) ? end : undefined,
@@ -106,17 +110,17 @@ function summing(question: UsageQuestion, values: unknown[]): string {
       ({ ms, begin, end }) => `SELECT ${names}, number * ${ms}::float8 AS at, requests, incomplete,
         ${columns.join(', ')}, cost
       FROM @.usage_labels l JOIN @.usage_${ms === dayMs ? 'days' : 'quarters'} s ON s.label = l.label
-      ${where([...whose, `within IS ${ofOne ? 'NOT ' : ''}NULL`, `number >= ${begin}`, `number < ${end}`])}`,
+      ${where([...labelFilter, `within IS ${perAccount ? 'NOT ' : ''}NULL`, `number >= ${begin}`, `number < ${end}`])}`,
     ),
-    ...between.map(
+    ...edgeFilters.map(
       (edge) => `SELECT ${names}, started_at, 1, (outcome IS NOT NULL)::int, ${columns.join(', ')}, cost
-      FROM @.calls c JOIN @.usage_labels l ON l.label = c.label ${where([...whose, edge])}`,
+      FROM @.calls c JOIN @.usage_labels l ON l.label = c.label ${where([...labelFilter, edge])}`,
     ),
     `SELECT account, "group", key, model, endpoint, started_at, 1, (record->>'outcome' <> 'completed')::int,
         ${Object.keys(sums)
           .map((name) => `(record->>'${name}')::numeric`)
           .join(', ')}, cost
-      FROM @.usage_1 ${where([...whose, ...conditions(values, { 'started_at >=': from, 'started_at <': to })])}`,
+      FROM @.usage_1 ${where([...labelFilter, ...conditions(values, { 'started_at >=': from, 'started_at <': to })])}`,
   ]
   const offset = `$${values.push(offsetMinutes)}::float8`
   const wanted = by.map(
@@ -124,16 +128,16 @@ function summing(question: UsageQuestion, values: unknown[]): string {
       `${dimension === 'day' ? `floor((at + ${offset} * 60000) / ${dayMs})` : dimensions[dimension]} AS d${index}`,
   )
   const added = Object.entries(sums).map(([name, column]) => `coalesce(sum(${column}), 0) AS "${name}"`)
-  const places = by.map((_, index) => index + 1).join(', ')
+  const positions = by.map((_, index) => index + 1).join(', ')
   return `SELECT row_to_json(sums)::text AS row FROM (
       SELECT ${[...wanted, 'sum(requests) AS requests', 'sum(incomplete) AS incomplete'].join(', ')},
         ${added.join(', ')}, sum(cost)::text AS cost
       FROM (${sources.join('\nUNION ALL ')}) found WHERE ${offset} IS NOT NULL
-      ${places === '' ? 'HAVING count(*) > 0' : `GROUP BY ${places} ORDER BY ${places}`}
+      ${positions === '' ? 'HAVING count(*) > 0' : `GROUP BY ${positions} ORDER BY ${positions}`}
     ) sums`
 }
 
-/** The conditions that are set: an optional condition in SQL would keep the planner from using an index. Adds to `values`. */
+/** The conditions with a value: optional conditions within SQL would prevent the use of an index. Appends to `values`. */
 function conditions(values: unknown[], wanted: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(wanted).flatMap(([condition, value]) =>
     value === undefined ? [] : [`${condition} $${values.push(value)}`],
@@ -144,7 +148,7 @@ function where(parts: readonly string[]): string {
   return parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`
 }
 
-/** Names may come from clients, and the database takes no NUL and no half characters. Amounts travel as text. */
+/** Replaces NUL and lone surrogates, which Postgres rejects and clients may send in names. Amounts become text. */
 function storable(_name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value)
   return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\uFFFD') : value
@@ -155,7 +159,7 @@ function recordOf(json: string): UsageRecord {
   return { ...record, cost: BigInt(record.cost), overage: BigInt(record.overage) }
 }
 
-/** There may be tens of thousands of rows. */
+/** Assigns to one object instead of spreading, because there may be tens of thousands of rows. */
 function summaryOf(row: Record<string, unknown>, by: readonly UsageDimension[]): UsageSummary {
   const summary: Record<string, unknown> = {}
   by.forEach((dimension, index) => {

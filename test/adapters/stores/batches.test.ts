@@ -104,7 +104,7 @@ test('so many may wait and no more, and what has waited too long is not sent', a
   const first = add('first')
   await turn()
   const waiting = Array.from({ length: 10_000 }, (_, index) => batches.add({ id: String(index) }))
-  await expect(batches.add({ id: 'one more' })).rejects.toThrow('too many calls wait')
+  await expect(batches.add({ id: 'one more' })).rejects.toThrow('too many pending calls')
   const now = performance.now.bind(performance)
   const clock = vi.spyOn(performance, 'now').mockImplementation(() => now() + 2_001)
   gates[0]?.resolve()

@@ -165,7 +165,7 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
 
   test('wants a pool, and a schema that needs no quotes', () => {
     expect(() => postgres({} as never)).toThrow(/needs a pool/)
-    expect(() => postgres(pool as NonNullable<typeof pool>, { schema: 'a"; DROP' })).toThrow(/small letters/)
+    expect(() => postgres(pool as NonNullable<typeof pool>, { schema: 'a"; DROP' })).toThrow(/lower-case letters/)
   })
 })
 
