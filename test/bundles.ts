@@ -1,4 +1,4 @@
-/** Opens shared stores by name, so that tests and their child processes use the same one. */
+/** Opens shared storage by name, so that a test and its child processes use the same data. */
 import { postgres } from '../adapters/stores/postgres/postgres.ts'
 import { redis } from '../adapters/stores/redis/redis.ts'
 import { sqlite } from '../adapters/stores/sqlite/sqlite.ts'
@@ -9,14 +9,14 @@ export type Kind = 'SQLite' | 'Postgres' | 'Redis'
 
 export interface Place {
   readonly kind: Kind
-  /** The path of the file, the name of the schema, or the key prefix. */
+  /** The path of the SQLite file, the name of the Postgres schema, or the Redis key prefix. */
   readonly name: string
   readonly responseAgeMs?: number
 }
 
 export interface Opened {
   readonly storage: StorageBundle & Required<Omit<StorageBundle, 'usage' | 'close'>>
-  /** Deletes all data. */
+  /** Deletes all data. Does nothing for SQLite, where the test deletes the file. */
   clear(): Promise<void>
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** Every kind of shared storage, each with data of its own per test file, deleted when its tests are done. */
+/** Every kind of shared storage. Each test file has its own data, which is deleted after its tests. */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { hasPostgres, hasRedis, ownName } from './servers.ts'
 export type Open = (options?: Pick<Place, 'responseAgeMs'>) => Promise<Opened['storage']>
 
 /** For `describe.each`: the kind, whether it is available here, and how to open it. */
-export function everyBundle(): [kind: Kind, there: boolean, open: Open, place: Place][] {
+export function everyBundle(): [kind: Kind, available: boolean, open: Open, place: Place][] {
   const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
   const opened: Opened[] = []
   afterAll(async () => {
@@ -23,12 +23,12 @@ export function everyBundle(): [kind: Kind, there: boolean, open: Open, place: P
     ['Postgres', hasPostgres, ownName()],
     ['Redis', hasRedis, ownName()],
   ]
-  return kinds.map(([kind, there, name]) => {
+  return kinds.map(([kind, available, name]) => {
     const open: Open = async (options) => {
       const each = await openBundle({ kind, name, ...options })
       opened.push(each)
       return each.storage
     }
-    return [kind, there, open, { kind, name }]
+    return [kind, available, open, { kind, name }]
   })
 }

@@ -14,11 +14,11 @@ const run = promisify(execFile)
 export const hasRedisServer: boolean = isInstalled()
 
 function isInstalled(): boolean {
-  const there =
+  const installed =
     spawnSync('redis-server', ['--version']).status === 0 && spawnSync('redis-cli', ['--version']).status === 0
-  if (!there && process.env['MODELHATCH_REQUIRE_ALL'])
+  if (!installed && process.env['MODELHATCH_REQUIRE_ALL'])
     throw new Error('redis-server is required here and not installed')
-  return there
+  return installed
 }
 
 export interface RedisCluster {
@@ -28,7 +28,7 @@ export interface RedisCluster {
   close(): Promise<void>
 }
 
-/** `nodeTimeoutMs`: milliseconds without a response after which the others consider a node down. */
+/** `nodeTimeoutMs`: milliseconds without a reply after which the other nodes consider a node down. */
 export async function redisCluster(nodeTimeoutMs: number): Promise<RedisCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'modelhatch-cluster-'))
   const free = await freePorts(12)
@@ -47,13 +47,13 @@ export async function redisCluster(nodeTimeoutMs: number): Promise<RedisCluster>
     rmSync(folder, { recursive: true, force: true })
   }
   try {
-    for (const port of ports) await until(async () => (await ask(port, 'PING')) === 'PONG')
-    await joinUp(ports, free.slice(6))
+    for (const port of ports) await until(async () => (await redisCli(port, 'PING')) === 'PONG')
+    await formCluster(ports, free.slice(6))
     return {
       ports,
       async killMasterOf(key) {
-        const [slot] = [await ask(ports[0] as number, 'CLUSTER', 'KEYSLOT', key)]
-        const lines = (await ask(ports[0] as number, 'CLUSTER', 'NODES')).split('\n')
+        const [slot] = [await redisCli(ports[0] as number, 'CLUSTER', 'KEYSLOT', key)]
+        const lines = (await redisCli(ports[0] as number, 'CLUSTER', 'NODES')).split('\n')
         const owner = lines.find((line) => line.includes('master') && serves(line, Number(slot)))
         const port = Number(/:(\d+)@/.exec(owner ?? '')?.[1])
         const node = nodes.get(port)
@@ -70,40 +70,40 @@ export async function redisCluster(nodeTimeoutMs: number): Promise<RedisCluster>
 }
 
 function start(port: number, busPort: number, folder: string, nodeTimeoutMs: number): ChildProcess {
-  const words = ['--port', port, '--cluster-port', busPort, '--bind', '127.0.0.1', '--dir', folder, '--save', '']
+  const server = ['--port', port, '--cluster-port', busPort, '--bind', '127.0.0.1', '--dir', folder, '--save', '']
   const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', `${port}.conf`]
   const times = ['--cluster-node-timeout', nodeTimeoutMs, '--repl-diskless-sync-delay', 0]
-  return spawn('redis-server', [...words, ...cluster, ...times].map(String), { stdio: 'ignore' })
+  return spawn('redis-server', [...server, ...cluster, ...times].map(String), { stdio: 'ignore' })
 }
 
 /** The first three become masters, the others their replicas. */
-async function joinUp(ports: readonly number[], busPorts: readonly number[]): Promise<void> {
+async function formCluster(ports: readonly number[], busPorts: readonly number[]): Promise<void> {
   const first = ports[0] as number
   for (const [index, port] of ports.entries()) {
-    await ask(port, 'CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))
-    if (index > 0) await ask(first, 'CLUSTER', 'MEET', '127.0.0.1', String(port), String(busPorts[index]))
+    await redisCli(port, 'CLUSTER', 'SET-CONFIG-EPOCH', String(index + 1))
+    if (index > 0) await redisCli(first, 'CLUSTER', 'MEET', '127.0.0.1', String(port), String(busPorts[index]))
   }
   for (const [index, [from, to]] of [
     [0, 5460],
     [5461, 10922],
     [10923, 16383],
   ].entries()) {
-    await ask(ports[index] as number, 'CLUSTER', 'ADDSLOTSRANGE', String(from), String(to))
+    await redisCli(ports[index] as number, 'CLUSTER', 'ADDSLOTSRANGE', String(from), String(to))
   }
   for (const index of [0, 1, 2]) {
-    const master = await ask(ports[index] as number, 'CLUSTER', 'MYID')
+    const master = await redisCli(ports[index] as number, 'CLUSTER', 'MYID')
     const replica = ports[index + 3] as number
-    await until(async () => (await ask(replica, 'CLUSTER', 'REPLICATE', master)) === 'OK')
+    await until(async () => (await redisCli(replica, 'CLUSTER', 'REPLICATE', master)) === 'OK')
   }
   for (const port of ports) {
     await until(async () => {
-      const nodes = await ask(port, 'CLUSTER', 'NODES')
+      const nodes = await redisCli(port, 'CLUSTER', 'NODES')
       const replicas = nodes.split('\n').filter((line) => line.includes('slave')).length
-      return replicas === 3 && (await ask(port, 'CLUSTER', 'INFO')).includes('cluster_state:ok')
+      return replicas === 3 && (await redisCli(port, 'CLUSTER', 'INFO')).includes('cluster_state:ok')
     })
   }
   for (const port of ports.slice(3)) {
-    await until(async () => (await ask(port, 'INFO', 'replication')).includes('master_link_status:up'))
+    await until(async () => (await redisCli(port, 'INFO', 'replication')).includes('master_link_status:up'))
   }
 }
 
@@ -117,24 +117,24 @@ function serves(line: string, slot: number): boolean {
     })
 }
 
-async function ask(port: number, ...words: string[]): Promise<string> {
+async function redisCli(port: number, ...args: string[]): Promise<string> {
   try {
-    const { stdout } = await run('redis-cli', ['-h', '127.0.0.1', '-p', String(port), ...words])
+    const { stdout } = await run('redis-cli', ['-h', '127.0.0.1', '-p', String(port), ...args])
     return stdout.trim()
   } catch (error) {
     return String(error)
   }
 }
 
-async function until(is: () => Promise<boolean>): Promise<void> {
+async function until(condition: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + 20_000
-  while (!(await is())) {
-    if (performance.now() > deadline) throw new Error('the cluster did not come up')
+  while (!(await condition())) {
+    if (performance.now() > deadline) throw new Error('the cluster did not start in time')
     await pause(50)
   }
 }
 
-/** Opens all ports at once, so that they differ, and closes them again. */
+/** Finds free ports. Holds them all at the same time, so that they differ. */
 async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
   await Promise.all(servers.map((server) => once(server, 'listening')))

@@ -1,4 +1,4 @@
-/** The contracts that a bundle keeps, each by its kit. Those of video tasks are run with stores of their own. */
+/** Runs the test kit of each store of a bundle. The kit of task stores runs separately, because it needs a new store for each test. */
 import type { StorageBundle } from '../../../src/index.ts'
 import {
   testIdempotencyStore,
@@ -12,7 +12,7 @@ import {
 
 type Bundle = StorageBundle & Required<Pick<StorageBundle, 'keys' | 'limits' | 'ledger' | 'idempotency' | 'responses'>>
 
-/** `other`: the same data as another process would have it. */
+/** `other`: a second handle on the same data, as another process would open it. */
 export function testStores(test: TestFunction, storage: Bundle, other: Bundle): void {
   testKeyStore(test, () => storage.keys, { reopen: () => other.keys })
   testLimitStore(test, () => storage.limits, { reopen: () => other.limits })

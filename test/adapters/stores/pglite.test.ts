@@ -1,4 +1,4 @@
-/** Postgres within the process, on every machine: what is true of the server is true of it. */
+/** PGlite runs Postgres in this process, so that the Postgres stores are tested on every machine. */
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, describe, test } from 'vitest'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
@@ -7,13 +7,13 @@ import { testTaskStore, type TestFunction } from '../../../src/testing/index.ts'
 import { ownName } from '../../servers.ts'
 import { testStores } from './kits.ts'
 
-/** Its clock is the one of the process. */
+/** Skips the test that needs a database clock of its own: PGlite uses the clock of this process. */
 const register: TestFunction = (name, body) => {
   if (name.endsWith('does not use the clock of the process')) test.skip(name, body)
   else test(name, body)
 }
 
-describe('PGlite keeps the contract of', async () => {
+describe('PGlite conforms to the contract', async () => {
   const database = await PGlite.create()
   afterAll(() => database.close())
 

@@ -3,7 +3,7 @@ import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
 import { hasPostgres, ownName, postgresPool } from '../../servers.ts'
 import { testStores } from './kits.ts'
 
-describe.skipIf(!hasPostgres)('Postgres keeps the contract of', () => {
+describe.skipIf(!hasPostgres)('Postgres conforms to the contract', () => {
   const pool = postgresPool(10)
   const schema = ownName()
   afterAll(async () => {

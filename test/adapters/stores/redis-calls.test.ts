@@ -1,4 +1,4 @@
-/** How calls reach Redis: in which commands. */
+/** Which commands admissions and settlements send to Redis. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Hold, LimitClaim } from '../../../adapters/stores/index.ts'
 import { redis } from '../../../adapters/stores/redis/redis.ts'
@@ -19,9 +19,9 @@ function holdOf(id: string, amount = 1n): Hold {
 async function opened() {
   const [{ send, close }, prefix] = [await redisConnection(), ownName()]
   const sent: string[][] = []
-  const spy = (...words: string[]) => {
-    sent.push(words)
-    return send(...words)
+  const spy = (...args: string[]) => {
+    sent.push(args)
+    return send(...args)
   }
   const storage = redis(spy, { prefix })
   onTestFinished(async () => {
@@ -30,14 +30,14 @@ async function opened() {
     close()
   })
   await storage.ledger.credit({ account, amount: 1_000n, reference: 'start' })
-  // The server learns the script with its first use.
+  // The first use of a script takes a second command, which loads it.
   await storage.joint.admit(claimOf('first', 0), holdOf('first', 0n))
   sent.length = 0
   return { storage, sent }
 }
 
-describe.skipIf(!hasRedis)('Redis,', () => {
-  test('calls of one turn are admitted in one command, in their order', async () => {
+describe.skipIf(!hasRedis)('Redis:', () => {
+  test('requests of one turn of the event loop are admitted in one command, in order', async () => {
     const { storage, sent } = await opened()
     const ids = Array.from({ length: 20 }, (_, index) => `call ${index}`)
     const admitted = await Promise.all(ids.map(async (id) => storage.joint.admit(claimOf(id), holdOf(id, 7n))))
@@ -49,10 +49,10 @@ describe.skipIf(!hasRedis)('Redis,', () => {
     expect(await storage.ledger.account(account)).toMatchObject({ balance: 960n, held: 0n })
   })
 
-  test('a call that is refused, or fails, keeps none of its batch out', async () => {
+  test('a request that is rejected or fails does not affect the others in its batch', async () => {
     const { storage, sent } = await opened()
     const broken = { ...claimOf('x'), rates: [{ ...claimOf('x').rates[0], cost: 'none' }] } as unknown as LimitClaim
-    const wants: [string, LimitClaim, Hold][] = [
+    const attempts: [string, LimitClaim, Hold][] = [
       ['held', claimOf('a'), holdOf('a', 600n)],
       ['insufficient', claimOf('b'), holdOf('b', 600n)],
       ['limited', claimOf('c', 20_000), holdOf('c', 1n)],
@@ -60,12 +60,12 @@ describe.skipIf(!hasRedis)('Redis,', () => {
       ['held', claimOf('e', 9_998), holdOf('e', 400n)],
       ['limited', claimOf('f', 2), holdOf('f', 0n)],
     ]
-    const verdicts = await Promise.allSettled(wants.map(async ([, claim, hold]) => storage.joint.admit(claim, hold)))
+    const verdicts = await Promise.allSettled(attempts.map(async ([, claim, hold]) => storage.joint.admit(claim, hold)))
     const outcomes = verdicts.map((verdict) => {
       if (verdict.status === 'rejected') return 'failed'
       return verdict.value.limits.admitted ? verdict.value.hold?.outcome : 'limited'
     })
-    expect(outcomes).toEqual(wants.map(([outcome]) => outcome))
+    expect(outcomes).toEqual(attempts.map(([outcome]) => outcome))
     expect(sent).toHaveLength(1)
     expect(await storage.ledger.account(account)).toMatchObject({ balance: 0n, held: 1_000n })
     expect((await storage.ledger.audit()).faults).toEqual([])

@@ -1,4 +1,4 @@
-/** A real cluster, of three masters with a replica each, and the clients that hosts have for one, as they are. */
+/** A real cluster (three masters with a replica each), with the cluster clients of node-redis and ioredis. */
 import { createCluster } from '@redis/client'
 import { Cluster } from 'ioredis'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
@@ -39,7 +39,7 @@ const clients: [string, (cluster: RedisCluster) => Promise<Connected>][] = [
   ],
 ]
 
-describe.skipIf(!hasRedisServer)('A Redis cluster keeps the contract of', async () => {
+describe.skipIf(!hasRedisServer)('A Redis cluster conforms to the contract', async () => {
   if (!hasRedisServer) return
   const cluster = await redisCluster(15_000)
   const [first, second] = await Promise.all(clients.map(async ([, connect]) => connect(cluster)))
@@ -54,8 +54,8 @@ describe.skipIf(!hasRedisServer)('A Redis cluster keeps the contract of', async 
   testTaskStore(test, () => redis(first.client, { prefix: `tasks${made++}` }).tasks)
 })
 
-describe.skipIf(!hasRedisServer || !long)('while a replica takes over from the master that holds everything,', () => {
-  test.each(clients)('with %s, paid calls fail for no longer than the cluster needs', async (_, connect) => {
+describe.skipIf(!hasRedisServer || !long)('while a replica takes over from the master that holds all keys,', () => {
+  test.each(clients)('with %s, paid requests fail only until the failover is complete', async (_, connect) => {
     const cluster = await redisCluster(1_000)
     onTestFinished(() => cluster.close())
     const { client, end } = await connect(cluster)
@@ -67,15 +67,15 @@ describe.skipIf(!hasRedisServer || !long)('while a replica takes over from the m
       groups: { default: { models: '*', rate: { requests: '100000/min', concurrent: 1_000 } } },
       storage,
     })
-    const calls: Promise<number>[] = []
+    const requests: Promise<number>[] = []
     let killed: Promise<void> | undefined
-    for (let asked = 0; asked < 300; asked++) {
-      if (asked === 60) killed = cluster.killMasterOf('{modelhatch}:')
-      calls.push(askChat(url).then(async (answer) => (await answer.body?.cancel(), answer.status)))
+    for (let sent = 0; sent < 300; sent++) {
+      if (sent === 60) killed = cluster.killMasterOf('{modelhatch}:')
+      requests.push(askChat(url).then(async (response) => (await response.body?.cancel(), response.status)))
       await new Promise((resolve) => setTimeout(resolve, 50))
     }
     await killed
-    const statuses = await Promise.all(calls)
+    const statuses = await Promise.all(requests)
     const failed = statuses.filter((status) => status !== 200)
     expect(new Set(failed)).toEqual(new Set(failed.length === 0 ? [] : [503]))
     expect(failed.length).toBeLessThanOrEqual(33)

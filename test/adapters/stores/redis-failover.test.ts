@@ -4,15 +4,15 @@ import { redis } from '../../../adapters/stores/redis/redis.ts'
 const claim = { id: 'call', rates: [], places: [], leaseMs: 1_000 }
 const admitted = ['1', [], []]
 
-/** A server that gives these answers, one to a command. */
-function answering(...answers: readonly unknown[]) {
+/** A client whose commands get these replies, one each; an `Error` is thrown. */
+function replying(...replies: readonly unknown[]) {
   const sent: string[][] = []
   const client = {
-    async sendCommand(words: string[]) {
-      const answer = answers[sent.length]
-      sent.push(words)
-      if (answer instanceof Error) throw answer
-      return answer
+    async sendCommand(args: string[]) {
+      const reply = replies[sent.length]
+      sent.push(args)
+      if (reply instanceof Error) throw reply
+      return reply
     },
   }
   return { client, sent }
@@ -24,33 +24,33 @@ test.each([
   "READONLY You can't write against a read only replica.",
   'MASTERDOWN Link with MASTER is down',
   'TRYAGAIN Multiple keys request during rehashing of slot',
-])('a command that the server has not run is sent again: %s', async (message) => {
-  const { client, sent } = answering(new Error(message), new Error(message), admitted)
+])('a command that the server has not executed is sent again: %s', async (message) => {
+  const { client, sent } = replying(new Error(message), new Error(message), admitted)
   expect(await redis(client).limits.take(claim)).toEqual({ admitted: true, left: [], free: [] })
   expect(sent).toHaveLength(3)
 })
 
 test.each(['OOM command not allowed', 'ERR timeout', 'Socket closed unexpectedly', 'Connection is closed.'])(
-  'a command that may have been run, or never will be, is not: %s',
+  'a command that may have been executed, or that would fail again, is not sent again: %s',
   async (message) => {
-    const { client, sent } = answering(new Error(message), admitted)
+    const { client, sent } = replying(new Error(message), admitted)
     await expect(redis(client).limits.take(claim)).rejects.toThrow(message)
     expect(sent).toHaveLength(1)
   },
 )
 
-test('what is no client is refused at once', () => {
+test('a value that is not a supported client is rejected', () => {
   for (const client of [undefined, null, 'redis://127.0.0.1', {}, { sendCommand: 1 }]) {
     expect(() => redis(client as never)).toThrow('redis: needs a client of node-redis or ioredis')
   }
 })
 
-test('a sentinel client is asked for the master', async () => {
+test('commands of a sentinel client go to the master', async () => {
   const sent: unknown[][] = []
   const sentinel = {
     getSentinelNode: () => undefined,
-    async sendCommand(...given: [boolean | undefined, string[]]) {
-      sent.push(given)
+    async sendCommand(...args: [boolean | undefined, string[]]) {
+      sent.push(args)
       return admitted
     },
   }

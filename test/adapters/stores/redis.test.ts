@@ -5,7 +5,7 @@ import { redis } from '../../../adapters/stores/redis/redis.ts'
 import { hasRedis, ownName, redisUrl } from '../../servers.ts'
 import { testStores } from './kits.ts'
 
-describe.skipIf(!hasRedis)('Redis keeps the contract of', async () => {
+describe.skipIf(!hasRedis)('Redis conforms to the contract', async () => {
   const prefix = ownName()
   const client = createClient({ url: redisUrl })
   const other = new Redis(redisUrl, { lazyConnect: true })
@@ -17,6 +17,6 @@ describe.skipIf(!hasRedis)('Redis keeps the contract of', async () => {
     client.destroy()
     other.disconnect()
   })
-  // One process with node-redis, one with ioredis: both clients as they are.
+  // As two processes, one with node-redis and one with ioredis.
   testStores(test, redis(client, { prefix }), redis(other, { prefix }))
 })

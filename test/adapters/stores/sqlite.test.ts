@@ -9,7 +9,7 @@ const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
 const file = join(folder, 'gateway.db')
 
 const storage = sqlite(file)
-/** As another process would have it. */
+/** A second handle on the same file, as another process would open it. */
 const other = sqlite(file)
 afterAll(async () => {
   await storage.close()
@@ -17,6 +17,6 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
 })
 
-describe('SQLite keeps the contract of', () => {
+describe('SQLite conforms to the contract', () => {
   testStores(test, storage, other)
 })

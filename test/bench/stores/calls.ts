@@ -1,4 +1,4 @@
-/** Calls as a gateway admits and ends them, without HTTP and without a vendor. */
+/** Admits and settles calls as a gateway does, without HTTP and without a vendor. */
 import { randomUUID } from 'node:crypto'
 import { Observer } from '../../../src/observing/observe.ts'
 import type { Admission } from '../../../src/admission/admission.ts'
@@ -13,7 +13,7 @@ import { storesOf } from '../../../src/assembly/stores.ts'
 import { usageOf } from '../../../src/wire/usage.ts'
 
 const group = 'everyone'
-/** Limits that no load reaches, of each kind there is. */
+/** One limit of each kind, too high for any load to reach. */
 const groups = {
   [group]: { models: '*', rate: { requests: '1000000000/s', tokens: '100000000000/s', concurrent: 100_000 } },
 } as const
@@ -30,13 +30,13 @@ const order = { promptTokens: 250, field: (name: string) => (name === 'max_token
 const leaseMs = 600_000
 
 export interface Calls {
-  /** Accounts with money for any load, named `account 0` and so on. */
+  /** Creates accounts named `account 0`, `account 1` and so on, with enough money for any load. */
   fund(accounts: number): Promise<void>
   /** Admits a call. */
   admit(account: string): Promise<Ticket> | Ticket
-  /** Ends it: charged, its slot free, its usage recorded, none of it waited for. */
+  /** Ends a call in the background: charges it, frees its slot and records its usage. */
   end(ticket: Ticket, account: string): void
-  /** Resolves when everything that has ended is stored. */
+  /** Resolves when the charges and usage of all ended calls are stored, or after a minute. */
   stored(): Promise<void>
 }
 
@@ -49,20 +49,20 @@ export function callsOf(storage: StorageBundle | undefined): Calls {
   }
   const stores = storesOf(options, Date.now)
   const admission = createAdmission(options, stores, groups, new Observer())
-  const own = randomUUID()
+  const runId = randomUUID()
   let made = 0
   return {
     async fund(accounts) {
       const names = Array.from({ length: accounts }, (_, index) => `account ${index}`)
       const amount = 10n ** 15n
       for (let from = 0; from < accounts; from += 100) {
-        const some = names.slice(from, from + 100)
-        await Promise.all(some.map(async (account) => stores.ledger?.credit({ account, amount, reference: account })))
+        const batch = names.slice(from, from + 100)
+        await Promise.all(batch.map(async (account) => stores.ledger?.credit({ account, amount, reference: account })))
       }
     },
     admit(account) {
-      const entry = admission.enter(`req_${own}_${made++}`, { account, group, key: `key of ${account}` })
-      if (entry === undefined) throw new Error('limits and prices are to be measured')
+      const entry = admission.enter(`req_${runId}_${made++}`, { account, group, key: `key of ${account}` })
+      if (entry === undefined) throw new Error('the call has neither limits nor a price')
       return entry.admit(chat, order, model)
     },
     end(ticket, account) {

@@ -1,11 +1,12 @@
 /**
- * `npm run bench:stores`: how many calls a second the stores admit and end. Each call is admitted (limits and money in one
- * step), charged and recorded as a gateway does it, without HTTP and without a vendor; the time runs until everything is
- * stored. Beside it, in the same round, plain commands of the same database from as many callers: on a machine that does
- * other work the ratios say more than the rates.
+ * `npm run bench:stores`: measures how many calls per second the stores admit and end. Each call is admitted (limits and
+ * money in one step), charged and recorded as in a gateway, without HTTP and without a vendor; the time includes storing
+ * everything. Each round also runs plain commands of the same database from the same number of callers: on a machine that
+ * does other work, the ratios are more reliable than the rates.
  *
- * `--kinds=postgres,redis,memory` · `--open=5000`: so many other calls of the account are under way · `--quick`: fewer and
- * shorter rounds · `--options={"durability":"full"}`: of the bundle · `--only=64`: scenarios whose name contains it.
+ * `--kinds=postgres,redis,memory`: stores to measure · `--open=5000`: number of other open calls of the account · `--quick`:
+ * fewer and shorter rounds · `--options={"durability":"full"}`: options of the bundle · `--only=64`: only scenarios whose
+ * name contains `64`.
  */
 import { hasPostgres, hasRedis, ownName } from '../../servers.ts'
 import { Child } from '../child.ts'
@@ -18,7 +19,7 @@ const quick = process.argv.includes('--quick')
 const plan = quick ? { rounds: 3, forMs: 700, warmMs: 1_500 } : { rounds: 7, forMs: 2_000, warmMs: 5_000 }
 const open = Number(option('open') ?? 0)
 const options = JSON.parse(option('options') ?? '{}') as object
-const there: Readonly<Record<Kind, boolean>> = { memory: true, postgres: hasPostgres, redis: hasRedis }
+const available: Readonly<Record<Kind, boolean>> = { memory: true, postgres: hasPostgres, redis: hasRedis }
 const kinds = (option('kinds')?.split(',') ?? ['postgres', 'redis', 'memory']) as Kind[]
 
 interface Scenario {
@@ -35,16 +36,21 @@ const scenarios: Scenario[] = [
   { callers: 64, accounts: 1_000 },
 ].flatMap(({ callers, accounts }) =>
   (callers === 1 ? [1] : [1, 2]).map((processes) => {
-    const [who, whose] = [
+    const [callersText, accountsText] = [
       callers === 1 ? '1 caller' : `${callers} callers`,
       accounts === 1 ? '1 account' : '1,000 accounts',
     ]
-    return { name: `${who}, ${whose}, ${processes === 1 ? '1 process' : '2 processes'}`, callers, accounts, processes }
+    return {
+      name: `${callersText}, ${accountsText}, ${processes === 1 ? '1 process' : '2 processes'}`,
+      callers,
+      accounts,
+      processes,
+    }
   }),
 )
 const chosen = scenarios.filter(({ name }) => name.includes(option('only') ?? ''))
 
-/** One round of a scenario: calls, or the command of that name. */
+/** Result of one round of a scenario. */
 interface Round {
   readonly perSecond: number
   readonly p50: number
@@ -52,7 +58,7 @@ interface Round {
   readonly cpu: number
 }
 
-/** The callers are shared out among the processes. */
+/** Divides the callers among the processes. With `baseline`, they send that command instead of making calls. */
 async function round(
   children: readonly Child[],
   { callers, accounts, processes }: Scenario,
@@ -60,14 +66,14 @@ async function round(
   baseline?: string,
 ) {
   const load: Load = { callers: callers / processes, accounts, forMs, baseline }
-  const taken = await Promise.all(children.slice(0, processes).map((child) => child.ask<Measured>('load', load)))
-  const made = taken.reduce((sum, { calls }) => sum + calls, 0)
-  const times = taken.flatMap(({ admitted }) => admitted)
+  const results = await Promise.all(children.slice(0, processes).map((child) => child.ask<Measured>('load', load)))
+  const total = results.reduce((sum, { calls }) => sum + calls, 0)
+  const times = results.flatMap(({ admitted }) => admitted)
   return {
-    perSecond: taken.reduce((sum, { calls, ms }) => sum + (calls * 1_000) / ms, 0),
+    perSecond: results.reduce((sum, { calls, ms }) => sum + (calls * 1_000) / ms, 0),
     p50: quantile(times, 0.5),
     p99: quantile(times, 0.99),
-    cpu: taken.reduce((sum, { cpu }) => sum + cpu, 0) / made,
+    cpu: results.reduce((sum, { cpu }) => sum + cpu, 0) / total,
   } satisfies Round
 }
 
@@ -80,7 +86,7 @@ async function measure(kind: Kind): Promise<void> {
   if (open > 0) await first.ask('begin', { open, account: 'account 0' })
   const lines: string[][] = []
   for (const scenario of chosen) {
-    // A process of its own has a memory of its own.
+    // The memory stores are not shared between processes.
     if (kind === 'memory' && scenario.processes > 1) continue
     const found = new Map<string, Round[]>(['', ...baselines].map((each) => [each, []]))
     await round(children, scenario, plan.warmMs)
@@ -109,11 +115,11 @@ async function measure(kind: Kind): Promise<void> {
   const head = [
     `${kind}${open > 0 ? `, ${open} calls open` : ''}`,
     'calls/s',
-    'admitted p50 ms',
+    'admission p50 ms',
     'p99 ms',
-    'own CPU µs',
+    'CPU µs/call',
   ]
-  print([[...head, ...baselines.flatMap((each) => [`${each}/s`, 'calls to it'])], ...lines])
+  print([[...head, ...baselines.flatMap((each) => [`${each}/s`, 'calls per command'])], ...lines])
   await first.ask('clear')
   for (const child of children) {
     await child.ask('close')
@@ -121,4 +127,4 @@ async function measure(kind: Kind): Promise<void> {
   }
 }
 
-for (const kind of kinds) if (there[kind]) await measure(kind)
+for (const kind of kinds) if (available[kind]) await measure(kind)

@@ -1,4 +1,4 @@
-/** The database under load, and what it does when nothing of a gateway is in the way. */
+/** Opens the database under test, with plain commands as baselines. */
 import { createClient } from '@redis/client'
 import { Pool } from 'pg'
 import { postgres } from 'modelhatch/postgres'
@@ -10,14 +10,14 @@ export type Kind = 'memory' | 'postgres' | 'redis'
 
 export interface Server {
   readonly storage: StorageBundle | undefined
-  /** By name, what a call is compared with: one command, answered when the database has done it. */
+  /** Commands that calls are compared with, by name. Each resolves when the database has executed it. */
   readonly baselines: Readonly<Record<string, () => Promise<unknown>>>
-  /** Removes what was stored. */
+  /** Deletes all data. */
   clear(): Promise<void>
   close(): Promise<void>
 }
 
-/** `name`: of the schema, or the prefix of all keys. `options`: of the bundle. */
+/** `name` is the Postgres schema or the Redis key prefix; `options` are those of the bundle. */
 export async function openServer(kind: Kind, name: string, options: object): Promise<Server> {
   switch (kind) {
     case 'memory':

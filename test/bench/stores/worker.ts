@@ -1,4 +1,4 @@
-/** A process of the benchmark of stores: so many callers, each of which makes one call after the other. */
+/** A process of the store benchmark: a number of callers, each of which makes one call after another. */
 import { setImmediate as turn } from 'node:timers/promises'
 import { serveParent } from '../child.ts'
 import { callsOf, type Calls } from './calls.ts'
@@ -8,41 +8,41 @@ export interface Load {
   readonly callers: number
   readonly accounts: number
   readonly forMs: number
-  /** Instead of calls: a command of the database alone. */
+  /** A plain command of the database to send instead of making calls. */
   readonly baseline?: string | undefined
 }
 
 export interface Measured {
   readonly calls: number
-  /** From the first call to the moment when the last one was stored. */
+  /** Milliseconds from the first call until the last one is stored. */
   readonly ms: number
-  /** Milliseconds until each call was admitted. */
+  /** Milliseconds that each admission, or baseline command, took. */
   readonly admitted: readonly number[]
-  /** Microseconds of CPU of this process. */
+  /** Microseconds of CPU time of this process. */
   readonly cpu: number
 }
 
 let server: Server | undefined
 let calls: Calls | undefined
 
-/** For a store that answers at once: calls between two turns of the event loop. */
-const together = 50
+/** Calls of a caller between two turns of the event loop: a memory store resolves without ever yielding to it. */
+const callsPerTurn = 50
 
 async function load({ callers, accounts, forMs, baseline }: Load): Promise<Measured> {
   const admitted: number[] = []
   const [began, cpu] = [performance.now(), process.cpuUsage()]
-  const ask = baseline === undefined ? undefined : server?.baselines[baseline]
-  const caller = async (own: number) => {
+  const command = baseline === undefined ? undefined : server?.baselines[baseline]
+  const caller = async (index: number) => {
     for (let made = 0; performance.now() - began < forMs; made++) {
       const since = performance.now()
-      if (ask !== undefined) await ask()
-      else await call(`account ${(own + made * callers) % accounts}`)
+      if (command !== undefined) await command()
+      else await call(`account ${(index + made * callers) % accounts}`)
       admitted.push(performance.now() - since)
-      if (made % together === 0) await turn()
+      if (made % callsPerTurn === 0) await turn()
     }
   }
   await Promise.all(Array.from({ length: callers }, (_, index) => caller(index)))
-  if (ask === undefined) await calls?.stored()
+  if (command === undefined) await calls?.stored()
   const { user, system } = process.cpuUsage(cpu)
   return { calls: admitted.length, ms: performance.now() - began, admitted, cpu: user + system }
 }
@@ -59,7 +59,7 @@ serveParent({
     return Object.keys(server.baselines)
   },
   fund: (accounts: number) => calls?.fund(accounts),
-  /** Calls that stay open. */
+  /** Starts calls that stay open. */
   async begin({ open, account }: { open: number; account: string }) {
     for (let made = 0; made < open; made += 50)
       await Promise.all(Array.from({ length: 50 }, async () => calls?.admit(account)))
