@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { pause } from '../../../src/http/deadline.ts'
 import { bookkeeping, buildIndex, recording, type Missing, type Step } from './migration.ts'
 
-/** Runs one statement, in which `@.` stands for the schema, with a timeout long enough for building an index. */
+/** Runs one statement, with `@.` replaced by the schema, with a timeout long enough for building an index. */
 export type Run = (sql: string, values?: unknown[]) => Promise<readonly unknown[]>
 
 /** The lease of the upgrading process in milliseconds, renewed with each step. */

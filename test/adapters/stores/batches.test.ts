@@ -7,7 +7,7 @@ interface Item {
   readonly poison?: boolean
 }
 
-/** A database that doubles the number of each id, and refuses a batch that holds poison. */
+/** Batches over a fake database that adds `!` to each id, and rejects a batch with a poison item. */
 function opened(lanes = 1) {
   const sent: string[][] = []
   const gates: PromiseWithResolvers<void>[] = []
@@ -31,14 +31,14 @@ function opened(lanes = 1) {
   return { batches, sent, gates, add, gate: () => void (gated = true) }
 }
 
-test('what is asked for in one turn of the event loop leaves in one batch, and each gets its own answer', async () => {
+test('items added in one turn of the event loop are sent in one batch, and each gets its own result', async () => {
   const { sent, add } = opened()
   expect(await add('a', 'b', 'c')).toEqual(['a!', 'b!', 'c!'])
   expect(await add('d')).toEqual(['d!'])
   expect(sent).toEqual([['a', 'b', 'c'], ['d']])
 })
 
-test('what comes while batches are under way leaves together when one of them is done', async () => {
+test('items added while all lanes are busy are sent together when a lane is free', async () => {
   const { sent, gates, add, gate } = opened(2)
   gate()
   const all: Promise<unknown>[] = []
@@ -64,7 +64,7 @@ test('a batch that has no result for half a second does not block the next one',
   expect(await Promise.all([lost, next])).toEqual([['lost!'], ['next!']])
 })
 
-test('an item that is refused fails alone', async () => {
+test('an item that the database rejects fails alone', async () => {
   const { batches, sent } = opened()
   const [first, second, third] = [{ id: 'a' }, { id: 'b', poison: true }, { id: 'c' }].map((item) => batches.add(item))
   await expect(second).rejects.toThrow('poison')
@@ -72,7 +72,7 @@ test('an item that is refused fails alone', async () => {
   expect(sent).toEqual([['a', 'b', 'c'], ['a'], ['b'], ['c']])
 })
 
-test('an error that does not prove the batch undone reaches every caller, and nothing is sent twice', async () => {
+test('an error that does not prove that the batch had no effect reaches every caller, and nothing is sent twice', async () => {
   let sent = 0
   const batches = new Batches<Item, string>({
     perform: () => Promise.reject(new Error(`connection lost ${++sent}`)),
@@ -86,19 +86,19 @@ test('an error that does not prove the batch undone reaches every caller, and no
   )
 })
 
-test('two items with one id are in different batches, in their order', async () => {
+test('items with the same id are sent in different batches, in their order', async () => {
   const { sent, add } = opened()
   expect(await add('a', 'b', 'a', 'a', 'c')).toEqual(['a!', 'b!', 'a!', 'a!', 'c!'])
   expect(sent).toEqual([['a', 'b', 'c'], ['a'], ['a']])
 })
 
-test('no batch is longer than a hundred', async () => {
+test('a batch has at most 100 items', async () => {
   const { sent, add } = opened()
   await add(...Array.from({ length: 250 }, (_, index) => String(index)))
   expect(sent.map((batch) => batch.length)).toEqual([100, 100, 50])
 })
 
-test('so many may wait and no more, and what has waited too long is not sent', async () => {
+test('at most 10,000 items may wait, and one that has waited too long is rejected without being sent', async () => {
   const { batches, sent, gates, add, gate } = opened()
   gate()
   const first = add('first')

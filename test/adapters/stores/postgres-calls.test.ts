@@ -1,4 +1,4 @@
-/** How calls reach Postgres: in which statements, and how they are committed. */
+/** The statements that calls send to Postgres, and whether their commits wait for the disk. */
 import { Client } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgres, type PostgresOptions } from '../../../adapters/stores/postgres/postgres.ts'
@@ -22,8 +22,8 @@ interface Sent {
   readonly name?: string
 }
 
-/** A bundle over a pool whose statements are written down. `meddle`: is given each before it is sent. */
-async function opened(options: PostgresOptions = {}, meddle: (sent: Sent) => unknown = () => undefined) {
+/** A bundle over a pool whose statements are recorded. `beforeSend` is called with each statement before it is sent. */
+async function opened(options: PostgresOptions = {}, beforeSend: (sent: Sent) => unknown = () => undefined) {
   const [pool, schema] = [postgresPool(4), ownName()]
   const sent: Sent[] = []
   const spy = new Proxy(pool, {
@@ -31,7 +31,7 @@ async function opened(options: PostgresOptions = {}, meddle: (sent: Sent) => unk
       if (name === 'query') {
         return async (query: Sent & { values: unknown[] }) => {
           sent.push({ text: query.text, ...('name' in query && { name: query.name }) })
-          await meddle(query)
+          await beforeSend(query)
           return target.query(query as never)
         }
       }
@@ -50,12 +50,12 @@ async function opened(options: PostgresOptions = {}, meddle: (sent: Sent) => unk
   return { storage, pool, schema, sent, since: (from: number) => namesOf(sent.slice(from)) }
 }
 
-/** A client that tells after each statement how its transaction will be committed. */
+/** A bundle over one client that records `synchronous_commit` at the end of the transaction of each statement. */
 async function committing(options: PostgresOptions = {}) {
   const client = new Client({ connectionString: postgresUrl })
   await client.connect()
   const schema = ownName()
-  const commits: (readonly [what: string, synchronous: string])[] = []
+  const commits: (readonly [name: string, synchronous: string])[] = []
   let last = Promise.resolve<unknown>(undefined)
   const query = async (text: string, values?: unknown[]) => {
     await client.query('BEGIN')
@@ -93,7 +93,7 @@ async function committing(options: PostgresOptions = {}) {
 }
 
 describe.skipIf(!hasPostgres)('Postgres,', () => {
-  test('calls of one turn are admitted in one statement and ended in one', async () => {
+  test('calls of one turn of the event loop are admitted in one statement, and ended in one', async () => {
     const { storage, sent, since } = await opened()
     const before = sent.length
     const ids = Array.from({ length: 20 }, (_, index) => `call ${index}`)
@@ -110,7 +110,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     expect((await storage.limits.take(claimOf('last'))).free).toEqual([9_999])
   })
 
-  test('a call that is refused keeps none of its batch out, and what it cannot have is left to the next', async () => {
+  test('a rejected call does not affect the rest of its batch, and consumes none of the limits and money', async () => {
     const { storage } = await opened()
     const wants: [string, LimitClaim, Hold][] = [
       ['held', claimOf('a'), holdOf('a', 600n)],
@@ -136,7 +136,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     expect((await storage.ledger.audit()).faults).toEqual([])
   })
 
-  test('a value that the database cannot store fails for its own caller alone', async () => {
+  test('a value that the database cannot store fails only the call that it belongs to', async () => {
     const { storage } = await opened()
     const all = ['good', 'bad \0', 'bad \ud800', 'fine'].map(async (id) => storage.ledger.hold(holdOf(id)))
     const held = await Promise.allSettled(all)
@@ -149,7 +149,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     expect(await storage.ledger.account(account)).toMatchObject({ balance: 998n, held: 0n })
   })
 
-  test('statements have names, and none where a pooler would not know them', async () => {
+  test('statements are prepared by name, except with preparedStatements: false', async () => {
     const use = async ({ storage }: Awaited<ReturnType<typeof opened>>) => {
       await storage.joint.admit(claimOf('a'), holdOf('a'))
       await storage.ledger.settle({ id: 'a', account, amount: 1n })
@@ -163,7 +163,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     expect(plain.sent.filter((each) => 'name' in each)).toEqual([])
   })
 
-  test('names are given up when a connection does not know a statement that was prepared', async () => {
+  test('statements are sent unprepared once a connection does not know a prepared one', async () => {
     let unknown = 1
     const { storage, sent } = await opened({}, ({ name }) => {
       if (name !== undefined && unknown-- > 0)
@@ -173,12 +173,12 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     expect(sent.filter(({ name }) => name !== undefined)).toHaveLength(1)
   })
 
-  test('relaxed: the hold of a call is committed without waiting for the disk, and nothing else is', async () => {
+  test('relaxed: only the hold of a call is confirmed before it is on disk', async () => {
     const { storage, of } = await committing()
     await storage.joint.admit(claimOf('a'), holdOf('a'))
     await storage.ledger.hold({ ...holdOf('video'), durable: true })
     expect(of('admit_calls')).toEqual(['off', 'on'])
-    // The locks are given up before the disk has written, and the promise waits for it.
+    // The commit releases the locks without waiting for the disk; the promise waits for the flush.
     await storage.ledger.settle({ id: 'a', account, amount: 1n })
     expect([of('end_calls'), of('flush')]).toEqual([['off'], ['on']])
     await storage.ledger.release({ id: 'video', account })
@@ -211,7 +211,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     expect(of('admit_calls')).toEqual(['on'])
   })
 
-  test('a settlement that did not reach the disk of the server is not confirmed, and may be sent again', async () => {
+  test('a settlement lost in a failover is not confirmed, and can be sent again', async () => {
     let lost = true
     const { storage, pool, schema } = await opened({}, async ({ text }) => {
       if (text.includes('.flush($1)') && lost) await pool.query(`DELETE FROM ${schema}.entries WHERE reference = 'a'`)
@@ -222,7 +222,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     expect(await storage.ledger.settle({ id: 'a', account, amount: 1n })).toMatchObject({ outcome: 'settled' })
   })
 
-  test('a call reads as few rows with 2,000 others open as alone', async () => {
+  test('a call reads no more than 5 additional rows while 2,000 other calls are open', async () => {
     const { storage, client, schema } = await committing()
     const read = async (act: () => unknown): Promise<number> => {
       const sums = `SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int AS rows FROM pg_stat_xact_user_tables
@@ -253,7 +253,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     expect((await storage.limits.take(claimOf('last'))).free).toEqual([10_000 - 2_001])
   })
 
-  test('slots are counted exactly while gateways of version 1 take and free some, and leases expire', async () => {
+  test('concurrency slots are counted exactly while gateways of version 1 take and return some, and leases expire', async () => {
     const { storage, pool, schema } = await opened()
     const old = async (name: string, value: unknown) =>
       pool.query(`SELECT ${schema}.${name}($1)`, [JSON.stringify(value)])

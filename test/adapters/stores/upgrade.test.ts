@@ -1,4 +1,4 @@
-/** A schema in use is brought up to date while gateways of both versions are served from it. */
+/** Upgrading a schema in use, while gateways of both versions use it. */
 import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
@@ -30,8 +30,8 @@ async function upgraded(pool: Pool, schema: string): Promise<boolean> {
   return ['ledger 2', 'limits 2', 'usage 2', 'usage 3'].every((name) => names.includes(name))
 }
 
-/** Everything that a schema consists of, whatever its name is. */
-async function anatomy(pool: Pool, schema: string): Promise<string[]> {
+/** Every object of a schema, with its name replaced by `@`. */
+async function objectsOf(pool: Pool, schema: string): Promise<string[]> {
   const { rows } = await pool.query(
     `SELECT 'column ' || table_name || ' ' || column_name || ' ' || data_type || ' ' || is_nullable AS line
       FROM information_schema.columns WHERE table_schema = $1
@@ -54,7 +54,7 @@ function claimOf(id: string): LimitClaim {
 }
 
 describe.skipIf(!hasPostgres)('Postgres: a schema of version 1', () => {
-  test('is brought up to date while gateways of both versions spend from it, and nothing is lost', async () => {
+  test('is upgraded while gateways of both versions use it, without losing a record or a charge', async () => {
     const { pool, schema, old } = await opened()
     const account = 'acme'
     await pool.query(`SELECT ${schema}.credit($1, 1000000, 'first', null)`, [account])
@@ -67,15 +67,15 @@ describe.skipIf(!hasPostgres)('Postgres: a schema of version 1', () => {
     for (let round = 0; round < 5 || !(await upgraded(pool, schema)); round++) {
       const [mine, theirs] = [`new ${round}`, `old then ${round}`]
       const hold = { id: mine, account, amount: 10n, leaseMs: 60_000 }
-      const asNew = async () => {
+      const newCall = async () => {
         expect((await storage.joint.admit(claimOf(mine), hold)).hold?.outcome).toBe('held')
         await storage.joint.finish([{ end: { id: mine, account, amount: 7n } }])
         await storage.usage.append([usageRecord({ id: mine, account, cost: 7n })])
       }
-      await Promise.all([asNew(), old.call(theirs, account, jsonOf(usageRecord({ id: theirs, account })))])
+      await Promise.all([newCall(), old.call(theirs, account, jsonOf(usageRecord({ id: theirs, account })))])
       news.push(mine)
       olds.push(theirs)
-      // Each sees what the other has written, before, during and after the upgrade.
+      // Each version sees the records of the other, before, during and after the upgrade.
       const all = [...before, ...news, ...olds].sort()
       expect((await old.usage(account)).sort()).toEqual(all)
       expect((await storage.usage.list({ account, limit: 1_000 })).items.map(({ id }) => id).sort()).toEqual(all)
@@ -93,7 +93,7 @@ describe.skipIf(!hasPostgres)('Postgres: a schema of version 1', () => {
     await storage.close()
   })
 
-  test('ends as a new one begins', async () => {
+  test('has the same objects after the upgrade as a new schema', async () => {
     const { pool, schema } = await opened()
     const fresh = ownName()
     onTestFinished(async () => void (await pool.query(`DROP SCHEMA IF EXISTS ${fresh} CASCADE`)))
@@ -101,12 +101,12 @@ describe.skipIf(!hasPostgres)('Postgres: a schema of version 1', () => {
     await made.keys.find('')
     const raised = postgres(pool, { schema })
     await raised.keys.find('')
-    await expect.poll(() => anatomy(pool, schema), { timeout: 10_000 }).toEqual(await anatomy(pool, fresh))
+    await expect.poll(() => objectsOf(pool, schema), { timeout: 10_000 }).toEqual(await objectsOf(pool, fresh))
     await made.close()
     await raised.close()
   })
 
-  test('is brought up to date once by many that begin at once, though one was killed over an index', async () => {
+  test('is upgraded once by several processes that start together, even if an earlier one was killed while building an index', async () => {
     const { pool, schema } = await opened()
     await pool.query(`CREATE UNIQUE INDEX entries_ended ON ${schema}.entries (reference) WHERE kind <> 'credit'`)
     await pool.query(`UPDATE pg_index SET indisvalid = false WHERE indexrelid = '${schema}.entries_ended'::regclass`)
@@ -122,17 +122,17 @@ describe.skipIf(!hasPostgres)('Postgres: a schema of version 1', () => {
 })
 
 describe('SQLite: a file of version 1', () => {
-  test('is brought up to date, and the version before goes on writing to it', async () => {
+  test('is upgraded, and the previous version can still write to it', async () => {
     const database = new DatabaseSync(':memory:')
     database.exec(readFileSync(new URL('version-1/sqlite.sql', import.meta.url), 'utf8'))
     const fresh = new DatabaseSync(':memory:')
     const storages = [sqlite(database), sqlite(fresh)]
     for (const storage of storages) await storage.keys.find('')
-    const anatomyOf = (of: DatabaseSync) =>
+    const schemaOf = (of: DatabaseSync) =>
       (
         of.prepare('SELECT type, name, sql FROM sqlite_master ORDER BY type, name').all() as { sql: string | null }[]
       ).map((row) => ({ ...row, sql: row.sql?.replaceAll(/\s+/g, ' ') }))
-    expect(anatomyOf(database)).toEqual(anatomyOf(fresh))
+    expect(schemaOf(database)).toEqual(schemaOf(fresh))
     for (const sql of [
       `INSERT OR IGNORE INTO modelhatch_migrations VALUES ('ledger', 1)`,
       `INSERT OR IGNORE INTO modelhatch_usage VALUES ('r', 'a', 'g', '', 'm', 'e', 1, 2, '{"outcome":"completed"}')`,
@@ -146,7 +146,7 @@ describe('SQLite: a file of version 1', () => {
     fresh.close()
   })
 
-  test('keeps every record: of before, of after, and of a process of the version before', async () => {
+  test('keeps every record: those from before and after the upgrade, and those that a process of the previous version adds', async () => {
     const database = new DatabaseSync(':memory:')
     database.exec(readFileSync(new URL('version-1/sqlite.sql', import.meta.url), 'utf8'))
     const records = Array.from({ length: 60 }, (_, index) =>
@@ -183,7 +183,7 @@ describe('SQLite: a file of version 1', () => {
     database.close()
   })
 
-  test('refuses code that is older than it serves', async () => {
+  test('rejects code older than it serves', async () => {
     const database = new DatabaseSync(':memory:')
     const storage = sqlite(database)
     await storage.keys.find('')
@@ -194,28 +194,28 @@ describe('SQLite: a file of version 1', () => {
   })
 })
 
-describe('code that is older than a schema serves', () => {
-  test('is refused, and any other is served', () => {
+describe('code older than a schema serves', () => {
+  test('is rejected, and newer code is accepted', () => {
     expect(() => requireServed('the schema', 3, 2)).toThrow(/requires table version 3 or later.*version 2: update/)
     requireServed('the schema', 2, 2)
     requireServed('the schema', 1, 2)
   })
 
   test.skipIf(!hasPostgres)(
-    'gets 503 with a cause that says so, in a running gateway too, until it may again',
+    'gets 503 with a cause that names the solution, also in a running gateway, until the schema serves it again',
     async () => {
       const { pool, schema } = await opened()
       const storage = postgres(pool, { schema })
       const gateway = createGateway({ models: {}, storage, billing: { currency: 'CNY' } })
       expect(await gateway.admin.accounts.find('a')).toBeUndefined()
-      // As a version that is to come would change it.
+      // The change that a later version would make.
       const later = `INSERT INTO ${schema}.migrations (part, version, serves) VALUES ('ledger', 9, ${codeVersion + 1})`
       await expect.poll(() => upgraded(pool, schema), { timeout: 10_000 }).toBe(true)
       await pool.query(later)
       await pool.query(`ALTER FUNCTION ${schema}.account_json RENAME TO account_json_9`)
       await expect(gateway.admin.accounts.find('a')).rejects.toMatchObject({ status: 503 })
-      const refused: unknown = await gateway.admin.accounts.find('a').catch((error: unknown) => error)
-      expect(refused).toMatchObject({
+      const rejected: unknown = await gateway.admin.accounts.find('a').catch((error: unknown) => error)
+      expect(rejected).toMatchObject({
         status: 503,
         cause: { cause: { message: expect.stringContaining('update modelhatch') } },
       })

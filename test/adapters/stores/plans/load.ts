@@ -1,7 +1,7 @@
-/** The tables of a Postgres schema, filled as a service of some months has them. */
+/** Fills the tables of a Postgres schema as after some months of use. */
 import type { Explained } from './postgres.ts'
 
-/** `rows` in every table; of those that end a few hundred have ended. */
+/** Inserts `rows` rows into every table. In tables with an end, 300 of them have expired. */
 export async function load({ query }: Pick<Explained, 'query'>, schema: string, rows: number): Promise<void> {
   const series = `generate_series(1, ${rows}) n`
   const ends = `now() + interval '2 hours' * CASE WHEN n <= 300 THEN -1 ELSE n END`

@@ -1,4 +1,4 @@
-/** Every method of every store of a bundle, with what a gateway gives it, so that each of its statements is run. */
+/** Calls every method of every store of a bundle like a gateway, so that each of its statements is run. */
 import { randomUUID } from 'node:crypto'
 import type { TaskRecord } from '../../../../adapters/stores/index.ts'
 import type { KeyRecord, StorageBundle } from '../../../../src/index.ts'
@@ -6,15 +6,15 @@ import { usageRecord } from '../../../usage/record.ts'
 
 export type Bundle = Required<StorageBundle>
 
-/** Those whose time grows with what they add up. */
-const pages = new Set(['audit', 'summarise', 'close'])
+/** Methods that need not be called: the time of the first two grows with the number of rows that they add up. */
+const exempt = new Set(['audit', 'summarise', 'close'])
 
 const leaseMs = 60_000
 const fresh = (kind: string) => `${kind} ${randomUUID()}`
 
 /**
- * The bundle, and a function that names the methods that were not called through it. A method that is new is missed
- * until it is exercised here.
+ * Wraps a bundle. `missed` returns the methods that were never called through it, so that a new method fails the tests until
+ * it is called here.
  */
 export function watched(bundle: Bundle): { bundle: Bundle; missed: () => string[] } {
   const called = new Set<string>()
@@ -29,14 +29,14 @@ export function watched(bundle: Bundle): { bundle: Bundle; missed: () => string[
   const missed = () =>
     stores.flatMap(([name, store]) =>
       Object.keys(store as object)
-        .filter((method) => typeof Reflect.get(store as object, method) === 'function' && !pages.has(method))
+        .filter((method) => typeof Reflect.get(store as object, method) === 'function' && !exempt.has(method))
         .map((method) => `${name}.${method}`)
         .filter((method) => !called.has(method)),
     )
   return { bundle: { ...bundle, ...Object.fromEntries(proxies) } as Bundle, missed }
 }
 
-/** One round of everything that calls, tasks, sweeps and pages of one account do. */
+/** Uses every store for one account. */
 export async function operate(bundle: Bundle, account: string): Promise<void> {
   await money(bundle, account)
   await keys(bundle, account)
@@ -88,7 +88,7 @@ async function money({ joint, ledger, limits }: Bundle, account: string): Promis
   await limits.give({ id: claim.id, places: [`places ${account}`], corrections: claim.rates })
   const hold = { id: fresh('hold'), account, amount: 10n, leaseMs }
   await ledger.hold(hold)
-  // More than there is: what has expired is looked for first.
+  // More than the balance, so that expired holds are looked for first.
   await ledger.hold({ ...hold, id: fresh('hold'), amount: 9_000_000_000_000n })
   await ledger.settle(hold)
   await ledger.settle(hold)

@@ -1,4 +1,4 @@
-/** No statement that calls, tasks or sweeps wait for reads a whole table, on the oldest Postgres and on the newest. */
+/** No statement that requests, video tasks or sweeps wait for reads a whole table, on a Postgres server and on PGlite. */
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../../../../adapters/stores/postgres/postgres.ts'
 import { long } from '../../../long.ts'
@@ -7,21 +7,21 @@ import { load } from './load.ts'
 import { operate, watched } from './operations.ts'
 import { explainedPglite, explainedPool, scansOf, type Explained } from './postgres.ts'
 
-/** With a row for each part of the schema; and what version 1 recorded, which is empty after the upgrade. */
+/** Tables that may be read whole: two with few rows, and the records of version 1, which is empty after the upgrade. */
 const small = ['migrations', 'upgrades', 'usage_1']
-/** The server plans a statement anew for some calls, and then for any values. */
+/** Postgres plans a prepared statement for its values five times, before it considers a generic plan. */
 const rounds = long ? 7 : 1
 
 const rows = long ? 200_000 : 500
 
-/** PGlite takes seconds to start: in the short form it is asked only where there is no server. */
+/** PGlite takes seconds to start, so the short run uses it only without a server. */
 const kinds: [string, boolean, () => Promise<Explained> | Explained][] = [
   ['Postgres', hasPostgres, explainedPool],
   ['PGlite', long || !hasPostgres, explainedPglite],
 ]
 
-describe.each(kinds)('%s', (_, there, open) => {
-  test.skipIf(!there)(
+describe.each(kinds)('%s', (_, available, open) => {
+  test.skipIf(!available)(
     'reads no whole table in any statement of the stores',
     { timeout: long ? 600_000 : 60_000 },
     async () => {
@@ -34,12 +34,12 @@ describe.each(kinds)('%s', (_, there, open) => {
       const { bundle, missed } = watched(postgres(explained, { schema }))
       await bundle.keys.find('')
       await load(explained, schema, rows)
-      // In a small table a scan is right: what is forced to do without shows whether there is an index that can be used.
+      // For small tables the planner prefers a scan. With scans disabled, it still uses one if no index fits.
       if (!long) await explained.query('SET enable_seqscan = off')
       explained.plans()
 
       const scans = new Map<string, string[]>()
-      const note = () => {
+      const collectScans = () => {
         for (const [text, plan] of explained.plans()) {
           const found = scansOf(plan, small)
           if (found.length > 0) scans.set(text.replaceAll(/\s+/g, ' '), found)
@@ -50,11 +50,12 @@ describe.each(kinds)('%s', (_, there, open) => {
       for (let round = 0; round < rounds; round++) await operate(bundle, `account ${round + 1}`)
       await watching.promise
       stop?.()
-      for (const table of ['idempotency', 'responses']) await expect.poll(() => ended(explained, schema, table)).toBe(0)
-      note()
+      for (const table of ['idempotency', 'responses'])
+        await expect.poll(() => expiredRows(explained, schema, table)).toBe(0)
+      collectScans()
       await explained.query('SET plan_cache_mode = force_generic_plan')
       await operate(bundle, 'account 99')
-      note()
+      collectScans()
       await bundle.close()
 
       expect(Object.fromEntries(scans)).toEqual({})
@@ -63,11 +64,11 @@ describe.each(kinds)('%s', (_, there, open) => {
   )
 })
 
-/** What the sweep of a table still has to take away. */
-async function ended({ query }: Explained, schema: string, table: string): Promise<number> {
-  const back = table === 'idempotency' ? '1 hour' : '0'
+/** The number of expired rows that the sweep of a table still has to delete. */
+async function expiredRows({ query }: Explained, schema: string, table: string): Promise<number> {
+  const age = table === 'idempotency' ? '1 hour' : '0'
   const { rows } = await query(
-    `SELECT count(*)::int AS n FROM ${schema}.${table} WHERE ends <= now() - interval '${back}'`,
+    `SELECT count(*)::int AS n FROM ${schema}.${table} WHERE ends <= now() - interval '${age}'`,
   )
   return (rows[0] as { n: number }).n
 }

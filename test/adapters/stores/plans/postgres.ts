@@ -1,4 +1,4 @@
-/** A Postgres that reports the plan of every statement, including those in functions and for foreign keys. */
+/** Postgres with `auto_explain`, which reports the plan of every statement, including those in functions and for foreign keys. */
 import { PGlite } from '@electric-sql/pglite'
 import { auto_explain } from '@electric-sql/pglite/contrib/auto_explain'
 import { Pool, type PoolClient } from 'pg'
@@ -12,12 +12,12 @@ export interface Plan {
   readonly Plans?: readonly Plan[]
 }
 
-/** By the text of the statement. */
+/** Plans by the text of their statement. */
 export type Plans = Map<string, Plan>
 
 export interface Explained {
   readonly query: Queryable['query']
-  /** Those of the statements since the last time. */
+  /** Returns the plans of the statements since the last call. */
   readonly plans: () => Plans
   readonly close: () => Promise<void>
 }
@@ -30,37 +30,38 @@ const settings = {
   synchronous_commit: 'off',
 }
 
-/** The server. Every statement runs in one connection. */
+/** A Postgres server. All statements run in one connection. */
 export function explainedPool(): Explained {
   const options = Object.entries({ session_preload_libraries: 'auto_explain', ...settings })
     .map(([name, value]) => `-c ${name}=${value}`)
     .join(' ')
-  const [pool, told] = [new Pool({ connectionString: postgresUrl, max: 1, options }), new Told()]
+  const [pool, log] = [new Pool({ connectionString: postgresUrl, max: 1, options }), new PlanLog()]
   pool.on('error', () => undefined)
-  pool.on('connect', (client: PoolClient) => client.on('notice', ({ message = '' }) => told.tell(message)))
+  pool.on('connect', (client: PoolClient) => client.on('notice', ({ message = '' }) => log.add(message)))
   return {
     query: async (text, values) => pool.query(text, values),
-    plans: () => told.take(),
+    plans: () => log.take(),
     close: () => pool.end(),
   }
 }
 
-/** The newest Postgres, within the process. */
+/** PGlite, which runs within the process. */
 export async function explainedPglite(): Promise<Explained> {
-  const [database, told] = [await PGlite.create({ extensions: { auto_explain } }), new Told()]
+  const [database, log] = [await PGlite.create({ extensions: { auto_explain } }), new PlanLog()]
   await database.exec("LOAD 'auto_explain'")
   for (const [name, value] of Object.entries(settings)) await database.exec(`SET ${name} = ${value}`)
   return {
-    query: (text, values) => database.query(text, values, { onNotice: ({ message = '' }) => told.tell(message) }),
-    plans: () => told.take(),
+    query: (text, values) => database.query(text, values, { onNotice: ({ message = '' }) => log.add(message) }),
+    plans: () => log.take(),
     close: () => database.close(),
   }
 }
 
-class Told {
+/** Collects plans from the notices of `auto_explain`. */
+class PlanLog {
   #plans: Plans = new Map()
 
-  tell(message: string): void {
+  add(message: string): void {
     const begin = message.indexOf('{')
     if (!message.startsWith('duration: ') || begin < 0) return
     const { 'Query Text': text, Plan: plan } = JSON.parse(message.slice(begin)) as { 'Query Text': string; Plan: Plan }
@@ -75,8 +76,8 @@ class Told {
 }
 
 /**
- * The parts of a plan that read a table, or all of an index, from beginning to end. `small`: tables that may be. Below a
- * limit an index is read only as far as needed, unless something between them needs all rows.
+ * The nodes of a plan that read a whole table or index. `small`: tables for which this is allowed. Below a `LIMIT`, an index
+ * is read only as far as needed, unless a node between them needs all rows.
  */
 export function scansOf(plan: Plan, small: readonly string[], limited = false): string[] {
   const { 'Node Type': type, 'Relation Name': table = '', 'Index Cond': condition, Plans: below = [] } = plan

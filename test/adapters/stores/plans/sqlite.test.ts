@@ -1,13 +1,13 @@
-/** No statement that calls, tasks or sweeps wait for reads a whole table of SQLite. */
+/** No statement that requests, video tasks or sweeps wait for reads a whole table of SQLite. */
 import { DatabaseSync } from 'node:sqlite'
 import { expect, onTestFinished, test } from 'vitest'
 import { sqlite } from '../../../../adapters/stores/sqlite/sqlite.ts'
 import { operate, watched } from './operations.ts'
 
-/** With a row for each part of the schema. */
+/** Tables with few rows, which may be read whole. */
 const small = /modelhatch_(?:migrations|serves)/
 
-/** Whether a line of a plan reads a table or an index from beginning to end. With a limit, an index is read in its order. */
+/** Whether a line of a plan reads a whole table or index. With a `LIMIT`, an index is read only as far as needed. */
 function isScan(detail: string, sql: string): boolean {
   if (!detail.startsWith('SCAN ') || /^SCAN (?:json_each|CONSTANT ROW)/.test(detail)) return false
   return !(/USING (?:COVERING )?INDEX/.test(detail) && / LIMIT /.test(sql))
@@ -23,17 +23,17 @@ test('SQLite reads no whole table in any statement of the stores', async () => {
     return prepare(sql)
   }
   const { bundle, missed } = watched(sqlite(database))
-  const looked = Promise.withResolvers<void>()
+  const polled = Promise.withResolvers<void>()
   await bundle.keys.find('')
-  const stop = bundle.keys.watch?.(() => looked.resolve())
+  const stop = bundle.keys.watch?.(() => polled.resolve())
   await operate(bundle, 'account')
-  await looked.promise
+  await polled.promise
   stop?.()
   const swept = () => [...statements].filter((sql) => /^DELETE FROM modelhatch_\w+ WHERE rowid IN/.test(sql)).length
   await expect.poll(swept).toBe(2)
   await bundle.close()
 
-  // Without statistics, which are never gathered here, a plan does not depend on the number of rows.
+  // Without statistics, which nothing here gathers, a plan does not depend on the number of rows.
   const scans = [...statements].flatMap((sql) => {
     const plan = prepare(`EXPLAIN QUERY PLAN ${sql}`).all() as { detail: string }[]
     const found = plan.filter(({ detail }) => isScan(detail, sql)).map(({ detail }) => detail)
