@@ -26,7 +26,7 @@ export function testLedger(
   factory: () => Promise<Ledger> | Ledger,
   options: StoreKitOptions<Ledger> = {},
 ): void {
-  const { it, wait } = suiteOf('ledger', test, factory, options)
+  const { it, wait, withLease } = suiteOf('ledger', test, factory, options)
 
   it('the first credit opens an account; later credits add to its balance', async (ledger, other) => {
     const account = fresh('account')
@@ -246,21 +246,23 @@ export function testLedger(
   })
 
   it('renew extends open holds but does not revive ended or expired ones', async (ledger, other) => {
-    const account = await funded(ledger, 100n)
-    const [kept, lost, ended] = [fresh('h'), fresh('h'), fresh('h')]
-    for (const id of [kept, lost, ended]) await ledger.hold({ id, account, amount: 10n, leaseMs: shortMs })
-    await ledger.release({ id: ended, account })
-    await other.renew(
-      [
-        { id: kept, account },
-        { id: ended, account },
-      ],
-      leaseMs,
-    )
-    await wait(shortMs + 20)
-    await other.renew([{ id: lost, account }], leaseMs)
-    assert.deepEqual(await fundsOf(ledger, account), { balance: 90n, held: 10n })
-    await ledger.renew([], leaseMs)
+    await withLease(async (shortMs, expire) => {
+      const account = await funded(ledger, 100n)
+      const [kept, lost, ended] = [fresh('h'), fresh('h'), fresh('h')]
+      for (const id of [kept, lost, ended]) await ledger.hold({ id, account, amount: 10n, leaseMs: shortMs })
+      await ledger.release({ id: ended, account })
+      await other.renew(
+        [
+          { id: kept, account },
+          { id: ended, account },
+        ],
+        leaseMs,
+      )
+      await expire()
+      await other.renew([{ id: lost, account }], leaseMs)
+      assert.deepEqual(await fundsOf(ledger, account), { balance: 90n, held: 10n })
+      await ledger.renew([], leaseMs)
+    })
   })
 
   testBooks(it)

@@ -8,7 +8,6 @@ const hour = 3_600_000
 /** Longer than any test. */
 const leaseMs = 600_000
 /** A lease for the tests that wait until it expires. */
-const shortMs = 150
 
 function rate(changes: Partial<RateRule> = {}): RateRule {
   return { bucket: fresh('bucket'), cost: 1, limit: 10, periodMs: hour, burst: 10, ...changes }
@@ -37,7 +36,7 @@ export function testLimitStore(
   factory: () => Promise<LimitStore> | LimitStore,
   options: StoreKitOptions<LimitStore> = {},
 ): void {
-  const { it, wait } = suiteOf('limit store', test, factory, options)
+  const { it, wait, withLease } = suiteOf('limit store', test, factory, options)
 
   it('draws from a bucket until it is empty and reports the units left', async (store, other) => {
     const rule = rate({ burst: 3, limit: 3 })
@@ -190,32 +189,36 @@ export function testLimitStore(
   })
 
   it('frees a slot when its lease expires', async (store, other) => {
-    const place = { bucket: fresh('bucket'), places: 1 }
-    await store.take({ ...claim([], [place]), leaseMs: shortMs })
-    assert.equal((await other.take(claim([], [place]))).admitted, false)
-    await wait(shortMs + 20)
-    assert.equal((await other.take(claim([], [place]))).admitted, true)
+    await withLease(async (shortMs, expire) => {
+      const place = { bucket: fresh('bucket'), places: 1 }
+      await store.take({ ...claim([], [place]), leaseMs: shortMs })
+      assert.equal((await other.take(claim([], [place]))).admitted, false)
+      await expire()
+      assert.equal((await other.take(claim([], [place]))).admitted, true)
+    })
   })
 
   it('renew extends held slots but does not restore expired ones', async (store, other) => {
-    const [kept, lost] = [
-      { bucket: fresh('bucket'), places: 1 },
-      { bucket: fresh('bucket'), places: 1 },
-    ]
-    const mine = { ...claim([], [kept, lost]), leaseMs: shortMs }
-    await store.take(mine)
-    await other.renew(
-      [
-        { id: mine.id, places: [kept.bucket, fresh('elsewhere')] },
-        { id: fresh('stranger'), places: [lost.bucket] },
-      ],
-      leaseMs,
-    )
-    await wait(shortMs + 20)
-    assert.equal((await store.take(claim([], [kept]))).admitted, false)
-    await store.renew([{ id: mine.id, places: [lost.bucket] }], leaseMs)
-    assert.equal((await other.take(claim([], [lost]))).admitted, true)
-    await store.renew([], leaseMs)
+    await withLease(async (shortMs, expire) => {
+      const [kept, lost] = [
+        { bucket: fresh('bucket'), places: 1 },
+        { bucket: fresh('bucket'), places: 1 },
+      ]
+      const mine = { ...claim([], [kept, lost]), leaseMs: shortMs }
+      await store.take(mine)
+      await other.renew(
+        [
+          { id: mine.id, places: [kept.bucket, fresh('elsewhere')] },
+          { id: fresh('stranger'), places: [lost.bucket] },
+        ],
+        leaseMs,
+      )
+      await expire()
+      assert.equal((await store.take(claim([], [kept]))).admitted, false)
+      await store.renew([{ id: mine.id, places: [lost.bucket] }], leaseMs)
+      assert.equal((await other.take(claim([], [lost]))).admitted, true)
+      await store.renew([], leaseMs)
+    })
   })
 
   it('a positive correction draws more units, below zero if necessary', async (store, other) => {
