@@ -14,7 +14,7 @@ export interface BatchesOptions<Item, Result> {
   readonly perform: (items: readonly Item[]) => Promise<readonly Result[]>
   /** The ids of an item. Items that share an id are never in the same batch. */
   readonly ids: (item: Item) => readonly string[]
-  /** Whether an error proves that the batch had no effect, and one item may be the cause. Its items are then sent one by one. */
+  /** Whether an error proves that the batch had no effect, so that its items can be sent again, one by one. */
   readonly isUndone: (error: unknown) => boolean
   /** Maximum number of concurrent batches. A batch without a result after 500 ms no longer counts. */
   readonly lanes: number

@@ -9,13 +9,13 @@ import type { Database } from './database.ts'
 const admitSql = callOf('admit_calls', admissionTypes, ', $2')
 const endSql = callOf('end_calls', endingTypes)
 
-/** The verdicts on the parts of an admission: `limits` if it had a claim, `hold` if it had a hold that the limits let pass. */
+/** The verdicts on an admission: `limits` if it has a claim, `hold` if it has a hold and the limits admit it. */
 export interface Admitted {
   readonly limits?: LimitVerdict
   readonly hold?: HoldVerdict
 }
 
-/** The result of `admit_calls`. `left` and `free` hold the entries of all calls, one call after the other; amounts are text. */
+/** The result of `admit_calls`. `left` and `free` are those of all calls, one after the other; amounts are text. */
 interface AdmittedColumns {
   readonly admitted: readonly boolean[]
   readonly left: readonly number[]

@@ -36,7 +36,7 @@ const maxAttempts = 4
  * for one whose result columns have changed. From then on, statements are sent unprepared.
  */
 const unpreparedCodes = new Set(['26000', '42P05', '0A000'])
-/** Classes (the first two characters) of the codes for values that cannot be stored: data exception, program limit exceeded. */
+/** Classes (first two characters) of the codes for values that cannot be stored: data exception, program limit exceeded. */
 const valueCodes = new Set(['22', '54'])
 /** Codes for an undefined table, column or function: the schema was changed or removed. */
 const changedCodes = new Set(['42P01', '42703', '42883'])
@@ -90,7 +90,7 @@ export class Database {
     return this.#run<Row>(statement, values, queryMs)
   }
 
-  /** The same for statements that may read many rows, of any text: they have more time, and at most half of the connections. */
+  /** The same for statements that may read many rows: they have more time, and at most half of the connections. */
   async manyRows<Row>(text: string, values: unknown[]): Promise<readonly Row[]> {
     await (this.#ready ??= this.#prepare())
     return this.#turns.take(() => this.#run<Row>({ text: this.#inSchema(text) }, values, longQueryMs))

@@ -2,8 +2,8 @@
 import type { Part } from './migration.ts'
 
 /**
- * Conditions on `kind` are written exactly like those of the partial indexes, so that the planner uses these. It could not use
- * an index on the expression `kind = 'credit'` before Postgres 18, because it rewrites `(kind = 'credit') = false`.
+ * Conditions on `kind` are written exactly like those of the partial indexes, so that the planner uses these. It could not
+ * use an index on the expression `kind = 'credit'` before Postgres 18, because it rewrites `(kind = 'credit') = false`.
  */
 const functions = `
     CREATE OR REPLACE FUNCTION @.renew_holds(renewed jsonb, lease_ms float8) RETURNS void LANGUAGE sql AS $f$

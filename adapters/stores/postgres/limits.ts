@@ -5,8 +5,8 @@ import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 
 /**
- * Sets are joined as arrays: the planner expects few elements of an array and looks up each, but for a set it would read all
- * of `places`. Gateways of version 1 call `give` and `draw_claim`. Both set `slots.held` to NULL, so that the next admission
+ * Sets are joined as arrays: the planner expects few elements of an array and looks up each, but for a set it would read
+ * all of `places`. Gateways of version 1 call `give` and `draw_claim`. Both set `slots.held` to NULL, so that the next admission
  * counts again.
  */
 export const limitFunctions: string = `
@@ -78,8 +78,8 @@ export const limitFunctions: string = `
 `
 
 /**
- * The tables are unlogged, so that calls do not wait for the disk; after a crash of the database server, all buckets are full
- * and all slots are free. `check_claim` locks the buckets of a claim, sorted by name, and decides on it; `draw_claim` then
+ * The tables are unlogged, so that calls do not wait for the disk; after a crash of the database server, all buckets are
+ * full and all slots are free. `check_claim` locks the buckets of a claim, sorted by name, and decides on it; `draw_claim` then
  * records it.
  */
 export const limitsPart: Part = {

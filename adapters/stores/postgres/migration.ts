@@ -72,7 +72,7 @@ export const bookkeeping = `
     ends timestamptz NOT NULL
   );`
 
-/** The statement that records an installed version. `serves`: the oldest code version that can use the schema from now on. */
+/** The statement that records an installed version. `serves`: the oldest code version that can use the schema after it. */
 export function recording(part: string, version: number, serves = 1): string {
   return `INSERT INTO @.migrations (part, version, serves) VALUES ('${part}', ${version}, ${serves})
     ON CONFLICT DO NOTHING`

@@ -36,7 +36,7 @@ export function taskStore(query: Query, prefix: string): TaskStore {
   let claims = 0
   return {
     async insert(task) {
-      // Between the two statements, another process may delete the task that prevented the insertion: then it is tried again.
+      // Another process may delete the conflicting task between the two statements; then the insertion is tried again.
       for (let attempt = 0; attempt < 5; attempt++) {
         const inserted = await query(
           `INSERT INTO ${table} AS old VALUES ($1, $2, $3, $4, $5, $6, $7, $8)

@@ -62,7 +62,7 @@ export function postgresUsage(database: Database): Required<Omit<UsageStore, 'cl
   }
 }
 
-/** The statement that lists the newest requests: per label if the filter selects labels, then overall. Appends to `values`. */
+/** The statement that lists the newest requests: per label if the filter selects labels, then of all. Appends to `values`. */
 function listing(question: UsageFilter & { readonly after?: string }, limit: number, values: unknown[]): string {
   const { account, key, model, from, to, after } = question
   const labelFilter = conditions(values, { 'account =': account, 'key =': key, 'model =': model })
@@ -87,8 +87,8 @@ function listing(question: UsageFilter & { readonly after?: string }, limit: num
 }
 
 /**
- * The statement that adds up whole quarters of an hour (or days), the single requests before and after these, and the records
- * of version 1. Appends to `values`.
+ * The statement that adds up whole quarters of an hour (or days), the single requests before and after these, and the
+ * records of version 1. Appends to `values`.
  */
 function summing(question: UsageQuestion, values: unknown[]): string {
   const { by, account, key, model, from, to, offsetMinutes = 0 } = question
