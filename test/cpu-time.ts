@@ -27,8 +27,8 @@ export function referenceMs(): number {
 const tries = 6
 
 /**
- * The least that `attempt` took, in milliseconds on a calm machine. It is tried again while that is over the limit: the
- * first tries compile code, and a collection of garbage or another process may fall into any of them.
+ * The shortest of several runs of `attempt`, in milliseconds of an idle machine. Repeats it while the result exceeds the
+ * limit, because the first runs include compilation, and any run can include a garbage collection.
  */
 export async function leastMs(
   limitMs: number,

@@ -1,20 +1,19 @@
-/** A store that keeps limits and ledger in one place can take both in one step. */
 import type { Hold, HoldVerdict, Ledger, Settlement } from '../billing/contract.ts'
 import type { LimitClaim, LimitStore, LimitReturn, LimitVerdict } from '../limits/contract.ts'
 
-/** The two steps of a call that concern limits and ledger alike, each in one round trip. */
+/** Updates limits and ledger in one round trip, for a database that keeps both. */
 export interface JointStore {
-  /** The stores it stands for. It is only used where the gateway uses these very objects. */
+  /** The limit store it combines. The gateway uses a joint store only together with exactly these two stores. */
   readonly limits: LimitStore
   /** The ledger of the same database. */
   readonly ledger: Ledger
   /**
-   * Required. `limits.take(claim)` and `ledger.hold(hold)` as one atomic step, all or nothing: a claim that is not
-   * admitted holds no money (`hold` is then absent), and a hold that is refused draws and holds nothing of the limits but
-   * `left` and `free` still tell how they stand.
+   * Required. `limits.take(claim)` and `ledger.hold(hold)` in one atomic step, all or nothing. If the limits reject the
+   * claim, nothing is held and `hold` is absent. If the hold is rejected, nothing is drawn from the limits, and `left` and
+   * `free` are the current values.
    */
   admit(claim: LimitClaim, hold: Hold): Promise<JointVerdict> | JointVerdict
-  /** Required. What has become of calls, in any order. Repeating it after a failure does no harm to the ledger. */
+  /** Required. Ends requests, in any order. Idempotent for the ledger, so it can be repeated after a failure. */
   finish(endings: readonly CallEnd[]): Promise<void> | void
 }
 

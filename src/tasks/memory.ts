@@ -15,7 +15,7 @@ export interface MemoryTaskStoreOptions {
 export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore {
   checkKnown('memoryTaskStore', options, { count: atLeastOne })
   const { count = 10_000 } = options
-  // The cache never evicts by itself because it never exceeds `count`: only expired tasks are deleted.
+  // Nothing is evicted, because the size never exceeds `count`: only expired tasks are deleted.
   const tasks = lazily(() => new LRUCache<string, TaskRecord>({ max: count }))
 
   const forgetExpired = (now: number) => {

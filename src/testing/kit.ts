@@ -22,8 +22,8 @@ export interface Suite<Store> {
   readonly it: (name: string, body: (store: Store, other: Store) => Promise<void>) => void
   readonly wait: (ms: number) => Promise<void>
   /**
-   * Runs the part of a test that uses a short lease. On a slow machine the lease can expire too early, so a run that
-   * fails after more time than half the lease is repeated with a longer one. `expire` waits until the lease is over.
+   * Runs the part of a test that uses a short lease. On a slow machine the lease can expire too early, so a failed run
+   * that took more than half the lease is repeated with a longer lease. `expire` waits until the lease has expired.
    */
   readonly withLease: (body: (leaseMs: number, expire: () => Promise<void>) => Promise<void>) => Promise<void>
 }
