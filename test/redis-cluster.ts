@@ -1,4 +1,4 @@
-/** A Redis cluster for one test: three masters with a replica each, on free ports and in a temporary folder. */
+/** Redis servers for one test, alone or as a cluster of three masters, on free ports and in a temporary folder. */
 import { execFile, spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -21,34 +21,47 @@ function isInstalled(): boolean {
   return installed
 }
 
+export interface RedisServer {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** A single server that nothing else uses. */
+export async function redisServer(): Promise<RedisServer> {
+  const folder = mkdtempSync(join(tmpdir(), 'modelhatch-redis-'))
+  const [port] = (await freePorts(1)) as [number]
+  const node = start(port, folder)
+  await until(async () => (await redisCli(port, 'PING')) === 'PONG')
+  return { port, close: () => stop([node], folder) }
+}
+
 export interface RedisCluster {
+  /** The masters come first. */
   readonly ports: readonly number[]
   /** Kills the master that serves a key, as a crash would. */
   killMasterOf(key: string): Promise<void>
   close(): Promise<void>
 }
 
-/** `nodeTimeoutMs`: milliseconds without a reply after which the other nodes consider a node down. */
-export async function redisCluster(nodeTimeoutMs: number): Promise<RedisCluster> {
+/**
+ * `nodeTimeoutMs`: milliseconds without a reply after which the other nodes consider a node down. `replicas`: one for each
+ * master, unless false.
+ */
+export async function redisCluster(nodeTimeoutMs: number, { replicas = true } = {}): Promise<RedisCluster> {
   const folder = mkdtempSync(join(tmpdir(), 'modelhatch-cluster-'))
-  const free = await freePorts(12)
-  const ports = free.slice(0, 6)
+  const count = replicas ? 6 : 3
+  const free = await freePorts(2 * count)
+  const ports = free.slice(0, count)
   const nodes = new Map<number, ChildProcess>()
-  for (const [index, port] of ports.entries())
-    nodes.set(port, start(port, free[index + 6] as number, folder, nodeTimeoutMs))
-  const close = async () => {
-    const running = [...nodes.values()].filter((node) => node.exitCode === null && node.signalCode === null)
-    await Promise.all(
-      running.map(async (node) => {
-        node.kill('SIGKILL')
-        await once(node, 'exit')
-      }),
-    )
-    rmSync(folder, { recursive: true, force: true })
+  for (const [index, port] of ports.entries()) {
+    const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', `${port}.conf`]
+    const times = ['--cluster-node-timeout', nodeTimeoutMs, '--repl-diskless-sync-delay', 0]
+    nodes.set(port, start(port, folder, ['--cluster-port', free[index + count], ...cluster, ...times]))
   }
+  const close = () => stop([...nodes.values()], folder)
   try {
     for (const port of ports) await until(async () => (await redisCli(port, 'PING')) === 'PONG')
-    await formCluster(ports, free.slice(6))
+    await formCluster(ports, free.slice(count))
     return {
       ports,
       async killMasterOf(key) {
@@ -69,11 +82,20 @@ export async function redisCluster(nodeTimeoutMs: number): Promise<RedisCluster>
   }
 }
 
-function start(port: number, busPort: number, folder: string, nodeTimeoutMs: number): ChildProcess {
-  const server = ['--port', port, '--cluster-port', busPort, '--bind', '127.0.0.1', '--dir', folder, '--save', '']
-  const cluster = ['--cluster-enabled', 'yes', '--cluster-config-file', `${port}.conf`]
-  const times = ['--cluster-node-timeout', nodeTimeoutMs, '--repl-diskless-sync-delay', 0]
-  return spawn('redis-server', [...server, ...cluster, ...times].map(String), { stdio: 'ignore' })
+function start(port: number, folder: string, options: readonly unknown[] = []): ChildProcess {
+  const server = ['--port', port, '--bind', '127.0.0.1', '--dir', folder, '--save', '', ...options]
+  return spawn('redis-server', server.map(String), { stdio: 'ignore' })
+}
+
+async function stop(nodes: readonly ChildProcess[], folder: string): Promise<void> {
+  const running = nodes.filter((node) => node.exitCode === null && node.signalCode === null)
+  await Promise.all(
+    running.map(async (node) => {
+      node.kill('SIGKILL')
+      await once(node, 'exit')
+    }),
+  )
+  rmSync(folder, { recursive: true, force: true })
 }
 
 /** The first three become masters, the others their replicas. */
@@ -90,7 +112,7 @@ async function formCluster(ports: readonly number[], busPorts: readonly number[]
   ].entries()) {
     await redisCli(ports[index] as number, 'CLUSTER', 'ADDSLOTSRANGE', String(from), String(to))
   }
-  for (const index of [0, 1, 2]) {
+  for (const index of ports.slice(3).keys()) {
     const master = await redisCli(ports[index] as number, 'CLUSTER', 'MYID')
     const replica = ports[index + 3] as number
     await until(async () => (await redisCli(replica, 'CLUSTER', 'REPLICATE', master)) === 'OK')
@@ -99,7 +121,7 @@ async function formCluster(ports: readonly number[], busPorts: readonly number[]
     await until(async () => {
       const nodes = await redisCli(port, 'CLUSTER', 'NODES')
       const replicas = nodes.split('\n').filter((line) => line.includes('slave')).length
-      return replicas === 3 && (await redisCli(port, 'CLUSTER', 'INFO')).includes('cluster_state:ok')
+      return replicas === ports.length - 3 && (await redisCli(port, 'CLUSTER', 'INFO')).includes('cluster_state:ok')
     })
   }
   for (const port of ports.slice(3)) {

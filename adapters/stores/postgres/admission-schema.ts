@@ -1,11 +1,35 @@
 /** The SQL function that admits a batch of calls, by limits and money. */
+import {
+  cappedResult,
+  capVariables,
+  countingHolds,
+  describingCaps,
+  drawingCaps,
+  openingAccounts,
+  readingCaps,
+} from './admission-caps.ts'
 import { admissionTypes, parametersOf, plannedOnce } from './columns.ts'
+
+/**
+ * PL/pgSQL that locks the rows of `buckets`, sorted by name, and reads them into `used` and `at`. Missing rows are inserted
+ * before any is locked: a transaction that inserts while it holds other rows could deadlock.
+ */
+export const lockingBuckets: string = `
+      IF cardinality(buckets) > 0 THEN
+        IF EXISTS (SELECT FROM unnest(buckets) n WHERE NOT EXISTS (SELECT FROM @.buckets WHERE name = n)) THEN
+          INSERT INTO @.buckets (name) SELECT n FROM unnest(buckets) n ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
+        END IF;
+        SELECT array_agg(l.used ORDER BY l.i), array_agg(date_part('epoch', l.at) * 1000 ORDER BY l.i) INTO used, at FROM (
+          SELECT n.i, o.used, o.at FROM unnest(buckets) WITH ORDINALITY n (name, i) JOIN @.buckets o ON o.name = n.name
+          ORDER BY o.name FOR UPDATE OF o
+        ) l;
+      END IF;`
 
 /**
  * The parameters are columns: an array per property. `rates` and `slots` are the numbers of entries per call in the columns
  * after them; entries of `rate_bucket`, `slot_bucket` and `payers` are positions in `buckets` and `accounts`. Each call is
- * decided on its own, in the order of the batch, with what the calls before it left. Buckets are locked before accounts,
- * each sorted by name, as in every function, so that no two transactions deadlock.
+ * decided on its own, in the order of the batch, with what the calls before it left. Buckets are locked before accounts, and
+ * these before caps, each sorted by name, as in every function, so that no two transactions deadlock.
  *
  * The table `slots` caches the number of rows in `places` per bucket. NULL, or no row: not counted yet. It is only written
  * under the lock of its bucket. From `soonest`, the earliest end of a lease, the number may include expired leases: they are
@@ -30,13 +54,12 @@ export const admissionSchema: string = `
     LANGUAGE plpgsql ${plannedOnce} AS $f$
     #variable_conflict use_variable
     DECLARE
-      -- Per bucket: units in use at the last change, milliseconds since then, number of leases and their earliest end.
-      used float8[] := array_fill(0, ARRAY[cardinality(buckets)]);
-      rested float8[] := used;
-      held int[] := used;
+      -- Per bucket: units in use at the last change, its time in milliseconds, number of leases and their earliest end.
+      used float8[];
+      at float8[];
+      held int[] := array_fill(0, ARRAY[cardinality(buckets)]);
       soonest timestamptz[] := array_fill(NULL::timestamptz, ARRAY[cardinality(buckets)]);
-      drawn bool[] := array_fill(false, ARRAY[cardinality(buckets)]);
-      counted bool[] := drawn;
+      counted bool[] := array_fill(false, ARRAY[cardinality(buckets)]);
       -- Per account. Without a balance, the account does not exist.
       balances bigint[] := array_fill(NULL::bigint, ARRAY[cardinality(accounts)]);
       unlimited bool[] := array_fill(false, ARRAY[cardinality(accounts)]);
@@ -54,19 +77,25 @@ export const admissionSchema: string = `
       free int[] := places;
       mine bool[] := array_fill(false, ARRAY[cardinality(places)]);
       taken bool[] := mine;
+      -- Accounts made for holds of zero.
+      opened text[];
+      ${capVariables}
 
       moment timestamptz;
+      moment_ms float8;
       r record;
       b int;
       a int;
       rate int := 0;
       slot int := 0;
+      cap int := 0;
       admitted bool;
     BEGIN
-      IF cardinality(buckets) > 0 THEN
-        PERFORM @.lock_buckets(buckets);
-      END IF;
+      ${lockingBuckets}
       IF cardinality(accounts) > 0 THEN
+        IF cardinality(cap_scope) > 0 THEN
+          ${openingAccounts}
+        END IF;
         FOR r IN
           SELECT n.i, o.balance, o.unlimited FROM unnest(accounts) WITH ORDINALITY n (id, i)
           JOIN @.accounts o ON o.id = n.id ORDER BY o.id FOR UPDATE OF o
@@ -75,24 +104,19 @@ export const admissionSchema: string = `
           unlimited[r.i] := r.unlimited;
         END LOOP;
         FOR r IN
-          SELECT n.i FROM unnest(holds) WITH ORDINALITY n (id, i)
-          JOIN @.entries o ON o.kind <> 'credit' AND o.reference = n.id
+          SELECT n.i, o.ends, e.reference FROM unnest(holds) WITH ORDINALITY n (id, i) LEFT JOIN @.holds o ON o.id = n.id
+          LEFT JOIN @.entries e ON e.kind <> 'credit' AND e.reference = n.id
+          WHERE o.id IS NOT NULL OR e.reference IS NOT NULL
         LOOP
-          ended[r.i] := true;
-        END LOOP;
-        FOR r IN SELECT n.i, o.ends FROM unnest(holds) WITH ORDINALITY n (id, i) JOIN @.holds o ON o.id = n.id LOOP
           known[r.i] := r.ends;
+          ended[r.i] := r.reference IS NOT NULL;
         END LOOP;
       END IF;
-      moment := clock_timestamp();
-      IF cardinality(costs) > 0 THEN
-        FOR r IN
-          SELECT n.i, o.used, extract(epoch FROM moment - o.at)::float8 * 1000 AS ms
-          FROM unnest(buckets) WITH ORDINALITY n (name, i) JOIN @.buckets o ON o.name = n.name
-        LOOP
-          used[r.i] := r.used;
-          rested[r.i] := greatest(0, r.ms);
-        END LOOP;
+      IF cardinality(cap_scope) > 0 THEN
+        ${readingCaps}
+      ELSE
+        moment := clock_timestamp();
+        moment_ms := date_part('epoch', moment) * 1000;
       END IF;
       IF cardinality(places) > 0 THEN
         FOR r IN
@@ -123,7 +147,7 @@ export const admissionSchema: string = `
         admitted := true;
         FOR i IN rate + 1..rate + rates[c] LOOP
           b := rate_bucket[i];
-          room[i] := bursts[i] - greatest(0, used[b] - rested[b] * per_ms[i]);
+          room[i] := bursts[i] - greatest(0, used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]);
           admitted := admitted AND room[i] >= costs[i];
         END LOOP;
         FOR i IN slot + 1..slot + slots[c] LOOP
@@ -150,13 +174,19 @@ export const admissionSchema: string = `
             outcomes[c] := 'insufficient';
           ELSIF known[c] IS NOT NULL THEN
             outcomes[c] := 'held';
-          ELSIF balances[a] < amounts[c] AND NOT unlimited[a] THEN
+          ELSIF balances[a] < amounts[c] AND NOT unlimited[a] AND NOT (amounts[c] = 0 AND caps[c] > 0) THEN
             outcomes[c] := 'insufficient';
           ELSE
             outcomes[c] := 'held';
-            made[c] := true;
-            changed[a] := true;
-            balances[a] := balances[a] - amounts[c];
+            ${drawingCaps}
+            IF outcomes[c] = 'held' THEN
+              made[c] := true;
+              changed[a] := changed[a] OR amounts[c] > 0;
+              balances[a] := balances[a] - amounts[c];
+            END IF;
+          END IF;
+          IF caps[c] > 0 AND outcomes[c] IN ('held', 'capped') THEN
+            ${describingCaps}
           END IF;
           admitted := outcomes[c] = 'held';
           standing[c] := coalesce(balances[a], 0)::text;
@@ -166,8 +196,7 @@ export const admissionSchema: string = `
           FOR i IN rate + 1..rate + rates[c] LOOP
             b := rate_bucket[i];
             used[b] := bursts[i] - room[i] + costs[i];
-            rested[b] := 0;
-            drawn[b] := true;
+            at[b] := moment_ms;
           END LOOP;
           FOR i IN slot + 1..slot + slots[c] LOOP
             b := slot_bucket[i];
@@ -179,11 +208,12 @@ export const admissionSchema: string = `
         END IF;
         rate := rate + rates[c];
         slot := slot + slots[c];
+        cap := cap + caps[c];
       END LOOP;
 
       IF cardinality(costs) > 0 THEN
-        UPDATE @.buckets o SET used = n.used, at = moment FROM unnest(buckets, used, drawn) n (name, used, drawn)
-        WHERE n.drawn AND o.name = n.name;
+        UPDATE @.buckets o SET used = n.used, at = moment FROM unnest(buckets, used, at) n (name, used, at)
+        WHERE n.at = moment_ms AND o.name = n.name;
       END IF;
       IF cardinality(places) > 0 THEN
         INSERT INTO @.slots AS o (bucket, held, soonest)
@@ -200,12 +230,15 @@ export const admissionSchema: string = `
         FROM unnest(holds, payers, amounts, hold_ms, made) n (id, payer, amount, ms, made) WHERE n.made;
         UPDATE @.accounts o SET balance = n.balance FROM unnest(accounts, balances, changed) n (id, balance, changed)
         WHERE n.changed AND o.id = n.id;
+        IF cardinality(cap_scope) > 0 THEN
+          ${countingHolds}
+        END IF;
       END IF;
       IF NOT durable THEN
         PERFORM set_config('synchronous_commit', 'off', true);
       END IF;
       RETURN jsonb_build_object('admitted', verdicts, 'left', room, 'free', free, 'outcomes', outcomes,
-        'balances', standing);
+        'balances', standing, 'caps', CASE WHEN cardinality(cap_scope) > 0 THEN ${cappedResult} END);
     END
     $f$;
 `

@@ -1,7 +1,8 @@
 /** Admits and ends calls in batches: one statement applies the limits and the money of a whole batch. */
 import { GatewayError } from '../../../src/errors.ts'
-import { verdictAfter, type HoldVerdict, type LimitVerdict, type SettleVerdict } from '../index.ts'
+import { verdictAfter, type Sweep, type HoldVerdict, type LimitVerdict, type SettleVerdict } from '../index.ts'
 import { Batches } from '../batches.ts'
+import { capSweeps, statesOf, type AdmittedCaps } from './caps.ts'
 import { admissionColumns, admissionTypes, callOf, endingColumns, endingTypes } from './columns.ts'
 import type { Admitting, Ending } from './columns.ts'
 import type { Database } from './database.ts'
@@ -22,6 +23,7 @@ interface AdmittedColumns {
   readonly free: readonly number[]
   readonly outcomes: readonly (HoldVerdict['outcome'] | null)[]
   readonly balances: readonly string[]
+  readonly caps: AdmittedCaps | null
 }
 
 /** The result of `end_calls`: one entry per hold. Amounts are text. */
@@ -37,6 +39,7 @@ const lanes = { admissions: 2, endings: 1 }
 /** The batches of one database. */
 export class Calls {
   readonly #database: Database
+  readonly #sweeps: readonly Sweep[]
   readonly #admissions: Batches<Admitting, Admitted>
   readonly #endings: Batches<Ending, SettleVerdict | undefined>
   #flushing: Promise<unknown> = Promise.resolve()
@@ -46,6 +49,7 @@ export class Calls {
   /** `durable`: every hold is on disk before its call is admitted. Otherwise only holds with `durable` are. */
   constructor(database: Database, durable: boolean) {
     this.#database = database
+    this.#sweeps = capSweeps(database)
     this.#admissions = new Batches({
       perform: (calls) => this.#admit(calls, durable || calls.some(({ hold }) => hold?.durable === true)),
       ids: ({ claim, hold }) => [...(claim ? [`claim ${claim.id}`] : []), ...(hold ? [`hold ${hold.id}`] : [])],
@@ -62,6 +66,7 @@ export class Calls {
 
   /** Takes the claim and the hold of a call: both, or neither. */
   admit(call: Admitting): Promise<Admitted> {
+    if (call.hold?.caps !== undefined) for (const sweep of this.#sweeps) sweep.use()
     return this.#admissions.add(call)
   }
 
@@ -72,12 +77,21 @@ export class Calls {
     return verdict
   }
 
+  /** Stops the deletion of old use of caps and of notices. */
+  async close(): Promise<void> {
+    await Promise.all(this.#sweeps.map(async (sweep) => sweep.close()))
+  }
+
   async #admit(calls: readonly Admitting[], durable: boolean): Promise<Admitted[]> {
     const raw = await this.#database.result<AdmittedColumns>(admitSql, [admissionColumns(calls), durable])
-    let [rate, slot] = [0, 0]
+    let [rate, slot, cap] = [0, 0, 0]
     return calls.map(({ claim, hold }, index) => {
       const outcome = raw.outcomes[index]
-      const held = hold && outcome && { outcome, balance: BigInt(raw.balances[index] as string) }
+      const balance = BigInt(raw.balances[index] ?? 0)
+      const claims = hold?.caps ?? []
+      const states = raw.caps && isKnown(outcome) ? statesOf(claims, raw.caps, cap) : []
+      cap += claims.length
+      const held = hold && outcome && { outcome, balance, ...(states.length > 0 && { caps: states }) }
       if (claim === undefined) return held ? { hold: held } : {}
       const limits: LimitVerdict = {
         admitted: raw.admitted[index] === true,
@@ -121,6 +135,11 @@ export class Calls {
     this.#flushing = done.catch(() => undefined)
     return done
   }
+}
+
+/** Whether the outcome of a hold includes the states of its caps. */
+function isKnown(outcome: HoldVerdict['outcome'] | null | undefined): boolean {
+  return outcome === 'held' || outcome === 'capped'
 }
 
 /** Whether the database rolled the batch back because of one of its values: not storable, or against a constraint. */

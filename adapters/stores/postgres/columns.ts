@@ -1,5 +1,5 @@
 /** Batches of calls as columns, the parameters of `admit_calls` and `end_calls`. */
-import type { Hold, LimitClaim, LimitReturn, RateRule } from '../index.ts'
+import type { CapCharge, CapClaim, Hold, LimitClaim, LimitReturn, RateRule, Settlement } from '../index.ts'
 
 /** A call to be admitted: limits, money or both. */
 export interface Admitting {
@@ -10,10 +10,10 @@ export interface Admitting {
 /** A call that has ended. Without an amount its hold is released. */
 export interface Ending {
   readonly returned?: LimitReturn
-  readonly end?: Pick<Hold, 'id' | 'account'> & { readonly amount?: bigint }
+  readonly end?: Pick<Hold, 'id' | 'account'> & Partial<Settlement>
 }
 
-type Types = Readonly<Record<string, `${'text' | 'int' | 'bigint' | 'float8'}[]`>>
+type Types = Readonly<Record<string, `${'text' | 'int' | 'bigint' | 'float8'}[]` | 'jsonb'>>
 
 /** The columns of a batch of admissions. */
 export const admissionTypes = {
@@ -34,6 +34,14 @@ export const admissionTypes = {
   slot_call: 'int[]',
   slot_bucket: 'int[]',
   places: 'int[]',
+  tokens: 'bigint[]',
+  caps: 'int[]',
+  cap_call: 'int[]',
+  cap_scope: 'int[]',
+  cap_money: 'bigint[]',
+  cap_tokens: 'bigint[]',
+  cap_calls: 'bigint[]',
+  scopes: 'jsonb',
 } as const
 
 /** The columns of a batch of endings. */
@@ -48,6 +56,14 @@ export const endingTypes = {
   ids: 'text[]',
   payers: 'int[]',
   amounts: 'bigint[]',
+  tokens: 'bigint[]',
+  scopes: 'jsonb',
+  charge_hold: 'int[]',
+  charge_scope: 'int[]',
+  carry_charge: 'int[]',
+  carry_mark: 'int[]',
+  marks: 'jsonb',
+  levels: 'jsonb',
 } as const
 
 /**
@@ -111,10 +127,78 @@ export function admissionColumns(calls: readonly Admitting[]): string {
     hold_ms: calls.map(({ hold }) => hold?.leaseMs ?? 0),
     payers: calls.map(({ hold }) => (hold === undefined ? 0 : accounts.of(hold.account))),
     amounts: calls.map(({ hold }) => String(hold?.amount ?? 0)),
+    ...capsOf(calls),
     buckets: buckets.names,
     accounts: accounts.names,
   }
   return JSON.stringify(columns)
+}
+
+/** The claims of caps. `scopes` are the distinct ones apart from their limits. */
+function capsOf(calls: readonly Admitting[]) {
+  const scopes = new Numbered()
+  const claims = calls.flatMap(({ hold }, index) => hold?.caps?.map((claim) => ({ claim, call: index + 1 })) ?? [])
+  const limits = (measure: keyof CapClaim['limits']) =>
+    claims.map(({ claim }) => claim.limits[measure]?.toString() ?? null)
+  return {
+    tokens: calls.map(({ hold }) => String(hold?.tokens ?? 0)),
+    caps: calls.map(({ hold }) => hold?.caps?.length ?? 0),
+    cap_call: claims.map(({ call }) => call),
+    cap_scope: claims.map(({ claim }) => scopes.of(JSON.stringify(scopeOf(claim)))),
+    cap_money: limits('money'),
+    cap_tokens: limits('tokens'),
+    cap_calls: limits('calls'),
+    scopes: scopes.names.map((scope) => JSON.parse(scope) as unknown),
+  }
+}
+
+/** A cap and its periods, as the SQL functions expect them. */
+export function scopeOf({ name, window: kind, periods }: CapClaim): object {
+  return 'grainMs' in periods
+    ? { name, kind, grain: periods.grainMs, rolling: periods.rollingMs }
+    : { name, kind, rolling: 0, boundaries: periods.boundaries }
+}
+
+/** Where settlements count, and the marks that they carry. */
+function chargesOf(ends: readonly NonNullable<Ending['end']>[]) {
+  const [caps, marks] = [new Numbered(), new Numbered()]
+  const charges = ends.flatMap(({ caps: own = [] }, index) => own.map((charge) => ({ charge, hold: index + 1 })))
+  const scopes = new Map(charges.map(({ charge }) => [keyOf(charge), charge]))
+  const sorted = [...scopes.values()].sort(
+    (left, right) => caps.of(capKey(left)) - caps.of(capKey(right)) || left.start - right.start,
+  )
+  const numbers = new Map(sorted.map((scope, index) => [keyOf(scope), index + 1]))
+  const carried = charges.flatMap(({ charge }, index) =>
+    (charge.marks ?? []).map((mark) => [index + 1, marks.of(JSON.stringify(mark, textOf))] as const),
+  )
+  return {
+    scopes: sorted.map((scope) => ({
+      name: scope.name,
+      kind: scope.window,
+      start: scope.start,
+      rolling: scope.rollingMs,
+      counts_until: scope.end + scope.rollingMs,
+      cap: caps.of(capKey(scope)),
+    })),
+    charge_hold: charges.map(({ hold }) => hold),
+    charge_scope: charges.map(({ charge }) => numbers.get(keyOf(charge))),
+    carry_charge: carried.map(([charge]) => charge),
+    carry_mark: carried.map(([, mark]) => mark),
+    marks: marks.names.map((mark) => JSON.parse(mark) as unknown),
+  }
+}
+
+function keyOf({ name, window, start, end, rollingMs }: CapCharge): string {
+  return JSON.stringify([name, window, start, end, rollingMs])
+}
+
+function capKey({ name, window }: CapCharge): string {
+  return JSON.stringify([name, window])
+}
+
+/** Numbers beyond 2^53 as text. */
+function textOf(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
 }
 
 /** The columns for `end_calls`, as JSON. */
@@ -133,8 +217,11 @@ export function endingColumns(endings: readonly Ending[]): string {
     ids: ends.map(({ id }) => id),
     payers: ends.map(({ account }) => accounts.of(account)),
     amounts: ends.map(({ amount }) => amount?.toString() ?? null),
+    tokens: ends.map(({ tokens }) => String(tokens ?? 0)),
+    ...chargesOf(ends),
+    levels: ends.flatMap(({ balanceMarks: marks }, index) => (marks?.length ? { hold: index + 1, marks } : [])),
     buckets: buckets.names,
     accounts: accounts.names,
   }
-  return JSON.stringify(columns)
+  return JSON.stringify(columns, textOf)
 }

@@ -143,6 +143,12 @@ export class Database {
     await this.#upgrade?.has(part, version)
   }
 
+  /** Whether the schema has this version of a part now. */
+  async hasNow(part: string, version: number): Promise<boolean> {
+    await (this.#ready ??= this.#prepare())
+    return this.#upgrade?.hasNow(part, version) ?? false
+  }
+
   /** Stops the upgrade of the schema; the next use resumes it. */
   async close(): Promise<void> {
     const upgrade = this.#upgrade

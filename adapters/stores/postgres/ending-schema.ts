@@ -1,4 +1,6 @@
 /** The SQL functions that end a batch of calls: they return claims to the limits, and settle or release holds. */
+import { lockingBuckets } from './admission-schema.ts'
+import { capVariables, countingSettlements, crossingLevels, lockingCaps, recordingNotices } from './ending-caps.ts'
 import { endingTypes, parametersOf, plannedOnce } from './columns.ts'
 
 /**
@@ -11,26 +13,31 @@ export const endingSchema: string = `
     LANGUAGE plpgsql ${plannedOnce} AS $f$
     #variable_conflict use_variable
     DECLARE
-      used float8[] := array_fill(0, ARRAY[cardinality(buckets)]);
-      rested float8[] := used;
+      -- Per bucket: units in use at the last change, and its time in milliseconds.
+      used float8[];
+      at float8[];
       -- Per hold: the charge, the part of it that the hold does not cover, and the amount returned to the balance.
       outcomes text[] := array_fill('settled'::text, ARRAY[cardinality(ids)]);
       charged bigint[] := ARRAY(SELECT coalesce(n, 0) FROM unnest(amounts) WITH ORDINALITY a (n, i) ORDER BY i);
       overages bigint[] := charged;
       back bigint[] := array_fill(0, ARRAY[cardinality(ids)]);
+      ${capVariables}
       moment timestamptz;
+      moment_ms float8;
       r record;
       b int;
     BEGIN
-      IF cardinality(buckets) > 0 THEN
-        PERFORM @.lock_buckets(buckets);
-      END IF;
+      ${lockingBuckets}
       IF cardinality(accounts) > 0 THEN
         INSERT INTO @.accounts (id) SELECT n FROM unnest(accounts) n
         WHERE NOT EXISTS (SELECT FROM @.accounts WHERE id = n) ORDER BY n COLLATE "C" ON CONFLICT DO NOTHING;
         PERFORM FROM @.accounts WHERE id = ANY (accounts) ORDER BY id FOR UPDATE;
       END IF;
+      IF cardinality(ids) > 0 THEN
+        ${lockingCaps}
+      END IF;
       moment := clock_timestamp();
+      moment_ms := date_part('epoch', moment) * 1000;
       IF cardinality(holders) > 0 THEN
         WITH gone AS (
           DELETE FROM @.places o USING unnest(slot_bucket, holders) n (b, holder)
@@ -40,20 +47,13 @@ export const endingSchema: string = `
         WHERE o.bucket = n.bucket;
       END IF;
       IF cardinality(costs) > 0 THEN
-        FOR r IN
-          SELECT n.i, o.used, extract(epoch FROM moment - o.at)::float8 * 1000 AS ms
-          FROM unnest(buckets) WITH ORDINALITY n (name, i) JOIN @.buckets o ON o.name = n.name
-        LOOP
-          used[r.i] := r.used;
-          rested[r.i] := greatest(0, r.ms);
-        END LOOP;
         FOR i IN 1..cardinality(costs) LOOP
           b := rate_bucket[i];
-          used[b] := greatest(0, greatest(0, used[b] - rested[b] * per_ms[i]) + costs[i]);
-          rested[b] := 0;
+          used[b] := greatest(0, greatest(0, used[b] - greatest(0, moment_ms - at[b]) * per_ms[i]) + costs[i]);
+          at[b] := moment_ms;
         END LOOP;
-        UPDATE @.buckets o SET used = n.used, at = moment FROM unnest(buckets, used, rested) n (name, used, rested)
-        WHERE n.rested = 0 AND o.name = n.name;
+        UPDATE @.buckets o SET used = n.used, at = moment FROM unnest(buckets, used, at) n (name, used, at)
+        WHERE n.at = moment_ms AND o.name = n.name;
       END IF;
       IF cardinality(ids) > 0 THEN
         FOR r IN
@@ -64,6 +64,9 @@ export const endingSchema: string = `
           charged[r.i] := -r.amount;
           overages[r.i] := r.overage;
         END LOOP;
+        IF levels <> '[]' THEN
+          ${crossingLevels}
+        END IF;
         FOR r IN
           DELETE FROM @.holds o USING unnest(ids, payers, outcomes) WITH ORDINALITY n (id, payer, outcome, i)
           WHERE n.outcome = 'settled' AND o.id = n.id AND o.account = accounts[n.payer]
@@ -84,6 +87,12 @@ export const endingSchema: string = `
           FROM unnest(payers, outcomes, back, charged) s (payer, outcome, back, charged)
           WHERE s.outcome = 'settled' GROUP BY s.payer
         ) n WHERE o.id = accounts[n.payer];
+        IF claims <> '[]' THEN
+          ${countingSettlements}
+        END IF;
+        IF noticed <> '[]' THEN
+          ${recordingNotices}
+        END IF;
       END IF;
       PERFORM set_config('synchronous_commit', 'off', true);
       RETURN jsonb_build_object('outcomes', outcomes, 'charged', charged::text[], 'overages', overages::text[]);

@@ -3,7 +3,7 @@ import type { IdempotencyStore, IdempotencyVerdict } from '../index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 import { lapsedMs } from '../lapsed.ts'
-import { sweepOf } from './sweep.ts'
+import { deletion, sweepOf } from './sweep.ts'
 
 /** The table. After `ends`, another attempt may take over a row; it is deleted `lapsedMs` later. */
 export const idempotencyPart: Part = {
@@ -55,6 +55,8 @@ interface Row {
   readonly body: Uint8Array
 }
 
+const deleteSql = deletion('idempotency', 'account = $1 AND ended', 'route, key')
+
 /** The idempotency store of a schema. */
 export function postgresIdempotency(database: Database): Required<IdempotencyStore> {
   const sweep = sweepOf(database, 'idempotency', lapsedMs)
@@ -76,6 +78,7 @@ export function postgresIdempotency(database: Database): Required<IdempotencySto
     async forget({ account, route, key, attempt }) {
       await database.rows(`DELETE FROM @.idempotency WHERE ${runningAttempt}`, [account, route, key, attempt])
     },
+    deleteAll: async (account) => (await database.manyRows(deleteSql, [account])).length > 0,
     close: () => sweep.close(),
   }
 }

@@ -1,5 +1,14 @@
 /** Keys, by hash. Watchers poll, because LISTEN needs a connection of its own, and loses changes when it breaks. */
-import { pollForChanges, type KeyRecord, type KeyStore } from '../index.ts'
+import {
+  cursorOf,
+  pageOf,
+  pollForChanges,
+  readCursor,
+  type KeyQuestion,
+  type KeyRecord,
+  type KeyStore,
+} from '../index.ts'
+import { conditions } from './conditions.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
 
@@ -20,6 +29,7 @@ export const keysPart: Part = {
     CREATE INDEX ON @.keys (account, created_at);
     CREATE INDEX ON @.keys (changed);
     `,
+    [{ index: 'keys_created_at', table: 'keys', on: '(created_at, id)' }],
   ],
 }
 
@@ -60,6 +70,12 @@ export function postgresKeys(database: Database): KeyStore {
       )
       return rows.map(recordOf)
     },
+    async search(question) {
+      const { limit = 100 } = question
+      const values: unknown[] = []
+      const found = (await database.manyRows<Row>(searching(question, limit + 1, values), values)).map(recordOf)
+      return pageOf(found, limit, (last) => cursorOf(last.createdAt, last.id))
+    },
     watch: (changed) =>
       pollForChanges(changed, async (since) => {
         // A change gets its time before its commit makes it visible, so the last seconds are queried again.
@@ -73,6 +89,34 @@ export function postgresKeys(database: Database): KeyStore {
         return { now: rows[0]?.now ?? '', changes }
       }),
   }
+}
+
+/** The statement that searches keys. Appends to `values`. */
+function searching(question: KeyQuestion, limit: number, values: unknown[]): string {
+  const { account, group, user, tag, text, state, now, after } = question
+  const expires = `(record->>'expiresAt')::float8`
+  const states = {
+    active: () => `NOT record ? 'revokedAt' AND coalesce(${expires} > $${values.push(now)}, true)`,
+    expired: () => `NOT record ? 'revokedAt' AND ${expires} <= $${values.push(now)}`,
+    revoked: () => `record ? 'revokedAt'`,
+  }
+  const filter = [
+    'true',
+    ...conditions(values, { 'account =': account, "record->>'group' =": group, "record->>'user' =": user }),
+    ...(tag === undefined ? [] : [`record->'tags' ? $${values.push(tag)}`]),
+    ...(state === undefined ? [] : [states[state]()]),
+  ]
+  if (text !== undefined) {
+    const wanted = `lower($${values.push(text)}::text COLLATE "C")`
+    const texts = ['id', `record->>'prefix'`, 'account', `record->>'name'`, `record->>'user'`]
+    filter.push(`(${texts.map((each) => `strpos(lower(${each} COLLATE "C"), ${wanted}) > 0`).join(' OR ')})`)
+  }
+  if (after !== undefined) {
+    const [createdAt, id] = readCursor(after)
+    filter.push(`(created_at, id) < ($${values.push(createdAt)}::float8, $${values.push(id)}::text COLLATE "C")`)
+  }
+  return `SELECT hash, record::text FROM @.keys WHERE ${filter.join(' AND ')}
+    ORDER BY created_at DESC, id DESC LIMIT ${limit}`
 }
 
 /** The record without its hash, which has its own column and never changes. */

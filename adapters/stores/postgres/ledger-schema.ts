@@ -1,20 +1,44 @@
 /** The tables and functions of the ledger. */
+import { plannedOnce } from './columns.ts'
 import type { Part } from './migration.ts'
+
+/**
+ * The function that renews holds. Skips those that are locked, because they are ending: it locks many in any order, and
+ * could deadlock with a batch of endings if it waited.
+ */
+export const renewHolds: string = `
+    CREATE OR REPLACE FUNCTION @.renew_holds(renewed jsonb, lease_ms float8) RETURNS void
+    LANGUAGE plpgsql ${plannedOnce} AS $f$
+    DECLARE
+      until timestamptz := clock_timestamp() + lease_ms * interval '1 millisecond';
+      ids text[] := ARRAY(SELECT h->>'id' FROM jsonb_array_elements(renewed) WITH ORDINALITY n (h, i) ORDER BY i);
+      payers text[] := ARRAY(SELECT h->>'account' FROM jsonb_array_elements(renewed) WITH ORDINALITY n (h, i) ORDER BY i);
+      sooner jsonb;
+    BEGIN
+      sooner := (
+        SELECT jsonb_agg(DISTINCT jsonb_build_object('name', c.name, 'kind', c.kind)) FROM @.cap_holds c
+        JOIN @.holds h ON h.id = c.hold AND h.ends > until WHERE c.hold = ANY (ids)
+      );
+      IF sooner IS NOT NULL THEN
+        PERFORM @.lock_caps(sooner);
+        UPDATE @.caps o SET soonest = least(o.soonest, until)
+        FROM jsonb_to_recordset(sooner) c (name text, kind text) WHERE o.name = c.name AND o.kind = c.kind;
+      END IF;
+      UPDATE @.holds o SET ends = until FROM (
+        SELECT h.ctid FROM unnest(ids, payers) n (id, account)
+        JOIN @.holds h ON h.id = n.id AND h.account = n.account AND h.ends > clock_timestamp()
+        FOR UPDATE OF h SKIP LOCKED
+      ) n WHERE o.ctid = n.ctid;
+    END
+    $f$;
+`
 
 /**
  * Conditions on `kind` are written exactly like those of the partial indexes, so that the planner uses these. It could not
  * use an index on the expression `kind = 'credit'` before Postgres 18, because it rewrites `(kind = 'credit') = false`.
  */
 const functions = `
-    CREATE OR REPLACE FUNCTION @.renew_holds(renewed jsonb, lease_ms float8) RETURNS void LANGUAGE sql AS $f$
-      -- The planner expects few elements of an array, so that it looks them up one by one.
-      UPDATE @.holds SET ends = clock_timestamp() + lease_ms * interval '1 millisecond'
-      FROM unnest(
-        ARRAY(SELECT h->>'id' FROM jsonb_array_elements(renewed) h),
-        ARRAY(SELECT h->>'account' FROM jsonb_array_elements(renewed) h)
-      ) AS h (id, account)
-      WHERE holds.id = h.id AND holds.account = h.account AND ends > clock_timestamp()
-    $f$;
+    ${renewHolds}
 
     CREATE OR REPLACE FUNCTION @.return_expired(of_account text) RETURNS void LANGUAGE sql AS $f$
       -- The subquery reads the clock only once, so that the index can be used.

@@ -12,7 +12,10 @@ import {
   type SettleVerdict,
 } from '../index.ts'
 import type { Calls } from './calls.ts'
+import { postgresCaps } from './caps.ts'
+import { withKind } from './compaction.ts'
 import type { Database } from './database.ts'
+import { inSlices } from './slices.ts'
 
 /** A value as the schema returns it, with amounts as text. */
 type Raw<T> = { readonly [K in keyof T]: T[K] extends bigint ? string : T[K] }
@@ -24,18 +27,23 @@ interface AccountRow {
 const accountsSql = 'SELECT @.account_json(a) AS account FROM @.accounts a'
 
 /** The ledger of a schema. Holds are made and ended in the batches of `calls`. */
-export function postgresLedger(database: Database, calls: Calls): Ledger {
+export function postgresLedger(database: Database, calls: Calls): Ledger & Required<Pick<Ledger, 'caps' | 'close'>> {
   return {
+    caps: postgresCaps(database),
     hold: async (hold) => (await calls.admit({ hold })).hold as HoldVerdict,
     settle: async (end) => (await calls.end({ end })) as SettleVerdict,
     async release({ id, account }) {
       await calls.end({ end: { id, account } })
     },
     async renew(holds: readonly Pick<Hold, 'id' | 'account'>[], leaseMs) {
-      await database.call('renew_holds', JSON.stringify(holds.map(({ id, account }) => ({ id, account }))), leaseMs)
+      const named = holds.map(({ id, account }) => ({ id, account }))
+      await inSlices(named, async (slice) => database.call('renew_holds', JSON.stringify(slice), leaseMs))
     },
-    async credit({ account, amount, reference, note }) {
-      const raw = await database.call<Raw<CreditVerdict>>('credit', account, String(amount), reference, note ?? null)
+    async credit({ account, amount, reference, note, refunds }) {
+      const values = [account, String(amount), reference, note ?? null]
+      const raw = await (refunds === undefined
+        ? database.call<Raw<CreditVerdict>>('credit', ...values)
+        : database.call<Raw<CreditVerdict>>('refund', ...values, refunds))
       return { outcome: raw.outcome, balance: BigInt(raw.balance) }
     },
     async open({ id, name, unlimited }) {
@@ -61,10 +69,11 @@ export function postgresLedger(database: Database, calls: Calls): Ledger {
       )
       const entries = found.map(({ entry }): LedgerEntry => {
         const raw = parsed(entry) as Raw<LedgerEntry>
-        return { ...raw, amount: BigInt(raw.amount), overage: BigInt(raw.overage) }
+        return withKind({ ...raw, amount: BigInt(raw.amount), overage: BigInt(raw.overage) })
       })
       return pageOf(entries, limit, (last) => String(last.number))
     },
+    compact: (account, before, most) => database.call<number>('compact_entries', account, before, most),
     async audit() {
       const [row] = await database.manyRows<{ audit: unknown }>('SELECT @.audit() AS audit', [])
       const raw = parsed(row?.audit) as Raw<LedgerAudit>
@@ -82,6 +91,7 @@ export function postgresLedger(database: Database, calls: Calls): Ledger {
         })),
       }
     },
+    close: () => calls.close(),
   }
 }
 

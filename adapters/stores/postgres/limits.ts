@@ -3,6 +3,7 @@ import type { LimitStore, LimitVerdict } from '../index.ts'
 import type { Calls } from './calls.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
+import { inSlices } from './slices.ts'
 
 /**
  * Sets are joined as arrays: the planner expects few elements of an array and looks up each, but for a set it would read
@@ -67,12 +68,15 @@ export const limitFunctions: string = `
         PERFORM @.lock_buckets(sooner);
         UPDATE @.slots SET soonest = least(soonest, until) WHERE bucket = ANY (sooner);
       END IF;
-      UPDATE @.places SET ends = until
-      FROM unnest(
-        ARRAY(SELECT b FROM jsonb_array_elements(holders) h, jsonb_array_elements_text(h->'places') b),
-        ARRAY(SELECT h->>'id' FROM jsonb_array_elements(holders) h, jsonb_array_elements_text(h->'places'))
-      ) AS kept (bucket, holder)
-      WHERE places.bucket = kept.bucket AND places.holder = kept.holder AND ends > clock_timestamp();
+      -- Skips places that are locked, because they are being returned: waiting for them could deadlock.
+      UPDATE @.places o SET ends = until FROM (
+        SELECT p.ctid FROM unnest(
+          ARRAY(SELECT b FROM jsonb_array_elements(holders) h, jsonb_array_elements_text(h->'places') b),
+          ARRAY(SELECT h->>'id' FROM jsonb_array_elements(holders) h, jsonb_array_elements_text(h->'places'))
+        ) AS kept (bucket, holder)
+        JOIN @.places p ON p.bucket = kept.bucket AND p.holder = kept.holder AND p.ends > clock_timestamp()
+        FOR UPDATE OF p SKIP LOCKED
+      ) n WHERE o.ctid = n.ctid;
     END
     $f$;
 `
@@ -160,7 +164,8 @@ export function postgresLimits(database: Database, calls: Calls): LimitStore {
       await calls.end({ returned })
     },
     async renew(holders, leaseMs) {
-      await database.call('renew_places', JSON.stringify(holders), leaseMs)
+      const named = holders.map(({ id, places }) => ({ id, places }))
+      await inSlices(named, async (slice) => database.call('renew_places', JSON.stringify(slice), leaseMs))
     },
   }
 }

@@ -2,6 +2,8 @@ import type { StorageBundle } from '../index.ts'
 import { age, checkKnown, flag, text, type Rule } from '../../../src/validation/known-options.ts'
 import { Calls } from './calls.ts'
 import { callsPart } from './calls-schema.ts'
+import { capsPart } from './caps-schema.ts'
+import { compactionPart } from './compaction.ts'
 import { Database, type Queryable } from './database.ts'
 import { idempotencyPart, postgresIdempotency } from './idempotency.ts'
 import { jointPart, postgresJoint } from './joint.ts'
@@ -43,14 +45,22 @@ const durabilities: Rule = {
   must: "must be 'full' or 'relaxed'",
 }
 
-const tasksPart: Part = { name: 'tasks', versions: [taskSchema('@.').join(';\n')] }
+const tasksPart: Part = {
+  name: 'tasks',
+  versions: [
+    taskSchema('@.').join(';\n'),
+    [{ index: 'tasks_all', table: 'tasks', on: '(created_at, tenant COLLATE "C", id COLLATE "C")' }],
+  ],
+}
 
 const parts: readonly Part[] = [
   keysPart,
   limitsPart,
   usagePart,
+  capsPart,
   ledgerPart,
   jointPart,
+  compactionPart,
   callsPart,
   tasksPart,
   idempotencyPart,

@@ -2,7 +2,7 @@
 import type { ResponseRecord, ResponseStore } from '../index.ts'
 import type { Database } from './database.ts'
 import type { Part } from './migration.ts'
-import { sweepOf } from './sweep.ts'
+import { deletion, sweepOf } from './sweep.ts'
 
 /** The tables of stored responses. */
 export const responsesPart: Part = {
@@ -56,6 +56,8 @@ interface Row {
   readonly body: string
 }
 
+const deleteSql = deletion('responses', 'account = $1', 'id')
+
 /** The response store of a schema. Keeps each response for `ageMs` milliseconds. */
 export function postgresResponses(database: Database, ageMs: number): Required<ResponseStore> {
   const sweep = sweepOf(database, 'responses')
@@ -78,6 +80,7 @@ export function postgresResponses(database: Database, ageMs: number): Required<R
       )
       return rows.length > 0
     },
+    deleteAll: async (account) => (await database.manyRows(deleteSql, [account])).length > 0,
     close: () => sweep.close(),
   }
 }

@@ -86,6 +86,13 @@ export function taskStore(query: Query, prefix: string): TaskStore {
       )
       return claimed.rows.map(recordOf).sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
     },
+    async countDue(now, most) {
+      const text = `SELECT count(*) AS count FROM (
+        SELECT FROM ${table} WHERE due_at <= $1 AND leased_until <= $1 ORDER BY due_at LIMIT $2
+      ) due`
+      const [row] = (await query(text, [now, most])).rows
+      return Number(row?.['count'])
+    },
     async list(account, { now, limit, after, order }) {
       const direction = order === 'asc' ? 'ASC' : 'DESC'
       const beyond = order === 'asc' ? '>' : '<'
@@ -99,6 +106,19 @@ export function taskStore(query: Query, prefix: string): TaskStore {
         [account, now, limit, ...(after === undefined ? [] : [after])],
       )
       return listed.rows.map(recordOf)
+    },
+    async search({ now, limit, after }) {
+      const order = 'ORDER BY created_at DESC, tenant COLLATE "C" DESC, id COLLATE "C" DESC LIMIT $2'
+      if (after === undefined) {
+        return (await query(`SELECT * FROM ${table} WHERE expires_at > $1 ${order}`, [now, limit])).rows.map(recordOf)
+      }
+      const { createdAt, account, id } = after
+      const found = await query(
+        `SELECT * FROM ${table} WHERE expires_at > $1 AND created_at <= $3
+           AND (created_at, tenant COLLATE "C", id COLLATE "C") < ($3, $4, $5) ${order}`,
+        [now, limit, createdAt, account, id],
+      )
+      return found.rows.map(recordOf)
     },
     async now() {
       const [row] = (await query('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now', [])).rows

@@ -38,11 +38,16 @@ export class Upgrade {
 
   /** Resolves once the schema has this version of a part. Rejects with the error of the last attempt, or when closed. */
   async has(part: string, version: number): Promise<void> {
-    while (this.#missing.some((each) => each.part === part && each.version <= version)) {
+    while (!this.hasNow(part, version)) {
       if (this.#failure !== undefined) throw this.#failure
       if (this.#stop.signal.aborted) throw new Error('the store was closed')
       await new Promise<void>((resolve) => this.#waiting.add(resolve))
     }
+  }
+
+  /** Whether the schema has this version of a part, as far as this process knows. */
+  hasNow(part: string, version: number): boolean {
+    return !this.#missing.some((each) => each.part === part && each.version <= version)
   }
 
   /** Stops after the current step. Any process can continue from there. */

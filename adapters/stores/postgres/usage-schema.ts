@@ -1,6 +1,8 @@
 /** The tables and functions of usage. */
 import { sums } from '../sql/usage-columns.ts'
+import { attributionSteps } from './attribution-schema.ts'
 import type { Part } from './migration.ts'
+import { refusedSteps } from './usage-refused.ts'
 
 /** The columns of counts. NULL while nothing was counted. */
 const counts = Object.values(sums)
@@ -16,6 +18,10 @@ function addingTo(table: string, ms: number, labels: string): string {
       requests = s.requests + excluded.requests, incomplete = s.incomplete + excluded.incomplete,
       ${added.join(', ')}, cost = s.cost + excluded.cost`
 }
+
+/** Continues the statement that makes `new`: adds its rows to all sums. */
+const addingToAll = `, days AS (${addingTo('usage_days', 86_400_000, 'VALUES (new.label)')})
+    ${addingTo('usage_quarters', 900_000, 'VALUES (new.label), ((SELECT l.within FROM @.usage_labels l WHERE l.label = new.label))')}`
 
 /**
  * A label holds the properties that many requests share, such as account, key and model; each request is a narrow row of
@@ -143,8 +149,7 @@ const tables = `
       FROM unnest(given, own) g (r, digest)
       WHERE (SELECT old.id FROM @.usage_1 old WHERE old.id = r->>'id') IS NULL
       ON CONFLICT DO NOTHING RETURNING *
-    ), days AS (${addingTo('usage_days', 86_400_000, 'VALUES (new.label)')})
-    ${addingTo('usage_quarters', 900_000, 'VALUES (new.label), ((SELECT l.within FROM @.usage_labels l WHERE l.label = new.label))')};
+    )${addingToAll};
   END
   $f$;
 
@@ -192,5 +197,7 @@ export const usagePart: Part = {
       { repeat: 'SELECT 1 FROM (SELECT @.move_usage(500) AS moved) step WHERE moved' },
       { run: 'LOCK TABLE @.usage_1; SELECT @.move_usage(1000000); TRUNCATE @.usage_1' },
     ],
+    attributionSteps(addingToAll),
+    refusedSteps,
   ],
 }

@@ -2,7 +2,6 @@
 import {
   cursorOf,
   pageOf,
-  readCursor,
   type UsageDimension,
   type UsageFilter,
   type UsageQuestion,
@@ -10,21 +9,39 @@ import {
   type UsageStore,
   type UsageSummary,
 } from '../index.ts'
-import { dayMs, spanOf, withDays } from '../sql/usage-span.ts'
+import { dayMs, quarterMs, spanOf, withDays } from '../sql/usage-span.ts'
 import type { Database } from './database.ts'
+import { usageLife } from './usage-life.ts'
+import { conditions, where } from './conditions.ts'
+import { callConditions, labelConditions, oldConditions } from './usage-filter.ts'
+import { newestRecords } from './usage-list.ts'
+import { packAttempts, unpackAttempts } from '../sql/attempt-log.ts'
 import { sums } from '../sql/usage-columns.ts'
+import { appendingRefused } from './usage-refused.ts'
 
-const dimensions: Readonly<Record<Exclude<UsageDimension, 'day'>, string>> = {
+const dimensions: Readonly<Record<Exclude<UsageDimension, 'day' | 'period'>, string>> = {
   account: 'account',
   group: '"group"',
   key: 'key',
   model: 'model',
   endpoint: 'endpoint',
+  user: `coalesce("user", '')`,
+  tag: 'tag',
+  session: `coalesce(session, '')`,
+}
+
+/** The dimensions of labels with an account. */
+const ofOwner = new Set<UsageDimension>(['account', 'key', 'user', 'tag', 'session'])
+
+/** The version of the tables that a question needs. */
+function versionFor({ user, tag, session, by = [] }: UsageFilter & Partial<UsageQuestion>): number {
+  const isAttributed = [user, tag, session].some((each) => each !== undefined)
+  return isAttributed || by.some((each) => each === 'user' || each === 'tag' || each === 'session') ? 4 : 2
 }
 
 const columns = Object.values(sums)
 const counted = ['requests', 'incomplete', ...Object.keys(sums)]
-const names = 'l.account, l."group", l.key, l.model, l.endpoint'
+const plainNames = 'l.account, l."group", l.key, l.model, l.endpoint'
 
 /** The usage store of a schema. Reading waits until the tables of version 2 exist; appending does not. */
 export function postgresUsage(database: Database): Required<Omit<UsageStore, 'close'>> {
@@ -32,29 +49,43 @@ export function postgresUsage(database: Database): Required<Omit<UsageStore, 'cl
     async append(records) {
       if (records.length > 0) await database.call('append_usage', JSON.stringify(records, storable))
     },
+    async appendRefused(records) {
+      await database.has('usage', 5)
+      if (records.length > 0) await database.rows(appendingRefused, [JSON.stringify(records, storable)])
+    },
     async find(id) {
       await database.has('usage', 2)
+      const hasRefused = await database.hasNow('usage', 5)
       const [row] = await database.rows<{ record: string }>(
         `SELECT @.usage_record(c, l)::text AS record FROM @.calls c JOIN @.usage_labels l ON l.label = c.label
           WHERE c.id = $1
-        UNION ALL SELECT record::text FROM @.usage_1 WHERE id = $1`,
+        UNION ALL SELECT record::text FROM @.usage_1 WHERE id = $1
+        ${hasRefused ? 'UNION ALL SELECT record::text FROM @.refused WHERE id = $1' : ''}`,
         [id],
       )
       return row && recordOf(row.record)
     },
     async list(question) {
       const { limit = 100 } = question
-      await database.has('usage', 2)
-      const values: unknown[] = []
-      const rows = await database.manyRows<{ record: string }>(listing(question, limit + 1, values), values)
-      return pageOf(
-        rows.map(({ record }) => recordOf(record)),
-        limit,
-        (last) => cursorOf(last.startedAt, last.id),
+      await database.has('usage', versionFor(question))
+      const hasRefused = await database.hasNow('usage', 5)
+      const rows = <Row>(sql: string, values: unknown[]) => database.manyRows<Row>(sql, values)
+      const found = await newestRecords(rows, question, limit + 1, hasRefused)
+      return pageOf(found.map(recordOf), limit, (last) => cursorOf(last.startedAt, last.id))
+    },
+    ...usageLife(database),
+    async admitUsers(users, most) {
+      // Appending must not wait for an upgrade, and before it records keep no user.
+      if (!(await database.hasNow('usage', 4))) return users.map(() => false)
+      const admitted = await database.call<Readonly<Record<string, boolean>>>(
+        'admit_users',
+        JSON.stringify(users),
+        most,
       )
+      return users.map((_, index) => admitted[index + 1] === true)
     },
     async summarise(question) {
-      await database.has('usage', 2)
+      await database.has('usage', versionFor(question))
       const values: unknown[] = []
       const rows = await database.manyRows<{ row: string }>(summing(question, values), values)
       return rows.map(({ row }) => summaryOf(JSON.parse(row) as Record<string, unknown>, question.by))
@@ -62,41 +93,28 @@ export function postgresUsage(database: Database): Required<Omit<UsageStore, 'cl
   }
 }
 
-/** The statement that lists the newest requests: per label if the filter selects labels, then of all. Appends to `values`. */
-function listing(question: UsageFilter & { readonly after?: string }, limit: number, values: unknown[]): string {
-  const { account, key, model, from, to, after } = question
-  const labelFilter = conditions(values, { 'account =': account, 'key =': key, 'model =': model })
-  const timeFilter = conditions(values, { 'started_at >=': from, 'started_at <': to })
-  if (after !== undefined) {
-    const [startedAt, id] = readCursor(after)
-    const [at, than] = [values.push(startedAt), values.push(id)]
-    timeFilter.push(`started_at <= $${at} AND (started_at < $${at} OR id < $${than}::text COLLATE "C")`)
-  }
-  const newest = `ORDER BY started_at DESC, id DESC LIMIT ${limit}`
-  const calls =
-    labelFilter.length === 0
-      ? `(SELECT * FROM @.calls ${where(timeFilter)} ${newest}) c JOIN @.usage_labels l ON l.label = c.label`
-      : `@.usage_labels l CROSS JOIN LATERAL (
-          SELECT * FROM @.calls ${where([...timeFilter, 'calls.label = l.label'])} ${newest}
-        ) c ${where([...labelFilter, 'within IS NOT NULL'])}`
-  return `SELECT record::text FROM (
-      (SELECT c.started_at, c.id, @.usage_record(c, l) AS record FROM ${calls} ${newest})
-      UNION ALL
-      (SELECT started_at, id, record FROM @.usage_1 ${where([...labelFilter, ...timeFilter])} ${newest})
-    ) found ${newest}`
-}
-
 /**
  * The statement that adds up whole quarters of an hour (or days), the single requests before and after these, and the
  * records of version 1. Appends to `values`.
  */
 function summing(question: UsageQuestion, values: unknown[]): string {
-  const { by, account, key, model, from, to, offsetMinutes = 0 } = question
-  const perAccount = account !== undefined || key !== undefined || by.includes('account') || by.includes('key')
-  const labelFilter = conditions(values, { 'account =': account, 'key =': key, 'model =': model })
+  const { by, account, key, user, tag, from, to, offsetMinutes = 0 } = question
+  const periodMs = Math.trunc(question.periodMs ?? 3_600_000)
+  const perAccount =
+    [account, key, user, tag].some((each) => each !== undefined) || by.some((dimension) => ofOwner.has(dimension))
+  const labelFilter = labelConditions(values, question)
+  const callFilter = callConditions(values, question)
   const daily = by.includes('day')
-  const { quarters, edges } = spanOf(from, to, !daily || offsetMinutes % 15 === 0)
-  const byDays = perAccount && (!daily || offsetMinutes % 1440 === 0)
+  const timed = daily || by.includes('period')
+  const wholeOf = (ms: number) => !by.includes('period') || periodMs % ms === 0
+  const hasSums = callFilter.length === 0 && !by.includes('session')
+  const { quarters, edges } = spanOf(from, to, hasSums && (!timed || offsetMinutes % 15 === 0) && wholeOf(quarterMs))
+  const isAttributed = versionFor(question) > 2
+  const names = isAttributed ? `${plainNames}, l."user", l.tags` : plainNames
+  const [noSession, session, none] = isAttributed
+    ? [', NULL::text AS session', ', session', ', NULL, NULL, NULL']
+    : ['', '', '']
+  const byDays = perAccount && (!timed || offsetMinutes % 1440 === 0) && wholeOf(dayMs)
   const spans = byDays ? withDays(quarters) : [quarters]
   const edgeFilters = edges.map(([begin, end]) => {
     const parts = conditions(values, {
@@ -107,56 +125,57 @@ function summing(question: UsageQuestion, values: unknown[]): string {
   })
   const sources = [
     ...spans.map(
-      ({ ms, begin, end }) => `SELECT ${names}, number * ${ms}::float8 AS at, requests, incomplete,
+      ({ ms, begin, end }) => `SELECT ${names}${noSession}, number * ${ms}::float8 AS at, requests, incomplete,
         ${columns.join(', ')}, cost
       FROM @.usage_labels l JOIN @.usage_${ms === dayMs ? 'days' : 'quarters'} s ON s.label = l.label
       ${where([...labelFilter, `within IS ${perAccount ? 'NOT ' : ''}NULL`, `number >= ${begin}`, `number < ${end}`])}`,
     ),
     ...edgeFilters.map(
-      (edge) => `SELECT ${names}, started_at, 1, (outcome IS NOT NULL)::int, ${columns.join(', ')}, cost
-      FROM @.calls c JOIN @.usage_labels l ON l.label = c.label ${where([...labelFilter, edge])}`,
+      (
+        edge,
+      ) => `SELECT ${names}${session}, started_at AS at, 1 AS requests, (outcome IS NOT NULL)::int AS incomplete, ${columns.join(', ')}, cost
+      FROM @.calls c JOIN @.usage_labels l ON l.label = c.label ${where([...labelFilter, ...callFilter, edge])}`,
     ),
-    `SELECT account, "group", key, model, endpoint, started_at, 1, (record->>'outcome' <> 'completed')::int,
+    `SELECT account, "group", key, model, endpoint${none}, started_at, 1, (record->>'outcome' <> 'completed')::int,
         ${Object.keys(sums)
           .map((name) => `(record->>'${name}')::numeric`)
           .join(', ')}, cost
-      FROM @.usage_1 ${where([...labelFilter, ...conditions(values, { 'started_at >=': from, 'started_at <': to })])}`,
+      FROM @.usage_1 ${where(oldConditions(values, question))}`,
   ]
   const offset = `$${values.push(offsetMinutes)}::float8`
-  const wanted = by.map(
-    (dimension, index) =>
-      `${dimension === 'day' ? `floor((at + ${offset} * 60000) / ${dayMs})` : dimensions[dimension]} AS d${index}`,
-  )
+  const numberOf = (ms: number) => `floor((at + ${offset} * 60000) / ${ms})`
+  const wanted = by.map((dimension, index) => {
+    if (dimension === 'day') return `${numberOf(dayMs)} AS d${index}`
+    if (dimension === 'period') return `${numberOf(periodMs)} * ${periodMs} - ${offset} * 60000 AS d${index}`
+    return `${dimensions[dimension]} AS d${index}`
+  })
   const added = Object.entries(sums).map(([name, column]) => `coalesce(sum(${column}), 0) AS "${name}"`)
   const positions = by.map((_, index) => index + 1).join(', ')
   return `SELECT row_to_json(sums)::text AS row FROM (
       SELECT ${[...wanted, 'sum(requests) AS requests', 'sum(incomplete) AS incomplete'].join(', ')},
         ${added.join(', ')}, sum(cost)::text AS cost
-      FROM (${sources.join('\nUNION ALL ')}) found WHERE ${offset} IS NOT NULL
+      FROM (${sources.join('\nUNION ALL ')}) found ${
+        by.includes('tag') ? `CROSS JOIN LATERAL jsonb_array_elements_text(coalesce(tags, '[""]')) AS each (tag)` : ''
+      } WHERE ${offset} IS NOT NULL
       ${positions === '' ? 'HAVING count(*) > 0' : `GROUP BY ${positions} ORDER BY ${positions}`}
     ) sums`
 }
 
-/** The conditions with a value: optional conditions within SQL would prevent the use of an index. Appends to `values`. */
-function conditions(values: unknown[], wanted: Readonly<Record<string, unknown>>): string[] {
-  return Object.entries(wanted).flatMap(([condition, value]) =>
-    value === undefined ? [] : [`${condition} $${values.push(value)}`],
-  )
-}
-
-function where(parts: readonly string[]): string {
-  return parts.length === 0 ? '' : `WHERE ${parts.join(' AND ')}`
-}
-
-/** Replaces NUL and lone surrogates, which Postgres rejects and clients may send in names. Amounts become text. */
-function storable(_name: string, value: unknown): unknown {
+/**
+ * Replaces NUL and lone surrogates, which Postgres rejects and clients may send in names. Amounts and the log of attempts
+ * become text.
+ */
+function storable(this: unknown, name: string, value: unknown): unknown {
   if (typeof value === 'bigint') return String(value)
+  if (name === 'attemptLog' && Array.isArray(value)) return packAttempts(value, this as UsageRecord)
   return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\uFFFD') : value
 }
 
 function recordOf(json: string): UsageRecord {
-  const record = JSON.parse(json) as UsageRecord & { cost: string; overage: string }
-  return { ...record, cost: BigInt(record.cost), overage: BigInt(record.overage) }
+  const record = JSON.parse(json) as UsageRecord & { cost: string; overage: string; attemptLog?: unknown }
+  const amounts = { cost: BigInt(record.cost), overage: BigInt(record.overage) }
+  if (typeof record.attemptLog !== 'string') return { ...record, ...amounts }
+  return { ...record, ...amounts, attemptLog: unpackAttempts(record.attemptLog, record) }
 }
 
 /** Assigns to one object instead of spreading, because there may be tens of thousands of rows. */

@@ -44,6 +44,8 @@ export interface Sender {
   readonly send: Send
   /** Only for clients that do not notice in time that another node serves `key`. */
   readonly refresh?: (key: string) => Promise<unknown>
+  /** Whether the client is one of a cluster. If not known, the first error of the server shows it. */
+  readonly spread?: boolean
 }
 
 /** Undefined if `client` is not a supported client. */
@@ -51,7 +53,8 @@ export function senderOf(client: RedisClient): Sender | undefined {
   if (typeof client === 'function') return { send: client }
   if (typeof client !== 'object' || client === null) return undefined
   if ('call' in client && typeof client.call === 'function') {
-    return { send: (command = '', ...args) => client.call(command, ...args) }
+    const spread = 'isCluster' in client && client.isCluster === true
+    return { send: (command = '', ...args) => client.call(command, ...args), spread }
   }
   if (!('sendCommand' in client) || typeof client.sendCommand !== 'function') return undefined
   if ('getSentinelNode' in client) return { send: (...args) => client.sendCommand(false, args) }
@@ -61,6 +64,7 @@ export function senderOf(client: RedisClient): Sender | undefined {
 
 function clusterSender(cluster: NodeRedisCluster): Sender {
   return {
+    spread: true,
     // The arguments of a script are EVALSHA, its digest, the number of keys, and the keys.
     send: (...args) => cluster.sendCommand(args[3], false, args),
     async refresh(key) {

@@ -15,20 +15,22 @@ const refreshMs = 100
 const notExecuted =
   /\b(?:CLUSTERDOWN|MASTERDOWN|LOADING|TRYAGAIN|READONLY)\b|too many cluster redirections|disconnects client/i
 
-export function retrying({ send, refresh }: Sender, key: string): Send {
-  const waiting = new Set<object>()
+export function retrying({ send, refresh }: Sender): Send {
+  /** The keys of the commands that wait for a reply. */
+  const waiting = new Set<{ readonly key: string }>()
   let timer: NodeJS.Timeout | undefined
   const refreshWhileWaiting = () => {
     clearTimeout(timer)
     timer = undefined
-    if (waiting.size === 0) return
-    refresh?.(key).catch(() => undefined)
+    const [oldest] = waiting
+    if (oldest === undefined) return
+    refresh?.(oldest.key).catch(() => undefined)
     timer = setTimeout(refreshWhileWaiting, refreshMs).unref()
   }
 
   const sendOnce = async (args: string[]): Promise<unknown> => {
     if (refresh === undefined) return send(...args)
-    const command = {}
+    const command = { key: args[3] ?? '' }
     waiting.add(command)
     timer ??= setTimeout(refreshWhileWaiting, refreshMs).unref()
     try {

@@ -1,7 +1,12 @@
-/** Idempotent requests: one hash for each `Idempotency-Key`, from the first attempt until the stored response expires. */
+/**
+ * Idempotent requests: one hash for each `Idempotency-Key`, from the first attempt until the stored response expires, and a
+ * sorted set of the ended ones of each account.
+ */
 import { isUtf8 } from 'node:buffer'
 import type { IdempotencyClaim, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from '../index.ts'
 import { lapsedMs } from '../lapsed.ts'
+import { expiringText } from './expiring.ts'
+import type { Layout } from './layout.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 const begin = lua(`
@@ -29,28 +34,46 @@ local holds = found[1] == ARGV[3] and not found[2]
 
 const finish = lua(
   holdsText,
+  expiringText,
   `
 if not holds then return end
 local keep = tonumber(ARGV[4])
 redis.call('HSET', name, 'ends', real(now + keep), 'status', ARGV[5], 'headers', ARGV[6], 'encoding', ARGV[7],
   'body', ARGV[8])
 redis.call('PEXPIRE', name, whole(math.ceil(keep)))
+note(key('ended', ARGV[9]), ARGV[2], keep)
 `,
 )
 
 const forget = lua(holdsText, `if holds then redis.call('DEL', name) end`)
 
-export function redisIdempotency(scripts: Scripts): IdempotencyStore {
+/** A member of the set may have begun again since: then an attempt holds it. */
+const removeAll = lua(`
+local ended = key('ended', ARGV[2])
+for _, name in ipairs(redis.call('ZRANGE', ended, 0, 99)) do
+  local attempt = key('attempt', name)
+  if redis.call('HEXISTS', attempt, 'status') == 1 then redis.call('DEL', attempt) end
+  redis.call('ZREM', ended, name)
+end
+return redis.call('EXISTS', ended)
+`)
+
+export function redisIdempotency(scripts: Scripts, layout: Layout): IdempotencyStore {
   return {
     async begin({ attempt, digest, leaseMs, ...claim }) {
-      return verdictOf(await scripts.run<BeginReply>(begin, nameOf(claim), attempt, digest, leaseMs))
+      return verdictOf(
+        await scripts.run<BeginReply>(begin, layout.baseOf(claim.account), nameOf(claim), attempt, digest, leaseMs),
+      )
     },
     async finish({ attempt, keepMs, answer, ...claim }) {
       const fields = answer === undefined ? ['', '', '', ''] : fieldsOf(answer)
-      await scripts.run(finish, nameOf(claim), attempt, keepMs, ...fields)
+      await scripts.run(finish, layout.baseOf(claim.account), nameOf(claim), attempt, keepMs, ...fields, claim.account)
     },
     async forget({ attempt, ...claim }) {
-      await scripts.run(forget, nameOf(claim), attempt)
+      await scripts.run(forget, layout.baseOf(claim.account), nameOf(claim), attempt)
+    },
+    async deleteAll(account) {
+      return (await scripts.run<number>(removeAll, layout.baseOf(account), account)) === 1
     },
   }
 }

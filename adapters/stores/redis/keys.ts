@@ -1,5 +1,5 @@
 /** API keys: one record for each key, found by its hash. */
-import { pollForChanges, type KeyRecord, type KeyStore } from '../index.ts'
+import { pageOfKeys, pollForChanges, type KeyRecord, type KeyStore } from '../index.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** Records a change, for an hour: much longer than the interval at which watchers poll. */
@@ -51,33 +51,56 @@ end
 return found
 `)
 
+/** A part of all records. */
+const scan = lua(`
+local found = {}
+local page = redis.call('HSCAN', key('key ids'), ARGV[2], 'COUNT', 500)
+for i = 2, #page[2], 2 do
+  local record = redis.call('GET', key('key', page[2][i]))
+  if record then table.insert(found, { page[2][i], record }) end
+end
+return { page[1], found }
+`)
+
 /** A change becomes visible a little after its timestamp, so each poll repeats the last seconds. */
 const changes = lua(`
 local since = tonumber(ARGV[2]) or now
 return { real(now), redis.call('ZRANGEBYSCORE', key('key changes'), real(since - 5000), '+inf', 'WITHSCORES') }
 `)
 
-export function redisKeys(scripts: Scripts): KeyStore {
+/** All keys are under `base`, because ids and hashes are unique among the keys of all accounts. */
+export function redisKeys(scripts: Scripts, base: string): KeyStore {
   return {
     async find(hash) {
-      const record = await scripts.run<string | null>(find, hash)
+      const record = await scripts.run<string | null>(find, base, hash)
       return record === null ? undefined : recordOf(hash, record)
     },
     async insert(record) {
       const { id, hash, account, createdAt } = record
-      return (await scripts.run<number>(insert, id, hash, account, createdAt, jsonOf(record))) === 1
+      return (await scripts.run<number>(insert, base, id, hash, account, createdAt, jsonOf(record))) === 1
     },
     async update(record) {
       const { id, version, account, createdAt } = record
-      return (await scripts.run<number>(update, id, version, account, createdAt, jsonOf(record))) === 1
+      return (await scripts.run<number>(update, base, id, version, account, createdAt, jsonOf(record))) === 1
     },
     async list(account) {
-      const found = await scripts.run<[string, string][]>(list, account)
+      const found = await scripts.run<[string, string][]>(list, base, account)
       return found.map(([hash, record]) => recordOf(hash, record))
+    },
+    async search(question) {
+      const records: KeyRecord[] = []
+      let cursor = '0'
+      do {
+        const [next, found] = await scripts.run<[string, [string, string][]]>(scan, base, cursor)
+        records.push(...found.map(([hash, record]) => recordOf(hash, record)))
+        cursor = next
+      } while (cursor !== '0')
+      // A scan may return a key twice.
+      return pageOfKeys([...new Map(records.map((record) => [record.id, record])).values()], question)
     },
     watch: (changed) =>
       pollForChanges(changed, async (since) => {
-        const [now, flat] = await scripts.run<[string, unknown[]]>(changes, since ?? 'never')
+        const [now, flat] = await scripts.run<[string, unknown[]]>(changes, base, since ?? 'never')
         // RESP2 returns names and scores alternately, RESP3 in pairs.
         const fields = flat.flat().map(String)
         const seen = fields.flatMap((hash, index) => (index % 2 === 0 ? [{ hash, at: fields[index + 1] ?? '' }] : []))

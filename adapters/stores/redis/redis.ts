@@ -1,8 +1,11 @@
 import type { StorageBundle } from '../index.ts'
 import { redisIdempotency } from './idempotency.ts'
 import { age, checkKnown, count, text } from '../../../src/validation/known-options.ts'
+import { Calls } from './calls.ts'
 import { redisJoint } from './joint.ts'
 import { redisKeys } from './keys.ts'
+import { Layout } from './layout.ts'
+import { Leases } from './leases.ts'
 import { redisLedger } from './ledger.ts'
 import { redisLimits } from './limits.ts'
 import { redisResponses } from './responses.ts'
@@ -31,9 +34,10 @@ export type RedisStorage = StorageBundle & Required<Omit<StorageBundle, 'usage' 
  * client or cluster of node-redis or ioredis, or a function that sends a command: `(...args) => client.sendCommand(args)`.
  * The host opens and closes the client. Throws a `TypeError` for invalid arguments or options.
  *
- * Every call is one script: atomic, in one round trip. All keys have one hash tag, so that they are on one node of a cluster;
- * a function that routes commands finds the key in the fourth argument (`TIME` has none and may go to any node). During a
- * failover, commands that the cluster rejects are retried for up to 1.8 seconds.
+ * Every call is one atomic script, in one round trip; calls of one turn of the event loop share it. On a cluster the accounts
+ * are spread over all nodes by hash tags. A call with limits that accounts share takes two steps there, see `LimitStore`. A
+ * function that routes commands finds a key in the fourth argument (`TIME` has none and may go to any node). During a failover,
+ * commands that the cluster rejects are retried for up to 1.8 seconds.
  *
  * Balances are only as safe as the Redis configuration: without an append-only file, or after a failover to an asynchronous
  * replica, the last writes before a crash may be lost. To keep money in Postgres, use
@@ -52,18 +56,20 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
   if (!/^[\w.:-]{1,64}$/.test(prefix)) {
     throw new TypeError(`redis: the prefix "${prefix}" must be 1 to 64 letters, digits, "_", ".", ":" or "-"`)
   }
-  const base = `{${prefix}}:`
-  const send = retrying(sender, base)
-  const scripts = new Scripts(send, base)
-  const limits = redisLimits(scripts)
-  const ledger = redisLedger(scripts, entries)
+  const layout = new Layout(prefix)
+  const send = retrying(sender)
+  const scripts = new Scripts(send, sender.spread === true)
+  const calls = new Calls(scripts, layout, entries)
+  const leases = new Leases(scripts, layout)
+  const limits = redisLimits(calls, leases)
+  const ledger = redisLedger({ scripts, layout, calls, leases, kept: entries })
   return {
-    keys: redisKeys(scripts),
+    keys: redisKeys(scripts, layout.base('keys')),
     limits,
     ledger,
-    tasks: taskStore(send, base),
-    idempotency: redisIdempotency(scripts),
-    responses: redisResponses(scripts, responseAgeMs),
-    joint: redisJoint(scripts, limits, ledger, entries),
+    tasks: taskStore(send, layout.base('tasks')),
+    idempotency: redisIdempotency(scripts, layout),
+    responses: redisResponses(scripts, layout, responseAgeMs),
+    joint: redisJoint(calls, limits, ledger),
   }
 }

@@ -22,21 +22,40 @@ export function lua(...texts: string[]): string {
   return [prelude, ...texts].join('\n')
 }
 
+type Argument = string | number | bigint
+
 export class Scripts {
   readonly #send: Send
-  readonly #base: string
   readonly #known = new Map<string, Script>()
+  #spread: boolean
 
-  /** `base`: the prefix of every key. */
-  constructor(send: Send, base: string) {
+  /** `spread`: whether keys of different bases are on different nodes. If not known, it is noticed. */
+  constructor(send: Send, spread: boolean) {
     this.#send = send
-    this.#base = base
+    this.#spread = spread
   }
 
-  /** Runs a script made by `lua`. `ARGV[1]` is the clock of this process; `args` start at `ARGV[2]`. */
-  async run<Result>(text: string, ...args: (string | number | bigint)[]): Promise<Result> {
+  /** Runs a script made by `lua` on the keys of `base`. `ARGV[1]` is the clock of this process; `args` start at `ARGV[2]`. */
+  run<Result>(text: string, base: string, ...args: Argument[]): Promise<Result> {
+    return this.runOn(text, [base], args)
+  }
+
+  /** As `run`, on keys of several bases. Only for use in `anywhere`, where bases are not spread. */
+  async runOn<Result>(text: string, bases: readonly string[], args: readonly Argument[]): Promise<Result> {
     let known = this.#known.get(text)
     if (known === undefined) this.#known.set(text, (known = script(this.#send, text)))
-    return (await known([this.#base], Date.now(), ...args.map(String))) as Result
+    return (await known(bases, Date.now(), ...args.map(String))) as Result
+  }
+
+  /** Calls `act`, and again if it finds out that a command cannot use several bases because the keys are spread. */
+  async anywhere<Result>(act: (spread: boolean) => Promise<Result>): Promise<Result> {
+    const spread = this.#spread
+    try {
+      return await act(spread)
+    } catch (error) {
+      if (spread || !/\bCROSSSLOT\b/.test(error instanceof Error ? error.message : '')) throw error
+      this.#spread = true
+      return act(true)
+    }
   }
 }

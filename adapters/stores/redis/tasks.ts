@@ -1,6 +1,6 @@
 /**
- * Video tasks in Redis: a hash for each, and sorted sets of those that are due, those that have ended, and those of each
- * account. All keys share one hash tag, because a script uses several of them; in a cluster, all are on one node.
+ * Video tasks in Redis: a hash for each, and sorted sets of those that are due, those that have ended, those of each
+ * account, and all of them, which those of an earlier version join when they change. All keys share one hash tag, because a script uses several of them; in a cluster, all are on one node.
  */
 import type { Json, TaskRecord, TaskStore } from '../index.ts'
 import type { Send } from './clients.ts'
@@ -8,10 +8,11 @@ import { script } from './script.ts'
 
 /** `put` writes a task and its entries in the sorted sets; `fields` reads a task. */
 const put = `
-local function put(due, ended, key, list, id, version, created, expires, dueAt, leased, data)
+local function put(due, ended, key, list, all, id, version, created, expires, dueAt, leased, data)
   redis.call('HSET', key, 'version', version, 'created', created, 'expires', expires, 'due', dueAt, 'leased', leased,
     'data', data, 'list', list, 'id', id)
   redis.call('ZADD', list, created, id)
+  redis.call('ZADD', all, created, key)
   if dueAt == '' then
     redis.call('ZREM', due, key)
     redis.call('ZADD', ended, expires, key)
@@ -28,13 +29,13 @@ end
 const insertLua = `${put}
 local old = fields(KEYS[3])
 if old[1] and not (old[4] == '' and tonumber(old[3]) <= tonumber(ARGV[3])) then return old end
-put(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7])
+put(KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7])
 return false
 `
 
 const replaceLua = `${put}
 if redis.call('HGET', KEYS[3], 'version') ~= ARGV[8] then return 0 end
-put(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7])
+put(KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6], ARGV[7])
 return 1
 `
 
@@ -44,6 +45,7 @@ for _, key in ipairs(redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[1], 'LIMI
   if list then redis.call('ZREM', list, id) end
   redis.call('DEL', key)
   redis.call('ZREM', KEYS[2], key)
+  redis.call('ZREM', KEYS[3], key)
 end
 local claimed = {}
 for _, key in ipairs(redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', ARGV[1], 'LIMIT', 0, ARGV[3])) do
@@ -57,24 +59,59 @@ end
 return claimed
 `
 
+/** Reads the ids from the one after `ARGV[2]` on, a few at a time. */
 const listLua = `
-local ids = redis.call(ARGV[1] == 'asc' and 'ZRANGE' or 'ZREVRANGE', KEYS[1], 0, -1)
-local listed = {}
-local started = ARGV[2] == ''
-for _, id in ipairs(ids) do
-  if started then
+local descends, listed, from = ARGV[1] ~= 'asc', {}, 0
+if ARGV[2] ~= '' then
+  local rank = redis.call(descends and 'ZREVRANK' or 'ZRANK', KEYS[1], ARGV[2])
+  if not rank then return listed end
+  from = rank + 1
+end
+local limit = tonumber(ARGV[4])
+while true do
+  local ids = redis.call(descends and 'ZREVRANGE' or 'ZRANGE', KEYS[1], from, from + limit - 1)
+  for _, id in ipairs(ids) do
     local task = redis.call('HMGET', ARGV[5] .. id, 'version', 'created', 'expires', 'due', 'leased', 'data')
     if task[1] and tonumber(task[3]) > tonumber(ARGV[3]) then
       task[7] = id
       listed[#listed + 1] = task
-      if #listed >= tonumber(ARGV[4]) then break end
+      if #listed >= limit then return listed end
     end
-  elseif id == ARGV[2] then
-    started = true
   end
+  if #ids < limit then return listed end
+  from = from + limit
 end
-return listed
 `
+
+/**
+ * Reads the keys from the one after `ARGV[1]` on, or from those before the time `ARGV[2]` on. Processes of an earlier version
+ * delete tasks without their keys here.
+ */
+const searchLua = `
+local found, from, limit = {}, 0, tonumber(ARGV[4])
+if ARGV[1] ~= '' then
+  local rank = redis.call('ZREVRANK', KEYS[1], ARGV[1])
+  if rank then from = rank + 1 else from = redis.call('ZCOUNT', KEYS[1], ARGV[2], '+inf') end
+end
+while true do
+  local keys = redis.call('ZREVRANGE', KEYS[1], from, from + limit - 1)
+  local gone = 0
+  for _, key in ipairs(keys) do
+    local task = redis.call('HMGET', key, 'version', 'created', 'expires', 'due', 'leased', 'data')
+    if not task[1] then
+      redis.call('ZREM', KEYS[1], key)
+      gone = gone + 1
+    elseif tonumber(task[3]) > tonumber(ARGV[3]) then
+      task[7] = key
+      found[#found + 1] = task
+      if #found >= limit then return found end
+    end
+  end
+  if #keys < limit then return found end
+  from = from + limit - gone
+end
+`
+const dueLua = `return math.min(redis.call('ZCOUNT', KEYS[1], '-inf', ARGV[1]), tonumber(ARGV[2]))`
 
 const findLua = `return redis.call('HMGET', KEYS[1], 'version', 'created', 'expires', 'due', 'leased', 'data')`
 
@@ -87,13 +124,20 @@ export function taskStore(send: Send, prefix: string): TaskStore {
   const replace = script(send, replaceLua)
   const claim = script(send, claimLua)
   const list = script(send, listLua)
+  const search = script(send, searchLua)
+  const due = script(send, dueLua)
   const accountKey = (account: string) => `${prefix}task:${nameOf(account)}:`
   const keysOf = ({ account, id }: Pick<TaskRecord, 'account' | 'id'>) => [
     `${prefix}due`,
     `${prefix}over`,
     accountKey(account) + id,
     `${prefix}list:${nameOf(account)}`,
+    `${prefix}all`,
   ]
+  const keyedOf = (fields: Fields) => {
+    const [account = '', id = ''] = String(fields[6]).slice(`${prefix}task:`.length).split(':')
+    return recordOf(Buffer.from(account, 'base64url').toString(), id, fields)
+  }
 
   return {
     async insert(task) {
@@ -109,17 +153,22 @@ export function taskStore(send: Send, prefix: string): TaskStore {
       return (await replace(keysOf(task), ...valuesOf(task), task.version - 1)) === 1
     },
     async claim({ now, leaseMs, limit }) {
-      const claimed = (await claim([`${prefix}due`, `${prefix}over`], now, now + leaseMs, limit)) as Fields[]
-      const records = claimed.map((fields) => {
-        const [account = '', id = ''] = String(fields[6]).slice(`${prefix}task:`.length).split(':')
-        return recordOf(Buffer.from(account, 'base64url').toString(), id, fields)
-      })
-      return records.sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
+      const keys = [`${prefix}due`, `${prefix}over`, `${prefix}all`]
+      const claimed = (await claim(keys, now, now + leaseMs, limit)) as Fields[]
+      return claimed.map(keyedOf).sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
+    },
+    async countDue(now, most) {
+      return Number(await due([`${prefix}due`], now, most))
     },
     async list(account, { now, limit, after, order }) {
       const keys = [`${prefix}list:${nameOf(account)}`]
       const listed = (await list(keys, order, after ?? '', now, limit, accountKey(account))) as Fields[]
       return listed.map((fields) => recordOf(account, String(fields[6]), fields))
+    },
+    async search({ now, limit, after }) {
+      const place = after === undefined ? '' : accountKey(after.account) + after.id
+      const found = (await search([`${prefix}all`], place, after?.createdAt ?? '', now, limit)) as Fields[]
+      return found.map(keyedOf)
     },
     async now() {
       const [seconds, micros] = (await send('TIME')) as [string, string]

@@ -192,3 +192,8 @@ function codeOf(error: unknown): number | undefined {
   const { errcode } = Object(error) as { errcode?: unknown }
   return typeof errcode === 'number' ? errcode & 0xff : undefined
 }
+
+/** A number of a row; 0 for null. */
+export function bigintOf(value: Row[string] | undefined): bigint {
+  return typeof value === 'bigint' ? value : BigInt(value ?? 0)
+}

@@ -1,7 +1,7 @@
 import type { IdempotencyStore, IdempotencyVerdict } from '../index.ts'
 import type { Database, Part, Row } from './database.ts'
 import { lapsedMs } from '../lapsed.ts'
-import { sweepOf } from './sweep.ts'
+import { repeat, sweepOf } from './sweep.ts'
 
 /**
  * One row per request with an `Idempotency-Key`. After `ends`, another attempt may take over the row; it is deleted
@@ -37,6 +37,10 @@ const beginSql = `
 
 const held = 'account = ? AND route = ? AND key = ? AND attempt = ? AND NOT ended'
 
+const deleteSql = `
+  DELETE FROM modelhatch_idempotency WHERE rowid IN
+    (SELECT rowid FROM modelhatch_idempotency WHERE account = ? AND ended ORDER BY route, key LIMIT 1)`
+
 export function sqliteIdempotency(database: Database): Required<IdempotencyStore> {
   const sweep = sweepOf(database, 'modelhatch_idempotency', lapsedMs)
   return {
@@ -62,6 +66,7 @@ export function sqliteIdempotency(database: Database): Required<IdempotencyStore
       database.transaction(() => {
         database.run(`DELETE FROM modelhatch_idempotency WHERE ${held}`, account, route, key, attempt)
       }),
+    deleteAll: (account) => repeat(database, deleteSql, () => account),
     close: () => sweep.close(),
   }
 }

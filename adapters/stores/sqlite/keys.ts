@@ -1,5 +1,15 @@
-import { pollForChanges, type KeyRecord, type KeyStore } from '../index.ts'
+import {
+  cursorOf,
+  pageOf,
+  pollForChanges,
+  readCursor,
+  type KeyQuestion,
+  type KeyRecord,
+  type KeyStore,
+  type Page,
+} from '../index.ts'
 import type { Database, Part, Row } from './database.ts'
+import { given, where, type Condition } from './conditions.ts'
 
 export const keysPart: Part = {
   name: 'keys',
@@ -17,6 +27,7 @@ export const keysPart: Part = {
     CREATE INDEX modelhatch_keys_of ON modelhatch_keys (account, created_at);
     CREATE INDEX modelhatch_keys_changed ON modelhatch_keys (changed);
     `,
+    'CREATE INDEX modelhatch_keys_at ON modelhatch_keys (created_at, id)',
   ],
 }
 
@@ -45,6 +56,7 @@ export function sqliteKeys(database: Database): KeyStore {
         const sql = 'SELECT hash, record FROM modelhatch_keys WHERE account = ? ORDER BY created_at DESC, id DESC'
         return database.all(sql, account).map(recordOf)
       }),
+    search: (question) => database.read(() => searched(database, question)),
     watch: (changed) =>
       pollForChanges(changed, (since) =>
         database.read(() => {
@@ -58,6 +70,38 @@ export function sqliteKeys(database: Database): KeyStore {
       ),
   }
 }
+
+function searched(database: Database, question: KeyQuestion): Page<KeyRecord> {
+  const { account, group, user, tag, text, state, now, limit = 100, after } = question
+  const revoked = `record ->> 'revokedAt'`
+  const expires = `record ->> 'expiresAt'`
+  const states = {
+    active: [`${revoked} IS NULL AND (${expires} IS NULL OR ${expires} > ?)`, now],
+    expired: [`${revoked} IS NULL AND ${expires} <= ?`, now],
+    revoked: [`${revoked} IS NOT NULL`],
+  } as const
+  const conditions: Condition[] = [
+    ...given('account = ?', account),
+    ...given(`record ->> 'group' = ?`, group),
+    ...given(`record ->> 'user' = ?`, user),
+    ...given(`EXISTS (SELECT 1 FROM json_each(record, '$.tags') WHERE value = ?)`, tag),
+    ...(state === undefined ? [] : [states[state]]),
+    ...given(`instr(lower(${searchedText}), lower(?)) > 0`, text),
+  ]
+  if (after !== undefined) {
+    const [at, id] = readCursor(after)
+    conditions.push(['created_at <= ? AND (created_at < ? OR id < ?)', at, at, id])
+  }
+  const { text: filter, values } = where(conditions)
+  const sql = `SELECT hash, record FROM modelhatch_keys ${filter} ORDER BY created_at DESC, id DESC LIMIT ?`
+  const found = database.all(sql, ...values, limit + 1).map(recordOf)
+  return pageOf(found, limit, (last) => cursorOf(last.createdAt, last.id))
+}
+
+/** The texts that are searched, separated by a character that none of them contains. */
+const searchedText = ['id', `record ->> 'prefix'`, 'account', `record ->> 'name'`, `record ->> 'user'`]
+  .map((each) => `coalesce(${each}, '')`)
+  .join(' || char(0) || ')
 
 /** The record without its hash, which is a column of its own and never changes. */
 function jsonOf(record: KeyRecord): string {

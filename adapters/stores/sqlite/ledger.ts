@@ -7,12 +7,16 @@ import {
   type HoldVerdict,
   type Ledger,
   type LedgerAccount,
-  type LedgerAudit,
   type LedgerEntry,
   type SettleVerdict,
   type Settlement,
 } from '../index.ts'
-import type { Database, Part, Row } from './database.ts'
+import { audit } from './audit.ts'
+import { compact, kindOf } from './compaction.ts'
+import { holdCaps, note, refundCaps, settleCaps, sqliteCaps, statesOfHold } from './caps.ts'
+import { capsSchema } from './caps-schema.ts'
+import { bigintOf, type Database, type Part, type Row } from './database.ts'
+import { sweepOf } from './sweep.ts'
 
 /**
  * Ending a hold deletes its row and inserts one entry. The unique index on entries ensures that a hold ends only once.
@@ -48,12 +52,25 @@ export const ledgerPart: Part = {
     CREATE UNIQUE INDEX modelhatch_entries_by ON modelhatch_entries (kind = 'credit', reference);
     CREATE INDEX modelhatch_entries_of ON modelhatch_entries (account, number);
     `,
+    capsSchema,
   ],
 }
 
-export function sqliteLedger(database: Database): Ledger {
+/** Milliseconds for which the rows of caps are kept after they count no longer, and those of notices. */
+const [useMs, noticeMs] = [3_600_000, 35 * 86_400_000]
+
+export function sqliteLedger(database: Database): Ledger & Required<Pick<Ledger, 'caps' | 'close'>> {
+  const sweeps = [
+    sweepOf(database, 'modelhatch_cap_use', useMs),
+    sweepOf(database, 'modelhatch_cap_charges', useMs),
+    sweepOf(database, 'modelhatch_notices', noticeMs),
+  ]
   return {
-    hold: (wanted) => database.transaction(() => hold(database, wanted)),
+    caps: sqliteCaps(database, () => returnAllExpired(database)),
+    hold: (wanted) => {
+      if (wanted.caps !== undefined) for (const sweep of sweeps) sweep.use()
+      return database.transaction(() => hold(database, wanted))
+    },
     settle: (settlement) => database.transaction(() => endHold(database, settlement)),
     release: ({ id, account }) =>
       database.transaction(() => {
@@ -93,35 +110,44 @@ export function sqliteLedger(database: Database): Ledger {
         const entries = database.all(sql, account, readNumberCursor(after), limit + 1).map(entryOf)
         return pageOf(entries, limit, (last) => String(last.number))
       }),
+    compact: (account, before, most) => database.transaction(() => compact(database, account, before, most)),
     audit: () => database.transaction(() => audit(database)),
+    async close() {
+      await Promise.all(sweeps.map((sweep) => sweep.close()))
+    },
   }
 }
 
 /** Places a hold. Must run in a transaction, like all functions below. */
-export function hold(database: Database, { id, account, amount, leaseMs }: Hold): HoldVerdict {
+export function hold(database: Database, wanted: Hold): HoldVerdict {
+  const { id, account, amount, leaseMs, caps = [] } = wanted
   let row = database.get('SELECT balance, unlimited FROM modelhatch_accounts WHERE id = ?', account)
   if (endOf(database, id) !== undefined) return { outcome: 'ended', balance: bigintOf(row?.['balance']) }
-  if (row === undefined) return { outcome: 'insufficient', balance: 0n }
+  const isFree = amount === 0n && caps.length > 0
+  if (row === undefined && !isFree) return { outcome: 'insufficient', balance: 0n }
   const now = database.now()
   let known = database.get('SELECT ends FROM modelhatch_holds WHERE id = ?', id)
-  if (bigintOf(row['balance']) < amount || (known !== undefined && Number(known['ends']) <= now)) {
+  if (bigintOf(row?.['balance']) < amount || (known !== undefined && Number(known['ends']) <= now)) {
     returnExpired(database, account, now)
-    row = database.get('SELECT balance, unlimited FROM modelhatch_accounts WHERE id = ?', account) as Row
+    row = database.get('SELECT balance, unlimited FROM modelhatch_accounts WHERE id = ?', account)
     known = database.get('SELECT ends FROM modelhatch_holds WHERE id = ?', id)
   }
-  const balance = bigintOf(row['balance'])
-  if (known !== undefined) return { outcome: 'held', balance }
-  if (balance < amount && row['unlimited'] === 0n) return { outcome: 'insufficient', balance }
+  const balance = bigintOf(row?.['balance'])
+  if (known !== undefined) {
+    return { outcome: 'held', balance, ...(caps.length > 0 && { caps: statesOfHold(database, id, caps) }) }
+  }
+  if (balance < amount && row?.['unlimited'] === 0n && !isFree) return { outcome: 'insufficient', balance }
+  const capped = caps.length === 0 ? undefined : holdCaps(database, wanted, () => returnAllExpired(database))
+  if (capped?.fits === false) return { outcome: 'capped', balance: balanceOf(database, account), caps: capped.states }
+  ensure(database, account)
   database.run('INSERT INTO modelhatch_holds VALUES (?, ?, ?, ?)', id, account, amount, now + leaseMs)
   change(database, account, -amount)
-  return { outcome: 'held', balance: balance - amount }
+  return { outcome: 'held', balance: balanceOf(database, account), ...(capped && { caps: capped.states }) }
 }
 
 /** Settles a hold, or releases it if there is no amount. */
-export function endHold(
-  database: Database,
-  { id, account, amount }: Pick<Hold, 'id' | 'account'> & Partial<Settlement>,
-): SettleVerdict {
+export function endHold(database: Database, ending: Pick<Hold, 'id' | 'account'> & Partial<Settlement>): SettleVerdict {
+  const { id, account, amount } = ending
   const ended = endOf(database, id)
   if (ended !== undefined) {
     const outcome = ended['kind'] === 'settle' ? 'already' : 'released'
@@ -141,57 +167,47 @@ export function endHold(
     overage,
   })
   change(database, account, held - charged)
+  if (amount !== undefined) {
+    settleCaps(database, { ...ending, amount })
+    if (ending.balanceMarks !== undefined) markBalance(database, { ...ending, amount })
+  }
   return { outcome: 'settled', charged, overage }
 }
 
-function credit(database: Database, { account, amount, reference, note }: Credit): CreditVerdict {
+/** Records the notices of the levels below which a settlement took its account. */
+function markBalance(database: Database, settlement: Settlement): void {
+  const row = database.get('SELECT * FROM modelhatch_accounts WHERE id = ?', settlement.account) as Row
+  const marks = settlement.balanceMarks?.filter(({ at }) => bigintOf(row['balance']) < at) ?? []
+  if (row['unlimited'] === 1n || marks.length === 0) return
+  const { balance, held } = accountOf(database, row)
+  const left = balance + held
+  for (const mark of marks) {
+    if (left < mark.at && left + settlement.amount >= mark.at) note(database, mark, settlement, left)
+  }
+}
+
+function credit(database: Database, { account, amount, reference, note, refunds }: Credit): CreditVerdict {
   const sql = `SELECT account, amount FROM modelhatch_entries WHERE (kind = 'credit') = 1 AND reference = ?`
   const made = database.get(sql, reference)
-  const balance = () =>
-    bigintOf(database.get('SELECT balance FROM modelhatch_accounts WHERE id = ?', account)?.['balance'])
   if (made !== undefined) {
     const same = made['account'] === account && made['amount'] === amount
-    return { outcome: same ? 'already' : 'conflict', balance: balance() }
+    return { outcome: same ? 'already' : 'conflict', balance: balanceOf(database, account) }
   }
   ensure(database, account)
   change(database, account, amount)
   write(database, { account, kind: 'credit', reference, amount, overage: 0n, ...(note !== undefined && { note }) })
-  return { outcome: 'credited', balance: balance() }
-}
-
-function audit(database: Database): LedgerAudit {
-  // The plus sign keeps SQLite from grouping by the index on accounts, which would look up every entry separately.
-  const rows = database.all(`
-    WITH books AS (
-      SELECT account, coalesce(sum(amount) FILTER (WHERE kind = 'credit'), 0) AS credits,
-        -coalesce(sum(amount) FILTER (WHERE kind = 'settle'), 0) AS settlements
-      FROM modelhatch_entries GROUP BY +account
-    ), open AS (
-      SELECT account, coalesce(sum(amount) FILTER (WHERE ends > unixepoch('subsec') * 1000.0), 0) AS held,
-        coalesce(sum(amount) FILTER (WHERE ends <= unixepoch('subsec') * 1000.0), 0) AS expired
-      FROM modelhatch_holds GROUP BY account
-    )
-    SELECT id, balance, coalesce(credits, 0) AS credits, coalesce(settlements, 0) AS settlements,
-      coalesce(held, 0) AS held, coalesce(expired, 0) AS expired
-    FROM modelhatch_accounts a LEFT JOIN books b ON b.account = a.id LEFT JOIN open o ON o.account = a.id`)
-  let [credits, balances, holds, settlements] = [0n, 0n, 0n, 0n]
-  const faults: { account: string; balance: bigint; expected: bigint }[] = []
-  for (const row of rows) {
-    const balance = bigintOf(row['balance']) + bigintOf(row['expired'])
-    const expected = bigintOf(row['credits']) - bigintOf(row['settlements']) - bigintOf(row['held'])
-    if (balance !== expected) faults.push({ account: row['id'] as string, balance, expected })
-    credits += bigintOf(row['credits'])
-    settlements += bigintOf(row['settlements'])
-    balances += balance
-    holds += bigintOf(row['held'])
-  }
-  return { accounts: rows.length, credits, balances, holds, settlements, faults }
+  if (refunds !== undefined && amount > 0n) refundCaps(database, refunds, account, amount)
+  return { outcome: 'credited', balance: balanceOf(database, account) }
 }
 
 /** The entry that ended a hold. */
 function endOf(database: Database, id: string): Row | undefined {
   const sql = `SELECT kind, amount, overage FROM modelhatch_entries WHERE (kind = 'credit') = 0 AND reference = ?`
   return database.get(sql, id)
+}
+
+function balanceOf(database: Database, account: string): bigint {
+  return bigintOf(database.get('SELECT balance FROM modelhatch_accounts WHERE id = ?', account)?.['balance'])
 }
 
 function ensure(database: Database, account: string): void {
@@ -212,6 +228,13 @@ function returnExpired(database: Database, account: string, now: number): void {
       account,
       expired.reduce((sum, row) => sum + bigintOf(row['amount']), 0n),
     )
+}
+
+/** Its cost is that of the expired holds. With DISTINCT, SQLite would read all holds. */
+function returnAllExpired(database: Database): void {
+  const now = database.now()
+  const expired = database.all('SELECT account FROM modelhatch_holds WHERE ends <= ?', now)
+  for (const account of new Set(expired.map((row) => row['account'] as string))) returnExpired(database, account, now)
 }
 
 function write(database: Database, line: Omit<LedgerEntry, 'number' | 'at'>): void {
@@ -244,15 +267,10 @@ function entryOf(row: Row): LedgerEntry {
   return {
     number: Number(row['number']),
     account: row['account'] as string,
-    kind: row['kind'] as LedgerEntry['kind'],
-    reference: row['reference'] as string,
+    ...kindOf(row),
     amount: bigintOf(row['amount']),
     overage: bigintOf(row['overage']),
     ...(row['note'] !== null && { note: row['note'] as string }),
     at: Math.floor(Number(row['at'])),
   }
-}
-
-function bigintOf(value: Row[string] | undefined): bigint {
-  return typeof value === 'bigint' ? value : BigInt(value ?? 0)
 }

@@ -8,6 +8,30 @@ import {
 } from '../index.ts'
 import type { Database, Part } from './database.ts'
 
+/**
+ * `modelhatch_slots` counts the rows of `modelhatch_places` per bucket, so that no call reads all of them. No lease of a bucket
+ * ends before `soonest`. Triggers keep the counts, because processes of version 1 do not know them: these replace the row
+ * of a claim that is taken again, which fires no trigger for the old row unless it is deleted before.
+ */
+const counting = `
+    CREATE TABLE modelhatch_slots (
+      bucket TEXT PRIMARY KEY,
+      held INTEGER NOT NULL,
+      soonest REAL
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO modelhatch_slots SELECT bucket, count(*), min(ends) FROM modelhatch_places GROUP BY bucket;
+    CREATE TRIGGER modelhatch_places_replaced BEFORE INSERT ON modelhatch_places BEGIN
+      DELETE FROM modelhatch_places WHERE bucket = new.bucket AND holder = new.holder;
+    END;
+    CREATE TRIGGER modelhatch_places_taken AFTER INSERT ON modelhatch_places BEGIN
+      INSERT INTO modelhatch_slots VALUES (new.bucket, 1, new.ends)
+      ON CONFLICT DO UPDATE SET held = held + 1, soonest = min(coalesce(soonest, new.ends), new.ends);
+    END;
+    CREATE TRIGGER modelhatch_places_returned AFTER DELETE ON modelhatch_places BEGIN
+      UPDATE modelhatch_slots SET held = held - 1 WHERE bucket = old.bucket;
+    END;
+`
+
 /** One row per bucket and one per concurrency slot in use. */
 export const limitsPart: Part = {
   name: 'limits',
@@ -25,6 +49,7 @@ export const limitsPart: Part = {
       PRIMARY KEY (bucket, holder)
     ) STRICT, WITHOUT ROWID;
     `,
+    counting,
   ],
 }
 
@@ -46,6 +71,10 @@ export function sqliteLimits(database: Database): LimitStore {
             database.run(sql, now + leaseMs, bucket, id, now)
           }
         }
+        for (const bucket of new Set(holders.flatMap(({ places }) => places))) {
+          const sql = 'UPDATE modelhatch_slots SET soonest = ? WHERE bucket = ? AND soonest > ?'
+          database.run(sql, now + leaseMs, bucket, now + leaseMs)
+        }
       }),
   }
 }
@@ -54,13 +83,24 @@ export function sqliteLimits(database: Database): LimitStore {
 export function check(database: Database, { id, rates, places }: LimitClaim): LimitVerdict {
   const now = database.now()
   const left = rates.map((rule) => rule.burst - used(database, rule, now))
-  const free = places.map((rule) => {
-    database.run('DELETE FROM modelhatch_places WHERE bucket = ? AND ends <= ?', rule.bucket, now)
-    const sql = 'SELECT count(*) AS held FROM modelhatch_places WHERE bucket = ? AND holder <> ?'
-    return rule.places - Number(database.get(sql, rule.bucket, id)?.['held'])
-  })
+  const free = places.map((rule) => rule.places - heldByOthers(database, rule.bucket, id, now))
   const admitted = rates.every((rule, index) => (left[index] as number) >= rule.cost) && free.every((each) => each >= 1)
   return { admitted, left, free }
+}
+
+/** The number of slots held by other claims. Reads all of them only if a lease may have expired. */
+function heldByOthers(database: Database, bucket: string, id: string, now: number): number {
+  const countSql = 'SELECT held, soonest FROM modelhatch_slots WHERE bucket = ?'
+  let row = database.get(countSql, bucket)
+  if (row === undefined) return 0
+  if (row['soonest'] !== null && Number(row['soonest']) <= now) {
+    database.run('DELETE FROM modelhatch_places WHERE bucket = ? AND ends <= ?', bucket, now)
+    const soonest = '(SELECT min(ends) FROM modelhatch_places WHERE bucket = ?)'
+    database.run(`UPDATE modelhatch_slots SET soonest = ${soonest} WHERE bucket = ?`, bucket, bucket)
+    row = database.get(countSql, bucket)
+  }
+  const mine = database.get('SELECT 1 FROM modelhatch_places WHERE bucket = ? AND holder = ?', bucket, id)
+  return Number(row?.['held']) - (mine === undefined ? 0 : 1)
 }
 
 /** Draws the units and slots of an admitted claim. Must run in the transaction of its `check`. */

@@ -1,6 +1,6 @@
 import type { ResponseRecord, ResponseStore } from '../index.ts'
 import type { Database, Part, Row } from './database.ts'
-import { sweepOf } from './sweep.ts'
+import { repeat, sweepOf } from './sweep.ts'
 
 /** Responses and an index of their items. A trigger deletes the items, because foreign keys may be off in a connection. */
 export const responsesPart: Part = {
@@ -37,6 +37,10 @@ const holdingSql = `
   JOIN modelhatch_responses r ON r.account = i.account AND r.id = i.response
   WHERE i.account = ? AND i.item = ? AND ends > ? LIMIT 1`
 
+const deleteSql = `
+  DELETE FROM modelhatch_responses WHERE rowid IN
+    (SELECT rowid FROM modelhatch_responses WHERE account = ? ORDER BY id LIMIT 1)`
+
 /** Keeps each response for `ageMs` milliseconds. */
 export function sqliteResponses(database: Database, ageMs: number): Required<ResponseStore> {
   const sweep = sweepOf(database, 'modelhatch_responses')
@@ -66,6 +70,7 @@ export function sqliteResponses(database: Database, ageMs: number): Required<Res
         const sql = 'DELETE FROM modelhatch_responses WHERE account = ? AND id = ? AND ends > ?'
         return database.run(sql, account, id, database.now()) > 0
       }),
+    deleteAll: (account) => repeat(database, deleteSql, () => account),
     close: () => sweep.close(),
   }
 }

@@ -10,7 +10,7 @@ import { keysPart, sqliteKeys } from './keys.ts'
 import { ledgerPart, sqliteLedger } from './ledger.ts'
 import { limitsPart, sqliteLimits } from './limits.ts'
 import { responsesPart, sqliteResponses } from './responses.ts'
-import { taskSchema, taskSchema2, taskStore } from './tasks.ts'
+import { taskSchema, taskSchema2, taskSchema3, taskStore } from './tasks.ts'
 import { sqliteUsage } from './usage.ts'
 import { usagePart } from './usage-schema.ts'
 
@@ -25,7 +25,7 @@ export interface SqliteOptions {
   readonly responseAgeMs?: number
 }
 
-const tasksPart = { name: 'tasks', versions: [taskSchema.join(';\n'), taskSchema2] }
+const tasksPart = { name: 'tasks', versions: [taskSchema.join(';\n'), taskSchema2, taskSchema3] }
 
 const parts = [keysPart, limitsPart, ledgerPart, usagePart, tasksPart, idempotencyPart, responsesPart]
 
@@ -68,7 +68,7 @@ export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {})
     joint: sqliteJoint(database, limits, ledger),
     async close() {
       // A running sweep would open the file again.
-      await Promise.all([idempotency.close(), responses.close(), usage.close()])
+      await Promise.all([ledger.close(), idempotency.close(), responses.close(), usage.close()])
       database.close()
     },
   }
@@ -95,6 +95,8 @@ function sqliteTasks(database: Database): TaskStore {
     find: (account, id, now) => database.withRetries((raw) => store(raw).find(account, id, now)),
     replace: (task) => database.withRetries((raw) => store(raw).replace(task)),
     claim: (options) => database.withRetries((raw) => store(raw).claim(options)),
+    countDue: (now, most) => database.withRetries(async (raw) => (await store(raw).countDue?.(now, most)) ?? 0),
     list: (account, options) => database.withRetries(async (raw) => (await store(raw).list?.(account, options)) ?? []),
+    search: (options) => database.withRetries(async (raw) => (await store(raw).search?.(options)) ?? []),
   }
 }

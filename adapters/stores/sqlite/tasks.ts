@@ -18,6 +18,10 @@ export const taskSchema: readonly string[] = [
 export const taskSchema2: string =
   'CREATE INDEX IF NOT EXISTS modelhatch_tasks_over ON modelhatch_tasks (expires_at) WHERE due_at IS NULL'
 
+/** Version 3 of the schema: an index on the tasks of all accounts. */
+export const taskSchema3: string =
+  'CREATE INDEX IF NOT EXISTS modelhatch_tasks_all ON modelhatch_tasks (created_at, tenant, id)'
+
 /** The condition for tasks after `:after` in the order of a list. */
 function beyond(sign: '>' | '<'): string {
   return `AND (created_at, id) ${sign} (SELECT created_at, id FROM modelhatch_tasks WHERE tenant = :tenant AND id = :after)`
@@ -50,6 +54,11 @@ export function taskStore(database: DatabaseSync): TaskStore {
        SELECT tenant, id FROM modelhatch_tasks WHERE due_at <= :now AND leased_until <= :now ORDER BY due_at LIMIT :limit
      ) RETURNING *`,
   )
+  const due = database.prepare(
+    `SELECT count(*) AS count FROM (
+       SELECT 1 FROM modelhatch_tasks WHERE due_at <= :now AND leased_until <= :now ORDER BY due_at LIMIT :most
+     )`,
+  )
   const list = (order: 'ASC' | 'DESC', after: string) =>
     database.prepare(
       `SELECT * FROM modelhatch_tasks WHERE tenant = :tenant AND expires_at > :now ${after}
@@ -57,6 +66,13 @@ export function taskStore(database: DatabaseSync): TaskStore {
     )
   const firsts = { asc: list('ASC', ''), desc: list('DESC', '') }
   const laters = { asc: list('ASC', beyond('>')), desc: list('DESC', beyond('<')) }
+  const search = (beyond: string) =>
+    database.prepare(
+      `SELECT * FROM modelhatch_tasks WHERE ${beyond} expires_at > :now
+       ORDER BY created_at DESC, tenant DESC, id DESC LIMIT :limit`,
+    )
+  const found = search('')
+  const foundAfter = search('(created_at, tenant, id) < (:createdAt, :tenant, :id) AND')
 
   return {
     async insert(task) {
@@ -75,12 +91,20 @@ export function taskStore(database: DatabaseSync): TaskStore {
       const claimed = claim.all({ now, until: now + leaseMs, limit }).map(recordOf)
       return claimed.sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
     },
+    async countDue(now, most) {
+      return Number(due.get({ now, most })?.['count'])
+    },
     async list(tenant, { now, limit, after, order }) {
       const rows =
         after === undefined
           ? firsts[order].all({ tenant, now, limit })
           : laters[order].all({ tenant, now, limit, after })
       return rows.map(recordOf)
+    },
+    async search({ now, limit, after }) {
+      if (after === undefined) return found.all({ now, limit }).map(recordOf)
+      const { createdAt, account, id } = after
+      return foundAfter.all({ now, limit, createdAt, tenant: account, id }).map(recordOf)
     },
   }
 }

@@ -1,14 +1,17 @@
-import type { UsageRecord } from '../index.ts'
+import type { UsageLine, UsageRecord } from '../index.ts'
+import { packAttempts, unpackAttempts } from '../sql/attempt-log.ts'
 import type { Database, Row } from './database.ts'
 
 const ofAll = 'account IS NULL AND key IS NULL AND model = ? AND "group" = ? AND endpoint = ?'
 const ofOne =
-  'account = ? AND key = ? AND model = ? AND "group" = ? AND endpoint = ? AND provider IS ? AND provider_model IS ?'
+  'account = ? AND key = ? AND model = ? AND "group" = ? AND endpoint = ? AND provider IS ? AND provider_model IS ? ' +
+  'AND "user" IS ? AND tags IS ?'
 
 const insertSql = `
   INSERT INTO modelhatch_calls (id, label, started_at, total_ms, first_byte_ms, cost, overage, stream, prompt_tokens,
-    cached_tokens, completion_tokens, reasoning_tokens, images, seconds, outcome, code, basis)
-  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
+    cached_tokens, completion_tokens, reasoning_tokens, images, seconds, outcome, code, basis,
+    session, attempts, lines, attempt_log, agent)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
 
 /** Inserts a usage record unless its id exists. Must run in a transaction. */
 export function insertCall(database: Database, record: UsageRecord): void {
@@ -18,7 +21,13 @@ export function insertCall(database: Database, record: UsageRecord): void {
   const counts = [promptTokens, cachedTokens, completionTokens, reasoningTokens, images, seconds]
   const unusual = [outcome === 'completed' ? null : outcome, code, basis === 'reported' ? null : basis]
   const times = [startedAt, totalMs, firstByteMs]
-  database.run(insertSql, id, labelOf(database, record), ...times, cost, overage, Number(stream), ...counts, ...unusual)
+  const charged = [cost, overage, Number(stream)]
+  const lines = record.lines === undefined ? null : JSON.stringify(record.lines)
+  const log = record.attemptLog === undefined ? null : packAttempts(record.attemptLog, record)
+  const session = record.session?.toWellFormed() ?? null
+  const agent = record.agent?.toWellFormed() ?? null
+  const rest = [session, record.attempts ?? null, lines, log, agent]
+  database.run(insertSql, id, labelOf(database, record), ...times, ...charged, ...counts, ...unusual, ...rest)
 }
 
 /** The label of the record, inserted if it is new; see `tables` in `usage-schema.ts`. */
@@ -26,7 +35,10 @@ function labelOf(database: Database, record: UsageRecord): bigint {
   const { account, group, key = '', endpoint, provider = null, providerModel = null } = record
   // Model names may come from clients, and SQLite would change unpaired surrogates.
   const model = record.model.toWellFormed()
-  const own = [account, key, model, group, endpoint, provider, providerModel]
+  const user = record.user?.toWellFormed() ?? null
+  const tags = record.tags === undefined ? null : JSON.stringify(record.tags)
+  const base = [account, key, model, group, endpoint, provider, providerModel]
+  const own = [...base, user, tags]
   const find = (condition: string, values: readonly (string | null)[]) =>
     database.get(`SELECT label FROM modelhatch_usage_labels WHERE ${condition}`, ...values)?.['label']
   const known = find(ofOne, own)
@@ -35,26 +47,35 @@ function labelOf(database: Database, record: UsageRecord): bigint {
   if (find(ofAll, all) === undefined) {
     database.run('INSERT INTO modelhatch_usage_labels (model, "group", endpoint) VALUES (?, ?, ?)', ...all)
   }
-  const sql = `INSERT INTO modelhatch_usage_labels (within, account, key, model, "group", endpoint, provider, provider_model)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
-  database.run(sql, find(ofAll, all) as bigint, ...own)
+  const sql = `INSERT INTO modelhatch_usage_labels
+      (within, account, key, model, "group", endpoint, provider, provider_model, "user", tags)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  const plain = [...base, null, null]
+  if (find(ofOne, plain) === undefined) database.run(sql, find(ofAll, all) as bigint, ...plain)
+  if (user !== null || tags !== null) database.run(sql, find(ofAll, all) as bigint, ...own)
   return find(ofOne, own) as bigint
 }
 
 /** The usage record of a request's row, joined with its label. */
 export function callOf(row: Row): UsageRecord {
   const text = (name: string) => row[name] as string
+  const deployment = { ...given('provider', row['provider']), ...given('providerModel', row['provider_model']) }
   return {
     id: text('id'),
     account: text('account'),
     ...given('key', text('key') || null),
+    ...given('user', row['user']),
+    ...given('session', row['session']),
+    ...given('agent', row['agent']),
+    ...given('tags', row['tags'] === null ? null : (JSON.parse(text('tags')) as string[])),
     group: text('group'),
     endpoint: text('endpoint'),
     model: text('model'),
-    ...given('provider', row['provider']),
-    ...given('providerModel', row['provider_model']),
+    ...deployment,
     outcome: (row['outcome'] ?? 'completed') as UsageRecord['outcome'],
     ...given('code', row['code']),
+    ...given('attempts', row['attempts'] === null ? null : Number(row['attempts'])),
+    ...given('attemptLog', row['attempt_log'] === null ? null : unpackAttempts(text('attempt_log'), deployment)),
     stream: row['stream'] === 1n,
     promptTokens: Number(row['prompt_tokens']),
     cachedTokens: Number(row['cached_tokens']),
@@ -65,6 +86,7 @@ export function callOf(row: Row): UsageRecord {
     cost: row['cost'] as bigint,
     overage: row['overage'] as bigint,
     basis: (row['basis'] ?? 'reported') as UsageRecord['basis'],
+    ...given('lines', row['lines'] === null ? null : (JSON.parse(text('lines')) as UsageLine[])),
     startedAt: Number(row['started_at']),
     ...given('firstByteMs', row['first_byte_ms']),
     totalMs: Number(row['total_ms']),

@@ -89,6 +89,59 @@ const tables = `
   END;
 `
 
+/**
+ * User and tags are part of the label. Processes of the previous version look a label up without them, and take the first
+ * one: the label without user and tags, which is therefore always inserted before those that have them.
+ */
+const attribution = `
+  ALTER TABLE modelhatch_usage_labels ADD COLUMN "user" TEXT;
+  ALTER TABLE modelhatch_usage_labels ADD COLUMN tags TEXT;
+  CREATE INDEX modelhatch_usage_labels_user ON modelhatch_usage_labels (account, key, model, "user");
+  ALTER TABLE modelhatch_calls ADD COLUMN session TEXT;
+  ALTER TABLE modelhatch_calls ADD COLUMN attempts INTEGER;
+  ALTER TABLE modelhatch_calls ADD COLUMN lines TEXT;
+  CREATE INDEX modelhatch_calls_session ON modelhatch_calls (session, started_at) WHERE session IS NOT NULL;
+  CREATE INDEX modelhatch_calls_session_of ON modelhatch_calls (label) WHERE session IS NOT NULL;
+  CREATE INDEX modelhatch_calls_outcome ON modelhatch_calls (outcome, started_at) WHERE outcome IS NOT NULL;
+  CREATE INDEX modelhatch_calls_outcome_of ON modelhatch_calls (label, outcome, started_at) WHERE outcome IS NOT NULL;
+  CREATE INDEX modelhatch_calls_code ON modelhatch_calls (code, started_at) WHERE code IS NOT NULL;
+  CREATE TABLE modelhatch_usage_users (
+    account TEXT NOT NULL,
+    "user" TEXT NOT NULL,
+    PRIMARY KEY (account, "user")
+  ) STRICT, WITHOUT ROWID;
+`
+
+/**
+ * The attempts of a request as text, see `attempt-log.ts`. Refused requests have a table of their own, which no trigger adds
+ * to the sums, and no labels: the model names in them are chosen by clients.
+ */
+const requestLog = `
+  ALTER TABLE modelhatch_calls ADD COLUMN attempt_log TEXT;
+  ALTER TABLE modelhatch_calls ADD COLUMN agent TEXT;
+  CREATE INDEX modelhatch_usage_labels_model ON modelhatch_usage_labels (model) WHERE within IS NOT NULL;
+  CREATE INDEX modelhatch_usage_labels_person ON modelhatch_usage_labels ("user") WHERE "user" IS NOT NULL;
+  CREATE INDEX modelhatch_calls_code_of ON modelhatch_calls (label, code, started_at) WHERE code IS NOT NULL;
+  CREATE TABLE modelhatch_refused (
+    id TEXT PRIMARY KEY,
+    started_at REAL NOT NULL,
+    account TEXT NOT NULL,
+    key TEXT,
+    model TEXT NOT NULL,
+    "user" TEXT,
+    session TEXT,
+    code TEXT,
+    record TEXT NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX modelhatch_refused_at ON modelhatch_refused (started_at, id);
+  CREATE INDEX modelhatch_refused_of ON modelhatch_refused (account, started_at, id);
+  CREATE INDEX modelhatch_refused_key ON modelhatch_refused (key, started_at, id) WHERE key IS NOT NULL;
+  CREATE INDEX modelhatch_refused_model ON modelhatch_refused (model, started_at, id);
+  CREATE INDEX modelhatch_refused_user ON modelhatch_refused ("user", started_at, id) WHERE "user" IS NOT NULL;
+  CREATE INDEX modelhatch_refused_session ON modelhatch_refused (session, started_at, id) WHERE session IS NOT NULL;
+  CREATE INDEX modelhatch_refused_code ON modelhatch_refused (code, started_at, id) WHERE code IS NOT NULL;
+`
+
 export const usagePart: Part = {
   name: 'usage',
   versions: [
@@ -108,5 +161,7 @@ export const usagePart: Part = {
     CREATE INDEX modelhatch_usage_at ON modelhatch_usage (started_at, id);
     `,
     tables,
+    attribution,
+    requestLog,
   ],
 }

@@ -3,6 +3,7 @@ import {
   cursorOf,
   pageOf,
   readCursor,
+  type NamedUser,
   type UsageDimension,
   type UsageFilter,
   type UsageQuestion,
@@ -11,19 +12,29 @@ import {
   type UsageSummary,
 } from '../index.ts'
 import type { SQLInputValue } from 'node:sqlite'
-import { spanOf } from '../sql/usage-span.ts'
+import { quarterMs, spanOf } from '../sql/usage-span.ts'
 import type { Database, Row } from './database.ts'
 import { callOf, insertCall, recordOf } from './usage-rows.ts'
 import { sums } from '../sql/usage-columns.ts'
+import { usageLife } from './usage-life.ts'
+import { given, where, type Condition } from './conditions.ts'
+import { insertRefused, refusedConditions } from './usage-refused.ts'
+import { callConditions, oldConditions, ownerConditions } from './usage-filter.ts'
 
-const dimensions: Readonly<Record<UsageDimension, string>> = {
+const dimensions: Readonly<Record<Exclude<UsageDimension, 'period'>, string>> = {
   day: `strftime('%Y-%m-%d', at / 1000 + ? * 60, 'unixepoch')`,
   account: 'account',
   group: '"group"',
   key: 'key',
   model: 'model',
   endpoint: 'endpoint',
+  user: `coalesce("user", '')`,
+  tag: 'tag',
+  session: `coalesce(session, '')`,
 }
+
+/** The dimensions of labels with an account. */
+const ofOwner = new Set<UsageDimension>(['account', 'key', 'user', 'tag', 'session'])
 
 const counted = Object.keys(sums)
 const columns = Object.values(sums).join(', ')
@@ -31,8 +42,6 @@ const calls = 'modelhatch_calls c JOIN modelhatch_usage_labels l ON l.label = c.
 
 /** Milliseconds after which a step stops, so that it blocks the event loop only briefly. */
 const stepMs = 4
-
-type Part = readonly [sql: string, ...values: SQLInputValue[]]
 
 export function sqliteUsage(database: Database): Required<UsageStore> {
   const moving = new Sweep(() => database.transaction(() => move(database)))
@@ -47,12 +56,18 @@ export function sqliteUsage(database: Database): Required<UsageStore> {
         for (const record of records) insertCall(database, record)
       })
     },
+    appendRefused: (records) =>
+      database.transaction(() => {
+        for (const record of records) insertRefused(database, record)
+      }),
     find: (id) =>
       read(() => {
         const row = database.get(`SELECT * FROM ${calls} WHERE c.id = ?`, id)
         if (row !== undefined) return callOf(row)
-        const old = database.get('SELECT record FROM modelhatch_usage_1 WHERE id = ?', id)
-        return old && recordOf(old)
+        const other =
+          database.get('SELECT record FROM modelhatch_usage_1 WHERE id = ?', id) ??
+          database.get('SELECT record FROM modelhatch_refused WHERE id = ?', id)
+        return other && recordOf(other)
       }),
     list: (question) =>
       read(() => {
@@ -60,6 +75,8 @@ export function sqliteUsage(database: Database): Required<UsageStore> {
         const found = listed(database, question, limit + 1)
         return pageOf(found, limit, (last) => cursorOf(last.startedAt, last.id))
       }),
+    admitUsers: (users, most) => database.transaction(() => users.map((named) => admitUser(database, named, most))),
+    ...usageLife(database),
     summarise: (question) => read(() => summed(database, question)),
     close: () => moving.close(),
   }
@@ -67,71 +84,158 @@ export function sqliteUsage(database: Database): Required<UsageStore> {
 
 /** The newest records that match: read per label if there is a filter, and merged with those of version 1. */
 function listed(database: Database, question: UsageFilter & { readonly after?: string }, limit: number): UsageRecord[] {
-  const { from, to, after } = question
-  const owner = ownerParts(question)
-  const when = [...part('started_at >= ?', from), ...part('started_at < ?', to)]
+  const { from, to, after, session } = question
+  const owner = ownerConditions(question)
+  const when = [...given('started_at >= ?', from), ...given('started_at < ?', to)]
   if (after !== undefined) {
     const [at, id] = readCursor(after)
     when.push(['started_at <= ?', at], ['(started_at < ? OR id < ?)', at, id])
   }
-  const newest = (sql: string, parts: readonly Part[]) => {
+  const newest = (sql: string, parts: readonly Condition[]) => {
     const { text, values } = where(parts)
     return database.all(`${sql} ${text} ORDER BY started_at DESC, id DESC LIMIT ?`, ...values, limit)
   }
-  const { text, values } = where([...owner, ['within IS NOT NULL']])
-  const labels =
-    owner.length === 0 ? [] : database.all(`SELECT label FROM modelhatch_usage_labels l ${text}`, ...values)
+  const own = [...callConditions(question), ...when]
+  const refused = newest('SELECT record FROM modelhatch_refused', [...refusedConditions(question), ...when])
+  if (question.outcome === 'refused') return refused.map(recordOf)
   const rows =
-    owner.length === 0
-      ? newest(`SELECT * FROM ${calls}`, when)
-      : labels.flatMap(({ label }) => newest(`SELECT * FROM ${calls}`, [['c.label = ?', label as bigint], ...when]))
-  const old = newest('SELECT record FROM modelhatch_usage_1', [...owner, ...when])
-  const found = [...rows.map(callOf), ...old.map(recordOf)]
+    owner.length === 0 || session !== undefined
+      ? newest(`SELECT * FROM ${calls}`, [...owner, ...own])
+      : (ofManyLabels(database, question, owner, own, limit) ??
+        newestLabels(database, owner, own, limit).flatMap((label) =>
+          newest(`SELECT * FROM ${calls}`, [['c.label = ?', label], ...own]),
+        ))
+  const old = newest('SELECT record FROM modelhatch_usage_1', [...oldConditions(question), ...when])
+  const found = [...rows.map(callOf), ...old.map(recordOf), ...refused.map(recordOf)]
   return found.sort((left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1)).slice(0, limit)
+}
+
+/** Labels from which on the latest records of all accounts are read first, and how many of these. */
+const [manyLabels, latest] = [100, 2_000]
+
+/**
+ * For an account with many labels: its newest records among those with an error code or an outcome, which are few, or among
+ * the latest ones of all accounts. Undefined if it has few labels, or if older ones may be missing.
+ */
+function ofManyLabels(
+  database: Database,
+  { code, outcome = 'completed' }: UsageFilter,
+  owner: readonly Condition[],
+  own: readonly Condition[],
+  limit: number,
+): Row[] | undefined {
+  const [labels, records] = [where(owner), where(own)]
+  const some = database.all(
+    `SELECT label FROM modelhatch_usage_labels l ${labels.text} LIMIT ${manyLabels}`,
+    ...labels.values,
+  )
+  if (some.length < manyLabels) return undefined
+  if (code !== undefined || outcome !== 'completed') {
+    const both = where([...owner, ...own])
+    // CROSS JOIN keeps the order: the records by their index, and then the label of each.
+    return database.all(
+      `SELECT * FROM modelhatch_calls c CROSS JOIN modelhatch_usage_labels l ON l.label = c.label ${both.text}
+      ORDER BY started_at DESC, id DESC LIMIT ?`,
+      ...both.values,
+      limit,
+    )
+  }
+  const rows = database.all(
+    `SELECT * FROM (
+      SELECT * FROM modelhatch_calls ${records.text} ORDER BY started_at DESC, id DESC LIMIT ${latest}
+    ) c JOIN modelhatch_usage_labels l ON l.label = c.label ${labels.text} ORDER BY started_at DESC, id DESC LIMIT ?`,
+    ...records.values,
+    ...labels.values,
+    limit,
+  )
+  return rows.length < limit ? undefined : rows
+}
+
+/** The labels that can have one of the newest `limit` records: those with the newest record of their own. */
+function newestLabels(
+  database: Database,
+  owner: readonly Condition[],
+  own: readonly Condition[],
+  limit: number,
+): bigint[] {
+  const labels = where([...owner, ['within IS NOT NULL']])
+  const records = where([['c.label = l.label'], ...own])
+  const rows = database.all(
+    `SELECT label, (SELECT started_at FROM modelhatch_calls c ${records.text} ORDER BY started_at DESC LIMIT 1) AS newest
+    FROM modelhatch_usage_labels l ${labels.text} ORDER BY newest DESC`,
+    ...records.values,
+    ...labels.values,
+  )
+  const last = rows[limit - 1]?.['newest'] ?? null
+  return rows
+    .filter(({ newest }) => newest !== null && (last === null || Number(newest) >= Number(last)))
+    .map(({ label }) => label as bigint)
 }
 
 /** Adds the sums of whole quarters, the requests before and after these, and the records of version 1. */
 function summed(database: Database, question: UsageQuestion): UsageSummary[] {
-  const { by, account, key, from, to, offsetMinutes = 0 } = question
-  const ofOne = account !== undefined || key !== undefined || by.includes('account') || by.includes('key')
-  const owner = ownerParts(question)
-  const names = 'account, "group", key, model, endpoint'
-  const { quarters, edges } = spanOf(from, to, !by.includes('day') || offsetMinutes % 15 === 0)
+  const { by, from, to, offsetMinutes = 0, periodMs = 3_600_000, model: _, ...filter } = question
+  const owner = ownerConditions(question)
+  const ofCalls = callConditions(question)
+  const isOwned = ownerConditions(filter).length > 0 || by.some((dimension) => ofOwner.has(dimension))
+  const names = 'account, "group", key, model, endpoint, "user", tags'
+  const hasSums = ofCalls.length === 0 && !by.includes('session')
+  const isWhole = !isTimed(by) || (offsetMinutes % 15 === 0 && (!by.includes('period') || periodMs % quarterMs === 0))
+  const { quarters, edges } = spanOf(from, to, hasSums && isWhole)
   const sources: { readonly text: string; readonly values: readonly SQLInputValue[] }[] = []
-  const add = (sql: string, parts: readonly Part[]) => {
+  const add = (sql: string, parts: readonly Condition[]) => {
     const { text, values } = where(parts)
     sources.push({ text: `${sql} ${text}`, values })
   }
   add(
-    `SELECT ${names}, quarter * 900000.0 AS at, requests, incomplete, ${columns}, cost_high, cost_low
+    `SELECT ${names}, NULL AS session, quarter * 900000.0 AS at, requests, incomplete, ${columns}, cost_high, cost_low
     FROM modelhatch_usage_labels l JOIN modelhatch_usage_sums s ON s.label = l.label`,
     [
       ...owner,
-      [`within IS ${ofOne ? 'NOT ' : ''}NULL`],
+      [`within IS ${isOwned ? 'NOT ' : ''}NULL`],
       ['quarter >= ? AND quarter < ?', quarters.begin, quarters.end],
     ],
   )
   const parted = '(cost >> 32), (cost & 4294967295)'
   for (const [begin, end] of edges) {
-    const edge: Part = ['started_at >= ? AND started_at < ?', begin, end]
-    add(`SELECT ${names}, started_at, 1, outcome IS NOT NULL, ${columns}, ${parted} FROM ${calls}`, [...owner, edge])
+    const edge: Condition = ['started_at >= ? AND started_at < ?', begin, end]
+    const sql = `SELECT ${names}, session, started_at, 1, outcome IS NOT NULL, ${columns}, ${parted} FROM ${calls}`
+    add(sql, [...owner, ...ofCalls, edge])
   }
   const recorded = counted.map((name) => `record ->> '${name}'`).join(', ')
-  const old = [...owner, ...part('started_at >= ?', from), ...part('started_at < ?', to)]
+  const old = [...oldConditions(question), ...given('started_at >= ?', from), ...given('started_at < ?', to)]
+  const oldNames = 'account, "group", key, model, endpoint, NULL, NULL, NULL'
   add(
-    `SELECT ${names}, started_at, 1, record ->> 'outcome' <> 'completed', ${recorded}, ${parted} FROM modelhatch_usage_1`,
+    `SELECT ${oldNames}, started_at, 1, record ->> 'outcome' <> 'completed', ${recorded}, ${parted} FROM modelhatch_usage_1`,
     old,
   )
-  const named = by.map((dimension, index) => `${dimensions[dimension]} AS d${index}, `).join('')
+  const named = by.map((dimension, index) => {
+    const value = dimension === 'period' ? periodSql(periodMs, offsetMinutes * 60_000) : dimensions[dimension]
+    return `${value} AS d${index}, `
+  })
   const offsets = by.flatMap((dimension) => (dimension === 'day' ? [offsetMinutes] : []))
   const added = Object.entries(sums).map(([name, column]) => `total(${column}) AS ${name}`)
+  const united = sources.map(({ text }) => text).join(' UNION ALL ')
   const places = by.map((_, index) => index + 1).join(', ')
-  const sql = `SELECT ${named} sum(requests) AS requests, sum(incomplete) AS incomplete, ${added.join(', ')},
+  const sql = `SELECT ${named.join('')} sum(requests) AS requests, sum(incomplete) AS incomplete, ${added.join(', ')},
       sum(cost_high) AS high, sum(cost_low) AS low
-    FROM (${sources.map(({ text }) => text).join(' UNION ALL ')})
+    FROM (${by.includes('tag') ? perTag(united) : united})
     ${places === '' ? 'HAVING count(*) > 0' : `GROUP BY ${places} ORDER BY ${places}`}`
   const rows = database.all(sql, ...offsets, ...sources.flatMap(({ values }) => values))
   return rows.map((row) => summaryOf(row, by))
+}
+
+/** Each row once for each of its tags, or once with an empty tag. */
+function perTag(rows: string): string {
+  return `SELECT found.*, tag.value AS tag FROM (${rows}) found JOIN json_each(coalesce(found.tags, '[""]')) tag`
+}
+
+function admitUser(database: Database, { account, user }: NamedUser, most: number): boolean {
+  const known = database.get('SELECT 1 FROM modelhatch_usage_users WHERE account = ? AND "user" = ?', account, user)
+  if (known !== undefined) return true
+  const count = database.get('SELECT count(*) AS count FROM modelhatch_usage_users WHERE account = ?', account)
+  if (Number(count?.['count']) >= most) return false
+  return database.run('INSERT INTO modelhatch_usage_users VALUES (?, ?)', account, user) > 0
 }
 
 /** Moves records of version 1 into the new tables for a few milliseconds. Returns whether there may be more. */
@@ -146,21 +250,22 @@ function move(database: Database): boolean {
   return true
 }
 
-function ownerParts({ account, key, model }: UsageFilter): Part[] {
-  return [...part('account = ?', account), ...part('key = ?', key), ...part('model = ?', model)]
+/** The start of the period of a row. Its parameters are whole numbers. */
+function periodSql(periodMs: number, offsetMs: number): string {
+  const number = `((at + ${Math.trunc(offsetMs)}) / ${Math.trunc(periodMs)}.0)`
+  const floor = `(CAST(${number} AS INTEGER) - (${number} < CAST(${number} AS INTEGER)))`
+  return `${floor} * ${Math.trunc(periodMs)} - ${Math.trunc(offsetMs)}`
 }
 
-function part(sql: string, value: SQLInputValue | undefined): Part[] {
-  return value === undefined ? [] : [[sql, value]]
-}
-
-function where(parts: readonly Part[]): { readonly text: string; readonly values: readonly SQLInputValue[] } {
-  const text = parts.length === 0 ? '' : `WHERE ${parts.map(([sql]) => sql).join(' AND ')}`
-  return { text, values: parts.flatMap(([, ...values]) => values) }
+function isTimed(by: readonly UsageDimension[]): boolean {
+  return by.includes('day') || by.includes('period')
 }
 
 function summaryOf(row: Row, by: readonly UsageDimension[]): UsageSummary {
-  const named = by.map((dimension, index) => [dimension, row[`d${index}`]] as const)
+  const named = by.map((dimension, index) => {
+    const value = row[`d${index}`]
+    return [dimension, dimension === 'period' ? Number(value) : value] as const
+  })
   const numbers = ['requests', 'incomplete', ...counted].map((name) => [name, Number(row[name])] as const)
   const cost = (BigInt(row['high'] ?? 0) << 32n) + BigInt(row['low'] ?? 0)
   return { ...Object.fromEntries(named), ...Object.fromEntries(numbers), cost } as UsageSummary

@@ -1,7 +1,11 @@
 /** Which commands admissions and settlements send to Redis. */
+import { createClient } from '@redis/client'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Hold, LimitClaim } from '../../../adapters/stores/index.ts'
-import { redis } from '../../../adapters/stores/redis/redis.ts'
+import { redis, type RedisStorage } from '../../../adapters/stores/redis/redis.ts'
+import { amountText } from '../../../adapters/stores/redis/amount.ts'
+import { seeded } from '../../random.ts'
+import { hasRedisServer, redisServer } from '../../redis-cluster.ts'
 import { hasRedis, ownName, redisConnection } from '../../servers.ts'
 
 const account = 'acme'
@@ -25,7 +29,7 @@ async function opened() {
   }
   const storage = redis(spy, { prefix })
   onTestFinished(async () => {
-    const keys = (await send('KEYS', `{${prefix}}*`)) as string[]
+    const keys = (await send('KEYS', `{${prefix}:*`)) as string[]
     if (keys.length > 0) await send('DEL', ...keys)
     close()
   })
@@ -70,4 +74,136 @@ describe.skipIf(!hasRedis)('Redis:', () => {
     expect(await storage.ledger.account(account)).toMatchObject({ balance: 0n, held: 1_000n })
     expect((await storage.ledger.audit()).faults).toEqual([])
   })
+})
+
+/** A server of its own, whose commands are counted. */
+async function counted() {
+  const server = await redisServer()
+  const client = createClient({ url: `redis://127.0.0.1:${server.port}` })
+  client.on('error', () => undefined)
+  await client.connect()
+  onTestFinished(async () => {
+    client.destroy()
+    await server.close()
+  })
+  const storage = redis(client)
+  await storage.ledger.credit({ account, amount: 1_000_000n, reference: 'start' })
+  /** The commands of `act`, and of the scripts it runs, by name. */
+  const commandsOf = async (act: () => Promise<unknown>) => {
+    await client.sendCommand(['CONFIG', 'RESETSTAT'])
+    await act()
+    const stats = (await client.sendCommand(['INFO', 'commandstats'])) as string
+    const counts = [...stats.matchAll(/^cmdstat_([a-z]+):calls=(\d+)/gm)].map(([, name, calls]) => [
+      name,
+      Number(calls),
+    ])
+    return Object.fromEntries(counts.filter(([name]) => name !== 'config')) as Record<string, number>
+  }
+  return { storage, commandsOf }
+}
+
+const openIds = Array.from({ length: 5_000 }, (_, index) => `open ${index}`)
+
+async function begin({ joint }: RedisStorage, ids: readonly string[], amount = 1n): Promise<void> {
+  for (let from = 0; from < ids.length; from += 200) {
+    await Promise.all(ids.slice(from, from + 200).map(async (id) => joint.admit(claimOf(id), holdOf(id, amount))))
+  }
+}
+
+const leases = (ids: readonly string[]) => ids.map((id) => ({ id, account, places: ['slots'] }))
+
+describe.skipIf(!hasRedisServer)('With thousands of calls under way, Redis', () => {
+  test('executes for another call no more commands than without them', async () => {
+    const { storage, commandsOf } = await counted()
+    const call = async (id: string) => {
+      await storage.joint.admit(claimOf(id), holdOf(id))
+      await storage.joint.finish([
+        { returned: { id, places: ['slots'], corrections: [] }, end: { id, account, amount: 1n } },
+      ])
+      await storage.ledger.account(account)
+    }
+    await call('first')
+    await storage.joint.admit(claimOf('another'), holdOf('another'))
+    const alone = await commandsOf(async () => call('alone'))
+    await begin(storage, openIds)
+    expect(await commandsOf(async () => call('one more'))).toEqual(alone)
+    expect(await storage.ledger.account(account)).toMatchObject({ held: 5_001n })
+  })
+
+  test('renews their leases in few commands, and returns expired ones a few at a time', async () => {
+    const { storage, commandsOf } = await counted()
+    const ids = openIds
+    await begin(storage, ids, 200n)
+    const renewed = await commandsOf(async () => {
+      await storage.ledger.renew(leases(ids), leaseMs)
+      await storage.limits.renew(leases(ids), leaseMs)
+    })
+    expect(renewed['evalsha']).toBeLessThanOrEqual(22)
+    expect(renewed['zadd']).toBe(20)
+    // A lease that is renewed for a shorter time ends earlier.
+    await storage.ledger.renew(leases(ids), 1)
+    await storage.limits.renew(leases(ids), 1)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    const one = await commandsOf(async () => storage.joint.admit(claimOf('poor', 0), holdOf('poor', 1_000_000n)))
+    expect(one['evalsha']).toBe(5)
+    expect(one['zremrangebyrank']).toBeLessThanOrEqual(5)
+    expect(await storage.ledger.account(account)).toMatchObject({ balance: 0n, held: 1_000_000n })
+    const { free } = await storage.limits.take(claimOf('slot', 0))
+    expect(free).toEqual([9_998])
+    expect((await storage.ledger.audit()).faults).toEqual([])
+  })
+})
+
+test('while the server does not reply, few commands wait in the client, and a bounded number of calls', async () => {
+  let sent = 0
+  const storage = redis(() => {
+    sent++
+    return new Promise(() => undefined)
+  })
+  let rejected = 0
+  const calls = Array.from({ length: 12_000 }, async (_, index) =>
+    storage.joint.admit(claimOf(`${index}`), holdOf(`${index}`)),
+  )
+  for (const call of calls) call.catch(() => rejected++)
+  await new Promise((resolve) => setImmediate(resolve))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(rejected).toBe(2_000)
+  expect(sent).toBe(2)
+})
+
+test.skipIf(!hasRedis)('amounts in scripts are added, subtracted and compared exactly', async () => {
+  const { send, close } = await redisConnection()
+  onTestFinished(close)
+  const random = seeded(7)
+  const digits = [1, 8, 9, 10, 14, 15, 16, 17, 18, 21]
+  const amounts = Array.from({ length: 2_000 }, () => {
+    const size = 10n ** BigInt(digits[Math.floor(random() * digits.length)] as number)
+    const value = (BigInt(Math.floor(random() * 2 ** 53)) * size) / 2n ** 53n
+    return random() < 0.5 ? -value : value
+  })
+  const edges = [
+    0n,
+    1n,
+    -1n,
+    10n ** 9n,
+    9n * 10n ** 15n,
+    9n * 10n ** 15n - 1n,
+    -9n * 10n ** 15n,
+    999_999_999_999_999n,
+    2n ** 53n,
+    -(2n ** 53n),
+  ]
+  const pairs = [
+    ...edges.flatMap((left) => edges.map((right) => [left, right] as const)),
+    ...amounts.map((left, index) => [left, amounts.at(-1 - index) as bigint] as const),
+  ]
+  const script = `${amountText}
+    local found = {}
+    for i = 1, #ARGV, 2 do
+      local a, b = amount(ARGV[i]), amount(ARGV[i + 1])
+      table.insert(found, text_of(plus(a, b)) .. ' ' .. text_of(minus(a, b)) .. ' ' .. tostring(less(a, b)))
+    end
+    return found`
+  const found = (await send('EVAL', script, '0', ...pairs.flat().map(String))) as string[]
+  expect(found).toEqual(pairs.map(([left, right]) => `${left + right} ${left - right} ${left < right}`))
 })

@@ -12,7 +12,7 @@ describe.skipIf(!hasRedis)('Redis conforms to the contract', async () => {
   for (const each of [client, other]) each.on('error', () => undefined)
   if (hasRedis) await Promise.all([client.connect(), other.connect()])
   afterAll(async () => {
-    const keys = await client.keys(`{${prefix}}*`)
+    const keys = await client.keys(`{${prefix}:*`)
     if (keys.length > 0) await client.del(keys)
     client.destroy()
     other.disconnect()

@@ -27,7 +27,9 @@ const jsonOf = (record: object) => ({ ...record, cost: '7', overage: '0' })
 async function upgraded(pool: Pool, schema: string): Promise<boolean> {
   const { rows } = await pool.query(`SELECT part || ' ' || version AS name FROM ${schema}.migrations`)
   const names = rows.map(({ name }: { name: string }) => name)
-  return ['ledger 2', 'limits 2', 'usage 2', 'usage 3'].every((name) => names.includes(name))
+  return ['keys 2', 'ledger 2', 'limits 2', 'usage 2', 'usage 3', 'usage 4', 'usage 5'].every((name) =>
+    names.includes(name),
+  )
 }
 
 /** Every object of a schema, with its name replaced by `@`. */
@@ -70,7 +72,10 @@ describe.skipIf(!hasPostgres)('Postgres: a schema of version 1', () => {
       const newCall = async () => {
         expect((await storage.joint.admit(claimOf(mine), hold)).hold?.outcome).toBe('held')
         await storage.joint.finish([{ end: { id: mine, account, amount: 7n } }])
-        await storage.usage.append([usageRecord({ id: mine, account, cost: 7n })])
+        await storage.usage.append([
+          usageRecord({ id: mine, account, cost: 7n, user: 'ada', tags: ['t'], session: 's' }),
+        ])
+        await storage.usage.admitUsers?.([{ account, user: 'ada' }], 1)
       }
       await Promise.all([newCall(), old.call(theirs, account, jsonOf(usageRecord({ id: theirs, account })))])
       news.push(mine)
@@ -87,6 +92,14 @@ describe.skipIf(!hasPostgres)('Postgres: a schema of version 1', () => {
       const [sums] = await storage.usage.summarise({ account, by: [] })
       expect([sums?.requests, sums?.cost]).toEqual([all.length, BigInt(all.length * 7)])
     }
+    const last = usageRecord({ id: 'last', account, cost: 7n, user: 'ada', tags: ['t'], session: 's', attempts: 2 })
+    await storage.usage.append([last])
+    expect(await storage.usage.find?.('last')).toEqual(last)
+    // Lists and sums agree on the records from before the upgrade, which keep no user.
+    const { items } = await storage.usage.list({ account, user: 'ada', limit: 1_000 })
+    expect(items.length).toBeGreaterThan(0)
+    expect((await storage.usage.summarise({ account, user: 'ada', by: [] }))[0]?.requests).toBe(items.length)
+    expect((await old.usage(account)).includes('last')).toBe(true)
     const audit = await storage.ledger.audit()
     const calls = BigInt(before.length + news.length + olds.length)
     expect([audit.faults, audit.settlements, audit.holds]).toEqual([[], calls * 7n, 0n])
@@ -121,6 +134,34 @@ describe.skipIf(!hasPostgres)('Postgres: a schema of version 1', () => {
   })
 })
 
+test.skipIf(!hasPostgres)(
+  'Postgres: requests are listed and recorded while the table of refused ones cannot be made yet',
+  async () => {
+    const { pool, schema } = await opened()
+    const first = postgres(pool, { schema })
+    await first.keys.find('')
+    await expect.poll(() => upgraded(pool, schema), { timeout: 10_000 }).toBe(true)
+    await first.close()
+    await pool.query(`DROP TABLE ${schema}.refused; DELETE FROM ${schema}.migrations WHERE part = 'usage' AND version = 5;
+    INSERT INTO ${schema}.upgrades VALUES ('schema', 'another process', now() + interval '1 hour')
+    ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, ends = excluded.ends`)
+    const { usage, close } = postgres(pool, { schema })
+    const attemptLog = [{ provider: 'p', providerModel: 'm', outcome: 'succeeded', startMs: 0, ms: 1 }] as const
+    const record = usageRecord({ id: 'served', account: 'acme', provider: 'p', providerModel: 'm', attemptLog })
+    await usage.append([record])
+    expect(await usage.find?.('served')).toEqual(record)
+    expect((await usage.list({ account: 'acme' })).items).toEqual([record])
+    expect((await usage.list({ account: 'acme', outcome: 'refused' })).items).toEqual([])
+    expect(await usage.removeBefore?.(0, 10)).toBe(0)
+    const refused = usageRecord({ id: 'refused', account: 'acme', outcome: 'refused', startedAt: 2 })
+    const appended = usage.appendRefused?.([refused])
+    await pool.query(`DELETE FROM ${schema}.upgrades`)
+    await appended
+    expect((await usage.list({ account: 'acme' })).items).toEqual([refused, record])
+    await close?.()
+  },
+)
+
 describe('SQLite: a file of version 1', () => {
   test('is upgraded, and the previous version can still write to it', async () => {
     const database = new DatabaseSync(':memory:')
@@ -144,6 +185,29 @@ describe('SQLite: a file of version 1', () => {
     for (const storage of storages) await storage.close()
     database.close()
     fresh.close()
+  })
+
+  test('records of a process of the previous version are never attributed to a user', async () => {
+    const database = new DatabaseSync(':memory:')
+    const { usage, close } = sqlite(database)
+    await usage.append([usageRecord({ id: 'new', account: 'a', key: 'k', user: 'ada', tags: ['t'] })])
+    const label = database
+      .prepare(
+        `SELECT label FROM modelhatch_usage_labels WHERE account = ? AND key = ? AND model = ? AND "group" = ?
+          AND endpoint = ? AND provider IS ? AND provider_model IS ?`,
+      )
+      .get('a', 'k', 'm', 'g', 'chat.completions', null, null)?.['label'] as number
+    database
+      .prepare(
+        `INSERT INTO modelhatch_calls (id, label, started_at, total_ms, first_byte_ms, cost, overage, stream, prompt_tokens,
+          cached_tokens, completion_tokens, reasoning_tokens, images, seconds, outcome, code, basis)
+        VALUES ('old', ?, 1, 1, NULL, 0, 0, 0, 1, 0, 1, 0, 0, 0, NULL, NULL, NULL)`,
+      )
+      .run(label)
+    expect((await usage.list({ account: 'a', user: 'ada' })).items.map(({ id }) => id)).toEqual(['new'])
+    expect(await usage.find?.('old')).toEqual(usageRecord({ id: 'old', account: 'a', key: 'k' }))
+    await close()
+    database.close()
   })
 
   test('keeps every record: those from before and after the upgrade, and those that a process of the previous version adds', async () => {

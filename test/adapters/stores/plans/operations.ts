@@ -1,13 +1,14 @@
 /** Calls every method of every store of a bundle like a gateway, so that each of its statements is run. */
 import { randomUUID } from 'node:crypto'
-import type { TaskRecord } from '../../../../adapters/stores/index.ts'
+import { setTimeout } from 'node:timers/promises'
+import type { CapClaim, TaskRecord, UsageFilter } from '../../../../adapters/stores/index.ts'
 import type { KeyRecord, StorageBundle } from '../../../../src/index.ts'
 import { usageRecord } from '../../../usage/record.ts'
 
 export type Bundle = Required<StorageBundle>
 
-/** Methods that need not be called: the time of the first two grows with the number of rows that they add up. */
-const exempt = new Set(['audit', 'summarise', 'close'])
+/** Methods that need not be called: the time of the first three grows with the number of rows that they add up. */
+const exempt = new Set(['audit', 'summarise', 'sumLines', 'close'])
 
 const leaseMs = 60_000
 const fresh = (kind: string) => `${kind} ${randomUUID()}`
@@ -39,6 +40,7 @@ export function watched(bundle: Bundle): { bundle: Bundle; missed: () => string[
 /** Uses every store for one account. */
 export async function operate(bundle: Bundle, account: string): Promise<void> {
   await money(bundle, account)
+  await caps(bundle, account)
   await keys(bundle, account)
   await tasks(bundle, account)
   await answers(bundle, account)
@@ -46,6 +48,7 @@ export async function operate(bundle: Bundle, account: string): Promise<void> {
   const startedAt = Date.now()
   const records = ['a', 'b'].map((model) => usageRecord({ id: fresh('req'), account, model, key: 'key 7', startedAt }))
   await usage.append(records)
+  await usage.appendRefused?.([usageRecord({ id: fresh('req'), account, outcome: 'refused', startedAt })])
   await usage.find?.(records[0]?.id ?? '')
   const { next } = await usage.list({ account, limit: 1 })
   await usage.list({
@@ -58,6 +61,32 @@ export async function operate(bundle: Bundle, account: string): Promise<void> {
     after: next as string,
   })
   await usage.list({ limit: 5 })
+  const of = { account, user: 'user 7', tag: 'tag 7' }
+  await usage.list({ ...of, limit: 5 })
+  await usage.list({ ...of, outcome: 'failed', limit: 5 })
+  await usage.list({ account, session: 'session 7', limit: 5 })
+  await usage.list({ outcome: 'cancelled', limit: 5 })
+  for (const filter of filters(account)) await usage.list({ ...filter, limit: 5 })
+  await usage.removeBefore?.(1_000, 5)
+  await usage.removeBefore?.(1_000, 5, 'refused')
+  await usage.anonymise?.({ account: fresh('account'), as: 'nobody' })
+  await usage.admitUsers?.([{ account, user: 'user 7' }], 1_000)
+}
+
+/** Filters of requests: each field alone, and each two together. */
+function filters(account: string): UsageFilter[] {
+  const fields: readonly UsageFilter[] = [
+    { account },
+    { key: 'key 7' },
+    { model: 'a' },
+    { user: 'user 7' },
+    { session: 'session 7' },
+    { code: 'server_error' },
+    { outcome: 'completed' },
+    { outcome: 'refused' },
+    { from: 1.7e12, to: 1.7e12 + 60_000 },
+  ]
+  return fields.flatMap((one, index) => fields.slice(index).map((other) => ({ ...one, ...other })))
 }
 
 async function money({ joint, ledger, limits }: Bundle, account: string): Promise<void> {
@@ -71,6 +100,7 @@ async function money({ joint, ledger, limits }: Bundle, account: string): Promis
   await ledger.open({ id: account, name: 'n' })
   await ledger.account(account)
   await ledger.accounts?.({ limit: 3, after: account })
+  await ledger.compact?.(account, 1_000, 5)
   const { next } = (await ledger.entries?.(account, { limit: 1 })) ?? {}
   await ledger.entries?.(account, { limit: 2, ...(next !== undefined && { after: next }) })
   for (const amount of [5n, undefined]) {
@@ -95,6 +125,36 @@ async function money({ joint, ledger, limits }: Bundle, account: string): Promis
   await ledger.release({ id: fresh('hold'), account })
 }
 
+/** A capped hold whose settlement records notices, and its refund. */
+async function caps({ ledger, joint }: Bundle, account: string): Promise<void> {
+  const { caps: store } = ledger
+  if (store === undefined) return
+  const cap: CapClaim = {
+    name: `cap ${account}`,
+    window: 'w',
+    periods: { boundaries: [0, 8e15] },
+    limits: { calls: 99n },
+  }
+  await store.override({ name: cap.name, limits: { money: null } })
+  await store.override({ name: cap.name, limits: { calls: 50n }, until: Date.now() + leaseMs })
+  await store.overrides(cap.name)
+  await store.override({ name: cap.name, limits: {} })
+  const hold = { id: fresh('hold'), account, amount: 1n, leaseMs, caps: [cap] }
+  const { caps: states = [] } = await ledger.hold(hold)
+  await ledger.hold(hold)
+  await ledger.renew([hold], leaseMs / 2)
+  const mark = { id: fresh('mark'), at: 1n, notice: '{}' }
+  const charges = states.map((state) => ({ ...state, marks: [{ ...mark, measure: 'calls' as const }] }))
+  const balanceMarks = [{ ...mark, id: fresh('mark'), at: 10n ** 15n }]
+  await joint.finish([{ end: { id: hold.id, account, amount: 1n, caps: charges, balanceMarks } }])
+  await ledger.credit({ account, amount: 1n, reference: fresh('refund'), refunds: hold.id })
+  const short = { ...hold, id: fresh('hold'), leaseMs: 1 }
+  await ledger.hold(short)
+  await setTimeout(5)
+  await store.read([cap])
+  for (const { id } of await store.claimNotices(10, leaseMs)) await store.endNotice(id)
+}
+
 async function keys({ keys: store }: Bundle, account: string): Promise<void> {
   const hash = randomUUID().padEnd(64, '0')
   const record: KeyRecord = { id: fresh('key'), hash, prefix: 'sk', account, group: 'g', createdAt: 1, version: 1 }
@@ -102,6 +162,9 @@ async function keys({ keys: store }: Bundle, account: string): Promise<void> {
   await store.find(hash)
   await store.update?.({ ...record, version: 2 })
   await store.list?.(account)
+  await store.search?.({ account, state: 'active', now: Date.now(), limit: 5 })
+  await store.search?.({ now: Date.now(), limit: 5 })
+  await store.search?.({ now: Date.now(), limit: 5, after: JSON.stringify([50, 'key 50']) })
 }
 
 async function tasks({ tasks: store }: Bundle, account: string): Promise<void> {
@@ -112,11 +175,14 @@ async function tasks({ tasks: store }: Bundle, account: string): Promise<void> {
   await store.insert(task)
   await store.find(account, task.id, now)
   await store.replace({ ...task, version: 2 })
+  await store.countDue?.(now, 20)
   await store.claim({ now, leaseMs, limit: 20 })
   for (const order of ['asc', 'desc'] as const) {
     await store.list?.(account, { now, limit: 3, order })
     await store.list?.(account, { now, limit: 3, order, after: task.id })
   }
+  await store.search?.({ now, limit: 3 })
+  await store.search?.({ now, limit: 3, after: { account, id: task.id, createdAt: now } })
   await store.now?.()
 }
 
@@ -134,4 +200,6 @@ async function answers({ idempotency, responses }: Bundle, account: string): Pro
   await responses.get(account, record.id)
   await responses.holding(account, record.items[0] as string)
   await responses.delete(account, record.id)
+  await responses.deleteAll?.(account)
+  await idempotency.deleteAll?.(account)
 }

@@ -1,0 +1,184 @@
+/** The caps of the ledger: their states, overrides, and notices. */
+import {
+  capLimitsWith,
+  type CapAmounts,
+  type CapClaim,
+  type CapOverride,
+  type CapState,
+  type LedgerCaps,
+  type Notice,
+  type Sweep,
+} from '../index.ts'
+import { scopeOf } from './columns.ts'
+import type { Database } from './database.ts'
+import { sweepOf } from './sweep.ts'
+
+/** Amounts as text. */
+type Texts<T> = { readonly [measure in keyof T]: T[measure] extends bigint ? string : string | null }
+
+type Overrides = Texts<CapOverride['limits']>
+
+/** The state of a cap in a result, with money, tokens and calls in this order, before the limits of claims. */
+interface RawState {
+  readonly start: number
+  readonly end: number
+  readonly resetsAt: number
+  readonly settled: readonly string[]
+  readonly held: readonly string[]
+}
+
+/** A row of `read_caps`. */
+interface ReadState extends RawState {
+  readonly limits: Overrides
+}
+
+/** The caps in the result of `admit_calls`. `scope` is the position from 1 of each claim in the columns per scope. */
+export interface AdmittedCaps {
+  readonly start: readonly number[]
+  readonly end: readonly number[]
+  readonly resetsAt: readonly number[]
+  readonly settled: readonly (readonly string[])[]
+  readonly overrides: readonly Overrides[]
+  readonly scope: readonly number[]
+  readonly held: readonly (readonly (string | null)[])[]
+  /** The state of a claim of which the hold was made by an earlier call; without limits. */
+  readonly earlier: readonly (RawState | null)[]
+}
+
+/** The states of the claims of a hold. `from`: the position of the first of them among the claims of the batch. */
+export function statesOf(claims: readonly CapClaim[], caps: AdmittedCaps, from: number): CapState[] {
+  return claims.flatMap((claim, index) => {
+    const position = from + index
+    const scope = (caps.scope[position] as number) - 1
+    const held = caps.held.flatMap((column) => column[position] ?? [])
+    const [start, end, resetsAt] = [caps.start[scope], caps.end[scope], caps.resetsAt[scope]] as [
+      number,
+      number,
+      number,
+    ]
+    const settled = caps.settled.map((column) => column[scope] as string)
+    const raw = held.length > 0 ? { start, end, resetsAt, settled, held } : caps.earlier[position]
+    return raw ? stateOf(claim, raw, caps.overrides[scope] as Overrides) : []
+  })
+}
+
+function stateOf({ name, window, periods, limits }: CapClaim, raw: RawState, overrides: Overrides): CapState {
+  const { start, end, resetsAt } = raw
+  const rollingMs = 'grainMs' in periods ? periods.rollingMs : 0
+  return {
+    name,
+    window,
+    start,
+    end,
+    rollingMs,
+    resetsAt,
+    settled: amountsOf(raw.settled),
+    held: amountsOf(raw.held),
+    limits: capLimitsWith(limits, [{ name, limits: bigintsOf(overrides) }]),
+  }
+}
+
+interface OverrideRow {
+  readonly limits: string
+  readonly until: number | null
+}
+
+interface NoticeRow extends Omit<Notice, 'value' | 'at'> {
+  readonly number: string
+  readonly value: string
+  readonly at: string
+}
+
+/** Milliseconds for which the rows of caps are kept after they count no longer, and those of notices. */
+const [useMs, noticeMs] = [3_600_000, 35 * 86_400_000]
+
+/** Delete old use of caps, and old notices. */
+export function capSweeps(database: Database): readonly Sweep[] {
+  return [
+    sweepOf(database, 'cap_use', useMs),
+    sweepOf(database, 'cap_charges', useMs),
+    sweepOf(database, 'notices', noticeMs),
+  ]
+}
+
+/** The caps of a schema. */
+export function postgresCaps(database: Database): LedgerCaps {
+  return {
+    async read(claims) {
+      const rows = await database.call<readonly ReadState[]>('read_caps', JSON.stringify(claims.map(scopeOf)))
+      return claims.map((claim, index) => {
+        const row = rows[index] as ReadState
+        if (row.start === null || row.end === null) {
+          throw new Error(`the clock of the database is outside the periods of the cap "${claim.name}"`)
+        }
+        return stateOf(claim, row, row.limits)
+      })
+    },
+    async override({ name, limits, until }) {
+      const empty = Object.values(limits).every((limit) => limit === undefined)
+      const temporary = until !== undefined
+      if (empty)
+        await database.rows('DELETE FROM @.cap_overrides WHERE name = $1 AND temporary = $2', [name, temporary])
+      else
+        await database.rows(
+          `INSERT INTO @.cap_overrides (name, temporary, limits, until) VALUES ($1, $2, $3, $4)
+          ON CONFLICT (name, temporary) DO UPDATE SET limits = excluded.limits, until = excluded.until`,
+          [name, temporary, JSON.stringify(limits, textOf), until ?? null],
+        )
+    },
+    async overrides(name) {
+      const rows = await database.rows<OverrideRow>(
+        `SELECT limits::text, until FROM @.cap_overrides
+        WHERE name = $1 AND (until IS NULL OR until > date_part('epoch', clock_timestamp()) * 1000) ORDER BY temporary`,
+        [name],
+      )
+      return rows.map(({ limits, until }) => ({
+        name,
+        limits: bigintsOf(JSON.parse(limits) as Texts<CapOverride['limits']>),
+        ...(until !== null && { until }),
+      }))
+    },
+    async claimNotices(limit, leaseMs) {
+      const rows = await database.rows<NoticeRow>(
+        // With ctid and a constant clock, so that the planner never reads all notices.
+        `UPDATE @.notices SET due = clock_timestamp() + $2 * interval '1 millisecond', attempts = attempts + 1
+        WHERE ctid = ANY (ARRAY(
+          SELECT ctid FROM @.notices WHERE due <= statement_timestamp() ORDER BY due LIMIT $1 FOR UPDATE SKIP LOCKED
+        )) RETURNING id, notice, settlement, account, value::text, attempts, number::text,
+          floor(date_part('epoch', ends) * 1000)::text AS at`,
+        [limit, leaseMs],
+      )
+      const sorted = rows.toSorted((left, right) => Number(left.number) - Number(right.number))
+      return sorted.map(({ id, notice, settlement, account, value, at, attempts }) => ({
+        id,
+        notice,
+        settlement,
+        account,
+        attempts,
+        value: BigInt(value),
+        at: Number(at),
+      }))
+    },
+    async endNotice(id, retryMs) {
+      await database.rows(
+        `UPDATE @.notices SET due = clock_timestamp() + $2::float8 * interval '1 millisecond' WHERE id = $1`,
+        [id, retryMs ?? null],
+      )
+    },
+  }
+}
+
+function amountsOf(texts: readonly string[]): CapAmounts {
+  const [money = '0', tokens = '0', calls = '0'] = texts
+  return { money: BigInt(money), tokens: BigInt(tokens), calls: BigInt(calls) }
+}
+
+function bigintsOf(limits: Texts<CapOverride['limits']>): CapOverride['limits'] {
+  return Object.fromEntries(
+    Object.entries(limits).map(([measure, limit]) => [measure, limit === null ? null : BigInt(limit)]),
+  )
+}
+
+function textOf(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
+}

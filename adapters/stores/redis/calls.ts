@@ -1,0 +1,166 @@
+/** Admits and ends calls in batches; in steps, if the keys of one call are on several nodes. */
+import { Batches } from '../batches.ts'
+import { Sweep, type Hold, type LimitClaim, type LimitReturn, type SettleVerdict } from '../index.ts'
+import { addAdmission, admittedOf, admitText, type Admission, type Admitted } from './admit.ts'
+import { Arguments, callOf } from './arguments.ts'
+import { capChargeOf, capHoldOf } from './cap-arguments.ts'
+import { findDue, forgetDue, mostDue } from './due.ts'
+import { addEnding, endedOf, finishText, type Ended, type Ending, type HoldEnd } from './finish.ts'
+import type { Layout } from './layout.ts'
+import type { Scripts } from './scripts.ts'
+import { admissionSteps, endingSteps, joined, undoOf, type Step } from './steps.ts'
+
+/** Maximum number of batches of one kind in progress at the same time, on one node or for one hash tag. */
+const lanes = 2
+
+interface Route {
+  readonly admissions: Batches<Admission, string>
+  readonly endings: Batches<Ending, string>
+}
+
+export class Calls {
+  readonly #scripts: Scripts
+  readonly #layout: Layout
+  readonly #kept: number
+  /** By the base of their keys; under `''` the one of a server that has all keys. */
+  readonly #routes = new Map<string, Route>()
+  readonly #left = new Sweep(() => this.#countLeft())
+
+  /** `kept`: number of ledger entries to keep for each account. */
+  constructor(scripts: Scripts, layout: Layout, kept: number) {
+    this.#scripts = scripts
+    this.#layout = layout
+    this.#kept = kept
+  }
+
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Promise<Admitted> {
+    return this.#scripts.anywhere((spread) =>
+      spread ? this.#admitInSteps(claim, hold) : this.#admitAt('', { claim, hold, caps: capHoldOf(hold) }),
+    )
+  }
+
+  finish(returned: LimitReturn | undefined, end: HoldEnd | undefined): Promise<SettleVerdict | undefined> {
+    return this.#scripts.anywhere(async (spread) => {
+      if (spread) return this.#finishInSteps(returned, end)
+      return endedOf(await this.#route('').endings.add({ returned, end })).verdict
+    })
+  }
+
+  /** Stops counting settlements that other processes have left. */
+  close(): Promise<void> {
+    return this.#left.close()
+  }
+
+  async #admitAt(base: string, admission: Admission): Promise<Admitted> {
+    for (;;) {
+      const admitted = admittedOf(await this.#route(base).admissions.add(admission), admission)
+      if (admitted.hold?.outcome !== 'again') return admitted
+    }
+  }
+
+  async #admitInSteps(claim: LimitClaim | undefined, hold: Hold | undefined): Promise<Admitted> {
+    const steps: Step[] = []
+    let rejected = false
+    try {
+      for (const [base, part] of admissionSteps(this.#layout, claim, hold)) {
+        const known = steps[0]?.admitted.hold?.isNew === false
+        const caps = known && part.caps !== undefined ? capHoldOf(hold, true) : part.caps
+        const admitted = await this.#admitAt(base, { ...part, caps, looks: rejected })
+        const drew: boolean = !rejected && admitted.admitted && (admitted.hold?.outcome ?? 'held') === 'held'
+        steps.push({ base, part, admitted, drew })
+        rejected ||= !drew
+      }
+    } catch (error) {
+      await this.#undo(steps)
+      throw error
+    }
+    if (rejected) await this.#undo(steps)
+    else if (hold !== undefined && steps[0]?.admitted.hold?.opens === true) {
+      await this.finish(undefined, { id: hold.id, account: hold.account, opens: true })
+    }
+    return joined(claim, steps)
+  }
+
+  async #finishInSteps(
+    returned: LimitReturn | undefined,
+    end: HoldEnd | undefined,
+  ): Promise<SettleVerdict | undefined> {
+    const steps = endingSteps(this.#layout, returned, end)
+    const ended = steps.map(async ([base, ending]) => {
+      const result = endedOf(await this.#route(base).endings.add(ending))
+      if (ending.end !== undefined) await this.#count(base, ending.end, result)
+      return result.verdict
+    })
+    const failed = (await Promise.allSettled(ended)).find((result) => result.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+    return (await Promise.all(ended)).find((verdict) => verdict !== undefined)
+  }
+
+  /** Counts the end of a hold for its caps, which are on another node. */
+  async #count(base: string, end: HoldEnd, { verdict, left, counted }: Ended): Promise<void> {
+    const charge = verdict?.outcome === 'settled' && end.amount !== undefined ? capChargeOf(end) : ''
+    if (charge === '' && !counted) return
+    await this.#route(this.#layout.shared).endings.add({ counts: { call: callOf(end.account, end.id), charge, left } })
+    if (charge === '') return
+    await this.#scripts.run(forgetDue, base, [...left, charge].join(' '))
+    this.#left.use()
+  }
+
+  /** Counts settlements that a process has booked and not counted. Returns whether there may be more. */
+  async #countLeft(): Promise<boolean> {
+    let more = false
+    for (const base of this.#layout.all) {
+      const due = await this.#scripts.run<string[]>(findDue, base)
+      more ||= due.length === mostDue
+      for (const text of due) {
+        const [, before = '', after = '', charge = ''] = /^(\S*) (\S*) (.*)$/s.exec(text) ?? []
+        const { call } = JSON.parse(charge) as { readonly call: string }
+        await this.#route(this.#layout.shared).endings.add({ counts: { call, charge, left: [before, after] } })
+        await this.#scripts.run(forgetDue, base, text)
+      }
+    }
+    return more
+  }
+
+  /** If this fails, the lease ends what the steps hold. */
+  async #undo(steps: readonly Step[]): Promise<void> {
+    const drawn = steps.filter(({ drew }) => drew)
+    await Promise.allSettled(drawn.map(async (step) => this.#route(step.base).endings.add(undoOf(step))))
+  }
+
+  #route(base: string): Route {
+    let route = this.#routes.get(base)
+    if (route === undefined) {
+      route = {
+        admissions: new Batches<Admission, string>({
+          perform: (calls) => this.#perform(admitText, base, calls, addAdmission),
+          ids: ({ claim, hold }) => [...(claim ? [`claim ${claim.id}`] : []), ...(hold ? [`hold ${hold.id}`] : [])],
+          isUndone: () => false,
+          lanes,
+        }),
+        endings: new Batches<Ending, string>({
+          perform: (calls) => this.#perform(finishText, base, calls, addEnding),
+          ids: () => [],
+          isUndone: () => false,
+          lanes,
+        }),
+      }
+      this.#routes.set(base, route)
+    }
+    return route
+  }
+
+  #perform<Call>(
+    script: string,
+    route: string,
+    calls: readonly Call[],
+    add: (to: Arguments, call: Call) => void,
+  ): Promise<string[]> {
+    const { shared } = this.#layout
+    const args = new Arguments(this.#layout)
+    for (const call of calls) add(args, call)
+    const caps = route === '' || route === shared ? shared : ''
+    if (caps !== '') args.bases.add(caps)
+    return this.#scripts.runOn(script, [...args.bases], [this.#kept, caps, ...args.values])
+  }
+}

@@ -1,0 +1,124 @@
+/** Caps: their use, the overrides of their limits, and the notices of settlements. */
+import { capMeasures, type CapOverride, type LedgerCaps, type Notice } from '../index.ts'
+import { booksText } from './books.ts'
+import { capStatesOf, claimsText } from './cap-arguments.ts'
+import { capsText } from './caps-text.ts'
+import type { Layout } from './layout.ts'
+import { lua, type Scripts } from './scripts.ts'
+
+const read = lua(
+  'local accounts = {}',
+  booksText,
+  capsText,
+  `
+local claim = claimed(ARGV[4])
+local more = drop_expired_cap_holds(1000)
+local states = states_of(claim.claims, claim.periods)
+write_caps()
+return { text_of_states(states), more and '1' or '' }
+`,
+)
+
+/** Takes a refund of a settlement from the use of its caps, once for each reference. */
+export const refundCaps: string = lua(
+  'local accounts = {}',
+  booksText,
+  capsText,
+  `
+refund_caps(ARGV[4], amount(ARGV[5]), ARGV[6])
+write_caps()
+`,
+)
+
+/** Removes the fields of an override, and sets those that are given. */
+const override = lua(`
+local name = key('override', ARGV[2])
+redis.call('HDEL', name, unpack(cjson.decode(ARGV[3])))
+if #ARGV > 3 then redis.call('HSET', name, unpack(ARGV, 4)) end
+`)
+
+const overrides = lua(`
+local found = redis.call('HMGET', key('override', ARGV[2]), 'money', 'tokens', 'calls', 'until_money', 'until_tokens',
+  'until_calls', 'until')
+if found[7] and tonumber(found[7]) <= now then found[7] = false end
+return found
+`)
+
+/** Takes notices that are due. One whose text has expired is removed. */
+const claimNotices = lua(`
+local notices, taken = key('notices'), {}
+local due = real(now + tonumber(ARGV[3]))
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', notices, '-inf', real(now), 'LIMIT', 0, ARGV[2])) do
+  local name = key('notice', id)
+  local text = redis.call('GET', name)
+  if text then
+    local notice = cjson.decode(text)
+    notice.attempts = notice.attempts + 1
+    redis.call('SET', name, cjson.encode(notice), 'KEEPTTL')
+    redis.call('ZADD', notices, due, id)
+    taken[#taken + 1] = { id, notice.notice, notice.settlement, notice.account, notice.value, notice.at, whole(notice.attempts) }
+  else
+    redis.call('ZREM', notices, id)
+  end
+end
+return taken
+`)
+
+const endNotice = lua(`
+if ARGV[3] == '' then
+  redis.call('ZREM', key('notices'), ARGV[2])
+else
+  redis.call('ZADD', key('notices'), 'XX', real(now + tonumber(ARGV[3])), ARGV[2])
+end
+`)
+
+export function redisCaps(scripts: Scripts, { shared }: Layout): LedgerCaps {
+  return {
+    async read(claims) {
+      for (;;) {
+        const [states, more] = await scripts.run<[string, string]>(read, shared, '', shared, claimsText(claims))
+        if (more === '') return capStatesOf(claims, states)
+      }
+    },
+    async override({ name, limits, until }) {
+      const prefix = until === undefined ? '' : 'until_'
+      const fields = capMeasures.flatMap((measure) => {
+        const limit = limits[measure]
+        return limit === undefined ? [] : [`${prefix}${measure}`, String(limit ?? 'none')]
+      })
+      if (until !== undefined && fields.length > 0) fields.push('until', String(until))
+      const all = [...capMeasures.map((measure) => prefix + measure), ...(until === undefined ? [] : ['until'])]
+      await scripts.run(override, shared, name, JSON.stringify(all), ...fields)
+    },
+    async overrides(name) {
+      const found = await scripts.run<(string | null)[]>(overrides, shared, name)
+      const [always, temporary] = [limitsOf(found.slice(0, 3)), limitsOf(found.slice(3, 6))]
+      const until = found[6]
+      return [
+        ...(Object.keys(always).length === 0 ? [] : [{ name, limits: always }]),
+        ...(typeof until === 'string' ? [{ name, limits: temporary, until: Number(until) }] : []),
+      ]
+    },
+    async claimNotices(limit, leaseMs) {
+      return (await scripts.run<NoticeRow[]>(claimNotices, shared, limit, leaseMs)).map(noticeOf)
+    },
+    async endNotice(id, retryMs) {
+      await scripts.run(endNotice, shared, id, retryMs ?? '')
+    },
+  }
+}
+
+function limitsOf(texts: readonly (string | null)[]): CapOverride['limits'] {
+  const limits: Partial<Record<(typeof capMeasures)[number], bigint | null>> = {}
+  capMeasures.forEach((measure, index) => {
+    const text = texts[index]
+    if (typeof text === 'string') limits[measure] = text === 'none' ? null : BigInt(text)
+  })
+  return limits
+}
+
+type NoticeRow = readonly [string, string, string, string, string, string, string]
+
+function noticeOf([id, notice, settlement, account, value, at, attempts]: NoticeRow): Notice {
+  return { id, notice, settlement, account, value: BigInt(value), at: Number(at), attempts: Number(attempts) }
+}

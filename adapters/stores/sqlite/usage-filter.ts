@@ -1,0 +1,37 @@
+import type { UsageFilter } from '../index.ts'
+import { given, type Condition } from './conditions.ts'
+
+/** Conditions on labels, with the alias `l`. */
+export function ownerConditions({ account, key, model, user, tag }: UsageFilter): Condition[] {
+  return [
+    ...given('account = ?', account),
+    ...given('key = ?', key),
+    ...given('model = ?', model),
+    ...given('"user" = ?', user),
+    ...given('EXISTS (SELECT 1 FROM json_each(l.tags) WHERE value = ?)', tag),
+  ]
+}
+
+/** Conditions on single records. `IS NOT NULL` allows an index of the few records with an outcome or code. */
+export function callConditions({ session, outcome, code }: UsageFilter): Condition[] {
+  const isIncomplete = outcome !== undefined && outcome !== 'completed'
+  return [
+    ...given('session = ?', session),
+    ...(outcome === 'completed' ? [['outcome IS NULL'] as const] : given('outcome = ?', outcome)),
+    ...(isIncomplete ? [['outcome IS NOT NULL'] as const] : []),
+    ...(code === undefined ? [] : [['code IS NOT NULL'] as const]),
+    ...given('code = ?', code),
+  ]
+}
+
+/** Conditions on records of version 1, which have no user, tags and session. */
+export function oldConditions({ account, key, model, user, tag, session, outcome, code }: UsageFilter): Condition[] {
+  return [
+    ...given('account = ?', account),
+    ...given('key = ?', key),
+    ...given('model = ?', model),
+    ...([user, tag, session].every((each) => each === undefined) ? [] : [['false'] as const]),
+    ...given(`record ->> 'outcome' = ?`, outcome),
+    ...given(`record ->> 'code' = ?`, code),
+  ]
+}
