@@ -1,0 +1,77 @@
+/**
+ * The files of the page: scripts, style sheets and an icon. They are beside this module: as they are written in the sources,
+ * and bundled in `dist`.
+ */
+import { createHash } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
+import { extname } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
+import { header, type Exchange, type Reply } from '../../src/http/exchange.ts'
+import { version } from '../../src/version.ts'
+
+const here: URL = new URL('./', import.meta.url)
+
+const types: Readonly<Record<string, string>> = {
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+}
+
+interface Asset {
+  readonly type: string
+  readonly plain: Uint8Array
+  readonly zipped: Uint8Array
+}
+
+/** The files by name, such as `page/main.js`, and the version that their URLs contain. */
+export interface Assets {
+  /** The version of the package and a digest of all files, such as `1.2.3-0a1b2c3d`. */
+  readonly version: string
+  /** The files by their path. */
+  readonly files: ReadonlyMap<string, Asset>
+}
+
+/** Reads and compresses all files: once per site. */
+export async function loadAssets(folder: URL = here): Promise<Assets> {
+  const digest = createHash('sha256')
+  const files = new Map<string, Asset>()
+  for (const path of await paths(folder)) {
+    const plain = await readFile(new URL(path, folder))
+    digest.update(path).update(plain)
+    const type = types[extname(path)] as string
+    files.set(path, { type, plain, zipped: await promisify(gzip)(plain, { level: 9 }) })
+  }
+  return { version: `${version}-${digest.digest('hex').slice(0, 8)}`, files }
+}
+
+/**
+ * The reply with a file. `version` is the one in the URL: during a rolling deployment, a page of the other version may ask,
+ * and no cache must keep what it gets.
+ */
+export function assetReply(assets: Assets, version: string, path: string, exchange: Exchange): Reply | undefined {
+  const asset = assets.files.get(path)
+  if (asset === undefined) return undefined
+  const zipped = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?(?:,|$))/.test(header(exchange, 'accept-encoding') ?? '')
+  return {
+    status: 200,
+    headers: {
+      'content-type': asset.type,
+      'cache-control': version === assets.version ? 'private, max-age=31536000, immutable' : 'no-store',
+      'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
+      vary: 'accept-encoding',
+      ...(zipped && { 'content-encoding': 'gzip' }),
+    },
+    body: zipped ? asset.zipped : asset.plain,
+  }
+}
+
+/** The paths of all files. In `dist` there is no `vendor`: its files are in the bundle. */
+async function paths(folder: URL): Promise<string[]> {
+  const found = await readdir(folder, { recursive: true })
+  return found
+    .map((path) => path.replaceAll('\\', '/'))
+    .filter((path) => /^(?:page|vendor)\//.test(path) && Object.hasOwn(types, extname(path)))
+    .sort()
+}

@@ -1,0 +1,74 @@
+import type { Reply } from '../../src/index.ts'
+import type { Assets } from './assets.ts'
+
+/** What the host decides about the page. */
+export interface DocumentOptions {
+  /** The name of the service. */
+  readonly title: string
+  /** The URL or path of the gateway that set-up instructions show; empty if the host has not said it. */
+  readonly gatewayUrl: string
+}
+
+/** Nothing but the files of this console: no inline script or style, no other origin, no frame, no form target. */
+const policy: string = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "media-src 'self' blob:",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+].join('; ')
+
+/** The HTML document. All its URLs are relative, so that it works under any mount path and behind any proxy. */
+export function documentReply({ version, files }: Assets, { title, gatewayUrl }: DocumentOptions): Reply {
+  const url = (path: string) => `assets/${version}/${path}`
+  const preloaded = [...files.keys()].filter((path) => path.endsWith('.js') && !isLoadedOtherwise(path))
+  const styles = [...files.keys()].filter((path) => path.endsWith('.css'))
+  const body = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="application-name" content="${escaped(title)}">
+<meta name="gateway-url" content="${escaped(gatewayUrl)}">
+<title>${escaped(title)}</title>
+<script src="${url('page/early.js')}"></script>
+<link rel="icon" type="image/svg+xml" href="${url('page/icon.svg')}">
+${styles.map((path) => `<link rel="stylesheet" href="${url(path)}">`).join('\n')}
+${preloaded.map((path) => `<link rel="modulepreload" href="${url(path)}">`).join('\n')}
+<script type="module" src="${url('page/main.js')}"></script>
+</head>
+<body>
+<div id="console"></div>
+<noscript>This page needs JavaScript.</noscript>
+</body>
+</html>
+`
+  return {
+    status: 200,
+    headers: {
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'content-security-policy': policy,
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'DENY',
+      'referrer-policy': 'no-referrer',
+      'cross-origin-opener-policy': 'same-origin',
+      'cross-origin-resource-policy': 'same-origin',
+    },
+    body,
+  }
+}
+
+/** The script that runs before the modules, and the languages, of which the page loads one. */
+function isLoadedOtherwise(path: string): boolean {
+  return path === 'page/early.js' || path.startsWith('page/words/')
+}
+
+function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+}

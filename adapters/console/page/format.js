@@ -1,0 +1,77 @@
+/** Numbers, amounts and times as the reader's language writes them. */
+import { language } from './words.js'
+
+/** @param {number} value */
+export const whole = (value) => new Intl.NumberFormat(language()).format(value)
+
+/** Such as 12.4K. @param {number} value */
+export const compact = (value) =>
+  new Intl.NumberFormat(language(), { notation: 'compact', maximumFractionDigits: value < 10_000 ? 1 : 2 }).format(
+    value,
+  )
+
+/** @param {number} part */
+export const percent = (part) =>
+  new Intl.NumberFormat(language(), { style: 'percent', maximumFractionDigits: part < 0.1 ? 1 : 0 }).format(part)
+
+/**
+ * A decimal string, exactly. `digits`: at most this many after the point; `least`: at least this many.
+ * @param {string} amount @param {string | undefined} currency @param {number} [digits] @param {number} [least]
+ */
+export function money(amount, currency, digits = 6, least = 2) {
+  const value = /** @type {Intl.StringNumericLiteral} */ (amount)
+  const decimals = { minimumFractionDigits: least, maximumFractionDigits: digits }
+  if (currency !== undefined && /^[A-Z]{3}$/.test(currency)) {
+    const style = /** @type {const} */ ({ style: 'currency', currency, currencyDisplay: 'narrowSymbol' })
+    return new Intl.NumberFormat(language(), { ...style, ...decimals }).format(value)
+  }
+  const number = new Intl.NumberFormat(language(), decimals).format(value)
+  return currency === undefined ? number : `${number} ${currency}`
+}
+
+/** Rounded for overviews: two digits after the point, more only for the smallest amounts. @param {string} amount @param {string | undefined} currency */
+export function roundMoney(amount, currency) {
+  const value = Math.abs(Number(amount))
+  return money(amount, currency, value === 0 || value >= 1 ? 2 : value >= 0.01 ? 4 : 6)
+}
+
+/** @param {number} ms */
+export function duration(ms) {
+  if (ms < 1_000) return `${Math.round(ms)} ms`
+  if (ms < 60_000) return `${new Intl.NumberFormat(language(), { maximumSignificantDigits: 3 }).format(ms / 1_000)} s`
+  return `${Math.floor(ms / 60_000)} min ${Math.round((ms % 60_000) / 1_000)} s`
+}
+
+/** @param {number} at */
+export const dateTime = (at) =>
+  new Intl.DateTimeFormat(language(), { dateStyle: 'medium', timeStyle: 'short' }).format(at)
+
+/** @param {number} at */
+export const exactTime = (at) =>
+  new Intl.DateTimeFormat(language(), { dateStyle: 'medium', timeStyle: 'long' }).format(at)
+
+/** Month, day and time to the second, for rows. @param {number} at */
+export const rowTime = (at) =>
+  new Intl.DateTimeFormat(language(), {
+    month: 'short',
+    day: 'numeric',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+  }).format(at)
+
+/** @param {number} at */
+export const date = (at) => new Intl.DateTimeFormat(language(), { dateStyle: 'medium' }).format(at)
+
+/** How long from now, such as "in 3 days". @param {number} at @param {number} now */
+export function relative(at, now) {
+  const format = new Intl.RelativeTimeFormat(language(), { numeric: 'auto' })
+  const ms = at - now
+  const size = Math.abs(ms)
+  if (size < 90_000) return format.format(Math.round(ms / 1_000), 'second')
+  if (size < 5_400_000) return format.format(Math.round(ms / 60_000), 'minute')
+  if (size < 129_600_000) return format.format(Math.round(ms / 3_600_000), 'hour')
+  if (size < 5_184_000_000) return format.format(Math.round(ms / 86_400_000), 'day')
+  return format.format(Math.round(ms / 2_592_000_000), 'month')
+}

@@ -1,0 +1,7 @@
+import { h, render } from '../vendor/preact.js'
+import { App } from './app.js'
+import { preferred, setLanguage } from './words.js'
+
+const root = document.getElementById('console')
+await setLanguage(preferred())
+if (root !== null) render(h(App, null), root)

@@ -1,0 +1,109 @@
+import { h } from '../../vendor/preact.js'
+import { useState } from '../../vendor/preact-hooks.js'
+import { accountPath, ApiError, get } from '../api.js'
+import { money } from '../format.js'
+import { useLoad } from '../load.js'
+import { linkTo } from '../location.js'
+import { CreditDialog, EditDialog } from '../parts/account-forms.js'
+import { announce } from '../parts/announce.js'
+import { Badge } from '../parts/badge.js'
+import { Books } from '../parts/books.js'
+import { Button } from '../parts/button.js'
+import { CapsCard } from '../parts/caps.js'
+import { PageHead } from '../parts/details.js'
+import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
+import { useSession } from '../session.js'
+import { t } from '../words.js'
+
+/** @import { AccountView } from '../shapes.d.ts' */
+/** @typedef {'top-ups' | 'adjustments' | 'edit'} Open */
+
+/** @param {{ id: string }} properties */
+export function AccountPage({ id }) {
+  const { role, account: own, readOnly, features } = useSession()
+  const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
+  const [turn, setTurn] = useState(0)
+  const { data, error, reload } = useLoad((signal) => get(accountPath(id), {}, signal), [id, turn])
+  const account = /** @type {AccountView | undefined} */ (data)
+  const close = () => setOpen(undefined)
+  const done = () => {
+    announce(t('saved'))
+    close()
+    setTurn(turn + 1)
+  }
+  const isAdmin = role === 'admin'
+  // A customer exists before the first payment, the account does not.
+  const isNew = id === own && error instanceof ApiError && error.status === 404
+  const actions = isAdmin &&
+    !readOnly && [
+      h(Button, { onClick: () => setOpen('edit') }, t('edit')),
+      h(Button, { onClick: () => setOpen('adjustments') }, t('adjust')),
+      h(Button, { kind: 'primary', onClick: () => setOpen('top-ups') }, t('topUp')),
+    ]
+  return h(
+    'div',
+    { class: 'page' },
+    h(
+      PageHead,
+      {
+        title: isAdmin ? id : t('by_account'),
+        ...(isAdmin && { back: { href: linkTo(['accounts']), text: t('page_accounts') } }),
+        actions: account !== undefined && actions,
+      },
+      account?.name && h('p', { class: 'subtitle' }, account.name),
+    ),
+    isNew && h(Empty, { title: t('noPayments') }, t('noAccountsHint')),
+    error !== undefined && !isNew && h(ErrorNotice, { error, retry: reload }),
+    account === undefined && error === undefined && h(Loading, null),
+    account !== undefined && [
+      h(Balance, { account }),
+      features.caps && h(CapsCard, { account: id }),
+      h(Books, { account: id, turn }),
+    ],
+    open === 'edit' && account !== undefined && h(EditDialog, { account, onClose: close, onSaved: done }),
+    (open === 'top-ups' || open === 'adjustments') &&
+      h(CreditDialog, { account: id, kind: open, onClose: close, onSaved: done }),
+  )
+}
+
+/** @param {{ account: AccountView }} properties */
+function Balance({ account: { id, balance, held, unlimited } }) {
+  const { currency } = useSession()
+  return h(
+    'div',
+    { class: 'figures-row' },
+    h(
+      'section',
+      { class: 'card tile' },
+      h('h2', null, t('balance')),
+      h(
+        'p',
+        { class: 'figure' },
+        h('span', { class: Number(balance) < 0 ? 'negative' : undefined }, money(balance, currency)),
+      ),
+    ),
+    h(
+      'section',
+      { class: 'card tile' },
+      h('h2', null, t('held')),
+      h('p', { class: 'figure' }, h('span', null, money(held, currency))),
+      h('p', { class: 'fine' }, t('heldHint')),
+    ),
+    h(
+      'section',
+      { class: 'card tile' },
+      h('h2', null, t('limits')),
+      h(
+        'p',
+        { class: 'figure' },
+        unlimited ? h(Badge, { tone: 'accent' }, t('unlimited')) : h(Badge, null, t('prepaid')),
+      ),
+      h(
+        'p',
+        { class: 'fine links' },
+        h('a', { href: linkTo(['requests'], { account: id }) }, t('page_requests')),
+        h('a', { href: linkTo(['keys'], { account: id }) }, t('page_keys')),
+      ),
+    ),
+  )
+}

@@ -1,0 +1,137 @@
+import { h } from '../../vendor/preact.js'
+import { useState } from '../../vendor/preact-hooks.js'
+import { get, send, urlOf } from '../api.js'
+import { date, money } from '../format.js'
+import { useAction, useLoad, usePages } from '../load.js'
+import { linkTo } from '../location.js'
+import { announce } from '../parts/announce.js'
+import { Badge } from '../parts/badge.js'
+import { Button, LinkButton } from '../parts/button.js'
+import { Details, PageHead } from '../parts/details.js'
+import { Dialog, FormDialog } from '../parts/dialog.js'
+import { CheckField, TextField } from '../parts/field.js'
+import { Empty, ErrorNotice, Loading, Notice } from '../parts/notice.js'
+import { table } from '../parts/table.js'
+import { useSession } from '../session.js'
+import { t } from '../words.js'
+
+/** @import { AccountView } from '../shapes.d.ts' */
+
+export function AccountsPage() {
+  const { currency, readOnly } = useSession()
+  const [open, setOpen] = useState(/** @type {'create' | 'audit' | undefined} */ (undefined))
+  const { items, error, loading, reload, ...more } = usePages(
+    (after, signal) => get('accounts', { limit: 50, after }, signal),
+    [],
+  )
+  const close = () => setOpen(undefined)
+  return h(
+    'div',
+    { class: 'page' },
+    h(PageHead, {
+      title: t('page_accounts'),
+      actions: [
+        h(Button, { onClick: () => setOpen('audit') }, t('audit')),
+        h(LinkButton, { href: urlOf('accounts.csv'), icon: 'download', download: true }, t('csv')),
+        !readOnly && h(Button, { kind: 'primary', icon: 'plus', onClick: () => setOpen('create') }, t('openAccount')),
+      ],
+    }),
+    table({
+      caption: t('page_accounts'),
+      rows: /** @type {AccountView[] | undefined} */ (items),
+      loading,
+      error,
+      retry: reload,
+      more,
+      keyOf: ({ id }) => id,
+      empty: h(Empty, { title: t('noAccounts') }, t('noAccountsHint')),
+      columns: [
+        {
+          title: t('by_account'),
+          head: true,
+          cell: ({ id, name }) => [
+            h('a', { href: linkTo(['accounts', id]) }, id),
+            name && h('small', { class: 'under' }, name),
+          ],
+        },
+        {
+          title: t('balance'),
+          numeric: true,
+          cell: (account) =>
+            h(
+              'span',
+              { class: Number(account.balance) < 0 ? 'negative' : undefined },
+              money(account.balance, currency),
+            ),
+        },
+        { title: t('held'), numeric: true, cell: ({ held }) => (Number(held) === 0 ? '–' : money(held, currency)) },
+        {
+          title: t('limits'),
+          cell: ({ unlimited }) => (unlimited ? h(Badge, { tone: 'accent' }, t('unlimited')) : t('prepaid')),
+        },
+        { title: t('created'), oneLine: true, cell: ({ createdAt }) => date(createdAt) },
+      ],
+    }),
+    open === 'create' && h(OpenDialog, { onClose: close }),
+    open === 'audit' && h(AuditDialog, { onClose: close }),
+  )
+}
+
+/** @param {readonly { account: string }[]} faults */
+function faulty(faults) {
+  return faults.map(({ account }) => account).join(', ')
+}
+
+/** @param {{ onClose: () => unknown }} properties */
+function OpenDialog({ onClose }) {
+  const [id, setId] = useState('')
+  const [name, setName] = useState('')
+  const [unlimited, setUnlimited] = useState(false)
+  const { run, busy, error } = useAction(async () => {
+    const account = await send('POST', 'accounts', {
+      id: id.trim(),
+      unlimited,
+      ...(name.trim() !== '' && { name: name.trim() }),
+    })
+    announce(t('saved'))
+    location.hash = linkTo(['accounts', account.id])
+  })
+  return h(
+    FormDialog,
+    { title: t('openAccount'), action: t('create'), busy, error, onSubmit: run, onClose },
+    h(TextField, { label: t('accountId'), value: id, onChange: setId, required: true, hint: t('accountIdHint') }),
+    h(TextField, { label: t('name'), value: name, onChange: setName }),
+    h(CheckField, { label: t('unlimited'), checked: unlimited, onChange: setUnlimited, hint: t('unlimitedHint') }),
+  )
+}
+
+/** Recomputes all balances. @param {{ onClose: () => unknown }} properties */
+function AuditDialog({ onClose }) {
+  const { currency } = useSession()
+  const { data, error } = useLoad((signal) => get('audit', {}, signal), [])
+  const amount = (/** @type {unknown} */ given) => money(String(given), currency)
+  return h(
+    Dialog,
+    { title: t('audit'), onClose },
+    error !== undefined && h(ErrorNotice, { error }),
+    data === undefined && error === undefined && h(Loading, null),
+    data !== undefined &&
+      h(
+        'div',
+        null,
+        data.faults.length === 0
+          ? h(Notice, { tone: 'ok' }, h('p', null, t('auditSound')))
+          : h(Notice, { tone: 'danger' }, h('p', null, t('auditFaults', { accounts: faulty(data.faults) }))),
+        h(Details, {
+          rows: [
+            [t('page_accounts'), String(data.accounts)],
+            [t('credits'), amount(data.credits)],
+            [t('settlements'), amount(data.settlements)],
+            [t('held'), amount(data.holds)],
+            [t('balance'), amount(data.balances)],
+          ],
+        }),
+      ),
+    h('footer', null, h(Button, { kind: 'primary', onClick: onClose }, t('close'))),
+  )
+}

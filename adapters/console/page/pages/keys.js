@@ -1,0 +1,156 @@
+import { h } from '../../vendor/preact.js'
+import { useState } from '../../vendor/preact-hooks.js'
+import { get, urlOf } from '../api.js'
+import { date, dateTime, relative } from '../format.js'
+import { usePages } from '../load.js'
+import { filter, linkTo, usePlace } from '../location.js'
+import { announce } from '../parts/announce.js'
+import { StateBadge } from '../parts/badge.js'
+import { Button, LinkButton } from '../parts/button.js'
+import { PageHead } from '../parts/details.js'
+import { SelectField } from '../parts/field.js'
+import { AccountFilter, TextFilter } from '../parts/filters.js'
+import { NewKeyDialog, RevokeDialog, RotateDialog } from '../parts/key-dialogs.js'
+import { KeyDialog } from '../parts/key-form.js'
+import { Empty } from '../parts/notice.js'
+import { table } from '../parts/table.js'
+import { useSession } from '../session.js'
+import { t } from '../words.js'
+
+/** @import { KeyView } from '../shapes.d.ts' */
+/** @typedef {{ kind: 'create' } | { kind: 'shown', key: string, record: KeyView } | { kind: 'edit' | 'rotate' | 'revoke', record: KeyView }} Open */
+
+export function KeysPage() {
+  const { role, readOnly } = useSession()
+  const { query } = usePlace()
+  const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
+  const { state = 'active', text, account } = query
+  const asked = { account, text, state: state === 'all' ? undefined : state }
+  const { items, error, loading, reload, ...more } = usePages(
+    (after, signal) => get('keys', { ...asked, limit: 50, after }, signal),
+    Object.values(asked),
+  )
+  const close = () => setOpen(undefined)
+  const changed = (/** @type {string} */ said) => {
+    announce(said)
+    close()
+    reload()
+  }
+  const shown = (/** @type {{ key: string, record: KeyView }} */ { key, record }) => {
+    setOpen({ kind: 'shown', key, record })
+    reload()
+  }
+  return h(
+    'div',
+    { class: 'page' },
+    h(PageHead, {
+      title: t('page_keys'),
+      actions: [
+        h(LinkButton, { href: urlOf('keys.csv', asked), icon: 'download', download: true }, t('csv')),
+        !readOnly &&
+          h(Button, { kind: 'primary', icon: 'plus', onClick: () => setOpen({ kind: 'create' }) }, t('createKey')),
+      ],
+    }),
+    h(
+      'div',
+      { class: 'filters' },
+      h(TextFilter, { name: 'text', label: t('search') }),
+      role === 'admin' && h(AccountFilter, null),
+      h(SelectField, {
+        label: t('state'),
+        compact: true,
+        value: state,
+        onChange: (value) => filter({ state: value }),
+        options: [
+          ['active', t('state_active')],
+          ['expired', t('state_expired')],
+          ['revoked', t('state_revoked')],
+          ['all', t('all')],
+        ],
+      }),
+    ),
+    table({
+      caption: t('page_keys'),
+      rows: /** @type {KeyView[] | undefined} */ (items),
+      loading,
+      error,
+      retry: reload,
+      more,
+      keyOf: ({ id }) => id,
+      empty: h(Empty, { title: t('noKeys') }, t('noKeysHint')),
+      columns: [
+        { title: t('name'), head: true, oneLine: true, cell: (key) => h(KeyName, { record: key }) },
+        role === 'admin' && { title: t('by_account'), cell: (key) => h('span', { class: 'clip' }, key.account) },
+        { title: t('by_group'), cell: ({ group }) => group },
+        { title: t('state'), cell: (key) => h(StateBadge, { state: stateOf(key) }) },
+        { title: t('limits'), cell: (key) => limitsOf(key) },
+        {
+          title: t('expires'),
+          oneLine: true,
+          cell: ({ expiresAt }) => (expiresAt === undefined ? t('never') : h(Expiry, { at: expiresAt })),
+        },
+        { title: t('created'), oneLine: true, cell: ({ createdAt }) => date(createdAt) },
+        {
+          title: t('actions'),
+          hiddenTitle: true,
+          cell: (record) => !readOnly && stateOf(record) === 'active' && h(RowActions, { record, onOpen: setOpen }),
+        },
+      ],
+    }),
+    open?.kind === 'create' && h(KeyDialog, { onClose: close, onCreated: shown }),
+    open?.kind === 'shown' && h(NewKeyDialog, { secret: open.key, record: open.record, onClose: close }),
+    open?.kind === 'edit' && h(KeyDialog, { record: open.record, onClose: close, onSaved: () => changed(t('saved')) }),
+    open?.kind === 'rotate' && h(RotateDialog, { record: open.record, onClose: close, onRotated: shown }),
+    open?.kind === 'revoke' &&
+      h(RevokeDialog, { record: open.record, onClose: close, onRevoked: () => changed(t('revokedKey')) }),
+  )
+}
+
+/** @param {{ record: KeyView }} properties */
+function KeyName({ record: { id, name, prefix, user } }) {
+  return [
+    h('a', { href: linkTo(['requests'], { key: id, range: '30d' }) }, name ?? t('unnamed')),
+    h('small', { class: 'under' }, h('code', null, `${prefix}…`), user && ` · ${user}`),
+  ]
+}
+
+/** @param {{ record: KeyView, onOpen: (open: Open) => unknown }} properties */
+function RowActions({ record, onOpen }) {
+  const named = record.name ?? record.prefix
+  const button = (/** @type {'edit' | 'rotate' | 'revoke'} */ kind) =>
+    h(
+      'button',
+      { type: 'button', class: 'link', 'aria-label': `${t(kind)}: ${named}`, onClick: () => onOpen({ kind, record }) },
+      t(kind),
+    )
+  return h('span', { class: 'row-actions' }, button('edit'), button('rotate'), button('revoke'))
+}
+
+/** @param {{ at: number }} properties */
+function Expiry({ at }) {
+  return h('span', { title: dateTime(at) }, relative(at, Date.now()))
+}
+
+/** @param {KeyView} key */
+function stateOf({ revokedAt, expiresAt = Infinity }) {
+  if (revokedAt !== undefined) return 'revoked'
+  return expiresAt <= Date.now() ? 'expired' : 'active'
+}
+
+/** @param {NonNullable<KeyView['rate']>['requests']} given */
+function frequency(given) {
+  return typeof given === 'object' ? `${given.limit}/${given.periodMs} ms` : given
+}
+
+/** @param {KeyView} key */
+function limitsOf({ rate, caps = [], models, addresses }) {
+  const parts = [
+    rate?.requests && `${frequency(rate.requests)} ${t('requestsShort')}`,
+    rate?.tokens && `${frequency(rate.tokens)} ${t('tokensShort')}`,
+    rate?.concurrent && t('concurrentShort', { count: rate.concurrent }),
+    ...caps.map(({ name }) => name),
+    models && t('modelCount', { count: models.length }),
+    addresses && t('addressCount', { count: addresses.length }),
+  ].filter(Boolean)
+  return parts.length === 0 ? '–' : parts.join(', ')
+}

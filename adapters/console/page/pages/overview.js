@@ -1,0 +1,122 @@
+import { h } from '../../vendor/preact.js'
+import { useMemo } from '../../vendor/preact-hooks.js'
+import { get } from '../api.js'
+import { compact, duration, percent, roundMoney, whole } from '../format.js'
+import { useLoad } from '../load.js'
+import { Button } from '../parts/button.js'
+import { ChartCard } from '../parts/chart.js'
+import { PageHead } from '../parts/details.js'
+import { Empty, ErrorNotice, Loading } from '../parts/notice.js'
+import { PeriodPicker, timeZone, usePeriod } from '../parts/period.js'
+import { ShareCard } from '../parts/share.js'
+import { latencyPlot, merge, plotsOf, sum, typical } from '../series.js'
+import { useSession } from '../session.js'
+import { t } from '../words.js'
+
+/** @import { LatencyPoint, Series } from '../shapes.d.ts' */
+
+/** @typedef {ReturnType<typeof usePeriod>} Period */
+
+export function OverviewPage() {
+  const { isBilled } = useSession()
+  const period = usePeriod()
+  const { data, error, loading, reload } = useLoad((signal) => load(period, isBilled, signal), [period])
+  const refresh = h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: reload })
+  return h(
+    'div',
+    { class: 'page', 'aria-busy': loading },
+    h(PageHead, { title: t('page_overview'), actions: [h(PeriodPicker, { range: period.range }), refresh] }),
+    error !== undefined && h(ErrorNotice, { error, retry: reload }),
+    data === undefined && error === undefined && h(Loading, null),
+    data !== undefined && h(Figures, data),
+  )
+}
+
+/** @param {Period} period @param {boolean} isBilled @param {AbortSignal} signal @returns {Promise<Series & { period: Period }>} */
+async function load(period, isBilled, signal) {
+  const { from, to, merged } = period
+  const measure = isBilled ? 'cost' : 'requests'
+  const zone = period.period === 'day' ? { timeZone: timeZone() } : {}
+  const asked = { from, to, period: period.period, ...zone, by: 'model', top: 5, measure }
+  const { total, series } = /** @type {Series} */ (await get('usage/series', asked, signal))
+  return {
+    total: merge(total, merged),
+    series: series.map(({ name, points }) => ({ name, points: merge(points, merged) })),
+    period,
+  }
+}
+
+/** @param {Series & { period: Period }} loaded */
+function Figures({ total, series, period }) {
+  const { from, to, periodMs } = period
+  const { currency, role, isBilled } = useSession()
+  const plots = useMemo(() => plotsOf({ total, series, periodMs, currency }), [total, currency])
+  const requests = sum(total, (point) => point.requests)
+  const incomplete = sum(total, (point) => point.incomplete)
+  const cost = roundMoney(String(sum(total, (point) => Number(point.cost))), currency)
+  const [prompt, completion] = [
+    sum(total, (point) => point.promptTokens),
+    sum(total, (point) => point.completionTokens),
+  ]
+  const rate = requests === 0 ? 0 : incomplete / requests
+  const shares =
+    role === 'admin' ? /** @type {const} */ (['model', 'account']) : /** @type {const} */ (['model', 'key'])
+  if (requests === 0) return h(Empty, { title: t('noUsage') }, t('noUsageHint'))
+  return h(
+    'div',
+    { class: 'grid' },
+    isBilled &&
+      h(ChartCard, {
+        title: t('cost'),
+        value: cost,
+        note: t('byModel'),
+        summary: t('costSummary', { cost }),
+        data: plots.cost,
+        class: 'wide',
+      }),
+    h(ChartCard, {
+      title: t('requests'),
+      value: whole(requests),
+      summary: t('requestsSummary', { requests: whole(requests) }),
+      data: plots.requests,
+      ...(!isBilled && { class: 'wide' }),
+    }),
+    h(ChartCard, {
+      title: t('tokens'),
+      value: compact(prompt + completion),
+      note: t('tokensNote', { prompt: compact(prompt), completion: compact(completion) }),
+      summary: t('tokensSummary', { prompt: whole(prompt), completion: whole(completion) }),
+      data: plots.tokens,
+    }),
+    h(ChartCard, {
+      title: t('errors'),
+      value: percent(rate),
+      note: t('errorsNote', { count: whole(incomplete) }),
+      summary: t('errorsSummary', { count: whole(incomplete), rate: percent(rate) }),
+      data: plots.errors,
+    }),
+    h(Latency, { period }),
+    ...shares.map((by) => h(ShareCard, { by, from, to, key: by })),
+  )
+}
+
+/** Loaded on its own: it is read from single requests. @param {{ period: Period }} properties */
+function Latency({ period: { from, to, parts } }) {
+  const { data, error, reload } = useLoad(
+    (signal) => get('usage/latency', { from, to, periods: parts }, signal),
+    [from, to],
+  )
+  const points = /** @type {readonly LatencyPoint[]} */ (data?.items ?? [])
+  const plot = useMemo(() => latencyPlot(points, (to - from) / parts), [data])
+  const [median, firstByte] = [typical(points, 'medianMs'), typical(points, 'medianFirstByteMs')]
+  if (error !== undefined) return h(ErrorNotice, { error, retry: reload })
+  if (data === undefined) return h('section', { class: 'card' }, h(Loading, null))
+  const value = median === undefined ? '–' : duration(median)
+  return h(ChartCard, {
+    title: t('latency'),
+    value,
+    note: firstByte === undefined ? undefined : t('latencyNote', { firstByte: duration(firstByte) }),
+    summary: t('latencySummary', { median: value }),
+    data: plot,
+  })
+}

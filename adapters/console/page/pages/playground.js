@@ -1,0 +1,69 @@
+import { h } from '../../vendor/preact.js'
+import { useState } from '../../vendor/preact-hooks.js'
+import { get } from '../api.js'
+import { useLoad } from '../load.js'
+import { filter, usePlace } from '../location.js'
+import { PageHead } from '../parts/details.js'
+import { SelectField } from '../parts/field.js'
+import { ErrorNotice } from '../parts/notice.js'
+import { Chat } from '../playground/chat.js'
+import { ImageTrial } from '../playground/image.js'
+import { KeyField } from '../playground/key.js'
+import { VideoTrial } from '../playground/video.js'
+import { t } from '../words.js'
+
+/** @import { ModelView } from '../shapes.d.ts' */
+
+const kinds = /** @type {const} */ (['chat', 'image', 'video'])
+
+/** Tries a model through the gateway, with a key that is in this variable only. */
+export function PlaygroundPage() {
+  const { query } = usePlace()
+  const [key, setKey] = useState('')
+  const { data, error, reload } = useLoad((signal) => get('models', {}, signal), [])
+  const models = /** @type {ModelView[]} */ (data?.items ?? []).map(({ id }) => id)
+  const kind = kinds.find((each) => each === query['kind']) ?? 'chat'
+  const model = query['model'] ?? models[0] ?? ''
+  const listed = model === '' || models.includes(model) ? models : [model, ...models]
+  const trial = { apiKey: key, model, key: kind }
+  return h(
+    'div',
+    { class: 'page playground' },
+    h(
+      PageHead,
+      { title: t('page_playground'), actions: h(Kinds, { kind }) },
+      h('p', { class: 'subtitle' }, t('playgroundHint')),
+    ),
+    error !== undefined && h(ErrorNotice, { error, retry: reload }),
+    h(
+      'div',
+      { class: 'filters' },
+      h(SelectField, {
+        label: t('by_model'),
+        compact: true,
+        value: model,
+        onChange: (value) => filter({ model: value }),
+        options: listed.map((each) => /** @type {const} */ ([each, each])),
+      }),
+      h(KeyField, { apiKey: key, onKey: setKey }),
+    ),
+    kind === 'chat' && h(Chat, trial),
+    kind === 'image' && h(ImageTrial, trial),
+    kind === 'video' && h(VideoTrial, trial),
+  )
+}
+
+/** @param {{ kind: typeof kinds[number] }} properties */
+function Kinds({ kind }) {
+  return h(
+    'div',
+    { class: 'segments', role: 'group', 'aria-label': t('kind') },
+    ...kinds.map((each) =>
+      h(
+        'button',
+        { type: 'button', 'aria-pressed': each === kind, onClick: () => filter({ kind: each }) },
+        t(`kind_${each}`),
+      ),
+    ),
+  )
+}

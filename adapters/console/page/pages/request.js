@@ -1,0 +1,144 @@
+import { h } from '../../vendor/preact.js'
+import { useState } from '../../vendor/preact-hooks.js'
+import { accountPath, get, send } from '../api.js'
+import { exactTime, money, whole } from '../format.js'
+import { useAction, useLoad } from '../load.js'
+import { linkTo } from '../location.js'
+import { announce } from '../parts/announce.js'
+import { StateBadge } from '../parts/badge.js'
+import { Button } from '../parts/button.js'
+import { CopyButton } from '../parts/copy.js'
+import { Card, Details, PageHead } from '../parts/details.js'
+import { FormDialog } from '../parts/dialog.js'
+import { TextField } from '../parts/field.js'
+import { ErrorNotice, Loading } from '../parts/notice.js'
+import { AttemptsCard, Timing } from '../parts/timing.js'
+import { table } from '../parts/table.js'
+import { useSession } from '../session.js'
+import { named, t } from '../words.js'
+
+/** @import { Call } from '../shapes.d.ts' */
+
+/** @param {{ id: string }} properties */
+export function RequestPage({ id }) {
+  const { role, readOnly, isBilled } = useSession()
+  const [refunding, setRefunding] = useState(false)
+  const { data, error, reload } = useLoad((signal) => get(`requests/${encodeURIComponent(id)}`, {}, signal), [id])
+  const call = /** @type {Call | undefined} */ (data)
+  const canRefund = role === 'admin' && !readOnly && isBilled && call !== undefined && Number(call.cost) > 0
+  return h(
+    'div',
+    { class: 'page' },
+    h(
+      PageHead,
+      {
+        title: t('request'),
+        back: { href: linkTo(['requests']), text: t('page_requests') },
+        actions: canRefund && h(Button, { onClick: () => setRefunding(true) }, t('refund')),
+      },
+      h('p', { class: 'subtitle' }, h('code', null, id), h(CopyButton, { text: id })),
+    ),
+    error !== undefined && h(ErrorNotice, { error, retry: reload }),
+    call === undefined && error === undefined && h(Loading, null),
+    call !== undefined && h(Parts, { call }),
+    refunding && call !== undefined && h(RefundDialog, { call, onClose: () => setRefunding(false) }),
+  )
+}
+
+/** A value that leads to the requests with it. @param {'account' | 'key' | 'user' | 'session'} name @param {string | undefined} value */
+function list(name, value) {
+  return value && h('a', { href: linkTo(['requests'], { [name]: value, range: '30d' }) }, value)
+}
+
+/** @param {{ call: Call }} properties */
+function Parts({ call }) {
+  const { currency, isBilled } = useSession()
+  const cost =
+    isBilled && Number(call.overage) !== 0 ? t('overageNote', { amount: money(call.overage, currency) }) : undefined
+  return h(
+    'div',
+    { class: 'grid' },
+    h(
+      Card,
+      { title: t('summary') },
+      h(Details, {
+        rows: [
+          [t('outcome'), [h(StateBadge, { state: call.outcome }), call.code && h('code', null, ' ', call.code)]],
+          [t('time'), exactTime(call.startedAt)],
+          [t('by_model'), call.model],
+          [t('by_endpoint'), `${call.endpoint}${call.stream ? ` · ${t('streamed')}` : ''}`],
+          [t('provider'), call.provider && `${call.provider} · ${call.providerModel ?? ''}`],
+          [t('by_account'), list('account', call.account)],
+          [t('by_group'), call.group],
+          [t('by_key'), list('key', call.key)],
+          [t('by_user'), list('user', call.user)],
+          [t('by_session'), list('session', call.session)],
+          [t('by_tag'), call.tags?.join(', ')],
+        ],
+      }),
+    ),
+    h(
+      Card,
+      { title: t('page_usage') },
+      h(Details, {
+        rows: [
+          [t('promptTokens'), call.promptTokens > 0 && whole(call.promptTokens)],
+          [t('cachedTokens'), call.cachedTokens > 0 && whole(call.cachedTokens)],
+          [t('completionTokens'), call.completionTokens > 0 && whole(call.completionTokens)],
+          [t('reasoningTokens'), call.reasoningTokens > 0 && whole(call.reasoningTokens)],
+          [t('images'), call.images > 0 && whole(call.images)],
+          [t('seconds'), call.seconds > 0 && whole(call.seconds)],
+          [t('cost'), isBilled && [h('strong', null, money(call.cost, currency)), cost && h('small', null, ' ', cost)]],
+          [t('basis'), named('basis', call.basis)],
+        ],
+      }),
+      call.lines !== undefined && h(Lines, { lines: call.lines }),
+    ),
+    h(Card, { title: t('timing'), class: 'wide' }, h(Timing, { call })),
+    h(AttemptsCard, { call }),
+  )
+}
+
+/** @param {{ lines: NonNullable<Call['lines']> }} properties */
+function Lines({ lines }) {
+  const { currency } = useSession()
+  return table({
+    caption: t('priceLines'),
+    rows: lines,
+    keyOf: ({ item }, at) => `${item} ${at}`,
+    empty: h('p', null, ''),
+    columns: [
+      { title: t('item'), head: true, cell: ({ item }) => item },
+      { title: t('quantity'), numeric: true, cell: ({ quantity }) => whole(quantity) },
+      {
+        title: t('price'),
+        numeric: true,
+        cell: ({ price, per }) => `${money(price, currency)}${per === 1 ? '' : ` / ${whole(per)}`}`,
+      },
+    ],
+  })
+}
+
+/** @param {{ call: Call, onClose: () => unknown }} properties */
+function RefundDialog({ call, onClose }) {
+  const [amount, setAmount] = useState(call.cost)
+  const [reason, setReason] = useState('')
+  const { run, busy, error } = useAction(async () => {
+    await send('POST', accountPath(call.account, 'refunds'), { request: call.id, amount, reason })
+    announce(t('refunded'))
+    onClose()
+  })
+  return h(
+    FormDialog,
+    { title: t('refund'), action: t('refund'), busy, error, onSubmit: run, onClose },
+    h('p', null, t('refundHint', { account: call.account })),
+    h(TextField, {
+      label: t('amount'),
+      value: amount,
+      onChange: setAmount,
+      required: true,
+      pattern: '\\d+(\\.\\d{1,6})?',
+    }),
+    h(TextField, { label: t('reason'), value: reason, onChange: setReason, required: true }),
+  )
+}

@@ -1,0 +1,123 @@
+import { h } from '../../vendor/preact.js'
+import { useState } from '../../vendor/preact-hooks.js'
+import { get, urlOf } from '../api.js'
+import { compact, duration, roundMoney, rowTime } from '../format.js'
+import { usePages } from '../load.js'
+import { filter, linkTo, usePlace } from '../location.js'
+import { StateBadge } from '../parts/badge.js'
+import { Button, LinkButton } from '../parts/button.js'
+import { PageHead } from '../parts/details.js'
+import { SelectField, TextField } from '../parts/field.js'
+import { AccountFilter, ModelFilter, TextFilter } from '../parts/filters.js'
+import { Empty } from '../parts/notice.js'
+import { PeriodPicker, usePeriod } from '../parts/period.js'
+import { table } from '../parts/table.js'
+import { useSession } from '../session.js'
+import { t } from '../words.js'
+
+/** @import { Call } from '../shapes.d.ts' */
+
+export function RequestsPage() {
+  const { role, currency, isBilled } = useSession()
+  const { query } = usePlace()
+  const { range, from, to } = usePeriod()
+  const { account, model, key, user, tag, session, outcome, code } = query
+  const asked = { from, to, account, model, key, user, tag, session, outcome, code }
+  const { items, error, loading, reload, ...more } = usePages(
+    (after, signal) => get('requests', { ...asked, limit: 50, after }, signal),
+    Object.values(asked),
+  )
+  const actions = [
+    h(PeriodPicker, { range }),
+    h(Button, { kind: 'quiet', icon: 'refresh', label: t('refresh'), onClick: reload }),
+    h(LinkButton, { href: urlOf('requests.csv', asked), icon: 'download', download: true }, t('csv')),
+  ]
+  return h(
+    'div',
+    { class: 'page' },
+    h(PageHead, { title: t('page_requests'), actions }),
+    h(
+      'div',
+      { class: 'filters' },
+      h(FindRequest, null),
+      h(ModelFilter, null),
+      role === 'admin' && h(AccountFilter, null),
+      h(TextFilter, { name: 'key', label: t('by_key') }),
+      h(TextFilter, { name: 'user', label: t('by_user') }),
+      h(SelectField, {
+        label: t('outcome'),
+        compact: true,
+        value: outcome ?? '',
+        onChange: (value) => filter({ outcome: value }),
+        options: [
+          ['', t('all')],
+          ['completed', t('state_completed')],
+          ['failed', t('state_failed')],
+          ['cancelled', t('state_cancelled')],
+          ['refused', t('state_refused')],
+        ],
+      }),
+      h(TextFilter, { name: 'code', label: t('errorCode') }),
+    ),
+    table({
+      caption: t('page_requests'),
+      rows: /** @type {Call[] | undefined} */ (items),
+      loading,
+      error,
+      retry: reload,
+      more,
+      keyOf: ({ id }) => id,
+      empty: h(Empty, { title: t('noRequests') }, t('noRequestsHint')),
+      columns: [
+        {
+          title: t('time'),
+          head: true,
+          oneLine: true,
+          cell: ({ id, startedAt }) => h('a', { href: linkTo(['requests', id]) }, rowTime(startedAt)),
+        },
+        { title: t('by_model'), cell: (call) => h('span', { class: 'clip' }, call.model) },
+        role === 'admin' && { title: t('by_account'), cell: (call) => h('span', { class: 'clip' }, call.account) },
+        { title: t('by_endpoint'), cell: ({ endpoint }) => endpoint },
+        {
+          title: t('outcome'),
+          cell: (call) => [h(StateBadge, { state: call.outcome }), call.code && h('small', null, ' ', call.code)],
+        },
+        { title: t('tokens'), numeric: true, cell: tokensOf },
+        isBilled && { title: t('cost'), numeric: true, cell: ({ cost }) => roundMoney(cost, currency) },
+        {
+          title: t('firstByte'),
+          numeric: true,
+          cell: ({ firstByteMs }) => (firstByteMs === undefined ? '–' : duration(firstByteMs)),
+        },
+        { title: t('total'), numeric: true, cell: ({ totalMs }) => duration(totalMs) },
+      ],
+    }),
+  )
+}
+
+/** @param {Call} call */
+function tokensOf({ promptTokens, completionTokens }) {
+  return promptTokens + completionTokens === 0 ? '–' : `${compact(promptTokens)} → ${compact(completionTokens)}`
+}
+
+/** An `x-request-id`, from a customer's mail, leads to the request. */
+function FindRequest() {
+  const [id, setId] = useState('')
+  const submitted = (/** @type {Event} */ event) => {
+    event.preventDefault()
+    if (id.trim() !== '') location.hash = linkTo(['requests', id.trim()])
+  }
+  return h(
+    'form',
+    { onSubmit: submitted, role: 'search', 'aria-label': t('findRequest') },
+    h(TextField, {
+      label: t('requestId'),
+      compact: true,
+      type: 'search',
+      mono: true,
+      placeholder: 'req_…',
+      value: id,
+      onChange: setId,
+    }),
+  )
+}

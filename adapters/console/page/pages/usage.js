@@ -1,0 +1,101 @@
+import { h } from '../../vendor/preact.js'
+import { get, urlOf } from '../api.js'
+import { money, whole } from '../format.js'
+import { useLoad } from '../load.js'
+import { filter, linkTo, usePlace } from '../location.js'
+import { LinkButton } from '../parts/button.js'
+import { PageHead } from '../parts/details.js'
+import { SelectField } from '../parts/field.js'
+import { Empty } from '../parts/notice.js'
+import { PeriodPicker, timeZone, usePeriod } from '../parts/period.js'
+import { table } from '../parts/table.js'
+import { AccountFilter, ModelFilter } from '../parts/filters.js'
+import { useSession } from '../session.js'
+import { t } from '../words.js'
+
+/** @import { StatisticsRow } from '../shapes.d.ts' */
+
+const dimensions = /** @type {const} */ (['model', 'key', 'account', 'user', 'tag', 'endpoint', 'group', 'day'])
+
+/** @typedef {typeof dimensions[number]} Dimension */
+
+export function UsagePage() {
+  const { currency, role, isBilled } = useSession()
+  const { query } = usePlace()
+  const { range, from, to } = usePeriod('30d')
+  const offered = dimensions.filter((each) => each !== 'account' || role === 'admin')
+  const by = offered.find((each) => each === query['by']) ?? 'model'
+  const { account, model } = query
+  const asked = { by, from, to, account, model, ...(by === 'day' && { timeZone: timeZone() }) }
+  const { data, error, loading, reload } = useLoad(
+    async (signal) => ordered((await get('usage', asked, signal)).items, by),
+    Object.values(asked),
+  )
+  const actions = [
+    h(PeriodPicker, { range }),
+    h(LinkButton, { href: urlOf('usage.csv', asked), icon: 'download', download: true }, t('csv')),
+  ]
+  /** @type {readonly (readonly [title: import('../words.js').Word, value: (row: StatisticsRow) => string | undefined])[]} */
+  const numbers = [
+    ['requests', ({ requests }) => whole(requests)],
+    ['incomplete', ({ incomplete }) => dashed(incomplete)],
+    ['promptTokens', ({ promptTokens }) => dashed(promptTokens)],
+    ['cachedTokens', ({ cachedTokens }) => dashed(cachedTokens)],
+    ['completionTokens', ({ completionTokens }) => dashed(completionTokens)],
+    ['reasoningTokens', ({ reasoningTokens }) => dashed(reasoningTokens)],
+    ['images', ({ images }) => dashed(images)],
+    ['seconds', ({ seconds }) => dashed(seconds)],
+    ...(isBilled
+      ? [/** @type {const} */ (['cost', (/** @type {StatisticsRow} */ { cost }) => money(cost, currency, 4, 4)])]
+      : []),
+  ]
+  return h(
+    'div',
+    { class: 'page' },
+    h(PageHead, { title: t('page_usage'), actions }),
+    h(
+      'div',
+      { class: 'filters' },
+      h(SelectField, {
+        label: t('groupBy'),
+        compact: true,
+        value: by,
+        onChange: (value) => filter({ by: value }),
+        options: offered.map((each) => /** @type {const} */ ([each, t(`by_${each}`)])),
+      }),
+      role === 'admin' && h(AccountFilter, null),
+      h(ModelFilter, null),
+    ),
+    table({
+      caption: t('page_usage'),
+      rows: data,
+      loading,
+      error,
+      retry: reload,
+      keyOf: (/** @type {StatisticsRow} */ row) => row[by] ?? '',
+      empty: h(Empty, { title: t('noUsage') }, t('noUsageHint')),
+      columns: [
+        { title: t(`by_${by}`), head: true, cell: (row) => h(Name, { by, value: row[by] ?? '', range }) },
+        ...numbers.map(([title, cell]) => ({ title: t(title), numeric: true, cell })),
+      ],
+    }),
+  )
+}
+
+/** Leads to the requests of a row. @param {{ by: Dimension, value: string, range: string }} properties */
+function Name({ by, value, range }) {
+  if (value === '') return t('none')
+  const listed = by === 'model' || by === 'key' || by === 'account' || by === 'user' || by === 'tag'
+  return listed ? h('a', { href: linkTo(['requests'], { [by]: value, range }) }, value) : value
+}
+
+/** Days with the newest first, all others by what they cost. @param {readonly StatisticsRow[]} rows @param {Dimension} by */
+function ordered(rows, by) {
+  if (by === 'day') return rows.toReversed()
+  return rows.toSorted((left, right) => Number(right.cost) - Number(left.cost) || right.requests - left.requests)
+}
+
+/** @param {number} value */
+function dashed(value) {
+  return value === 0 ? '–' : whole(value)
+}

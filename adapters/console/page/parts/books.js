@@ -1,0 +1,60 @@
+import { h } from '../../vendor/preact.js'
+import { accountPath, get, urlOf } from '../api.js'
+import { dateTime, money } from '../format.js'
+import { usePages } from '../load.js'
+import { linkTo } from '../location.js'
+import { useSession } from '../session.js'
+import { named, t } from '../words.js'
+import { LinkButton } from './button.js'
+import { Card } from './details.js'
+import { Empty } from './notice.js'
+import { table } from './table.js'
+
+/** @import { EntryView } from '../shapes.d.ts' */
+
+/** The ledger entries. @param {{ account: string, turn: number }} properties */
+export function Books({ account, turn }) {
+  const { currency } = useSession()
+  const { items, error, loading, reload, ...more } = usePages(
+    (after, signal) => get(accountPath(account, 'entries'), { limit: 50, after }, signal),
+    [account, turn],
+  )
+  const csv = h(
+    LinkButton,
+    { href: urlOf(accountPath(account, 'entries.csv')), icon: 'download', download: true },
+    t('csv'),
+  )
+  return h(
+    Card,
+    { title: t('books'), actions: csv, class: 'flush' },
+    table({
+      caption: t('books'),
+      rows: /** @type {EntryView[] | undefined} */ (items),
+      loading,
+      error,
+      retry: reload,
+      more,
+      keyOf: ({ number }) => String(number),
+      empty: h(Empty, { title: t('noEntries') }),
+      columns: [
+        { title: t('time'), head: true, oneLine: true, cell: ({ at }) => dateTime(at) },
+        { title: t('kind'), cell: ({ kind }) => named('entry', kind) },
+        { title: t('reference'), cell: ({ kind, reference }) => h(Reference, { kind, reference }) },
+        { title: t('note'), cell: ({ note }) => note ?? '' },
+        {
+          title: t('amount'),
+          numeric: true,
+          cell: ({ amount }) =>
+            h('span', { class: Number(amount) > 0 ? 'positive' : undefined }, money(amount, currency)),
+        },
+      ],
+    }),
+  )
+}
+
+/** A charge leads to its request. @param {{ kind: string, reference: string }} properties */
+function Reference({ kind, reference }) {
+  const isRequest = kind === 'settle' && reference.startsWith('req_')
+  const text = h('code', { class: 'clip' }, reference)
+  return isRequest ? h('a', { href: linkTo(['requests', reference]) }, text) : text
+}

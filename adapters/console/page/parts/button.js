@@ -1,0 +1,50 @@
+import { h } from '../../vendor/preact.js'
+import { Icon } from './icon.js'
+
+/** @import { ComponentChildren } from '../../vendor/preact.js' */
+/** @import { IconName } from './icon.js' */
+
+/**
+ * @param {{
+ *   kind?: 'primary' | 'danger' | 'quiet', icon?: IconName, type?: 'button' | 'submit', busy?: boolean, disabled?: boolean,
+ *   label?: string, pressed?: boolean, onClick?: (event: MouseEvent) => unknown, children?: ComponentChildren,
+ * }} properties `label`: for a button without a text.
+ */
+export function Button({
+  kind,
+  icon,
+  type = 'button',
+  busy = false,
+  disabled = false,
+  label,
+  pressed,
+  onClick,
+  children,
+}) {
+  const shape = ['button', kind ?? 'plain', children === undefined && 'square'].filter(Boolean).join(' ')
+  return h(
+    'button',
+    {
+      class: shape,
+      type,
+      disabled,
+      'aria-busy': busy,
+      'aria-label': label,
+      title: label,
+      'aria-pressed': pressed,
+      onClick: (event) => void (busy ? event.preventDefault() : onClick?.(event)),
+    },
+    icon && h(Icon, { name: icon }),
+    children !== undefined && h('span', null, children),
+  )
+}
+
+/** A link that looks like a button. @param {{ href: string, icon?: IconName, kind?: 'primary', download?: boolean, children: ComponentChildren }} properties */
+export function LinkButton({ href, icon, kind, download, children }) {
+  return h(
+    'a',
+    { class: `button ${kind ?? 'plain'}`, href, download },
+    icon && h(Icon, { name: icon }),
+    h('span', null, children),
+  )
+}

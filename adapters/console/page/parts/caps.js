@@ -1,0 +1,60 @@
+import { h } from '../../vendor/preact.js'
+import { accountPath, get } from '../api.js'
+import { compact, money, relative, whole } from '../format.js'
+import { useLoad } from '../load.js'
+import { useSession } from '../session.js'
+import { t } from '../words.js'
+import { Card } from './details.js'
+import { ErrorNotice } from './notice.js'
+
+/** @import { CapView } from '../shapes.d.ts' */
+
+const measures = /** @type {const} */ (['money', 'tokens', 'calls'])
+
+/** The caps of the groups of the account's keys, each once. @param {string} account @param {AbortSignal} signal @returns {Promise<CapView[]>} */
+async function load(account, signal) {
+  const { items } = await get('keys', { account, state: 'active' }, signal)
+  const groups = new Set(/** @type {{ group: string }[]} */ (items).map(({ group }) => group))
+  const found = await Promise.all([...groups].map((group) => get(accountPath(account, 'caps'), { group }, signal)))
+  const caps = /** @type {CapView[]} */ (found.flatMap((page) => page.items))
+  return [...new Map(caps.map((cap) => [cap.cap, cap])).values()]
+}
+
+/** What an account uses of its caps. @param {{ account: string }} properties */
+export function CapsCard({ account }) {
+  const { data: caps = [], error } = useLoad((signal) => load(account, signal), [account])
+  if (error !== undefined) return h(ErrorNotice, { error })
+  if (caps.length === 0) return null
+  return h(Card, { title: t('caps') }, h('ul', { class: 'caps' }, ...caps.map((cap) => h(Cap, { cap, key: cap.cap }))))
+}
+
+/** @param {{ cap: CapView }} properties */
+function Cap({ cap: { cap, limits, used, held, resetsAt } }) {
+  const { currency } = useSession()
+  const text = (/** @type {typeof measures[number]} */ measure, /** @type {string | number} */ value) =>
+    measure === 'money' ? money(String(value), currency) : whole(Number(value))
+  return measures
+    .filter((measure) => limits[measure] !== undefined)
+    .map((measure) => {
+      const limit = Number(limits[measure])
+      const spent = Number(used[measure]) + Number(held[measure])
+      const label = `${cap}: ${text(measure, used[measure])} / ${text(measure, limits[measure] ?? 0)}`
+      return h(
+        'li',
+        { key: measure },
+        h(
+          'p',
+          null,
+          h('strong', null, cap),
+          ' ',
+          h('small', null, measure === 'money' ? '' : t(measure === 'tokens' ? 'tokens' : 'requests')),
+        ),
+        h('progress', { max: limit || 1, value: Math.min(spent, limit), 'aria-label': label }, compact(spent)),
+        h(
+          'p',
+          { class: 'fine' },
+          `${text(measure, used[measure])} / ${text(measure, limits[measure] ?? 0)} · ${t('resets', { when: relative(resetsAt, Date.now()) })}`,
+        ),
+      )
+    })
+}

@@ -1,0 +1,39 @@
+import { h } from '../../vendor/preact.js'
+
+/** @import { ComponentChildren } from '../../vendor/preact.js' */
+
+/** Names and values. Absent values are left out. @param {{ rows: readonly (readonly [name: string, value: ComponentChildren])[] }} properties */
+export function Details({ rows }) {
+  const present = rows.filter(([, value]) => value !== undefined && value !== null && value !== '' && value !== false)
+  return h(
+    'dl',
+    { class: 'details' },
+    ...present.map(([name, value]) => h('div', null, h('dt', null, name), h('dd', null, value))),
+  )
+}
+
+/** @param {{ title: string, actions?: ComponentChildren, children?: ComponentChildren, class?: string }} properties */
+export function Card({ title, actions, children, class: name = '' }) {
+  return h(
+    'section',
+    { class: `card ${name}` },
+    h('header', null, h('h2', null, title), actions && h('div', { class: 'actions' }, actions)),
+    children,
+  )
+}
+
+/** @param {{ title: ComponentChildren, back?: { href: string, text: string }, actions?: ComponentChildren, children?: ComponentChildren }} properties */
+export function PageHead({ title, back, actions, children }) {
+  return h(
+    'header',
+    { class: 'page-head' },
+    h(
+      'div',
+      null,
+      back && h('a', { class: 'back', href: back.href }, back.text),
+      h('h1', { tabIndex: -1 }, title),
+      children,
+    ),
+    actions && h('div', { class: 'actions' }, actions),
+  )
+}

@@ -1,0 +1,68 @@
+import { h } from '../../vendor/preact.js'
+import { useEffect, useId, useRef } from '../../vendor/preact-hooks.js'
+import { t } from '../words.js'
+import { Button } from './button.js'
+import { ErrorNotice } from './notice.js'
+
+/** @import { ComponentChildren } from '../../vendor/preact.js' */
+
+/**
+ * The browser's own modal dialog: it keeps the focus inside, closes with Escape and gives the focus back.
+ * @param {{ title: string, onClose: () => unknown, wide?: boolean, children?: ComponentChildren }} properties
+ */
+export function Dialog({ title, onClose, wide = false, children }) {
+  const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null))
+  const id = useId()
+  useEffect(() => {
+    const opener = document.activeElement
+    dialog.current?.showModal()
+    return () => {
+      if (opener instanceof HTMLElement) opener.focus()
+    }
+  }, [])
+  const cancelled = (/** @type {Event} */ event) => {
+    event.preventDefault()
+    onClose()
+  }
+  return h(
+    'dialog',
+    { ref: dialog, class: wide ? 'wide' : undefined, 'aria-labelledby': id, onCancel: cancelled },
+    h(
+      'header',
+      null,
+      h('h2', { id }, title),
+      h(Button, { kind: 'quiet', icon: 'close', label: t('close'), onClick: onClose }),
+    ),
+    children,
+  )
+}
+
+/**
+ * A dialog with fields and one action.
+ * @param {{
+ *   title: string, action: string, danger?: boolean, busy: boolean, error?: unknown, onSubmit: () => unknown,
+ *   onClose: () => unknown, children?: ComponentChildren,
+ * }} properties
+ */
+export function FormDialog({ title, action, danger = false, busy, error, onSubmit, onClose, children }) {
+  const submitted = (/** @type {Event} */ event) => {
+    event.preventDefault()
+    onSubmit()
+  }
+  return h(
+    Dialog,
+    { title, onClose },
+    h(
+      'form',
+      { onSubmit: submitted },
+      h('div', { class: 'fields' }, children),
+      h(ErrorNotice, { error }),
+      h(
+        'footer',
+        null,
+        h(Button, { onClick: onClose }, t('cancel')),
+        h(Button, { kind: danger ? 'danger' : 'primary', type: 'submit', busy }, action),
+      ),
+    ),
+  )
+}

@@ -1,0 +1,42 @@
+/** Filters whose choice is in the address. */
+import { h } from '../../vendor/preact.js'
+import { useEffect, useState } from '../../vendor/preact-hooks.js'
+import { get } from '../api.js'
+import { useLoad } from '../load.js'
+import { filter, usePlace } from '../location.js'
+import { t } from '../words.js'
+import { SelectField, TextField } from './field.js'
+
+/** @import { ModelView } from '../shapes.d.ts' */
+
+export function ModelFilter() {
+  const { query } = usePlace()
+  const { data } = useLoad((signal) => get('models', {}, signal), [])
+  const chosen = query['model'] ?? ''
+  const listed = /** @type {ModelView[]} */ (data?.items ?? []).map(({ id }) => id)
+  const names = chosen === '' || listed.includes(chosen) ? listed : [chosen, ...listed]
+  return h(SelectField, {
+    label: t('by_model'),
+    compact: true,
+    value: chosen,
+    onChange: (model) => filter({ model }),
+    options: [['', t('all')], ...names.map((name) => /** @type {const} */ ([name, name]))],
+  })
+}
+
+export function AccountFilter() {
+  return h(TextFilter, { name: 'account', label: t('by_account') })
+}
+
+/** A text that filters when typing pauses. @param {{ name: 'account' | 'key' | 'user' | 'tag' | 'session' | 'text' | 'code', label: string }} properties */
+export function TextFilter({ name, label }) {
+  const chosen = usePlace().query[name] ?? ''
+  const [value, setValue] = useState(chosen)
+  useEffect(() => setValue(chosen), [chosen])
+  useEffect(() => {
+    if (value === chosen) return undefined
+    const timer = setTimeout(() => filter({ [name]: value.trim() }), 300)
+    return () => clearTimeout(timer)
+  }, [value])
+  return h(TextField, { label, compact: true, type: 'search', value, onChange: setValue })
+}

@@ -1,0 +1,59 @@
+/** The pages, in the order of the navigation. */
+import { h } from '../vendor/preact.js'
+import { AccountPage } from './pages/account.js'
+import { AccountsPage } from './pages/accounts.js'
+import { KeysPage } from './pages/keys.js'
+import { ModelsPage } from './pages/models.js'
+import { OverviewPage } from './pages/overview.js'
+import { PlaygroundPage } from './pages/playground.js'
+import { RequestPage } from './pages/request.js'
+import { RequestsPage } from './pages/requests.js'
+import { SetupPage } from './pages/setup.js'
+import { UsagePage } from './pages/usage.js'
+import { VideosPage } from './pages/videos.js'
+
+/** @import { VNode } from '../vendor/preact.js' */
+/** @import { Me } from './shapes.d.ts' */
+
+/** @typedef {'overview' | 'usage' | 'requests' | 'keys' | 'accounts' | 'models' | 'videos' | 'playground' | 'setup'} PageName */
+
+/**
+ * @typedef {object} Entry
+ * @property {PageName} name
+ * @property {(me: Me) => boolean} isOffered
+ * @property {(me: Me, id: string | undefined) => VNode} page
+ */
+
+/** @type {readonly Entry[]} */
+export const entries = [
+  { name: 'overview', isOffered: hasUsage, page: () => h(OverviewPage, null) },
+  { name: 'usage', isOffered: hasUsage, page: () => h(UsagePage, null) },
+  {
+    name: 'requests',
+    isOffered: hasUsage,
+    page: (_, id) => (id === undefined ? h(RequestsPage, null) : h(RequestPage, { id, key: id })),
+  },
+  {
+    name: 'keys',
+    isOffered: ({ role, features }) => (role === 'admin' ? features.keySearch : features.keys),
+    page: () => h(KeysPage, null),
+  },
+  {
+    name: 'accounts',
+    isOffered: ({ role, features, isBilled }) => isBilled && (role === 'account' || features.accounts),
+    page: ({ account: own }, id = own) => (id === undefined ? h(AccountsPage, null) : h(AccountPage, { id, key: id })),
+  },
+  { name: 'models', isOffered: always, page: () => h(ModelsPage, null) },
+  { name: 'videos', isOffered: ({ features }) => features.videoSearch, page: () => h(VideosPage, null) },
+  { name: 'playground', isOffered: always, page: () => h(PlaygroundPage, null) },
+  { name: 'setup', isOffered: always, page: () => h(SetupPage, null) },
+]
+
+/** @param {Me} me */
+function hasUsage({ features }) {
+  return features.usage
+}
+
+function always() {
+  return true
+}

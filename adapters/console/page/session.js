@@ -1,0 +1,12 @@
+import { createContext } from '../vendor/preact.js'
+import { useContext } from '../vendor/preact-hooks.js'
+
+/** @import { Me } from './shapes.d.ts' */
+
+export const Session = createContext(/** @type {Me} */ ({}))
+
+/** Who uses the page, and what the gateway offers. */
+export const useSession = () => useContext(Session)
+
+/** @param {string} name */
+export const metaOf = (name) => document.querySelector(`meta[name="${name}"]`)?.getAttribute('content') ?? ''

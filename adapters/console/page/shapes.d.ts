@@ -1,0 +1,129 @@
+/** What the admin API answers, as far as it is not a type of the package. */
+import type { AccountView, CapView, EntryView, KeyView, StatisticsRow, UsageView } from '../../../src/index.ts'
+
+export type { AccountView, CapView, EntryView, KeyView, StatisticsRow }
+
+export interface Me {
+  role: 'admin' | 'account'
+  account?: string
+  readOnly: boolean
+  groups: string[]
+  currency?: string
+  version: string
+  features: {
+    accounts: boolean
+    caps: boolean
+    usage: boolean
+    keys: boolean
+    keySearch: boolean
+    videoSearch: boolean
+    health?: boolean
+    setup?: boolean
+  }
+  /** Whether calls cost something. Added by the page. */
+  isBilled: boolean
+}
+
+export interface Point {
+  at: number
+  requests: number
+  incomplete: number
+  promptTokens: number
+  cachedTokens: number
+  completionTokens: number
+  reasoningTokens: number
+  images: number
+  seconds: number
+  cost: string
+}
+
+export interface LatencyPoint {
+  at: number
+  requests: number
+  medianMs?: number
+  p95Ms?: number
+  medianFirstByteMs?: number
+  p95FirstByteMs?: number
+}
+
+export interface Series {
+  total: Point[]
+  series: { name: string | null; points: Point[] }[]
+}
+
+export interface AttemptView {
+  provider: string
+  providerModel: string
+  outcome: string
+  status?: number
+  code?: string
+  startMs: number
+  ms: number
+}
+
+export interface Call extends Omit<UsageView, 'outcome' | 'attemptLog'> {
+  outcome: string
+  attemptLog?: readonly AttemptView[]
+}
+
+export interface DeploymentView {
+  provider: string
+  model: string
+  order?: number
+  weight?: number
+  price?: Price
+  state?: string
+}
+
+export interface HealthView {
+  ready: boolean
+  draining: boolean
+  stores: {
+    store: string
+    reachable: boolean
+    required: boolean
+    ms: number
+    lastError?: { code: string; at: number }
+  }[]
+  openCalls: number
+  holds: number
+  queues: Record<string, number>
+  droppedRecords: number
+  failingStores: string[]
+  tasksDue?: number
+}
+
+export type Price = Readonly<Record<string, unknown>>
+
+export interface ModelView {
+  id: string
+  ownedBy: string
+  displayName?: string
+  created: number
+  contextWindow?: number
+  maxOutputTokens?: number
+  groups: string[]
+  price?: Price
+  endpoints?: string[]
+  deployments?: DeploymentView[]
+}
+
+export interface VideoView {
+  id: string
+  account: string
+  group: string
+  key?: string
+  user?: string
+  model: string
+  state: 'pending' | 'processing' | 'completed' | 'failed'
+  progress?: number
+  prompt: string
+  seconds?: number
+  size?: string
+  createdAt: number
+  expiresAt: number
+  finishedAt?: number
+  error?: { code: string; message: string }
+  provider?: string
+  providerModel?: string
+}

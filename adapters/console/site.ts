@@ -1,0 +1,81 @@
+import { identify } from '../../src/admin-api/identity.ts'
+import { adminApi, type AdminApiOptions } from '../../src/admin-api/index.ts'
+import { requireHost, requireOwnOrigin } from '../../src/admin-api/origin.ts'
+import { GatewayError } from '../../src/errors.ts'
+import { refuse } from '../../src/http/answers.ts'
+import { redirected } from '../../src/http/exchange.ts'
+import { pathOf } from '../../src/http/target.ts'
+import type { Exchange, Gateway, Mountable, Reply } from '../../src/index.ts'
+import { lazily } from '../../src/lazily.ts'
+import { assetReply, type Assets } from './assets.ts'
+import { documentReply, type DocumentOptions } from './document.ts'
+import { setupReply } from './setup.ts'
+
+/**
+ * The paths of the console: the document at `/`, its files below `/assets`, what developers paste at `/setup`, the admin API
+ * below `/api`, and below `/gateway` the gateway itself for the playground, wherever else the host has mounted it.
+ */
+export class Site implements Mountable {
+  readonly #gateway: Gateway
+  readonly #api: Mountable
+  readonly #options: AdminApiOptions
+  readonly #document: DocumentOptions
+  readonly #assets: () => Promise<Assets>
+
+  constructor(gateway: Gateway, options: AdminApiOptions, document: DocumentOptions, load: () => Promise<Assets>) {
+    this.#gateway = gateway
+    this.#api = adminApi(gateway, options)
+    this.#options = options
+    this.#document = document
+    this.#assets = lazily(load)
+  }
+
+  serves(): boolean {
+    return true
+  }
+
+  async handle(exchange: Exchange): Promise<Reply> {
+    const path = pathOf(exchange.target)
+    if (path.startsWith('/api/')) return this.#api.handle(below(exchange, '/api'))
+    try {
+      const { authorize, hosts } = this.#options
+      if ((await identify(authorize, exchange)) === undefined) throw new GatewayError('unknown_url')
+      requireHost(exchange, hosts)
+      if (path.startsWith('/gateway/v1/')) {
+        // A page of another site must not make calls with the session of a visitor.
+        requireOwnOrigin(exchange, hosts)
+        return await this.#gateway.handle(below(exchange, '/gateway'))
+      }
+      if (exchange.method !== 'GET' && exchange.method !== 'HEAD') throw new GatewayError('method_not_allowed')
+      if (path === '/setup') return setupReply(exchange)
+      return await this.#file(exchange, path)
+    } catch (thrown) {
+      return refuse(thrown)
+    }
+  }
+
+  async #file(exchange: Exchange, path: string): Promise<Reply> {
+    if (path === '' || path.startsWith('?')) return withSlash(exchange)
+    if (path === '/') return documentReply(await this.#assets(), this.#document)
+    const [, version = '', file = ''] = /^\/assets\/([^/]+)\/(.+)$/.exec(path) ?? []
+    const reply = assetReply(await this.#assets(), version, file, exchange)
+    if (reply === undefined) throw new GatewayError('unknown_url')
+    return reply
+  }
+}
+
+/** The same exchange with the target below one of the console's paths. */
+function below(exchange: Exchange, path: string): Exchange {
+  const origin = /^https?:\/\/[^/?#]*/i.exec(exchange.target)?.[0].length ?? 0
+  return redirected(exchange, exchange.target.slice(origin + path.length), { fixed: {}, defaults: {} })
+}
+
+/**
+ * `/console` → `/console/`, as the URLs of the document are relative to the slash. The redirect is relative itself, because
+ * only a proxy knows the whole path.
+ */
+function withSlash({ base = '', target }: Exchange): Reply {
+  const last = base.slice(base.lastIndexOf('/') + 1)
+  if (last === '') throw new GatewayError('unknown_url')
+  return { status: 302, headers: { location: `./${last}/${target}`, 'cache-control': 'no-store' }, body: '' }
+}

@@ -1,0 +1,270 @@
+/** Each action of the console, end to end, in Express and Koa below a path of two segments. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { sqlite } from 'modelhatch/sqlite'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { hasChromium, launch } from './browser.ts'
+import { openStage, serveConsole, type Served, type Stage } from './stage.ts'
+import { visit, type Visit } from './visit.ts'
+
+let browser: Browser
+beforeAll(async () => {
+  if (hasChromium) browser = await launch()
+})
+afterAll(() => browser?.close())
+
+describe.skipIf(!hasChromium).each(['Express', 'Koa'] as const)('in %s', (host) => {
+  let folder: string
+  let stage: Stage
+  let served: Served
+  let admin: Visit
+  let page: Page
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'console-'))
+    stage = await openStage(sqlite(join(folder, 'gateway.db')), 60)
+    served = await serveConsole(host, stage.gateway)
+    admin = await visit(browser, served.url, 'admin', { acceptDownloads: true })
+    page = admin.page
+  })
+  afterAll(async () => {
+    await served?.close()
+    await stage?.gateway.close({ graceMs: 0 })
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const button = (name: string) => page.getByRole('button', { name, exact: true })
+  const inDialog = (name: string) => page.getByRole('dialog').getByRole('button', { name, exact: true })
+  const statusWith = async (key: string) =>
+    (await fetch(new URL('/ai/v1/models', served.url), { headers: { authorization: `Bearer ${key}` } })).status
+
+  test('a key is created, shown once, changed, rotated and revoked', async () => {
+    await admin.go('#/keys')
+    await button('Create key').click()
+    await page.getByLabel('Account', { exact: true }).last().fill('acme')
+    await page.getByLabel('Name').fill('notebook')
+    await page.getByRole('dialog').getByLabel('Group').selectOption('trial')
+    await page.getByText('Limits').last().click()
+    await page.getByLabel('Requests', { exact: true }).fill('30/min')
+    await page.getByLabel('At the same time').fill('2')
+    await page.getByText('Restrictions and attribution').click()
+    await page.getByLabel('IP addresses').fill('127.0.0.1, 10.0.0.0/8')
+    await inDialog('Create').click()
+    const shown = page.locator('#new-key')
+    const key = await shown.innerText()
+    expect(key).toMatch(/^sk-[\w-]{20,}/)
+    expect(await statusWith(key)).toBe(200)
+    await button('I have stored it').click()
+    await page.getByText('30/min requests, 2 at once, addresses: 2').waitFor()
+    expect(await page.content()).not.toContain(key)
+
+    await button('Edit: notebook').click()
+    await page.getByLabel('Name').fill('workstation')
+    await page.getByLabel('IP addresses').fill('')
+    await inDialog('Save').click()
+    await page.getByText('30/min requests, 2 at once', { exact: true }).waitFor()
+    const [record] = (await stage.gateway.admin.keys.search({ text: 'workstation' })).items
+    expect(record).toMatchObject({ account: 'acme', group: 'trial', rate: { requests: '30/min', concurrent: 2 } })
+    expect(record?.addresses).toBeUndefined()
+
+    await button('Rotate: workstation').click()
+    await page.getByLabel('The old key works for another').selectOption('3600000')
+    await inDialog('Rotate').click()
+    const rotated = await shown.innerText()
+    await button('I have stored it').click()
+    expect(rotated).not.toBe(key)
+    expect([await statusWith(key), await statusWith(rotated)]).toEqual([200, 200])
+
+    await button('Revoke: workstation').first().click()
+    await inDialog('Revoke').click()
+    await page.getByText('The key is revoked').waitFor()
+    expect(await statusWith(rotated)).toBe(401)
+    await expect.poll(() => page.getByRole('row').filter({ hasText: 'workstation' }).count()).toBe(1)
+    await page.getByLabel('State').selectOption('revoked')
+    await page.getByRole('row').filter({ hasText: 'workstation' }).getByText('Revoked').waitFor()
+  })
+
+  test('invalid input is explained beside the form, and nothing is lost', async () => {
+    await admin.go('#/keys')
+    await button('Create key').click()
+    await page.getByLabel('Account', { exact: true }).last().fill('acme')
+    await page.getByLabel('Expires').fill('2001-01-01T00:00')
+    await inDialog('Create').click()
+    const alert = page.getByRole('dialog').getByRole('alert')
+    await alert.waitFor()
+    expect(await alert.innerText()).toMatch(/must be in the future[\s\S]*Request id/)
+    expect(await page.getByLabel('Account', { exact: true }).last().inputValue()).toBe('acme')
+    await page.keyboard.press('Escape')
+  })
+
+  test('an account is opened, paid for, corrected, renamed; the books and the audit agree', async () => {
+    await admin.go('#/accounts')
+    await button('Open account').click()
+    await page.getByLabel('Account id').fill('initech')
+    await page.getByLabel('Name').fill('Initech')
+    await inDialog('Create').click()
+    await page.getByRole('heading', { name: 'initech' }).waitFor()
+    await button('Top up').click()
+    await page.getByLabel('Amount').fill('40.25')
+    await page.getByLabel('Note').fill('Bank transfer')
+    await inDialog('Top up').click()
+    await page.getByText('Bank transfer').waitFor()
+    await button('Adjust').click()
+    await page.getByLabel('Amount').fill('-0.25')
+    await page.getByLabel('Reference').fill('goodwill-1')
+    await inDialog('Adjust').click()
+    await page.getByText('goodwill-1').waitFor()
+    await button('Edit').click()
+    await page.getByRole('dialog').getByLabel('Name').fill('Initech Ltd')
+    await page.getByLabel('Unlimited').check()
+    await inDialog('Save').click()
+    await page.getByText('Initech Ltd').waitFor()
+    await expect
+      .poll(() => stage.gateway.admin.accounts.find('initech'))
+      .toMatchObject({
+        balance: '40',
+        unlimited: true,
+        name: 'Initech Ltd',
+      })
+    await admin.go('#/accounts')
+    await button('Audit').click()
+    await page.getByText('All balances agree with their entries.').waitFor()
+  })
+
+  test('requests are filtered, found by id, and refunded', async () => {
+    const answered = await fetch(new URL('/ai/v1/chat/completions', served.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stage.keys.globex}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'steady', messages: [{ role: 'user', content: 'Count from 1 to 20' }] }),
+    })
+    expect(answered.status).toBe(200)
+    await answered.text()
+    const id = answered.headers.get('x-request-id') ?? ''
+    await expect.poll(() => stage.gateway.admin.usage.find(id)).toBeDefined()
+    await admin.go('#/requests?range=30d')
+    await page.getByLabel('Model').selectOption('gpt-mini')
+    await page.getByLabel('Account').fill('acme')
+    await expect.poll(() => page.url()).toContain('account=acme')
+    const shown = () => page.getByRole('row').allInnerTexts()
+    await expect.poll(async () => (await shown()).slice(1).every((row) => /gpt-mini\s+acme/.test(row))).toBe(true)
+    expect((await shown()).length).toBeGreaterThan(3)
+    await page.getByLabel('Request id').fill(id)
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Request', exact: true }).waitFor()
+    const attempts = page.getByRole('table', { name: 'Attempts' })
+    await attempts.waitFor()
+    expect(await attempts.getByRole('row').allInnerTexts()).toMatchObject(
+      [/^Provider/, /overloaded[\s\S]*Failed/, /demo[\s\S]*Succeeded/].map((pattern) =>
+        expect.stringMatching(pattern),
+      ) as string[],
+    )
+    await button('Refund').click()
+    await page.getByLabel('Reason').fill('The answer was late')
+    await inDialog('Refund').click()
+    await page.getByText('Refunded').waitFor()
+    const latest = async () => (await stage.gateway.admin.accounts.entries('globex')).items[0]
+    await expect.poll(latest).toMatchObject({ reference: `refund:${id}`, note: 'The answer was late' })
+  })
+
+  test('usage by model, key and account is a table and a CSV', async () => {
+    await admin.go('#/usage')
+    for (const [by, content] of [
+      ['Account', 'globex'],
+      ['Key', stage.keyIds.acme[0] ?? ''],
+      ['Model', 'claude-sonnet'],
+    ] as const) {
+      await page.getByLabel('Group by').selectOption({ label: by })
+      await page.getByRole('rowheader').filter({ hasText: content }).first().waitFor()
+    }
+    const downloading = page.waitForEvent('download')
+    await page.getByRole('link', { name: 'CSV' }).click()
+    const text = await readFile(await (await downloading).path(), 'utf8')
+    expect(text).toMatch(/^model,requests,/)
+    expect(text).toContain('claude-sonnet,')
+    await page.getByRole('link', { name: 'gemini-flash' }).click()
+    await page.getByRole('heading', { name: 'Requests' }).waitFor()
+    expect(await page.getByLabel('Model').inputValue()).toBe('gemini-flash')
+  })
+
+  test('the playground creates a temporary key, streams a chat, makes an image and a video', async () => {
+    await admin.go('#/models')
+    await page.getByRole('link', { name: 'gpt-mini' }).click()
+    await button('Temporary key').click()
+    await page.getByLabel('Account').fill('acme')
+    await inDialog('Create').click()
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    const key = await page.getByLabel('API key').inputValue()
+    expect(key).toMatch(/^sk-/)
+    await page.getByLabel('Message').fill('Count from 1 to 12')
+    await page.keyboard.press('Enter')
+    const answer = page.locator('.conversation .assistant')
+    await answer.getByText(/11, 12/).waitFor()
+    await answer.getByRole('link', { name: /^req_/ }).waitFor()
+
+    await button('Image').click()
+    await page.getByLabel('Model').selectOption('demo-image')
+    await page.getByLabel('Prompt').fill('A lighthouse')
+    await button('Generate').click()
+    const image = page.getByRole('img', { name: 'A lighthouse' })
+    await image.waitFor()
+    await expect
+      .poll(() => image.evaluate((element) => (element as HTMLImageElement).naturalWidth))
+      .toBeGreaterThan(100)
+
+    await button('Video').click()
+    await page.getByLabel('Model').selectOption('demo-video-landscape')
+    await page.getByLabel('Prompt').fill('A kite over the dunes')
+    await button('Generate').click()
+    await button('Show the video').click()
+    const film = page.locator('.film video')
+    await expect.poll(() => film.evaluate((element) => (element as HTMLVideoElement).readyState)).toBeGreaterThan(0)
+    // Neither storage nor the address has the key.
+    const stored = () =>
+      JSON.stringify([Object.entries(localStorage), Object.entries(sessionStorage), document.cookie, location.href])
+    expect(await page.evaluate(stored)).not.toContain(key)
+  })
+
+  test('a video is listed, shown through the console, and deleted', async () => {
+    await admin.go('#/videos')
+    await button('A kite over the dunes').click()
+    const film = page.getByRole('dialog').locator('video')
+    await expect.poll(() => film.evaluate((element) => (element as HTMLVideoElement).readyState)).toBeGreaterThan(0)
+    await inDialog('Delete').click()
+    await page.getByText('No videos').waitFor()
+  })
+
+  test('the set-up has the URL of the gateway, and the key only on the page', async () => {
+    await admin.go('#/setup')
+    expect(await page.getByLabel('URL of the gateway').inputValue()).toBe(new URL('/ai', served.url).href)
+    const requests: string[] = []
+    page.on('request', (request) => requests.push(request.url() + (request.postData() ?? '')))
+    await page.getByLabel('API key').fill(`sk-it's`)
+    await page.getByLabel('Model').selectOption('gpt-mini')
+    const pasted = await page.getByRole('region', { name: 'curl' }).innerText()
+    expect(pasted).toContain(`-H 'Authorization: Bearer sk-it'\\''s'`)
+    expect(pasted).toContain(`'${new URL('/ai/v1/chat/completions', served.url).href}'`)
+    expect(requests.filter((each) => each.includes("it's"))).toEqual([])
+  })
+
+  test('a read-only visitor is offered no action', async () => {
+    const reading = await serveConsole(host, stage.gateway, { readOnly: true })
+    const visitor = await visit(browser, reading.url, 'admin')
+    for (const address of ['#/keys', '#/accounts', '#/accounts/acme', '#/videos', '#/playground']) {
+      await visitor.go(address)
+      const names = await visitor.page.locator('main').getByRole('button').allInnerTexts()
+      expect(
+        names.filter((name) => /create|edit|rotate|revoke|open account|top up|adjust|temporary/i.test(name)),
+      ).toEqual([])
+    }
+    expect(visitor.faults).toEqual([])
+    await visitor.end()
+    await reading.close()
+  })
+
+  test('nothing of all this has violated the policy or thrown', async () => {
+    expect(admin.faults).toEqual([])
+    await admin.end()
+  })
+})

@@ -1,0 +1,190 @@
+/** The document and its files, in every host. */
+import express from 'express'
+import expressV4 from 'express-v4'
+import Koa from 'koa'
+import koaMount from 'koa-mount'
+import helmet from 'helmet'
+import { readFileSync } from 'node:fs'
+import { createServer, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { gzipSync } from 'node:zlib'
+import { createGateway, type Mountable } from 'modelhatch'
+import { createConsole } from 'modelhatch/console'
+import { mount as mountExpress } from 'modelhatch/express'
+import { mount as mountFetch } from 'modelhatch/fetch'
+import { mount as mountKoa } from 'modelhatch/koa'
+import { mount as mountNode } from 'modelhatch/node'
+import { demo } from 'modelhatch/providers'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { loadAssets } from '../../../adapters/console/assets.ts'
+import { Site } from '../../../adapters/console/site.ts'
+import { bundle, type Bundle } from './bundle.ts'
+import { authorize } from './stage.ts'
+
+const gateway = createGateway({ keys: { 'sk-test': {} }, models: { demo: demo() } })
+const site = createConsole(gateway, { authorize, title: 'Models & <more>', gatewayUrl: '/ai' })
+const admin = { cookie: 'who=admin' }
+const { version } = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
+  version: string
+}
+
+async function serve(listener: unknown): Promise<string> {
+  const server = createServer({ keepAliveTimeout: 600_000 }, listener as RequestListener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => server.close().closeAllConnections())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}
+
+const hosts: [name: string, path: string, listener: (mounted: Mountable) => unknown][] = [
+  ['Express 5', '/a/console', (mounted) => express().use('/a/console', mountExpress(mounted))],
+  ['Express 4', '/a/console', (mounted) => expressV4().use('/a/console', mountExpress(mounted))],
+  ['Express 5 behind helmet', '/console', (mounted) => express().use(helmet()).use('/console', mountExpress(mounted))],
+  ['Koa 3', '/a/console', (mounted) => new Koa().use(mountKoa('/a/console', mounted)).callback()],
+  [
+    'koa-mount',
+    '/a/console',
+    (mounted) => new Koa().use(koaMount('/a/console', mountKoa(mounted) as never)).callback(),
+  ],
+  ['node:http', '', (mounted) => mountNode(mounted)],
+]
+
+describe.each(hosts)('in %s', (_, path, listenerOf) => {
+  test('the path without a slash leads to the one with it; the document names files that are there', async () => {
+    const url = (await serve(listenerOf(site))) + path
+    if (path !== '') {
+      const bare = await fetch(`${url}?x=1`, { headers: admin, redirect: 'manual' })
+      expect([bare.status, bare.headers.get('location')]).toEqual([302, './console/?x=1'])
+      expect((await fetch(url, { headers: admin })).url).toBe(`${url}/`)
+    }
+    const response = await fetch(`${url}/`, { headers: admin })
+    const html = await response.text()
+    expect(response.status).toBe(200)
+    expect(response.headers.get('content-security-policy')).toBe(
+      "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
+        "media-src 'self' blob:; form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
+    )
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    expect(html).toContain('<title>Models &#38; &#60;more&#62;</title>')
+    const named = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, name = '']) => name)
+    expect(named.length).toBeGreaterThan(30)
+    expect(named.filter((name) => !name.startsWith(`assets/${version}-`))).toEqual([])
+    expect(html.replaceAll(/<script (?:type="module" )?src="[^"]+"><\/script>/g, '')).not.toMatch(
+      /<script|<style|\son\w+=|\sstyle=/,
+    )
+    for (const name of named) {
+      const file = await fetch(`${url}/${name}`, { headers: admin })
+      expect(file.status, name).toBe(200)
+      expect(file.headers.get('cache-control')).toBe('private, max-age=31536000, immutable')
+      expect((await file.arrayBuffer()).byteLength).toBeGreaterThan(10)
+    }
+  })
+
+  test('strangers get the same 404 everywhere, and unknown paths are a 404 for everyone', async () => {
+    const url = (await serve(listenerOf(site))) + path
+    const html = await (await fetch(`${url}/`, { headers: admin })).text()
+    const script = /src="([^"]+)"/.exec(html)?.[1] ?? ''
+    const statusOf = async (target: string, headers = {}) =>
+      (await fetch(url + target, { headers, redirect: 'manual' })).status
+    const targets = ['/', `/${script}`, '/api/me', '/gateway/v1/models', ...(path === '' ? [] : [''])]
+    for (const target of targets) expect(await statusOf(target), target).toBe(404)
+    for (const target of [
+      '/index.html',
+      '/assets',
+      '/assets/',
+      '/assets/x/page',
+      '/assets/x/page/%2e%2e/assets.ts',
+      '/assets/x/../../package.json',
+      '/assets/x/document.ts',
+      '/assets/x/page/tsconfig.json',
+      '/gateway',
+      '/apis',
+    ]) {
+      expect(await statusOf(target, admin), target).toBe(404)
+    }
+  })
+})
+
+test('behind fetch', async () => {
+  const handle = mountFetch(site, { prefix: '/a/console' })
+  const ask = (path: string) =>
+    handle(new Request(`http://localhost/a${path}`, { headers: { ...admin, host: 'localhost' } }))
+  expect((await ask('/console')).headers.get('location')).toBe('./console/')
+  expect(await (await ask('/console/')).text()).toContain('<div id="console">')
+})
+
+describe('the page in the package', () => {
+  let built: Bundle
+  beforeAll(async () => {
+    built = await bundle()
+  })
+  afterAll(() => built.remove())
+
+  test.each(['en', 'zh'])(
+    'has less than 60 kB, compressed, with all that it ever loads in one language: %s',
+    async (language) => {
+      const page = new Site(gateway, { authorize }, { title: 'Modelhatch', gatewayUrl: '' }, () =>
+        loadAssets(built.folder),
+      )
+      const url = await serve(mountNode(page))
+      const html = await (await fetch(url, { headers: admin })).text()
+      const base = /assets\/[^/]+/.exec(html)?.[0] ?? ''
+      const names = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, name = '']) => name)
+      expect(new Set(names)).toEqual(
+        new Set(['early.js', 'icon.svg', 'main.js', 'style.css'].map((name) => `${base}/page/${name}`)),
+      )
+      let bytes = gzipSync(html).byteLength
+      for (const name of new Set([...names, `${base}/page/words/${language}.js`])) {
+        const response = await fetch(`${url}/${name}`, { headers: { ...admin, 'accept-encoding': 'gzip' } })
+        expect(response.headers.get('content-encoding')).toBe('gzip')
+        bytes += Number(response.headers.get('content-length'))
+      }
+      expect(bytes).toBeGreaterThan(40_000)
+      expect(bytes).toBeLessThan(60_000)
+    },
+  )
+
+  test('keeps the copyright notices of the libraries in it', async () => {
+    const { files } = await loadAssets(built.folder)
+    const text = Buffer.from(files.get('page/main.js')?.plain ?? []).toString()
+    expect(text).toMatch(/\/\*! preact, MIT License: Copyright .+ Jason Miller/)
+    expect(text).toMatch(/\/\*! uplot, MIT License: Copyright .+ Leon Sorokin/)
+  })
+})
+
+test('files are sent as the client accepts them, and under another version without being cached', async () => {
+  const url = await serve(mountNode(site))
+  const html = await (await fetch(url, { headers: admin })).text()
+  const name = /src="([^"]+main\.js)"/.exec(html)?.[1] ?? ''
+  const encodingOf = async (accepted: string) =>
+    (await fetch(`${url}/${name}`, { headers: { ...admin, 'accept-encoding': accepted } })).headers.get(
+      'content-encoding',
+    )
+  expect(await Promise.all(['identity', 'gzip;q=0', 'br', 'br, gzip', 'gzip;q=0.5'].map(encodingOf))).toEqual([
+    null,
+    null,
+    null,
+    'gzip',
+    'gzip',
+  ])
+  const other = await fetch(`${url}/${name.replace(/assets\/[^/]+/, 'assets/0.0.9-00000000')}`, { headers: admin })
+  expect([other.status, other.headers.get('cache-control')]).toEqual([200, 'no-store'])
+  expect((await fetch(`${url}/${name}`, { method: 'POST', headers: admin })).status).toBe(405)
+})
+
+test('an `authorize` that fails lets nobody in', async () => {
+  const failing = createConsole(gateway, { authorize: () => Promise.reject(new Error('the session store is down')) })
+  const url = await serve(mountNode(failing))
+  for (const target of ['/', '/api/me', '/gateway/v1/models']) {
+    const response = await fetch(url + target, { headers: admin })
+    expect(response.status).toBe(500)
+    expect(await response.text()).not.toContain('session store')
+  }
+})
+
+test('invalid options throw an error that names them', () => {
+  expect(() => createConsole(gateway, undefined as never)).toThrow('authorize')
+  expect(() => createConsole(gateway, {} as never)).toThrow('authorize')
+  expect(() => createConsole(gateway, { authorize, title: '' })).toThrow('"title" must be a non-empty string')
+  expect(() => createConsole(gateway, { authorize, gatewayUrl: 7 as never })).toThrow('"gatewayUrl"')
+  expect(() => createConsole(gateway, { authorize, readonly: true } as never)).toThrow('readonly')
+})
