@@ -1,6 +1,12 @@
 import { channel } from 'node:diagnostics_channel'
 import type { Settlement } from '../billing/contract.ts'
 import type { Receipt } from '../billing/receipt.ts'
+import type { Guard } from '../store-access/guard.ts'
+import type { ObservedAttempt, TaskChange, Telemetry } from './contract.ts'
+import type { BreakerChange, GatewayState, QueueName } from './state.ts'
+import { FailureLines } from './lines.ts'
+import type { Logger } from './logger.ts'
+import { AttemptWatch, CallWatch, collect, type Arrival } from './watch.ts'
 
 /** An error that the client does not see the cause of. Message of the channel `modelhatch:failure`. */
 export interface Failure {
@@ -50,34 +56,117 @@ const receipts = channel('modelhatch:receipt')
 const attempts = channel('modelhatch:attempt')
 const failures = channel('modelhatch:failure')
 
-/** Reports to the channels of the process and the hooks of one gateway. No hook can make a request fail. */
+/** Reports to the channels of the process, and to the hooks and the telemetry of one gateway. None can make a request fail. */
 export class Observer {
+  /** Whether requests are observed from their start. */
+  readonly watchesCalls: boolean
   readonly #hooks: Watching
+  readonly #telemetry: readonly Telemetry[]
+  /** The guards of stores that have failed at least once. */
+  readonly #guards = new Set<Guard>()
 
-  constructor(hooks: Watching = {}) {
+  /** The log of failures. */
+  readonly #lines: FailureLines | undefined
+
+  /** `logger`: where failures and failed attempts are written. */
+  constructor(hooks: Watching = {}, telemetry: readonly Telemetry[] = [], logger?: Logger) {
     this.#hooks = hooks
+    this.#lines = logger && new FailureLines(logger)
+    this.#telemetry = this.#lines === undefined ? telemetry : [...telemetry, this.#lines]
+    this.watchesCalls = this.#telemetry.some((each) => each.call !== undefined)
+  }
+
+  /** Gives the telemetry access to the state of the gateway. */
+  attach(state: () => GatewayState): void {
+    for (const each of this.#telemetry) each.attach?.(state)
+  }
+
+  /** A request has arrived. Undefined if nothing listens to it. */
+  arrived(arrival: Arrival): CallWatch | undefined {
+    const watch = new CallWatch(arrival, (error) => this.failure({ id: arrival.id, error }))
+    return watch.begin(this.#telemetry) ? watch : undefined
+  }
+
+  /** A call to a vendor begins outside of any request. Undefined if nothing listens to it. */
+  attempt(attempt: ObservedAttempt): AttemptWatch | undefined {
+    if (this.#telemetry.length === 0) return undefined
+    const report = (error: unknown) => this.failure({ id: attempt.id, error })
+    const listeners = collect(this.#telemetry, (each) => each.attempt?.(attempt), report)
+    return listeners.length === 0 ? undefined : new AttemptWatch(report).begin(listeners)
   }
 
   receipt(receipt: Receipt): void {
     if (receipts.hasSubscribers) receipts.publish(receipt)
     this.call(receipt.id, this.#hooks.receipt, receipt)
+    if (this.#telemetry.length > 0) this.#tellReceipt(receipt)
   }
 
-  attempt(attempt: AttemptEvent): void {
+  breaker(change: BreakerChange): void {
+    this.#tell(change.model, (each) => each.breaker?.(change))
+  }
+
+  /** A property, so that it can be passed on. */
+  readonly storeFailed = (guard: Guard, error: unknown): void => {
+    this.#guards.add(guard)
+    this.#tell(guard.name, (each) => each.store?.({ store: guard.name, error }))
+  }
+
+  /** The stores that are not called at the moment, because several calls in a row have failed. */
+  get failingStores(): readonly string[] {
+    const open = [...this.#guards].filter((guard) => guard.isOpen)
+    return [...new Set(open.map((guard) => guard.name))]
+  }
+
+  dropped(queue: QueueName): void {
+    this.#tell(queue, (each) => each.dropped?.(queue))
+  }
+
+  task(change: TaskChange): void {
+    this.#tell(change.id, (each) => each.task?.(change))
+  }
+
+  /** Whether anyone receives attempts. */
+  get watchesAttempts(): boolean {
+    return attempts.hasSubscribers || this.#hooks.attempt !== undefined
+  }
+
+  attemptEnded(attempt: AttemptEvent): void {
     if (attempts.hasSubscribers) attempts.publish(attempt)
     this.call(attempt.id, this.#hooks.attempt, attempt)
   }
 
   failure(failure: Failure): void {
+    this.#lines?.failure(failure.id, failure.error, failure.unsettled !== undefined)
     if (failures.hasSubscribers) failures.publish(failure)
     contained(this.#hooks.failure, failure, (error) => {
+      this.#lines?.failure(failure.id, error, false)
       // Not to the hook that has just failed.
       if (failures.hasSubscribers) failures.publish({ id: failure.id, error })
     })
   }
 
+  #tell(id: string, tell: (each: Telemetry) => void): void {
+    for (const each of this.#telemetry) {
+      try {
+        tell(each)
+      } catch (error) {
+        this.failure({ id, error })
+      }
+    }
+  }
+
   /** Calls a hook. An exception in it is reported as a failure. */
   call<T>(id: string, hook: ((message: T) => unknown) | undefined, message: T): void {
+    if (hook !== undefined) this.#contain(id, hook, message)
+  }
+
+  // A closure costs a call of its function an allocation even where it is not made, so those below are on their own.
+
+  #tellReceipt(receipt: Receipt): void {
+    this.#tell(receipt.id, (each) => each.receipt?.(receipt))
+  }
+
+  #contain<T>(id: string, hook: (message: T) => unknown, message: T): void {
     contained(hook, message, (error) => this.failure({ id, error }))
   }
 }

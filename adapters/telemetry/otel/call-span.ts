@@ -1,0 +1,110 @@
+import { context, SpanKind, SpanStatusCode, trace, type Attributes, type Context, type Span } from '@opentelemetry/api'
+import {
+  parseMoney,
+  type CallEnd,
+  type ObservedAttempt,
+  type ObservedCall,
+  type ObservedTask,
+  type Receipt,
+} from '../../../src/index.ts'
+import { CallFigures } from '../call-figures.ts'
+import { attributes, operationOf, other, spanAttributes } from '../names.ts'
+import { TracedAttempt } from './attempt-span.ts'
+import { formatTraceparent, parseTraceparent } from './traceparent.ts'
+import { longestName, type Tracing } from './tracing.ts'
+
+/** The span of a request. It begins within `gateway.handle`, where the context of the host is active. */
+export class TracedCall extends CallFigures {
+  readonly #tracing: Tracing
+  readonly #span: Span
+  readonly #context: Context
+
+  constructor(tracing: Tracing, call: ObservedCall) {
+    super(tracing.figures, call)
+    this.#tracing = tracing
+    const parent = parentOf(tracing, call)
+    const operation = operationOf(call.endpoint)
+    const kind = trace.getSpan(parent) === undefined ? SpanKind.SERVER : SpanKind.INTERNAL
+    this.#span = tracing.tracer.startSpan(
+      operation,
+      { kind, attributes: { [attributes.operation]: operation } },
+      parent,
+    )
+    this.#context = trace.setSpan(parent, this.#span)
+  }
+
+  get traceparent(): string | undefined {
+    return formatTraceparent(this.#span.spanContext())
+  }
+
+  within<T>(work: () => T): T {
+    return context.with(this.#context, work)
+  }
+
+  override attempt(attempt: ObservedAttempt): TracedAttempt {
+    return this.begin(new TracedAttempt(this.#tracing, attempt, this.#context))
+  }
+
+  /** Polls of a video are in traces of their own, linked to the request that created it. */
+  task({ id, traceparent }: ObservedTask): void {
+    this.#span.setAttribute(spanAttributes.task, id)
+    const submitted = parseTraceparent(traceparent)
+    if (submitted !== undefined && submitted.spanId !== this.#span.spanContext().spanId) {
+      this.#span.addLink({ context: submitted })
+    }
+  }
+
+  override ended(end: CallEnd): void {
+    super.ended(end)
+    const span = this.#span
+    if (span.isRecording()) {
+      const { call } = this
+      const model = this.figures.modelOf(call)
+      if (model !== undefined && model !== other) span.updateName(`${operationOf(call.endpoint)} ${model}`)
+      span.setAttributes(this.#attributesOf(end))
+      if (end.outcome === 'failed') span.setStatus({ code: SpanStatusCode.ERROR })
+    }
+    span.end()
+  }
+
+  /** Without the usage, which is that of the last attempt: a backend that adds up spans would count it twice. */
+  #attributesOf({ outcome, status, fault, receipt }: CallEnd): Attributes {
+    const { call } = this
+    const given: Attributes = { [spanAttributes.request]: call.id, [spanAttributes.status]: status }
+    if (outcome !== 'completed') given[spanAttributes.outcome] = outcome
+    if (call.request !== undefined) {
+      given[attributes.requestModel] = call.request.model.slice(0, longestName)
+      if (call.request.stream) given[spanAttributes.stream] = true
+    }
+    if (fault !== undefined) given[attributes.errorType] = fault
+    if (this.#tracing.record.size > 0) this.#addCaller(given, receipt)
+    if (receipt === undefined) return given
+    if (receipt.attempts > 1) given[spanAttributes.attempts] = receipt.attempts
+    if (receipt.charge !== undefined) {
+      given[spanAttributes.cost] = Number(parseMoney(receipt.charge.cost))
+      given[attributes.currency] = receipt.charge.currency
+    }
+    return given
+  }
+
+  #addCaller(given: Attributes, receipt: Receipt | undefined): void {
+    const { record } = this.#tracing
+    const { caller } = this.call
+    const { user = caller?.user, session } = receipt ?? {}
+    const add = (name: string, attribute: string, value: string | undefined) => {
+      if (record.has(name) && value !== undefined) given[attribute] = value
+    }
+    add('account', spanAttributes.account, caller?.account)
+    add('key', spanAttributes.key, caller?.key)
+    add('user', spanAttributes.user, user)
+    add('session', spanAttributes.conversation, session)
+  }
+}
+
+function parentOf({ acceptTraceparent }: Tracing, { exchange }: ObservedCall): Context {
+  const active = context.active()
+  if (!acceptTraceparent || trace.getSpan(active) !== undefined) return active
+  const { traceparent } = exchange.headers
+  const remote = typeof traceparent === 'string' ? parseTraceparent(traceparent) : undefined
+  return remote === undefined ? active : trace.setSpanContext(active, remote)
+}

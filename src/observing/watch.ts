@@ -1,0 +1,224 @@
+/** Passes what happens in one request on to the listeners of `telemetry`. Exists only for requests that have any. */
+import type { Caller } from '../auth/contract.ts'
+import type { Receipt } from '../billing/receipt.ts'
+import { GatewayError, type Fault } from '../errors.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { Model } from '../models/contract.ts'
+import type {
+  AttemptListener,
+  AttemptResult,
+  CallEnd,
+  CallListener,
+  ObservedAttempt,
+  ObservedCall,
+  ObservedRequest,
+  ObservedTask,
+  Telemetry,
+} from './contract.ts'
+import { attemptFaultOf, faultOf } from './fault.ts'
+
+/** What a request is known by when it arrives. */
+export interface Arrival {
+  readonly id: string
+  readonly exchange: Exchange
+  readonly endpoint: string | undefined
+  readonly startedAt: number
+  readonly elapsedMs: () => number
+}
+
+/** How a request ends, as the step that ends it knows it. */
+export interface Ending {
+  readonly outcome: 'completed' | 'failed' | 'cancelled'
+  readonly error?: GatewayError | undefined
+  /** Default: that of the error; without one, 200. */
+  readonly status?: number | undefined
+}
+
+/** How an attempt ends, as the step that ends it knows it. */
+export type AttemptEnding = Pick<AttemptResult, 'outcome' | 'status' | 'error' | 'receipt'>
+
+/** How a request ends that was refused. */
+export function refusalOf(thrown: unknown): Ending {
+  const error = GatewayError.from(thrown)
+  return { outcome: error.code === 'client_closed' ? 'cancelled' : 'failed', error }
+}
+
+/** Reports the exception of a listener. */
+export type Report = (error: unknown) => void
+
+/** One request, while it is observed. */
+export class CallWatch implements ObservedCall {
+  readonly id: string
+  readonly exchange: Exchange
+  readonly endpoint: string | undefined
+  readonly startedAt: number
+  caller: Caller | undefined
+  request: ObservedRequest | undefined
+  model: Model | undefined
+  receipt: Receipt | undefined
+  /** The status of a response whose head was sent before its end. */
+  sentStatus: number | undefined
+  readonly #elapsedMs: () => number
+  readonly #report: Report
+  #listeners: readonly CallListener[] = []
+  #last: AttemptWatch | undefined
+  #ended = false
+
+  constructor({ id, exchange, endpoint, startedAt, elapsedMs }: Arrival, report: Report) {
+    this.id = id
+    this.exchange = exchange
+    this.endpoint = endpoint
+    this.startedAt = startedAt
+    this.#elapsedMs = elapsedMs
+    this.#report = report
+  }
+
+  /** Asks for listeners. False if there is none. */
+  begin(telemetry: readonly Telemetry[]): boolean {
+    this.#listeners = collect(telemetry, (each) => each.call?.(this), this.#report)
+    return this.#listeners.length > 0
+  }
+
+  /** What is stored with a video task that the request creates. */
+  get traceparent(): string | undefined {
+    for (const { traceparent } of this.#listeners) if (traceparent !== undefined) return traceparent
+    return undefined
+  }
+
+  within<T>(work: () => T): T {
+    return nested(this.#listeners, work)
+  }
+
+  attempt(attempt: ObservedAttempt): AttemptWatch | undefined {
+    const watch = (this.#last = new AttemptWatch(this.#report))
+    return watch.begin(collect(this.#listeners, (each) => each.attempt?.(attempt), this.#report))
+  }
+
+  task(task: ObservedTask): void {
+    tell(this.#listeners, tellTask, task, this.#report)
+  }
+
+  piece(): void {
+    tell(this.#listeners, tellPiece, undefined, this.#report)
+  }
+
+  /** Further calls do nothing. */
+  ended({ outcome, error, status }: Ending): void {
+    if (this.#ended) return
+    this.#ended = true
+    const fault = error && this.#faultOf(error)
+    const end = {
+      outcome,
+      status: status ?? this.sentStatus ?? error?.status ?? (outcome === 'cancelled' ? 499 : 200),
+      ms: this.#elapsedMs(),
+      error,
+      fault: fault ?? (outcome === 'cancelled' ? 'caller_disconnected' : undefined),
+      receipt: this.receipt,
+    }
+    tell(this.#listeners, tellCallEnd, end, this.#report)
+  }
+
+  /** The error of a request whose deployments all failed may say less than that of its last attempt. */
+  #faultOf(error: GatewayError): Fault {
+    const fault = faultOf(error)
+    return fault === 'gateway_error' ? (this.#last?.fault ?? fault) : fault
+  }
+}
+
+/** One attempt, while it is observed. */
+export class AttemptWatch {
+  /** Whose fault it was that the attempt did not succeed. */
+  fault: Fault | undefined
+  readonly #report: Report
+  readonly #begunAt = performance.now()
+  #listeners: readonly AttemptListener[] = []
+  #ended = false
+
+  constructor(report: Report) {
+    this.#report = report
+  }
+
+  begin(listeners: readonly AttemptListener[]): this {
+    this.#listeners = listeners
+    return this
+  }
+
+  /** To add to the requests to the vendor. */
+  get headers(): Readonly<Record<string, string>> | undefined {
+    let all: Readonly<Record<string, string>> | undefined
+    for (const { headers } of this.#listeners) {
+      if (headers !== undefined) all = all === undefined ? headers : { ...all, ...headers }
+    }
+    return all
+  }
+
+  within<T>(work: () => T): T {
+    return nested(this.#listeners, work)
+  }
+
+  begun(): void {
+    tell(this.#listeners, tellBegun, undefined, this.#report)
+  }
+
+  /** Further calls do nothing. */
+  ended(ending: AttemptEnding): void {
+    if (this.#ended) return
+    this.#ended = true
+    const { outcome, error } = ending
+    if (outcome !== 'succeeded' && error !== undefined) this.fault = attemptFaultOf(error)
+    const { status, receipt } = ending
+    const end = { outcome, error, status, receipt, ms: performance.now() - this.#begunAt, fault: this.fault }
+    tell(this.#listeners, tellAttemptEnd, end, this.#report)
+  }
+}
+
+/** What each of several parts returns, without undefined and without the parts that throw. */
+export function collect<Part, Result>(
+  parts: readonly Part[],
+  ask: (part: Part) => Result | undefined,
+  report: Report,
+): Result[] {
+  const results: Result[] = []
+  for (const part of parts) {
+    try {
+      const result = ask(part)
+      if (result !== undefined) results.push(result)
+    } catch (error) {
+      report(error)
+    }
+  }
+  return results
+}
+
+// Named, because a closure for each event of a request would cost more than the event.
+const tellTask = (each: CallListener, task: ObservedTask) => each.task?.(task)
+const tellPiece = (each: CallListener) => each.piece?.()
+const tellCallEnd = (each: CallListener, end: CallEnd) => each.ended?.(end)
+const tellBegun = (each: AttemptListener) => each.begun?.()
+const tellAttemptEnd = (each: AttemptListener, end: AttemptResult) => each.ended?.(end)
+
+function tell<Listener, Message>(
+  listeners: readonly Listener[],
+  act: (listener: Listener, message: Message) => void,
+  message: Message,
+  report: Report,
+): void {
+  for (const each of listeners) {
+    try {
+      act(each, message)
+    } catch (error) {
+      report(error)
+    }
+  }
+}
+
+function nested<T>(listeners: readonly { within?<U>(work: () => U): U }[], work: () => T): T {
+  const [first] = listeners
+  if (listeners.length === 1) return first?.within === undefined ? work() : first.within(work)
+  let inner = work
+  for (const each of listeners) {
+    const next = inner
+    if (each.within !== undefined) inner = () => each.within?.(next) as T
+  }
+  return inner()
+}
