@@ -1,12 +1,14 @@
 /** Responses to chat and text completions: converts a provider's response to the form the client requested. */
 import { textInAnswer } from '../billing/estimate.ts'
+import { whenReady, type Eventual } from '../eventual.ts'
 import type { Tally } from '../billing/receipt.ts'
 import { estimateTokens } from '../wire/counts.ts'
+import { cancellationOf } from '../http/cancellation.ts'
 import { bytesReply, jsonReply } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
 import { ContentFrames, Verbatim, type Call } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
-import { begin, chunkFrames, frameOf, release, untilAborted, type ChunkState, type OpenStream } from './chunk-stream.ts'
+import { begin, chunkFrames, frameOf, tell, untilAborted, type ChunkState, type OpenStream } from './chunk-stream.ts'
 import type { Context } from './endpoint.ts'
 import { readVendor } from './read-vendor.ts'
 
@@ -22,8 +24,8 @@ export interface AnswerHead {
 export interface AnswerForm<Chunk, Full extends object, Whole> {
   /** Prefix of the ids that the gateway generates. */
   readonly idPrefix: string
-  /** Creates the state that normalises the chunks of one response. */
-  readonly state: (head: AnswerHead, renamed: boolean) => ChunkState<Chunk, Full>
+  /** Creates the state that normalises the chunks of one response. `maker`: see `openAnswer`. */
+  readonly state: (head: AnswerHead, renamed: boolean, maker?: string) => ChunkState<Chunk, Full>
   /** Whether a chunk has content or a finish reason, and not only a role. */
   readonly hasContent: (chunk: Chunk) => boolean
   /** Combines chunks into a non-streaming response. */
@@ -32,15 +34,15 @@ export interface AnswerForm<Chunk, Full extends object, Whole> {
     state: ChunkState<Chunk, Full>,
     meter: Tally,
   ) => Promise<Whole>
-  /** Normalises a vendor's non-streaming response; the same object if nothing has to change. */
-  readonly normalise: (raw: Whole, head: AnswerHead, renamed: boolean) => Whole
+  /** Normalises a vendor's non-streaming response; the same object if nothing has to change. `maker`: see `openAnswer`. */
+  readonly normalise: (raw: Whole, head: AnswerHead, renamed: boolean, maker?: string) => Whole
   /** Splits a non-streaming response into chunks. */
   readonly explode: (whole: Whole) => AsyncIterable<Chunk>
 }
 
 /** A response whose first content, or all of it, has arrived. */
 export type OpenAnswer<Chunk, Full extends object, Whole> =
-  | { readonly kind: 'whole'; readonly whole: Whole; readonly bytes?: Uint8Array }
+  | { readonly kind: 'whole'; readonly whole: Whole; readonly bytes?: Uint8Array | undefined }
   | { readonly kind: 'stream'; readonly stream: OpenStream<Chunk, Full> }
 
 /** The fields of a `Context` that every response needs. */
@@ -51,37 +53,44 @@ interface Countable {
 }
 
 /**
- * Converts what a provider returned to the form that `call.stream` requires. Resolves once the first content or the
- * whole response has arrived; counts the usage of a whole response.
+ * Converts what a provider returned to a stream or a whole response. Resolves once the first content or the
+ * whole response has arrived; counts the usage of a whole response. `maker`: puts the opaque state of the response into
+ * envelopes with this name. Default: it stays as the provider gave it.
  */
-export async function openAnswer<
+export function openAnswer<
   Chunk extends { choices?: readonly unknown[] },
   Full extends object,
   Whole extends Countable,
 >(
   form: AnswerForm<Chunk, Full, Whole>,
   answer: AsyncIterable<Chunk | ContentFrames> | Whole | Verbatim<Whole>,
-  call: Pick<Call<unknown>, 'model' | 'publicModel' | 'stream' | 'signal'>,
+  call: Pick<Call<unknown>, 'model' | 'publicModel' | 'stream' | 'signal' | 'cancellation'>,
   context: AnswerContext,
-): Promise<OpenAnswer<Chunk, Full, Whole>> {
+  stream: boolean = call.stream,
+  maker?: string,
+): Eventual<OpenAnswer<Chunk, Full, Whole>> {
   const head = headFor(form.idPrefix, context)
   const renamed = call.publicModel !== call.model
-  const open = async (pieces: AsyncIterable<Chunk | ContentFrames>, state: ChunkState<Chunk, Full>) => ({
-    kind: 'stream' as const,
-    stream: await begin(pieces[Symbol.asyncIterator](), state, form.hasContent),
-  })
+  const open = (pieces: AsyncIterable<Chunk | ContentFrames>, state: ChunkState<Chunk, Full>) =>
+    whenReady(begin(pieces, state, form.hasContent), (opened) => ({ kind: 'stream' as const, stream: opened }))
   if (Symbol.asyncIterator in answer) {
-    const state = form.state(head, renamed)
-    if (call.stream) return open(answer, state)
-    return { kind: 'whole', whole: await form.collect(untilAborted(answer, call.signal), state, context.meter) }
+    const state = form.state(head, renamed, maker)
+    if (stream) return open(answer, state)
+    const collected = form.collect(untilAborted(answer, cancellationOf(call)), state, context.meter)
+    return collected.then((whole) => ({ kind: 'whole', whole }))
   }
   const value = answer instanceof Verbatim ? answer.value : answer
-  const whole = readVendor(() => form.normalise(value, head, renamed))
-  if (call.stream) return open(form.explode(whole), form.state(head, false))
-  context.meter.usage = whole.usage
+  const whole = readVendor(() => form.normalise(value, head, renamed, stream ? undefined : maker))
+  if (stream) return open(form.explode(whole), form.state(head, false, maker))
+  tell(context.meter, { usage: whole.usage, serviceTier: tierOf(whole) })
   if (whole.usage === undefined) context.meter.textBytes = textInAnswer(whole)
   const untouched = answer instanceof Verbatim && whole === value
-  return { kind: 'whole', whole, ...(untouched && { bytes: answer.bytes }) }
+  return { kind: 'whole', whole, bytes: untouched ? answer.bytes : undefined }
+}
+
+function tierOf(whole: object): string | undefined {
+  const { service_tier: tier } = whole as { service_tier?: unknown }
+  return typeof tier === 'string' ? tier : undefined
 }
 
 /** The non-streaming reply: the vendor's own bytes if nothing had to change, else the response with its usage. */
@@ -94,7 +103,7 @@ export function wholeReply(answer: OpenAnswer<unknown, object, Countable>, { ord
 
 /** Releases a response that is no longer needed. */
 export function discardAnswer(answer: OpenAnswer<unknown, object, unknown>): void {
-  if (answer.kind === 'stream') release(answer.stream.rest)
+  if (answer.kind === 'stream') answer.stream.pieces.stop()
 }
 
 /** The frames of a streamed response. `ahead`: the opening frame was already sent. */

@@ -1,18 +1,23 @@
 /** Streams of chunks, as chat and text completions have them: waiting for the first content, and writing frames. */
+import { whenReady, type Eventual } from '../eventual.ts'
+import type { Cancellation } from '../http/cancellation.ts'
+import { Flow, type Receiver } from '../http/flow.ts'
 import { dataFrame, doneFrame } from '../http/sse.ts'
 import { textInChunks } from '../billing/estimate.ts'
 import type { Tally } from '../billing/receipt.ts'
 import { estimateTokens } from '../wire/counts.ts'
 import { ContentFrames } from '../providers/contract.ts'
-import { retrySame } from '../providers/failure.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
 import type { Order } from './endpoint.ts'
+import { opened } from './opening.ts'
 import { readVendor } from './read-vendor.ts'
 
 /** Normalises the chunks of one response, whichever vendor they come from. */
 export interface ChunkState<Chunk, Full extends object> {
   /** The totals reported last. */
   readonly usage: Usage | undefined
+  /** The service tier reported last. */
+  readonly serviceTier?: string | undefined
   /** The chunks for the client that result from one chunk of the vendor. */
   accept(chunk: Chunk): Full[]
   /** After the vendor's stream ended without an error: the finish reasons that it did not send. */
@@ -25,11 +30,10 @@ export interface ChunkState<Chunk, Full extends object> {
   open(): Full
 }
 
-/** A stream whose first content has arrived: the pieces read so far, and the iterator for the rest. */
+/** A stream whose first content has arrived. */
 export interface OpenStream<Chunk, Full extends object> {
   readonly state: ChunkState<Chunk, Full>
-  readonly seen: readonly (Chunk | ContentFrames)[]
-  readonly rest: AsyncIterator<Chunk | ContentFrames>
+  readonly pieces: Flow<Chunk | ContentFrames>
 }
 
 interface Chunky {
@@ -37,34 +41,21 @@ interface Chunky {
 }
 
 /** Reads up to the first content: an error before it can still become an HTTP status, or another attempt. */
-export async function begin<Chunk extends Chunky, Full extends object>(
-  rest: AsyncIterator<Chunk | ContentFrames>,
+export function begin<Chunk extends Chunky, Full extends object>(
+  pieces: AsyncIterable<Chunk | ContentFrames>,
   state: ChunkState<Chunk, Full>,
   hasContent: (chunk: Chunk) => boolean,
-): Promise<OpenStream<Chunk, Full>> {
-  const seen: (Chunk | ContentFrames)[] = []
-  try {
-    for (;;) {
-      const next = await rest.next()
-      if (next.done === true) {
-        if (seen.some((piece) => piece instanceof ContentFrames || piece.choices?.length)) break
-        throw retrySame(new Error('the vendor ended the response before any content'))
-      }
-      const { value } = next
-      seen.push(value)
-      if (value instanceof ContentFrames || readVendor(() => hasContent(value))) break
-    }
-  } catch (error) {
-    release(rest)
-    throw error
-  }
-  return { state, seen, rest }
+): Eventual<OpenStream<Chunk, Full>> {
+  const isContent = (piece: Chunk | ContentFrames) =>
+    piece instanceof ContentFrames || readVendor(() => hasContent(piece))
+  const hasChoices = (piece: Chunk | ContentFrames) => piece instanceof ContentFrames || Boolean(piece.choices?.length)
+  return whenReady(opened(pieces, isContent, hasChoices), (open) => ({ state, pieces: open }))
 }
 
-/** The pieces until `signal` is aborted, also for a provider that ignores its signal. Throws the signal's reason. */
-export async function* untilAborted<T>(pieces: AsyncIterable<T>, signal: AbortSignal): AsyncGenerator<T, void, void> {
+/** The pieces until `call` is cancelled, also for a provider that ignores that. Throws the reason. */
+export async function* untilAborted<T>(pieces: AsyncIterable<T>, call: Cancellation): AsyncGenerator<T, void, void> {
   for await (const piece of pieces) {
-    if (signal.aborted) throw signal.reason
+    if (call.aborted) throw call.reason
     yield piece
   }
 }
@@ -78,7 +69,7 @@ export function chunkFrames<Chunk, Full extends object>(
   stream: OpenStream<Chunk, Full>,
   context: { readonly order: Order<unknown>; readonly meter: Tally },
   ahead: boolean = false,
-): AsyncIterableIterator<string | Uint8Array, undefined> {
+): Flow<string | Uint8Array> {
   return new ChunkFrames(stream, context.order, context.meter, ahead)
 }
 
@@ -92,19 +83,21 @@ function includesUsage(order: Order<unknown>): boolean {
   return options?.include_usage === true
 }
 
-/** Not a generator, because that takes several microtasks for each frame. */
-class ChunkFrames<Chunk, Full extends object> implements AsyncIterableIterator<string | Uint8Array, undefined> {
+/** Joins what arrives together, so that it is one write. */
+class ChunkFrames<Chunk, Full extends object>
+  extends Flow<string | Uint8Array>
+  implements Receiver<Chunk | ContentFrames>
+{
   readonly #stream: OpenStream<Chunk, Full>
   readonly #order: Order<unknown>
   readonly #meter: Tally
   readonly #includesUsage: boolean
   /** Whether to rewrite the vendor's frames, because they carry another id than the opening frame. */
   readonly #rewrite: boolean
-  /** How many of the pieces in `seen` were written. */
-  #given = 0
-  #over = false
+  #receiver: Receiver<string | Uint8Array> | undefined
 
   constructor(stream: OpenStream<Chunk, Full>, order: Order<unknown>, meter: Tally, rewrite: boolean) {
+    super()
     this.#stream = stream
     this.#order = order
     this.#meter = meter
@@ -113,49 +106,56 @@ class ChunkFrames<Chunk, Full extends object> implements AsyncIterableIterator<s
     if (rewrite) stream.state.open()
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
+  start(receiver: Receiver<string | Uint8Array>): void {
+    this.#receiver = receiver
+    this.#stream.pieces.start(this)
   }
 
-  async next(): Promise<IteratorResult<string | Uint8Array, undefined>> {
-    const { seen, rest } = this.#stream
+  pause(): void {
+    this.#stream.pieces.pause()
+  }
+
+  stop(): void {
+    this.#stream.pieces.stop()
+  }
+
+  receive(pieces: readonly (Chunk | ContentFrames)[], last: boolean): void {
+    let frames: string | Uint8Array = ''
+    let failure: { readonly error: unknown } | undefined
     try {
-      while (!this.#over) {
-        const piece = this.#given < seen.length ? seen[this.#given++] : (await rest.next()).value
-        const value = piece === undefined ? this.#end() : this.#print(piece)
-        if (value !== '') return { done: false, value }
-      }
-      return { done: true, value: undefined }
+      for (const piece of pieces) frames = joined(frames, this.#print(piece))
+      if (last) frames = joined(frames, this.#end())
     } catch (error) {
-      void this.return()
-      throw error
+      failure = { error }
+      this.stop()
     }
+    const receiver = this.#receiver as Receiver<string | Uint8Array>
+    const whole = last && failure === undefined
+    if (frames.length > 0 || whole) receiver.receive([frames], whole)
+    if (failure !== undefined) receiver.fail(failure.error)
   }
 
-  return(): Promise<IteratorResult<string | Uint8Array, undefined>> {
-    this.#over = true
-    release(this.#stream.rest)
-    return Promise.resolve({ done: true, value: undefined })
+  fail(error: unknown): void {
+    this.#receiver?.fail(error)
   }
 
   #print(piece: Chunk | ContentFrames): string | Uint8Array {
     const isFrames = piece instanceof ContentFrames
     if (isFrames && !this.#rewrite) {
       this.#meter.textBytes += piece.textBytes
-      return piece.bytes
+      return piece.frames
     }
     const { state } = this.#stream
     return readVendor(() => {
       const chunks = isFrames ? chunksIn<Chunk>(piece).flatMap((chunk) => state.accept(chunk)) : state.accept(piece)
       this.#meter.textBytes += textInChunks(chunks)
-      this.#meter.usage = state.usage
+      tell(this.#meter, state)
       return this.#framesOf(chunks)
     })
   }
 
   /** Everything after the last piece. */
   #end(): string {
-    void this.return()
     const { state } = this.#stream
     const ends = this.#framesOf(state.complete())
     if (!this.#includesUsage) return ends + doneFrame
@@ -172,39 +172,44 @@ class ChunkFrames<Chunk, Full extends object> implements AsyncIterableIterator<s
 
 /** The single chunks of a stream, for endpoints that convert them to another format. */
 export async function* chunksOf<Chunk, Full extends object>(
-  { state, seen, rest }: OpenStream<Chunk, Full>,
+  { state, pieces }: OpenStream<Chunk, Full>,
   meter: Tally,
 ): AsyncGenerator<Full, void, void> {
-  try {
-    for (let index = 0; ; index++) {
-      const piece = index < seen.length ? seen[index] : await nextOf(rest)
-      if (piece === undefined) break
-      const taken = piece instanceof ContentFrames ? chunksIn<Chunk>(piece) : [piece]
-      const chunks = readVendor(() => taken.flatMap((chunk) => state.accept(chunk)))
-      meter.textBytes += textInChunks(chunks)
-      meter.usage = state.usage
-      yield* chunks
-    }
-    yield* state.complete()
-  } finally {
-    release(rest)
+  for await (const piece of pieces) {
+    const taken = piece instanceof ContentFrames ? chunksIn<Chunk>(piece) : [piece]
+    const chunks = readVendor(() => taken.flatMap((chunk) => state.accept(chunk)))
+    meter.textBytes += textInChunks(chunks)
+    tell(meter, state)
+    yield* chunks
   }
+  yield* state.complete()
 }
 
-function chunksIn<Chunk>({ bytes }: ContentFrames): Chunk[] {
-  const lines = Buffer.from(bytes).toString('utf8').split('\n\n')
+/** Tells the meter what the vendor has reported so far. */
+export function tell(
+  meter: Tally,
+  { usage, serviceTier }: Pick<ChunkState<never, object>, 'usage' | 'serviceTier'>,
+): void {
+  meter.usage = usage
+  if (serviceTier !== undefined) meter.serviceTier = serviceTier
+}
+
+/** The chunks in frames. */
+export function chunksIn<Chunk>({ frames }: ContentFrames): Chunk[] {
+  const lines = asText(frames).split('\n\n')
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line.slice('data: '.length)) as Chunk)
 }
 
-/** The next value; undefined at the end. */
-export async function nextOf<T>(pieces: AsyncIterator<T>): Promise<T | undefined> {
-  const next = await pieces.next()
-  return next.done === true ? undefined : next.value
+function asText(frames: string | Uint8Array): string {
+  return typeof frames === 'string' ? frames : Buffer.from(frames.buffer, frames.byteOffset, frames.length).toString()
 }
 
-/** Ends a provider's iterator without waiting; errors of its clean-up are ignored. */
-export function release(rest: AsyncIterator<unknown>): void {
-  void (async () => rest.return?.())().catch(ignore)
+function joined(left: string | Uint8Array, right: string | Uint8Array): string | Uint8Array {
+  if (typeof left === 'string' && typeof right === 'string') return left + right
+  if (left.length === 0 || right.length === 0) return left.length === 0 ? right : left
+  return Buffer.concat([asBytes(left), asBytes(right)])
 }
 
-function ignore(): void {}
+function asBytes(frames: string | Uint8Array): Uint8Array {
+  return typeof frames === 'string' ? Buffer.from(frames) : frames
+}

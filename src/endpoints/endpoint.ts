@@ -8,25 +8,32 @@ import type { Exchange, Reply } from '../http/exchange.ts'
 import type { OpenForm } from '../http/form.ts'
 import type { Sizes } from '../http/sizes.ts'
 import type { Catalogue } from '../models/access.ts'
-import type { Model } from '../models/contract.ts'
+import type { Deployment, Model } from '../models/contract.ts'
 import type { GatewayError } from '../errors.ts'
+import type { Eventual } from '../eventual.ts'
 import type { Observer } from '../observing/observe.ts'
+import type { CallWatch } from '../observing/watch.ts'
 import type { Call, Provider } from '../providers/contract.ts'
 import type { ResponseStore } from '../responses/contract.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
+import type { Attribution } from '../usage/attribution.ts'
 
 /** An endpoint that does not wait for a model, such as the model list. */
 export interface QueryEndpoint {
   /** The name in diagnostics, such as `models.list`. */
   readonly name: string
-  /** Whether rate limits apply, because it starts work of a model. Then `answer` calls `Query.admit` first. */
-  readonly limited?: boolean
+  /**
+   * Whether rate limits apply, because it starts work of a model: then `answer` calls `Query.admit` first. `counts`: only
+   * the rate of requests that count tokens.
+   */
+  readonly limited?: boolean | 'counts'
   /** Handles a request; throws the error to respond with. */
   readonly answer: (query: Query) => Promise<Reply>
 }
 
 /** A request to a `QueryEndpoint`. */
 export interface Query {
+  readonly id: string
   readonly exchange: Exchange
   readonly caller: Caller
   /** The part of the path that matched `*` in the route; not decoded. */
@@ -36,6 +43,8 @@ export interface Query {
   readonly parts: Parts
   /** Counts the request against the limits of its model. Rejects with 429 or 503. */
   readonly admit: (model: Model) => Promise<void>
+  /** Undefined if the request is not observed. */
+  readonly watch?: CallWatch | undefined
 }
 
 /** The parts of the gateway that endpoints use. */
@@ -44,6 +53,10 @@ export interface Parts {
   readonly videos: VideoTasks
   /** The base of URLs in responses, without `/v1`. Empty: URLs are relative to the host. */
   readonly publicUrl: string
+  /** Whom a request is attributed to. `field`: the value of a top-level field of its body. */
+  readonly attribute: (exchange: Exchange, caller: Caller, field: (name: string) => unknown) => Attribution
+  /** The deployments of a model in the order of attempts, without those that keep failing. */
+  readonly usable: (model: Model) => readonly Deployment[]
   /** Milliseconds that a client may leave a stream unread before it is disconnected. */
   readonly stallMs: number
 }
@@ -66,9 +79,11 @@ export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Ord
   /** Not optional here, so that an endpoint cannot forget to name its product. */
   readonly makes: Product | undefined
   /** Reads and validates the request; throws 400, 413, 415. */
-  readonly read: (exchange: Exchange, sizes: Sizes, reading: Reading) => Promise<Read>
+  readonly read: (exchange: Exchange, sizes: Sizes, reading: Reading) => Eventual<Read>
   /** Validates the order against the limits of the model; throws 400. */
   readonly fit?: (order: Read, model: Model) => void | Promise<void>
+  /** The reply to a request that needs no provider and is not charged; undefined for all others. */
+  readonly early?: (order: Read, context: Early) => Eventual<Reply | undefined>
   /**
    * Calls one provider. Resolves once the first content or the whole response has arrived; an error before that may be
    * retried, or becomes the HTTP status.
@@ -83,6 +98,11 @@ export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Ord
    * the `opening` frame. Absent: the endpoint does not stream, and ignores the field `stream`.
    */
   readonly frames?: (answer: Answer, context: Context<Request, Read>, ahead: boolean) => Frames
+  /**
+   * The fields of the request that `frames` and `idle` read once the first content has arrived, when no attempt can follow:
+   * the rest of the request is then released. Absent: it is kept.
+   */
+  readonly readsLater?: readonly string[]
   /**
    * A frame that keeps an idle stream open: an event without effect, because some clients fail on comments. `answer` is
    * undefined until the first content has arrived. Default: a comment.
@@ -112,6 +132,8 @@ export interface Order<Request> {
   readonly large?: boolean
   /** Estimated number of input tokens. */
   readonly promptTokens: number
+  /** The parts of the request that no provider gets; see `Receipt.omitted`. */
+  readonly omitted?: readonly string[]
   /** The names of the top-level fields, as the client sent them. */
   readonly names: () => Iterable<string>
   /** The value of a top-level field, without parsing the rest of a large request. */
@@ -120,8 +142,19 @@ export interface Order<Request> {
   readonly repeatsWithin?: (name: string) => boolean
   /** The request as JSON text, with top-level fields replaced, added or (undefined) removed. */
   readonly json: (changes: Record<string, unknown>) => Uint8Array
+  /** Lets go of all fields but those in `keep`: the value of every other field is then null, and `json` must not be called. */
+  readonly release?: (keep: readonly string[]) => void
+  /** See `Call.clientHeaders`. */
+  readonly clientHeaders?: Readonly<Record<string, string>> | undefined
   /** The uploaded form. Fields after its files are known only once it has arrived. */
   readonly form?: OpenForm
+}
+
+/** A request before it is admitted. */
+export interface Early {
+  readonly id: string
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number
 }
 
 /** One request in progress, after its model was found. */

@@ -10,6 +10,9 @@ const mark = 'mh1.'
 /** In place of a maker: every model can read it. */
 export const anyMaker = '*'
 
+/** The maker whose signatures travel without an envelope, as in its own API: every bare signature is taken for one of it. */
+export const bareMaker = 'anthropic'
+
 /** Wraps `text`, which may have any format, in an envelope. */
 export function seal(maker: string, text: string): string {
   return `${mark}${nameOf(maker)}.${text}`
@@ -24,6 +27,16 @@ export function unseal(sealed: unknown, maker: string): string | undefined {
 /** Whether a value is an envelope, of any maker. */
 export function isSealed(value: unknown): value is string {
   return typeof value === 'string' && value.startsWith(mark)
+}
+
+/** The maker whose envelope a value is; undefined for anything but an envelope. */
+export function makerIn(value: unknown): string | undefined {
+  const name = isSealed(value) ? /^mh1\.([^.]*)\./.exec(value)?.[1] : undefined
+  try {
+    return name === undefined ? undefined : decodeURIComponent(name)
+  } catch {
+    return undefined
+  }
 }
 
 /** The name in the envelopes of this provider, which providers of one vendor may share. */

@@ -1,7 +1,7 @@
 /** Streams of typed events, as images and transcriptions have them. */
+import { release } from '../http/flow-of.ts'
 import { Verbatim } from '../providers/contract.ts'
 import { retrySame } from '../providers/failure.ts'
-import { release } from './chunk-stream.ts'
 
 /** A stream whose first event has arrived. */
 export interface OpenEvents<Event> {

@@ -1,5 +1,6 @@
 /** Orders from JSON bodies, provider calls from orders, and changed copies of both. */
 import { estimateTokens } from '../wire/counts.ts'
+import type { Canceller } from '../http/cancellation.ts'
 import { amendForm, changesTo } from '../http/form.ts'
 import { JsonBody, type JsonObject } from '../http/json-body.ts'
 import type { Call } from '../providers/contract.ts'
@@ -17,18 +18,22 @@ export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('s
   const names = () => body.names()
   const repeatsWithin = (name: string) => body.repeatsWithin(name)
   if (body.isSmall) {
-    const promptTokens = estimateTokens(body.bytes.length)
-    return {
+    const order = {
       model,
       stream,
       request: body.value as Request,
       isParsed: true,
-      promptTokens,
+      promptTokens: estimateTokens(body.length),
       field,
       json,
       names,
       repeatsWithin,
+      release(keep: readonly string[]) {
+        body.release(keep)
+        order.request = body.value as Request
+      },
     }
+    return order
   }
   return {
     model,
@@ -38,12 +43,13 @@ export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('s
       return body.value as Request
     },
     get promptTokens() {
-      return estimateTokens(body.bytes.length)
+      return estimateTokens(body.length)
     },
     field,
     json,
     names,
     repeatsWithin,
+    release: (keep) => body.release(keep),
   }
 }
 
@@ -62,17 +68,48 @@ export function amendOrder<Amended extends Order<unknown>>(
 }
 
 /** The fields of a call that do not come from the order. */
-export type CallHead = Pick<Call<unknown>, 'id' | 'signal' | 'model' | 'openModel' | 'maxOutputTokens' | 'sent'>
+export interface CallHead extends Pick<
+  Call<unknown>,
+  'id' | 'model' | 'openModel' | 'maxOutputTokens' | 'sent' | 'headers'
+> {
+  readonly cancellation: Canceller
+}
 
 /** The provider call for an order. Fields that are not parsed yet are parsed on first access. */
 export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Request> {
-  const { model: publicModel, field, json, form, large } = order
+  const { model: publicModel, field, json, form, large, clientHeaders } = order
+  const { id, model, openModel, maxOutputTokens, sent, headers, cancellation } = head
   if (order.isParsed === true) {
-    return { ...head, publicModel, stream: order.stream, request: order.request, field, json, form }
+    const { stream, request } = order
+    const call = {
+      id,
+      model,
+      openModel,
+      maxOutputTokens,
+      sent,
+      headers,
+      publicModel,
+      stream,
+      request,
+      field,
+      json,
+      form,
+      clientHeaders,
+    }
+    return cancelledBy(cancellation, call)
   }
-  return {
-    ...head,
+  return cancelledBy(cancellation, {
+    id,
+    model,
+    openModel,
+    maxOutputTokens,
+    sent,
+    headers,
     publicModel,
+    field,
+    json,
+    form,
+    clientHeaders,
     large,
     get stream() {
       return order.stream
@@ -80,20 +117,34 @@ export function callFor<Request>(order: Order<Request>, head: CallHead): Call<Re
     get request() {
       return order.request
     },
-    field,
-    json,
-    form,
-  }
+  })
+}
+
+/** One function for all calls, so that they have one hidden class. */
+const lazySignal = {
+  get(this: CallHead): AbortSignal {
+    return this.cancellation.signal
+  },
+  enumerable: true,
+  configurable: true,
+}
+
+/** Adds `signal`, and `cancellation`, which is not enumerable: a provider's copy with another signal must not have it. */
+function cancelledBy<Request>(
+  cancellation: Canceller,
+  call: Omit<Call<Request>, 'signal' | 'cancellation'>,
+): Call<Request> {
+  Object.defineProperty(call, 'signal', lazySignal)
+  return Object.defineProperty(call, 'cancellation', { value: cancellation, configurable: true }) as Call<Request>
 }
 
 /** A copy of a call with some fields of its request changed (undefined: removed). Parses and serializes nothing yet. */
 export function amend<Request>(
   call: Call<Request>,
   changes: Record<string, unknown>,
-  signal: AbortSignal = call.signal,
+  signal?: AbortSignal,
 ): Call<Request> {
-  return overlaid(call, {
-    signal,
+  return overlaid(signalled(call, signal), {
     get request() {
       return { ...call.request, ...changes }
     },
@@ -103,25 +154,39 @@ export function amend<Request>(
   })
 }
 
-/** A copy of a call for another request. */
+function signalled<Request>(call: Call<Request>, signal: AbortSignal | undefined): Call<Request> {
+  return signal === undefined ? call : overlaid(call, { signal, cancellation: undefined })
+}
+
+/** A copy of a call for another request, whose answer is translated back, with the fields that the host sets in every request. */
 export function replace<Request extends object>(
   call: Call<unknown>,
-  request: Request,
-  signal: AbortSignal = call.signal,
+  made: Request,
+  signal?: AbortSignal,
 ): Call<Request> {
-  return overlaid(call, {
-    signal,
+  const request = call.fixed === undefined ? made : { ...made, ...call.fixed }
+  const changes = {
     request,
     field: (name: string) => (request as Record<string, unknown>)[name],
-    json: (changes: Record<string, unknown>) => Buffer.from(JSON.stringify({ ...request, ...changes })),
+    json: (more: Record<string, unknown>) => Buffer.from(JSON.stringify({ ...request, ...more })),
     form: undefined,
-  })
+    inChunks: true,
+  }
+  const { cancellation } = call
+  if (signal !== undefined || call.large === true || cancellation === undefined) {
+    return overlaid(signalled(call, signal), changes)
+  }
+  // Copying descriptors takes longer than all the rest.
+  const { id, model, openModel, maxOutputTokens, sent, headers, publicModel, stream } = call
+  const head = { id, model, openModel, maxOutputTokens, sent, headers, publicModel, stream }
+  return cancelledBy(cancellation as Canceller, { ...head, ...changes })
 }
 
 /** Like `replace`, for a request that may be large: then `prepare` serializes it in several turns of the event loop. */
-export function replaceLarge<Request extends object>(call: Call<unknown>, request: Request): Call<Request> {
-  const replaced = replace(call, request)
+export function replaceLarge<Request extends object>(call: Call<unknown>, made: Request): Call<Request> {
+  const replaced = replace(call, made)
   if (call.large !== true) return replaced
+  const { request } = replaced
   let body: JsonBody | undefined
   return overlaid(replaced, {
     json: (changes: JsonObject) => body?.with(changes) ?? replaced.json(changes),

@@ -12,5 +12,7 @@ export function readVendor<T>(read: () => T): T {
 
 /** The same conversion for an error that was caught elsewhere. */
 export function vendorFault(error: unknown): unknown {
-  return error instanceof TypeError || error instanceof RangeError ? tryNext(error) : error
+  return error instanceof TypeError || error instanceof RangeError
+    ? tryNext(error, { fault: 'provider_invalid_response' })
+    : error
 }

@@ -7,7 +7,9 @@ import { completions } from './completions/completions.ts'
 import { embeddings } from './embeddings/embeddings.ts'
 import type { CallEndpoint, QueryEndpoint } from './endpoint.ts'
 import { imageEdits, imageGenerations } from './images/images.ts'
-import { listModels, retrieveModel } from './models.ts'
+import { countMessageTokens } from './messages/count.ts'
+import { messages } from './messages/messages.ts'
+import { listModels, retrieveModel } from './models/models.ts'
 import { moderations } from './moderations.ts'
 import { compactResponse } from './responses/compact.ts'
 import { responses } from './responses/responses.ts'
@@ -31,6 +33,8 @@ const table: Readonly<Record<string, Readonly<Record<string, Endpoint>>>> = {
   '/v1/models/*': { GET: retrieveModel },
   '/v1/chat/completions': { POST: chat },
   '/v1/completions': { POST: completions },
+  '/v1/messages': { POST: messages },
+  '/v1/messages/count_tokens': { POST: countMessageTokens },
   '/v1/embeddings': { POST: embeddings },
   '/v1/moderations': { POST: moderations },
   '/v1/responses': { POST: responses },
@@ -80,6 +84,12 @@ export function routeOf({ method, target }: Pick<Exchange, 'method' | 'target'>)
 /** The most characters of a path that an error message repeats. */
 const longestShown = 200
 
+/** The name of the endpoint that a request addresses; undefined if there is none. */
+export function nameAt({ method, target }: Pick<Exchange, 'method' | 'target'>): string | undefined {
+  const methods = findRoute(pathOf(target))?.methods
+  return methods === undefined ? undefined : endpointIn(methods, method)?.name
+}
+
 function findRoute(path: string): Route | undefined {
   const methods = fixed.get(path)
   if (methods !== undefined) return { methods, rest: '' }
@@ -98,11 +108,14 @@ export function isCall(endpoint: Endpoint): endpoint is Exclude<Endpoint, QueryE
 
 /** The endpoint for a request's method. Throws 405 with an `allow` header, or 426 for a WebSocket upgrade. */
 export function methodOf(methods: Readonly<Record<string, Endpoint>>, exchange: Exchange): Endpoint {
-  const { method } = exchange
-  // HEAD is handled as GET; the host omits the body.
-  const name = method === 'HEAD' ? 'GET' : method
-  const endpoint = Object.hasOwn(methods, name) ? methods[name] : undefined
+  const endpoint = endpointIn(methods, exchange.method)
   if (endpoint !== undefined) return endpoint
   if (/\bwebsocket\b/i.test(header(exchange, 'upgrade') ?? '')) throw new GatewayError('upgrade_required')
   throw new GatewayError('method_not_allowed', { headers: { allow: Object.keys(methods).join(', ') } })
+}
+
+/** HEAD is handled as GET; the host omits the body. */
+function endpointIn(methods: Readonly<Record<string, Endpoint>>, method: string): Endpoint | undefined {
+  const name = method === 'HEAD' ? 'GET' : method
+  return Object.hasOwn(methods, name) ? methods[name] : undefined
 }

@@ -25,10 +25,13 @@ export interface StructureBounds {
   readonly costly: number
 }
 
+/** What to check of a response while it arrives. `later`: nothing, because it is checked only if it is parsed. */
+export type StructureCheck = StructureBounds | 'later'
+
 const usualBounds: StructureBounds = { depth: 128, values: 1_000_000, members: 10_000, costly: 250_000 }
 
 /** For embeddings, which consist of very many numbers. */
-export const vectorBounds: StructureBounds = { ...usualBounds, values: 4_000_000 }
+const vectorBounds: StructureBounds = { ...usualBounds, values: 4_000_000 }
 
 /** The error for an exceeded bound. `what` is a plural, such as `tool calls`. */
 export function tooMany(what: string, bound: number): ProviderError {
@@ -37,6 +40,8 @@ export function tooMany(what: string, bound: number): ProviderError {
 
 const quote = 0x22
 const backslash = 0x5c
+const comma = 0x2c
+const colon = 0x3a
 
 /** Checks the structure of a JSON text while its bytes arrive, before it is parsed. It does not validate the JSON. */
 export class Structure {
@@ -58,38 +63,40 @@ export class Structure {
 
   /** Throws if the text exceeds a bound. */
   add(bytes: Uint8Array): void {
-    for (let at = 0; at < bytes.length; at++) {
-      if (this.#inText) {
-        at = this.#endOfText(bytes, at)
-        continue
-      }
-      switch (bytes[at]) {
-        case quote:
-          this.#inText = true
-          this.#texts++
-          break
-        case 0x7b: // {
-          this.#objects++
-          this.#open()
-          break
-        case 0x5b: // [
-          this.#lists++
-          this.#open()
-          break
-        case 0x7d: // }
-        case 0x5d: // ]
-          this.#depth--
-          break
-        case 0x3a: // :
-          this.#name()
-          break
-        case 0x2c: // ,
-          this.#commas++
-      }
+    let at = this.#inText ? this.#endOfText(bytes, 0) + 1 : 0
+    let commas = 0
+    for (; at < bytes.length; at++) {
+      const byte = bytes[at] as number
+      // Most bytes of a long list are digits.
+      if (byte === comma) commas++
+      else if (byte === quote) {
+        this.#texts++
+        at = this.#endOfText(bytes, at + 1)
+      } else if (byte >= colon) this.#structural(byte)
     }
+    this.#commas += commas
     const { values, costly } = this.#bounds
     if (this.#commas + this.#lists + this.#objects > values) throw tooMany('values', values)
     if (this.#objects + this.#texts - this.#names > costly) throw tooMany('objects and texts', costly)
+  }
+
+  #structural(byte: number): void {
+    switch (byte) {
+      case colon:
+        this.#name()
+        break
+      case 0x7b: // {
+        this.#objects++
+        this.#open()
+        break
+      case 0x5b: // [
+        this.#lists++
+        this.#open()
+        break
+      case 0x7d: // }
+      case 0x5d: // ]
+        this.#depth--
+    }
   }
 
   #open(): void {
@@ -106,25 +113,51 @@ export class Structure {
 
   /** Index of the closing quote; the length of the bytes if it is not among them. */
   #endOfText(bytes: Uint8Array, from: number): number {
-    let at = from
-    if (this.#escaped) {
-      this.#escaped = false
-      at++
-    }
-    for (; at < bytes.length; at++) {
-      const byte = bytes[at]
-      if (byte === quote) {
-        this.#inText = false
-        return at
+    let at = this.#escaped ? from + 1 : from
+    this.#escaped = false
+    while (at < bytes.length) {
+      // Searching natively costs more than it saves for short texts, and for those with many escaped quotes.
+      const near = Math.min(at + nearBytes, bytes.length)
+      for (; at < near; at++) {
+        const byte = bytes[at]
+        if (byte === quote) return this.#leaveText(at)
+        if (byte === backslash) at++
       }
-      if (byte === backslash && ++at === bytes.length) this.#escaped = true
+      if (at >= bytes.length) break
+      const end = bytes.indexOf(quote, at)
+      const escapes = backslashesBefore(bytes, end < 0 ? bytes.length : end, at)
+      if (end < 0) at = bytes.length + (escapes % 2)
+      else if (escapes % 2 === 0) return this.#leaveText(end)
+      else at = end + 1
     }
+    this.#inText = true
+    this.#escaped = at > bytes.length
+    return bytes.length
+  }
+
+  #leaveText(at: number): number {
+    this.#inText = false
     return at
   }
 }
 
+/** Bytes of a text that are read one by one before the rest is searched. */
+const nearBytes = 128
+
+/** The number of backslashes in a row before `end`, from `start` on. */
+function backslashesBefore(bytes: Uint8Array, end: number, start: number): number {
+  let at = end
+  while (at > start && bytes[at - 1] === backslash) at--
+  return end - at
+}
+
 /** Shorter texts are not checked: they cannot be deep or wide enough to matter. */
 const harmless = 1_024
+
+/** Throws if a list of vectors exceeds its bounds. */
+export function requireBoundedVectors(text: Uint8Array): void {
+  new Structure(vectorBounds).add(text)
+}
 
 /** Throws if a JSON text exceeds the usual bounds. */
 export function requireBounded(text: string): void {

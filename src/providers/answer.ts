@@ -1,12 +1,19 @@
 /** Reads the parts of an HTTP response that are the same for all vendors: the status, and a JSON body. */
-import { Structure, vectorBounds, type StructureBounds } from './answer-bounds.ts'
+import { whenReady, type Eventual } from '../eventual.ts'
+import type { StructureCheck } from './answer-bounds.ts'
 import { Verbatim, type Call } from './contract.ts'
-import { retrySame, tryNext } from './failure.ts'
+import { tryNext, unreadable } from './failure.ts'
 import type { Transfer } from './transfer.ts'
+import { WholeBody } from './whole-body.ts'
 import { saysUnsupported, vendorError, waitOf, type VendorFault } from './vendor-error.ts'
 
 /** Converts a vendor's error to OpenAI's format. */
 export type FaultReader = (fault: VendorFault) => VendorFault
+
+/** Whether the vendor accepted the request. */
+export function hasSucceeded({ status }: Transfer): boolean {
+  return status === 200 || status === 201
+}
 
 /** Throws a `ProviderError` for every status but 200 and 201. Without `read`, the error must be in OpenAI's format. */
 export async function requireSuccess(
@@ -14,8 +21,8 @@ export async function requireSuccess(
   call?: Pick<Call<unknown>, 'openModel' | 'field'>,
   read?: FaultReader,
 ): Promise<void> {
+  if (hasSucceeded(transfer)) return
   const { status } = transfer
-  if (status === 200 || status === 201) return
   const waitMs = waitOf((name) => transfer.header(name))
   if (status < 400) throw transfer.fail(tryNext(new Error(`the vendor answered ${status}`)))
   const error = await readError(transfer)
@@ -33,7 +40,7 @@ export async function requireSuccess(
 /** The error in a response's JSON body; undefined if the body is not JSON, too large, or does not arrive within 5 s. */
 export async function readError(transfer: Transfer): Promise<unknown> {
   try {
-    const body: unknown = JSON.parse(textOf(await transfer.bytes(64 * 1024, { withinMs: 5_000 })))
+    const body: unknown = JSON.parse(textOf(await transfer.bytes(new WholeBody(64 * 1024), 5_000)))
     // Google wraps the error in a list if the request was for a stream.
     const first = (Array.isArray(body) ? body[0] : body) as { error?: unknown } | null
     return first?.error ?? first
@@ -43,19 +50,18 @@ export async function readError(transfer: Transfer): Promise<unknown> {
 }
 
 /** The body as a JSON object, with the text it was parsed from. Throws if it exceeds the bounds of `Structure`. */
-export async function readJsonObject(transfer: Transfer, maxBytes: number): Promise<Verbatim<object>> {
-  const bytes = await readBounded(transfer, maxBytes)
+export function readJsonObject(transfer: Transfer, maxBytes: number): Eventual<Verbatim<object>> {
+  return whenReady(transfer.body ?? transfer.bytes(new WholeBody(maxBytes)), objectIn)
+}
+
+function objectIn(body: Buffer): Verbatim<object> {
+  const bytes = withoutMark(body)
   return new Verbatim(readObject(bytes), bytes)
 }
 
-/** The body as JSON text without a byte order mark, checked against the bounds while it arrives. */
-export async function readBounded(transfer: Transfer, maxBytes: number, bounds?: StructureBounds): Promise<Buffer> {
-  const structure = new Structure(bounds)
-  return withoutMark(await transfer.bytes(maxBytes, { each: (piece) => structure.add(piece) }))
-}
-
-export function readVectors(transfer: Transfer, maxBytes: number): Promise<Buffer> {
-  return readBounded(transfer, maxBytes, vectorBounds)
+/** The body as JSON text without a byte order mark, checked while it arrives. */
+export async function readBounded(transfer: Transfer, maxBytes: number, check?: StructureCheck): Promise<Buffer> {
+  return withoutMark(transfer.body ?? (await transfer.bytes(new WholeBody(maxBytes, check))))
 }
 
 function withoutMark(bytes: Buffer): Buffer {
@@ -72,10 +78,10 @@ export function readObject(bytes: Buffer): object {
   try {
     value = JSON.parse(bytes.toString('utf8'))
   } catch {
-    throw retrySame(new Error("the vendor's response is not JSON"))
+    throw unreadable("the vendor's response is not JSON")
   }
   if (typeof value !== 'object' || value === null) {
-    throw retrySame(new Error("the vendor's response is not a JSON object"))
+    throw unreadable("the vendor's response is not a JSON object")
   }
   return value
 }

@@ -4,10 +4,11 @@ import type { LookupFunction } from 'node:net'
 // is not public, so package.json accepts patch releases only.
 import Pool from 'undici/lib/dispatcher/pool.js'
 import { count, timer, type Known } from '../validation/known-options.ts'
+import type { Cancellation } from '../http/cancellation.ts'
 import { longestTimerMs } from '../http/deadline.ts'
-import { parseMediaType } from '../http/media-type.ts'
-import { tryNext } from './failure.ts'
+import { TimeLimit } from '../http/time-limit.ts'
 import { Transfer, type Bounds } from './transfer.ts'
+import type { WholeBody } from './whole-body.ts'
 
 /** The connection to a vendor: base URL, headers, timeouts and size limits. */
 export interface ClientOptions {
@@ -46,9 +47,38 @@ export interface VendorRequest {
   /** The bytes, or an iterable that is read at the vendor's pace. `send` throws the errors of the iterable. */
   readonly body?: Uint8Array | AsyncIterable<Uint8Array>
   readonly headers?: Readonly<Record<string, string>>
-  readonly signal: AbortSignal
+  /** Headers of this request alone; see `Call.headers`. */
+  readonly added?: Readonly<Record<string, string>> | undefined
+  readonly signal: Cancellation
   /** Called once the whole request has been written to the connection. */
   readonly sent?: (() => void) | undefined
+  /** Takes the body of a successful response that is not an event stream; `send` resolves when it is complete. */
+  readonly whole?: WholeBody | undefined
+}
+
+/** How long to wait for the end of a body that needs no more reading, so that its connection can be reused. */
+const settleMs = 1_000
+
+/** From this length on, sending a body as an iterable costs little compared with the memory it takes. */
+const longBytes = 8_192
+
+/** A body that is let go of once it has been sent: undici keeps the body of a request until its response has ended. */
+class LongBody implements Iterable<Uint8Array> {
+  #bytes: Uint8Array | undefined
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  *[Symbol.iterator](): Generator<Uint8Array, void, void> {
+    const bytes = this.#bytes as Uint8Array
+    this.#bytes = undefined
+    yield bytes
+  }
+}
+
+function lengthOf(body: Uint8Array): Record<string, string> {
+  return { 'content-length': String(body.length) }
 }
 
 /**
@@ -65,6 +95,8 @@ export class Client {
   readonly #prefix: string
   readonly #query: string
   readonly #headers: Record<string, string>
+  #lastHeaders: VendorRequest['headers']
+  #merged: Record<string, string> = {}
   readonly #bounds: Bounds
 
   /** `lookup` resolves host names, for clients that must not connect to every address. Default: the system's. */
@@ -85,8 +117,9 @@ export class Client {
     this.#headers = { ...options.headers, accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'modelhatch' }
     const { firstByteMs = 600_000, idleMs = 120_000, streamBytes = 256 * 1024 * 1024 } = options
     this.#bounds = {
-      firstByteMs: Math.min(firstByteMs, longestTimerMs),
-      idleMs: Math.min(idleMs, longestTimerMs),
+      firstByte: new TimeLimit(firstByteMs),
+      idle: new TimeLimit(idleMs),
+      settling: new TimeLimit(settleMs),
       streamBytes,
     }
     this.answerBytes = options.answerBytes ?? 64 * 1024 * 1024
@@ -96,33 +129,44 @@ export class Client {
     return (this.#opened ??= new Pool(this.origin, this.#settings))
   }
 
-  /** Resolves once status and headers have arrived, for any status. Throws if the connection fails or the body is compressed. */
-  async send(request: VendorRequest): Promise<Transfer> {
-    const { method = 'POST', path, body, headers, signal, sent } = request
-    if (signal.aborted) throw signal.reason
-    const transfer = new Transfer(signal, this.#bounds, sent)
-    this.#pool.dispatch(
-      {
-        method,
-        path: this.#prefix + this.#withQuery(path),
-        headers: headers === undefined ? this.#headers : { ...this.#headers, ...headers },
-        // undici accepts any async iterable, although its type does not: https://undici.nodejs.org/#/docs/api/Dispatcher
-        body: (body ?? null) as Uint8Array | null,
-      },
-      transfer,
-    )
-    await transfer.head
-    const { encoding } = transfer
-    if (encoding !== undefined && encoding !== 'identity') {
-      throw transfer.fail(
-        tryNext(new Error('the vendor sent a compressed response to a request for an uncompressed one')),
+  /** Resolves once status and headers have arrived, for any status. Rejects if the connection fails or the body is compressed. */
+  send({ method = 'POST', path, body, headers, added, signal, sent, whole }: VendorRequest): Promise<Transfer> {
+    if (signal.aborted) return Promise.reject(signal.reason)
+    const transfer = new Transfer({ signal, bounds: this.#bounds, sent, whole })
+    const usual = this.#withHeaders(headers)
+    const all = added === undefined ? usual : { ...usual, ...added }
+    const isLong = body instanceof Uint8Array && body.length > longBytes
+    try {
+      this.#pool.dispatch(
+        {
+          method,
+          path: this.#prefix + this.#withQuery(path),
+          headers: isLong ? { ...all, ...lengthOf(body) } : all,
+          // undici accepts any iterable, although its type does not: https://undici.nodejs.org/#/docs/api/Dispatcher
+          body: (isLong ? new LongBody(body) : (body ?? null)) as Uint8Array | null,
+        },
+        transfer,
       )
+    } catch (error) {
+      transfer.fail(error as Error)
     }
-    return transfer
+    return transfer.begun
   }
 
   async close(): Promise<void> {
     await this.#opened?.destroy()
+    const { firstByte, idle, settling } = this.#bounds
+    for (const limit of [firstByte, idle, settling]) limit.close()
+  }
+
+  /** Most requests of a client have the same headers, so the last result is kept. */
+  #withHeaders(headers: VendorRequest['headers']): Record<string, string> {
+    if (headers === undefined) return this.#headers
+    if (headers !== this.#lastHeaders) {
+      this.#lastHeaders = headers
+      this.#merged = { ...this.#headers, ...headers }
+    }
+    return this.#merged
   }
 
   #withQuery(path: string): string {
@@ -138,12 +182,4 @@ export function parseBaseUrl(baseURL: string): URL {
     throw new TypeError('baseURL must be an http(s) URL without credentials, such as "https://api.openai.com/v1"')
   }
   return url
-}
-
-/** Whether a content type equals `essence`, apart from its parameters. */
-export function isMediaType(value: string | undefined, essence: string): boolean {
-  if (value === undefined) return false
-  // The fast path, for the spelling that most vendors use.
-  if (value.startsWith(essence) && (value.length === essence.length || value[essence.length] === ';')) return true
-  return parseMediaType(value)?.essence === essence
 }

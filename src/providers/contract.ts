@@ -1,5 +1,4 @@
 /** The provider contract: the interface that connects the gateway to one vendor, and the types it uses. */
-import type { Form } from '../http/form.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../wire/chat.ts'
 import type { CompletionRequest, TextChunk, TextCompletion } from '../wire/completions.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../wire/embeddings.ts'
@@ -9,8 +8,14 @@ import type { Usage } from '../wire/usage.ts'
 import type { ImageEditRequest, ImageEvent, ImageRequest, ImagesResponse } from '../wire/images.ts'
 import type { ModelObject } from '../wire/model.ts'
 import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../wire/transcriptions.ts'
+import type { ChatTraits } from './chat-traits.ts'
+import type { Call } from './call.ts'
 import type { CostsOf } from './costs/contract.ts'
+import type { Message, MessageRequest } from '../wire/messages.ts'
+import type { MessagePiece } from './message.ts'
 import type { VideoProvider } from './video.ts'
+
+export type { Call } from './call.ts'
 
 /**
  * Connects the gateway to one vendor: an object with one optional method for each kind of request it serves. A method
@@ -40,15 +45,22 @@ export interface Provider {
 
   /**
    * Identifies who can read the opaque data of a response (signatures, encrypted reasoning) in the next turn of the
-   * conversation. The gateway returns such data only to providers with the same maker. Default: `name`.
+   * conversation. The gateway returns such data only to providers with the same maker. Name the account too if only it can
+   * read the data. Default: `name`.
    */
   readonly maker?: string | undefined
+
+  /** The origin of the vendor's API, such as `https://api.openai.com`, for telemetry. Default: not reported. */
+  readonly origin?: string | undefined
 
   /**
    * Serves chat completions. The simplest form is an async generator of chunks: `yield text('Hello')`, and at the end
    * `yield finish('stop', usage)`. It serves streamed and non-streaming requests alike.
    */
   chat?(call: Call<ChatRequest>): ChatAnswer | Promise<ChatAnswer>
+
+  /** What its chats accept beyond the usual, for requests that the gateway translates into chats. Default: nothing. */
+  readonly chatTraits?: ChatTraits | undefined
 
   /**
    * Serves the legacy text completions, with the same forms of response as `chat`. Without this method, or if it returns
@@ -79,10 +91,28 @@ export interface Provider {
   respond?(call: Call<ResponseRequest>): ResponseAnswer | Promise<ResponseAnswer>
 
   /**
+   * Serves Anthropic's Messages, for vendors that have that API. Without this method the gateway calls `respond`, or
+   * `chat` if there is no `respond`.
+   */
+  message?(call: Call<MessageRequest>): MessageAnswer | Promise<MessageAnswer>
+
+  /**
    * Compacts a conversation into fewer items, for vendors that can. Without this method, or if it returns undefined
    * because the model cannot, the gateway requests a summary from the model.
    */
   compact?(call: Call<ResponseRequest>): Promise<CompactionObject | undefined>
+
+  /**
+   * Counts the input tokens of a request for a message, for vendors that can. Undefined if this model has no such count.
+   * Without this method the gateway calls `countChat`, `countResponse`, or estimates.
+   */
+  countMessage?(call: Call<MessageRequest>): Promise<number | undefined>
+
+  /** Counts the input tokens of a chat; like `countMessage`. */
+  countChat?(call: Call<ChatRequest>): Promise<number | undefined>
+
+  /** Counts the input tokens of a request to the responses endpoint; like `countMessage`. */
+  countResponse?(call: Call<ResponseRequest>): Promise<number | undefined>
 
   /** Generates images from a prompt. The gateway never retries after an error that leaves open whether images were made. */
   generateImages?(call: Call<ImageRequest>): ImageAnswer | Promise<ImageAnswer>
@@ -100,6 +130,12 @@ export interface Provider {
    */
   readonly reportsSent?: boolean | undefined
 
+  /**
+   * True if the provider reads nothing of a call once the first content of its response has arrived. Then the gateway lets
+   * go of the request, which otherwise takes memory for as long as the response is streamed. Default false.
+   */
+  readonly releasesCalls?: boolean | undefined
+
   /** Generates videos, as tasks that continue after the request that created them. */
   readonly video?: VideoProvider
 
@@ -114,44 +150,6 @@ export interface Provider {
 
   /** Closes connections and clears timers. Called by `gateway.close()`; must be idempotent. */
   close?(): Promise<void>
-}
-
-/** One attempt at one provider. A retry is a new call. */
-export interface Call<Request> {
-  /** The validated request in OpenAI's format, including unknown fields. Parsed on first access; treat it as read-only. */
-  readonly request: Request
-  /** The vendor's name for the model. */
-  readonly model: string
-  /** The model name that the client used; the response carries it too. */
-  readonly publicModel: string
-  /** The client chose the vendor's model name itself, so a model that the vendor does not know is the client's error: a 404. */
-  readonly openModel: boolean
-  /** Maximum number of output tokens, if the registry has it: for vendors that require a limit. */
-  readonly maxOutputTokens?: number | undefined
-  /** True if the client requested a stream. A provider may return a stream in either case. */
-  readonly stream: boolean
-  /** Aborted when the client disconnects, a deadline passes, or the gateway closes. */
-  readonly signal: AbortSignal
-  /**
-   * Reports that the vendor has received the request; see `Provider.reportsSent`. `share` is the part of the request
-   * that was sent, from 0 to 1. Default 1.
-   */
-  readonly sent?: ((share?: number) => void) | undefined
-  /** The request's id, the same for every attempt. The client gets it as `x-request-id`. */
-  readonly id: string
-  /** True above 256 KiB. Split the work on such a request over several turns of the event loop. */
-  readonly large?: boolean | undefined
-  /** Returns one top-level field of the request, without parsing the rest of a large one. */
-  readonly field: (name: string) => unknown
-  /** Makes `json` cheap for a large request that the gateway translated. Optional: `json` also works without it. */
-  readonly prepare?: (() => Promise<void>) | undefined
-  /**
-   * Returns the request as JSON, with the given top-level fields replaced, added, or (if undefined) removed and all other
-   * bytes unchanged. For vendors that use OpenAI's format: much cheaper than serialising `request` again.
-   */
-  readonly json: (changes: Record<string, unknown>) => Uint8Array
-  /** The uploaded form, for the methods that take files. `request` holds its text fields. */
-  readonly form?: Form | undefined
 }
 
 /**
@@ -186,19 +184,30 @@ export type ResponseAnswer = AsyncIterable<ResponsePiece> | ResponseObject | Ver
 export type ResponsePiece = ResponseEvent | ContentFrames
 
 /**
+ * The response of the Messages endpoint: its events, or a complete object. The events must end with `message_stop`;
+ * without it the response counts as broken.
+ */
+export type MessageAnswer = AsyncIterable<MessagePiece> | Message | Verbatim<Message>
+
+/**
  * Complete SSE frames in OpenAI's format, passed on byte for byte. They hold only content deltas and already carry the
  * public model name: no tool call, finish reason, usage, error or `[DONE]`. The first piece of a response must be a chunk,
  * because the gateway takes the id and the creation time from it.
  */
 export class ContentFrames {
-  /** The frames, as UTF-8. */
-  readonly bytes: Uint8Array
+  /** The frames, as text or as UTF-8. */
+  readonly frames: string | Uint8Array
   /** Size of the content in UTF-8 bytes, without JSON escapes. It is charged if the client disconnects. */
   readonly textBytes: number
 
-  constructor(bytes: Uint8Array, textBytes: number) {
-    this.bytes = bytes
+  constructor(frames: string | Uint8Array, textBytes: number) {
+    this.frames = frames
     this.textBytes = textBytes
+  }
+
+  /** The frames as UTF-8. */
+  get bytes(): Uint8Array {
+    return typeof this.frames === 'string' ? Buffer.from(this.frames) : this.frames
   }
 }
 

@@ -11,13 +11,16 @@ export {
   type CompletionPiece,
   type EmbeddingAnswer,
   type ImageAnswer,
+  type MessageAnswer,
   type ModerationAnswer,
   type Provider,
   type ResponseAnswer,
   type ResponsePiece,
   type TranscriptAnswer,
 } from './contract.ts'
+export type { ChatTraits } from './chat-traits.ts'
 export { ProviderError, retrySame, tryNext, type ProviderFailure, type RetryAdvice } from './failure.ts'
+export { MessageFrames, type MessagePiece } from './message.ts'
 export { finish, reasoning, text, toolCall, type ToolCallPiece } from './pieces.ts'
 export { isFile, type FilePart, type Form, type FormPart, type TextPart } from '../http/form.ts'
 export type { VideoCall, VideoContent, VideoContext, VideoLimits, VideoProvider, VideoStatus } from './video.ts'

@@ -1,6 +1,6 @@
 /** Reads the events of one stream from its frames, and enforces the bounds on them. */
 import { maxEvents, maxLines, requireBounded, tooMany } from './answer-bounds.ts'
-import { retrySame } from './failure.ts'
+import { unreadable } from './failure.ts'
 import { eventIn, type VendorEvent } from './framing.ts'
 
 export class EventReader {
@@ -16,7 +16,7 @@ export class EventReader {
     requireFewLines(frame)
     const event = eventIn(frame)
     if (event === undefined ? isStray(frame) : hasErrorField(frame)) {
-      throw retrySame(new Error('the vendor sent text that is not an event'))
+      throw unreadable('the vendor sent text that is not an event')
     }
     if (event !== undefined) requireBounded(event.data)
     return event

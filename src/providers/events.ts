@@ -1,6 +1,6 @@
 /** Reads JSON values from an event stream, for vendors whose format is not OpenAI's. */
 import { EventReader } from './event-reader.ts'
-import { retrySame } from './failure.ts'
+import { unreadable } from './failure.ts'
 import { eventIn, Framer, type VendorEvent } from './framing.ts'
 
 /**
@@ -34,6 +34,6 @@ function valueIn({ data = '' }: Partial<VendorEvent> = {}): unknown[] {
   try {
     return [JSON.parse(data)]
   } catch {
-    return [retrySame(new Error('the vendor sent an event that is not JSON'))]
+    return [unreadable('the vendor sent an event that is not JSON')]
   }
 }

@@ -1,5 +1,5 @@
 /** The errors that providers throw, with what the gateway needs for its decision about a retry. */
-import { GatewayError, type ErrorCode, type ErrorDetails } from '../errors.ts'
+import { GatewayError, type ErrorCode, type ErrorDetails, type Fault } from '../errors.ts'
 
 /**
  * Which deployment can be expected to succeed after a failure: `same`, the one that failed; `next`, only another one;
@@ -41,13 +41,21 @@ export class ProviderError extends GatewayError {
   readonly lasting: boolean
 
   constructor(code: ErrorCode, failure: ProviderFailure) {
-    super(code, failure)
+    super(code, { ...failure, fault: failure.fault ?? faultFor(code, failure.vendorStatus) })
     this.retry = failure.retry
     this.vendorWaitMs = failure.vendorWaitMs
     this.begun = failure.begun ?? true
     this.vendorStatus = failure.vendorStatus
     this.lasting = failure.lasting ?? false
   }
+}
+
+/** Whose fault a failed attempt was. Undefined: what the code says. */
+function faultFor(code: ErrorCode, vendorStatus: number | undefined): Fault | undefined {
+  if (code === 'rate_limit_exceeded' || vendorStatus === 429) return 'provider_rate_limit'
+  if (code !== 'service_unavailable' && code !== 'server_error') return undefined
+  if (vendorStatus === undefined) return 'provider_error'
+  return vendorStatus < 500 && vendorStatus !== 408 ? 'provider_rejected' : 'provider_unavailable'
 }
 
 type UnavailableDetails = Omit<ProviderFailure, 'retry' | 'cause'>
@@ -58,6 +66,11 @@ type UnavailableDetails = Omit<ProviderFailure, 'retry' | 'cause'>
  */
 export function retrySame(cause: unknown, details?: UnavailableDetails): ProviderError {
   return unavailable('same', cause, details)
+}
+
+/** Like `retrySame`, for a response that cannot be read or that broke off. `what` is for the host's logs and never sent. */
+export function unreadable(what: string): ProviderError {
+  return retrySame(new Error(what), { fault: 'provider_invalid_response' })
 }
 
 /**
@@ -85,5 +98,5 @@ export function unreachable(error: unknown, begun: boolean): ProviderError {
   const { code } = Object(error) as { code?: unknown }
   const known = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) ? code : 'no code'
   const cause = new Error(`the connection to the vendor failed: ${known}`)
-  return unavailable(transient.has(known) ? 'same' : 'next', cause, { begun })
+  return unavailable(transient.has(known) ? 'same' : 'next', cause, { begun, fault: 'provider_unavailable' })
 }

@@ -11,13 +11,16 @@ export {
   type CompletionPiece,
   type EmbeddingAnswer,
   type ImageAnswer,
+  type MessageAnswer,
   type ModerationAnswer,
   type Provider,
   type ResponseAnswer,
   type ResponsePiece,
   type TranscriptAnswer,
 } from './contract.ts'
+export type { ChatTraits } from './chat-traits.ts'
 export { demo, type DemoOptions, type DemoProvider } from './demo/demo.ts'
+export { MessageFrames, type MessagePiece } from './message.ts'
 export { ProviderError, retrySame, tryNext, type ProviderFailure, type RetryAdvice } from './failure.ts'
 export { anthropic, type AnthropicOptions } from './anthropic/anthropic.ts'
 export { gemini } from './gemini/gemini.ts'

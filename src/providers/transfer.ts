@@ -1,69 +1,83 @@
-/** The transfer of one HTTP response: an async iterator of its bytes, with back-pressure, deadlines and size limits. */
+/** The transfer of one HTTP response: a flow of its bytes, with back-pressure, deadlines and size limits. */
 import type { Dispatcher } from 'undici'
 import { GatewayError } from '../errors.ts'
+import type { AbortListener, Cancellation } from '../http/cancellation.ts'
+import { Flow, Pulled, type Receiver } from '../http/flow.ts'
+import { TimeLimit, type Deadline, type TimeLimited } from '../http/time-limit.ts'
+import { isMediaType } from '../http/media-type.ts'
 import { unreachable, tryNext } from './failure.ts'
+import { tooLarge, type WholeBody } from './whole-body.ts'
 
-/** See `ClientOptions`. */
+/** The bounds of all transfers of one client. See `ClientOptions`. */
 export interface Bounds {
-  readonly firstByteMs: number
-  readonly idleMs: number
+  readonly firstByte: TimeLimit
+  readonly idle: TimeLimit
+  /** How long to wait for the end of a body that needs no more reading, so that its connection can be reused. */
+  readonly settling: TimeLimit
   readonly streamBytes: number
 }
 
-export interface BytesOptions {
-  /** Milliseconds until the whole body must have arrived. Default: no deadline of its own. */
-  readonly withinMs?: number
-  /** Called with every piece as it arrives. An error that it throws ends the transfer. */
-  readonly each?: (piece: Buffer) => void
-}
-
-/** Bytes buffered for a slow reader before the connection is paused. */
+/** Bytes kept for a slow receiver before the connection is paused. */
 const highWater = 256 * 1024
-
-/** How long to wait for the end of a body that needs no more reading, so that its connection can be reused. */
-const settleMs = 1_000
 
 type Headers = Record<string, string | string[] | undefined>
 
-export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterator<Buffer, undefined> {
+const noHeaders: Headers = {}
+
+export interface TransferOptions {
+  readonly signal: Cancellation
+  readonly bounds: Bounds
+  /** See `VendorRequest`. */
+  readonly sent?: (() => void) | undefined
+  /** See `VendorRequest`. */
+  readonly whole?: WholeBody | undefined
+}
+
+/** Delivers together what arrives in one turn of the event loop. */
+export class Transfer extends Flow<Buffer> implements Dispatcher.DispatchHandler, AbortListener, TimeLimited {
   status = 0
-  headers: Headers = {}
-  /** Resolves once status and headers have arrived. */
-  readonly head: Promise<void>
-  readonly #begun = Promise.withResolvers<void>()
-  readonly #signal: AbortSignal
+  headers: Headers = noHeaders
+  /** Resolves once status and headers have arrived, and with them the body if it is awaited as a whole. */
+  readonly begun: Promise<Transfer>
+  #begin: (transfer: Transfer) => void = ignore
+  #reject: (error: Error) => void = ignore
+  readonly #signal: Cancellation
   readonly #bounds: Bounds
   readonly #sent: (() => void) | undefined
+  #whole: WholeBody | undefined
   #controller: Dispatcher.DispatchController | undefined
   #pieces: Buffer[] = []
   #size = 0
   #total = 0
-  #wake: (() => void) | undefined
+  #receiver: Receiver<Buffer> | undefined
+  #scheduled = false
   #over = false
   #error: Error | undefined
-  #timer: NodeJS.Timeout
+  #deadline: Deadline | undefined
   #late: 'first byte' | 'next piece' = 'first byte'
   #settled = false
 
-  /** `sent`: see `VendorRequest`. */
-  constructor(signal: AbortSignal, bounds: Bounds, sent?: () => void) {
+  constructor({ signal, bounds, sent, whole }: TransferOptions) {
+    super()
     this.#signal = signal
     this.#sent = sent
     this.#bounds = bounds
-    this.head = this.#begun.promise
-    // `send` awaits the head too, and reports the error. This handler only prevents an unhandled rejection.
-    this.head.catch(() => undefined)
-    this.#timer = setTimeout(this.#tooLate, bounds.firstByteMs)
-    this.#timer.unref()
-    signal.addEventListener('abort', this.#aborted)
+    this.#whole = whole
+    this.begun = new Promise((resolve, reject) => {
+      this.#begin = resolve
+      this.#reject = reject
+    })
+    this.#deadline = bounds.firstByte.start(this)
+    signal.addEventListener('abort', this)
+  }
+
+  /** The whole body, if it was awaited as a whole. */
+  get body(): Buffer | undefined {
+    return this.#over ? this.#whole?.bytes : undefined
   }
 
   get contentType(): string | undefined {
     return this.header('content-type')
-  }
-
-  get encoding(): string | undefined {
-    return this.header('content-encoding')?.toLowerCase()
   }
 
   header(name: string): string | undefined {
@@ -71,59 +85,49 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     return Array.isArray(value) ? value[0] : value
   }
 
-  /** Reads the whole body. Throws if it is larger than `maxBytes`. */
-  async bytes(maxBytes: number, { withinMs, each }: BytesOptions = {}): Promise<Buffer> {
-    const timer = withinMs === undefined ? undefined : setTimeout(this.#tooLate, withinMs).unref()
-    const pieces: Buffer[] = []
-    let size = 0
+  /** Reads the rest of the body. Throws if it exceeds the bounds of `whole`, or is not complete within `withinMs`. */
+  async bytes(whole: WholeBody, withinMs?: number): Promise<Buffer> {
+    const timer = withinMs === undefined ? undefined : setTimeout(() => this.timedOut(), withinMs).unref()
     try {
-      for await (const piece of this) {
-        size += piece.length
-        if (size > maxBytes) throw this.fail(tooLarge(maxBytes))
-        each?.(piece)
-        pieces.push(piece)
-      }
+      for await (const piece of this) whole.add(piece)
     } finally {
       clearTimeout(timer)
     }
-    return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size)
+    return whole.bytes
   }
 
-  /** All bytes that arrived since the last call, as one piece. */
-  async next(): Promise<IteratorResult<Buffer, undefined>> {
-    while (this.#pieces.length === 0) {
-      if (this.#error !== undefined) throw this.#error
-      if (this.#over) return { done: true, value: undefined }
-      this.#waitFromNow()
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-    }
-    const value = this.#pieces.length === 1 ? (this.#pieces[0] as Buffer) : Buffer.concat(this.#pieces, this.#size)
-    this.#pieces = []
-    this.#size = 0
-    if (this.#controller?.paused) this.#controller.resume()
-    return { done: false, value }
+  start(receiver: Receiver<Buffer>): void {
+    this.#receiver = receiver
+    if (this.#pieces.length > 0 || this.#over) return this.deliver()
+    this.#waitFromNow()
+    this.#resume()
   }
 
-  async return(): Promise<IteratorResult<Buffer, undefined>> {
+  pause(): void {
+    this.#receiver = undefined
+  }
+
+  /** Closes the connection, unless the response is complete or `settle` was called. */
+  stop(): void {
+    this.#receiver = undefined
     if (!this.#settled && !this.#over) this.fail(new Error('the reader stopped before the end of the response'))
-    return { done: true, value: undefined }
   }
 
   /**
-   * Called when the reader has all it needs. The end of a body often arrives a moment after the last event. If it does,
+   * Called when the receiver has all it needs. The end of a body often arrives a moment after the last event. If it does,
    * the connection is reused; if more data arrives, or the end does not, the connection is closed.
    */
   settle(): void {
     if (this.#over) return
     this.#settled = true
-    this.#setTimer(settleMs)
-    if (this.#controller?.paused) this.#controller.resume()
+    this.#limit(this.#bounds.settling)
+    this.#receiver = undefined
+    this.#resume()
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
+  /** What arrives in one turn is one piece for an iterator. */
+  override [Symbol.asyncIterator](): AsyncIterableIterator<Buffer, undefined> {
+    return new Pulled(this, joined)
   }
 
   /** Ends the transfer, closes its connection, and returns the error for the caller to throw. */
@@ -139,18 +143,28 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
   }
 
   onBodySent(): void {
-    if (this.#late === 'first byte') this.#timer.refresh()
+    if (this.#late === 'first byte' && this.#deadline !== undefined) this.#bounds.firstByte.restart(this.#deadline)
   }
 
   onRequestSent(): void {
     this.#sent?.()
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: Headers): void {
+  onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: Headers): void {
     if (status < 200) return
+    // Slices of what was read from the connection, which they would keep in memory until the end of the response.
+    Object.assign(controller, { rawHeaders: null })
     this.status = status
     this.headers = headers
-    this.#begun.resolve()
+    const encoding = this.header('content-encoding')?.toLowerCase()
+    if (encoding !== undefined && encoding !== 'identity') {
+      return void this.fail(
+        tryNext(new Error('the vendor sent a compressed response to a request for an uncompressed one')),
+      )
+    }
+    const succeeded = status === 200 || status === 201
+    if (!succeeded || isMediaType(this.contentType, 'text/event-stream')) this.#whole = undefined
+    if (this.#whole === undefined) this.#begin(this)
   }
 
   onResponseData(controller: Dispatcher.DispatchController, piece: Buffer): void {
@@ -158,10 +172,20 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     if (this.#settled) return void this.fail(new Error('the vendor sent data after the last event'))
     this.#total += piece.length
     if (this.#total > this.#bounds.streamBytes) return void this.fail(tooLarge(this.#bounds.streamBytes))
+    if (this.#whole !== undefined) return this.#keep(this.#whole, piece)
     this.#pieces.push(piece)
     this.#size += piece.length
     if (this.#size > highWater) controller.pause()
-    this.#awake()
+    this.#schedule()
+  }
+
+  #keep(whole: WholeBody, piece: Buffer): void {
+    try {
+      whole.add(piece)
+      this.#waitFromNow()
+    } catch (error) {
+      this.fail(error as Error)
+    }
   }
 
   onResponseEnd(): void {
@@ -175,51 +199,80 @@ export class Transfer implements Dispatcher.DispatchHandler, AsyncIterableIterat
     else this.#finish(unreachable(error, this.#controller !== undefined))
   }
 
-  readonly #aborted = (): void => {
+  /** The request was cancelled. */
+  handleEvent(): void {
     this.fail(this.#signal.reason as Error)
   }
 
-  readonly #tooLate = (): void => {
-    // Without a waiting reader, the reader is the slow side, not the vendor.
-    const waiting = this.#late === 'first byte' ? this.#total === 0 : this.#wake !== undefined
+  timedOut(): void {
+    this.#deadline = undefined
+    // Without a waiting receiver, that is the slow side, not the vendor.
+    const waiting =
+      this.#late === 'first byte' ? this.#total === 0 : this.#receiver !== undefined || this.#whole !== undefined
     if (!waiting && !this.#settled) return
-    this.fail(tryNext(new Error(`timed out waiting for the vendor's ${this.#late}`)))
+    const cause = new Error(`timed out waiting for the vendor's ${this.#late}`)
+    this.fail(tryNext(cause, { fault: 'provider_timeout' }))
   }
 
-  /** The timeout of the first byte starts with the transfer; that of each further piece when the reader asks for it. */
+  /** The timeout of the first byte starts with the transfer; that of each further piece with the delivery before it. */
   #waitFromNow(): void {
     if (this.#total === 0) return
-    if (this.#late === 'next piece') this.#timer.refresh()
-    else {
-      this.#late = 'next piece'
-      this.#setTimer(this.#bounds.idleMs)
-    }
+    if (this.#late === 'next piece' && this.#deadline !== undefined) return this.#bounds.idle.restart(this.#deadline)
+    this.#late = 'next piece'
+    this.#limit(this.#bounds.idle)
   }
 
-  #setTimer(ms: number): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(this.#tooLate, ms)
-    this.#timer.unref()
+  #limit(limit: TimeLimit): void {
+    TimeLimit.stop(this.#deadline)
+    this.#deadline = limit.start(this)
   }
 
   #finish(error: Error | undefined): void {
     if (this.#over) return
     this.#over = true
     this.#error = error
-    clearTimeout(this.#timer)
-    this.#signal.removeEventListener('abort', this.#aborted)
-    // `next` first returns the buffered pieces, then throws the error.
-    if (error !== undefined) this.#begun.reject(error)
-    this.#awake()
+    TimeLimit.stop(this.#deadline)
+    this.#signal.removeEventListener('abort', this)
+    if (error !== undefined) this.#reject(error)
+    else if (this.#whole !== undefined) this.#begin(this)
+    this.#schedule()
   }
 
-  #awake(): void {
-    const wake = this.#wake
-    this.#wake = undefined
-    wake?.()
+  /** Delivers at the end of the turn: pieces that arrive together are written together. */
+  #schedule(): void {
+    if (this.#scheduled || this.#receiver === undefined) return
+    this.#scheduled = true
+    process.nextTick(deliver, this)
+  }
+
+  /** For `deliver`. */
+  deliver(): void {
+    this.#scheduled = false
+    const receiver = this.#receiver
+    if (receiver === undefined) return
+    const pieces = this.#pieces
+    const error = this.#error
+    const whole = this.#over && error === undefined
+    this.#pieces = []
+    this.#size = 0
+    if (this.#over) this.#receiver = undefined
+    else this.#waitFromNow()
+    if (pieces.length > 0 || whole) receiver.receive(pieces, whole)
+    if (error !== undefined) receiver.fail(error)
+    else if (this.#receiver !== undefined) this.#resume()
+  }
+
+  #resume(): void {
+    if (this.#controller?.paused) this.#controller.resume()
   }
 }
 
-function tooLarge(bytes: number): Error {
-  return tryNext(new Error(`the vendor's response is larger than ${bytes} bytes`))
+function deliver(transfer: Transfer): void {
+  transfer.deliver()
 }
+
+function joined(pieces: readonly Buffer[]): Buffer {
+  return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
+}
+
+function ignore(): void {}

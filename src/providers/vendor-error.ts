@@ -1,6 +1,6 @@
 /**
- * Maps a vendor's error to the error for our client. The vendor's text, ids and links are never passed on: only codes that
- * OpenAI documents, and the names of fields that the client itself sent.
+ * Maps a vendor's error to the error for our client. The vendor's ids and links are never passed on, nor its text unless the
+ * reader of the error says so: only codes that OpenAI documents, and the names of fields that the client itself sent.
  */
 import type { ErrorCode } from '../errors.ts'
 import { ProviderError, unavailable, type RetryAdvice, tryNext } from './failure.ts'
@@ -14,6 +14,8 @@ export interface VendorFault {
   readonly unsupported?: boolean
   /** From `retry-after-ms` or `retry-after`. */
   readonly waitMs?: number | undefined
+  /** The message of a 400, if the vendor's own words may be passed on. Default: the gateway's. */
+  readonly quote?: string | undefined
   /** See `Call.openModel`. */
   readonly openModel: boolean
   /** `Call.field`. The error names a parameter only if the client sent it. */
@@ -57,16 +59,18 @@ export function vendorError(fault: VendorFault): ProviderError {
   const { code, type, param } = fieldsOf(fault.error)
   const name = [code, type].find((each) => each !== undefined && isKnown(each))
   const cause = new Error(`the vendor answered ${fault.status}${name === undefined ? '' : ` ${name}`}`)
-  if (accountCodes.has(code ?? '') || accountCodes.has(type ?? '')) return tryNext(cause, { begun: false })
+  const unused = { begun: false, vendorStatus: fault.status }
+  const rejected = { ...unused, fault: 'provider_rejected' } as const
+  if (accountCodes.has(code ?? '') || accountCodes.has(type ?? '')) return tryNext(cause, rejected)
   if (code === 'model_not_found' || (fault.status === 404 && fault.openModel)) {
     return fault.openModel
-      ? new ProviderError('model_not_found', { retry: 'next', cause, begun: false })
-      : tryNext(cause, { begun: false })
+      ? new ProviderError('model_not_found', { retry: 'next', cause, ...unused })
+      : tryNext(cause, rejected)
   }
   switch (fault.status) {
     case 400:
     case 422:
-      return badRequest(code, sentParam(param, fault.sent), cause)
+      return badRequest(code, sentParam(param, fault.sent), cause, fault.quote)
     case 413:
       return new ProviderError('request_too_large', {
         retry: 'never',
@@ -79,7 +83,7 @@ export function vendorError(fault: VendorFault): ProviderError {
         cause,
         vendorWaitMs: fault.waitMs,
         retryAfterMs: fault.waitMs ?? 1_000,
-        begun: false,
+        ...unused,
       })
     default:
       return unavailable(adviceFor(fault.status), cause, {
@@ -118,15 +122,20 @@ export function statusIn(error: unknown): number {
   return 503
 }
 
-function badRequest(code: string | undefined, param: string | undefined, cause: Error): ProviderError {
+function badRequest(
+  code: string | undefined,
+  param: string | undefined,
+  cause: Error,
+  quote: string | undefined,
+): ProviderError {
   const known = code !== undefined && actionableCodes.has(code) ? (code as ErrorCode) : 'invalid_request_error'
   const where = param === undefined ? '' : ` Check the parameter "${param}".`
-  const message = `The model rejected the request as invalid.${where}`
+  const message = quote ?? `The model rejected the request as invalid.${where}`
   return new ProviderError(known, {
     retry: 'never',
     cause,
     ...(param !== undefined && { param }),
-    ...(known === 'invalid_request_error' && { message }),
+    ...((quote !== undefined || known === 'invalid_request_error') && { message }),
   })
 }
 

@@ -58,6 +58,8 @@ export interface VideoCall extends VideoContext {
 export interface VideoContext {
   /** Aborted when a deadline passes or the gateway closes. */
   readonly signal: AbortSignal
+  /** Headers to add to each request to the vendor, such as `traceparent`. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
 /** The status of a video job. */

@@ -108,6 +108,7 @@ test.each([
   ['api-key', 'sk-test', 200],
   ['x-api-key', 'sk-test', 200],
   ['api-key', 'sk-wrong', 401],
+  ['x-goog-api-key', 'sk-test', 200],
   ['x-api-key', 'sk test', 401],
   ['x-api-key', '', 401],
 ])('the key may be in %s: %j', async (name, value, status) => {

@@ -43,6 +43,7 @@ async function served(bytes: (heartbeat: Heartbeat) => AsyncIterable<Uint8Array>
     {
       id: 'req_1',
       caller: { account: 'a', group: 'g' },
+      attribution: {},
       order: jsonOrder<object>(JsonBody.fromValue({ model: 'm' }, defaultSizes), false),
       model: { id: 'm', created: 1, ownedBy: 'us', deployments },
       startedAt: 0,

@@ -12,7 +12,8 @@ const fields = `
   max_completion_tokens max_output_tokens temperature top_p top_k seed logprobs top_logprobs logit_bias presence_penalty
   frequency_penalty modalities audio thinking reasoning_effort reasoning verbosity service_tier web_search_options
   safety_settings stream_options metadata user safety_identifier moderation prediction prompt suffix echo best_of input
-  instructions text include max_tool_calls truncation store
+  instructions text include max_tool_calls truncation store system stop_sequences output_config output_format metadata
+  context_management cache_control speed fallbacks container mcp_servers
 `
   .trim()
   .split(/\s+/)
@@ -43,6 +44,20 @@ const junk: readonly unknown[] = [
   [tool, null],
   [{ ...tool, function: { name: 'look', parameters: -1 } }],
   [{ type: 'text', text: 5 }],
+  [{ role: 'assistant', content: [{ type: 'thinking', thinking: 5, signature: 'mh1.google.x' }] }],
+  [
+    {
+      role: 'assistant',
+      content: [{ type: 'thinking', signature: ['mh1.'] }, null, { type: 'redacted_thinking', data: 'mh1.' }],
+    },
+  ],
+  [{ role: 'user', content: [{ type: 'tool_result', content: [{ type: 'image', source: 5 }] }] }],
+  [{ role: 'system', content: [{ type: 'text' }] }, 'mh1.'],
+  { edits: [null, 5, { type: 'clear_thinking_x' }] },
+  { type: 'enabled', budget_tokens: 'many' },
+  { type: 'enabled', budget_tokens: 1e300 },
+  { user_id: '{"session_id":[]' },
+  { user_id: '{"session_id":[1],"account_uuid":{}}' },
 ]
 /** Too long for validation before a provider reads it. */
 const large: readonly unknown[] = [null, -1, {}, []].map((each) => Array.from({ length: 9_000 }, () => each))
@@ -51,6 +66,8 @@ const bodies: Readonly<Record<string, object>> = {
   'chat/completions': { messages: [{ role: 'user', content: 'Hi' }] },
   completions: { prompt: 'Hi' },
   responses: { input: 'Hi' },
+  messages: { max_tokens: 100, messages: [{ role: 'user', content: 'Hi' }] },
+  'messages/count_tokens': { messages: [{ role: 'user', content: 'Hi' }] },
 }
 
 async function gateway() {

@@ -1,11 +1,15 @@
 /** Calling a provider's chat, for the chat endpoint and for those that are built on it. */
 import { GatewayError } from '../../errors.ts'
-import type { Call, Provider } from '../../providers/contract.ts'
+import { whenReady } from '../../eventual.ts'
+import type { Call, ChatAnswer, Provider } from '../../providers/contract.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../../wire/chat.ts'
 import { openAnswer, type AnswerForm, type AnswerContext, type OpenAnswer } from '../chunk-answer.ts'
+import type { Context } from '../endpoint.ts'
+import { makerOf } from '../envelope.ts'
 import { collect } from './collect.ts'
 import { completionOf } from './completion.ts'
 import { explode } from './explode.ts'
+import { mayHoldEnvelopes, withOwnState } from './own-state.ts'
 import { ChatStreamState, type FullChunk } from './stream-state.ts'
 
 /** A chat response whose first content, or all of it, has arrived. */
@@ -14,7 +18,7 @@ export type OpenChat = OpenAnswer<ChatChunk, FullChunk, ChatCompletion>
 /** The response format of chat completions. */
 export const chatForm: AnswerForm<ChatChunk, FullChunk, ChatCompletion> = {
   idPrefix: 'chatcmpl-',
-  state: (head, renamed) => new ChatStreamState(head, renamed),
+  state: (head, renamed, maker) => new ChatStreamState(head, renamed, maker),
   hasContent,
   collect,
   normalise: completionOf,
@@ -23,19 +27,35 @@ export const chatForm: AnswerForm<ChatChunk, FullChunk, ChatCompletion> = {
 
 /**
  * Calls the provider and waits for the first content or the whole response. `inChunks`: whether the caller needs
- * chunks, even if the provider does not stream. Default: as the client requested.
+ * chunks, even if the provider does not stream; `as answered`: the form that the provider chose. Default: as the client
+ * requested. `maker`: see `openAnswer`.
  */
-export async function askChat(
+export function askChat(
   provider: Provider,
   call: Call<ChatRequest>,
   context: AnswerContext,
-  inChunks: boolean = call.stream,
+  inChunks: boolean | 'as answered' = call.stream,
+  maker?: string,
 ): Promise<OpenChat> {
   if (provider.chat === undefined) {
     throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not support chat.' })
   }
-  const { model, publicModel, signal } = call
-  return openAnswer(chatForm, await provider.chat(call), { model, publicModel, signal, stream: inChunks }, context)
+  const open = (answer: ChatAnswer) => {
+    const asStream = inChunks === 'as answered' ? Symbol.asyncIterator in answer : inChunks
+    return openAnswer(chatForm, answer, call, context, asStream, maker)
+  }
+  return Promise.resolve(whenReady(provider.chat(call), open))
+}
+
+/** Like `askChat`, for clients of chats: they carry the opaque state of the messages in envelopes. */
+export function askForClient(
+  provider: Provider,
+  call: Call<ChatRequest>,
+  context: Context<ChatRequest>,
+): Promise<OpenChat> {
+  const maker = makerOf(provider)
+  if (!mayHoldEnvelopes(context.order)) return askChat(provider, call, context, call.stream, maker)
+  return withOwnState(call, maker).then((own) => askChat(provider, own, context, call.stream, maker))
 }
 
 function hasContent({ choices }: ChatChunk): boolean {

@@ -1,7 +1,7 @@
 import type { ChatRequest } from '../../wire/chat.ts'
 import { discardAnswer, framesOf, keepAliveFrames, wholeReply } from '../chunk-answer.ts'
 import type { CallEndpoint } from '../endpoint.ts'
-import { askChat, chatForm, type OpenChat } from './ask.ts'
+import { askForClient, chatForm, type OpenChat } from './ask.ts'
 import { readChat } from './request.ts'
 
 /** `POST /v1/chat/completions`. */
@@ -10,9 +10,10 @@ export const chat: CallEndpoint<ChatRequest, OpenChat> = {
   makes: 'text',
   lengthFields: ['max_completion_tokens', 'max_tokens'],
   read: readChat,
-  ask: askChat,
+  ask: askForClient,
   discard: discardAnswer,
   whole: wholeReply,
   frames: framesOf,
+  readsLater: ['stream_options'],
   ...keepAliveFrames(chatForm),
 }

@@ -1,5 +1,6 @@
 import { retrySame } from '../../providers/failure.ts'
 import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
+import { CarriedState, mayHoldState } from './carried.ts'
 import { ToolCalls } from './tool-calls.ts'
 
 /** Normalises the deltas of one choice of a chat response, whichever vendor they come from. */
@@ -10,9 +11,13 @@ export class ChoiceState {
   /** The field in which the vendor sends new content; undefined until it has sent some. */
   #place: 'delta' | 'message' | undefined
   readonly #calls = new ToolCalls()
+  readonly #maker: string | undefined
+  #carried: CarriedState | undefined
 
-  constructor(index: number) {
+  /** `maker`: the name in envelopes; default: none are made. */
+  constructor(index: number, maker?: string) {
     this.index = index
+    this.#maker = maker
   }
 
   get hasCalls(): boolean {
@@ -43,8 +48,10 @@ export class ChoiceState {
     this.finished = reason
     const out: ChunkChoice[] = []
     const calls = this.#calls.finish()
-    if (!this.#started || calls.length > 0) {
-      const delta = this.#opened(calls.length > 0 ? { tool_calls: calls } : {}, '')
+    const last = this.#sealed(calls.length > 0 ? { tool_calls: calls } : {})
+    const details = this.#carried?.rest() ?? []
+    if (!this.#started || calls.length > 0 || details.length > 0) {
+      const delta = this.#opened(details.length > 0 ? { ...last, reasoning_details: details } : last, '')
       out.push({ index: this.index, delta, logprobs: null, finish_reason: null })
     }
     out.push({ index: this.index, delta: {}, logprobs: null, ...rest, finish_reason: reason })
@@ -66,8 +73,13 @@ export class ChoiceState {
     if (typeof parts.content === 'string' && parts.content !== '') delta['content'] = parts.content
     const pieces = calls?.length ? this.#calls.accept(calls) : []
     if (pieces.length > 0) delta['tool_calls'] = pieces
-    if (!this.#started) return this.#opened(delta, calls?.length || content === null ? null : '')
-    return Object.keys(delta).length === 0 ? undefined : delta
+    if (!this.#started) return this.#opened(this.#sealed(delta), calls?.length || content === null ? null : '')
+    return Object.keys(delta).length === 0 ? undefined : this.#sealed(delta)
+  }
+
+  #sealed(delta: Delta): Delta {
+    if (this.#maker === undefined || !mayHoldState(delta)) return delta
+    return (this.#carried ??= new CarriedState(this.#maker)).sealed(delta)
   }
 
   /** The delta with the role, if it is the first one. `emptyContent`: its `content` if the delta is empty. */

@@ -3,7 +3,7 @@ import { retrySame } from '../../providers/failure.ts'
 import type { Tally } from '../../billing/receipt.ts'
 import { textInChunks } from '../../billing/estimate.ts'
 import type { ChatChunk, ChatCompletion, Choice, ChunkChoice, FinishReason } from '../../wire/chat.ts'
-import type { ChunkState } from '../chunk-stream.ts'
+import { tell, type ChunkState } from '../chunk-stream.ts'
 import { readVendor } from '../read-vendor.ts'
 import type { FullChunk } from './stream-state.ts'
 
@@ -40,7 +40,7 @@ export async function collect(
       Object.assign(extra, rest)
       taken.forEach(take)
     }
-    meter.usage = state.usage
+    tell(meter, state)
     meter.textBytes += textInChunks(chunks)
   }
   for await (const piece of pieces) {

@@ -2,14 +2,21 @@ import { readUsage } from '../../wire/counts.ts'
 import { maxChoices, maxToolCalls, tooMany } from '../../providers/answer-bounds.ts'
 import { retrySame } from '../../providers/failure.ts'
 import type { AssistantMessage, ChatCompletion, Choice, ToolCall } from '../../wire/chat.ts'
+import { carriedMessage } from './carried.ts'
 import { finishOf, partsOf } from './choice.ts'
 import { argumentsOf, callId, ownId } from './tool-calls.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
 
 /**
  * Normalises a vendor's non-streaming completion; the same object if nothing has to change. Throws if it is malformed.
+ * `maker`: the name in envelopes; default: none are made.
  */
-export function completionOf(raw: ChatCompletion, fallback: AnswerHead, renamed: boolean): ChatCompletion {
+export function completionOf(
+  raw: ChatCompletion,
+  fallback: AnswerHead,
+  renamed: boolean,
+  maker?: string,
+): ChatCompletion {
   if (!Array.isArray(raw.choices) || raw.choices.length === 0 || raw.choices.some((choice) => !isObject(choice))) {
     throw retrySame(new Error('the response of the vendor has no choices'))
   }
@@ -20,17 +27,18 @@ export function completionOf(raw: ChatCompletion, fallback: AnswerHead, renamed:
   if (!raw.created) changes['created'] = fallback.created
   if (!raw.model || renamed) changes['model'] = fallback.model
   if (raw['system_fingerprint'] === undefined) changes['system_fingerprint'] = null
-  const choices = raw.choices.map(choiceOf)
+  const choices = raw.choices.map((choice, position) => choiceOf(choice, position, maker))
   if (choices.some((choice, index) => choice !== raw.choices[index])) changes['choices'] = choices
   const usage = readUsage(raw.usage)
   if (usage !== raw.usage) changes['usage'] = usage
   return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
 }
 
-function choiceOf(raw: Choice, position: number): Choice {
+function choiceOf(raw: Choice, position: number, maker: string | undefined): Choice {
   const changes: Record<string, unknown> = {}
   if (raw.index === undefined) changes['index'] = position
-  const message = messageOf(requireRecord(raw.message ?? {}, 'message') as unknown as AssistantMessage)
+  const plain = messageOf(requireRecord(raw.message ?? {}, 'message') as unknown as AssistantMessage)
+  const message = maker === undefined ? plain : carriedMessage(plain, maker)
   if (message !== raw.message) changes['message'] = message
   const finish = finishOf(raw.finish_reason) ?? (message.tool_calls?.length ? 'tool_calls' : 'stop')
   if (finish !== raw.finish_reason) changes['finish_reason'] = finish

@@ -3,12 +3,14 @@
  */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
+import { whenReady, type Eventual } from '../../eventual.ts'
 import { readJson } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import type { Sizes } from '../../http/sizes.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import { check, verify } from '../check.ts'
+import { plainFields } from './plain.ts'
 import { jsonOrder } from '../order.ts'
 import type { Order } from '../endpoint.ts'
 
@@ -43,7 +45,8 @@ const tool = z.looseObject({
   function: z.looseObject({ name: z.string().min(1).max(64) }).optional(),
 })
 
-const schema = z.looseObject({
+/** The fields of the specification. */
+export const chatSchema: z.ZodObject = z.looseObject({
   model: z.string().min(1),
   messages: z.array(message).min(1),
   stream: z.boolean().nullish(),
@@ -69,12 +72,18 @@ const schema = z.looseObject({
   user: z.string().nullish(),
 })
 
-const madeSchema = schema.omit({ messages: true })
+/** Long lists are validated by their reader. */
+const unread = ['messages', 'tools']
+
+const madeSchema = chatSchema.omit({ messages: true })
 
 /** Reads and validates a chat request. Messages and tools of a long one are validated by their reader. */
-export async function readChat(exchange: Exchange, sizes: Sizes): Promise<Order<ChatRequest>> {
-  const body = await readJson(exchange, sizes)
-  check(schema, body, ['messages', 'tools'])
+export function readChat(exchange: Exchange, sizes: Sizes): Eventual<Order<ChatRequest>> {
+  return whenReady(readJson(exchange, sizes), orderFrom)
+}
+
+function orderFrom(body: JsonBody): Order<ChatRequest> {
+  check(chatSchema, body, unread, plainFields)
   checkTogether(body)
   return jsonOrder<ChatRequest>(body)
 }

@@ -14,16 +14,22 @@ export type FullChunk = ChatChunk &
 export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
   readonly #fallback: AnswerHead
   readonly #renamed: boolean
+  readonly #maker: string | undefined
   readonly #choices = new Map<number, ChoiceState>()
   #head: AnswerHead | undefined
   /** Required in each chunk by clients that validate. */
   #fingerprint: unknown = null
   usage: Usage | undefined
+  serviceTier: string | undefined
 
-  /** `fallback`: values for fields the vendor omits; with `renamed`, its model name replaces the vendor's. */
-  constructor(fallback: AnswerHead, renamed: boolean) {
+  /**
+   * `fallback`: values for fields the vendor omits; with `renamed`, its model name replaces the vendor's. `maker`: the name
+   * in envelopes; default: none are made.
+   */
+  constructor(fallback: AnswerHead, renamed: boolean, maker?: string) {
     this.#fallback = fallback
     this.#renamed = renamed
+    this.#maker = maker
   }
 
   /** The vendor's id, creation time and model, with fallbacks; the same in every chunk. */
@@ -34,6 +40,8 @@ export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
   accept(chunk: ChatChunk): FullChunk[] {
     const usage = readUsage(chunk.usage)
     if (usage !== undefined) this.usage = usage
+    const tier = chunk['service_tier']
+    if (typeof tier === 'string') this.serviceTier = tier
     const choices = chunk.choices ?? []
     if (choices.length > 0 || chunk.id) this.#head ??= this.#headOf(chunk)
     if (choices.length === 0) return []
@@ -84,7 +92,7 @@ export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
     let state = this.#choices.get(index)
     if (state === undefined) {
       if (this.#choices.size === maxChoices) throw tooMany('choices', maxChoices)
-      this.#choices.set(index, (state = new ChoiceState(index)))
+      this.#choices.set(index, (state = new ChoiceState(index, this.#maker)))
     }
     return state
   }

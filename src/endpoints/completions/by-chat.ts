@@ -46,7 +46,7 @@ async function whole(chats: readonly TextChat[], signal: AbortSignal): Promise<T
   const parts = await mapConcurrently(chats, maxConcurrentChats, signal, async (chat, _, own) => chat.whole(own))
   const usage = totalOf(chats)
   // The caller fills in id and model.
-  return { choices: parts.flat(), ...(usage && { usage }) } as unknown as TextCompletion
+  return { choices: parts.flat(), ...(usage && { usage }), ...tierOf(chats) } as unknown as TextCompletion
 }
 
 async function* streamed(chats: readonly TextChat[], signal: AbortSignal): AsyncGenerator<TextChunk, void, void> {
@@ -58,7 +58,7 @@ async function* streamed(chats: readonly TextChat[], signal: AbortSignal): Async
       maxConcurrentChats,
     )
     const usage = totalOf(chats)
-    if (usage !== undefined) yield { choices: [], usage }
+    if (usage !== undefined) yield { choices: [], usage, ...tierOf(chats) }
   } finally {
     own.abort(new GatewayError('client_closed'))
   }
@@ -181,4 +181,10 @@ function totalOf(chats: readonly TextChat[]): Usage | undefined {
     total = total === undefined ? tally.usage : sumOfUsage(total, tally.usage)
   }
   return total
+}
+
+/** The service tier that the vendor reported last. */
+function tierOf(chats: readonly TextChat[]): { service_tier?: string } {
+  const tier = chats.findLast(({ tally }) => tally.serviceTier !== undefined)?.tally.serviceTier
+  return tier === undefined ? {} : { service_tier: tier }
 }

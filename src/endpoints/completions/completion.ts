@@ -5,7 +5,7 @@ import { ContentFrames, type CompletionPiece } from '../../providers/contract.ts
 import { retrySame } from '../../providers/failure.ts'
 import type { TextChoice, TextChunk, TextChunkChoice, TextCompletion } from '../../wire/completions.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
-import type { ChunkState } from '../chunk-stream.ts'
+import { tell, type ChunkState } from '../chunk-stream.ts'
 import { readVendor } from '../read-vendor.ts'
 import { textFinishOf, type FullTextChunk } from './stream-state.ts'
 
@@ -25,7 +25,7 @@ export async function collectText(
     readVendor(() => {
       for (const chunk of state.accept(piece)) chunk.choices?.forEach(take)
     })
-    meter.usage = state.usage
+    tell(meter, state)
   }
   if (choices.size === 0) throw retrySame(new Error('the vendor ended the response before any content'))
   for (const chunk of state.complete()) chunk.choices?.forEach(take)

@@ -12,6 +12,7 @@ export type FullTextChunk = TextChunk & AnswerHead & { readonly object: 'text_co
 /** Normalises the chunks of a text completion, and withholds the usage until the end. */
 export class TextStreamState implements ChunkState<TextChunk, FullTextChunk> {
   usage: Usage | undefined
+  serviceTier: string | undefined
   readonly #fallback: AnswerHead
   readonly #renamed: boolean
   #head: AnswerHead | undefined
@@ -26,6 +27,8 @@ export class TextStreamState implements ChunkState<TextChunk, FullTextChunk> {
   accept(chunk: TextChunk): FullTextChunk[] {
     const usage = readUsage(chunk.usage)
     if (usage !== undefined) this.usage = usage
+    const tier = chunk['service_tier']
+    if (typeof tier === 'string') this.serviceTier = tier
     const choices = (chunk.choices ?? []).flatMap((choice) => this.#accept(choice))
     if (choices.length === 0) return []
     this.#head ??= {

@@ -1,5 +1,6 @@
 /** Lists of vectors: validated, in the order of the inputs, in the requested encoding. */
 import { readUsage } from '../../wire/counts.ts'
+import { requireBoundedVectors } from '../../providers/answer-bounds.ts'
 import { EmbeddingText, type EmbeddingAnswer } from '../../providers/contract.ts'
 import { retrySame } from '../../providers/failure.ts'
 import type { Embedding, EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
@@ -50,6 +51,7 @@ export function encoded(
 }
 
 function parse({ bytes }: EmbeddingText): EmbeddingList {
+  requireBoundedVectors(bytes)
   return JSON.parse(Buffer.from(bytes).toString('utf8')) as EmbeddingList
 }
 

@@ -1,10 +1,11 @@
 /** Image responses: converts what a provider returned to the form the client requested. */
-import { readTokenUsage } from '../../wire/counts.ts'
+import { readTokenUsage, tokenUsage } from '../../wire/counts.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import { Verbatim, type ImageAnswer } from '../../providers/contract.ts'
 import type { ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
+import type { Usage } from '../../wire/usage.ts'
 import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
 import type { Context } from '../endpoint.ts'
 import { failed } from './failure.ts'
@@ -48,9 +49,7 @@ function whole(raw: ImagesResponse, bytes: Uint8Array | undefined, { order, star
 function usageOf({ usage: raw }: ImagesResponse): ImagesResponse['usage'] {
   if (raw === undefined || raw.input_tokens !== undefined) return raw
   const counts = readTokenUsage(raw)
-  if (counts === undefined) return raw
-  const { prompt_tokens: input, completion_tokens: output, total_tokens: total } = counts
-  return { input_tokens: input, output_tokens: output, total_tokens: total }
+  return counts === undefined ? raw : tokenUsage(counts)
 }
 
 async function collected(events: OpenEvents<ImageEvent>): Promise<ImagesResponse> {
@@ -104,7 +103,15 @@ function count({ meter, order }: ImageContext, response: ImagesResponse | ImageE
   const size = response.size ?? (order.field('size') as ImageRequest['size'])
   const quality = response.quality ?? (order.field('quality') as ImageRequest['quality'])
   meter.units = { images, ...(size && { size }), ...(quality && { quality }) }
-  meter.usage = readTokenUsage(response.usage)
+  const usage = readTokenUsage(response.usage)
+  meter.usage = usage && withImages(usage)
+}
+
+/** Some models do not say which of the output tokens are images: all of them. */
+function withImages(usage: Usage): Usage {
+  const { completion_tokens: output, completion_tokens_details: details } = usage
+  if (details !== undefined && ('image_tokens' in details || 'text_tokens' in details)) return usage
+  return { ...usage, completion_tokens_details: { ...details, image_tokens: output } }
 }
 
 function print(event: ImageEvent): string {

@@ -11,7 +11,7 @@ const message = 'The image generation failed. Change the prompt and try again.'
 export function generationFailure(thrown: unknown): unknown {
   if (thrown instanceof ProviderError) {
     const { vendorStatus = 503 } = thrown
-    return vendorStatus >= 500 && vendorStatus !== 503 ? failed(thrown) : thrown
+    return thrown.begun && vendorStatus >= 500 && vendorStatus !== 503 ? failed(thrown) : thrown
   }
   return GatewayError.is(thrown) ? thrown : failed(thrown)
 }

@@ -1,10 +1,10 @@
 /** The image endpoints. */
 import { GatewayError } from '../../errors.ts'
+import { release } from '../../http/flow-of.ts'
 import { eventFrame } from '../../http/sse.ts'
 import type { Model } from '../../models/contract.ts'
 import type { Call, ImageAnswer, Provider } from '../../providers/contract.ts'
 import type { ImageEditRequest, ImageRequest } from '../../wire/images.ts'
-import { release } from '../chunk-stream.ts'
 import type { CallEndpoint, Order, Context } from '../endpoint.ts'
 import { amend } from '../order.ts'
 import { checkEdits, checkImageLimits } from './limits.ts'

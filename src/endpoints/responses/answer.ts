@@ -4,13 +4,13 @@ import type { Tally } from '../../billing/receipt.ts'
 import { estimateTokens } from '../../wire/counts.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
+import { release } from '../../http/flow-of.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import { ContentFrames, Verbatim, type Call, type Provider, type ResponsePiece } from '../../providers/contract.ts'
 import { othersTurn } from '../../providers/turns.ts'
 import { retrySame } from '../../providers/failure.ts'
 import type { InputItem, ResponseEvent, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
-import { nextOf, release } from '../chunk-stream.ts'
 import { makerOf } from '../envelope.ts'
 import { blankResponse, type ResponseContext } from './blank.ts'
 import { respondByChat } from './by-chat/by-chat.ts'
@@ -41,7 +41,7 @@ export async function openResponse(
   context.order.progress = progress
   const answer =
     provider.respond === undefined
-      ? respondByChat(provider, call, context)
+      ? await respondByChat(provider, call, context)
       : await provider.respond(stateless(call, context.order, maker))
   if (Symbol.asyncIterator in answer) {
     if (call.stream) return begin(answer)
@@ -49,6 +49,7 @@ export async function openResponse(
   }
   const raw = answer instanceof Verbatim ? answer.value : answer
   requireEnd(raw)
+  countTier(raw, context.meter)
   if (call.stream) return begin(explodeResponse(raw))
   const whole = readVendor(() => progress.whole(raw))
   if (!raw.usage) context.meter.textBytes = textBytes(raw.output)
@@ -86,7 +87,9 @@ async function lastOf(
     if (piece instanceof ContentFrames) throw new TypeError('the provider returned frames for a non-streaming call')
     readVendor(() => progress.accept(piece))
     count(piece, meter)
-    if (isEnd(piece)) return progress.response
+    if (!isEnd(piece)) continue
+    countTier(piece.response, meter)
+    return progress.response
   }
   throw withoutEnd()
 }
@@ -108,7 +111,7 @@ export async function* responseFrames(
   const progress = context.order.progress as ResponseProgress
   try {
     for (let index = 0; ; index++) {
-      const piece = index < seen.length ? seen[index] : await nextOf(rest)
+      const piece = index < seen.length ? seen[index] : (await rest.next()).value
       if (piece === undefined) throw withoutEnd()
       if (piece instanceof ContentFrames) {
         meter.textBytes += piece.textBytes
@@ -119,6 +122,7 @@ export async function* responseFrames(
       const event = readVendor(() => progress.accept(piece))
       count(event, meter)
       if (isEnd(event)) {
+        countTier(piece.response, meter)
         yield eventFrame(event.type, { ...event, response: await ended(progress.response, context) })
         return yield doneFrame
       }
@@ -131,6 +135,12 @@ export async function* responseFrames(
 
 function count({ delta }: ResponseEvent, meter: Tally): void {
   if (typeof delta === 'string') meter.textBytes += Buffer.byteLength(delta)
+}
+
+/** Counts the service tier of the vendor's response, before the requested one fills in for a missing one. */
+function countTier(raw: ResponseObject | undefined, meter: Tally): void {
+  const tier = raw?.['service_tier']
+  if (typeof tier === 'string') meter.serviceTier = tier
 }
 
 /** Whether an event is the last one. Throws if it reports a failure. */
@@ -147,7 +157,7 @@ function requireEnd({ status }: ResponseObject): void {
 
 /** The response as the client gets it: with usage, and already stored, so that the client can continue it at once. */
 async function ended(response: ResponseObject, { id, order, meter, observer }: ResponseContext) {
-  const counted = chatUsage(response.usage)
+  const counted = chatUsage(response.usage, response.output)
   const usage = counted ?? usageOf(order.promptTokens, estimateTokens(meter.textBytes))
   if (counted !== undefined) meter.usage = counted
   const whole = counted === undefined ? { ...response, usage: responseUsage(usage) } : response

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../errors.ts'
+import type { ConversationMemory } from '../../http/exchange.ts'
 import type { ResponseRecord, ResponseStore } from '../../responses/contract.ts'
 import type { CompactionObject, InputItem, OutputItem, ResponseObject } from '../../wire/responses.ts'
 
@@ -9,19 +10,41 @@ export interface StoredResponse {
   readonly response: ResponseObject | CompactionObject
 }
 
+/** How a request's response is kept. */
+export interface Keeping {
+  /** Whether it is stored. */
+  readonly isStored: boolean
+  /** Where it is remembered if it is not stored. */
+  readonly memory: ConversationMemory | undefined
+}
+
 /** The stored responses of one account. No other account's responses can be read through it. */
 export class ResponseArchive {
   readonly #store: ResponseStore
   readonly #account: string
+  readonly #keeping: Keeping | undefined
 
-  constructor(store: ResponseStore, account: string) {
+  /** `keeping`: absent for reading only. */
+  constructor(store: ResponseStore, account: string, keeping?: Keeping) {
     this.#store = store
     this.#account = account
+    this.#keeping = keeping
   }
 
-  /** Stores a response. `newItems`: the items of its input that no earlier response has. Rejects if the store fails. */
+  /** Whether `put` keeps a response, for others to continue it. */
+  get keeps(): boolean {
+    return this.#keeping?.isStored === true || this.#keeping?.memory !== undefined
+  }
+
+  /**
+   * Stores or remembers a response. `newItems`: the items of its input that no earlier response has. Rejects if the
+   * store fails.
+   */
   async put(stored: StoredResponse, newItems: readonly InputItem[]): Promise<void> {
     const { response } = stored
+    if (this.#keeping?.isStored !== true) {
+      return this.#keeping?.memory?.put(this.#account, response.id, itemsOf(stored))
+    }
     const items = [...newItems, ...response.output].map(({ id }) => id).filter(isStorable)
     const record = { account: this.#account, id: response.id, items, body: JSON.stringify(stored) }
     await this.#store.put(record)
@@ -39,6 +62,14 @@ export class ResponseArchive {
     return isStorable(id) ? parsed(await this.#store.get(this.#account, id)) : undefined
   }
 
+  /** The items up to a response and its output; undefined if there is none with this id. */
+  async turns(id: string): Promise<readonly (InputItem | OutputItem)[] | undefined> {
+    const remembered = this.#keeping?.memory?.get(this.#account, id)
+    if (remembered !== undefined) return remembered as readonly InputItem[]
+    const stored = await this.find(id)
+    return stored && itemsOf(stored)
+  }
+
   /** All items of a response that contains the item with this id; empty if there is none. */
   async itemsWith(id: string): Promise<readonly (InputItem | OutputItem)[]> {
     const stored = isStorable(id) ? parsed(await this.#store.holding(this.#account, id)) : undefined
@@ -49,6 +80,11 @@ export class ResponseArchive {
   async delete(id: string): Promise<void> {
     if (!isStorable(id) || !(await this.#store.delete(this.#account, id))) throw notFound(id)
   }
+}
+
+/** The items that a request which continues the response has before its own. A compaction replaces those before it. */
+function itemsOf({ input, response }: StoredResponse): readonly (InputItem | OutputItem)[] {
+  return response.object === 'response.compaction' ? response.output : [...input, ...response.output]
 }
 
 /**

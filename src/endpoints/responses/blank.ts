@@ -40,7 +40,7 @@ export function blankResponse({
     reasoning: { effort: null, summary: null, ...reasoning },
     safety_identifier: given('safety_identifier', null),
     service_tier: given('service_tier', 'default'),
-    store: order.archive !== undefined,
+    store: order.isStored,
     temperature: given('temperature', 1),
     text: { ...text, format: text?.format ?? { type: 'text' }, verbosity: text?.verbosity ?? 'medium' },
     tool_choice: given('tool_choice', 'auto'),

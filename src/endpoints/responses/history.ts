@@ -32,16 +32,12 @@ export async function conversationOf(
 }
 
 async function turnsBefore(id: string, archive: ResponseArchive): Promise<readonly InputItem[]> {
-  const stored = await archive.find(id)
-  if (stored === undefined) {
-    throw new GatewayError('previous_response_not_found', {
-      param: 'previous_response_id',
-      message: `Previous response with id '${id.slice(0, 128)}' not found.`,
-    })
-  }
-  const { object, output } = stored.response
-  // A compaction replaces the items before it.
-  return [...(object === 'response.compaction' ? [] : stored.input), ...(output as readonly InputItem[])]
+  const turns = await archive.turns(id)
+  if (turns !== undefined) return turns
+  throw new GatewayError('previous_response_not_found', {
+    param: 'previous_response_id',
+    message: `Previous response with id '${id.slice(0, 128)}' not found.`,
+  })
 }
 
 async function resolved(sent: readonly InputItem[], archive: ResponseArchive, maxBytes: number): Promise<InputItem[]> {

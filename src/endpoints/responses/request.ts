@@ -62,13 +62,20 @@ const vendorStateFields = ['conversation', 'prompt'] as const
 
 /** A request to the responses endpoint that was read and validated. */
 export interface ResponseOrder extends Order<ResponseRequest> {
+  /** Without items once the order was released, unless the response will be kept. */
   readonly conversation: Conversation
-  /** Where the response will be stored; undefined with `store: false`. */
+  /** Whether the response will be stored. */
+  readonly isStored: boolean
+  /** Whether the request only prepares the next one. */
+  readonly isPrewarm: boolean
+  /** Where the response will be stored or remembered; undefined if nothing keeps it. */
   readonly archive: ResponseArchive | undefined
   /** The current time in milliseconds since the epoch. */
   readonly now: () => number
   /** The events sent so far; undefined before the first attempt. */
   progress: ResponseProgress | undefined
+  /** Requests to the provider that were made of this one; released with it. */
+  readonly derived: Record<string, unknown>[]
 }
 
 /** Reads and validates a request, and loads the conversation it continues. Throws 400, 404, 413, 415. */
@@ -85,17 +92,40 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
   if (sent.length === 0 && !previous) throw invalid('Missing required parameter: "input".', 'input')
 
   const { parts, caller, now } = reading
-  const archive = new ResponseArchive(parts.responses, caller.account)
-  const conversation = await conversationOf(sent, previous, archive, sizes.jsonBytes)
-  const bytes = conversation.asSent ? body.bytes.length : JSON.stringify(conversation.items).length
+  const isStored = body.get('store') !== false
+  const { connection } = exchange
+  const archive = new ResponseArchive(parts.responses, caller.account, { isStored, memory: connection?.memory })
+  let conversation = await conversationOf(sent, previous, archive, sizes.jsonBytes)
+  const bytes = body.bytes.length + (conversation.asSent ? 0 : added(conversation, input))
   if (bytes > sizes.jsonBytes) throw new GatewayError('context_length_exceeded')
-  return overlaid(jsonOrder<ResponseRequest>(body), {
+  const derived: Record<string, unknown>[] = []
+  const order = jsonOrder<ResponseRequest>(body)
+  return overlaid(order, {
     promptTokens: estimateTokens(bytes),
-    conversation,
-    archive: body.get('store') === false ? undefined : archive,
+    content: () => ({ input: conversation.items }),
+    get conversation() {
+      return conversation
+    },
+    isStored,
+    isPrewarm: connection?.prewarm === true,
+    archive: archive.keeps ? archive : undefined,
     now,
     progress: undefined,
+    derived,
+    get request() {
+      return order.request
+    },
+    release(keep: readonly string[]) {
+      order.release?.(keep)
+      for (const request of derived.splice(0)) for (const name of Object.keys(request)) request[name] = null
+      if (!archive.keeps) conversation = { items: [], earlier: 0, asSent: true }
+    },
   })
+}
+
+/** Bytes by which the complete conversation is longer than the input that was sent. */
+function added({ items }: Conversation, input: unknown): number {
+  return Math.max(0, JSON.stringify(items).length - JSON.stringify(input ?? '').length)
 }
 
 function checkTools(tools: unknown, place: string): void {

@@ -1,9 +1,10 @@
+import { release } from '../../http/flow-of.ts'
 import type { ResponseRequest } from '../../wire/responses.ts'
-import { release } from '../chunk-stream.ts'
 import type { CallEndpoint } from '../endpoint.ts'
 import { openResponse, progressOf, responseFrames, wholeResponse, type OpenResponse } from './answer.ts'
 import type { ResponseContext } from './blank.ts'
 import type { ResponseProgress } from './progress.ts'
+import { prewarmed } from './prewarm.ts'
 import { readResponse, type ResponseOrder } from './request.ts'
 
 /** `POST /v1/responses`. */
@@ -12,12 +13,15 @@ export const responses: CallEndpoint<ResponseRequest, OpenResponse, ResponseOrde
   makes: 'text',
   lengthFields: ['max_output_tokens'],
   read: readResponse,
+  early: (order, early) => (order.isPrewarm ? prewarmed(order, early) : undefined),
   ask: openResponse,
   discard(answer) {
     if (answer.kind === 'events') release(answer.rest)
   },
   whole: wholeResponse,
   frames: responseFrames,
+  // The progress has the fields of the request that responses repeat.
+  readsLater: [],
   idle: (_, context) => currentProgress(context).idle(),
   opening: (context) => currentProgress(context).open(),
   failed: (error, context) => (context.order.progress ?? progressOf(context, true)).failed(error),

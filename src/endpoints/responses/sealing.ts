@@ -21,7 +21,8 @@ export function opened(item: InputItem, maker: string): InputItem | undefined {
   const opaque = item.encrypted_content
   if (!isOpaque(item) || !isSealed(opaque)) return isUnreadable(item) ? undefined : item
   const own = unseal(opaque, maker)
-  if (own !== undefined) return { ...item, encrypted_content: own }
+  // Vendors require the summary, which some clients drop if it is empty.
+  if (own !== undefined) return { ...(item.type === 'reasoning' && { summary: [] }), ...item, encrypted_content: own }
   if (item.type !== 'compaction') return undefined
   const text = summaryText(item)
   if (text === undefined) throw compactedByOther('input')

@@ -1,6 +1,7 @@
 import type { Call } from '../../providers/contract.ts'
 import type { InputItem, ResponseRequest } from '../../wire/responses.ts'
 import { amend } from '../order.ts'
+import { kindOf } from './items.ts'
 import type { ResponseOrder } from './request.ts'
 import { opened } from './sealing.ts'
 
@@ -14,7 +15,7 @@ const opaqueReasoning = 'reasoning.encrypted_content'
  */
 export function stateless(
   call: Call<ResponseRequest>,
-  { conversation, field }: ResponseOrder,
+  { conversation, field, derived }: ResponseOrder,
   maker: string,
 ): Call<ResponseRequest> {
   const changes: Record<string, unknown> = {}
@@ -25,14 +26,30 @@ export function stateless(
   if (!include.includes(opaqueReasoning)) changes['include'] = [...include, opaqueReasoning]
   const items = readable(conversation.items, maker)
   if (items !== conversation.items || !conversation.asSent) changes['input'] = items
+  derived.push(changes)
   return amend(call, changes)
 }
 
 /** The items that the vendor can read, without ids; the same list if nothing has to change. */
 function readable(items: readonly InputItem[], maker: string): readonly InputItem[] {
   const own = items.map((item) => opened(item, maker))
-  if (own.every((item, index) => item === items[index]) && !items.some(hasId)) return items
-  return own.filter((item) => item !== undefined).map(withoutId)
+  const kept = followed(own.filter((item) => item !== undefined))
+  if (kept.length === items.length && own.every((item, index) => item === items[index]) && !items.some(hasId))
+    return items
+  return kept.map(withoutId)
+}
+
+/** Without reasoning that no item of the model follows, as in a conversation that was cut: vendors reject it. */
+function followed(items: readonly InputItem[]): readonly InputItem[] {
+  const kept: InputItem[] = []
+  let follows = false
+  for (const item of items.toReversed()) {
+    const kind = kindOf(item)
+    if (kind !== 'reasoning') follows = kind === 'message' ? item.role === 'assistant' : !kind.endsWith('_output')
+    else if (!follows) continue
+    kept.push(item)
+  }
+  return kept.toReversed()
 }
 
 function withoutId(item: InputItem): InputItem {

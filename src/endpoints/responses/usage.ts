@@ -1,41 +1,60 @@
 /** Conversion between the token counts of responses and those of chats. */
-import type { ResponseUsage } from '../../wire/responses.ts'
+import { readTokenUsage } from '../../wire/counts.ts'
+import type { OutputItem, ResponseUsage } from '../../wire/responses.ts'
 import type { Usage } from '../../wire/usage.ts'
 
 /** Usage in the names of responses. */
 export function responseUsage(usage: Usage): ResponseUsage {
-  const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage
+  const { prompt_tokens_details: prompt, completion_tokens_details: completion, server_tool_use: tools } = usage
   return {
     input_tokens: usage.prompt_tokens,
     input_tokens_details: {
+      ...prompt,
       cached_tokens: prompt?.cached_tokens ?? 0,
       cache_write_tokens: prompt?.cache_write_tokens ?? 0,
     },
     output_tokens: usage.completion_tokens,
-    output_tokens_details: { reasoning_tokens: completion?.reasoning_tokens ?? 0 },
+    output_tokens_details: { ...completion, reasoning_tokens: completion?.reasoning_tokens ?? 0 },
     total_tokens: usage.total_tokens,
+    ...(tools && { server_tool_use: tools }),
   }
 }
 
-/** A vendor's usage in the names of chats; undefined if it is missing or malformed. */
-export function chatUsage(raw: unknown): Usage | undefined {
-  const { input_tokens: input, output_tokens: output, ...details } = Object(raw) as Record<string, unknown>
-  if (!isCount(input) || !isCount(output)) return undefined
-  const { cached_tokens: cached, cache_write_tokens: written } = Object(details['input_tokens_details']) as Counts
-  const { reasoning_tokens: reasoning } = Object(details['output_tokens_details']) as Counts
-  return {
-    prompt_tokens: input,
-    completion_tokens: output,
-    total_tokens: input + output,
-    prompt_tokens_details: {
-      ...(isCount(cached) && { cached_tokens: cached }),
-      ...(isCount(written) && { cache_write_tokens: written }),
-    },
-    completion_tokens_details: { ...(isCount(reasoning) && { reasoning_tokens: reasoning }) },
-  }
+/**
+ * A vendor's usage in the names of chats; undefined if it is missing or malformed. `output`: the items of the response,
+ * among which are the calls of the vendor's own tools.
+ */
+export function chatUsage(raw: unknown, output: readonly OutputItem[] = []): Usage | undefined {
+  const { input_tokens: input, output_tokens: made } = Object(raw) as Readonly<Record<string, unknown>>
+  if (!isCount(input) || !isCount(made)) return undefined
+  const usage = readTokenUsage({ ...(raw as object), total_tokens: input + made })
+  const calls = toolCallsIn(output)
+  if (usage === undefined || calls === undefined) return usage
+  return { ...usage, server_tool_use: { ...calls, ...usage.server_tool_use } }
 }
 
-type Counts = Record<string, unknown>
+/** The items that are charged by the call. */
+const charged: Readonly<Record<string, string>> = {
+  web_search_call: 'web_search_requests',
+  file_search_call: 'file_search_requests',
+  image_generation_call: 'image_generation_requests',
+  mcp_call: 'mcp_requests',
+}
+
+function toolCallsIn(output: readonly OutputItem[]): Record<string, number> | undefined {
+  let calls: Record<string, number> | undefined
+  const containers = new Set<unknown>()
+  for (const item of output) {
+    if (item.type === 'code_interpreter_call') containers.add(item['container_id'] ?? item.id)
+    const name = charged[item.type]
+    // Opening a page that a search has found is not charged.
+    if (name === undefined || (Object(item['action']) as { type?: unknown }).type === 'open_page') continue
+    calls ??= {}
+    calls[name] = (calls[name] ?? 0) + 1
+  }
+  // The session of a container is charged, not each call.
+  return containers.size === 0 ? calls : { ...calls, code_interpreter_requests: containers.size }
+}
 
 function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0

@@ -116,10 +116,14 @@ async function* eventFrames(
   if (!done) yield dataFrame({ type: 'transcript.text.done', text })
 }
 
-/** Counts text and duration, which is estimated from the text if the vendor does not report it. */
+/**
+ * Counts text and duration: what the vendor bills, which may be rounded, otherwise the length of the recording, otherwise
+ * an estimate from the text.
+ */
 function count({ meter }: TranscriptContext, textBytes: number, seconds?: number, usage?: Transcript['usage']): void {
   meter.textBytes = textBytes
-  meter.units = { seconds: seconds ?? estimateSeconds(textBytes) }
+  const billed = usage?.type === 'duration' ? usage.seconds : seconds
+  meter.units = { seconds: billed ?? estimateSeconds(textBytes) }
   meter.usage = usage?.type === 'tokens' ? readTokenUsage(usage) : meter.usage
 }
 

@@ -1,7 +1,7 @@
 import { GatewayError } from '../../errors.ts'
+import { release } from '../../http/flow-of.ts'
 import { dataFrame } from '../../http/sse.ts'
 import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
-import { release } from '../chunk-stream.ts'
 import type { CallEndpoint } from '../endpoint.ts'
 import { openTranscript, transcriptFrames, transcriptReply, type OpenTranscript } from './answer.ts'
 import { readTranscription } from './request.ts'

@@ -31,7 +31,7 @@ export const submitVideo: QueryEndpoint = {
 export const retrieveVideoTask: QueryEndpoint = {
   name: 'videos.generations.retrieve',
   async answer(query) {
-    const task = await query.parts.videos.find(query.caller.account, idIn(query))
+    const task = await query.parts.videos.find(query.caller.account, idIn(query), query.watch)
     return taskReply(task, specificationShape(task, contentUrl(query, task.id)))
   },
 }
@@ -50,7 +50,7 @@ export const createVideo: QueryEndpoint = {
 export const retrieveVideo: QueryEndpoint = {
   name: 'videos.retrieve',
   async answer(query) {
-    const task = await query.parts.videos.find(query.caller.account, idIn(query))
+    const task = await query.parts.videos.find(query.caller.account, idIn(query), query.watch)
     // xAI's clients use the same path, but expect another shape.
     const isXai = /\bai-sdk[-/]xai\//.test(header(query.exchange, 'user-agent') ?? '')
     return taskReply(task, isXai ? xaiShape(task, contentUrl(query, task.id)) : openaiShape(task))
@@ -77,19 +77,24 @@ export const listVideos: QueryEndpoint = {
 export const deleteVideo: QueryEndpoint = {
   name: 'videos.delete',
   async answer(query) {
-    const { id } = await query.parts.videos.remove(query.caller.account, idIn(query))
+    const { id } = await query.parts.videos.remove(query.caller.account, idIn(query), query.watch)
     return jsonReply({ id, object: 'video.deleted', deleted: true })
   },
 }
 
 async function create(query: Query, shape: 'specification' | 'openai'): Promise<{ task: StoredTask; async: boolean }> {
-  const { exchange, caller, catalogue, sizes, parts } = query
+  const { exchange, caller, catalogue, sizes, parts, watch } = query
   const order = await readVideo(exchange, sizes, shape)
+  const { fields } = order
+  const field = (name: string) => fields[name]
+  if (watch !== undefined) watch.request = { model: order.model, stream: false, field }
   const model = await catalogue.find(order.model, caller)
   const request = videoRequest(order, model)
   await query.admit(model)
-  const { digest, idempotencyKey } = order
-  return { task: await parts.videos.create({ caller, request, digest, idempotencyKey }), async: order.async }
+  const { digest, idempotencyKey, async } = order
+  const attribution = parts.attribute(exchange, caller, field)
+  const submission = { caller, attribution, request, digest, idempotencyKey, watch }
+  return { task: await parts.videos.create(submission), async }
 }
 
 /** The task id in the path. Throws 404 for anything that cannot be one. */

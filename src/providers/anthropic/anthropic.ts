@@ -1,4 +1,5 @@
 /** The provider for Claude, and for any vendor with Anthropic's Messages API. */
+import { isMediaType } from '../../http/media-type.ts'
 import {
   checkKnown,
   elsewhere,
@@ -11,19 +12,21 @@ import {
   type Known,
 } from '../../validation/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
-import { Client, clientOptions, isMediaType, type ClientOptions } from '../client.ts'
-import type { ChatPiece, Provider } from '../contract.ts'
+import { Client, clientOptions, type ClientOptions } from '../client.ts'
+import type { Call, ChatPiece, Provider } from '../contract.ts'
 import { readValues } from '../events.ts'
 import { anthropicCosts } from '../costs/lists.ts'
 import { tryNext } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
-import { forceParse, serialize } from '../turns.ts'
+import { forceParse } from '../turns.ts'
+import { NativeMessages } from '../messages/native.ts'
 import { vendorError } from '../vendor-error.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { formatOf } from './arrangement.ts'
-import { readFault, statusOf } from './fault.ts'
+import { ask } from './ask.ts'
+import { readFault, statusOf } from '../messages/fault.ts'
 import { eventsOf, MessageReader, type ReaderOptions } from './reader.ts'
-import { requestFor, type RequestOptions } from './request.ts'
+import type { RequestOptions } from './request.ts'
 
 /** Options of `anthropic`. */
 export interface AnthropicOptions extends Partial<Omit<ClientOptions, 'headers' | 'baseURL'>>, RequestOptions {
@@ -64,25 +67,29 @@ export function anthropic(options: AnthropicOptions = {}): Provider {
     headers: headersOf(options),
   })
 
+  const messages = new NativeMessages({
+    client,
+    betas: options.headers?.['anthropic-beta'],
+    modelOf: ({ model }) => model,
+  })
+
   return {
     name,
     maker: 'anthropic',
+    origin: client.origin,
+    chatTraits: { systemAnywhere: true, cacheControl: true, topK: true, richResults: true, maxStops: 8_191 },
     reportsSent: true,
+    releasesCalls: true,
+    message: (call) => messages.answer(call),
+    countMessage: (call) => messages.count(call),
     async chat(call) {
       await forceParse(call)
-      const { body, answerTool } = requestFor(call, options)
-      const bytes = await serialize(call, body)
-      const transfer = await client.send({
-        path: '/messages',
-        body: bytes,
-        headers: jsonBody,
-        signal: call.signal,
-        sent: () => call.sent?.(),
+      const { transfer, answerTool } = await ask(client, call, options)
+      return piecesOf(transfer, client.answerBytes, {
+        answerTool,
+        failure: failureOf(call),
+        format: formatOf(call.model),
       })
-      await requireSuccess(transfer, call, readFault)
-      const failure = (error: unknown) =>
-        vendorError(readFault({ status: statusOf(error), error, openModel: call.openModel, sent: call.field }))
-      return piecesOf(transfer, client.answerBytes, { answerTool, failure, format: formatOf(call.model) })
     },
     async models({ signal }) {
       const transfer = await client.send({ method: 'GET', path: '/models?limit=1000', signal })
@@ -96,7 +103,10 @@ export function anthropic(options: AnthropicOptions = {}): Provider {
   }
 }
 
-const jsonBody = { 'content-type': 'application/json' }
+/** Does not hold the call, whose request may be long. */
+function failureOf({ openModel, field }: Call<unknown>): (error: unknown) => Error {
+  return (error) => vendorError(readFault({ status: statusOf(error), error, openModel, sent: field }))
+}
 
 function headersOf({ apiKey, headers }: AnthropicOptions): Record<string, string> {
   return { 'anthropic-version': '2023-06-01', ...(apiKey !== undefined && { 'x-api-key': apiKey }), ...headers }

@@ -94,9 +94,14 @@ function isUsual(order: Order): boolean {
 
 /**
  * Restores the blocks of an earlier response. If the client has changed the message, they get an order that the API
- * accepts: thinking, text, calls. The thinking of other models is dropped.
+ * accepts: thinking, text, calls. The thinking of other models is dropped; without a `format` all of it.
  */
-export function restore(texts: readonly Block[], calls: readonly Block[], details: unknown, format: string): Block[] {
+export function restore(
+  texts: readonly Block[],
+  calls: readonly Block[],
+  details: unknown,
+  format: string | undefined,
+): Block[] {
   const ours = (Array.isArray(details) ? details : []).filter(isRecord).filter((detail) => detail['format'] === format)
   const thinking = ours.map(thinkingBlock)
   const order = ours[0]?.['order']

@@ -23,8 +23,10 @@ export interface Conversation {
 /**
  * Moves all instructions to `system`. Adjacent messages of one role become one, with tool results first, because they must
  * directly follow their calls. Blank text, and thinking at the end of a message, are dropped, because the API rejects them.
+ * Without `keepsThinking`, all thinking is dropped.
  */
-export function conversationOf(turns: readonly Turn[], call: Named): Conversation {
+export function conversationOf(turns: readonly Turn[], call: Named, keepsThinking: boolean = true): Conversation {
+  const format = keepsThinking ? formatOf(call.model) : undefined
   const system = turns
     .flatMap((turn) => (turn.role === 'system' ? turn.parts : []))
     .filter((part) => !isBlank(part.text))
@@ -33,7 +35,9 @@ export function conversationOf(turns: readonly Turn[], call: Named): Conversatio
   const messages: { role: Message['role']; content: Block[] }[] = []
   others.forEach((turn, index) => {
     const role = turn.role === 'assistant' ? 'assistant' : 'user'
-    const blocks = blocksOf(turn, ids, call, index === others.length - 1).filter((block) => !isBlank(block['text']))
+    const blocks = blocksOf(turn, ids, call, format, index === others.length - 1).filter(
+      (block) => !isBlank(block['text']),
+    )
     if (blocks.length === 0) return
     if (role === 'user') withoutLastThinking(messages)
     const before = messages.at(-1)
@@ -71,10 +75,10 @@ function resultsFirst(message: Message): Message {
   return { role: 'user', content: [...results, ...message.content.filter(({ type }) => type !== 'tool_result')] }
 }
 
-function blocksOf(turn: Turn, ids: CallIds, call: Named, last: boolean): Block[] {
+function blocksOf(turn: Turn, ids: CallIds, call: Named, format: string | undefined, last: boolean): Block[] {
   switch (turn.role) {
     case 'assistant':
-      return assistantBlocks(turn, ids, last, formatOf(call.model))
+      return assistantBlocks(turn, ids, last, format)
     case 'tool': {
       const parts = turn.parts.filter((part) => part.kind !== 'text' || !isBlank(part.text))
       const content = parts.map((part) => blockOf(part, call))
@@ -88,7 +92,12 @@ function blocksOf(turn: Turn, ids: CallIds, call: Named, last: boolean): Block[]
 }
 
 /** An assistant message at the end is to be continued by the model. The API rejects white space at its end. */
-function assistantBlocks({ parts, calls, raw }: AssistantTurn, ids: CallIds, last: boolean, format: string): Block[] {
+function assistantBlocks(
+  { parts, calls, raw }: AssistantTurn,
+  ids: CallIds,
+  last: boolean,
+  format: string | undefined,
+): Block[] {
   const uses = calls.map(({ id, name, input }) => ({ type: 'tool_use', id: ids.add(id), name, input }))
   const blocks = restore(parts.map(textBlock), uses, raw['reasoning_details'], format)
   const end = blocks.at(-1)

@@ -1,8 +1,8 @@
 /** Translates events of the Messages API to chat chunks. Source: Anthropic's API reference, Streaming messages. */
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { ChatChunk, ChunkChoice, FinishReason } from '../../wire/chat.ts'
-import type { Usage } from '../../wire/usage.ts'
+import { usageOfMessage } from '../../wire/message-usage.ts'
 import { Arrangement } from './arrangement.ts'
 
 type Fields = Record<string, unknown>
@@ -70,7 +70,7 @@ export class MessageReader {
 
   /** The connection has ended. Throws if the message is not complete. */
   end(): void {
-    if (!this.#finished) throw retrySame(new Error("the vendor's stream ended before the response was complete"))
+    if (!this.#finished) throw unreadable("the vendor's stream ended before the response was complete")
   }
 
   #event(event: Fields, out: ChunkChoice[]): void {
@@ -89,7 +89,7 @@ export class MessageReader {
       case 'message_delta':
         return this.#finish(fieldsOf(event['delta'])['stop_reason'], fieldsOf(event['usage']), out)
       case 'message_stop':
-        if (!this.#finished) throw retrySame(new Error("the vendor's message ended without a stop reason"))
+        if (!this.#finished) throw unreadable("the vendor's message ended without a stop reason")
         this.done = true
         return
       case 'error':
@@ -101,7 +101,7 @@ export class MessageReader {
   #begin(message: Fields): void {
     const id = stringOf(message['id'])
     if (this.#begun && this.#id !== id) {
-      throw retrySame(new Error('the vendor started a second message inside the first'))
+      throw unreadable('the vendor started a second message inside the first')
     }
     if (this.#begun) return
     this.#begun = true
@@ -168,7 +168,7 @@ export class MessageReader {
     if (type === 'text_delta') this.#openBlock(at, { type: 'text' }, out)
     else if (type === 'thinking_delta') this.#openBlock(at, { type: 'thinking' }, out)
     else if (type === 'input_json_delta' && input !== '') {
-      throw retrySame(new Error('the vendor sent the input of a tool call before its name'))
+      throw unreadable('the vendor sent the input of a tool call before its name')
     }
   }
 
@@ -201,24 +201,8 @@ export class MessageReader {
   }
 
   #chunk(choices: ChunkChoice[]): ChatChunk {
-    return { id: this.#id, model: this.#model, choices, ...(this.#finished && { usage: usageOf(this.#usage) }) }
-  }
-}
-
-/** Anthropic counts cached tokens separately from `input_tokens`; OpenAI counts them as part of the prompt. */
-function usageOf(raw: Fields): Usage {
-  const cached = count(raw['cache_read_input_tokens'])
-  const written = count(raw['cache_creation_input_tokens'])
-  const prompt = count(raw['input_tokens']) + cached + written
-  const completion = count(raw['output_tokens'])
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
-    completion_tokens_details: {
-      reasoning_tokens: count(fieldsOf(raw['output_tokens_details'])['thinking_tokens']),
-    },
+    const head = { id: this.#id, model: this.#model, choices }
+    return this.#finished ? { ...head, usage: usageOfMessage(this.#usage) } : head
   }
 }
 
@@ -243,8 +227,4 @@ function fieldsOf(value: unknown): Fields {
 
 function stringOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
-}
-
-function count(value: unknown): number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
 }

@@ -33,6 +33,8 @@ export type ChatCall = Pick<Call<ChatRequest>, 'request' | 'model' | 'publicMode
 
 export interface MessagesRequest {
   readonly body: Readonly<Record<string, unknown>>
+  /** Whether it contains thinking of earlier responses. */
+  readonly hasThinking: boolean
   /** The tool whose input is the structured response, if there is one. */
   readonly answerTool: string | undefined
 }
@@ -54,7 +56,8 @@ const unknownToVendor = [
   'function_call',
 ]
 
-export function requestFor(call: ChatCall, options: RequestOptions): MessagesRequest {
+/** `keepsThinking`: whether to send the thinking of earlier responses back. */
+export function requestFor(call: ChatCall, options: RequestOptions, keepsThinking: boolean = true): MessagesRequest {
   const { request, model } = call
   refuseFields(call, unknownToVendor, options.dropParams)
   const traits = { ...traitsOf(model), ...options.traits?.[model] }
@@ -66,7 +69,7 @@ export function requestFor(call: ChatCall, options: RequestOptions): MessagesReq
 
   const turns = readTurns(request.messages)
   if (format.kind === 'json') turns.push(jsonTurn)
-  const conversation = conversationOf(turns, call)
+  const conversation = conversationOf(turns, call, keepsThinking)
   const { thinking, effort } = thinkingOf(call, traits, maxTokens, conversation.messages, forced)
   const thinks = thinking !== undefined && thinking['type'] !== 'disabled'
 
@@ -84,6 +87,7 @@ export function requestFor(call: ChatCall, options: RequestOptions): MessagesReq
   const stops = stopsOf(call)
   return {
     answerTool: replacement?.name,
+    hasThinking: conversation.messages.some(({ content }) => content.some(isThinking)),
     body: {
       model,
       max_tokens: maxTokens,
@@ -102,7 +106,7 @@ export function requestFor(call: ChatCall, options: RequestOptions): MessagesReq
   }
 }
 
-/** Passes the vendor's own field `thinking` on unchanged, and translates `reasoning_effort`. */
+/** Passes the vendor's own field `thinking` on, and translates `reasoning_effort`. */
 function thinkingOf(
   call: ChatCall,
   traits: ClaudeTraits,
@@ -110,13 +114,14 @@ function thinkingOf(
   messages: readonly Message[],
   forced: boolean,
 ): ThinkingFields {
-  if (isRecord(call.request['thinking'])) return { thinking: call.request['thinking'] }
+  const own = call.request['thinking']
+  if (isRecord(own)) return own['type'] === 'enabled' && lacksThinking(messages) ? {} : { thinking: own }
   const effort = readEffort(call.request)
   if (effort === undefined) return {}
   const fields = thinkingFor(effort, traits, maxTokens)
   if (fields === undefined) throw unsupportedValue(call, 'reasoning_effort', 'it has no reasoning; omit the field.')
   // Thinking is not possible with a forced tool call, or when the model continues an assistant message. With a budget, a
-  // turn with tool calls must also start with its thinking; if the client has lost that, thinking must be off.
+  // turn with tool calls must also start with its thinking; without it, as for another vendor's turn, thinking must be off.
   const continued = messages.at(-1)?.role === 'assistant'
   const dropped = forced || continued || (traits.thinking === 'budget' && lacksThinking(messages))
   return dropped && effort !== 'none' ? { ...(fields.effort !== undefined && { effort: fields.effort }) } : fields

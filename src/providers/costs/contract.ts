@@ -6,15 +6,25 @@
  */
 export type Harmless = readonly unknown[] | ((value: unknown, field: (name: string) => unknown) => boolean)
 
-/** The request fields and tools of one endpoint that select another model, price or amount of work at a vendor. */
+/** The request fields, tools and parts of a model's name of one endpoint that select another model, price or amount of work at a vendor. */
 export interface CostRules {
   /** Keyed by the vendor's name for the field. Upper case, hyphens and camel case match the same name. */
   readonly fields: Readonly<Record<string, Harmless>>
   /**
-   * The types of `tools` that the client runs itself. All others run at the vendor, which charges for them, and are
-   * rejected. Default: no type is rejected.
+   * Those of `fields` that clients send to every model. They are removed from the request instead of rejected. Default:
+   * none.
+   */
+  readonly offeredFields?: readonly string[]
+  /**
+   * The types of `tools` that the client runs itself; one that ends in `_` is followed by a version. All others run at the
+   * vendor, which charges for them, and are rejected. Default: no type is rejected.
    */
   readonly clientTools?: readonly string[]
+  /**
+   * Parts of a model's name that have the effect of a field, such as `{ ':online': 'plugins' }`, where clients choose the
+   * name. A part that ends in `/` is followed by more; any other ends the name or is followed by a colon. Default: none.
+   */
+  readonly nameParts?: Readonly<Record<string, string>>
   /**
    * Prefixes of types of `tools` that clients send to every model. They are removed from the request instead of rejected.
    * Default: none.

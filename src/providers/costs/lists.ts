@@ -30,6 +30,14 @@ const routing: Fields = {
   image_config: [],
 }
 
+/** OpenRouter's shorthands in the names of models. */
+const nameParts: Readonly<Record<string, string>> = {
+  ':online': 'plugins',
+  ':nitro': 'provider',
+  ':exacto': 'provider',
+  '@preset/': 'preset',
+}
+
 /** Select the deployment and the key at proxies that read them from the request. */
 const proxying: Fields = {
   context_window_fallbacks: [],
@@ -135,25 +143,31 @@ const responseTools = [
   'tool_search',
 ]
 
-/** For vendors that receive requests in OpenAI's format. `hasResponses`: the vendor serves the responses endpoint too. */
-export function openaiCosts(vendor: KnownVendor, hasResponses: boolean): CostsOf {
+/**
+ * For vendors that receive requests in OpenAI's format. `hasResponses`, `hasMessages`: the vendor serves these endpoints
+ * too.
+ */
+export function openaiCosts(vendor: KnownVendor, hasResponses: boolean, hasMessages: boolean): CostsOf {
   const fields = known[vendor]
   if (vendor === 'local') return () => localRules
-  const chats: CostRules = { fields, clientTools: ['function', 'custom'] }
+  const named = 'plugins' in fields ? { nameParts } : {}
+  const chats: CostRules = { fields, clientTools: ['function', 'custom'], ...named }
   const responses: CostRules = {
     fields: { ...fields, max_tool_calls: [] },
+    ...named,
     clientTools: responseTools,
     // Coding agents offer it to every model.
     offeredTools: ['web_search'],
   }
-  const images: CostRules = { fields: { ...fields, ...drawing } }
-  const videos: CostRules = { fields: { ...fields, ...filming } }
-  const others: CostRules = { fields }
+  const images: CostRules = { fields: { ...fields, ...drawing }, ...named }
+  const videos: CostRules = { fields: { ...fields, ...filming }, ...named }
+  const others: CostRules = { fields, ...named }
   const rules = new Map<string, CostRules>([
     ['chat.completions', chats],
     ['completions', chats],
     // Without it, responses are translated to chats, which never contain tools that run at the vendor.
     ...(hasResponses ? (['responses', 'responses.compact'] as const).map((name) => [name, responses] as const) : []),
+    ['messages', { ...(hasMessages ? messagesOf(fields) : translatedRules), ...named }],
     ['images.generations', images],
     ['images.edits', images],
     ['videos', videos],
@@ -161,11 +175,45 @@ export function openaiCosts(vendor: KnownVendor, hasResponses: boolean): CostsOf
   return (endpoint) => rules.get(endpoint) ?? others
 }
 
+function messagesOf(fields: Fields): CostRules {
+  return { ...messageRules, fields: { ...fields, ...messageRules.fields } }
+}
+
 const localRules: CostRules = { fields: {} }
 
 const anthropicRules: CostRules = { fields: anthropicFields }
 
-export const anthropicCosts: CostsOf = () => anthropicRules
+/** For a vendor that receives messages as they are. */
+const messageRules: CostRules = {
+  fields: {
+    ...anthropicFields,
+    fallbacks: [],
+    fallback_credit_token: [],
+    billing_policy: [],
+    // State in the host's account.
+    thread: [],
+    // Cloud services read beta features from the body, where the rules for the header do not reach them.
+    anthropic_beta: [],
+    betas: [],
+  },
+  // Coding agents send them to every model, and work without them.
+  offeredFields: [
+    'service_tier',
+    'speed',
+    'fallbacks',
+    'fallback_credit_token',
+    'billing_policy',
+    'anthropic_beta',
+    'betas',
+  ],
+  clientTools: ['custom', 'bash_', 'text_editor_', 'computer_', 'browser_', 'memory_', 'tool_search_'],
+  offeredTools: [''],
+}
+
+/** For messages that are translated: the translation passes on none of the fields. */
+const translatedRules: CostRules = { fields: {} }
+
+export const anthropicCosts: CostsOf = (endpoint) => (endpoint === 'messages' ? messageRules : anthropicRules)
 
 /** The fields of `anthropicCosts` that Claude's API has under the same name: passed on if the host allows them. */
 export const anthropicExtras: readonly string[] = ['speed', 'inference_geo', 'mcp_servers', 'container']
@@ -179,7 +227,10 @@ const sizedVideoRules: CostRules = {
 
 const tierRules: CostRules = { fields: tiers }
 
-export const geminiCosts: CostsOf = (endpoint) => (endpoint === 'videos' ? sizedVideoRules : tierRules)
+export const geminiCosts: CostsOf = (endpoint) => {
+  if (endpoint === 'messages') return translatedRules
+  return endpoint === 'videos' ? sizedVideoRules : tierRules
+}
 
 /** For models of the AI SDK: they receive only the fields that our adapter reads. */
 export const aiSdkCosts: CostsOf = (endpoint) => (endpoint === 'videos' ? sizedVideoRules : undefined)

@@ -70,6 +70,7 @@ export function demo(options: DemoOptions = {}): DemoProvider {
   const { paceMs = 10, videoSeconds = 4, name = 'demo' } = options
   return {
     name,
+    chatTraits: { systemAnywhere: true },
     chat: (call) => chat(call, call.stream ? paceMs : 0),
     async embed(call) {
       await forceParse(call)

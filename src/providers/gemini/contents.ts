@@ -4,7 +4,7 @@ import type { Call } from '../contract.ts'
 import type { AssistantTurn, ToolTurn, Turn, UserTurn } from '../reading/messages.ts'
 import type { MediaPart, Part } from '../reading/parts.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
-import { readExtraContent, signatureOf, type ContentPart } from './extra-content.ts'
+import { ownPartsOf, signatureOf, type ContentPart } from './extra-content.ts'
 import type { GeminiTraits } from './models.ts'
 import type { FunctionNames } from './names.ts'
 
@@ -25,13 +25,14 @@ const noSignature = 'skip_thought_signature_validator'
 
 /**
  * Moves all instructions to the front. Adjacent messages of one role become one turn, with tool results first, because
- * they must directly follow their calls.
+ * they must directly follow their calls. Without `keepsSignatures`, calls are marked as unsigned.
  */
 export function conversationOf(
   turns: readonly Turn[],
   call: Named,
   traits: GeminiTraits,
   names: FunctionNames,
+  keepsSignatures: boolean = true,
 ): Conversation {
   const system = turns.flatMap((turn) => (turn.role === 'system' ? turn.parts.map(({ text }) => ({ text })) : []))
   const contents: { role: Content['role']; parts: ContentPart[] }[] = []
@@ -42,7 +43,7 @@ export function conversationOf(
   }
   if (!traits.instructions) add('user', system)
   for (const turn of turns) {
-    if (turn.role === 'assistant') add('model', modelParts(turn, traits, names))
+    if (turn.role === 'assistant') add('model', modelParts(turn, traits, names, keepsSignatures))
     else if (turn.role === 'tool') add('user', resultParts(turn, call, traits, names))
     else if (turn.role === 'user') add('user', userParts(turn, call))
   }
@@ -52,6 +53,15 @@ export function conversationOf(
     return { systemInstruction: { parts: system }, contents: contents.map(resultsFirst) }
   }
   return { contents: contents.map(resultsFirst) }
+}
+
+/** Whether a conversation contains signatures of earlier responses. */
+export function hasSignatures({ contents }: Conversation): boolean {
+  return contents.some(({ role, parts }) => role === 'model' && parts.some(isSigned))
+}
+
+function isSigned({ thoughtSignature: signature = noSignature }: ContentPart): boolean {
+  return signature !== noSignature
 }
 
 function resultsFirst({ role, parts }: Content): Content {
@@ -66,17 +76,33 @@ function userParts({ parts }: UserTurn, call: Named): ContentPart[] {
   return parts.map((part) => partOf(part, call))
 }
 
-function modelParts({ parts, calls, raw }: AssistantTurn, traits: GeminiTraits, names: FunctionNames): ContentPart[] {
-  const { signature, own } = readExtraContent(raw)
+function modelParts(
+  { parts, calls, raw }: AssistantTurn,
+  traits: GeminiTraits,
+  names: FunctionNames,
+  keepsSignatures: boolean,
+): ContentPart[] {
+  const known = (message: Readonly<Record<string, unknown>>) => (keepsSignatures ? signatureOf(message) : undefined)
+  const signature = known(raw)
   const text = parts.map((part) => part.text).join('')
   const texts = text === '' && signature === undefined ? [] : [{ text, ...signatureField(signature) }]
-  const unsigned = calls.every((each) => signatureOf(each.raw) === undefined)
   const functionCalls = calls.map((each, index) => {
-    const missing = traits.wantsSignatures && unsigned && index === 0 ? noSignature : undefined
+    // Of calls in parallel, the vendor signs the first.
+    const missing = traits.wantsSignatures && index === 0 ? noSignature : undefined
     const functionCall = { id: each.id, name: names.toVendor(each.name), args: each.input }
-    return { functionCall, ...signatureField(signatureOf(each.raw) ?? missing) }
+    return { functionCall, ...signatureField(known(each.raw) ?? missing) }
   })
-  return [...own, ...texts, ...functionCalls]
+  return [...ownParts(raw, keepsSignatures), ...texts, ...functionCalls]
+}
+
+/** The parts of the vendor's built-in tools, each with its signature inside. */
+function ownParts(raw: Readonly<Record<string, unknown>>, keepsSignatures: boolean): readonly ContentPart[] {
+  const own = ownPartsOf(raw)
+  if (keepsSignatures) return own
+  return own.map((part) => {
+    const { thoughtSignature: _, ...unsigned } = part
+    return unsigned
+  })
 }
 
 function signatureField(thoughtSignature: string | undefined): { thoughtSignature?: string } {

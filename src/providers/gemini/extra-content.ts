@@ -16,15 +16,13 @@ export function extraContent(signature: string | undefined, own: readonly Conten
   return { extra_content: { google } }
 }
 
-/** The data in an earlier message. */
-export function readExtraContent(message: Readonly<Record<string, unknown>>): {
-  readonly signature: string | undefined
-  readonly own: readonly ContentPart[]
-} {
+/** The parts of the vendor's built-in tools in an earlier message. */
+export function ownPartsOf(message: Readonly<Record<string, unknown>>): readonly ContentPart[] {
   const { parts } = googleIn(message)
-  return { signature: signatureOf(message), own: Array.isArray(parts) ? parts.filter(isRecord) : [] }
+  return Array.isArray(parts) ? parts.filter(isRecord) : []
 }
 
+/** The signature of an earlier message or tool call. */
 export function signatureOf(raw: Readonly<Record<string, unknown>>): string | undefined {
   const { thought_signature: signature } = googleIn(raw)
   return typeof signature === 'string' && signature !== '' ? signature : undefined

@@ -1,7 +1,7 @@
 /** The provider for Google's models, on the Gemini API or on Vertex AI. */
 import { checkKnown } from '../../validation/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
-import { isMediaType } from '../client.ts'
+import { isMediaType } from '../../http/media-type.ts'
 import type { ChatPiece, Provider } from '../contract.ts'
 import { readValues } from '../events.ts'
 import { geminiCosts } from '../costs/lists.ts'
@@ -10,10 +10,11 @@ import { isRecord } from '../reading/parts.ts'
 import type { Transfer } from '../transfer.ts'
 import { forceParse } from '../turns.ts'
 import type { ModelObject } from '../../wire/model.ts'
+import { ask } from './ask.ts'
+import { countChat } from './count.ts'
 import { embed } from './embed.ts'
 import { editImages, generateImages } from './images.ts'
 import { ResponseReader, type ReaderOptions } from './reader.ts'
-import { requestFor } from './request.ts'
 import { Vendor } from './vendor.ts'
 import { videosOf } from './videos/videos.ts'
 import { type GeminiOptions, known } from './options.ts'
@@ -31,13 +32,16 @@ export function gemini(options: GeminiOptions = {}): Provider {
   return {
     name: options.name ?? 'gemini',
     maker: 'google',
+    origin: vendor.client.origin,
+    chatTraits: { topK: true, richResults: true, maxStops: 5 },
     reportsSent: true,
+    releasesCalls: true,
     async chat(call) {
       await forceParse(call)
-      const { body, ...reading } = requestFor(call, options)
-      const transfer = await vendor.post(call, call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent', body)
+      const { transfer, ...reading } = await ask(vendor, call, options)
       return piecesOf(transfer, vendor.client.answerBytes, { ...reading, failure: vendor.failure(call) })
     },
+    countChat: (call) => countChat(vendor, call, options),
     embed: (call) => embed(vendor, call),
     embeddingBatch: 100,
     generateImages: (call) => generateImages(vendor, call),

@@ -9,7 +9,9 @@ import { retrySame } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import { refuseUnless, unsupported, unsupportedValue } from '../unsupported.ts'
 import type { Image, ImageEditRequest, ImageReference, ImageRequest, ImagesResponse } from '../../wire/images.ts'
+import { sumOfUsage, tokenUsage } from '../../wire/counts.ts'
 import type { TokenUsage } from '../../wire/token-usage.ts'
+import type { Usage } from '../../wire/usage.ts'
 import type { ContentPart } from './extra-content.ts'
 import { usageOf } from './usage.ts'
 import { forceParse, othersTurn, serialize } from '../turns.ts'
@@ -63,7 +65,7 @@ async function drawOne(vendor: Vendor, call: Call<ImageRequest>, body: Buffer, s
   const content = isRecord(candidate?.['content']) ? candidate['content'] : {}
   const parts = Array.isArray(content['parts']) ? content['parts'].filter(isRecord) : []
   const images = parts.flatMap(imageIn)
-  if (images.length > 0) return { images, usage: tokensOf(usageMetadata) }
+  if (images.length > 0) return { images, usage: usageOf(usageMetadata) }
   const reason = candidate?.['finishReason']
   const refused = isRecord(promptFeedback) || (typeof reason === 'string' && reason !== 'STOP')
   if (refused) throw new GatewayError('content_policy_violation')
@@ -110,16 +112,8 @@ async function filesIn(call: Call<ImageEditRequest>, form: Form): Promise<Conten
   return inputs
 }
 
-function tokensOf(raw: unknown): TokenUsage | undefined {
-  const usage = usageOf(raw)
-  return usage && tokenUsage(usage.prompt_tokens, usage.completion_tokens)
-}
-
-function sumOf(usages: readonly TokenUsage[]): TokenUsage | undefined {
-  const sum = (name: 'input_tokens' | 'output_tokens') => usages.reduce((total, each) => total + each[name], 0)
-  return usages.length === 0 ? undefined : tokenUsage(sum('input_tokens'), sum('output_tokens'))
-}
-
-function tokenUsage(input: number, output: number): TokenUsage {
-  return { input_tokens: input, output_tokens: output, total_tokens: input + output }
+/** The sum of the usages in OpenAI's names for images. */
+function sumOf(usages: readonly Usage[]): TokenUsage | undefined {
+  const [first, ...others] = usages
+  return first && tokenUsage(others.reduce(sumOfUsage, first))
 }

@@ -2,7 +2,7 @@
  * Translates responses of generateContent to chat chunks. Each event of a stream is a response with only the new parts.
  * Source: the Gemini API reference, GenerateContentResponse.
  */
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { ChatChunk, ChunkChoice } from '../../wire/chat.ts'
 import type { Usage } from '../../wire/usage.ts'
@@ -34,6 +34,8 @@ export class ResponseReader {
   #model = ''
   /** The latest usage, which replaces all earlier ones. */
   #usage: Usage | undefined
+  /** Searches that the vendor made for the response. */
+  readonly #searches = new Set<unknown>()
   #blocked = false
 
   constructor(options: ReaderOptions) {
@@ -62,7 +64,7 @@ export class ResponseReader {
     const candidates = [...this.#candidates.values()]
     if (candidates.length === 0 && this.#blocked) new Candidate(0, this.#options).refuse(choices)
     else if (candidates.length === 0 || candidates.some((candidate) => !candidate.ended)) {
-      throw retrySame(new Error("the vendor's stream ended before the response was complete"))
+      throw unreadable("the vendor's stream ended before the response was complete")
     }
     for (const candidate of candidates) candidate.finish(choices)
     yield this.#chunk(choices)
@@ -76,7 +78,10 @@ export class ResponseReader {
     this.#usage = usageOf(usageMetadata) ?? this.#usage
     if (isRecord(promptFeedback) && typeof promptFeedback['blockReason'] === 'string') this.#blocked = true
     for (const each of Array.isArray(candidates) ? candidates : []) {
-      if (isRecord(each)) this.#candidate(typeof each['index'] === 'number' ? each['index'] : 0).accept(each, out)
+      if (!isRecord(each)) continue
+      const { webSearchQueries: queries } = Object(each['groundingMetadata']) as { webSearchQueries?: unknown }
+      if (Array.isArray(queries)) for (const query of queries) this.#searches.add(query)
+      this.#candidate(typeof each['index'] === 'number' ? each['index'] : 0).accept(each, out)
     }
   }
 
@@ -87,6 +92,10 @@ export class ResponseReader {
   }
 
   #chunk(choices: ChunkChoice[]): ChatChunk {
-    return { id: this.#id, model: this.#model, choices, ...(this.#usage && { usage: this.#usage }) }
+    const head = { id: this.#id, model: this.#model, choices }
+    if (this.#usage === undefined) return head
+    const searches = this.#searches.size
+    const usage = searches === 0 ? this.#usage : { ...this.#usage, server_tool_use: { web_search_requests: searches } }
+    return { ...head, usage }
   }
 }

@@ -5,7 +5,7 @@ import { readTurns, type PastCall, type Turn } from '../reading/messages.ts'
 import { jsonTurn, readEffort, readFormat, readLimit, readStops, type Format } from '../reading/settings.ts'
 import { answerToolName, isForced, readTools, type FunctionTool, type ToolPlan } from '../reading/tools.ts'
 import { refuseFields, unsupportedValue } from '../unsupported.ts'
-import { conversationOf } from './contents.ts'
+import { conversationOf, hasSignatures } from './contents.ts'
 import { traitsOf, type GeminiTraits } from './models.ts'
 import { FunctionNames } from './names.ts'
 import { answerSchema, parametersSchema } from './schema.ts'
@@ -22,6 +22,8 @@ export type ChatCall = Pick<Call<ChatRequest>, 'request' | 'model' | 'publicMode
 
 export interface GenerateRequest {
   readonly body: Readonly<Record<string, unknown>>
+  /** Whether it contains signatures of earlier responses. */
+  readonly hasSignatures: boolean
   /** The function whose arguments are the structured response, if there is one. */
   readonly answerTool: string | undefined
   /** True if only the first tool call of the response is passed on. */
@@ -39,7 +41,8 @@ const unknownToVendor = [
   'function_call',
 ]
 
-export function requestFor(call: ChatCall, options: RequestOptions): GenerateRequest {
+/** `keepsSignatures`: whether to send the signatures of earlier responses back. */
+export function requestFor(call: ChatCall, options: RequestOptions, keepsSignatures: boolean = true): GenerateRequest {
   const { request, model } = call
   refuseFields(call, unknownToVendor, options.dropParams)
   const traits = { ...traitsOf(model), ...options.traits?.[model] }
@@ -59,12 +62,14 @@ export function requestFor(call: ChatCall, options: RequestOptions): GenerateReq
     ...modalitiesOf(call, options.dropParams),
     ...thinkingOf(call, traits),
   }
+  const conversation = conversationOf(turns, call, traits, names, keepsSignatures)
   return {
     answerTool: replacement?.name,
     single: plan.single,
     names,
+    hasSignatures: hasSignatures(conversation),
     body: {
-      ...conversationOf(turns, call, traits, names),
+      ...conversation,
       ...(tools.length > 0 && { tools: [{ functionDeclarations: tools.map((tool) => declarationOf(tool, names)) }] }),
       ...(mode !== undefined && { toolConfig: { functionCallingConfig: translateNames(mode, names) } }),
       ...(Object.keys(config).length > 0 && { generationConfig: config }),

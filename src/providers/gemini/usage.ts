@@ -1,4 +1,4 @@
-/** Translates the vendor's usage. */
+/** Translates the vendor's usage. Source: the Gemini API reference, UsageMetadata. */
 import { isRecord } from '../reading/parts.ts'
 import type { Usage } from '../../wire/usage.ts'
 
@@ -8,13 +8,51 @@ export function usageOf(raw: unknown): Usage | undefined {
   const reasoning = count(raw['thoughtsTokenCount'])
   const prompt = count(raw['promptTokenCount']) + count(raw['toolUsePromptTokenCount'])
   const completion = count(raw['candidatesTokenCount']) + reasoning
+  const ofCache = modalities(raw['cacheTokensDetails'])
   return {
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    prompt_tokens_details: { cached_tokens: count(raw['cachedContentTokenCount']) },
-    completion_tokens_details: { reasoning_tokens: reasoning },
+    prompt_tokens_details: {
+      cached_tokens: count(raw['cachedContentTokenCount']),
+      ...modalities(raw['promptTokensDetails'], raw['toolUsePromptTokensDetails']),
+      ...(Object.keys(ofCache).length > 0 && { cached_tokens_details: ofCache }),
+    },
+    completion_tokens_details: { reasoning_tokens: reasoning, ...modalities(raw['candidatesTokensDetails']) },
+    ...tierOf(raw),
   }
+}
+
+const tiers: Readonly<Record<string, string>> = {
+  STANDARD: 'default',
+  ON_DEMAND: 'default',
+  ON_DEMAND_FLEX: 'flex',
+  ON_DEMAND_PRIORITY: 'priority',
+}
+
+/** The service tier as prices name it, if the vendor reports it. */
+function tierOf({ serviceTier, trafficType = serviceTier }: Record<string, unknown>): Pick<Usage, 'service_tier'> {
+  if (typeof trafficType !== 'string') return {}
+  return { service_tier: tiers[trafficType.toUpperCase()] ?? trafficType.toLowerCase() }
+}
+
+const names: Readonly<Record<string, string>> = {
+  AUDIO: 'audio_tokens',
+  IMAGE: 'image_tokens',
+  VIDEO: 'video_tokens',
+}
+
+/** The tokens that are not text, by OpenAI's names. */
+function modalities(...lists: readonly unknown[]): Record<string, number> {
+  const sums: Record<string, number> = {}
+  for (const list of lists) {
+    for (const each of Array.isArray(list) ? list.filter(isRecord) : []) {
+      const name = names[String(each['modality'])]
+      const tokens = count(each['tokenCount'])
+      if (name !== undefined && tokens > 0) sums[name] = (sums[name] ?? 0) + tokens
+    }
+  }
+  return sums
 }
 
 function count(value: unknown): number {

@@ -1,4 +1,5 @@
 /** Sends requests to Google's API: shared by all methods of the provider. */
+import { cancellationOf, type Cancellation } from '../../http/cancellation.ts'
 import { requireSuccess } from '../answer.ts'
 import { Client, parseBaseUrl } from '../client.ts'
 import type { Call } from '../contract.ts'
@@ -37,12 +38,27 @@ export class Vendor {
   }
 
   /** Calls a method of the model, with an object or serialised JSON. Throws if the response has an error status. */
-  async post(call: Call<unknown>, method: string, body: object, signal: AbortSignal = call.signal): Promise<Transfer> {
-    const bytes = body instanceof Uint8Array ? body : await serialize(call, body)
-    const path = `/${collectionOf(call.model)}:${method}`
-    const transfer = await this.client.send({ path, body: bytes, headers: jsonBody, signal, sent: () => call.sent?.() })
+  async post(
+    call: Call<unknown>,
+    method: string,
+    body: object,
+    signal: Cancellation = cancellationOf(call),
+  ): Promise<Transfer> {
+    const transfer = await this.send(call, method, body, signal)
     await requireSuccess(transfer, call, readFault)
     return transfer
+  }
+
+  /** Like `post`, but returns a response of any status. */
+  async send(
+    call: Call<unknown>,
+    method: string,
+    body: object,
+    signal: Cancellation = cancellationOf(call),
+  ): Promise<Transfer> {
+    const bytes = body instanceof Uint8Array ? body : await serialize(call, body)
+    const path = `/${collectionOf(call.model)}:${method}`
+    return this.client.send({ path, body: bytes, headers: jsonBody, added: call.headers, signal, sent: call.sent })
   }
 
   /** Converts an error inside a response to the error to throw. */

@@ -7,18 +7,16 @@ type Changes = Record<string, unknown>
 
 /** The fields to change, for `Call.json`. */
 export function changesFor(call: Call<unknown>, options: OpenAIOptions): Changes {
-  return {
-    ...requestUsage(call, options),
-    ...renameLimit(call, options),
-    ...renameFields(call, options),
-    ...dropFields(call, options),
-    ...adaptMessages(call, options),
-  }
+  const changes: Changes = {}
+  if (call.stream) Object.assign(changes, requestUsage(call, options))
+  if (options.tokenLimit !== undefined) Object.assign(changes, renameLimit(call, options))
+  if (options.rename !== undefined) Object.assign(changes, renameFields(call, options))
+  if (options.dropParams !== undefined) Object.assign(changes, dropFields(call, options))
+  return Object.assign(changes, adaptMessages(call, options))
 }
 
 /** Usage is always requested, even if the client did not: without it the response could only be billed by estimate. */
-function requestUsage({ stream, field }: Call<unknown>, { usageInStreams }: OpenAIOptions): Changes {
-  if (!stream) return {}
+function requestUsage({ field }: Call<unknown>, { usageInStreams }: OpenAIOptions): Changes {
   if (usageInStreams === false) return field('stream_options') === undefined ? {} : { stream_options: undefined }
   return { stream_options: { ...Object(field('stream_options')), include_usage: true } }
 }
@@ -57,22 +55,25 @@ const extraFields = ['reasoning', 'reasoning_content', 'reasoning_details', 'ext
  * Adapts the conversation: it may have started with another vendor's model, and the client may have dropped fields that
  * this vendor requires.
  */
-function adaptMessages(call: Call<unknown>, options: OpenAIOptions): Changes {
+function adaptMessages(call: Call<unknown>, options: OpenAIOptions): Changes | undefined {
   const { pastFields, messageNames = true, wantsReasoning = false } = options
-  if (pastFields === undefined && messageNames && !wantsReasoning) return {}
+  if (pastFields === undefined && messageNames && !wantsReasoning) return undefined
   const body = bytesOf(call.json({}))
+  const known = wantsReasoning ? [...(pastFields ?? []), 'reasoning_content'] : pastFields
   const unwanted =
-    pastFields !== undefined && mayHaveExtraFields(body) ? extraFields.filter((name) => !pastFields.includes(name)) : []
+    pastFields !== undefined && mayHaveExtraFields(body)
+      ? extraFields.filter((name) => known?.includes(name) !== true)
+      : []
   const dropNames = !messageNames && body.includes('"name"')
   const addReasoning = wantsReasoning && body.includes('_calls"')
   const messages = unwanted.length > 0 || dropNames || addReasoning ? call.field('messages') : undefined
-  if (!Array.isArray(messages)) return {}
+  if (!Array.isArray(messages)) return undefined
   const adapted = messages.map((message: unknown) => {
     const unnamed = dropNames ? withoutName(message) : message
-    const cleaned = clean(unnamed, unwanted)
-    return addReasoning ? withReasoning(cleaned) : cleaned
+    const reasoned = addReasoning ? withReasoning(unnamed) : unnamed
+    return clean(reasoned, unwanted)
   })
-  return adapted.some((message, index) => message !== messages[index]) ? { messages: adapted } : {}
+  return adapted.some((message, index) => message !== messages[index]) ? { messages: adapted } : undefined
 }
 
 function bytesOf(body: Uint8Array): Buffer {
@@ -94,9 +95,24 @@ function withoutName(message: unknown): unknown {
   return rest
 }
 
+/** In place of reasoning that the client did not keep: DeepSeek rejects an empty text. */
+const noReasoning = ' '
+
+/**
+ * Gives a message of the assistant its reasoning, from whichever field has it. Once there are tool calls, the vendors
+ * expect it in all of them, also in the answer that follows the last result.
+ */
 function withReasoning(message: unknown): unknown {
-  if (!isRecord(message) || message['role'] !== 'assistant' || !Array.isArray(message['tool_calls'])) return message
-  return typeof message['reasoning_content'] === 'string' ? message : { ...message, reasoning_content: '' }
+  if (!isRecord(message) || message['role'] !== 'assistant') return message
+  const { reasoning_content: standard, reasoning, reasoning_details: details } = message
+  if (typeof standard === 'string' && standard !== '') return message
+  const own = typeof reasoning === 'string' ? reasoning : textsIn(details)
+  return { ...message, reasoning_content: own || noReasoning }
+}
+
+function textsIn(details: unknown): string {
+  if (!Array.isArray(details)) return ''
+  return details.flatMap((each) => (isRecord(each) && typeof each['text'] === 'string' ? [each['text']] : [])).join('')
 }
 
 function clean(message: unknown, unwanted: readonly string[]): unknown {

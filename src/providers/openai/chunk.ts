@@ -1,6 +1,6 @@
 /** Parses one event of an OpenAI-style chat stream, and validates the parts that the gateway reads. */
 import { maxChoices, maxToolCalls, tooMany } from '../answer-bounds.ts'
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
 
 /** Throws if the data is not JSON, or if a part that the gateway reads has the wrong type. Keeps unknown fields. */
@@ -9,9 +9,9 @@ export function parseChunk(data: string): ChatChunk {
   try {
     value = JSON.parse(data)
   } catch {
-    throw retrySame(new Error('the vendor sent an event that is not JSON'))
+    throw unreadable('the vendor sent an event that is not JSON')
   }
-  if (!isChunk(value)) throw retrySame(new Error('the vendor sent an event that is not a chat chunk'))
+  if (!isChunk(value)) throw unreadable('the vendor sent an event that is not a chat chunk')
   return value
 }
 

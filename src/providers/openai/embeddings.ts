@@ -1,5 +1,6 @@
 /** Embeddings. A list of vectors is large, so only the JSON around it is parsed; the vectors are passed on as bytes. */
-import { readObject, readVectors } from '../answer.ts'
+import { readBounded, readObject } from '../answer.ts'
+import { requireBoundedVectors } from '../answer-bounds.ts'
 import { EmbeddingText, type Call, type EmbeddingAnswer } from '../contract.ts'
 import { readUsage } from '../../wire/counts.ts'
 import type { EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
@@ -13,10 +14,11 @@ export async function embed(
 ): Promise<EmbeddingAnswer> {
   const encoding = call.field('encoding_format')
   const changes = embeddingFormat === false && encoding !== undefined ? { encoding_format: undefined } : {}
-  const { transfer, rename, failure } = await vendor.post('/embeddings', call, changes)
-  const bytes = await readVectors(transfer, vendor.client.answerBytes)
+  const { transfer, rename, failure } = await vendor.post('/embeddings', call, changes, 'later')
+  const bytes = await readBounded(transfer, vendor.client.answerBytes, 'later')
   const untouched = untouchedIn(bytes, encoding === 'base64' ? '"' : '[', rename)
   if (untouched !== undefined) return untouched
+  requireBoundedVectors(bytes)
   const list = readObject(bytes) as EmbeddingList
   if (list['error']) throw failure(list['error'])
   return rename === undefined ? list : { ...list, model: rename }

@@ -3,22 +3,31 @@
  * others that arrived with them. Frames that matter (tool calls, finish reasons, usage, errors, anything unusual) are
  * parsed.
  */
+import { isAscii } from 'node:buffer'
+import { Flow, type Receiver } from '../../http/flow.ts'
+import { flowOf } from '../../http/flow-of.ts'
 import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ChatPiece } from '../contract.ts'
 import { EventReader } from '../event-reader.ts'
-import { retrySame } from '../failure.ts'
-import { eventIn, Framer, type VendorEvent } from '../framing.ts'
+import { unreadable } from '../failure.ts'
+import { FrameWindow, WordView } from '../frame-window.ts'
+import { eventIn, type VendorEvent } from '../framing.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
 import { faultIn, parseChunk, saysNothing } from './chunk.ts'
-import { FrameTemplate, WordView } from './template.ts'
+import { Layouts } from './layouts.ts'
+import { FrameTemplate } from './template.ts'
 
 export interface FrameOptions {
   /** The public model name that the frames must carry. Default: the vendor's name stays. */
   readonly rename?: string | undefined
   /** True to parse every frame, for a consumer that cannot use bytes. Default false. */
   readonly parsed?: boolean
+  /** True for a consumer that translates chunks: frames of text that arrive together become one chunk. Default false. */
+  readonly inChunks?: boolean | undefined
   /** Converts an error object inside the stream to the error to throw. */
   readonly failure: (error: unknown) => Error
+  /** What earlier streams of the same model have learnt. Default: nothing. */
+  readonly layouts?: Layouts | undefined
 }
 
 /** The bytes of a response. */
@@ -27,8 +36,8 @@ export interface FrameSource extends AsyncIterable<Buffer> {
   settle?(): void
 }
 
-/** Ends with the vendor's `[DONE]`; throws if the stream ends before all of its choices have finished. */
-export function readFrames(source: FrameSource, options: FrameOptions): AsyncIterableIterator<ChatPiece, undefined> {
+/** Ends with the vendor's `[DONE]`; fails if the stream ends before all of its choices have finished. */
+export function readFrames(source: FrameSource, options: FrameOptions): Flow<ChatPiece> {
   return new FrameReader(source, options)
 }
 
@@ -45,108 +54,125 @@ interface Run {
   textBytes: number
   /** For each frame the end of the model name, if it must be replaced. */
   readonly nameEnds: number[]
+  /** Begin and end of each text, if the frames become a chunk. */
+  readonly spans: number[] | undefined
 }
 
-/** An explicit iterator: nested generators would cost more than all the work on a frame. */
-class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
+class FrameReader extends Flow<ChatPiece> implements Receiver<Buffer> {
   readonly #source: FrameSource
-  readonly #bytes: AsyncIterator<Buffer>
+  readonly #bytes: Flow<Buffer>
   readonly #options: FrameOptions
-  readonly #rename: Buffer | undefined
-  readonly #framer = new Framer()
+  readonly #rename: string | undefined
+  readonly #window = new FrameWindow()
   readonly #events = new EventReader()
-  /** Pieces that were read together. `next` has returned those before `#position`. */
+  #receiver: Receiver<ChatPiece> | undefined
+  /** Read and not delivered yet. */
   #pieces: ChatPiece[] = []
-  #position = 0
   #template: FrameTemplate | undefined
   #templatesLearnt = 0
+  /** The id of the first chunk: frames with another one must be changed. */
+  #id: string | undefined
   /** The indexes of all choices so far, and of those that have finished. */
   readonly #begun = new Set<number>()
   readonly #finished = new Set<number>()
   #done = false
-  /** Thrown after the pieces that arrived before it. */
-  #failure: { readonly error: unknown } | undefined
 
   constructor(source: FrameSource, options: FrameOptions) {
+    super()
     this.#source = source
-    this.#bytes = source[Symbol.asyncIterator]()
+    this.#bytes = flowOf(source)
     this.#options = options
-    if (options.rename !== undefined) this.#rename = Buffer.from(JSON.stringify(options.rename))
+    if (options.rename !== undefined) this.#rename = JSON.stringify(options.rename)
   }
 
-  [Symbol.asyncIterator](): this {
-    return this
+  start(receiver: Receiver<ChatPiece>): void {
+    this.#receiver = receiver
+    this.#bytes.start(this)
   }
 
-  async next(): Promise<IteratorResult<ChatPiece, undefined>> {
-    for (;;) {
-      const value = this.#pieces[this.#position]
-      if (value !== undefined) {
-        this.#position++
-        return { done: false, value }
-      }
-      const failure = this.#failure
-      this.#failure = undefined
-      if (failure !== undefined) throw failure.error
-      if (this.#done) return { done: true, value: undefined }
-      try {
-        this.#take(await this.#bytes.next())
-      } catch (error) {
-        this.#failure = { error }
-        this.#done = true
-      }
-      if (this.#done) await this.#bytes.return?.()
+  pause(): void {
+    this.#bytes.pause()
+  }
+
+  stop(): void {
+    this.#bytes.stop()
+  }
+
+  receive(reads: readonly Buffer[], last: boolean): void {
+    const receiver = this.#receiver as Receiver<ChatPiece>
+    let failure: { readonly error: unknown } | undefined
+    try {
+      if (this.#window.push(reads)) this.#read()
+      if (last && !this.#done) this.#end()
+    } catch (error) {
+      failure = { error }
     }
+    if (failure !== undefined) this.#bytes.stop()
+    else if (this.#done) this.#settle()
+    const pieces = this.#pieces
+    this.#pieces = []
+    if (pieces.length > 0 || (this.#done && failure === undefined))
+      receiver.receive(pieces, this.#done && failure === undefined)
+    if (failure !== undefined) receiver.fail(failure.error)
   }
 
-  async return(): Promise<IteratorResult<ChatPiece, undefined>> {
-    this.#done = true
-    this.#pieces = []
-    await this.#bytes.return?.()
-    return { done: true, value: undefined }
+  fail(error: unknown): void {
+    this.#receiver?.fail(error)
   }
 
-  #take(read: IteratorResult<Buffer, unknown>): void {
-    this.#pieces = []
-    this.#position = 0
-    if (read.done === true) this.#end()
-    else this.#push(read.value)
-    if (this.#done) this.#source.settle?.()
+  #settle(): void {
+    if (this.#source.settle === undefined) this.#bytes.stop()
+    else this.#source.settle()
   }
 
   /** The connection has ended. Some vendors omit the blank line after the last event. */
   #end(): void {
-    const event = eventIn(this.#framer.rest())
+    const event = eventIn(this.#window.rest())
     if (event !== undefined && (isDone(event.data) || isJson(event.data))) this.#event(event)
     const complete = this.#finished.size > 0 && this.#finished.size === this.#begun.size
-    if (!this.#done && !complete)
-      throw retrySame(new Error("the vendor's stream ended before the response was complete"))
+    if (!this.#done && !complete) throw unreadable("the vendor's stream ended before the response was complete")
     this.#done = true
   }
 
-  #push(read: Buffer): void {
-    const bytes = this.#framer.push(read)
-    if (bytes === undefined) return
-    const view = new WordView(bytes)
-    const run: Run = { start: 0, end: 0, frames: 0, textBytes: 0, nameEnds: [] }
-    while (run.end < bytes.length && !this.#done) {
+  #read(): void {
+    const { view, start } = this.#window
+    const { bytes, size } = view
+    const spans = this.#options.inChunks === true ? [] : undefined
+    const run: Run = { start, end: start, frames: 0, textBytes: 0, nameEnds: [], spans }
+    while (run.end < size && !this.#done) {
       if (this.#continues(run, view)) continue
       this.#text(bytes, run)
-      const blank = bytes.indexOf(blankLine, run.end)
-      const frame = bytes.subarray(run.end, blank < 0 ? bytes.length : blank + 2)
-      run.start = run.end += frame.length
+      if (this.#recognises(view, run.end)) continue
+      const frame = bytes.subarray(run.end, bytes.indexOf(blankLine, run.end) + 2)
       const event = this.#events.read(frame.toString('utf8'))
-      if (event !== undefined) this.#event(event, frame)
+      if (event === undefined || !this.#event(event, frame)) run.end += frame.length
+      run.start = run.end
     }
     this.#text(bytes, run)
+  }
+
+  /** Looks for the format of the stream's first text among those of earlier streams. */
+  #recognises(view: WordView, at: number): boolean {
+    const { layouts, parsed } = this.#options
+    if (this.#template !== undefined || !this.#id || layouts === undefined || parsed === true) return false
+    const template = layouts.templateFor(view, at, this.#id)
+    if (template === undefined || !this.#mayPass(template)) return false
+    this.#template = template
+    return true
   }
 
   /** Adds the next frame to the run if it contains only text. After the first finish reason every frame is parsed. */
   #continues(run: Run, view: WordView): boolean {
     const template = this.#template
     if (template === undefined || this.#finished.size > 0) return false
-    const end = template.endOf(view, run.end, this.#rename && run.nameEnds)
-    if (end < 0) return false
+    const { spans } = run
+    const known = spans?.length ?? 0
+    const end = template.endOf(view, run.end, this.#rename === undefined ? undefined : run.nameEnds, spans)
+    if (end < 0) {
+      // A frame that matched only up to a text has left it.
+      if (spans !== undefined) spans.length = known
+      return false
+    }
     run.textBytes += template.textBytes
     run.end = end
     run.frames++
@@ -155,26 +181,36 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
 
   /** Emits the run as one piece, and empties it. */
   #text(bytes: Buffer, run: Run): void {
-    if (run.frames > 0) this.#pieces.push(new ContentFrames(this.#renamed(bytes, run), run.textBytes))
+    const { spans } = run
+    if (run.frames > 0) {
+      if (spans === undefined) this.#pieces.push(new ContentFrames(this.#framesOf(bytes, run), run.textBytes))
+      else this.#pieces.push(chunkOf(bytes, this.#template as FrameTemplate, spans))
+      if (spans !== undefined) spans.length = 0
+    }
     run.frames = run.textBytes = run.nameEnds.length = 0
   }
 
-  #renamed(bytes: Buffer, { start, end, frames, nameEnds }: Run): Buffer {
-    if (this.#rename === undefined) return bytes.subarray(start, end)
+  /** A copy: the memory of the window is shared. A string is as cheap to write, and leaves nothing outside the heap. */
+  #framesOf(bytes: Buffer, { start, end, frames, nameEnds }: Run): string | Uint8Array {
+    const all = bytes.subarray(start, end)
+    const inAscii = isAscii(all)
+    if (this.#rename === undefined) return inAscii ? all.toString('latin1') : Buffer.from(all)
     const pieces: Buffer[] = []
+    const name = Buffer.from(this.#rename)
     let at = start
     // A frame that matched only up to its model name has left one end too many.
     for (const nameEnd of nameEnds.slice(0, frames)) {
-      pieces.push(bytes.subarray(at, nameEnd - (this.#template as FrameTemplate).nameBytes), this.#rename)
+      pieces.push(bytes.subarray(at, nameEnd - (this.#template as FrameTemplate).nameBytes), name)
       at = nameEnd
     }
     pieces.push(bytes.subarray(at, end))
     return Buffer.concat(pieces)
   }
 
-  #event({ name, data }: VendorEvent, frame?: Buffer): void {
-    if (data === '') return
-    if (isDone(data)) return void (this.#done = true)
+  /** True if the frame needs no change, and the template matches it now. */
+  #event({ name, data }: VendorEvent, frame?: Buffer): boolean {
+    if (data === '') return false
+    if (isDone(data)) return !(this.#done = true)
     const chunk = parseChunk(data)
     const fault = faultIn(chunk, name)
     if (fault !== undefined) {
@@ -182,24 +218,67 @@ class FrameReader implements AsyncIterableIterator<ChatPiece, undefined> {
       if (chunk.usage) this.#pieces.push({ usage: chunk.usage })
       throw this.#options.failure(fault)
     }
-    if (saysNothing(chunk)) return
-    if (frame !== undefined && this.#options.parsed !== true) this.#learn(chunk, frame)
+    if (saysNothing(chunk)) return false
+    if (frame !== undefined && this.#options.parsed !== true && this.#learns(chunk, frame)) return true
+    if (chunk.id || chunk.choices?.length) this.#id ??= chunk.id ?? ''
     for (const { index, finish_reason: reason } of chunk.choices ?? []) {
       this.#begun.add(index ?? 0)
       if (reason) this.#finished.add(index ?? 0)
     }
     this.#pieces.push(this.#options.rename === undefined ? chunk : { ...chunk, model: this.#options.rename })
+    return false
   }
 
-  #learn(chunk: ChatChunk, frame: Buffer): void {
-    if (this.#templatesLearnt >= maxTemplates) return
+  #learns(chunk: ChatChunk, frame: Buffer): boolean {
+    if (this.#templatesLearnt >= maxTemplates || this.#finished.size > 0) return false
+    // A choice begins with its role, which the frame of its first text may lack.
+    if (!this.#id || chunk.id !== this.#id) return false
     const template = FrameTemplate.of(frame, chunk, this.#template)
-    if (template === undefined || (this.#rename !== undefined && template.nameBytes === 0)) return
+    if (template === undefined || !this.#mayPass(template)) return false
+    if (template.endOf(new WordView(frame), 0) !== frame.length) return false
     this.#template = template
     this.#templatesLearnt++
+    this.#options.layouts?.add(template)
+    return true
+  }
+
+  /** Whether frames that match need no change but that of the name: the role of each choice was sent before. */
+  #mayPass({ choices, nameBytes, texts }: FrameTemplate): boolean {
+    if (this.#options.inChunks === true) {
+      return choices.length === 1 && !texts.includes('text') && this.#begun.has(choices[0] as number)
+    }
+    return (this.#rename === undefined || nameBytes > 0) && choices.every((index) => this.#begun.has(index))
   }
 }
 
 function isDone(data: string): boolean {
   return data.trim() === '[DONE]'
+}
+
+/** One chunk with the texts of several frames. */
+function chunkOf(bytes: Buffer, { choices, texts }: FrameTemplate, spans: readonly number[]): ChatChunk {
+  const delta: Record<string, string> = {}
+  for (let field = 0; field < texts.length; field++) {
+    const text = joined(bytes, spans, field * 2, texts.length * 2)
+    delta[texts[field] as string] = text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
+  }
+  return { choices: [{ index: choices[0] as number, delta }] }
+}
+
+/** A longer text is copied as a whole, a shorter one byte by byte. */
+const shortText = 48
+
+/** Every `step`-th of the spans, from `first`: decoded once, because decoding many short texts takes much longer. */
+function joined(bytes: Buffer, spans: readonly number[], first: number, step: number): string {
+  let size = 0
+  for (let at = first; at < spans.length; at += step) size += (spans[at + 1] as number) - (spans[at] as number)
+  const all = Buffer.allocUnsafe(size)
+  let to = 0
+  for (let at = first; at < spans.length; at += step) {
+    const start = spans[at] as number
+    const end = spans[at + 1] as number
+    if (end - start > shortText) to += bytes.copy(all, to, start, end)
+    else for (let from = start; from < end; from++) all[to++] = bytes[from] as number
+  }
+  return all.toString('utf8')
 }

@@ -1,6 +1,6 @@
 /** Image generation and edits. Responses are passed on as bytes, streamed or not. */
 import { readJsonObject } from '../answer.ts'
-import { isMediaType } from '../client.ts'
+import { isMediaType } from '../../http/media-type.ts'
 import { Verbatim, type Call, type ImageAnswer } from '../contract.ts'
 import type { ImageEditRequest, ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
 import { readTyped } from './typed-events.ts'

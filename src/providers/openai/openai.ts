@@ -4,11 +4,13 @@ import { checkKnown } from '../../validation/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import type { Provider } from '../contract.ts'
 import { tryNext } from '../failure.ts'
+import { NativeMessages } from '../messages/native.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { embed } from './embeddings.ts'
 import { editImages, generateImages } from './images.ts'
 import { moderate } from './moderations.ts'
 import { costsOf, withPreset } from './presets.ts'
+import { countResponse } from './input-tokens.ts'
 import { compact, respond } from './responses.ts'
 import { chat, complete } from './text.ts'
 import { transcribe } from './transcriptions.ts'
@@ -30,11 +32,15 @@ export function openai(given: OpenAIOptions = {}): Provider {
   const options = withPreset(given)
   const vendor = new Vendor(options)
   const video = videosOf(vendor, given)
+  const messages = options.messages === true ? messagesOf(vendor, options) : undefined
   return {
     name: options.name ?? 'openai',
     maker: makerOf(options),
+    origin: vendor.client.origin,
     reportsSent: true,
+    releasesCalls: true,
     chat: (call) => chat(vendor, call, options),
+    chatTraits: { ...(options.wantsReasoning === true && { reasoning: true }), ...options.chatTraits },
     complete: (call) => complete(vendor, call, options),
     embed: (call) => embed(vendor, call, options),
     embeddingBatch: options.embeddingBatch,
@@ -45,12 +51,25 @@ export function openai(given: OpenAIOptions = {}): Provider {
     ...(hasResponses(options) && {
       respond: (call) => respond(vendor, call),
       compact: (call) => compact(vendor, call),
+      countResponse: (call) => countResponse(vendor, call),
+    }),
+    ...(messages && {
+      message: (call) => messages.answer(call),
+      countMessage: (call) => messages.count(call),
     }),
     models: ({ signal }) => listModels(vendor, signal),
     ...(video && { video }),
     costs: costsOf(given, hasResponses(options)),
     close: () => vendor.close(),
   }
+}
+
+function messagesOf(vendor: Vendor, { headers }: OpenAIOptions): NativeMessages {
+  return new NativeMessages({
+    client: vendor.client,
+    betas: headers?.['anthropic-beta'],
+    modelOf: (call) => vendor.modelOf(call),
+  })
 }
 
 /**

@@ -2,6 +2,7 @@ import {
   count,
   elsewhere,
   flag,
+  object,
   oneOf,
   secret,
   text,
@@ -9,6 +10,7 @@ import {
   texts,
   type Known,
 } from '../../validation/known-options.ts'
+import type { ChatTraits } from '../chat-traits.ts'
 import { clientOptions, type ClientOptions } from '../client.ts'
 
 /**
@@ -81,10 +83,15 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
   /** Set it to false for vendors that reject the `name` of a message, which is only a hint. Default true. */
   readonly messageNames?: boolean
   /**
-   * Set it to true for vendors that reject earlier tool calls without their `reasoning_content`: an empty one is added if
-   * the client did not keep it. Default false.
+   * Set it to true for vendors that reject a conversation with tool calls if messages of the assistant lack their
+   * `reasoning_content`: what the client kept in another field takes its place, or else a space. Default false.
    */
   readonly wantsReasoning?: boolean
+  /**
+   * What the vendor's chats accept beyond the usual, for requests that the gateway translates into chats, such as messages.
+   * Default: the preset's; without a preset nothing.
+   */
+  readonly chatTraits?: ChatTraits
   /** Maximum number of inputs in one embeddings request; longer lists are split. Default: no limit. */
   readonly embeddingBatch?: number
   /** Set it to false for vendors that reject `encoding_format`: the gateway then encodes the numbers itself. Default true. */
@@ -94,6 +101,11 @@ export interface OpenAIOptions extends Partial<Omit<ClientOptions, 'headers' | '
    * for OpenAI itself, false for any other base URL.
    */
   readonly responses?: boolean
+  /**
+   * Whether to use the vendor's `/messages`, Anthropic's Messages API, for a server that has it beside OpenAI's (vLLM, LM
+   * Studio, llama.cpp, Ollama, OpenRouter). If false, the gateway translates messages to chats. Default false.
+   */
+  readonly messages?: boolean
 }
 
 export const known: Known<OpenAIOptions> = {
@@ -113,8 +125,10 @@ export const known: Known<OpenAIOptions> = {
   pastFields: texts,
   messageNames: flag,
   wantsReasoning: flag,
+  chatTraits: object,
   embeddingBatch: count,
   embeddingFormat: flag,
   responses: flag,
+  messages: flag,
   ...clientOptions,
 }

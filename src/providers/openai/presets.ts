@@ -1,7 +1,7 @@
 /**
  * The vendors with an OpenAI-compatible API, and how each deviates from OpenAI's. Sources: the vendors' API references.
- * From user reports: the fields that Mistral and Groq reject in earlier messages, and that DeepSeek and Moonshot accept an
- * empty `reasoning_content`.
+ * From user reports: the fields that Mistral and Groq reject in earlier messages, and that DeepSeek and Moonshot accept a
+ * space as `reasoning_content`, but DeepSeek no empty text.
  */
 import type { CostsOf } from '../costs/contract.ts'
 import { openaiCosts, type KnownVendor } from '../costs/lists.ts'
@@ -16,6 +16,7 @@ export type Preset = Pick<
   | 'pastFields'
   | 'messageNames'
   | 'wantsReasoning'
+  | 'chatTraits'
   | 'rename'
   | 'dropParams'
   | 'embeddingBatch'
@@ -40,23 +41,30 @@ const costs: Readonly<Partial<Record<PresetName, KnownVendor>>> = {
 }
 
 /** A vendor without a preset is unknown, so the cost-changing fields of all vendors are rejected. */
-export function costsOf({ preset, baseURL }: OpenAIOptions, hasResponses: boolean): CostsOf {
-  if (preset === undefined) return openaiCosts(baseURL === undefined ? 'openai' : 'everything', hasResponses)
-  return openaiCosts(costs[preset] ?? 'hosted', hasResponses)
+export function costsOf({ preset, baseURL, messages = false }: OpenAIOptions, hasResponses: boolean): CostsOf {
+  if (preset === undefined) return openaiCosts(baseURL === undefined ? 'openai' : 'everything', hasResponses, messages)
+  return openaiCosts(costs[preset] ?? 'hosted', hasResponses, messages)
 }
 
 export const presets: Readonly<Record<PresetName, Preset>> = {
-  openai: { baseURL: 'https://api.openai.com/v1', pastFields: [] },
-  azure: { keyHeader: 'api-key', pastFields: [] },
+  openai: { baseURL: 'https://api.openai.com/v1', pastFields: [], chatTraits: { systemAnywhere: true } },
+  azure: {
+    keyHeader: 'api-key',
+    // Models with reasoning reject the other one.
+    tokenLimit: 'max_completion_tokens',
+    pastFields: [],
+    chatTraits: { systemAnywhere: true },
+  },
   deepseek: {
     baseURL: 'https://api.deepseek.com',
     tokenLimit: 'max_tokens',
     pastFields: ['reasoning_content'],
     wantsReasoning: true,
+    chatTraits: { systemAnywhere: true, maxStops: 16 },
   },
   groq: { baseURL: 'https://api.groq.com/openai/v1', pastFields: [], messageNames: false },
-  llamacpp: { baseURL: 'http://localhost:8080/v1' },
-  lmstudio: { baseURL: 'http://localhost:1234/v1', tokenLimit: 'max_tokens' },
+  llamacpp: { baseURL: 'http://localhost:8080/v1', chatTraits: { topK: true, maxStops: 16 } },
+  lmstudio: { baseURL: 'http://localhost:1234/v1', tokenLimit: 'max_tokens', chatTraits: { topK: true } },
   mistral: {
     baseURL: 'https://api.mistral.ai/v1',
     tokenLimit: 'max_tokens',
@@ -65,27 +73,36 @@ export const presets: Readonly<Record<PresetName, Preset>> = {
     pastFields: [],
     rename: { seed: 'random_seed' },
     dropParams: hints,
+    chatTraits: { userAfterResults: false },
   },
   moonshot: {
     baseURL: 'https://api.moonshot.ai/v1',
     tokenLimit: 'max_tokens',
     pastFields: ['reasoning_content'],
     wantsReasoning: true,
+    chatTraits: { systemAnywhere: true },
   },
   ollama: { baseURL: 'http://localhost:11434/v1', tokenLimit: 'max_tokens' },
   openrouter: {
     baseURL: 'https://openrouter.ai/api/v1',
     pastFields: ['reasoning', 'reasoning_content', 'reasoning_details'],
+    chatTraits: { cacheControl: true, topK: true },
   },
   qwen: {
     baseURL: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1',
     tokenLimit: 'max_tokens',
     pastFields: ['reasoning_content'],
     embeddingBatch: 10,
+    chatTraits: { cacheControl: true, topK: true },
   },
-  together: { baseURL: 'https://api.together.ai/v1', tokenLimit: 'max_tokens', pastFields: [] },
-  vllm: { baseURL: 'http://localhost:8000/v1' },
-  xai: { baseURL: 'https://api.x.ai/v1', pastFields: [] },
+  together: {
+    baseURL: 'https://api.together.ai/v1',
+    tokenLimit: 'max_tokens',
+    pastFields: [],
+    chatTraits: { topK: true },
+  },
+  vllm: { baseURL: 'http://localhost:8000/v1', chatTraits: { topK: true, maxStops: 16 } },
+  xai: { baseURL: 'https://api.x.ai/v1', pastFields: [], chatTraits: { systemAnywhere: true } },
   zhipu: {
     baseURL: 'https://open.bigmodel.cn/api/paas/v4',
     tokenLimit: 'max_tokens',

@@ -6,7 +6,7 @@
 import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ResponsePiece } from '../contract.ts'
 import { EventReader } from '../event-reader.ts'
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import { eventIn, Framer, type VendorEvent } from '../framing.ts'
 import type { ResponseEvent } from '../../wire/responses.ts'
 import type { FrameSource } from './frames.ts'
@@ -16,6 +16,8 @@ export interface ResponseEventOptions {
   readonly rename: string | undefined
   /** True to parse every frame, for a consumer that cannot use bytes. */
   readonly parsed: boolean
+  /** True for a consumer that translates events: deltas that arrive together become one event. Default false. */
+  readonly inChunks?: boolean | undefined
   /** Converts an error object inside the stream to the error to throw. */
   readonly failure: (error: unknown) => Error
 }
@@ -42,6 +44,7 @@ class ResponseReader {
   readonly #events = new EventReader()
   /** The `item_id` field of the newest item, as JSON: every delta of it contains these characters. */
   #itemField: string | undefined
+  #itemIndex: number | undefined
 
   constructor(options: ResponseEventOptions) {
     this.#options = options
@@ -50,6 +53,7 @@ class ResponseReader {
   *push(bytes: Buffer): Generator<ResponsePiece> {
     const frames = this.#framer.push(bytes)
     if (frames === undefined) return
+    const deltas = this.#options.inChunks === true ? new Deltas() : undefined
     let plain = 0
     let textBytes = 0
     for (let at = 0; at < frames.length;) {
@@ -57,9 +61,12 @@ class ResponseReader {
       const end = next < 0 ? frames.length : next + 2
       const text = frames.toString('utf8', at, end)
       const delta = this.#itemField === undefined ? undefined : deltaIn(text, this.#itemField)
-      if (delta !== undefined) textBytes += Buffer.byteLength(delta)
-      else {
-        if (plain < at) yield new ContentFrames(frames.subarray(plain, at), textBytes)
+      if (delta !== undefined) {
+        if (deltas === undefined) textBytes += Buffer.byteLength(delta)
+        else yield* deltas.add(nameIn(text), this.#itemIndex, delta)
+      } else {
+        if (deltas !== undefined) yield* deltas.take()
+        else if (plain < at) yield new ContentFrames(frames.subarray(plain, at), textBytes)
         plain = end
         textBytes = 0
         const event = this.#events.read(text)
@@ -68,26 +75,28 @@ class ResponseReader {
       }
       at = end
     }
-    if (plain < frames.length) yield new ContentFrames(frames.subarray(plain), textBytes)
+    if (deltas !== undefined) yield* deltas.take()
+    else if (plain < frames.length) yield new ContentFrames(frames.subarray(plain), textBytes)
   }
 
   /** The connection has ended. Some vendors omit the blank line after the last event. */
   *end(): Generator<ResponsePiece> {
     const event = eventIn(this.#framer.rest())
     if (event !== undefined && isJson(event.data)) yield* this.#event(event)
-    if (!this.done) throw retrySame(new Error("the vendor's stream ended before the response was complete"))
+    if (!this.done) throw unreadable("the vendor's stream ended before the response was complete")
   }
 
   *#event({ name, data }: VendorEvent): Generator<ResponsePiece> {
     if (data === '' || data.trim() === '[DONE]') return
     const event = parseEvent(data, name)
     if (event.type === 'message') throw this.#options.failure(event['error'] ?? event)
-    const { type, response, item } = event
+    const { type, response, item, output_index: index } = event
     const error =
       type === 'error' ? (event['error'] ?? event) : type === 'response.failed' ? response?.error : event['error']
     if (error) throw this.#options.failure(error)
     if (type === 'response.output_item.added' && typeof item?.id === 'string' && !this.#options.parsed) {
       this.#itemField = `"item_id":${JSON.stringify(item.id)}`
+      this.#itemIndex = index
     }
     if (ends.has(type)) this.done = true
     const { rename } = this.#options
@@ -95,6 +104,31 @@ class ResponseReader {
       ? event
       : { ...event, response: { ...response, model: rename } }
   }
+}
+
+/** Deltas of one kind that arrived together. */
+class Deltas {
+  #event: { readonly type: string; readonly output_index?: number; delta: string } | undefined;
+
+  /** Yields what was added before, if the delta is of another kind. */
+  *add(type: string, index: number | undefined, delta: string): Generator<ResponseEvent> {
+    if (this.#event?.type === type && this.#event.output_index === index) {
+      this.#event.delta += delta
+      return
+    }
+    yield* this.take()
+    this.#event = { type, ...(index !== undefined && { output_index: index }), delta }
+  }
+
+  *take(): Generator<ResponseEvent> {
+    const event = this.#event
+    this.#event = undefined
+    if (event !== undefined) yield event
+  }
+}
+
+function nameIn(frame: string): string {
+  return frame.slice('event: '.length, frame.indexOf('\n'))
 }
 
 const numbered = /"sequence_number": ?\d/
@@ -127,13 +161,13 @@ function parseEvent(data: string, name: string): ResponseEvent {
   try {
     value = JSON.parse(data)
   } catch {
-    throw retrySame(new Error('the vendor sent an event that is not JSON'))
+    throw unreadable('the vendor sent an event that is not JSON')
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw retrySame(new Error('the vendor sent an event that is not an object'))
+    throw unreadable('the vendor sent an event that is not an object')
   }
   const { type, response, item } = value as Record<string, unknown>
-  if (isWrong(response) || isWrong(item)) throw retrySame(new Error('the vendor sent a broken event'))
+  if (isWrong(response) || isWrong(item)) throw unreadable('the vendor sent a broken event')
   return typeof type === 'string' ? (value as ResponseEvent) : { ...value, type: name }
 }
 

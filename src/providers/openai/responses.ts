@@ -1,6 +1,6 @@
 /** The responses endpoint of vendors that have it. Bytes of the response that need no change are passed on as they are. */
 import { readError, readJsonObject, requireSuccess } from '../answer.ts'
-import { isMediaType } from '../client.ts'
+import { isMediaType } from '../../http/media-type.ts'
 import { Verbatim, type Call, type ResponseAnswer } from '../contract.ts'
 import { retrySame } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
@@ -13,7 +13,8 @@ export async function respond(vendor: Vendor, call: Call<ResponseRequest>): Prom
   const { transfer, rename, failure } = vendor.started(await send(vendor, '/responses', call), call)
   await requireSuccess(transfer, call)
   if (isMediaType(transfer.contentType, 'text/event-stream')) {
-    return readResponseEvents(transfer, { rename, parsed: !call.stream, failure })
+    const { stream, inChunks } = call
+    return readResponseEvents(transfer, { rename, parsed: !stream, inChunks, failure })
   }
   if (call.stream && !isMediaType(transfer.contentType, 'application/json')) {
     throw transfer.fail(retrySame(new Error("the vendor's response is not an event stream")))
@@ -41,32 +42,52 @@ export async function compact(vendor: Vendor, call: Call<ResponseRequest>): Prom
 }
 
 /**
- * Sends the request, and resends it without encrypted reasoning if the vendor rejects that. Models without reasoning
- * reject a request for it, and vendors reject reasoning that they encrypted with an expired key. The client can do nothing
- * about either.
+ * Sends the request, and resends it without what the vendor rejects of its reasoning. Models without reasoning reject a
+ * request for it and earlier reasoning in the input; vendors reject reasoning that they encrypted with an expired key, or
+ * that the client has changed or separated from its item. The client can do nothing about most of it.
  */
 async function send(vendor: Vendor, path: string, call: Call<ResponseRequest>): Promise<Transfer> {
   const model = vendor.modelOf(call)
-  const changes = vendor.plainReasoning.has(model) ? withoutInclude(call) : {}
-  const transfer = await vendor.send(path, call, changes)
-  if (transfer.status !== 400) return transfer
-  const error = await readError(transfer)
-  const { code, param, message } = Object(error) as { code?: unknown; param?: unknown; message?: unknown }
-  if (code === 'invalid_encrypted_content') {
-    const readable = withoutReasoning(call)
-    if (readable !== undefined) return vendor.send(path, call, { ...changes, ...readable })
-  } else if (isAbout(param, message) && asksForReasoning(call) && !vendor.plainReasoning.has(model)) {
-    vendor.plainReasoning.add(model)
-    return vendor.send(path, call, withoutInclude(call))
+  let changes = vendor.plainReasoning.has(model) ? withoutInclude(call) : {}
+  for (;;) {
+    const transfer = await vendor.send(path, call, changes)
+    if (transfer.status !== 400) return transfer
+    const error = await readError(transfer)
+    const correction = correctionFor(error, call, changes)
+    if (correction === undefined) {
+      throw vendorError({ status: 400, error, openModel: call.openModel, sent: call.field })
+    }
+    if ('include' in correction) vendor.plainReasoning.add(model)
+    changes = { ...changes, ...correction }
   }
-  throw vendorError({ status: 400, error, openModel: call.openModel, sent: call.field })
 }
+
+/** What to change after a rejection; undefined if nothing helps, or if it was changed already. */
+function correctionFor(error: unknown, call: Call<ResponseRequest>, changes: Changes): Changes | undefined {
+  const { code, param, message = error } = Object(error) as { code?: unknown; param?: unknown; message?: unknown }
+  const text = typeof message === 'string' ? message.slice(0, 2_000) : ''
+  if (isAboutInclude(param, text) && !('include' in changes) && asksForReasoning(call)) return withoutInclude(call)
+  if ('input' in changes) return undefined
+  return code === 'invalid_encrypted_content' || isAboutReasoning(text) ? withoutReasoning(call) : undefined
+}
+
+type Changes = Readonly<Record<string, unknown>>
 
 const encrypted = 'reasoning.encrypted_content'
 
-function isAbout(param: unknown, message: unknown): boolean {
+function isAboutInclude(param: unknown, message: string): boolean {
   if (typeof param === 'string' && /^include\b/.test(param)) return true
-  return typeof message === 'string' && /encrypted.content is not supported/i.test(message)
+  return /encrypted.content is not supported/i.test(message)
+}
+
+/**
+ * Whether an error is about reasoning in the input, as in "Item of type 'reasoning' was provided without its required
+ * following item", "Could not decrypt the provided encrypted_content" and "Invalid 'input[1].content': array too long".
+ */
+function isAboutReasoning(message: string): boolean {
+  return /'reasoning'|\breasoning (?:input )?items?\b|encrypted.content|'input\[\d+\]\.(?:content|summary)'/i.test(
+    message,
+  )
 }
 
 function asksForReasoning({ field }: Call<unknown>): boolean {
@@ -74,14 +95,14 @@ function asksForReasoning({ field }: Call<unknown>): boolean {
   return Array.isArray(include) && include.includes(encrypted)
 }
 
-function withoutInclude({ field }: Call<unknown>): Record<string, unknown> {
+function withoutInclude({ field }: Call<unknown>): Changes {
   const include = field('include')
   const others = Array.isArray(include) ? include.filter((each) => each !== encrypted) : []
   return { include: others.length > 0 ? others : undefined }
 }
 
 /** The input without reasoning items; undefined if it has none. */
-function withoutReasoning({ field }: Call<unknown>): Record<string, unknown> | undefined {
+function withoutReasoning({ field }: Call<unknown>): Changes | undefined {
   const input = field('input')
   if (!Array.isArray(input)) return undefined
   const others = (input as InputItem[]).filter(({ type }) => type !== 'reasoning')

@@ -3,6 +3,8 @@
  * costs a fifth of searching a frame for field names, and a fiftieth of parsing it.
  */
 import type { ChatChunk } from '../../wire/chat.ts'
+import { FramePart, endOfText, escapeBytes } from '../frame-part.ts'
+import { WordView } from '../frame-window.ts'
 
 const textKeys = new Set(['content', 'reasoning_content', 'reasoning', 'text'])
 
@@ -13,9 +15,6 @@ const paddingKeys = new Set(['obfuscation', 'p'])
 const fixedKeys = new Set(['id', 'object', 'model', 'index', 'finish_reason'])
 
 const lineFeed = 0x0a
-const quote = 0x22
-const backslash = 0x5c
-const letterU = 0x75
 
 /** A string or a number in the JSON of a frame. */
 interface Value {
@@ -26,36 +25,37 @@ interface Value {
   readonly open: boolean
 }
 
+type Gap = 'text' | 'label' | 'number' | 'name' | 'id' | 'time' | 'end'
+
+type Part = FramePart<Gap>
+
 /** The format in which a vendor writes text deltas: fixed bytes with gaps, learnt from one frame. */
 export class FrameTemplate {
   /** Length of the model name with its quotes, in bytes; 0 unless the frame contains it exactly once. */
   readonly nameBytes: number
+  /** The indexes of the choices in the frame. */
+  readonly choices: readonly number[]
+  /** The fields of the texts in the frame, in its order. */
+  readonly texts: readonly string[]
   /** Size of the text in the frame that matched last, in UTF-8 bytes without JSON escapes. */
   textBytes = 0
   readonly #values: readonly Value[]
   readonly #parts: readonly Part[]
+  /** The parts with gaps also for what differs between two streams: id and time. */
+  readonly #layout: readonly Part[]
 
-  private constructor(frame: Buffer, values: readonly Value[]) {
-    const names = values.filter(({ key }) => key === 'model')
-    this.nameBytes = names.length === 1 ? (names[0] as Value).text.length : 0
+  private constructor(
+    like: Pick<FrameTemplate, 'nameBytes' | 'choices' | 'texts'>,
+    values: readonly Value[],
+    parts: readonly Part[],
+    layout: readonly Part[],
+  ) {
+    this.nameBytes = like.nameBytes
+    this.choices = like.choices
+    this.texts = like.texts
     this.#values = values
-    const parts: Part[] = []
-    let start = 0
-    const view = new WordView(frame)
-    const cut = (end: number, gap: Part['gap']) => parts.push(new Part(view, start, end, gap))
-    for (const value of values) {
-      const isText = value.text.startsWith('"')
-      if (value.key === 'model' && names.length === 1) {
-        cut(value.end, 'name')
-        start = value.end
-      } else if (value.open) {
-        const gap = !isText ? 'number' : textKeys.has(value.key) ? 'text' : 'label'
-        cut(value.end - value.text.length + (isText ? 1 : 0), gap)
-        start = value.end - (isText ? 1 : 0)
-      }
-    }
-    cut(frame.length, 'end')
     this.#parts = parts
+    this.#layout = layout
   }
 
   /**
@@ -74,104 +74,91 @@ export class FrameTemplate {
         paddingKeys.has(value.key) ||
         (!fixedKeys.has(value.key) && differs(value, old?.[index])),
     }))
-    return new FrameTemplate(frame, opened)
+    const names = values.filter(({ key }) => key === 'model')
+    const nameBytes = names.length === 1 ? (names[0] as Value).text.length : 0
+    const choices = (chunk.choices ?? []).map(({ index }) => index ?? 0)
+    const parts = (between: boolean) => partsOf(frame, opened, nameBytes > 0, between)
+    const texts = opened.filter(({ key, open }) => open && textKeys.has(key)).map(({ key }) => key)
+    return new FrameTemplate({ nameBytes, choices, texts }, opened, parts(false), parts(true))
   }
 
-  /** The end of the frame at `at`; -1 if it does not match. Appends the end of each model name to `nameEnds`. */
-  endOf(view: WordView, at: number, nameEnds?: number[]): number {
+  /** The same template for the stream of the frame at `at`; undefined if the frame has another layout, or another id. */
+  forStream(view: WordView, at: number, id: string): FrameTemplate | undefined {
+    const parts: Part[] = []
+    let start = at
+    let end = at
+    for (const part of this.#layout) {
+      end = part.endOf(view, end)
+      if (end < 0) return undefined
+      const gapEnd = endOfGap(part.gap, view, end)
+      if (part.gap === 'id' && view.bytes.toString('latin1', end, gapEnd) !== id) return undefined
+      if (part.gap !== 'id' && part.gap !== 'time') {
+        parts.push(new FramePart(view, start, end, part.gap))
+        start = gapEnd
+      }
+      end = gapEnd
+    }
+    return new FrameTemplate(this, this.#values, parts, this.#layout)
+  }
+
+  /**
+   * The end of the frame at `at`; -1 if it does not match. Appends the end of each model name to `nameEnds`, and begin and
+   * end of each text to `spans`.
+   */
+  endOf(view: WordView, at: number, nameEnds?: number[], spans?: number[]): number {
+    const parts = this.#parts
     let end = at
     let textBytes = 0
-    for (const part of this.#parts) {
-      end = part.endOf(view, end)
-      if (end < 0) return -1
+    for (let index = 0; index < parts.length; index++) {
+      const part = parts[index] as Part
+      const start = part.endOf(view, end)
+      if (start < 0) return -1
+      end = endOfGap(part.gap, view, start)
       if (part.gap === 'text') {
-        const start = end
-        end = endOfText(view.bytes, start)
         textBytes += end - start - escapeBytes(view.bytes, start, end)
-      } else if (part.gap === 'label') end = endOfText(view.bytes, end)
-      else if (part.gap === 'number') end = endOfNumber(view.bytes, end)
-      else if (part.gap === 'name') nameEnds?.push(end)
+        spans?.push(start, end)
+      } else if (part.gap === 'name') nameEnds?.push(end)
     }
     this.textBytes = textBytes
     return end
   }
 }
 
-/** Bytes that are also readable in words of eight. */
-export class WordView {
-  readonly bytes: Buffer
-  readonly words: DataView
-
-  constructor(bytes: Buffer) {
-    this.bytes = bytes
-    this.words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
+/** The fixed parts of a frame. `between`: whether what differs between two streams is a gap. */
+function partsOf(frame: Buffer, values: readonly Value[], hasName: boolean, between: boolean): Part[] {
+  const parts: Part[] = []
+  const view = new WordView(frame)
+  let start = 0
+  for (const value of values) {
+    const gap = gapOf(value, hasName, between)
+    if (gap === undefined) continue
+    const quotes = value.text.startsWith('"') && gap !== 'name' ? 1 : 0
+    parts.push(new FramePart(view, start, gap === 'name' ? value.end : value.end - value.text.length + quotes, gap))
+    start = value.end - quotes
   }
+  parts.push(new FramePart(view, start, frame.length, 'end'))
+  return parts
 }
 
-/** Fixed bytes, and the kind of gap after them. */
-class Part {
-  readonly gap: 'text' | 'label' | 'number' | 'name' | 'end'
-  readonly #size: number
-  /** The bytes as 64-bit floats. NaN would never compare equal, but no bytes of UTF-8 text encode it. */
-  readonly #words: number[] = []
-  /** The bytes after the last complete word. */
-  readonly #rest: number[] = []
-
-  constructor({ bytes, words }: WordView, start: number, end: number, gap: Part['gap']) {
-    this.gap = gap
-    this.#size = end - start
-    let at = start
-    for (; at + 8 <= end; at += 8) this.#words.push(words.getFloat64(at, true))
-    for (; at < end; at++) this.#rest.push(bytes[at] as number)
-  }
-
-  /** The end of the part if it matches at `from`; otherwise -1. */
-  endOf({ bytes, words }: WordView, from: number): number {
-    const known = this.#words
-    const rest = this.#rest
-    const end = from + this.#size
-    if (end > bytes.length) return -1
-    for (let index = 0; index < known.length; index++) {
-      if (words.getFloat64(from + index * 8, true) !== known[index]) return -1
-    }
-    for (let index = 0, at = end - rest.length; at < end; index++, at++) if (bytes[at] !== rest[index]) return -1
-    return end
-  }
+/** The gap in place of a value, or after a model name; undefined if the value is fixed. */
+function gapOf({ key, text, open }: Value, hasName: boolean, between: boolean): Gap | undefined {
+  if (key === 'model' && hasName) return 'name'
+  const isText = text.startsWith('"')
+  if (open) return !isText ? 'number' : textKeys.has(key) ? 'text' : 'label'
+  if (!between) return undefined
+  if (key === 'id' && isText) return 'id'
+  return key === 'created' && !isText ? 'time' : undefined
 }
 
-/** Index of the closing quote of a string, or of a character that a JSON string cannot contain. */
-function endOfText(bytes: Buffer, from: number): number {
+function endOfGap(gap: Gap, view: WordView, from: number): number {
+  if (gap === 'end' || gap === 'name') return from
+  if (gap === 'text' || gap === 'label' || gap === 'id') return endOfText(view, from)
+  return endOfNumber(view, from)
+}
+
+function endOfNumber({ bytes, size }: WordView, from: number): number {
   let at = from
-  while (at < bytes.length) {
-    const byte = bytes[at] as number
-    if (byte === quote || byte < 0x20) break
-    at += byte === backslash ? 2 : 1
-  }
-  return at
-}
-
-/** The number of bytes by which the JSON of a string is longer than its UTF-8. */
-function escapeBytes(bytes: Buffer, from: number, to: number): number {
-  let saved = 0
-  let at = from
-  while (at < to) {
-    if (bytes[at] !== backslash) at++
-    else if (bytes[at + 1] === letterU) {
-      const unit = parseInt(bytes.toString('latin1', at + 2, at + 6), 16)
-      // Each half of a surrogate pair counts as two of its four bytes in UTF-8.
-      saved += unit < 0x80 ? 5 : unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 4 : 3
-      at += 6
-    } else {
-      saved++
-      at += 2
-    }
-  }
-  return saved
-}
-
-function endOfNumber(bytes: Buffer, from: number): number {
-  let at = from
-  while (at < bytes.length && numeric[bytes[at] as number] === 1) at++
+  while (at < size && numeric[bytes[at] as number] === 1) at++
   return at
 }
 

@@ -1,6 +1,7 @@
 /** Chats and text completions. Bytes of the response that need no change are passed on as they are. */
-import { readError, readJsonObject, requireSuccess } from '../answer.ts'
-import { isMediaType } from '../client.ts'
+import { whenReady, type Eventual } from '../../eventual.ts'
+import { hasSucceeded, readError, readJsonObject, requireSuccess } from '../answer.ts'
+import { isMediaType } from '../../http/media-type.ts'
 import { Verbatim, type Call, type ChatAnswer, type ChatPiece, type CompletionAnswer } from '../contract.ts'
 import { retrySame } from '../failure.ts'
 import type { ChatCompletion, ChatRequest } from '../../wire/chat.ts'
@@ -11,8 +12,10 @@ import type { OpenAIOptions } from './options.ts'
 import type { StartedResponse, Vendor } from './vendor.ts'
 
 export async function chat(vendor: Vendor, call: Call<ChatRequest>, options: OpenAIOptions): Promise<ChatAnswer> {
-  const started = await vendor.post('/chat/completions', call, changesFor(call, options))
-  return eventsIn(started, call) ?? (await readComplete<ChatCompletion>(started, vendor.client.answerBytes))
+  const transfer = await vendor.send('/chat/completions', call, changesFor(call, options))
+  if (!hasSucceeded(transfer)) await requireSuccess(transfer, call)
+  const started = vendor.started(transfer, call)
+  return eventsIn(started, call) ?? readComplete<ChatCompletion>(started, vendor.client.answerBytes)
 }
 
 /** Undefined if the vendor, or this model, has no text completions: most models support only chats. */
@@ -31,8 +34,8 @@ export async function complete(
     vendor.onlyChats.add(model)
     return undefined
   }
-  await requireSuccess(transfer, call)
-  return eventsIn(started, call) ?? (await readComplete<TextCompletion>(started, vendor.client.answerBytes))
+  if (!hasSucceeded(transfer)) await requireSuccess(transfer, call)
+  return eventsIn(started, call) ?? readComplete<TextCompletion>(started, vendor.client.answerBytes)
 }
 
 /** The legacy endpoint knows only `max_tokens`, whatever the vendor's chats use. */
@@ -42,23 +45,30 @@ function withMaxTokens(options: OpenAIOptions): OpenAIOptions {
 
 /** Undefined for a JSON response. The content type decides, because some vendors ignore `stream`. */
 function eventsIn(
-  { transfer, rename, failure }: StartedResponse,
-  { stream }: Call<unknown>,
+  { transfer, rename, failure, layouts }: StartedResponse,
+  { stream, inChunks }: Call<unknown>,
 ): AsyncIterable<ChatPiece> | undefined {
   if (isMediaType(transfer.contentType, 'text/event-stream')) {
-    return readFrames(transfer, { rename, parsed: !stream, failure })
+    return readFrames(transfer, {
+      rename: inChunks === true ? undefined : rename,
+      parsed: !stream,
+      inChunks,
+      failure,
+      layouts,
+    })
   }
   if (!stream || isMediaType(transfer.contentType, 'application/json')) return undefined
   throw transfer.fail(retrySame(new Error("the vendor's response is not an event stream")))
 }
 
 /** Reads a non-streaming response. It keeps its bytes unless the model name must change. */
-export async function readComplete<T extends object>(
+export function readComplete<T extends object>(
   { transfer, rename, failure }: StartedResponse,
   maxBytes: number,
-): Promise<T | Verbatim<T>> {
-  const { value, bytes } = await readJsonObject(transfer, maxBytes)
-  const { error } = value as { error?: unknown }
-  if (error) throw failure(error)
-  return rename === undefined ? new Verbatim(value as T, bytes) : ({ ...value, model: rename } as unknown as T)
+): Eventual<T | Verbatim<T>> {
+  return whenReady(readJsonObject(transfer, maxBytes), (answer) => {
+    const { error } = answer.value as { error?: unknown }
+    if (error) throw failure(error)
+    return rename === undefined ? (answer as Verbatim<T>) : ({ ...answer.value, model: rename } as unknown as T)
+  })
 }

@@ -1,6 +1,6 @@
 /** Transcriptions, in each of the forms that vendors return: events, JSON or plain text. */
 import { readBounded, readObject } from '../answer.ts'
-import { isMediaType } from '../client.ts'
+import { isMediaType } from '../../http/media-type.ts'
 import { Verbatim, type Call, type TranscriptAnswer } from '../contract.ts'
 import { retrySame } from '../failure.ts'
 import { invalid } from '../../errors.ts'

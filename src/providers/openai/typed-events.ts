@@ -1,7 +1,7 @@
 /** Reads streams whose events have a `type` field: images and transcriptions. */
 import { Verbatim } from '../contract.ts'
 import { EventReader } from '../event-reader.ts'
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import { Framer } from '../framing.ts'
 import type { StartedResponse } from './vendor.ts'
 
@@ -38,7 +38,7 @@ export async function* readTyped<Event extends Typed>(
   }
   // Some vendors omit the last blank line.
   if (!complete) yield* read([framer.rest()])
-  if (!complete) throw retrySame(new Error("the vendor's stream ended before the response was complete"))
+  if (!complete) throw unreadable("the vendor's stream ended before the response was complete")
 }
 
 function parse(data: string, failure: StartedResponse['failure']): Verbatim<Typed> {
@@ -46,10 +46,10 @@ function parse(data: string, failure: StartedResponse['failure']): Verbatim<Type
   try {
     value = Object(JSON.parse(data)) as Typed
   } catch {
-    throw retrySame(new Error('the vendor sent an event that is not JSON'))
+    throw unreadable('the vendor sent an event that is not JSON')
   }
   if (value.error || value.type === 'error') throw failure(value.error ?? value)
-  if (typeof value.type !== 'string') throw retrySame(new Error('the vendor sent an event without a type'))
+  if (typeof value.type !== 'string') throw unreadable('the vendor sent an event without a type')
   // An event's data may span several lines; the text that is passed on must be one line.
   return new Verbatim(value as Typed, Buffer.from(data.includes('\n') ? JSON.stringify(value) : data))
 }

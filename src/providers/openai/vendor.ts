@@ -1,13 +1,19 @@
 /** Sends requests to a vendor with an OpenAI-compatible API: shared by all methods of its provider. */
+import { cancellationOf } from '../../http/cancellation.ts'
 import { formBody } from '../../http/form-body.ts'
 import { amendForm, changesTo, type Form } from '../../http/form.ts'
-import { requireSuccess } from '../answer.ts'
+import { hasSucceeded, requireSuccess } from '../answer.ts'
+import type { StructureCheck } from '../answer-bounds.ts'
 import { Client } from '../client.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'
 import { othersTurn } from '../turns.ts'
 import { statusIn, vendorError } from '../vendor-error.ts'
+import { WholeBody } from '../whole-body.ts'
+import { Layouts } from './layouts.ts'
 import type { OpenAIOptions } from './options.ts'
+
+type Changes = Record<string, unknown>
 
 const jsonBody = { 'content-type': 'application/json' }
 
@@ -18,7 +24,12 @@ export interface StartedResponse {
   readonly rename: string | undefined
   /** Converts an error object inside the response to the error to throw. */
   readonly failure: (error: unknown) => Error
+  /** The formats of the model's frames. */
+  readonly layouts: Layouts
 }
+
+/** Model names can come from clients. */
+const maxModels = 1_000
 
 export class Vendor {
   /** Models that turned out to have no text completions. */
@@ -29,6 +40,7 @@ export class Vendor {
   readonly plainReasoning: BoundedSet = new BoundedSet()
   readonly client: Client
   readonly #options: OpenAIOptions
+  readonly #layouts = new Map<string, Layouts>()
 
   /** Throws a `TypeError` for an invalid base URL. */
   constructor(options: OpenAIOptions) {
@@ -48,19 +60,39 @@ export class Vendor {
   }
 
   /** Sends the request as JSON, with a few fields changed. Throws if the response has an error status. */
-  async post(path: string, call: Call<unknown>, changes: Record<string, unknown> = {}): Promise<StartedResponse> {
-    const transfer = await this.send(path, call, changes)
-    await requireSuccess(transfer, call)
+  async post(
+    path: string,
+    call: Call<unknown>,
+    changes: Changes = {},
+    check?: StructureCheck,
+  ): Promise<StartedResponse> {
+    const transfer = await this.send(path, call, changes, check)
+    if (!hasSucceeded(transfer)) await requireSuccess(transfer, call)
     return this.started(transfer, call)
   }
 
-  /** Like `post`, but returns a response of any status. */
-  async send(path: string, call: Call<unknown>, changes: Record<string, unknown> = {}): Promise<Transfer> {
-    const model = this.modelOf(call)
+  /** Like `post`, but returns a response of any status. `check`: see `WholeBody`. */
+  send(path: string, call: Call<unknown>, changes: Changes = {}, check?: StructureCheck): Promise<Transfer> {
+    if (call.prepare === undefined && call.large !== true) return this.#send(path, call, changes, check)
+    return this.#prepared(call).then(() => this.#send(path, call, changes, check))
+  }
+
+  async #prepared(call: Call<unknown>): Promise<void> {
     await call.prepare?.()
-    if (call.large === true) await othersTurn(call)
-    const body = call.json(model === call.publicModel ? changes : { ...changes, model })
-    return this.client.send({ path, body, headers: jsonBody, signal: call.signal, sent: () => call.sent?.() })
+    await othersTurn(call)
+  }
+
+  #send(path: string, call: Call<unknown>, changes: Changes, check: StructureCheck | undefined): Promise<Transfer> {
+    const model = this.modelOf(call)
+    return this.client.send({
+      path,
+      body: call.json(model === call.publicModel ? changes : { ...changes, model }),
+      headers: jsonBody,
+      added: call.headers,
+      signal: cancellationOf(call),
+      sent: call.sent,
+      whole: call.stream ? undefined : new WholeBody(this.client.answerBytes, check),
+    })
   }
 
   /**
@@ -74,8 +106,9 @@ export class Vendor {
       path,
       body: bytes,
       headers,
-      signal: call.signal,
-      sent: () => call.sent?.(),
+      added: call.headers,
+      signal: cancellationOf(call),
+      sent: call.sent,
     })
     await requireSuccess(transfer, call)
     return this.started(transfer, call)
@@ -85,16 +118,26 @@ export class Vendor {
     const { openModel, publicModel, field } = call
     return {
       transfer,
+      layouts: this.#layoutsOf(this.modelOf(call)),
       rename: this.modelOf(call) === publicModel ? undefined : publicModel,
       failure: (error) => vendorError({ status: statusIn(error), error, openModel, sent: field }),
     }
   }
+
+  #layoutsOf(model: string): Layouts {
+    let layouts = this.#layouts.get(model)
+    if (layouts === undefined) {
+      if (this.#layouts.size >= maxModels) this.#layouts.clear()
+      this.#layouts.set(model, (layouts = new Layouts()))
+    }
+    return layouts
+  }
 }
 
-/** A set of model names that is cleared at 1,000, because model names can come from clients. */
+/** A set of model names that is cleared at a size that no host reaches. */
 class BoundedSet extends Set<string> {
   override add(value: string): this {
-    if (this.size >= 1_000) this.clear()
+    if (this.size >= maxModels) this.clear()
     return super.add(value)
   }
 }

@@ -20,7 +20,7 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
     async start(call) {
       const ask = dialect.start(call)
       const headers = dialect.submit === 'token' ? { ...ask.headers, 'idempotency-key': call.token } : ask.headers
-      const transfer = await askVendor(client, { ...ask, ...(headers && { headers }) }, call.signal)
+      const transfer = await askVendor(client, { ...ask, ...(headers && { headers }) }, call)
       const fields = { openModel: call.openModel, field: (name: string) => call.request[name] }
       if (transfer.status !== 202) await requireSuccess(transfer, fields, fault)
       const { value } = await readJsonObject(transfer, large ? client.answerBytes : usualBytes)
@@ -28,8 +28,8 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
       if (id === undefined || id === '') throw tryNext(new Error("the vendor's response has no job id"))
       return { id }
     },
-    async check(operation, { signal }) {
-      const transfer = await askVendor(client, dialect.check(idOf(operation, dialect)), signal)
+    async check(operation, context) {
+      const transfer = await askVendor(client, dialect.check(idOf(operation, dialect)), context)
       requireFound(transfer)
       if (transfer.status !== 202) await requireSuccess(transfer, undefined, fault)
       const { value } = await readJsonObject(transfer, large ? client.answerBytes : usualBytes)
@@ -38,8 +38,8 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
       return { ...status, operation: { ...Object(operation), ...Object(status.operation) } as Json }
     },
     ...(cancel && {
-      async cancel(operation: Json, { signal }: VideoContext) {
-        const transfer = await askVendor(client, cancel(idOf(operation, dialect)), signal)
+      async cancel(operation: Json, context: VideoContext) {
+        const transfer = await askVendor(client, cancel(idOf(operation, dialect)), context)
         transfer.fail(new Error('the response to a cancellation is not read'))
       },
     }),
@@ -47,7 +47,7 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
       async content(operation: Json, { signal, range }: VideoContext & { range?: string }) {
         const { headers, ...ask } = content(idOf(operation, dialect))
         const request = { ...ask, headers: { ...headers, ...(range && { range }) } }
-        const transfer = await askVendor(client, request, signal)
+        const transfer = await askVendor(client, request, { signal })
         const location = transfer.header('location')
         if (transfer.status < 300 || transfer.status >= 400 || location === undefined) return contentOf(transfer)
         transfer.fail(new Error('the response is a redirect'))
@@ -70,11 +70,11 @@ export function idOf(operation: Json, { pathOf = encodeURIComponent }: VideoDial
 export async function askVendor(
   client: Client,
   { body, headers, ...rest }: Ask,
-  signal: AbortSignal,
+  { signal, headers: added }: VideoContext,
 ): Promise<Transfer> {
   const sent = body && {
     body: Buffer.from(JSON.stringify(body)),
     headers: { 'content-type': 'application/json', ...headers },
   }
-  return client.send({ ...rest, ...(headers && { headers }), ...sent, signal })
+  return client.send({ ...rest, ...(headers && { headers }), ...sent, added, signal })
 }

@@ -79,6 +79,7 @@ function vendor(name: string, baseURL: string, dialect: VideoDialect, options: V
   const client = new Client({ ...options, baseURL: options.baseURL ?? baseURL, headers })
   return {
     name: options.name ?? name,
+    origin: client.origin,
     costs: videoCosts(dialect.sized === true),
     video: httpVideo(client, { ...dialect, submit: options.submit ?? dialect.submit }),
     close: () => client.close(),

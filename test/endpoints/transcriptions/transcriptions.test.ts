@@ -207,7 +207,7 @@ describe('a transcription', () => {
     const ask = (id: string) =>
       send(url, '/audio/transcriptions', formOf(['model', id], sound, ['response_format', 'vtt']))
     await ask('seconds')
-    expect(await receipt()).toMatchObject({ endpoint: 'audio.transcriptions', units: { seconds: 3723.5 } })
+    expect(await receipt()).toMatchObject({ endpoint: 'audio.transcriptions', units: { seconds: 3724 } })
     await send(url, '/audio/transcriptions', formOf(['model', 'tokens'], sound))
     expect(await receipt()).toMatchObject({
       usage: { prompt_tokens: 10, completion_tokens: 3 },

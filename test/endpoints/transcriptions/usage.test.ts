@@ -2,7 +2,7 @@
 import { openai } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { memoryLedger } from '../../../src/billing/memory.ts'
-import type { PriceOptions } from '../../../src/billing/price.ts'
+import type { PriceOptions } from '../../../src/billing/price-options.ts'
 import { hostedWith, vendorFor } from '../../hosted.ts'
 import { post } from '../ask.ts'
 import { formOf, send, type Entry } from '../forms.ts'

@@ -1,7 +1,7 @@
 import { anthropic } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { readValues } from '../../../src/providers/events.ts'
-import { statusOf, readFault } from '../../../src/providers/anthropic/fault.ts'
+import { statusOf, readFault } from '../../../src/providers/messages/fault.ts'
 import { MessageReader } from '../../../src/providers/anthropic/reader.ts'
 import { vendorError } from '../../../src/providers/vendor-error.ts'
 import { bytesOf, recordingsOf, replay } from '../recordings.ts'

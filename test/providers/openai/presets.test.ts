@@ -139,16 +139,42 @@ describe('non-standard fields in earlier messages', () => {
     expect(body.messages[1]).toEqual({ role: 'assistant', content: 'Hi' })
   })
 
-  test.each<PresetName>(['deepseek', 'moonshot'])(
-    '%s gets an empty reasoning_content with tool calls that have none',
-    async (preset) => {
+  describe.each<PresetName>(['deepseek', 'moonshot'])('%s, in a conversation with tool calls,', (preset) => {
+    const result = { role: 'tool', tool_call_id: 'a', content: 'x' }
+    const said = { role: 'assistant', content: 'Hi' }
+    const reasoned = async (message: object) => {
       const { sent } = await vendorRequests((baseURL) => openai({ preset, baseURL }), 'model')
-      const result = { role: 'tool', tool_call_id: 'a', content: 'x' }
-      const said = { role: 'assistant', content: 'Hi' }
-      const body: Sent = await sent({ messages: [{ role: 'user', content: 'Hi' }, said, plain, result] })
-      expect(body.messages.slice(1)).toEqual([said, { ...plain, reasoning_content: '' }, result])
-    },
-  )
+      const body: Sent = await sent({
+        messages: [{ role: 'user', content: 'Hi' }, { ...plain, ...message }, result, said],
+      })
+      expect(body.messages[3]).toEqual({ ...said, reasoning_content: ' ' })
+      return body.messages[1]
+    }
+
+    test.each([{}, { reasoning_content: '' }, { reasoning_content: null }, { reasoning_details: [null, {}] }])(
+      'gets a space for reasoning that the client has not kept: %j',
+      async (fields) => {
+        expect(await reasoned(fields)).toEqual({ ...plain, reasoning_content: ' ' })
+      },
+    )
+
+    test.each([
+      { reasoning_content: 'Hm.', reasoning: 'no' },
+      { reasoning: 'Hm.' },
+      { reasoning_details: [{ type: 'reasoning.text', text: 'H' }, { data: 'x' }, { text: 'm.' }] },
+    ])('gets reasoning from the field that has it: %j', async (fields) => {
+      expect(await reasoned(fields)).toEqual({ ...plain, reasoning_content: 'Hm.' })
+    })
+  })
+
+  test.each<PresetName>(['deepseek', 'moonshot'])('%s gets no reasoning without tool calls', async (preset) => {
+    const { sent } = await vendorRequests((baseURL) => openai({ preset, baseURL }), 'model')
+    const messages = [
+      { role: 'user', content: 'Hi' },
+      { role: 'assistant', content: 'Hi' },
+    ]
+    expect((await sent({ messages })).messages).toEqual(messages)
+  })
 
   test('Groq gets no message names, except those of functions', async () => {
     const { sent } = await vendorRequests((baseURL) => openai({ preset: 'groq', baseURL }), 'model')

@@ -56,3 +56,60 @@ describe.skipIf(!hasShared).each([
     expect(await read([...bytes].map((byte) => Buffer.from([byte])))).toEqual(whole)
   })
 })
+
+interface Piece {
+  readonly type: string
+  readonly output_index?: number
+  readonly delta?: string
+}
+
+/** The texts of the deltas by item and kind, and all other events. */
+function gist(events: readonly Piece[]) {
+  const texts: Record<string, string> = {}
+  const others: Piece[] = []
+  for (const event of events) {
+    const { type, output_index: index, delta } = event
+    if (delta === undefined) others.push(event)
+    else texts[`${type} ${index}`] = (texts[`${type} ${index}`] ?? '') + delta
+  }
+  return { texts, others }
+}
+
+describe
+  .skipIf(!hasShared)
+  .each([
+    'openai/responses-stream-tool.sse',
+    'openai/responses-id-rotation-stream.sse',
+    'lmstudio/responses-tool-stream.sse',
+  ])('for a consumer that translates it, %s', (path) => {
+  const bytes = sharedBytes(`recordings/${path}`)
+
+  async function translated(pieces: readonly Buffer[]): Promise<Piece[]> {
+    const source = (async function* () {
+      yield* pieces
+    })()
+    const options = { rename: undefined, parsed: false, inChunks: true, failure: () => new Error('failed') }
+    const events: Piece[] = []
+    for await (const piece of readResponseEvents(source, options)) {
+      if (piece instanceof ContentFrames) throw new TypeError('frames instead of events')
+      events.push(piece)
+    }
+    return events
+  }
+
+  test('has the same texts and other events, wherever it is cut', async () => {
+    const whole = gist((await read([bytes])).events as Piece[])
+    expect(gist(await translated([bytes]))).toEqual(whole)
+    for (let cut = 1; cut < bytes.length; cut += stride) {
+      expect(gist(await translated([bytes.subarray(0, cut), bytes.subarray(cut)]))).toEqual(whole)
+    }
+  })
+
+  test('has one event for deltas that arrive together', async () => {
+    const events = await translated([bytes])
+    const repeated = events.filter(
+      ({ type, delta }, index) => delta !== undefined && events[index - 1]?.type === type && !path.includes('rotation'),
+    )
+    expect(repeated).toEqual([])
+  })
+})

@@ -1,7 +1,8 @@
 /** Which frames are passed on unparsed: those that differ only in their text from a known frame. */
 import { assert, constantFrom, nat, oneof, property, string } from 'fast-check'
 import { expect, test } from 'vitest'
-import { FrameTemplate, WordView } from '../../../src/providers/openai/template.ts'
+import { WordView } from '../../../src/providers/frame-window.ts'
+import { FrameTemplate } from '../../../src/providers/openai/template.ts'
 
 type Fields = Record<string, unknown>
 

@@ -28,7 +28,7 @@ describe('transcriptions of an OpenAI-compatible vendor', () => {
     const { url, vendor, receipt } = await answering('application/json', recorded)
     const response = await ask(url, ['response_format', 'verbose_json'], ['timestamp_granularities[]', 'word'])
     expect(Buffer.from(await response.arrayBuffer())).toEqual(recorded)
-    expect(await receipt()).toMatchObject({ units: { seconds: 36.709999084472656 } })
+    expect(await receipt()).toMatchObject({ units: { seconds: 37 } })
     const { headers, body } = vendor.requests[0] ?? {}
     const sent = await contentOf(await readBody(body as Buffer, headers?.['content-type'] as string))
     expect(sent.map(({ name, value }) => [name, String(value)])).toEqual([

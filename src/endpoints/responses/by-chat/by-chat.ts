@@ -2,12 +2,13 @@
 import type { Tally } from '../../../billing/receipt.ts'
 import type { Call, Provider } from '../../../providers/contract.ts'
 import { forceParse, othersTurn } from '../../../providers/turns.ts'
-import type { ChatRequest, ResponseFormat } from '../../../wire/chat.ts'
+import type { ChatChunk, ChatRequest, ResponseFormat } from '../../../wire/chat.ts'
 import type { ResponseEvent, ResponseRequest, TextFormat } from '../../../wire/responses.ts'
 import { askChat } from '../../chat/ask.ts'
+import type { FullChunk } from '../../chat/stream-state.ts'
 import { checkMadeChat } from '../../chat/request.ts'
 import type { AnswerContext } from '../../chunk-answer.ts'
-import { chunksOf } from '../../chunk-stream.ts'
+import { chunksOf, type OpenStream } from '../../chunk-stream.ts'
 import { makerOf } from '../../envelope.ts'
 import { replaceLarge } from '../../order.ts'
 import { blankResponse, type ResponseContext } from '../blank.ts'
@@ -18,12 +19,12 @@ import { messagesOf } from './messages.ts'
 import { ChatTools } from './tools.ts'
 import { ResponseWriter } from './writer.ts'
 
-/** Calls the provider's chat and yields the events of the response, also for a client that does not stream. */
-export async function* respondByChat(
+/** Calls the provider's chat. Resolves with the events of the response, also for a client that does not stream. */
+export async function respondByChat(
   provider: Provider,
   call: Call<ResponseRequest>,
   context: ResponseContext,
-): AsyncGenerator<ResponseEvent, void, void> {
+): Promise<AsyncGenerator<ResponseEvent, void, void>> {
   const { order } = context
   await forceParse(call)
   const meter = reportingTo(context.meter)
@@ -37,12 +38,25 @@ export async function* respondByChat(
     maker,
     now: order.now,
   })
-  const request = chatRequestOf(call, order, chatTools, maker)
+  const request = chatRequestOf(call, order, chatTools, maker, provider.chatTraits?.reasoning === true)
+  order.derived.push(request)
   const answer = await callChat(provider, call, request, { ...context, meter })
   if (answer.kind === 'whole') throw new TypeError('the chat was requested in chunks but returned none')
+  return eventsOf(answer.stream, writer, meter)
+}
+
+/** Holds nothing of the request while the response is streamed. */
+async function* eventsOf(
+  stream: OpenStream<ChatChunk, FullChunk>,
+  writer: ResponseWriter,
+  meter: Tally,
+): AsyncGenerator<ResponseEvent, void, void> {
   yield* writer.begin()
-  for await (const chunk of chunksOf(answer.stream, meter)) yield* writer.accept(chunk)
-  yield* writer.end(meter.usage === undefined ? null : responseUsage(meter.usage))
+  for await (const chunk of chunksOf(stream, meter)) yield* writer.accept(chunk)
+  yield* writer.end(
+    meter.usage === undefined ? null : responseUsage(meter.usage),
+    meter.usage?.service_tier ?? meter.serviceTier,
+  )
 }
 
 async function callChat(provider: Provider, call: Call<ResponseRequest>, request: ChatRequest, context: AnswerContext) {
@@ -65,6 +79,12 @@ function reportingTo(meter: Tally): Tally {
     set usage(usage) {
       meter.usage = usage
     },
+    get serviceTier() {
+      return meter.serviceTier
+    },
+    set serviceTier(tier) {
+      meter.serviceTier = tier
+    },
   }
 }
 
@@ -77,13 +97,14 @@ function chatRequestOf(
   order: ResponseOrder,
   chatTools: ChatTools,
   maker: string,
+  takesReasoning: boolean,
 ): ChatRequest {
   const { tools, choice } = chatTools.choose(request.tool_choice)
   const { text, reasoning } = request
   const logprobs = request.include?.includes('message.output_text.logprobs') === true || Boolean(request.top_logprobs)
   return withoutUnset({
     model: order.model,
-    messages: messagesOf(order.conversation, request.instructions, maker),
+    messages: messagesOf(order.conversation, request.instructions, maker, takesReasoning),
     stream: stream || undefined,
     temperature: request.temperature,
     top_p: request.top_p,

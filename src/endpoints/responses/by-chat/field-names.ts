@@ -1,7 +1,7 @@
 /** Translation of field names in errors, for responses that are made by a chat. */
 import { GatewayError } from '../../../errors.ts'
-import { ProviderError } from '../../../providers/failure.ts'
 import type { ResponseRequest } from '../../../wire/responses.ts'
+import { withParam } from '../../param-name.ts'
 
 const names: Readonly<Record<string, string>> = {
   max_tokens: 'max_output_tokens',
@@ -16,20 +16,7 @@ const names: Readonly<Record<string, string>> = {
  */
 export function withRequestFieldNames(thrown: unknown, request: ResponseRequest): unknown {
   if (!(thrown instanceof GatewayError) || thrown.param === null) return thrown
-  const param = requestFieldName(thrown.param, request)
-  if (param === thrown.param) return thrown
-  const message = thrown.message.replaceAll(`"${thrown.param}"`, `"${param}"`)
-  const { code, cause, shouldRetry, headers } = thrown
-  const details = { message, param, cause, headers, ...(shouldRetry !== undefined && { shouldRetry }) }
-  if (!(thrown instanceof ProviderError)) return new GatewayError(code, details)
-  const { retry, begun, vendorWaitMs, vendorStatus } = thrown
-  return new ProviderError(code, {
-    ...details,
-    retry,
-    begun,
-    vendorWaitMs,
-    ...(vendorStatus !== undefined && { vendorStatus }),
-  })
+  return withParam(thrown, requestFieldName(thrown.param, request))
 }
 
 function requestFieldName(param: string, request: ResponseRequest): string {

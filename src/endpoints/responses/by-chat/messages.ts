@@ -1,18 +1,28 @@
 /** Conversion of items to chat messages. */
 import { invalid } from '../../../errors.ts'
+import { isRecord } from '../../../providers/reading/parts.ts'
 import type { ChatMessage, ContentPart, ToolCall } from '../../../wire/chat.ts'
 import type { InputItem, ResponsePart } from '../../../wire/responses.ts'
-import { isSealed } from '../../envelope.ts'
 import type { Conversation } from '../history.ts'
 import { kindOf } from '../items.ts'
 import { compactedByOther, summaryText } from '../summary.ts'
-import { append, unpack } from './opaque.ts'
+import { isSealed } from '../../envelope.ts'
+import { append, StateReader } from '../../opaque.ts'
+import { chatNameOf } from '../../tool-names.ts'
 import { chatPart } from './parts.ts'
-import { chatNameOf, customField } from './tools.ts'
+import { customField } from './tools.ts'
 
-/** The messages of a conversation for the vendor `maker`, which gets back only its own opaque state. Throws 400. */
-export function messagesOf(conversation: Conversation, instructions: unknown, maker: string): ChatMessage[] {
-  const writer = new MessageWriter(maker)
+/**
+ * The messages of a conversation for the vendor `maker`, which gets back only its own opaque state.
+ * `takesReasoning`: whether it also gets the readable reasoning of others. Throws 400.
+ */
+export function messagesOf(
+  conversation: Conversation,
+  instructions: unknown,
+  maker: string,
+  takesReasoning: boolean,
+): ChatMessage[] {
+  const writer = new MessageWriter(maker, takesReasoning)
   if (typeof instructions === 'string' && instructions !== '') writer.say('system', instructions)
   for (const [index, item] of conversation.items.entries()) {
     // For a stored item, an index would mean nothing to the client.
@@ -38,15 +48,19 @@ interface Turn {
 
 class MessageWriter {
   readonly #maker: string
+  readonly #takesReasoning: boolean
+  readonly #states = new StateReader()
   readonly #messages: ChatMessage[] = []
   #turn: Turn | undefined
+  #hasCalls = false
   /** The ids of calls without an output so far. */
   readonly #unanswered = new Set<string>()
   /** Images and files in tool outputs, which a chat allows only in user messages. */
   #attachments: ContentPart[] = []
 
-  constructor(maker: string) {
+  constructor(maker: string, takesReasoning: boolean) {
     this.#maker = maker
+    this.#takesReasoning = takesReasoning
   }
 
   add(item: InputItem, place: string): void {
@@ -75,7 +89,7 @@ class MessageWriter {
 
   end(): ChatMessage[] {
     this.#close()
-    return this.#messages
+    return this.#hasCalls ? this.#messages : this.#messages.map(withoutReasoning)
   }
 
   #message({ role, content = [] }: InputItem, place: string): void {
@@ -98,13 +112,14 @@ class MessageWriter {
     this.say('user', text)
   }
 
-  #reasoning({ encrypted_content: opaque, content }: InputItem): void {
+  #reasoning({ encrypted_content: opaque, content, summary }: InputItem): void {
     if (this.#turn?.ended === true && this.#turn.calls.size === 0) this.#close()
     const turn = this.#open()
-    const own = unpack(opaque, this.#maker)
+    const own = this.#states.read(opaque, this.#maker)
     if (own === undefined) {
-      if (isSealed(opaque) || !Array.isArray(content)) return
-      return append(turn.fields, { reasoning_content: textIn(content as ContentPart[]) })
+      const shown = this.#takesReasoning || !isSealed(opaque) ? readable(content) : ''
+      const text = shown === '' && this.#takesReasoning ? readable(summary) : shown
+      return append(turn.fields, text === '' ? {} : { reasoning_content: text })
     }
     append(turn.fields, own.message ?? {})
     for (const [id, fields] of Object.entries(own.calls ?? {})) turn.callFields.set(id, fields)
@@ -152,10 +167,11 @@ class MessageWriter {
     const { text, calls, fields, callFields } = turn
     if (text === '' && calls.size === 0) return
     for (const id of calls.keys()) this.#unanswered.add(id)
+    this.#hasCalls ||= calls.size > 0
     this.#messages.push({
       role: 'assistant',
       content: text === '' ? null : text,
-      ...fieldsFor(fields, calls.size > 0),
+      ...fields,
       ...(calls.size > 0 && { tool_calls: [...calls].map(([id, call]) => ({ ...call, ...callFields.get(id) })) }),
     })
   }
@@ -170,10 +186,9 @@ class MessageWriter {
   }
 }
 
-/** The fields without reasoning, unless the message has tool calls: models expect it back only while they use tools. */
-function fieldsFor(fields: Record<string, unknown>, calls: boolean): Record<string, unknown> {
-  if (calls) return fields
-  const { reasoning_content: _, reasoning: __, ...rest } = fields
+/** For a conversation without tool calls: models expect their reasoning back only where they use tools. */
+function withoutReasoning(message: ChatMessage): ChatMessage {
+  const { reasoning_content: _, reasoning: __, ...rest } = message
   return rest
 }
 
@@ -181,6 +196,10 @@ function fieldsFor(fields: Record<string, unknown>, calls: boolean): Record<stri
 function contentOf(parts: readonly ContentPart[]): ChatMessage['content'] {
   const [first] = parts
   return parts.length === 1 && first?.type === 'text' ? (first.text ?? '') : parts
+}
+
+function readable(parts: unknown): string {
+  return Array.isArray(parts) ? textIn((parts as unknown[]).filter(isRecord) as ContentPart[]) : ''
 }
 
 function textIn(parts: readonly (ContentPart | ResponsePart)[], between = ''): string {

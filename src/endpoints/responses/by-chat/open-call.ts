@@ -1,5 +1,5 @@
 import type { OutputItem, ResponseEvent } from '../../../wire/responses.ts'
-import { parsed } from './call-queue.ts'
+import { parsed } from '../../call-queue.ts'
 import type { ItemStatus, OpenItem, Place } from './open-item.ts'
 import { customField, type ToolIdentity } from './tools.ts'
 

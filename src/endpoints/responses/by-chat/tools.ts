@@ -1,8 +1,8 @@
 /** Conversion of tools to those of a chat. */
-import { createHash } from 'node:crypto'
 import { GatewayError } from '../../../errors.ts'
 import type { Tool, ToolChoice } from '../../../wire/chat.ts'
 import type { ResponseRequest, ResponseTool, ResponseToolChoice } from '../../../wire/responses.ts'
+import { chatNameOf } from '../../tool-names.ts'
 
 /** How a client identifies a tool. */
 export interface ToolIdentity {
@@ -13,8 +13,6 @@ export interface ToolIdentity {
 
 /** The field of the text in the arguments of a custom tool. */
 export const customField = 'input'
-
-const longestName = 64
 
 /**
  * The tools of a request in the form of a chat. Groups are flattened, and custom tools become functions with one text
@@ -94,14 +92,6 @@ export class ChatTools {
 
 function keyOf(kind: string, name: string | undefined, namespace: unknown): string {
   return JSON.stringify(namespace === undefined ? [kind, name] : [kind, name, namespace])
-}
-
-/** The name of a tool in the chat, both in the list of tools and in earlier calls. Long names end with a hash. */
-export function chatNameOf(name: string, namespace: string | null | undefined): string {
-  const whole = namespace ? `${namespace}__${name}` : name
-  if (whole.length <= longestName) return whole
-  const hash = createHash('sha256').update(whole).digest('hex').slice(0, 8)
-  return `${whole.slice(0, longestName - hash.length - 1)}_${hash}`
 }
 
 const customParameters = {

@@ -1,8 +1,8 @@
 /** Conversion of a chat's chunks to the events of a response. */
 import type { ChatChunk, ChunkChoice, Delta, FinishReason, ToolCallDelta } from '../../../wire/chat.ts'
 import type { OutputItem, ResponseEvent, ResponseObject, ResponseUsage } from '../../../wire/responses.ts'
-import { CallQueue, type QueuedCall } from './call-queue.ts'
-import { append, opaqueFields, pack } from './opaque.ts'
+import { CallQueue, type QueuedCall } from '../../call-queue.ts'
+import { append, opaqueFields, pack } from '../../opaque.ts'
 import { OpenCall } from './open-call.ts'
 import type { ItemStatus, OpenItem, Place } from './open-item.ts'
 import { OpenMessage } from './open-message.ts'
@@ -57,8 +57,8 @@ export class ResponseWriter {
     return events
   }
 
-  /** The last events. */
-  end(usage: ResponseUsage | null): ResponseEvent[] {
+  /** The last events. `serviceTier`: as reported; default: as requested. */
+  end(usage: ResponseUsage | null, serviceTier?: string): ResponseEvent[] {
     const { blank, now } = this.#options
     const reason = incompleteReasons[this.#finish]
     const events = [
@@ -73,6 +73,7 @@ export class ResponseWriter {
       incomplete_details: reason === undefined ? null : { reason },
       output: this.#output,
       usage,
+      ...(serviceTier !== undefined && { service_tier: serviceTier }),
     }
     return [...events, { type: `response.${response.status}`, response }]
   }

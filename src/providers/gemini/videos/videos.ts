@@ -42,7 +42,7 @@ async function contentOf(
 ): Promise<VideoContent> {
   const { uri } = Object(operation) as { uri?: unknown }
   if (typeof uri === 'string') return download(fileAt(vendor, uri), context, (url) => vendor.clientAt(url))
-  const transfer = await askVendor(vendor.client, dialect.check(idOf(operation, dialect)), context.signal)
+  const transfer = await askVendor(vendor.client, dialect.check(idOf(operation, dialect)), { signal: context.signal })
   requireFound(transfer)
   await requireSuccess(transfer, undefined, dialect.fault)
   const { value } = await readJsonObject(transfer, vendor.client.answerBytes)

@@ -1,5 +1,5 @@
-import { JsonProgress } from '../../../http/json-progress.ts'
-import type { ToolCallDelta } from '../../../wire/chat.ts'
+import { JsonProgress } from '../http/json-progress.ts'
+import type { ToolCallDelta } from '../wire/chat.ts'
 
 /** A tool call in a `CallQueue`. */
 export interface QueuedCall {

@@ -1,9 +1,10 @@
 /**
- * State that a chat model expects back on the next turn, such as signatures and reasoning. For the client it is the
- * `encrypted_content` of a reasoning item, in an envelope for its maker.
+ * State that a chat model expects back on the next turn, such as signatures and reasoning, for endpoints that are built on
+ * chats. The client carries it in an envelope for its maker: in `encrypted_content` of a reasoning item, or in the
+ * `signature` of a thinking block.
  */
-import { objectIn } from '../../../http/json.ts'
-import { seal, unseal } from '../../envelope.ts'
+import { objectIn } from '../http/json.ts'
+import { seal, unseal } from './envelope.ts'
 
 /** The opaque state of one assistant message. */
 export interface OpaqueState {
@@ -25,16 +26,50 @@ export function opaqueFields(source: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(source).filter(([name]) => opaqueNames.has(name)))
 }
 
-/** The `encrypted_content` for a state. */
+/** Whether a delta, message or call has opaque fields. */
+export function hasOpaqueFields(source: object): boolean {
+  for (const name of opaqueNames) if (name in source) return true
+  return false
+}
+
+/** The envelope for a state. */
 export function pack(maker: string, state: OpaqueState): string {
   return seal(maker, Buffer.from(JSON.stringify(state)).toString('base64url'))
 }
 
-/** The state in `encrypted_content`; undefined if another maker made it, or if it is malformed. */
-export function unpack(opaque: unknown, maker: string): OpaqueState | undefined {
-  const packed = unseal(opaque, maker)
-  if (packed === undefined) return undefined
-  const state = objectIn(Buffer.from(packed, 'base64url').toString('utf8'))
+/** For all envelopes of one request. A short text can hold very many parts, whose values take much memory. */
+const maxParts = 200_000
+
+/** Reads the states in the envelopes of one request, up to a bound that no conversation reaches. */
+export class StateReader {
+  #partsLeft = maxParts
+
+  /** The state in an envelope; undefined if another maker made it, if it is malformed, or beyond the bound. */
+  read(opaque: unknown, maker: string): OpaqueState | undefined {
+    const packed = unseal(opaque, maker)
+    if (packed === undefined || this.#partsLeft === 0) return undefined
+    const bytes = Buffer.from(packed, 'base64url')
+    this.#partsLeft = Math.max(0, this.#partsLeft - partsIn(bytes))
+    return this.#partsLeft === 0 ? undefined : stateIn(bytes.toString('utf8'))
+  }
+}
+
+/** The number of values in a JSON text, and of commas and brackets in its strings. */
+function partsIn(json: Buffer): number {
+  let parts = 0
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at]
+    if (byte === comma || byte === openBracket || byte === openBrace) parts++
+  }
+  return parts
+}
+
+const comma = 0x2c
+const openBracket = 0x5b
+const openBrace = 0x7b
+
+function stateIn(json: string): OpaqueState | undefined {
+  const state = objectIn(json)
   if (state === undefined) return undefined
   const { message, calls, last } = state as Partial<OpaqueState>
   const callFields = Object.entries(Object(calls) as object).map(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createGateway } from 'modelhatch'
 import { demo } from 'modelhatch/providers'
-import { hosted } from '../hosted.ts'
+import { hosted } from '../../hosted.ts'
 
 const url = () => hosted(createGateway({ keys: { 'sk-test': {} }, models: { a: demo(), b: demo(), c: demo() } }))
 

@@ -1,0 +1,34 @@
+import type { Message } from '../../wire/messages.ts'
+import { usageOf } from '../../wire/usage.ts'
+import type { AnswerContext } from '../chunk-answer.ts'
+import { estimatedInput } from './estimate.ts'
+import { messageUsage } from './usage.ts'
+
+/**
+ * A message without content. Clients show the input tokens of the first event while the message is streamed, so it has an
+ * estimate of them.
+ */
+export function blankMessage(context: Pick<AnswerContext, 'id' | 'order'>): Message {
+  return {
+    ...messageHead(context),
+    content: [],
+    stop_reason: null,
+    stop_sequence: null,
+    usage: messageUsage(usageOf(inputOf(context.order), 1)),
+  }
+}
+
+/** The fields that do not depend on the answer. */
+export function messageHead({
+  id,
+  order,
+}: Pick<AnswerContext, 'id' | 'order'>): Pick<Message, 'id' | 'type' | 'role' | 'model'> {
+  return { id: id.replace('req_', 'msg_'), type: 'message', role: 'assistant', model: order.model }
+}
+
+/** An image in the request makes it long: from this size on it pays to look for one. */
+const longPrompt = 10_000
+
+function inputOf(order: AnswerContext['order']): number {
+  return order.promptTokens < longPrompt ? Math.max(1, order.promptTokens) : estimatedInput(order)
+}

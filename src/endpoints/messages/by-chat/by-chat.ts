@@ -1,0 +1,114 @@
+/** Messages for providers that only support chat. */
+import { ContentFrames, type Call, type Provider } from '../../../providers/contract.ts'
+import { forceParse, othersTurn } from '../../../providers/turns.ts'
+import { textInChunks } from '../../../billing/estimate.ts'
+import type { Tally } from '../../../billing/receipt.ts'
+import type { ChatChunk, ChatRequest, ResponseFormat } from '../../../wire/chat.ts'
+import { estimateTokens } from '../../../wire/counts.ts'
+import type { Message, MessageEvent, MessageRequest } from '../../../wire/messages.ts'
+import { usageOf } from '../../../wire/usage.ts'
+import { askChat } from '../../chat/ask.ts'
+import type { FullChunk } from '../../chat/stream-state.ts'
+import type { AnswerContext } from '../../chunk-answer.ts'
+import { chunksIn, tell, type ChunkState } from '../../chunk-stream.ts'
+import { makerOf } from '../../envelope.ts'
+import { replaceLarge } from '../../order.ts'
+import { read } from '../reading/reading.ts'
+import { askSoftly, softerEffort, softerLimit, type Softer } from '../refusals.ts'
+import { letGo, TranslatedEvents, type Translator } from '../translated.ts'
+import { readerOf, type ChunkReader } from './chunks.ts'
+import { withMessageFieldNames } from './field-names.ts'
+import { chatRequestOf, withSchemaInWords } from './request.ts'
+import { messageOfCompletion } from './whole.ts'
+
+/**
+ * Calls the provider's chat. Resolves with the events of the message, or with the whole message if the provider did not
+ * stream and the client does not; tells `context.meter` the usage.
+ */
+export async function messageByChat(
+  provider: Provider,
+  call: Call<MessageRequest>,
+  context: AnswerContext,
+): Promise<AsyncIterable<MessageEvent> | Message> {
+  if (call.large === true) await forceParse(call)
+  const reading = read(call)
+  for (const type of reading.tools.omitted) context.meter.omit?.(type)
+  const { chatTraits = {} } = provider
+  const maker = makerOf(provider)
+  const made = chatRequestOf(context.order.model, reading, chatTraits, maker)
+  let sent: ChatRequest = made
+  try {
+    if (call.large === true) await othersTurn(call)
+    const answer = await askSoftly(provider, call.model, made, softer, (request) => {
+      const replaced = replaceLarge(call, withSchemaInWords(request, reading.settings.schema))
+      sent = replaced.request
+      return askChat(provider, replaced, context, call.stream || 'as answered')
+    })
+    const form = { reading, stops: enforced(sent), maker }
+    if (answer.kind === 'whole') return messageOfCompletion(answer.whole, form, context)
+    const { state, pieces } = answer.stream
+    letGo(provider, sent)
+    const { meter, order } = context
+    return new TranslatedEvents(pieces, new ChatTranslator(state, readerOf(form, context), meter, order.promptTokens))
+  } catch (thrown) {
+    throw withMessageFieldNames(thrown, call.request)
+  }
+}
+
+/** The fields that agents send to every model, and that change little of an answer. */
+const softer: Softer = {
+  reasoning_effort: softerEffort,
+  max_tokens: softerLimit,
+  temperature: () => undefined,
+  top_p: () => undefined,
+  top_k: () => undefined,
+  parallel_tool_calls: () => undefined,
+  user: () => undefined,
+  // The gateway enforces them.
+  stop: () => undefined,
+  response_format: (format) =>
+    (format as ResponseFormat).type === 'json_schema' ? { type: 'json_object' } : undefined,
+}
+
+function enforced({ stop }: ChatRequest): readonly string[] {
+  return Array.isArray(stop) ? (stop as string[]) : []
+}
+
+class ChatTranslator implements Translator<ChatChunk | ContentFrames> {
+  readonly #state: ChunkState<ChatChunk, FullChunk>
+  readonly #reader: ChunkReader
+  readonly #meter: Tally
+  readonly #promptTokens: number
+  #begun = false
+
+  constructor(state: ChunkState<ChatChunk, FullChunk>, reader: ChunkReader, meter: Tally, promptTokens: number) {
+    this.#state = state
+    this.#reader = reader
+    this.#meter = meter
+    this.#promptTokens = promptTokens
+  }
+
+  accept(piece: ChatChunk | ContentFrames, out: MessageEvent[]): void {
+    if (!this.#begun) this.#reader.begin(out)
+    this.#begun = true
+    if (piece instanceof ContentFrames) for (const chunk of chunksIn<ChatChunk>(piece)) this.#chunk(chunk, out)
+    else this.#chunk(piece, out)
+  }
+
+  end(out: MessageEvent[]): void {
+    this.#read(this.#state.complete(), out)
+    const { usage } = this.#state
+    this.#reader.end(usage ?? usageOf(this.#promptTokens, estimateTokens(this.#meter.textBytes)), out)
+  }
+
+  #chunk(chunk: ChatChunk, out: MessageEvent[]): void {
+    const chunks = this.#state.accept(chunk)
+    this.#meter.textBytes += textInChunks(chunks)
+    tell(this.#meter, this.#state)
+    this.#read(chunks, out)
+  }
+
+  #read(chunks: readonly FullChunk[], out: MessageEvent[]): void {
+    for (const { choices = [] } of chunks) for (const choice of choices) this.#reader.accept(choice, out)
+  }
+}

@@ -1,0 +1,55 @@
+import type { ChatTraits } from '../../../providers/chat-traits.ts'
+import type { ChatRequest, Tool } from '../../../wire/chat.ts'
+import type { Reading } from '../reading/reading.ts'
+import { isClosed } from '../reading/schema.ts'
+import type { Tools } from '../reading/tools.ts'
+import { messagesOf } from './messages.ts'
+
+/** The chat request for the vendor `maker`. */
+export function chatRequestOf(model: string, reading: Reading, traits: ChatTraits, maker: string): ChatRequest {
+  const { stream, turns, settings, tools } = reading
+  const { maxTokens, effort, schema, temperature, topP, topK, user } = settings
+  const stops = settings.stops.slice(0, traits.maxStops ?? 4)
+  return {
+    model,
+    messages: messagesOf(turns, traits, maker),
+    ...(stream && { stream }),
+    max_tokens: maxTokens,
+    ...(temperature !== undefined && { temperature }),
+    ...(topP !== undefined && { top_p: topP }),
+    ...(topK !== undefined && traits.topK === true && { top_k: topK }),
+    ...(stops.length > 0 && { stop: stops }),
+    ...(effort !== undefined && { reasoning_effort: effort }),
+    ...(schema !== undefined && {
+      response_format: {
+        type: 'json_schema',
+        json_schema: { name: 'answer', schema, ...(isClosed(schema) && { strict: true }) },
+      },
+    }),
+    ...(tools.tools.length > 0 && { tools: tools.tools.map((tool) => toolOf(tool, traits)) }),
+    ...(tools.use !== undefined && {
+      tool_choice: typeof tools.use === 'string' ? tools.use : { type: 'function', function: tools.use },
+    }),
+    ...(tools.single && { parallel_tool_calls: false }),
+    ...(user !== undefined && { user }),
+  }
+}
+
+function toolOf({ name, description, schema, cache }: Tools['tools'][number], { cacheControl }: ChatTraits): Tool {
+  return {
+    type: 'function',
+    function: { name, ...(description !== undefined && { description }), parameters: schema },
+    ...(cacheControl === true && cache !== undefined && { cache_control: cache }),
+  }
+}
+
+/** For a model that cannot be held to a schema: the request with the schema in words. */
+export function withSchemaInWords(request: ChatRequest, schema: object | undefined): ChatRequest {
+  if (schema === undefined || request.response_format?.type === 'json_schema') return request
+  const text = `Answer with one JSON object and nothing else. It must fit this JSON schema:\n${JSON.stringify(schema)}`
+  const last = request.messages.at(-1)
+  if (last?.role !== 'user') return { ...request, messages: [...request.messages, { role: 'user', content: text }] }
+  const { content } = last
+  const words = typeof content === 'string' ? `${content}\n\n${text}` : [...(content ?? []), { type: 'text', text }]
+  return { ...request, messages: [...request.messages.slice(0, -1), { ...last, content: words }] }
+}

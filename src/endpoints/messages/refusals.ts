@@ -1,0 +1,173 @@
+/**
+ * Fields without which a request still means the same, and models that refuse them. Agents send the same fields to every
+ * model, so a refused field is replaced or left out and the request sent again, once for each model and field.
+ */
+import { GatewayError } from '../../errors.ts'
+import type { Provider } from '../../providers/contract.ts'
+import { providerItself } from '../../routing/work.ts'
+import { isShort } from '../../wire/json.ts'
+
+/** What to send instead of a refused value, by field; undefined: leave the field out; the same value: nothing else. */
+export type Softer = Readonly<Record<string, (value: unknown, param: string) => unknown>>
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** What a model refused, and what to send instead. */
+type Lessons = Map<string, { readonly value: unknown }>
+
+const known = new WeakMap<Provider, Map<string, Lessons>>()
+
+/** Model names can come from clients. */
+const maxModels = 1_000
+/** More than a model can refuse of one request. */
+const maxTries = 8
+
+/**
+ * Calls `ask` with a request that the model should accept, and again with less for each 400 that names a field of
+ * `softer`. After a 400 that names no field, each of `suspects` is tried. Rejects with the error of any other failure.
+ */
+export async function askSoftly<Request extends Fields, Answer>(
+  provider: Provider,
+  model: string,
+  request: Request,
+  softer: Softer,
+  ask: (request: Request) => Promise<Answer>,
+): Promise<Answer> {
+  const lessons = lessonsOf(providerItself(provider), model)
+  let fields = softened(request, lessons)
+  for (let tries = 1; ; tries++) {
+    try {
+      return await ask(fields)
+    } catch (thrown) {
+      const param = tries < maxTries ? refusedParam(thrown) : undefined
+      if (param === undefined) throw thrown
+      if (param === null) return await askWithout(fields, softer, lessons, ask, thrown)
+      const field = rootOf(param)
+      const value = fields[field]
+      const next = Object.hasOwn(softer, field) && value !== undefined ? softer[field] : undefined
+      if (next === undefined) throw thrown
+      const lesson = { value: next(value, param) }
+      if (lesson.value === value) throw thrown
+      remember(lessons, field, value, lesson, (thrown as GatewayError).code === 'unsupported_parameter')
+      fields = softened({ ...fields, [field]: lesson.value }, lessons)
+    }
+  }
+}
+
+/** The fields that most often are the reason for a 400 that names none: many vendors have no names for them. */
+const suspects = ['reasoning_effort', 'reasoning', 'response_format', 'max_tokens', 'max_output_tokens']
+
+/** Tries the request with less in one of the suspect fields. That field was the cause if this succeeds. */
+async function askWithout<Request extends Fields, Answer>(
+  fields: Request,
+  softer: Softer,
+  lessons: Lessons,
+  ask: (request: Request) => Promise<Answer>,
+  refusal: unknown,
+): Promise<Answer> {
+  for (const field of suspects) {
+    const value = fields[field]
+    const next = value === undefined ? undefined : softer[field]
+    if (next === undefined) continue
+    // An effort is left out at once: a vendor that names no fields has none of them, as a rule.
+    const lesson = { value: field.startsWith('reasoning') ? undefined : next(value, field) }
+    if (lesson.value === value) continue
+    try {
+      const answer = await ask({ ...fields, [field]: lesson.value })
+      // A limit may have been too high for this prompt only.
+      if (field.startsWith('reasoning')) remember(lessons, field, value, lesson, false)
+      return answer
+    } catch (thrown) {
+      if (refusedParam(thrown) === undefined) throw thrown
+    }
+  }
+  throw refusal
+}
+
+/** The field that a 400 names, or null; undefined for any other failure. */
+function refusedParam(thrown: unknown): string | null | undefined {
+  return GatewayError.is(thrown) && refusing.has(thrown.code) ? thrown.param : undefined
+}
+
+const refusing: ReadonlySet<string> = new Set(['invalid_request_error', 'unsupported_parameter', 'unsupported_value'])
+
+function rootOf(param: string): string {
+  return /^\w*/.exec(param)?.[0] ?? ''
+}
+
+/** Clients choose the values. */
+const maxLessons = 256
+
+/**
+ * A format is not remembered: it may have been refused for its schema. `whatever`: the vendor refuses the field whatever its
+ * value, and not only this value, which another client may not send.
+ */
+function remember(
+  lessons: Lessons,
+  field: string,
+  value: unknown,
+  lesson: { readonly value: unknown },
+  whatever: boolean,
+) {
+  if (field === 'response_format' || lessons.size >= maxLessons) return
+  lessons.set(whatever && !suspects.includes(field) ? field : keyOf(field, value), lesson)
+}
+
+function softened<Request extends Fields>(request: Request, lessons: Lessons): Request {
+  let fields = request
+  for (const name of lessons.size === 0 ? [] : Object.keys(request)) {
+    for (let tries = 0; tries < maxTries && fields[name] !== undefined; tries++) {
+      const lesson = lessons.get(name) ?? lessons.get(keyOf(name, fields[name]))
+      if (lesson === undefined) break
+      fields = { ...fields, [name]: lesson.value }
+    }
+  }
+  return fields
+}
+
+/** Only values that a lesson may be about are short. */
+function keyOf(field: string, value: unknown): string {
+  return isShort(value, 64) ? `${field} ${JSON.stringify(value)}` : `${field} long`
+}
+
+function lessonsOf(provider: Provider, model: string): Lessons {
+  let models = known.get(provider)
+  if (models === undefined) known.set(provider, (models = new Map()))
+  let lessons = models.get(model)
+  if (lessons === undefined) {
+    if (models.size >= maxModels) models.clear()
+    models.set(model, (lessons = new Map()))
+  }
+  return lessons
+}
+
+/** The next effort to try; undefined: the vendor's default. */
+export function softerEffort(effort: unknown): unknown {
+  switch (effort) {
+    case 'max':
+      return 'xhigh'
+    case 'xhigh':
+      return 'high'
+    case 'none':
+      return 'minimal'
+    case 'minimal':
+      return 'low'
+    default:
+      return undefined
+  }
+}
+
+/** The same for the field of a response, of which a model may refuse either part. */
+export function softerReasoning(value: unknown, param: string): unknown {
+  const { effort, summary } = value as { effort?: unknown; summary?: unknown }
+  const next = param.endsWith('summary') ? { effort } : { effort: softerEffort(effort), summary }
+  return next.effort === undefined && next.summary === undefined ? undefined : next
+}
+
+/** Agents ask every model for as many tokens as the largest ones can write. */
+const limits = [65_536, 32_768, 16_384, 8_192, 4_096]
+
+/** The next lower limit of output tokens. */
+export function softerLimit(limit: unknown): unknown {
+  return limits.find((each) => each < Number(limit)) ?? limit
+}

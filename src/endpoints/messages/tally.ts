@@ -1,0 +1,46 @@
+/** Counting the usage and the text of a vendor's own events. */
+import type { Tally } from '../../billing/receipt.ts'
+import { MessageFrames, type MessagePiece } from '../../providers/message.ts'
+import { usageOfMessage, withTotals } from '../../wire/message-usage.ts'
+import type { MessageEvent, MessageUsage } from '../../wire/messages.ts'
+
+/** Tells a meter what the pieces of one message say. */
+export class MessageTally {
+  readonly #meter: Tally
+  #usage: MessageUsage = {}
+
+  constructor(meter: Tally) {
+    this.#meter = meter
+  }
+
+  count(piece: MessagePiece): void {
+    if (piece instanceof MessageFrames) {
+      this.#meter.textBytes += piece.textBytes
+      if (piece.usage !== undefined) this.#meter.usage = usageOfMessage(piece.usage)
+    } else if (piece.type === 'content_block_delta') this.#meter.textBytes += deltaBytes(piece.delta)
+    else if (piece.type === 'message_start') this.#add(piece.message.usage)
+    else if (piece.type === 'message_delta') this.#add(piece.usage)
+  }
+
+  #add(usage: MessageUsage | undefined): void {
+    this.#usage = withTotals(this.#usage, usage)
+    this.#meter.usage = usageOfMessage(this.#usage)
+  }
+}
+
+/** The events, each counted. */
+export async function* counted(
+  events: AsyncIterable<MessageEvent>,
+  meter: Tally,
+): AsyncGenerator<MessageEvent, void, void> {
+  const tally = new MessageTally(meter)
+  for await (const event of events) {
+    tally.count(event)
+    yield event
+  }
+}
+
+function deltaBytes(delta: Readonly<Record<string, unknown>>): number {
+  const text = delta['text'] ?? delta['partial_json'] ?? delta['thinking']
+  return typeof text === 'string' ? Buffer.byteLength(text) : 0
+}

@@ -1,0 +1,220 @@
+/** Writes the events of a message whose vendor has another format. */
+import { createHash } from 'node:crypto'
+import { retrySame } from '../../providers/failure.ts'
+import type { ToolCallDelta } from '../../wire/chat.ts'
+import type { Message, MessageBlock, MessageEvent, MessageUsage, StopReason } from '../../wire/messages.ts'
+import { CallQueue, parsed, type QueuedCall } from '../call-queue.ts'
+import type { StopScanner } from './stops.ts'
+
+/** State that the vendor wants back, such as signatures, for the `signature` of thinking blocks. */
+export interface Sealing {
+  /** Whether there is state that no block contains yet. */
+  readonly isWaiting: boolean
+  /** The signature of a thinking block, with the state so far. `hidden`: its text, if the client does not get it. */
+  sign(hidden: string): string
+}
+
+/** Options of `EventWriter`. */
+export interface WriterOptions {
+  /** The message without content. */
+  readonly message: Message
+  /** `omitted`: blocks without their text. `none`: no thinking blocks, for a client that does not expect them. */
+  readonly thinking: 'shown' | 'omitted' | 'none'
+  readonly sealing: Sealing
+  /** The name of a tool that the client knows, for that of the vendor. */
+  readonly clientName: (name: string) => string
+  /** Absent: the vendor enforces the stop sequences. */
+  readonly stops?: StopScanner | undefined
+}
+
+/** How a message ends. */
+export interface MessageOutcome {
+  readonly reason: StopReason
+  readonly sequence?: string | undefined
+  readonly usage: MessageUsage
+}
+
+type OpenBlock = { readonly kind: 'text' | 'thinking' } | { readonly kind: 'call'; readonly call: QueuedCall }
+
+/**
+ * Blocks are in the order in which the model started them; each is closed before the next is opened, so calls that the
+ * model writes at the same time wait for each other. All methods add their events to `out`.
+ */
+export class EventWriter {
+  readonly #options: WriterOptions
+  readonly #calls = new CallQueue()
+  #index = -1
+  #open: OpenBlock | undefined
+  #hasCalls = false
+  /** White space before a text. Clients send blocks back, and vendors reject texts of white space alone. */
+  #space = ''
+  /** Thinking that the client does not get. */
+  #hidden = ''
+
+  constructor(options: WriterOptions) {
+    this.#options = options
+  }
+
+  begin(out: MessageEvent[]): void {
+    out.push({ type: 'message_start', message: this.#options.message })
+  }
+
+  text(piece: string, out: MessageEvent[]): void {
+    const { stops } = this.#options
+    this.#text(stops === undefined ? piece : stops.push(piece), out)
+  }
+
+  think(piece: string, out: MessageEvent[]): void {
+    const { thinking } = this.#options
+    if (piece === '' || thinking === 'none' || this.#isStopped) return
+    this.#flushText(out)
+    this.#thinkingBlock(out)
+    if (thinking === 'omitted') this.#hidden += piece
+    else this.#delta({ type: 'thinking_delta', thinking: piece }, out)
+  }
+
+  /** Ends the open thinking block, or writes one without text, if there is state that belongs before what follows. */
+  sign(out: MessageEvent[]): void {
+    if (this.#options.thinking === 'none' || this.#isStopped) return
+    if (this.#options.sealing.isWaiting) this.#thinkingBlock(out)
+    if (this.#open?.kind === 'thinking') this.#close(out)
+  }
+
+  call(piece: ToolCallDelta, out: MessageEvent[]): void {
+    if (this.#isStopped) return
+    this.#flushText(out)
+    this.#calls.add(piece)
+    this.#writeCalls(false, out)
+  }
+
+  end({ reason, sequence, usage }: MessageOutcome, out: MessageEvent[]): void {
+    const { stops, sealing } = this.#options
+    this.#flushText(out)
+    this.#writeCalls(true, out, reason)
+    this.#close(out, reason)
+    // Vendors want it back only while tools are used, and some clients take the last block for the answer.
+    if (this.#hasCalls && sealing.isWaiting) this.sign(out)
+    const found = stops?.found
+    const stop_reason = found !== undefined ? 'stop_sequence' : reasonOf(reason, this.#hasCalls)
+    const stop_sequence = found ?? sequence ?? null
+    out.push({ type: 'message_delta', delta: { stop_reason, stop_sequence }, usage }, { type: 'message_stop' })
+  }
+
+  get #isStopped(): boolean {
+    return this.#options.stops?.found !== undefined
+  }
+
+  #flushText(out: MessageEvent[]): void {
+    const { stops } = this.#options
+    if (stops !== undefined) this.#text(stops.flush(), out)
+  }
+
+  #text(piece: string, out: MessageEvent[]): void {
+    if (piece === '') return
+    if (this.#open?.kind !== 'text') {
+      this.#space += piece
+      if (piece.trim() === '') return
+      const text = this.#space
+      this.#start({ kind: 'text' }, { type: 'text', text: '' }, out)
+      return this.#delta({ type: 'text_delta', text }, out)
+    }
+    this.#delta({ type: 'text_delta', text: piece }, out)
+  }
+
+  #thinkingBlock(out: MessageEvent[]): void {
+    if (this.#open?.kind === 'thinking') return
+    this.#start({ kind: 'thinking' }, blankThinking, out)
+  }
+
+  /** `force`: also calls after an incomplete one, because no more of it is expected. */
+  #writeCalls(force: boolean, out: MessageEvent[], reason?: StopReason): void {
+    this.#writeInput(out)
+    for (let next = this.#calls.next(force); next !== undefined; next = this.#calls.next(force)) {
+      this.#openCall(next, out, reason)
+      this.#writeInput(out)
+    }
+  }
+
+  #writeInput(out: MessageEvent[]): void {
+    const partial_json = this.#calls.take()
+    if (partial_json !== '') this.#delta({ type: 'input_json_delta', partial_json }, out)
+  }
+
+  #openCall(call: QueuedCall, out: MessageEvent[], reason: StopReason | undefined): void {
+    const { sealing, thinking, clientName } = this.#options
+    // What the call needs is in a block before it.
+    const isUnsealed = sealing.isWaiting && thinking !== 'none' && this.#open?.kind !== 'thinking'
+    this.#close(out, reason)
+    if (isUnsealed) {
+      this.#begin({ kind: 'thinking' }, blankThinking, out)
+      this.#close(out)
+    }
+    const block = { type: 'tool_use', id: toolId(call.id), name: clientName(call.name), input: {} }
+    this.#begin({ kind: 'call', call }, block, out)
+    this.#hasCalls = true
+    this.#calls.open(call)
+  }
+
+  /** Starts a block that is not a call: what the open call still lacks is not expected any more. */
+  #start(open: OpenBlock, block: MessageBlock, out: MessageEvent[]): void {
+    this.#writeCalls(true, out)
+    this.#close(out)
+    this.#begin(open, block, out)
+  }
+
+  #begin(open: OpenBlock, content_block: MessageBlock, out: MessageEvent[]): void {
+    this.#space = ''
+    this.#open = open
+    out.push({ type: 'content_block_start', index: ++this.#index, content_block })
+  }
+
+  #delta(delta: Extract<MessageEvent, { type: 'content_block_delta' }>['delta'], out: MessageEvent[]): void {
+    out.push({ type: 'content_block_delta', index: this.#index, delta })
+  }
+
+  /** `reason`: why the message ends, if this is its end. */
+  #close(out: MessageEvent[], reason?: StopReason): void {
+    const open = this.#open
+    if (open === undefined) return
+    this.#open = undefined
+    if (open.kind === 'thinking') {
+      this.#delta({ type: 'signature_delta', signature: this.#options.sealing.sign(this.#hidden) }, out)
+      this.#hidden = ''
+    } else if (open.kind === 'call') {
+      this.#calls.close()
+      if (open.call.input.text === '') this.#delta({ type: 'input_json_delta', partial_json: '{}' }, out)
+      else if (!isObject(open.call.input.text) && !isCut(reason)) throw unreadable()
+    }
+    out.push({ type: 'content_block_stop', index: this.#index })
+  }
+}
+
+const blankThinking: MessageBlock = { type: 'thinking', thinking: '', signature: '' }
+
+/** The reason for the client: vendors disagree on whether calls are one of their own. */
+export function reasonOf(reason: StopReason, hasCalls: boolean): StopReason {
+  if (reason === 'end_turn' || reason === 'tool_use') return hasCalls ? 'tool_use' : 'end_turn'
+  return reason
+}
+
+/** Whether a message may end in the middle of a call. */
+function isCut(reason: StopReason | undefined): boolean {
+  return reason !== undefined && reason !== 'end_turn' && reason !== 'tool_use'
+}
+
+function isObject(text: string): boolean {
+  const value = parsed(text)
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function unreadable() {
+  return retrySame(new Error('the model wrote a tool call whose arguments are not a JSON object'))
+}
+
+/** An id that Anthropic accepts in a later turn: the vendor's if possible. The gateway's own ids get the usual prefix. */
+export function toolId(id: string): string {
+  const own = /^call_([0-9a-f]{24})$/.exec(id)
+  if (own !== null) return `toolu_${own[1]}`
+  if (/^[\w-]{1,64}$/.test(id)) return id
+  return `toolu_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`
+}

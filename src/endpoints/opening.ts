@@ -1,0 +1,89 @@
+/** Waiting for the first content of a stream: an error before it can still become an HTTP status, or another attempt. */
+import type { Eventual } from '../eventual.ts'
+import { Flow, type Receiver } from '../http/flow.ts'
+import { flowOf } from '../http/flow-of.ts'
+import { unreadable } from '../providers/failure.ts'
+
+/**
+ * A flow of all pieces, once one of them is content. A stream that ends before is enough if it has a piece that
+ * `isAnswer` accepts. Throws or rejects with the stream's error, or that of a piece that cannot be read.
+ */
+export function opened<Piece>(
+  pieces: AsyncIterable<Piece>,
+  isContent: (piece: Piece) => boolean,
+  isAnswer: (piece: Piece) => boolean,
+): Eventual<Flow<Piece>> {
+  const source = flowOf(pieces)
+  const opening = new Opening(source, isContent, isAnswer)
+  source.start(opening)
+  return opening.open()
+}
+
+/** Keeps the pieces up to those that arrived with the first content, and then pauses the source. */
+class Opening<Piece> extends Flow<Piece> implements Receiver<Piece> {
+  readonly #source: Flow<Piece>
+  readonly #isContent: (piece: Piece) => boolean
+  readonly #isAnswer: (piece: Piece) => boolean
+  #seen: Piece[] = []
+  #isOpen = false
+  #ended = false
+  #paused = false
+  #failure: { readonly error: unknown } | undefined
+  #begun: PromiseWithResolvers<Flow<Piece>> | undefined
+
+  constructor(source: Flow<Piece>, isContent: (piece: Piece) => boolean, isAnswer: (piece: Piece) => boolean) {
+    super()
+    this.#source = source
+    this.#isContent = isContent
+    this.#isAnswer = isAnswer
+  }
+
+  /** The flow itself, once it has begun. Throws or rejects if it fails before. */
+  open(): Eventual<Flow<Piece>> {
+    if (this.#isOpen) return this
+    if (this.#failure !== undefined) throw this.#failure.error
+    this.#begun = Promise.withResolvers()
+    return this.#begun.promise
+  }
+
+  receive(pieces: readonly Piece[], last: boolean): void {
+    try {
+      for (const piece of pieces) this.#seen.push(piece)
+      const hasContent = pieces.some(this.#isContent)
+      if (!last && !hasContent) return
+      if (last && !this.#seen.some(this.#isAnswer)) {
+        throw unreadable('the vendor ended the response before any content')
+      }
+    } catch (error) {
+      this.#source.stop()
+      return this.fail(error)
+    }
+    this.#isOpen = true
+    this.#ended = last
+    if (!last) this.#source.pause()
+    this.#begun?.resolve(this)
+  }
+
+  fail(error: unknown): void {
+    this.#failure = { error }
+    if (!this.#isOpen) this.#begun?.reject(error)
+  }
+
+  start(receiver: Receiver<Piece>): void {
+    const seen = this.#seen
+    this.#seen = []
+    this.#paused = false
+    if (seen.length > 0) receiver.receive(seen, this.#ended)
+    if (this.#failure !== undefined) receiver.fail(this.#failure.error)
+    else if (!this.#ended && !this.#paused) this.#source.start(receiver)
+  }
+
+  pause(): void {
+    this.#paused = true
+    this.#source.pause()
+  }
+
+  stop(): void {
+    this.#source.stop()
+  }
+}

@@ -1,0 +1,189 @@
+import { tierIn } from '../admission/dearest.ts'
+import { lengthChanges } from '../admission/length.ts'
+import { Meter, type Receipt } from '../billing/receipt.ts'
+import type { Caller } from '../auth/contract.ts'
+import { GatewayError } from '../errors.ts'
+import { noAnswer } from '../http/deadline.ts'
+import { amendForm, prefixForm } from '../http/form.ts'
+import type { OpenCall } from '../http/open-calls.ts'
+import type { Deployment, Model } from '../models/contract.ts'
+import { passesLate } from '../models/cost-guard.ts'
+import type { Observer } from '../observing/observe.ts'
+import type { AttemptWatch, CallWatch } from '../observing/watch.ts'
+import type { Call, Provider } from '../providers/contract.ts'
+import type { AttemptEnd, Trial } from '../routing/attempts.ts'
+import { mayHaveBegun } from '../routing/begun-work.ts'
+import type { Work } from '../routing/work.ts'
+import type { Attribution } from '../usage/attribution.ts'
+import type { CallEndpoint, Context } from './endpoint.ts'
+import { amend, callFor, overlaid } from './order.ts'
+
+/** A request that has passed the rate limits and whose money is held. */
+export interface Admitted<Request> extends Omit<Context<Request>, 'meter' | 'observer'> {
+  readonly caller: Caller
+  readonly attribution: Attribution
+  /** Milliseconds since `startedAt`, measured by a monotonic clock. */
+  readonly elapsedMs: () => number
+  /** The limit of output tokens to send to the vendor if the request has none, so that the held amount suffices. */
+  readonly cap?: number | undefined
+  /** Tracks which providers are working for this request. */
+  readonly work: Work
+  /** Called once with the receipt. */
+  readonly deliver: (receipt: Receipt) => void
+  /** Undefined if the request is not observed. */
+  readonly watch?: CallWatch | undefined
+  /** Whether the receipt has the log of the attempts. */
+  readonly logsAttempts?: boolean
+}
+
+/** One admitted request: how a deployment is called for it, and how it ends. */
+export class Served<R, A> implements Trial<A> {
+  readonly candidates: readonly Deployment[]
+  readonly cancellation: OpenCall
+  readonly context: Context<R>
+  readonly watch: CallWatch | undefined
+  readonly #endpoint: CallEndpoint<R, A>
+  readonly #admitted: Admitted<R>
+  readonly #timeoutMs: number
+  #provider: Provider | undefined
+  /** The attempt in progress, or the one whose response is sent. */
+  #attempt: AttemptWatch | undefined
+  /** The changes to the request that limit its output to what the held amount covers. */
+  readonly #bound: Record<string, unknown> | undefined
+
+  constructor(parts: {
+    readonly endpoint: CallEndpoint<R, A>
+    readonly admitted: Admitted<R>
+    readonly call: OpenCall
+    readonly candidates: readonly Deployment[]
+    readonly observer: Observer
+    readonly timeoutMs: number
+  }) {
+    const { endpoint, admitted, observer } = parts
+    const { id, order, model, startedAt, cap } = admitted
+    this.#endpoint = endpoint
+    this.#admitted = admitted
+    this.watch = admitted.watch
+    this.#timeoutMs = parts.timeoutMs
+    this.candidates = parts.candidates
+    this.cancellation = parts.call
+    this.context = { id, order, model, meter: new Meter(endpoint.name, admitted), observer, startedAt }
+    const { lengthFields } = endpoint
+    this.#bound =
+      lengthFields === undefined || cap === undefined ? undefined : lengthChanges(order.field, lengthFields[0], cap)
+  }
+
+  attempt(deployment: Deployment): Promise<A> {
+    const { id, order, model, meter } = this.context
+    const { provider, model: named, open: openModel = false } = deployment
+    this.#provider = provider
+    const { maxOutputTokens, price = deployment.price } = model
+    const sent = (share?: number) => meter.sent(share)
+    const attempt = (this.#attempt = this.watch && this.#watched(this.watch, deployment))
+    const headers = attempt?.headers
+    const head = { id, cancellation: this.cancellation, model: named, openModel, maxOutputTokens, sent, headers }
+    const call = fitted(callFor(order, head), this.#endpoint.name, model, deployment)
+    const bounded = this.#bound === undefined ? call : amend(call, this.#bound)
+    meter.attempt(deployment, price?.hasServiceTiers === true ? tierIn(bounded.field) : undefined)
+    const working = this.#admitted.work.of(provider)
+    // The closure is in another method: beside `sent`, which lives as long as the response, it would keep the request.
+    return attempt === undefined
+      ? this.#endpoint.ask(working, bounded, this.context)
+      : this.#askWithin(attempt, working, bounded)
+  }
+
+  #askWithin(attempt: AttemptWatch, provider: Provider, call: Call<R>): Promise<A> {
+    return attempt.within(() => this.#endpoint.ask(provider, call, this.context))
+  }
+
+  #watched(watch: CallWatch, { provider, model: providerModel, open: openModel = false }: Deployment) {
+    const { id, order } = this.context
+    return watch.attempt({
+      id,
+      endpoint: this.#endpoint.name,
+      step: 'call',
+      model: order.model,
+      provider: provider.name,
+      providerModel,
+      openModel,
+      origin: provider.origin,
+      request: order,
+    })
+  }
+
+  /** The first content has arrived, so no attempt can follow. Lets go of what nothing reads later. */
+  begun(): void {
+    const { readsLater } = this.#endpoint
+    if (readsLater !== undefined && this.#provider?.releasesCalls === true) this.context.order.release?.(readsLater)
+  }
+
+  failed(): void {
+    this.context.meter.attemptFailed()
+  }
+
+  isFinal(failure: unknown): boolean {
+    return this.context.order.form?.spent === true || (this.#endpoint.once === true && mayHaveBegun(failure))
+  }
+
+  timeout(): GatewayError {
+    return noAnswer(this.#timeoutMs, `the model "${this.context.model.id}"`, 'provider_timeout')
+  }
+
+  discard(answer: A): void {
+    this.#endpoint.discard?.(answer)
+  }
+
+  get isWatched(): boolean {
+    return this.#admitted.logsAttempts === true || this.watch !== undefined || this.context.observer.watchesAttempts
+  }
+
+  ended({ provider, model: providerModel }: Deployment, end: AttemptEnd): void {
+    const { id, order, observer, meter } = this.context
+    meter.attemptEnded(end)
+    if (end.outcome === 'succeeded') this.#attempt?.begun()
+    else this.#attempt?.ended(end)
+    if (observer.watchesAttempts)
+      observer.attemptEnded({ id, model: order.model, provider: provider.name, providerModel, ...end })
+  }
+
+  /** Delivers the receipt, closes the call and disposes of the form. */
+  end(outcome: Receipt['outcome'], error?: GatewayError): void {
+    const { id, meter, observer, order } = this.context
+    try {
+      meter.end(outcome, error)
+    } catch (thrown) {
+      observer.failure({ id, error: thrown })
+    }
+    if (this.watch !== undefined) this.#unwatch(this.watch, outcome, error)
+    this.cancellation.done(outcome === 'completed' ? undefined : (error ?? new GatewayError('client_closed')))
+    order.form?.dispose()
+  }
+
+  #unwatch(watch: CallWatch, outcome: Receipt['outcome'], error: GatewayError | undefined): void {
+    const { receipt } = watch
+    this.#attempt?.ended({ outcome: outcome === 'failed' ? 'failed' : 'succeeded', error, receipt })
+    watch.ended({ outcome, error })
+  }
+
+  /** Like `end`, for a request that failed unless the caller ended it. */
+  endWith(error: GatewayError): void {
+    this.end(isCallersEnd(error) ? 'cancelled' : 'failed', error)
+  }
+}
+
+/** Whether the caller ended the request, by disconnecting or because its key was revoked; then it is still charged. */
+function isCallersEnd({ code }: GatewayError): boolean {
+  return code === 'client_closed' || code === 'invalid_api_key'
+}
+
+/** The call with the fields that the host has set, and with a check of form fields that arrive after routing. */
+function fitted<R>(call: Call<R>, endpoint: string, model: Model, deployment: Deployment): Call<R> {
+  const fixed =
+    deployment.set === undefined && model.set === undefined ? undefined : { ...deployment.set, ...model.set }
+  const { form } = call
+  if (form === undefined) return fixed === undefined ? call : overlaid(amend(call, fixed), { fixed })
+  const checked = amendForm(form, (name, value) => (passesLate(endpoint, name, value, model) ? value : undefined))
+  return overlaid(fixed === undefined ? call : amend(call, fixed), {
+    form: fixed === undefined ? checked : prefixForm(checked, fixed),
+  })
+}

@@ -1,0 +1,226 @@
+/**
+ * Reads the stream of a vendor with Anthropic's Messages API. Frames are passed on as bytes; those with more than a delta of
+ * text are also parsed.
+ */
+import { isAscii } from 'node:buffer'
+import { Flow, type Receiver } from '../../http/flow.ts'
+import { flowOf } from '../../http/flow-of.ts'
+import { isJson } from '../../http/json.ts'
+import { eventFrame } from '../../http/sse.ts'
+import type { MessageEvent } from '../../wire/messages.ts'
+import { EventReader } from '../event-reader.ts'
+import { retrySame } from '../failure.ts'
+import { FrameWindow, type WordView } from '../frame-window.ts'
+import { eventIn, type VendorEvent } from '../framing.ts'
+import { MessageFrames, type MessagePiece } from '../message.ts'
+import { isRecord } from '../reading/parts.ts'
+import { DeltaLayout, type DeltaLayouts } from './delta-layout.ts'
+import { fieldsOf, MessageProgress, newBatch, type Batch } from './progress.ts'
+import { renamed } from './renamed.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The bytes of a response. */
+export interface MessageSource extends AsyncIterable<Buffer> {
+  /** Called after the last event, when the rest of the source is no longer needed. */
+  settle?(): void
+}
+
+export interface MessageFrameOptions {
+  /** The public model name that the message must carry. Default: the vendor's name stays. */
+  readonly rename?: string | undefined
+  /** True for events as objects, for a consumer that cannot use bytes. Default false. */
+  readonly parsed?: boolean
+  /** Converts an error object inside the stream to the error to throw. */
+  readonly failure: (error: unknown) => Error
+  /** What earlier streams of the vendor have learnt. */
+  readonly layouts: DeltaLayouts
+}
+
+/** Ends with `message_stop`; fails if the stream ends without it. */
+export function readMessageFrames(source: MessageSource, options: MessageFrameOptions): Flow<MessagePiece> {
+  return new MessageFrameReader(source, options)
+}
+
+const blankLine = Buffer.from('\n\n')
+
+/** Learning does not pay if the vendor writes each frame differently. */
+const maxLearnt = 32
+
+class MessageFrameReader extends Flow<MessagePiece> implements Receiver<Buffer> {
+  readonly #source: MessageSource
+  readonly #bytes: Flow<Buffer>
+  readonly #options: MessageFrameOptions
+  readonly #window = new FrameWindow()
+  readonly #events = new EventReader()
+  #receiver: Receiver<MessagePiece> | undefined
+  /** Read and not delivered yet. */
+  #pieces: MessagePiece[] = []
+  #layout: DeltaLayout | undefined
+  #learnt = 0
+  readonly #progress = new MessageProgress()
+
+  constructor(source: MessageSource, options: MessageFrameOptions) {
+    super()
+    this.#source = source
+    this.#bytes = flowOf(source)
+    this.#options = options
+  }
+
+  start(receiver: Receiver<MessagePiece>): void {
+    this.#receiver = receiver
+    this.#bytes.start(this)
+  }
+
+  pause(): void {
+    this.#bytes.pause()
+  }
+
+  stop(): void {
+    this.#bytes.stop()
+  }
+
+  receive(reads: readonly Buffer[], last: boolean): void {
+    const receiver = this.#receiver as Receiver<MessagePiece>
+    let failure: { readonly error: unknown } | undefined
+    try {
+      if (this.#window.push(reads)) this.#read(this.#window.view, this.#window.start)
+      if (last && !this.#progress.done) this.#end()
+    } catch (error) {
+      failure = { error }
+    }
+    const whole = this.#progress.done && failure === undefined
+    if (failure !== undefined) this.#bytes.stop()
+    else if (this.#progress.done) this.#settle()
+    const pieces = this.#pieces
+    this.#pieces = []
+    if (pieces.length > 0 || whole) receiver.receive(pieces, whole)
+    if (failure !== undefined) receiver.fail(failure.error)
+  }
+
+  fail(error: unknown): void {
+    this.#receiver?.fail(error)
+  }
+
+  #settle(): void {
+    if (this.#source.settle === undefined) this.#bytes.stop()
+    else this.#source.settle()
+  }
+
+  /** The connection has ended. Some vendors omit the blank line after the last event. */
+  #end(): void {
+    const rest = this.#window.rest()
+    const event = eventIn(rest)
+    if (event !== undefined && isJson(event.data)) {
+      const batch = newBatch(0)
+      const taken = this.#event(event, `${rest.trimEnd()}\n\n`, batch)
+      if (typeof taken === 'string') batch.changed.push(taken)
+      this.#pass(batch, undefined, 0)
+    }
+    if (!this.#progress.done) throw retrySame(new Error("the vendor's stream ended before the response was complete"))
+  }
+
+  #read(view: WordView, start: number): void {
+    const { bytes, size } = view
+    const batch = newBatch(start)
+    let at = start
+    try {
+      while (at < size && !this.#progress.done) {
+        const end = this.#deltaEnd(view, at, batch)
+        if (end >= 0) {
+          at = end
+          continue
+        }
+        const frame = bytes.subarray(at, bytes.indexOf(blankLine, at) + 2)
+        const text = frame.toString('utf8')
+        const event = this.#events.read(text)
+        const taken = event === undefined ? undefined : this.#event(event, text, batch, frame)
+        // Comments, repetitions and events for a consumer of objects are not passed on as they are.
+        if (taken !== text) {
+          if (at > batch.start) batch.changed.push(Buffer.from(bytes.subarray(batch.start, at)))
+          if (taken !== undefined) batch.changed.push(taken)
+          batch.start = at + frame.length
+        }
+        at += frame.length
+      }
+    } finally {
+      this.#pass(batch, bytes, at)
+    }
+  }
+
+  /** The end of a frame with a delta of text in a known layout; -1 for any other. */
+  #deltaEnd(view: WordView, at: number, batch: Batch): number {
+    if (this.#options.parsed === true || !this.#progress.begun) return -1
+    let layout = this.#layout
+    let end = layout === undefined ? -1 : layout.endOf(view, at)
+    if (end < 0) {
+      layout = this.#options.layouts.matching(view, at)
+      if (layout === undefined) return -1
+      this.#layout = layout
+      end = layout.endOf(view, at)
+    }
+    batch.textBytes += (layout as DeltaLayout).textBytes
+    batch.hasContent = true
+    return end
+  }
+
+  /** Emits a batch as one piece: the bytes up to `end`, after what was changed. A copy: the memory of the window is shared. */
+  #pass({ start, changed, textBytes, hasContent, usage }: Batch, bytes: Buffer | undefined, end: number): void {
+    const plain = bytes === undefined || end <= start ? undefined : bytes.subarray(start, end)
+    if (plain === undefined && changed.length === 0) return
+    this.#pieces.push(new MessageFrames(joined(changed, plain), textBytes, hasContent, usage))
+  }
+
+  /** The frame to pass on: `text` itself if nothing has to change, undefined for none. */
+  #event({ name, data }: VendorEvent, text: string, batch: Batch, frame?: Buffer): string | undefined {
+    if (data === '' || data === '[DONE]') return undefined
+    const event = parsed(data)
+    const { type } = event
+    if (typeof type !== 'string' || type === 'error') throw this.#options.failure(event['error'] ?? event)
+    if (!this.#progress.accept(type, event, batch)) return undefined
+    const first = type === 'message_start'
+    if (this.#options.parsed === true) {
+      this.#pieces.push((first ? this.#named(event) : event) as unknown as MessageEvent)
+      return undefined
+    }
+    if (type === 'content_block_delta') this.#learn(frame, event)
+    const { rename } = this.#options
+    if (first && rename !== undefined) {
+      return renamed(text, fieldsOf(event['message'])['model'], rename) ?? eventFrame(type, this.#named(event))
+    }
+    // The official clients go by the name.
+    return name === type ? text : eventFrame(type, event)
+  }
+
+  #named(event: Fields): Fields {
+    const { rename } = this.#options
+    return rename === undefined ? event : { ...event, message: { ...fieldsOf(event['message']), model: rename } }
+  }
+
+  #learn(frame: Buffer | undefined, event: Fields): void {
+    if (frame === undefined || this.#learnt >= maxLearnt) return
+    const layout = DeltaLayout.of(frame, fieldsOf(event['delta']))
+    if (layout === undefined) return
+    this.#learnt++
+    this.#layout = layout
+    this.#options.layouts.add(layout)
+  }
+}
+
+/** A string is as cheap to write, and leaves nothing outside the heap. */
+function joined(changed: readonly (string | Buffer)[], plain: Buffer | undefined): string | Buffer {
+  if (changed.length === 0 && plain !== undefined) return isAscii(plain) ? plain.toString('latin1') : Buffer.from(plain)
+  const pieces = changed.map((each) => (typeof each === 'string' ? Buffer.from(each) : each))
+  return Buffer.concat(plain === undefined ? pieces : [...pieces, plain])
+}
+
+function parsed(data: string): Fields {
+  let value: unknown
+  try {
+    value = JSON.parse(data)
+  } catch {
+    throw retrySame(new Error('the vendor sent an event that is not JSON'))
+  }
+  if (!isRecord(value)) throw retrySame(new Error('the vendor sent an event that is not an object'))
+  return value
+}

@@ -1,0 +1,141 @@
+/** Messages at a vendor that has Anthropic's API: the request passes with few changes, the response as it came. */
+import { whenReady } from '../../eventual.ts'
+import { cancellationOf } from '../../http/cancellation.ts'
+import { isMediaType } from '../../http/media-type.ts'
+import type { Message, MessageRequest } from '../../wire/messages.ts'
+import { hasSucceeded, readError, readJsonObject, requireSuccess } from '../answer.ts'
+import { readFault, statusOf } from './fault.ts'
+import type { Client } from '../client.ts'
+import { Verbatim, type Call, type MessageAnswer } from '../contract.ts'
+import { retrySame } from '../failure.ts'
+import type { Transfer } from '../transfer.ts'
+import { othersTurn } from '../turns.ts'
+import { vendorError, type VendorFault } from '../vendor-error.ts'
+import { WholeBody } from '../whole-body.ts'
+import { DeltaLayouts } from './delta-layout.ts'
+import { readMessageFrames } from './frames.ts'
+import { quotable } from './quotable.ts'
+import { renamed } from './renamed.ts'
+import { expectsThinking, withoutThinking } from './thinking.ts'
+
+/** The version of the API, for a client that names none. */
+const defaultVersion = '2023-06-01'
+
+/** How a vendor is reached. */
+export interface MessageVendor {
+  readonly client: Client
+  /** Beta features that the host enables in every request, as in `anthropic-beta`. Default: none. */
+  readonly betas?: string | undefined
+  /** The vendor's name for the model of a call. */
+  readonly modelOf: (call: Call<unknown>) => string
+}
+
+/** Serves messages; one for each vendor. */
+export class NativeMessages {
+  readonly #vendor: MessageVendor
+  readonly #layouts = new DeltaLayouts()
+
+  constructor(vendor: MessageVendor) {
+    this.#vendor = vendor
+  }
+
+  async answer(call: Call<MessageRequest>): Promise<MessageAnswer> {
+    const { client } = this.#vendor
+    const first = await this.#send('/messages', call, client)
+    const transfer = first.status === 400 ? await this.#corrected(first, call, client) : first
+    if (!hasSucceeded(transfer)) await requireSuccess(transfer, call, reader(call))
+    const model = this.#vendor.modelOf(call)
+    const rename = model === call.publicModel ? undefined : call.publicModel
+    const failure = failureOf(call)
+    if (isMediaType(transfer.contentType, 'text/event-stream')) {
+      return readMessageFrames(transfer, { rename, parsed: !call.stream, failure, layouts: this.#layouts })
+    }
+    if (call.stream && !isMediaType(transfer.contentType, 'application/json')) {
+      throw transfer.fail(retrySame(new Error("the vendor's response is not an event stream")))
+    }
+    return whenReady(readJsonObject(transfer, client.answerBytes), (answer) => wholeMessage(answer, rename, failure))
+  }
+
+  /** Sends the request again without thinking, if the vendor misses that of another vendor's calls. */
+  async #corrected(refused: Transfer, call: Call<MessageRequest>, client: Client): Promise<Transfer> {
+    const error = await readError(refused)
+    if (expectsThinking(error)) return this.#send('/messages', call, client, withoutThinking(call))
+    throw vendorError(reader(call)({ status: 400, error, openModel: call.openModel, sent: call.field }))
+  }
+
+  /** Undefined for a vendor without this count. */
+  async count(call: Call<MessageRequest>): Promise<number | undefined> {
+    const { client } = this.#vendor
+    const transfer = await this.#send('/messages/count_tokens', call, client)
+    if (transfer.status === 404 || transfer.status === 405 || transfer.status === 501) {
+      transfer.stop()
+      return undefined
+    }
+    if (!hasSucceeded(transfer)) await requireSuccess(transfer, call, reader(call))
+    const { input_tokens: tokens } = (await readJsonObject(transfer, client.answerBytes)).value as {
+      input_tokens?: unknown
+    }
+    return typeof tokens === 'number' && tokens >= 0 ? tokens : undefined
+  }
+
+  async #send(
+    path: string,
+    call: Call<MessageRequest>,
+    client: Client,
+    changes: Readonly<Record<string, unknown>> = {},
+  ): Promise<Transfer> {
+    if (call.prepare !== undefined || call.large === true) {
+      await call.prepare?.()
+      await othersTurn(call)
+    }
+    const model = this.#vendor.modelOf(call)
+    return client.send({
+      path,
+      body: call.json(model === call.publicModel ? changes : { ...changes, model }),
+      headers: this.#headers(call),
+      added: call.headers,
+      signal: cancellationOf(call),
+      sent: call.sent,
+      whole: call.stream ? undefined : new WholeBody(client.answerBytes),
+    })
+  }
+
+  #headers({ clientHeaders: given }: Call<unknown>): Record<string, string> {
+    const betas = [this.#vendor.betas, given?.['anthropic-beta']].filter(Boolean).join(',')
+    return {
+      'content-type': 'application/json',
+      'anthropic-version': defaultVersion,
+      ...given,
+      ...(betas !== '' && { 'anthropic-beta': betas }),
+    }
+  }
+}
+
+function wholeMessage(
+  answer: Verbatim<object>,
+  rename: string | undefined,
+  failure: (error: unknown) => Error,
+): Verbatim<Message> | Message {
+  const message = answer.value as Message & { readonly error?: unknown }
+  if (message.error || (message.type as string) === 'error') throw failure(message.error ?? message)
+  if (!Array.isArray(message.content)) throw retrySame(new Error("the vendor's response has no content"))
+  if (rename === undefined) return answer as Verbatim<Message>
+  const named = { ...message, model: rename }
+  const text = renamed(Buffer.from(answer.bytes).toString('utf8'), message.model, rename)
+  return text === undefined ? named : new Verbatim<Message>(named, Buffer.from(text))
+}
+
+/** Does not hold the call, whose request may be long. */
+function failureOf(call: Call<unknown>): (error: unknown) => Error {
+  const { openModel, field } = call
+  const read = reader(call)
+  return (error) => vendorError(read({ status: statusOf(error), error, openModel, sent: field }))
+}
+
+/** Unlike elsewhere, the vendor's words reach the client: agents correct their requests by them. */
+function reader({
+  model,
+  publicModel,
+}: Pick<Call<unknown>, 'model' | 'publicModel'>): (fault: VendorFault) => VendorFault {
+  return (fault) => ({ ...readFault(fault), quote: quotable(fault.error, model, publicModel) })
+}
