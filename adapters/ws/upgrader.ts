@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer, type ServerOptions } from 'ws'
+import { addressOf } from '../../src/endpoints/aliases.ts'
+import { pathOf } from '../../src/http/target.ts'
+import { GatewayError, type Caller, type Gateway } from '../../src/index.ts'
+import { CallExchange, callHead } from './call-exchange.ts'
+import { handBack, type UpgradingServer } from './hand-back.ts'
+import type { Settings } from './options.ts'
+import { isForeign } from './origin.ts'
+import { refuseUpgrade } from './raw-reply.ts'
+import { ResponsesSocket } from './responses-socket.ts'
+import { Sockets } from './sockets.ts'
+import type { UpgradeRequest } from './upgrade-request.ts'
+
+/** A listener for the `upgrade` event of an HTTP/1.1 server. */
+export type UpgradeListener = (this: unknown, request: UpgradeRequest, socket: Duplex, head: Buffer) => void
+
+/** Milliseconds that a client has to answer a close. */
+const closeTimeout = 3_000
+
+/** Accepts, rejects or passes on the upgrades of one server. */
+export class Upgrader {
+  readonly #prefix: string
+  readonly #gateway: Gateway
+  readonly #settings: Settings
+  readonly #sockets: Sockets
+  readonly #server: WebSocketServer
+
+  constructor(prefix: string, gateway: Gateway, settings: Settings) {
+    this.#prefix = prefix
+    this.#gateway = gateway
+    this.#settings = settings
+    this.#sockets = new Sockets(settings)
+    const limits: ServerOptions & { readonly closeTimeout: number } = {
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: gateway.sizes.jsonBytes,
+      maxFragments: 4_096,
+      maxBufferedChunks: 65_536,
+      autoPong: false,
+      closeTimeout,
+      // No subprotocol is selected: the first one offered may contain a key.
+      handleProtocols: () => false,
+    }
+    this.#server = new WebSocketServer(limits)
+  }
+
+  /** `server`: what has emitted the event, if it is known. */
+  upgrade(server: unknown, request: UpgradeRequest, socket: Duplex, head: Buffer): void {
+    const target = this.#below(request.url ?? '/')
+    const isServed = target !== undefined && this.#gateway.serves(target)
+    const isWebSocket = String(request.headers.upgrade).toLowerCase() === 'websocket'
+    if (isServed && isWebSocket && isResponses(target)) return void this.#accept(target, request, socket, head)
+    const isOurs = isServed && !isWebSocket
+    if (isServer(server) && (isOurs || server.listenerCount('upgrade') === 1)) handBack(server, request, socket, head)
+    else if (isOurs) refuseUpgrade(socket, new GatewayError('upgrade_required'))
+  }
+
+  /** Never rejects. */
+  async #accept(target: string, request: UpgradeRequest, socket: Duplex, head: Buffer): Promise<void> {
+    socket.on('error', ignore)
+    const gateway = this.#gateway
+    let reserved = false
+    try {
+      if (isForeign(request, this.#settings.origins)) throw new GatewayError('origin_not_allowed')
+      this.#sockets.reserve()
+      reserved = true
+      const calls = callHead(request, { base: this.#prefix, target, ip: this.#settings.address(request) })
+      const opening = new CallExchange(calls, '{}')
+      const caller = nameOf(await gateway.authenticate(opening))
+      if (socket.destroyed) return
+      if (gateway.connections.isRetired) throw new GatewayError('service_unavailable', { retryAfterMs: 1_000 })
+      this.#sockets.makeRoom(caller)
+      this.#server.handleUpgrade(request as IncomingMessage, socket, head, (ws) => {
+        reserved = false
+        const { idleMs } = this.#settings
+        new ResponsesSocket({ ws, socket, caller, head: calls, gateway, sockets: this.#sockets, idleMs }).open()
+      })
+    } catch (error) {
+      refuseUpgrade(socket, GatewayError.from(error))
+    } finally {
+      if (reserved) this.#sockets.release()
+    }
+  }
+
+  /** The target below the mount path; undefined if it is elsewhere. */
+  #below(url: string): string | undefined {
+    const prefix = this.#prefix
+    if (prefix === '') return url
+    return url.startsWith(prefix) && /^[/?]/.test(url.slice(prefix.length)) ? url.slice(prefix.length) : undefined
+  }
+}
+
+const endpoint = '/v1/responses'
+
+function isResponses(target: string): boolean {
+  return pathOf(target) === endpoint || pathOf(addressOf(target)?.target ?? '') === endpoint
+}
+
+/** Keys are unique among all accounts; an account without a key is told apart from them. */
+function nameOf({ key, account }: Caller): string {
+  return key === undefined ? `account ${account}` : `key ${key}`
+}
+
+function isServer(emitter: unknown): emitter is UpgradingServer {
+  const { emit, listenerCount } = Object(emitter) as Partial<UpgradingServer>
+  return typeof emit === 'function' && typeof listenerCount === 'function'
+}
+
+function ignore(): void {}

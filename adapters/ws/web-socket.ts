@@ -1,0 +1,13 @@
+/** The part of a `WebSocket` of the package `ws` that is used. */
+export interface WebSocketLike {
+  readonly OPEN: number
+  readonly readyState: number
+  send(data: string | Uint8Array, options: { binary: boolean }, done: (error?: Error) => void): void
+  ping(data?: undefined, mask?: undefined, done?: (error?: Error) => void): void
+  pong(data: Buffer, mask?: undefined, done?: (error?: Error) => void): void
+  close(code: number, reason: string): void
+  terminate(): void
+  on(event: 'message', listener: (data: Buffer, isBinary: boolean) => void): this
+  on(event: 'ping' | 'pong', listener: (data: Buffer) => void): this
+  on(event: 'close' | 'error', listener: () => void): this
+}

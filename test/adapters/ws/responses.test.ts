@@ -1,0 +1,247 @@
+/** Responses over a WebSocket: what a client sends and gets. */
+import OpenAI from 'openai'
+import { ResponsesWS } from 'openai/resources/responses/ws'
+import { defineProvider, finish, reasoning, text, toolCall, type Call } from 'modelhatch/providers'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { ChatRequest } from '../../../src/wire/chat.ts'
+import type { InputItem } from '../../../src/wire/responses.ts'
+import { usageOf } from '../../../src/wire/usage.ts'
+import { key, parrot, responsesVendor, saidBy, textOf, world } from './world.ts'
+
+const user = (content: string): InputItem => ({ type: 'message', role: 'user', content })
+
+test('the official client gets the events of a response, each as one message, and continues it', async () => {
+  const asked: ChatRequest[] = []
+  const { port, receipts } = await world({ options: { models: { m: parrot(asked) } }, path: '/ai' })
+  const client = new OpenAI({ baseURL: `http://127.0.0.1:${port}/ai/v1`, apiKey: key })
+  const socket = new ResponsesWS(client)
+  onTestFinished(() => socket.close())
+  const types: string[] = []
+  let previous: string | undefined
+  for (const said of ['Hello there', 'And again']) {
+    socket.send({
+      type: 'response.create',
+      model: 'm',
+      input: said,
+      store: false,
+      ...(previous !== undefined && { previous_response_id: previous }),
+    })
+    let heard = ''
+    for await (const event of socket.stream()) {
+      if (event.type === 'error') throw event.error
+      if (event.type !== 'message') continue
+      types.push(event.message.type)
+      if (event.message.type === 'response.output_text.delta') heard += event.message.delta
+      if (event.message.type !== 'response.completed') continue
+      expect(event.message.response.previous_response_id).toBe(previous ?? null)
+      previous = event.message.response.id
+      break
+    }
+    expect(heard).toBe(said)
+  }
+  expect(types.slice(0, 3)).toEqual(['response.created', 'response.in_progress', 'response.output_item.added'])
+  expect(asked[1]?.messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+  expect(receipts).toMatchObject([{ outcome: 'completed' }, { outcome: 'completed' }])
+})
+
+describe('events', () => {
+  test('have rising sequence numbers, and carry the stream_id of their request', async () => {
+    const { connect } = await world()
+    const client = await connect()
+    client.create({ input: 'a b c', stream_id: 'lane "1"' })
+    const messages = await client.response()
+    expect(messages.map((message) => message.sequence_number)).toEqual(messages.map((_, index) => index))
+    expect(new Set(messages.map((message) => message['stream_id']))).toEqual(new Set(['lane "1"']))
+    client.create({ input: 'a' })
+    expect((await client.response())[0]).not.toHaveProperty('stream_id')
+  })
+
+  test('of a vendor with a responses endpoint pass through, and envelope fields do not reach it', async () => {
+    const delta = { type: 'response.output_text.delta', sequence_number: 3, item_id: 'msg_1', output_index: 0 }
+    const message = { type: 'message', id: 'msg_1', status: 'completed', role: 'assistant', content: [] }
+    const response = { id: 'resp_v', object: 'response', status: 'completed', model: 'm', output: [message] }
+    const events = [
+      { type: 'response.created', sequence_number: 0, response: { ...response, status: 'in_progress', output: [] } },
+      { type: 'response.output_item.added', sequence_number: 1, output_index: 0, item: message },
+      { ...delta, delta: 'Grüße ' },
+      { ...delta, sequence_number: 4, delta: '\\n\\n "data:" ' },
+      { type: 'response.completed', sequence_number: 5, response },
+    ]
+    const { vendor, provider } = await responsesVendor((_, answer) => {
+      answer.writeHead(200, { 'content-type': 'text/event-stream' })
+      answer.end(events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join(''))
+    })
+    const { connect } = await world({ options: { models: { m: { provider, providerModel: 'm' } } } })
+    const client = await connect()
+    client.create({ input: 'Hi', generate: true, stream_id: 'x', stream: false })
+    const messages = await client.response()
+    expect(messages.filter(({ type }) => type.endsWith('.delta')).map((each) => each['delta'])).toEqual([
+      'Grüße ',
+      '\\n\\n "data:" ',
+    ])
+    expect(vendor.requests[0]?.json).toMatchObject({ model: 'm', stream: true, store: false })
+    for (const field of ['type', 'generate', 'stream_id']) expect(vendor.requests[0]?.json).not.toHaveProperty(field)
+  })
+
+  test('of a response that fails midway end with response.failed, and the socket serves the next request', async () => {
+    let calls = 0
+    const broken = defineProvider({
+      name: 'broken',
+      async *chat({ request }: { request: ChatRequest }) {
+        yield text('Half')
+        if (++calls === 1) throw new Error('the vendor broke off')
+        yield finish('stop', usageOf(1, 1))
+        void saidBy(request)
+      },
+    })
+    const { connect, receipts } = await world({ options: { models: { m: broken } } })
+    const client = await connect()
+    client.create({ input: 'Hi' })
+    expect((await client.response()).at(-1)).toMatchObject({ type: 'error', error: { code: 'server_error' } })
+    expect(await client.next()).toMatchObject({ type: 'response.failed', response: { status: 'failed' } })
+    expect(textOf(await client.ask({ input: 'Hi' }))).toBe('Half')
+    expect(receipts).toMatchObject([{ outcome: 'failed' }, { outcome: 'completed' }])
+  })
+})
+
+describe('a prewarm', () => {
+  test('calls no model, costs nothing, and is continued by its id', async () => {
+    const asked: ChatRequest[] = []
+    const { connect, receipts } = await world({ options: { models: { m: parrot(asked) } } })
+    const client = await connect()
+    client.create({ generate: false, input: [{ ...user('Rules.'), role: 'developer' }] })
+    const [created, completed, ...more] = await client.response()
+    expect(more).toEqual([])
+    expect(created).toMatchObject({ type: 'response.created', response: { status: 'in_progress', output: [] } })
+    expect(completed).toMatchObject({
+      type: 'response.completed',
+      response: { status: 'completed', output: [], store: false, usage: { total_tokens: 0 } },
+    })
+    expect(completed?.response?.id).toBe(created?.response?.id)
+    expect(asked).toEqual([])
+    expect(receipts).toEqual([])
+    const previous = completed?.response?.id as string
+    await client.ask({ previous_response_id: previous, input: [user('One')] })
+    // Also later, and more than once.
+    await client.ask({ previous_response_id: previous, input: [user('Two')] })
+    expect(asked.map(({ messages }) => messages.map((message) => message.content))).toEqual([
+      ['Rules.', 'One'],
+      ['Rules.', 'Two'],
+    ])
+  })
+
+  test('is checked like a request: the model, the fields and the key', async () => {
+    const { connect } = await world()
+    const client = await connect()
+    client.create({ generate: false, input: 'Hi', model: 'unknown' })
+    expect(await client.next()).toMatchObject({ status: 404, error: { code: 'model_not_found' } })
+    client.create({ generate: false, input: 'Hi', temperature: 9 })
+    expect(await client.next()).toMatchObject({ status: 400, error: { param: 'temperature' } })
+    client.create({ generate: 'no', input: 'Hi' })
+    expect(await client.next()).toMatchObject({ status: 400, error: { param: 'generate' } })
+  })
+})
+
+describe('previous_response_id', () => {
+  test('names a response with store: false only on its own connection', async () => {
+    const { connect } = await world()
+    const client = await connect()
+    const { id } = await client.ask({ input: 'Hi' })
+    const other = await connect()
+    other.create({ previous_response_id: id, input: 'More' })
+    expect(await other.next()).toMatchObject({
+      type: 'error',
+      status: 404,
+      error: { code: 'previous_response_not_found', param: 'previous_response_id' },
+    })
+    expect((await client.ask({ previous_response_id: id, input: 'More' })).previous_response_id).toBe(id)
+  })
+
+  test('names a stored response on any connection, until it is deleted', async () => {
+    const { connect, port } = await world()
+    const { id } = await (await connect()).ask({ input: 'Hi', store: true })
+    const client = await connect()
+    await client.ask({ previous_response_id: id, input: 'More' })
+    const headers = { authorization: `Bearer ${key}` }
+    const deleted = await fetch(`http://127.0.0.1:${port}/v1/responses/${id}`, { method: 'DELETE', headers })
+    expect(deleted.status).toBe(200)
+    client.create({ previous_response_id: id, input: 'More' })
+    expect(await client.next()).toMatchObject({ error: { code: 'previous_response_not_found' } })
+  })
+
+  test('keeps tool calls and reasoning of a conversation that is sent turn by turn', async () => {
+    const asked: ChatRequest[] = []
+    const agent = defineProvider({
+      name: 'agent',
+      async *chat({ request }: Call<ChatRequest>) {
+        asked.push(request)
+        yield reasoning('First look.')
+        yield { choices: [{ delta: { reasoning_details: [{ type: 'reasoning.text', signature: 'sig' }] } }] }
+        if (asked.length === 1) yield toolCall({ id: 'call_1', name: 'ls', arguments: '{}' })
+        else yield text('Done.')
+        yield finish(asked.length === 1 ? 'tool_calls' : 'stop', usageOf(10, 5))
+      },
+    })
+    const { connect } = await world({ options: { models: { m: agent } } })
+    const client = await connect()
+    const first = await client.ask({ input: 'List.' })
+    const output = { type: 'function_call_output', call_id: 'call_1', output: 'a.txt' }
+    expect(textOf(await client.ask({ previous_response_id: first.id, input: [output] }))).toContain('Done.')
+    expect(asked[1]?.messages).toMatchObject([
+      { role: 'user' },
+      {
+        role: 'assistant',
+        reasoning_details: [{ type: 'reasoning.text', signature: 'sig' }],
+        tool_calls: [{ id: 'call_1', function: { name: 'ls' } }],
+      },
+      { role: 'tool', content: 'a.txt' },
+    ])
+  })
+
+  test('is forgotten once the sockets together remember too much', async () => {
+    const { connect } = await world({ upgrade: { rememberedBytes: 2_000 } })
+    const client = await connect()
+    const { id } = await client.ask({ input: 'x'.repeat(800) })
+    await (await connect()).ask({ input: 'y'.repeat(800) })
+    client.create({ previous_response_id: id, input: 'More' })
+    expect(await client.next()).toMatchObject({ error: { code: 'previous_response_not_found' } })
+  })
+})
+
+describe('errors', () => {
+  test('of one request are messages, and the socket stays open', async () => {
+    const { connect } = await world()
+    const client = await connect()
+    const bad = [
+      ['not json', { status: 400 }],
+      ['[]', { status: 400 }],
+      ['{"type":"response.cancel"}', { status: 400, error: { param: 'type' } }],
+      ['{"type":"response.create","model":"m","input":"Hi","stream_id":1}', { error: { param: 'stream_id' } }],
+      ['{"type":"response.create","model":"m","input":"Hi","background":true}', { error: { param: 'background' } }],
+      ['{"type":"response.create","model":"m"}', { error: { param: 'input' } }],
+      [`{"type":"response.create","model":"m","input":${'['.repeat(100)}${']'.repeat(100)}}`, { status: 400 }],
+    ] as const
+    for (const [text, expected] of bad) {
+      client.ws.send(text)
+      expect(await client.next()).toMatchObject({ type: 'error', ...expected })
+    }
+    client.ws.send(Buffer.from('{}'), { binary: true })
+    expect(await client.next()).toMatchObject({ type: 'error', status: 400 })
+    client.ws.send('{"type":"response.processed","response_id":"resp_1"}')
+    expect(textOf(await client.ask({ input: 'Still here' }))).toBe('Still here')
+  })
+
+  test('of limits say when to try again', async () => {
+    const { connect } = await world({ options: { groups: { default: { models: '*', rate: { requests: '1/min' } } } } })
+    const client = await connect()
+    await client.ask({ input: 'Hi' })
+    client.create({ input: 'Hi', stream_id: 'a' })
+    expect(await client.next()).toMatchObject({
+      type: 'error',
+      status: 429,
+      stream_id: 'a',
+      error: { code: 'rate_limit_exceeded' },
+      headers: { 'retry-after': expect.stringMatching(/^\d+$/) as string },
+    })
+  })
+})

@@ -1,0 +1,28 @@
+/**
+ * Installs the coding agents of these tests from the npm registry, unless they are there: `npm run test:agents`. Install
+ * scripts run in that folder only, and only those that its `package.json` allows.
+ */
+import { execFile } from 'node:child_process'
+import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { folder, isInstalled, manifests, program } from './programs.ts'
+
+const run = promisify(execFile)
+
+if (!isInstalled()) {
+  const draft = `${folder}.${process.pid}`
+  mkdirSync(draft, { recursive: true })
+  try {
+    for (const { name, text } of manifests) writeFileSync(join(draft, name), text)
+    await run('npm', ['ci', '--no-audit', '--no-fund'], { cwd: draft, timeout: 600_000 })
+    // Another process may have been faster.
+    if (!isInstalled()) renameSync(draft, folder)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
+}
+for (const name of ['claude', 'codex'] as const) {
+  const { stdout } = await run(program(name), ['--version'], { timeout: 60_000 })
+  console.log(stdout.trim())
+}
