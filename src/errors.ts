@@ -19,6 +19,8 @@ export type ErrorCode =
   | 'context_length_exceeded'
   | 'content_policy_violation'
   | 'invalid_api_key'
+  | 'origin_not_allowed'
+  | 'forbidden'
   | 'model_not_found'
   | 'not_found'
   | 'previous_response_not_found'
@@ -34,6 +36,13 @@ export type ErrorCode =
   | 'client_closed'
   | 'server_error'
   | 'service_unavailable'
+
+/** Whose fault an error was, and what was wrong: a closed vocabulary, for metrics. */
+export type Fault =
+  | `caller_${'invalid_request' | 'too_large' | 'unauthenticated' | 'not_found' | 'timeout' | 'disconnected'}`
+  | `policy_${'rate_limit' | 'quota' | 'content'}`
+  | `provider_${'rate_limit' | 'unavailable' | 'timeout' | 'rejected' | 'invalid_response' | 'error'}`
+  | `gateway_${'store' | 'overloaded' | 'closing' | 'error'}`
 
 const refusals: Readonly<Record<ErrorCode, Refusal>> = {
   invalid_request_error: { status: 400, type: 'invalid_request_error', message: 'The request is invalid.' },
@@ -62,6 +71,12 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
     type: 'invalid_request_error',
     message: 'Incorrect API key provided. Send a valid key as "Authorization: Bearer <API_KEY>".',
   },
+  origin_not_allowed: {
+    status: 403,
+    type: 'invalid_request_error',
+    message: 'Pages of this origin may not open WebSockets here.',
+  },
+  forbidden: { status: 403, type: 'invalid_request_error', message: 'The request is not allowed.' },
   model_not_found: {
     status: 404,
     type: 'invalid_request_error',
@@ -102,7 +117,7 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
   upgrade_required: {
     status: 426,
     type: 'invalid_request_error',
-    message: 'WebSockets are not supported. Send the request over HTTP, as a POST.',
+    message: 'There is no WebSocket at this URL. Send the request over HTTP, as a POST.',
   },
   insufficient_quota: {
     status: 429,
@@ -145,6 +160,8 @@ export interface ErrorDetails {
   readonly shouldRetry?: boolean
   /** Further response headers, such as `allow`. Headers that affect the framing of the response are dropped. */
   readonly headers?: Readonly<Record<string, string>>
+  /** Whose fault it was, in telemetry. Default: depends on the code. */
+  readonly fault?: Fault | undefined
 }
 
 /** The official clients ignore a longer `retry-after` and retry after half a second. */
@@ -174,6 +191,8 @@ export class GatewayError extends Error {
   readonly shouldRetry: boolean | undefined
   /** Further response headers. */
   readonly headers: Readonly<Record<string, string>>
+  /** Whose fault it was, in telemetry; undefined: what the code says. */
+  readonly fault: Fault | undefined
 
   /** `code` determines status, type and the default message. */
   constructor(code: ErrorCode, details: ErrorDetails = {}) {
@@ -186,6 +205,7 @@ export class GatewayError extends Error {
     this.retryAfterMs = details.retryAfterMs
     this.shouldRetry = details.shouldRetry ?? refusal.shouldRetry
     this.headers = details.headers ?? {}
+    this.fault = details.fault
   }
 
   /** Whether a value is a `GatewayError`, of this or another copy of the library in the same process. */
@@ -236,9 +256,10 @@ export class GatewayError extends Error {
  * Copies an error of another copy of this library, or an object that imitates one; only well-typed properties count.
  */
 function copyOf(error: GatewayError): GatewayError {
-  const { code, message, param, retryAfterMs, shouldRetry, headers } = error
+  const { code, message, param, retryAfterMs, shouldRetry, headers, fault } = error
   return new GatewayError(code, {
     cause: error,
+    fault,
     ...(typeof message === 'string' && { message }),
     ...(typeof param === 'string' && { param }),
     ...(typeof retryAfterMs === 'number' && { retryAfterMs }),

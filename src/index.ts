@@ -2,32 +2,78 @@
  * `modelhatch`: the gateway, its options, and the stores in memory. Providers are in `modelhatch/providers`, hosts in
  * `modelhatch/express` and others, what a store is made of in `modelhatch/stores`.
  */
-export type { AccountAdmin, AccountView, Credited, EntryView, TopUp } from './admin/accounts.ts'
-export type { Admin } from './admin/admin.ts'
-export type { KeyAdmin, KeyChange, KeyRequest, KeyView } from './admin/keys.ts'
 export type {
+  AccountAdmin,
+  AccountQuestion,
+  AccountView,
+  Compaction,
+  Credited,
+  EntryView,
+  Refund,
+  TopUp,
+} from './admin/accounts.ts'
+export type { ComparisonQuestion, Difference } from './admin/compare.ts'
+export type { Admin, Offers } from './admin/admin.ts'
+export type { CsvAdmin } from './admin/csv.ts'
+export type { InvoiceItem, InvoiceLine } from './admin/invoice.ts'
+export type { Remainder } from './admin/kept.ts'
+export type { Erased, PersonalItem } from './admin/personal.ts'
+export type {
+  CapAdmin,
+  CapAmountsView,
+  CapLimitsChange,
+  CapOverrideRequest,
+  CapSubject,
+  CapView,
+} from './admin/caps.ts'
+export type { KeyAdmin, KeyChange, KeyRequest, KeySearch, KeysInUse, KeyView, RotationOptions } from './admin/keys.ts'
+export type {
+  InvoiceQuestion,
   StatisticsRow,
   UsageAdmin,
   UsageListQuestion,
-  UsageScope,
   UsageSumsQuestion,
   UsageView,
 } from './admin/usage.ts'
+export type { VideoAdmin, VideoListQuestion, VideoView } from './admin/videos.ts'
+export type { LatencyPoint, LatencyQuestion } from './admin/latency.ts'
+export type { SeriesDimension, SeriesPeriod, UsagePoint, UsageSeries, UsageSeriesQuestion } from './admin/series.ts'
+export type { UsageScope } from './admin/scope.ts'
+export type { Alert, BalanceAlert, CapAlert } from './alerts/alert.ts'
+export type { AlertWebhookOptions } from './alerts/delivery.ts'
 export type { Authenticate } from './auth/authenticate.ts'
 export type { KeyCacheOptions } from './auth/cache.ts'
-export type { Caller, KeyRecord, KeyStore } from './auth/contract.ts'
+export type { Caller, KeyQuestion, KeyRecord, KeyStore } from './auth/contract.ts'
 export { hashKey, mintKey, type MintedKey, type MintOptions } from './auth/key.ts'
 export { memoryKeyStore } from './auth/memory.ts'
+export type { Cap, RollingPeriod, ScopedCap } from './caps/cap.ts'
+export type { AttemptRecord } from './billing/attempt-log.ts'
 export type { DisconnectPolicy } from './billing/disconnect.ts'
 export type { Ledger, Page, PageRequest, Settlement } from './billing/contract.ts'
 export { memoryLedger, type MemoryLedgerOptions } from './billing/memory.ts'
 export { formatMoney, parseMoney } from './billing/money.ts'
-export type { BillingOptions } from './billing/options.ts'
-export { Price, type PriceOptions, type Tiers } from './billing/price.ts'
-export type { ChargeBasis, Receipt, Units } from './billing/receipt.ts'
-export { GatewayError, type ErrorCode, type ErrorDetails } from './errors.ts'
-export { createGateway, type CloseOptions, type Gateway } from './gateway.ts'
-export type { Exchange, Reply, RequestBody, Sink, StreamBody } from './http/exchange.ts'
+export type { BillingOptions, CostBounds } from './billing/options.ts'
+export { Price, type Asked, type Consumption } from './billing/price.ts'
+export type { LongPromptPrices, PriceOptions, TieredTokenPrices, Tiers, TokenPrices } from './billing/price-options.ts'
+export type { PriceSource } from './billing/price-source.ts'
+export type { ListedModel, PriceTable, VendorModel } from './billing/price-table.ts'
+export type { Charge, ChargeBasis, Receipt, Units } from './billing/receipt.ts'
+export type { ChargeLine } from './billing/sum.ts'
+export { GatewayError, type ErrorCode, type ErrorDetails, type Fault } from './errors.ts'
+export type { CloseOptions } from './assembly/shut-down.ts'
+export { createGateway, type Gateway } from './gateway.ts'
+export type { Connection, Connections } from './http/connections.ts'
+export type {
+  CallConnection,
+  ConversationMemory,
+  Exchange,
+  Mountable,
+  Reply,
+  RequestBody,
+  Sink,
+  StreamBody,
+} from './http/exchange.ts'
+export type { WebhookEndpoint } from './http/signed-webhook.ts'
 export type { Sizes } from './http/sizes.ts'
 export type { Timeouts } from './http/timeouts.ts'
 export type { IdempotencyStore } from './idempotency/contract.ts'
@@ -49,20 +95,37 @@ export {
 } from './models/contract.ts'
 export { imageModels } from './models/image-models.ts'
 export type { ModelEntry, ModelOptions, RouteEntry } from './models/registry.ts'
+export type {
+  AttemptListener,
+  AttemptResult,
+  AttemptStep,
+  CallEnd,
+  CallListener,
+  ObservedAttempt,
+  ObservedCall,
+  ObservedRequest,
+  ObservedTask,
+  StoreFailure,
+  TaskChange,
+  Telemetry,
+} from './observing/contract.ts'
+export type { Logger } from './observing/logger.ts'
+export type { DeploymentHealth, GatewayHealth, StoreHealth, StoreName } from './observing/health.ts'
 export type { AttemptEvent, Failure } from './observing/observe.ts'
+export type { BreakerChange, GatewayState, QueueName } from './observing/state.ts'
 export type { Channels } from './options/channels.ts'
 export type { VideoLimits } from './providers/video.ts'
 export type { ResponseRecord, ResponseStore } from './responses/contract.ts'
 export { memoryResponseStore, type MemoryResponseStoreOptions } from './responses/memory.ts'
-export type { GatewayOptions, Hooks, KeyOptions, TaskOptions } from './options/options.ts'
+export type { AlertOptions, GatewayOptions, Hooks, KeyOptions, TaskOptions } from './options/options.ts'
 export type { StorageBundle } from './options/storage.ts'
 export type { BreakerOptions } from './routing/breaker.ts'
-export type { RetryOptions } from './routing/perform.ts'
+export type { RetryOptions } from './routing/attempts.ts'
 export type { TaskStore } from './tasks/contract.ts'
 export { memoryTaskStore, type MemoryTaskStoreOptions } from './tasks/memory.ts'
 export type { TaskEvent } from './tasks/parts.ts'
 export type { StoredTask, VideoTask } from './tasks/task.ts'
-export type { WebhookEndpoint, WebhookOptions } from './tasks/webhook.ts'
-export type { UsageDimension, UsageRecord, UsageStore } from './usage/contract.ts'
+export type { WebhookOptions } from './tasks/webhook.ts'
+export type { NamedUser, UsageDimension, UsageLine, UsageRecord, UsageStore } from './usage/contract.ts'
 export { memoryUsageStore, type MemoryUsageStoreOptions } from './usage/memory.ts'
-export type { UsageOptions } from './usage/options.ts'
+export type { RefusedOptions, UsageOptions } from './usage/options.ts'

@@ -2,8 +2,12 @@ import type { LedgerAccount, LedgerAudit, LedgerEntry, Ledger, Page, PageRequest
 import { formatMoney, parseMoney } from '../billing/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../store-access/guard.ts'
+import type { UsageRecord } from '../usage/contract.ts'
 import type { AdminParts } from './parts.ts'
 import { requireValid, rules } from './check.ts'
+import { Comparison, type ComparisonQuestion, type Difference } from './compare.ts'
+import { offering, paged, requireId } from './offering.ts'
+import { all } from './pages.ts'
 
 /** An account, with amounts as decimal strings. */
 export interface AccountView {
@@ -21,6 +25,12 @@ export interface AccountView {
   readonly createdAt: number
 }
 
+/** Selects accounts and a page of them. */
+export interface AccountQuestion extends PageRequest {
+  /** Only accounts whose id begins with this text. */
+  readonly prefix?: string
+}
+
 /** A payment to an account. */
 export interface TopUp {
   /** The account that is credited. */
@@ -32,6 +42,37 @@ export interface TopUp {
   /** A remark, stored with the entry. */
   readonly note?: string
 }
+
+/** A refund of a request. */
+export interface Refund {
+  /** The account that was charged. */
+  readonly account: string
+  /** The id of the request, as in `x-request-id` and in usage records. */
+  readonly request: string
+  /** A decimal string. Default: all that the request cost. */
+  readonly amount?: string
+  /** Why, stored with the entry. */
+  readonly reason: string
+}
+
+/** Selects the charges that `compact` replaces by their sum. */
+export type Compaction = {
+  /** Charges booked before this time. Milliseconds since the epoch. */
+  readonly before: number
+} & (
+  | {
+      /** The account. */
+      readonly account: string
+      /** Not with `account`. */
+      readonly all?: never
+    }
+  | {
+      /** All accounts. */
+      readonly all: true
+      /** Not with `all`. */
+      readonly account?: never
+    }
+)
 
 /** The result of a payment. */
 export interface Credited {
@@ -56,7 +97,19 @@ export class AccountAdmin {
   readonly #pageGuard: Guard
   readonly #minimum: bigint
 
-  constructor({ ledger, guard, pageGuard, minimumTopUp }: AdminParts) {
+  readonly #usage: (id: string) => Promise<UsageRecord | undefined>
+  readonly #comparison: Comparison
+  readonly #now: () => number
+
+  constructor(parts: AdminParts) {
+    const { ledger, guard, pageGuard, minimumTopUp, usage, now } = parts
+    this.#now = now
+    this.#comparison = new Comparison(parts)
+    const usageGuard = guard('the usage store')
+    this.#usage = async (id) => {
+      if (usage === undefined) throw invalid('A refund needs usage records: set the option "usage" or "storage".')
+      return usageGuard.call(() => offering(usage, 'find', 'single records').find(id))
+    }
     this.#ledger = ledger
     this.#guard = guard('the ledger')
     this.#pageGuard = pageGuard('the ledger')
@@ -80,10 +133,22 @@ export class AccountAdmin {
     return account && view(account)
   }
 
-  /** All accounts, ordered by id. */
-  async list(page: PageRequest = {}): Promise<Page<AccountView>> {
-    requireValid(rules.page, page)
-    return paged(await this.#page((ledger) => offering(ledger, 'accounts', 'accounts').accounts(page)), view)
+  /** All accounts, or those whose id begins with a text, ordered by id. */
+  async list(question: AccountQuestion = {}): Promise<Page<AccountView>> {
+    requireValid(rules.accountList, question)
+    const { prefix = '', ...page } = question
+    const list = (asked: PageRequest) =>
+      this.#page((ledger) => offering(ledger, 'accounts', 'accounts').accounts(asked))
+    if (prefix === '') return paged(await list(page), view)
+    const { limit = 100, after } = page
+    // The account whose id is the prefix itself comes before all others that begin with it.
+    const itself = after === undefined ? await this.#page((ledger) => ledger.account(prefix)) : undefined
+    const { items, next } = await list({ limit, after: after ?? prefix })
+    const found = [...(itself === undefined ? [] : [itself]), ...items.filter(({ id }) => id.startsWith(prefix))]
+    const isLast = next === undefined || items.some(({ id }) => !id.startsWith(prefix))
+    const shown = found.slice(0, limit)
+    const hasMore = shown.length < found.length || !isLast
+    return { items: shown.map(view), ...(hasMore && { next: (shown.at(-1) as LedgerAccount).id }) }
   }
 
   /**
@@ -103,6 +168,31 @@ export class AccountAdmin {
     return this.#credit(payment, micros)
   }
 
+  /**
+   * Gives a request's charge back, in whole or in part: once per request, and never more than it cost. A repeated refund
+   * changes nothing; one of another amount throws a 409. Throws a 404 if the account has no such request in its usage.
+   */
+  async refund({ account, request, amount, reason }: Refund): Promise<Credited> {
+    requireValid(rules.refund, { account, request, amount, reason })
+    const record = await this.#usage(request)
+    if (record?.account !== account)
+      throw new GatewayError('not_found', { param: 'request', message: 'No such request.' })
+    const micros = amount === undefined ? record.cost : amountOf({ account, amount, reference: request })
+    if (micros <= 0n || micros > record.cost) {
+      throw invalid(`A refund of this request is more than 0 and at most ${formatMoney(record.cost)}.`, 'amount')
+    }
+    return this.#credit({ account, reference: `refund:${request}`, note: reason, refunds: request }, micros)
+  }
+
+  /**
+   * The requests of an account on which ledger and usage records do not agree. Choose a period that ended an hour ago or
+   * more, because records are written after charges, and one for which both are kept. Keeps the charges of the period in
+   * memory, some 200 bytes each. Requests count in the period in which they started.
+   */
+  differences(question: ComparisonQuestion): AsyncGenerator<Difference, void> {
+    return this.#comparison.differences(question)
+  }
+
   /** The ledger entries of an account, newest first: credits, settlements and releases. */
   async entries(account: string, page: PageRequest = {}): Promise<Page<EntryView>> {
     requireId(account, 'account')
@@ -115,13 +205,42 @@ export class AccountAdmin {
     }))
   }
 
+  /**
+   * Replaces the charges of an account, or with `all: true` of all accounts, that were booked before a time by one entry
+   * each, of the kind `opening`, with their exact sum. Payments are kept, balances and audit do not change. In small
+   * batches; returns how many entries were replaced. `before` is at least 31 days ago, so that no charge that may still be
+   * repeated is forgotten. Throws a 400 if the ledger does not support it, as in Redis, which keeps a number of entries.
+   */
+  async compact({ account, all: ofAll, before }: Compaction): Promise<number> {
+    requireValid(rules.compaction, { account, all: ofAll, before })
+    if (before > this.#now() - 31 * 86_400_000) throw invalid('"before" must be at least 31 days ago.', 'before')
+    if (account !== undefined) return this.#compact(account, before)
+    let replaced = 0
+    for await (const { id } of all((page) => this.list(page))) replaced += await this.#compact(id, before)
+    return replaced
+  }
+
+  async #compact(account: string, before: number): Promise<number> {
+    const most = 500
+    for (let replaced = 0; ;) {
+      const count = await this.#page((ledger) => offering(ledger, 'compact', 'openings').compact(account, before, most))
+      replaced += count
+      if (count < most) return replaced
+      await new Promise(setImmediate)
+    }
+  }
+
   /** Recomputes all balances from the entries. `faults` is empty unless data is corrupt. */
   async audit(): Promise<LedgerAudit> {
     return this.#page((ledger) => ledger.audit())
   }
 
-  async #credit({ account, reference, note }: TopUp, amount: bigint) {
-    const credit = { account, amount, reference, ...(note !== undefined && { note }) }
+  async #credit(
+    { account, reference, note, refunds }: Omit<TopUp, 'amount'> & { readonly refunds?: string },
+    amount: bigint,
+  ) {
+    const counted = refunds !== undefined && this.#ledger?.caps !== undefined
+    const credit = { account, amount, reference, ...(note !== undefined && { note }), ...(counted && { refunds }) }
     const { outcome, balance } = await this.#ask((ledger) => ledger.credit(credit))
     if (outcome === 'conflict') {
       throw new GatewayError('conflict', {
@@ -160,19 +279,4 @@ function amountOf(payment: TopUp): bigint {
   } catch (error) {
     throw invalid((error as Error).message, 'amount', error)
   }
-}
-
-/** Throws a 400 unless the value is a valid id. */
-export function requireId(value: unknown, name: string): void {
-  requireValid(rules.id, value, name)
-}
-
-/** The store, if it implements an optional method. Throws a 400 otherwise. */
-export function offering<S extends object, M extends keyof S>(store: S, method: M, what: string): Required<Pick<S, M>> {
-  if (store[method] === undefined) throw invalid(`This store does not support listing or changing ${what}.`)
-  return store as Required<Pick<S, M>>
-}
-
-export function paged<From, To>({ items, ...rest }: Page<From>, map: (item: From) => To): Page<To> {
-  return { ...rest, items: items.map(map) }
 }

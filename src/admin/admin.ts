@@ -1,10 +1,33 @@
+import type { PriceSource } from '../billing/price-source.ts'
 import type { Catalogue } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
 import { invalid } from '../errors.ts'
 import { AccountAdmin } from './accounts.ts'
+import { CapAdmin } from './caps.ts'
+import { CsvAdmin } from './csv.ts'
 import { KeyAdmin } from './keys.ts'
+import { PersonalData, type Erased, type PersonalItem } from './personal.ts'
 import { UsageAdmin } from './usage.ts'
+import { VideoAdmin } from './videos.ts'
 import type { AdminParts } from './parts.ts'
+
+/** Which operations of `gateway.admin` the options and stores of a gateway support. */
+export interface Offers {
+  /** `accounts`: the option `billing`. */
+  readonly accounts: boolean
+  /** `caps`: the option `billing`, and a ledger with caps. */
+  readonly caps: boolean
+  /** `usage`: one of the options `usage`, `storage` and `billing`. */
+  readonly usage: boolean
+  /** Creating, listing and changing keys: a key store that does. */
+  readonly keys: boolean
+  /** Finding keys of all accounts. */
+  readonly keySearch: boolean
+  /** Listing the video tasks of all accounts. */
+  readonly videoSearch: boolean
+  /** `billing.currency`. Absent without billing. */
+  readonly currency?: string
+}
 
 /**
  * Operations for the host's own pages: accounts and payments, keys, usage, and the models of a group. Not reachable over
@@ -16,19 +39,76 @@ import type { AdminParts } from './parts.ts'
 export class Admin {
   /** Accounts, payments, balances and ledger entries. Requires `billing`. */
   readonly accounts: AccountAdmin
+  /** Caps of keys, accounts, groups and users: what is used, when it resets, and individual limits. Requires `billing`. */
+  readonly caps: CapAdmin
   /** Creates, lists, changes and revokes keys. */
   readonly keys: KeyAdmin
   /** Usage records and statistics. Requires `storage`, `billing` or `usage: { record: true }`. */
   readonly usage: UsageAdmin
+  /** Video tasks: lists, downloads and deletes them. */
+  readonly videos: VideoAdmin
+  /** The lists of accounts, entries, keys and usage as CSV. */
+  readonly csv: CsvAdmin
+  readonly #personal: PersonalData
   readonly #catalogue: Catalogue
   readonly #groups: readonly string[]
+  readonly #prices: AdminParts['prices']
+  readonly #offers: Offers
 
   constructor(parts: AdminParts) {
     this.accounts = new AccountAdmin(parts)
+    this.caps = new CapAdmin(parts)
     this.keys = new KeyAdmin(parts)
     this.usage = new UsageAdmin(parts)
+    this.videos = new VideoAdmin(parts)
+    this.csv = new CsvAdmin(this.accounts, this.keys, this.usage)
+    this.#personal = new PersonalData(parts, this.accounts, this.keys, this.usage)
     this.#catalogue = parts.catalogue
     this.#groups = parts.groups
+    this.#prices = parts.prices
+    const { ledger, usage, keys, videos, currency } = parts
+    this.#offers = {
+      accounts: ledger !== undefined,
+      caps: ledger?.caps !== undefined,
+      usage: usage !== undefined,
+      keys: keys.insert !== undefined && keys.list !== undefined && keys.update !== undefined,
+      keySearch: keys.search !== undefined,
+      videoSearch: videos.isSearchable,
+      ...(currency !== undefined && { currency }),
+    }
+  }
+
+  /** Which of these operations the options and stores of the gateway support. */
+  offers(): Offers {
+    return this.#offers
+  }
+
+  /**
+   * Everything that is stored about an account: itself, its keys, its ledger entries and its usage, read page by page. For
+   * a person's right to a copy of their data.
+   */
+  export(account: string): AsyncGenerator<PersonalItem, void> {
+    return this.#personal.export(account)
+  }
+
+  /**
+   * Removes what refers to a person. All keys of the account are revoked and lose their names, users, tags and addresses;
+   * usage records move to a random account and lose keys, users, sessions and tags; the ledger forgets the name of the
+   * account. Its entries are kept under its id, because books must be. Stored responses, videos and responses kept for
+   * idempotency keys are deleted, videos in progress cancelled; `left` names those that a store cannot delete. Afterwards,
+   * wait for requests in progress and erase again, to include these. Throws a 400 if the usage store cannot anonymise.
+   */
+  erase(account: string): Promise<Erased> {
+    return this.#personal.erase(account)
+  }
+
+  /**
+   * The same for one user of an account: revokes the user's keys, and takes user, key, session and tags from the records.
+   * Stored responses, videos and responses kept for idempotency keys stay until they expire, because stores keep them by
+   * account.
+   */
+  eraseUser(account: string, user: string): Promise<void> {
+    return this.#personal.eraseUser(account, user)
   }
 
   /** The names of the model groups. */
@@ -36,7 +116,15 @@ export class Admin {
     return this.#groups
   }
 
-  /** The models that keys of a group may use, in the order of the model list. */
+  /** The price table of the options, with the day of its data; undefined if there is none. */
+  prices(): (PriceSource & { readonly currency: string }) | undefined {
+    return this.#prices && { ...this.#prices.source, currency: this.#prices.currency }
+  }
+
+  /**
+   * The models that keys of a group may use, in the order of the model list, each with the price that applies now:
+   * `price.options`.
+   */
   async models(group: string): Promise<readonly Model[]> {
     if (!this.#groups.includes(group)) throw invalid(`"group" must be one of ${this.#groups.join(', ')}.`, 'group')
     return this.#catalogue.list({ account: '', group }, new AbortController().signal)

@@ -1,9 +1,11 @@
-import type { KeyRecord, KeyStore } from '../auth/contract.ts'
+import type { KeyQuestion, KeyRecord, KeyStore } from '../auth/contract.ts'
+import type { Page } from '../billing/contract.ts'
+import type { Cap } from '../caps/cap.ts'
 import { mintKey } from '../auth/key.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Rate } from '../limits/rate.ts'
 import type { Guard } from '../store-access/guard.ts'
-import { offering, requireId } from './accounts.ts'
+import { offering, paged, requireId } from './offering.ts'
 import type { AdminParts } from './parts.ts'
 import { requireValid, rules } from './check.ts'
 
@@ -18,10 +20,44 @@ export interface KeyRequest {
   readonly group: string
   /** A label chosen by the owner. */
   readonly name?: string
+  /** The person who uses the key. Default: requests name their user. */
+  readonly user?: string
+  /** Words by which usage of the key is filtered and summed: at most 10, each of at most 64 characters. */
+  readonly tags?: readonly string[]
   /** Milliseconds since the epoch. Default: never. */
   readonly expiresAt?: number
+  /** Milliseconds until the key expires. Not with `expiresAt`. */
+  readonly lifeMs?: number
   /** Limits of this key, in addition to those of its group. */
   readonly rate?: Rate
+  /** Limits of what the key uses in a period, in addition to those of its group. Requires a ledger with caps. */
+  readonly caps?: readonly Cap[]
+  /** The models that the key may use, of those of its group: names, each of which may end in `*`. Default: all. */
+  readonly models?: readonly string[]
+  /**
+   * The IP addresses and CIDR ranges from which the key may be used. Requests whose address the host does not know are
+   * rejected. Default: all addresses.
+   */
+  readonly addresses?: readonly string[]
+}
+
+/** Selects keys of all accounts. An absent field matches every key. */
+export type KeySearch = Omit<KeyQuestion, 'now'>
+
+/** How many keys of an account are in use. */
+export interface KeysInUse {
+  /** Number of keys that are neither revoked nor expired. */
+  readonly valid: number
+  /** Number of keys that were created in the last hour, also those that are no longer valid. */
+  readonly lastHour: number
+  /** The groups of the valid keys, each once. */
+  readonly groups: readonly string[]
+}
+
+/** Options of `keys.rotate`. */
+export interface RotationOptions {
+  /** Milliseconds for which the old key stays valid. Default 86,400,000: one day. */
+  readonly overlapMs?: number
 }
 
 /** A change of a key. Null removes the field. */
@@ -30,23 +66,48 @@ export interface KeyChange {
   readonly group?: string
   /** The new label. */
   readonly name?: string | null
+  /** The new user. */
+  readonly user?: string | null
+  /** The new tags. They apply to later requests. */
+  readonly tags?: readonly string[] | null
   /** The new time of expiry, in milliseconds since the epoch. */
   readonly expiresAt?: number | null
   /** The new limits of the key. */
   readonly rate?: Rate | null
+  /** The new caps of the key. What was used counts on for a cap whose name and period stay the same. */
+  readonly caps?: readonly Cap[] | null
+  /** The models that the key may use from now on. */
+  readonly models?: readonly string[] | null
+  /** The addresses from which the key may be used from now on. */
+  readonly addresses?: readonly string[] | null
 }
 
-const changeable = ['group', 'name', 'expiresAt', 'rate'] as const satisfies readonly (keyof KeyChange)[]
+const changeable = [
+  'group',
+  'name',
+  'user',
+  'tags',
+  'expiresAt',
+  'rate',
+  'caps',
+  'models',
+  'addresses',
+] as const satisfies readonly (keyof KeyChange)[]
 
 /** Creates, lists, changes and revokes keys. A key is shown once and afterwards identified by its first characters. */
 export class KeyAdmin {
   readonly #store: KeyStore
   readonly #guard: Guard
+  readonly #pageGuard: Guard
   readonly #groups: readonly string[]
   readonly #now: () => number
   readonly #forget: (hash: string) => void
 
-  constructor({ keys, guard, groups, now, forget }: AdminParts) {
+  readonly #caps: AdminParts['caps']
+
+  constructor({ keys, guard, pageGuard, groups, now, forget, caps }: AdminParts) {
+    this.#caps = caps
+    this.#pageGuard = pageGuard('the key store')
     this.#forget = forget
     this.#store = keys
     this.#guard = guard('the key store')
@@ -58,11 +119,16 @@ export class KeyAdmin {
   async create(request: KeyRequest): Promise<{ readonly key: string; readonly record: KeyView }> {
     requireValid(rules.key, request)
     this.#checkGroup(request.group)
+    this.#caps.requireUsable(request.caps, request.group)
     const now = this.#now()
-    if (request.expiresAt !== undefined && request.expiresAt <= now) {
+    const { lifeMs, ...rest } = request
+    if (lifeMs !== undefined && rest.expiresAt !== undefined) {
+      throw invalid('Only one of "lifeMs" and "expiresAt" can be set.', 'lifeMs')
+    }
+    if (rest.expiresAt !== undefined && rest.expiresAt <= now) {
       throw invalid('"expiresAt" must be in the future', 'expiresAt')
     }
-    const { key, record } = mintKey(request, now)
+    const { key, record } = mintKey({ ...rest, ...(lifeMs !== undefined && { expiresAt: now + lifeMs }) }, now)
     const store = offering(this.#store, 'insert', 'keys')
     if (!(await this.#guard.call(() => store.insert(record)))) throw new GatewayError('conflict')
     return { key, record: view(record) }
@@ -73,11 +139,62 @@ export class KeyAdmin {
     return (await this.#records(account)).map(view)
   }
 
+  /** What a page that lets accounts create keys has to limit. */
+  async inUse(account: string): Promise<KeysInUse> {
+    const records = await this.#records(account)
+    const now = this.#now()
+    const valid = records.filter(({ revokedAt, expiresAt = Infinity }) => revokedAt === undefined && expiresAt > now)
+    const lastHour = records.filter(({ createdAt }) => createdAt > now - 3_600_000).length
+    return { valid: valid.length, lastHour, groups: [...new Set(valid.map(({ group }) => group))] }
+  }
+
+  /** The keys of all accounts that a question selects, newest first, including revoked and expired ones. */
+  async search(question: KeySearch = {}): Promise<Page<KeyView>> {
+    requireValid(rules.keySearch, question)
+    const store = offering(this.#store, 'search', 'the keys of all accounts')
+    return paged(await this.#pageGuard.call(() => store.search({ ...question, now: this.#now() })), view)
+  }
+
+  /**
+   * Replaces a key by a new one with the same properties. The old one is valid for another `overlapMs` milliseconds, unless
+   * it expires earlier. The limits and the usage of both are counted together, under the id of the first. Throws a 404 if
+   * the account has no such key, and a 409 if it is no longer valid.
+   */
+  async rotate(
+    account: string,
+    id: string,
+    { overlapMs = 86_400_000 }: RotationOptions = {},
+  ): Promise<{ readonly key: string; readonly record: KeyView; readonly replaced: KeyView }> {
+    requireValid(rules.keyRotation, { overlapMs })
+    const now = this.#now()
+    const old = (await this.#records(account)).find((each) => each.id === id)
+    if (old === undefined) throw new GatewayError('not_found', { param: 'id', message: 'No such key.' })
+    const { expiresAt = Infinity, revokedAt, continues = id } = old
+    if (revokedAt !== undefined || expiresAt <= now) {
+      throw new GatewayError('conflict', { param: 'id', message: 'The key is revoked or expired. Create a new one.' })
+    }
+    const { group, name, user, tags, rate, caps, models, addresses } = old
+    const kept = { account, group, name, user, tags, rate, caps, models, addresses, expiresAt: old.expiresAt }
+    const minted = mintKey(
+      Object.fromEntries(Object.entries(kept).filter(([, value]) => value !== undefined)) as never,
+      now,
+    )
+    const record = { ...minted.record, continues }
+    const store = offering(this.#store, 'insert', 'keys')
+    if (!(await this.#guard.call(() => store.insert(record)))) throw new GatewayError('conflict')
+    const replaced = await this.#change(account, id, (current) => ({
+      ...current,
+      expiresAt: Math.min(current.expiresAt ?? Infinity, now + overlapMs),
+    }))
+    return { key: minted.key, record: view(record), replaced }
+  }
+
   /** Changes a key. Throws a 404 if the account has no such key. */
   async update(account: string, id: string, change: KeyChange): Promise<KeyView> {
     requireValid(rules.keyChange, change)
     this.#checkGroup(change.group)
     return this.#change(account, id, (record) => {
+      this.#caps.requireUsable(change.caps === undefined ? record.caps : change.caps, change.group ?? record.group)
       const changed: Record<string, unknown> = { ...record }
       for (const name of changeable) {
         if (change[name] === null) delete changed[name]
@@ -94,6 +211,23 @@ export class KeyAdmin {
   async revoke(account: string, id: string): Promise<KeyView> {
     const now = this.#now()
     return this.#change(account, id, (record) => ({ ...record, revokedAt: record.revokedAt ?? now }))
+  }
+
+  /**
+   * Revokes the keys of an account, or of one user of it, and removes what refers to a person. Returns how many. Used by
+   * `gateway.admin.erase`.
+   */
+  async eraseAll(account: string, user?: string): Promise<number> {
+    if (this.#store.list === undefined || this.#store.update === undefined) return 0
+    const records = (await this.#records(account)).filter((record) => user === undefined || record.user === user)
+    const now = this.#now()
+    for (const { id } of records) {
+      await this.#change(account, id, (record) => {
+        const { name: _, user: __, tags: ___, addresses: ____, ...rest } = record
+        return { ...rest, revokedAt: record.revokedAt ?? now }
+      })
+    }
+    return records.length
   }
 
   async #change(account: string, id: string, change: (record: KeyRecord) => KeyRecord): Promise<KeyView> {

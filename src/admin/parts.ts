@@ -1,15 +1,28 @@
+import type { CapHolds } from '../admission/cap-holds.ts'
 import type { Ledger } from '../billing/contract.ts'
+import type { PriceTable } from '../billing/price-table.ts'
 import type { KeyStore } from '../auth/contract.ts'
+import type { Idempotency } from '../idempotency/idempotency.ts'
 import type { Catalogue } from '../models/access.ts'
+import type { ResponseStore } from '../responses/contract.ts'
 import type { Guard } from '../store-access/guard.ts'
+import type { VideoTasks } from '../tasks/video-tasks.ts'
 import type { UsageStore } from '../usage/contract.ts'
 
 export interface AdminParts {
   readonly keys: KeyStore
   readonly ledger: Ledger | undefined
   readonly usage: UsageStore | undefined
+  readonly responses: ResponseStore
+  /** Undefined if idempotency keys are turned off. */
+  readonly idempotency: Pick<Idempotency, 'store' | 'keepMs'> | undefined
+  readonly videos: Pick<VideoTasks, 'content' | 'find' | 'isSearchable' | 'list' | 'remove' | 'removeAll' | 'search'>
+  /** Undefined without billing. */
+  readonly currency: string | undefined
+  readonly caps: CapHolds
   readonly catalogue: Catalogue
   readonly groups: readonly string[]
+  readonly prices: PriceTable | undefined
   readonly guard: (name: string) => Guard
   /** For calls that may read many rows. */
   readonly pageGuard: (name: string) => Guard

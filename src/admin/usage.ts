@@ -3,9 +3,14 @@ import { formatMoney } from '../billing/money.ts'
 import { invalid } from '../errors.ts'
 import type { Guard } from '../store-access/guard.ts'
 import type { UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from '../usage/contract.ts'
-import { offering, paged } from './accounts.ts'
+import { offering, paged } from './offering.ts'
 import type { AdminParts } from './parts.ts'
+import { itemsOf, monthOf, type InvoiceItem } from './invoice.ts'
 import { requireValid, rules } from './check.ts'
+import type { UsageScope } from './scope.ts'
+import { latencyOf, type LatencyPoint, type LatencyQuestion } from './latency.ts'
+import { seriesOf, type UsageSeries, type UsageSeriesQuestion } from './series.ts'
+import { summariseIn } from './zoned.ts'
 
 /** A usage record, with amounts as decimal strings. */
 export interface UsageView extends Omit<UsageRecord, 'cost' | 'overage'> {
@@ -21,33 +26,49 @@ export interface StatisticsRow extends Omit<UsageSummary, 'cost'> {
   readonly cost: string
 }
 
-/** The requests of one account, or explicitly of all. */
-export type UsageScope =
-  | {
-      /** The account whose requests are selected. */
-      readonly account: string
-      /** Not with `account`. */
-      readonly all?: never
-    }
-  | {
-      /** All accounts, for pages of the operator only. */
-      readonly all: true
-      /** Not with `all`. */
-      readonly account?: never
-    }
-
 /** Selects usage records and a page of them. */
 export type UsageListQuestion = UsageScope & Omit<UsageFilter, 'account'> & PageRequest
 
 /** Selects usage records and how to sum them. */
-export type UsageSumsQuestion = UsageScope & Omit<UsageQuestion, 'account'>
+export type UsageSumsQuestion = UsageScope &
+  Omit<UsageQuestion, 'account'> & {
+    /** Time zone of the days, by its IANA name, such as `Europe/Berlin`. Not with `offsetMinutes`. Default UTC. */
+    readonly timeZone?: string
+  }
+
+/** Selects the period of an invoice, of one account or explicitly of all. */
+export type InvoiceQuestion = UsageScope &
+  (
+    | {
+        /** Start of the period, inclusive. Milliseconds since the epoch. */
+        readonly from: number
+        /** End of the period, exclusive. Milliseconds since the epoch. */
+        readonly to: number
+        /** Not with `from` and `to`. */
+        readonly month?: never
+        /** Not with `from` and `to`. */
+        readonly timeZone?: never
+      }
+    | {
+        /** A calendar month, such as `2030-04`. */
+        readonly month: string
+        /** Time zone in which the month begins and ends, by its IANA name. Default UTC. */
+        readonly timeZone?: string
+        /** Not with `month`. */
+        readonly from?: never
+        /** Not with `month`. */
+        readonly to?: never
+      }
+  )
 
 /** Usage records and statistics. Methods throw a 400 if usage is not recorded, and a 503 if the usage store fails. */
 export class UsageAdmin {
   readonly #store: UsageStore | undefined
   readonly #guard: Guard
+  readonly #now: () => number
 
-  constructor({ usage, pageGuard }: AdminParts) {
+  constructor({ usage, pageGuard, now }: AdminParts) {
+    this.#now = now
     this.#store = usage
     this.#guard = pageGuard('the usage store')
   }
@@ -74,13 +95,67 @@ export class UsageAdmin {
     return record && view(record)
   }
 
-  /** Sums by day, account, group, key, model or endpoint, of `account` or with `all: true` of all accounts. */
+  /** Sums by day, account, group, key, model, endpoint, user, tag or session, of `account` or with `all: true` of all accounts. */
   async statistics(question: UsageSumsQuestion): Promise<StatisticsRow[]> {
     requireScope(question)
     requireValid(question.all === true ? rules.usageSumsOfAll : rules.usageSums, question)
     const { all: _, ...rest } = question
-    const rows = await this.#ask((store) => store.summarise(rest))
+    if (rest.timeZone !== undefined && rest.offsetMinutes !== undefined) {
+      throw invalid('Only one of "timeZone" and "offsetMinutes" can be set.', 'timeZone')
+    }
+    const rows = await this.#sums(rest)
     return rows.map((row) => ({ ...row, cost: formatMoney(row.cost) }))
+  }
+
+  /** Sums by periods of a range for charts, of `account` or with `all: true` of all, and of the largest models, keys and so on. */
+  async series(question: UsageSeriesQuestion): Promise<UsageSeries> {
+    requireScope(question)
+    requireValid(rules.usageSeries, question)
+    return seriesOf(question, (asked) => this.#sums(asked))
+  }
+
+  /** Latencies by periods of a range for charts, of the last 100 completed requests of each. */
+  async latency(question: LatencyQuestion): Promise<LatencyPoint[]> {
+    requireScope(question)
+    requireValid(rules.usageLatency, question)
+    return latencyOf(question, (asked) => this.#ask((store) => store.list(asked)))
+  }
+
+  /**
+   * What was charged in a period, by account and model, with the sum of each price line: the material of an invoice.
+   * Ordered by account and model. Requests count in the period in which they started; they appear shortly after their end.
+   */
+  async invoice(question: InvoiceQuestion): Promise<InvoiceItem[]> {
+    requireScope(question)
+    requireValid(question.all === true ? rules.invoiceOfAll : rules.invoice, question)
+    const { account } = question
+    const { from, to } = question.month === undefined ? question : monthOf(question.month, question.timeZone ?? 'UTC')
+    if (from >= to) throw invalid('"to" must be later than "from".', 'to')
+    const range = { from, to, ...(account !== undefined && { account }) }
+    const sums = await this.#ask((store) => store.summarise({ ...range, by: ['account', 'model'] }))
+    const lines = await this.#ask((store) => store.sumLines?.(range) ?? [])
+    return itemsOf(sums, lines)
+  }
+
+  /**
+   * Deletes the records of requests that started before a time, in small batches, and returns how many. Sums still count
+   * them. The option `usage.keepMs` does so regularly.
+   */
+  async removeBefore(time: number): Promise<number> {
+    requireValid(rules.instant, time, 'time')
+    const most = 500
+    for (let removed = 0; ;) {
+      const count = await this.#ask((store) => offering(store, 'removeBefore', 'old records').removeBefore(time, most))
+      removed += count
+      if (count < most) return removed
+      await new Promise(setImmediate)
+    }
+  }
+
+  #sums({ timeZone, ...question }: UsageQuestion & { readonly timeZone?: string }): Promise<UsageSummary[]> {
+    const ask = (asked: UsageQuestion) => this.#ask((store) => store.summarise(asked))
+    const isZoned = timeZone !== undefined && question.by.includes('day')
+    return isZoned ? summariseIn(timeZone, question, this.#now(), ask) : ask(question)
   }
 
   async #ask<T>(question: (store: UsageStore) => Promise<T> | T): Promise<T> {

@@ -1,7 +1,8 @@
 import type { Caller } from '../auth/contract.ts'
 import { disconnectDefaults } from '../billing/disconnect.ts'
-import { callerScopes } from './scopes.ts'
+import { callerScopes, type Scope } from './scopes.ts'
 import type { Model } from '../models/contract.ts'
+import { CountLimit } from './count-limit.ts'
 import { Entry } from './entry.ts'
 import { AdmissionParts } from './parts.ts'
 
@@ -10,13 +11,22 @@ import { AdmissionParts } from './parts.ts'
  * stores are updated in the background after the response.
  */
 export class Admission extends AdmissionParts {
+  readonly #scopes = new WeakMap<Caller, readonly Scope[]>()
+  readonly #counts = new CountLimit(this)
+
   /**
    * Checks the limits known in this process: throws a 429 before the body is read. Undefined if the request has no
    * limits, no price and no usage record.
    */
   enter(id: string, caller: Caller): Entry | undefined {
-    const scopes = callerScopes(caller, this.options.groups)
+    let scopes = this.#scopes.get(caller)
+    if (scopes === undefined) this.#scopes.set(caller, (scopes = callerScopes(caller, this.options.groups)))
     return scopes.length === 0 && !this.needsEntry ? undefined : new Entry(this, id, caller, scopes)
+  }
+
+  /** Counts a request to count tokens, which has a rate of its own. Rejects with 429 or 503. */
+  enterCount(id: string, caller: Caller): Promise<Readonly<Record<string, string>>> {
+    return this.#counts.take(id, caller)
   }
 
   /** Milliseconds for which a response is read after its client has disconnected; 0 if it is aborted. */
@@ -30,6 +40,6 @@ export class Admission extends AdmissionParts {
     this.leases.close()
     // Extends the holds first, so that they do not expire even if there is no time to settle them.
     this.leases.keep(this.endings.unsettled)
-    await Promise.all([this.endings.drain(settleMs, ms), this.records?.drain(ms)])
+    await Promise.all([this.endings.drain(settleMs, ms), this.records?.drain(ms), this.retention?.close()])
   }
 }

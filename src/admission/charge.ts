@@ -1,12 +1,16 @@
 import type { Model } from '../models/contract.ts'
 import { disconnectDefaults, type DisconnectPolicy } from '../billing/disconnect.ts'
-import type { Price } from '../billing/price.ts'
-import type { ChargeBasis, Receipt } from '../billing/receipt.ts'
+import { formatMoney } from '../billing/money.ts'
+import type { Consumption, Price } from '../billing/price.ts'
+import type { Charge, ChargeBasis, Receipt } from '../billing/receipt.ts'
+import type { UsageLine } from '../usage/contract.ts'
 
 export interface Charged {
   /** In micro-units. */
   readonly cost: bigint
   readonly basis: ChargeBasis
+  /** Absent if nothing is charged. */
+  readonly by?: { readonly price: Price; readonly consumed: Consumption; readonly multiplier: bigint } | undefined
 }
 
 const nothing: Charged = { cost: 0n, basis: 'none' }
@@ -18,14 +22,48 @@ export function charge(
   policy: DisconnectPolicy,
   multiplier: bigint,
 ): Charged {
-  const { outcome, usage, delivered, units } = receipt
+  const { outcome, usage, delivered, units, serviceTier } = receipt
   const rule = policy.charge ?? disconnectDefaults.charge
   const unanswered = policy.unanswered ?? disconnectDefaults.unanswered
   const more = outcome === 'cancelled' && rule === 'delivered' ? delivered : undefined
   const basis = more === undefined ? basisOf(receipt, rule, unanswered) : 'delivered'
   if (basis === 'none') return nothing
   const price = model && priceOf(model, receipt)
-  return { cost: price === undefined ? 0n : price.cost(more ?? usage, units, multiplier), basis }
+  if (price === undefined) return { cost: 0n, basis }
+  const consumed = { usage: more ?? usage, units, serviceTier }
+  return { cost: price.cost(consumed, multiplier), basis, by: { price, consumed, multiplier } }
+}
+
+/** The charge as the receipt shows it. Its lines are computed only if they are read. */
+export function chargeOf({ cost, basis, by }: Charged, overage: bigint, currency: string): Charge {
+  let details: Pick<Charge, 'lines' | 'rounding'> | undefined
+  const read = () => (details ??= by === undefined ? agreed(cost) : by.price.lines(by.consumed, by.multiplier))
+  const charge: Charge = {
+    cost: formatMoney(cost),
+    overage: formatMoney(overage),
+    currency,
+    basis,
+    get lines() {
+      return read().lines
+    },
+    get rounding() {
+      return read().rounding
+    },
+  }
+  const prices = by?.price.source
+  return prices === undefined ? charge : Object.assign(charge, { prices })
+}
+
+/** The lines of a charge for its usage record. */
+export function linesOf({ cost, by }: Charged): readonly UsageLine[] {
+  const { lines } = by === undefined ? agreed(cost) : by.price.lines(by.consumed, by.multiplier)
+  return lines.map(({ item, quantity, per, price }) => ({ item, quantity, per, price }))
+}
+
+/** An amount that was agreed before, at a price that is no longer known. */
+function agreed(cost: bigint): Pick<Charge, 'lines' | 'rounding'> {
+  const amount = formatMoney(cost)
+  return { lines: cost === 0n ? [] : [{ item: 'held', quantity: 1, per: 1, price: amount, amount }], rounding: '0' }
 }
 
 function basisOf(

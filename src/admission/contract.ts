@@ -10,7 +10,8 @@ export interface JointStore {
   /**
    * Required. `limits.take(claim)` and `ledger.hold(hold)` in one atomic step, all or nothing. If the limits reject the
    * claim, nothing is held and `hold` is absent. If the hold is rejected, nothing is drawn from the limits, and `left` and
-   * `free` are the current values.
+   * `free` are the current values. If several nodes keep the data, it may use steps as `limits.take` may: the first one takes
+   * the hold and draws from the buckets of its account. A hold that a later step undoes leaves no entry in the ledger.
    */
   admit(claim: LimitClaim, hold: Hold): Promise<JointVerdict> | JointVerdict
   /** Required. Ends requests, in any order. Idempotent for the ledger, so it can be repeated after a failure. */

@@ -32,8 +32,8 @@ export interface CounterOptions extends Omit<GuardOptions, 'name'> {
 }
 
 export function counters(options: CounterOptions): Counters {
-  const { limits, ledger, joint, timeoutMs, now } = options
-  const guard = (name: string) => new Guard({ name, timeoutMs, now })
+  const { limits, ledger, joint, timeoutMs, now, failed } = options
+  const guard = (name: string) => new Guard({ name, timeoutMs, now, failed })
   const apart = new Apart(options, guard('the limit store'), guard('the ledger'))
   if (joint === undefined || joint.limits !== limits || joint.ledger !== ledger) return apart
   return new Together(joint, guard('the store of limits and money'), apart)
@@ -140,11 +140,11 @@ class Apart implements Counters {
     return this.#ledgerGuard.call(() => ledger.hold(hold))
   }
 
-  #end({ id, account, amount }: NonNullable<CallEnd['end']>): Result<unknown> {
+  #end({ id, account, amount, ...rest }: NonNullable<CallEnd['end']>): Result<unknown> {
     const ledger = this.#ledger
     if (ledger === undefined) return undefined
     return this.#ledgerGuard.call<unknown>(() =>
-      amount === undefined ? ledger.release({ id, account }) : ledger.settle({ id, account, amount }),
+      amount === undefined ? ledger.release({ id, account }) : ledger.settle({ id, account, amount, ...rest }),
     )
   }
 

@@ -25,26 +25,37 @@ export class Endings {
       send,
       again: withoutCorrections,
       most: Infinity,
-      dropped: ({ returned, end }, error) =>
-        observer.failure({ id: end?.id ?? returned?.id ?? '', error, ...(end && isCharge(end) && { unsettled: end }) }),
+      dropped: ({ returned, end }, error) => {
+        observer.dropped('settlements')
+        observer.failure({ id: end?.id ?? returned?.id ?? '', error, ...(end && isCharge(end) && { unsettled: end }) })
+      },
     })
     this.#limits = counters.together
       ? this.#money
-      : new Queue<CallEnd>({ send, again: withoutCorrections, most: mostReturns, dropped: () => undefined })
+      : new Queue<CallEnd>({
+          send,
+          again: withoutCorrections,
+          most: mostReturns,
+          dropped: () => observer.dropped('returns'),
+        })
   }
 
-  add({ returned, end }: CallEnd): void {
-    if (this.#limits !== this.#money) {
-      if (returned !== undefined) this.#limits.add({ returned })
-      if (end !== undefined) this.#money.add({ end })
-    } else if (returned !== undefined || end !== undefined) {
-      this.#money.add({ ...(returned && { returned }), ...(end && { end }) })
+  add(returned: CallEnd['returned'], end: CallEnd['end']): void {
+    if (returned !== undefined && end !== undefined && this.#limits === this.#money) {
+      return this.#money.add({ returned, end })
     }
+    if (returned !== undefined) this.#limits.add({ returned })
+    if (end !== undefined) this.#money.add({ end })
   }
 
   /** Whether too many charges wait for the ledger. */
   get overflowing(): boolean {
     return this.#money.size >= mostEndings
+  }
+
+  /** The number of items that the stores have not accepted yet. */
+  get sizes(): { readonly settlements: number; readonly returns: number } {
+    return { settlements: this.#money.size, returns: this.#limits === this.#money ? 0 : this.#limits.size }
   }
 
   /** Whether places are queued to be returned to the limit store. */

@@ -1,14 +1,16 @@
 import type { Caller } from '../auth/contract.ts'
+import type { HoldVerdict } from '../billing/contract.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitVerdict } from '../limits/contract.ts'
 import { limitHeaders } from '../limits/headers.ts'
 import { refusalOf, tooManyAtOnce, tooManyRequests } from '../limits/refusal.ts'
 import { modelScope, type Scope } from './scopes.ts'
 import type { Model } from '../models/contract.ts'
+import type { CallerCap } from './caps.ts'
 import type { Admitted } from './counters.ts'
 import { isUnasked } from '../store-access/guard.ts'
 import type { AdmissionParts } from './parts.ts'
-import { bucketOf, capOf, claimOf, holdOf, requestClaim } from './demand.ts'
+import { capOf, claimOf, holdOf, requestClaim } from './demand.ts'
 import { estimate, type SizedRequest, type Sizing } from './estimate.ts'
 import { boundsOf } from './plausible.ts'
 import { Ticket } from './ticket.ts'
@@ -33,15 +35,15 @@ export class Entry {
     this.id = id
     this.caller = caller
     this.#scopes = scopes
-    for (const { name, limits } of scopes) {
-      const waitMs = limits.requests === undefined ? 0 : admission.known.waitMs(bucketOf(name, 'requests'))
-      if (waitMs > 0) throw tooManyRequests(waitMs)
+    for (const { request } of scopes) {
+      const waitMs = request === undefined ? 0 : admission.known.waitMs(request.rule.bucket)
+      if (request !== undefined && waitMs > 0) throw tooManyRequests(request, waitMs)
     }
-    for (const { name, limits } of scopes) {
+    for (const { name, owner, limits } of scopes) {
       if (limits.concurrent === undefined) continue
       if (!admission.known.enter(name, limits.concurrent)) {
         this.leave()
-        throw tooManyAtOnce(limits.concurrent)
+        throw tooManyAtOnce(limits.concurrent, owner)
       }
       this.#entered.push(name)
     }
@@ -64,10 +66,16 @@ export class Entry {
       scopes: this.#scopes,
       model,
       asked,
+      field: (order ?? nothing).field,
       makes: endpoint.makes,
       leaseMs: admission.leaseMs,
     }
-    const hold = ledger && order && holdOf(demanding, admission.multiplierOf(caller.group), billing)
+    const multiplier = admission.multiplierOf(caller.group)
+    const caps = order === undefined ? noCaps : admission.caps.of(caller)
+    const { hold, cap } =
+      caps.length > 0
+        ? admission.caps.hold(caps, demanding, order ?? nothing, multiplier)
+        : { hold: ledger && order && holdOf(demanding, multiplier, billing), cap: capOf(demanding, billing) }
     const made = endpoint.once === true ? asked.units : undefined
     const bounds = { ...boundsOf(asked, model), choices: asked.choices }
     const demand = {
@@ -75,10 +83,11 @@ export class Entry {
       hold,
       bounds,
       asked: made,
-      cap: hold && capOf(demanding, billing),
+      cap: hold && cap,
+      caps,
     }
     if (admission.isOverflowing(hold !== undefined))
-      throw new GatewayError('service_unavailable', { retryAfterMs: 1_000 })
+      throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
     const ticket = new Ticket(admission, this, model, demand)
     if (demand.claim === undefined && demand.hold === undefined) return this.#admitted(ticket)
     return this.#ask(ticket)
@@ -129,8 +138,14 @@ export class Entry {
       }
       ticket.headers = limitHeaders(rates, limits)
     }
-    if (hold !== undefined && hold.outcome !== 'held') throw new GatewayError('insufficient_quota')
+    if (hold !== undefined && hold.outcome !== 'held') throw this.#refusal(hold, ticket)
+    ticket.held = hold
     return this.#admitted(ticket)
+  }
+
+  #refusal(verdict: HoldVerdict, { demand: { hold, caps } }: Ticket): GatewayError {
+    if (verdict.outcome !== 'capped' || hold === undefined) return new GatewayError('insufficient_quota')
+    return this.#admission.caps.refusal(caps, verdict, hold)
   }
 
   #admitted(ticket: Ticket): Ticket {
@@ -159,6 +174,7 @@ function isFull(verdict: LimitVerdict | undefined): boolean {
   return verdict !== undefined && !verdict.admitted && verdict.free.some((free) => free < 1)
 }
 
+const noCaps: readonly CallerCap[] = []
 const nothing = { promptTokens: 0, field: () => undefined }
 
 function ignore(): void {}

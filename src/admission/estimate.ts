@@ -36,6 +36,8 @@ export interface Asked {
 export interface SizedRequest extends Asked {
   /** Estimated. */
   readonly promptTokens: number
+  /** What the prompt contains beside the fields of the request, by name, such as earlier turns. */
+  readonly content?: () => Readonly<Record<string, unknown>>
 }
 
 /** What an endpoint declares about the size of its responses. */

@@ -1,6 +1,6 @@
 import type { Hold, Ledger } from '../billing/contract.ts'
 import type { LimitStore } from '../limits/contract.ts'
-import { Guard } from '../store-access/guard.ts'
+import { Guard, type StoreFailed } from '../store-access/guard.ts'
 
 /** The places and the hold of an open request. */
 export interface Lease {
@@ -16,6 +16,7 @@ export interface LeasesOptions {
   readonly leaseMs: number
   readonly timeoutMs: number
   readonly now: () => number
+  readonly failed?: StoreFailed | undefined
 }
 
 /** Lease of the hold of a served request that could not be settled before shutdown: 24 hours. */
@@ -34,9 +35,9 @@ export class Leases {
 
   constructor(options: LeasesOptions) {
     this.#options = options
-    const { timeoutMs, now } = options
-    this.#limitGuard = new Guard({ name: 'the limit store', timeoutMs, now })
-    this.#ledgerGuard = new Guard({ name: 'the ledger', timeoutMs, now })
+    const { timeoutMs, now, failed } = options
+    this.#limitGuard = new Guard({ name: 'the limit store', timeoutMs, now, failed })
+    this.#ledgerGuard = new Guard({ name: 'the ledger', timeoutMs, now, failed })
   }
 
   add(lease: Lease): void {
@@ -48,6 +49,13 @@ export class Leases {
 
   delete(lease: Lease): void {
     this.#open.delete(lease)
+  }
+
+  /** The number of open requests that hold money. */
+  get holds(): number {
+    let holds = 0
+    for (const { held } of this.#open) if (held) holds++
+    return holds
   }
 
   /** Extends holds of served requests to a day: after shutdown no process renews them. */

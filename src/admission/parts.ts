@@ -1,7 +1,8 @@
 import { disconnectDefaults, type DisconnectPolicy } from '../billing/disconnect.ts'
 import type { Ledger } from '../billing/contract.ts'
 import type { BillingOptions } from '../billing/options.ts'
-import { parsePriceMultiplier, multiplierOne } from '../billing/price.ts'
+import { parsePriceMultiplier } from '../billing/price.ts'
+import { multiplierOne } from '../billing/rate.ts'
 import type { LimitStore } from '../limits/contract.ts'
 import { Known } from '../limits/known.ts'
 import { memoryLimitStore } from '../limits/memory.ts'
@@ -9,12 +10,15 @@ import type { LimitOptions } from '../limits/options.ts'
 import type { Groups } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
 import type { Observer } from '../observing/observe.ts'
+import { CapHolds } from './cap-holds.ts'
 import { counters, type Counters } from './counters.ts'
 import type { JointStore } from './contract.ts'
 import { Guard } from '../store-access/guard.ts'
 import { Queue } from '../store-access/queue.ts'
-import type { UsageRecord, UsageStore } from '../usage/contract.ts'
+import type { UsageStore } from '../usage/contract.ts'
 import type { UsageOptions } from '../usage/options.ts'
+import { Retention } from '../usage/retention.ts'
+import { NamedUsers, type Recording } from '../usage/users.ts'
 import { Endings } from './endings.ts'
 import { Leases } from './leases.ts'
 
@@ -33,7 +37,10 @@ export interface AdmissionOptions {
   readonly usageOptions: UsageOptions
   /** Milliseconds to wait for a store before a request is rejected. */
   readonly timeoutMs: number
+  /** Milliseconds, monotonic; only differences count. */
   readonly now: () => number
+  /** Milliseconds since the epoch. */
+  readonly time: () => number
   readonly observer: Observer
 }
 
@@ -44,9 +51,12 @@ export class AdmissionParts {
   /** Limits of this process alone, used while the limit store is down; undefined if requests are then rejected. */
   readonly local: LimitStore | undefined
   readonly leases: Leases
+  readonly caps: CapHolds
   readonly options: AdmissionOptions
   readonly endings: Endings
-  readonly records: Queue<UsageRecord> | undefined
+  readonly records: Queue<Recording> | undefined
+  /** Deletes old usage records. Undefined if they are kept for ever. */
+  readonly retention: Retention | undefined
   /** Number of usage records that were dropped. */
   droppedRecords = 0
   readonly #multipliers: ReadonlyMap<string, bigint>
@@ -56,21 +66,40 @@ export class AdmissionParts {
     this.options = options
     this.known = new Known(now)
     this.local = limitOptions.whenDown === 'local' ? memoryLimitStore({ clock: now }) : undefined
-    this.counters = counters({ limits, local: this.local, ledger, joint, timeoutMs, now })
-    this.leases = new Leases({ limits, ledger, timeoutMs, now, leaseMs: this.leaseMs })
+    const failed = observer.storeFailed
+    this.counters = counters({ limits, local: this.local, ledger, joint, timeoutMs, now, failed })
+    this.leases = new Leases({ limits, ledger, timeoutMs, now, failed, leaseMs: this.leaseMs })
     this.#multipliers = new Map(
       Object.entries(groups).map(
         ([name, { priceMultiplier }]) => [name, parsePriceMultiplier(priceMultiplier ?? '1')] as const,
       ),
     )
+    this.caps = new CapHolds(options)
     this.endings = new Endings(this.counters, observer)
     if (usage === undefined) return
-    const guard = new Guard({ name: 'the usage store', timeoutMs: timeoutMs * 5, now })
-    this.records = new Queue<UsageRecord>({
-      send: (batch) => guard.call(() => usage.append(batch)),
+    const guard = new Guard({ name: 'the usage store', timeoutMs: timeoutMs * 5, now, failed })
+    const users = new NamedUsers(usage, usageOptions.maxUsers ?? 1_000)
+    const { keepMs } = usageOptions
+    if (keepMs !== undefined && usage.removeBefore !== undefined) {
+      const removeBefore = usage.removeBefore.bind(usage)
+      this.retention = new Retention({
+        store: { removeBefore: (before, most) => guard.call(() => removeBefore(before, most)) },
+        keepMs,
+        now: options.time,
+        failed: (error) => observer.failure({ id: 'usage.keepMs', error }),
+      })
+    }
+    const append = (batch: readonly Recording[]) => {
+      this.retention?.use()
+      const records = users.recordsOf(batch)
+      return records instanceof Promise ? records.then((all) => usage.append(all)) : usage.append(records)
+    }
+    this.records = new Queue<Recording>({
+      send: (batch) => guard.call(() => append(batch)),
       most: usageOptions.queue ?? 10_000,
-      dropped: ({ id }, error) => {
+      dropped: ({ record: { id } }, error) => {
         this.droppedRecords++
+        observer.dropped('usage')
         observer.failure({ id, error })
       },
     })

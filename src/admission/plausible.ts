@@ -14,6 +14,9 @@ const slack = 1_024
 /** Maximum seconds of a recording or video. */
 const longest = 86_400
 
+/** Maximum calls of one of the vendor's own tools in one request. */
+const mostToolCalls = 1_000
+
 /** Upper bound of what a request can use. */
 export interface Bounds {
   readonly promptTokens: number
@@ -39,9 +42,14 @@ export function plausible(receipt: Receipt, { promptTokens, completionTokens }: 
   const prompt = Math.min(usage.prompt_tokens, promptTokens)
   const completion = Math.min(usage.completion_tokens, completionTokens, Math.ceil(inTime))
   const seconds = units?.seconds === undefined ? undefined : Math.min(units.seconds, longest)
-  const same = prompt === usage.prompt_tokens && completion === usage.completion_tokens && seconds === units?.seconds
+  const tools = usage.server_tool_use && boundedCalls(usage.server_tool_use)
+  const same =
+    prompt === usage.prompt_tokens &&
+    completion === usage.completion_tokens &&
+    seconds === units?.seconds &&
+    tools === usage.server_tool_use
   if (same) return receipt
-  const bounded: Usage = { ...usage, ...usageOf(prompt, completion) }
+  const bounded: Usage = { ...usage, ...usageOf(prompt, completion), ...(tools && { server_tool_use: tools }) }
   const { delivered: _, ...rest } = receipt
   return {
     ...rest,
@@ -49,4 +57,12 @@ export function plausible(receipt: Receipt, { promptTokens, completionTokens }: 
     ...(units !== undefined && { units: { ...units, ...(seconds !== undefined && { seconds }) } }),
     implausible: { usage, ...(units && { units }) },
   }
+}
+
+type Calls = NonNullable<Usage['server_tool_use']>
+
+/** The same object if no count exceeds the bound. */
+function boundedCalls(calls: Calls): Calls {
+  if (!Object.values(calls).some((count) => count > mostToolCalls)) return calls
+  return Object.fromEntries(Object.entries(calls).map(([name, count]) => [name, Math.min(count, mostToolCalls)]))
 }

@@ -1,4 +1,7 @@
 import type { Caller } from '../auth/contract.ts'
+import { ownedBy } from '../limits/bucket.ts'
+import type { PlaceRule } from '../limits/contract.ts'
+import type { Measure, Measured } from '../limits/headers.ts'
 import type { Groups } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
 import { parseFrequency, type Rate, type Refill, type ScopedRate } from '../limits/rate.ts'
@@ -7,7 +10,14 @@ import { parseFrequency, type Rate, type Refill, type ScopedRate } from '../limi
 export interface Scope {
   /** Prefix of the counters' names. */
   readonly name: string
+  /** See `Measured`. */
+  readonly owner: string
   readonly limits: ParsedRate
+  /** What every request draws. */
+  readonly request: Measured | undefined
+  readonly place: PlaceRule | undefined
+  /** Name of the bucket of tokens. */
+  readonly tokens: string
 }
 
 export interface ParsedRate {
@@ -25,35 +35,77 @@ export function callerScopes(caller: Caller, groups: Groups): readonly Scope[] {
   const rate = Object.hasOwn(groups, caller.group) ? groups[caller.group]?.rate : undefined
   if (caller.rate === undefined && rate === undefined) return none
   const scopes: Scope[] = []
-  if (caller.rate !== undefined) scopes.push({ name: ownerOf(caller), limits: parse(caller.rate) })
-  if (rate !== undefined) scopes.push(scopeOf(`group ${quoted(caller.group)}`, rate, rate.per ?? 'account', caller))
+  if (caller.rate !== undefined) {
+    scopes.push(scopeNamed(ownedBy(caller.account, ownerOf(caller)), ofCaller(caller), parse(caller.rate)))
+  }
+  if (rate !== undefined) {
+    const name = `group ${quoted(caller.group)}`
+    scopes.push(scopeOf({ name, all: 'your group', each: '' }, rate, rate.per ?? 'account', caller))
+  }
   return scopes
 }
 
 export function modelScope(model: Model, caller: Caller): Scope | undefined {
   const { id, rate } = model
-  return rate && scopeOf(`model ${quoted(id)}`, rate, rate.per ?? 'all', caller)
+  if (rate === undefined) return undefined
+  const all = `the model ${quoted(id)}`
+  return scopeOf({ name: `model ${quoted(id)}`, all, each: ` for ${all}` }, rate, rate.per ?? 'all', caller)
 }
 
-function scopeOf(name: string, rate: ScopedRate, per: NonNullable<ScopedRate['per']>, caller: Caller): Scope {
+/** What is limited. `all`, `each`: its name for people, and what follows the name of an account or key. */
+interface Limited {
+  readonly name: string
+  readonly all: string
+  readonly each: string
+}
+
+function scopeOf(
+  { name, all, each }: Limited,
+  rate: ScopedRate,
+  per: NonNullable<ScopedRate['per']>,
+  caller: Caller,
+): Scope {
   const limits = parse(rate)
   switch (per) {
     case 'all':
-      return { name, limits }
+      return scopeNamed(name, all, limits)
     case 'account':
-      return { name: `${name} account ${quoted(caller.account)}`, limits }
+      return scopeNamed(ownedBy(caller.account, name), `this account${each}`, limits)
     case 'key':
-      return { name: `${name} ${ownerOf(caller)}`, limits }
+      return scopeNamed(ownedBy(caller.account, `${name} ${ownerOf(caller)}`), `${ofCaller(caller)}${each}`, limits)
   }
 }
 
+function scopeNamed(name: string, owner: string, limits: ParsedRate): Scope {
+  const { requests, concurrent } = limits
+  const rule = requests && { bucket: bucketOf(name, 'requests'), ...requests, cost: 1 }
+  return {
+    name,
+    owner,
+    limits,
+    request: rule && { measure: 'requests', rule, owner },
+    place: concurrent === undefined ? undefined : { bucket: `${name} places`, places: concurrent },
+    tokens: bucketOf(name, 'tokens'),
+  }
+}
+
+/** Name of the bucket of one measure in a scope. */
+function bucketOf(scope: string, measure: Measure): string {
+  return `${scope} ${measure}`
+}
+
 /** A caller that `authenticate` admitted without a key is identified by its account. */
-function ownerOf({ key, account }: Caller): string {
+export function ownerOf({ key, account }: Pick<Caller, 'key' | 'account'>): string {
   return key === undefined ? `keyless ${quoted(account)}` : `key ${quoted(key)}`
 }
 
+/** For people. */
+export function ofCaller({ key }: Pick<Caller, 'key'>): string {
+  return key === undefined ? 'this account' : 'this key'
+}
+
 /** Quoted, so that joined names cannot collide. */
-function quoted(name: string): string {
+export function quoted(name: string): string {
   return JSON.stringify(name)
 }
 

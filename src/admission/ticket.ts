@@ -1,8 +1,8 @@
 import type { Caller } from '../auth/contract.ts'
-import { charge, type Charged } from './charge.ts'
-import { formatMoney } from '../billing/money.ts'
+import { charge, chargeOf, linesOf, type Charged } from './charge.ts'
+import type { HoldVerdict, Settlement } from '../billing/contract.ts'
 import type { Receipt } from '../billing/receipt.ts'
-import type { LimitReturn } from '../limits/contract.ts'
+import type { LimitReturn, PlaceRule, RateRule } from '../limits/contract.ts'
 import type { Model } from '../models/contract.ts'
 import type { Work } from '../routing/work.ts'
 import type { CallEnd } from './contract.ts'
@@ -14,6 +14,8 @@ import { plausible } from './plausible.ts'
 
 /** Maximum time in milliseconds that a place is kept for a vendor still working after its client has disconnected. */
 const longestWorkMs = 600_000
+
+const none: readonly never[] = []
 
 /** The request that a ticket is for. */
 export interface TicketHolder {
@@ -29,6 +31,8 @@ export class Ticket {
   headers: Readonly<Record<string, string>> | undefined
   /** Whether the limits were counted in this process only. */
   local = false
+  /** The verdict on the hold; undefined if there is none. */
+  held: HoldVerdict | undefined
   readonly #admission: AdmissionParts
   readonly #request: TicketHolder
   readonly #model: Model
@@ -44,7 +48,7 @@ export class Ticket {
   /** Starts renewing the leases of an admitted request. */
   begin(): void {
     const { claim, hold } = this.demand
-    const places = claim === undefined || this.local ? [] : claim.places.map((rule) => rule.bucket)
+    const places = claim === undefined || this.local ? [] : claim.places.map(bucketOf)
     if (hold === undefined && places.length === 0) return
     const { id, caller } = this.#request
     this.#lease = { id, account: caller.account, places, held: hold !== undefined }
@@ -54,18 +58,19 @@ export class Ticket {
   /** Gives everything back after a failed call, which may have drawn it nevertheless. */
   abandon(): void {
     const { hold } = this.demand
-    this.#end({ ...this.#returned(undefined), ...(hold && { end: { id: hold.id, account: hold.account } }) })
+    this.#end(this.#returned(undefined), hold && { id: hold.id, account: hold.account })
   }
 
   /** Returns places to the limit store, which may have taken them before it failed. */
   abandonPlaces(): void {
-    this.#admission.endings.add(this.#returned(undefined))
+    const returned = this.#returned(undefined)
+    if (returned !== undefined) this.#admission.endings.add(returned, undefined)
   }
 
   /** Ends a request that holds no money here: frees its places. */
   giveBack(): void {
     this.#vacate()
-    this.#end(this.#returned(undefined))
+    this.#end(this.#returned(undefined), undefined)
   }
 
   /**
@@ -74,31 +79,45 @@ export class Ticket {
    */
   close(reported: Receipt, work: Pick<Work, 'ended'>): Receipt {
     const { options, records } = this.#admission
-    const { id, caller } = this.#request
+    const { caller } = this.#request
     const { hold, asked } = this.demand
     // The vendor may have produced the images although the client disconnected before the response.
     const unanswered = reported.unanswered === true && asked !== undefined
     const receipt = this.#plausible(unanswered ? { ...reported, units: asked } : reported)
-    const { cost, basis } = this.#charge(receipt)
+    const charged = this.#charge(receipt)
+    const { cost, basis } = charged
     const held = hold?.amount ?? 0n
     const overage = cost > held ? cost - held : 0n
-    const { account } = caller
-    const end = cost > 0n ? { id, account, amount: cost } : hold && { id, account }
-    const { returned } = this.#returned((receipt.delivered ?? receipt.usage).total_tokens)
+    const used = receipt.delivered ?? receipt.usage
+    const end = this.#ending(charged, used.total_tokens)
+    const returned = this.#returned(used.total_tokens)
     if (receipt.outcome === 'completed') {
       this.#vacate()
-      this.#end({ ...(returned && { returned }), ...(end && { end }) })
+      this.#end(returned, end)
     } else {
-      this.#end({ ...(returned && { returned: { ...returned, places: [] } }), ...(end && { end }) })
+      this.#end(returned && { ...returned, places: none }, end)
       void work.ended(longestWorkMs).then(() => {
         this.#vacate()
-        this.#end({ ...(returned && { returned: { ...returned, corrections: [] } }) })
+        this.#end(returned && { ...returned, corrections: none }, undefined)
       })
     }
-    records?.add(recordOf(receipt, { cost, overage, basis }))
+    const lines = options.usageOptions.lines === true && cost > 0n ? { lines: linesOf(charged) } : {}
+    const record = recordOf(receipt, { cost, overage, basis, ...lines })
+    records?.add({ record, userIsClaimed: caller.user === undefined })
     const { currency } = options.billing
     if (options.ledger === undefined || currency === undefined) return receipt
-    return { ...receipt, charge: { cost: formatMoney(cost), overage: formatMoney(overage), currency, basis } }
+    // The receipt was made for this call, and nobody else has it yet.
+    return Object.assign(receipt, { charge: chargeOf(charged, overage, currency) })
+  }
+
+  #ending({ cost, basis }: Charged, tokens: number): CallEnd['end'] {
+    const { id, caller } = this.#request
+    const { account } = caller
+    const { hold } = this.demand
+    // A call that is not charged counts for caps nevertheless, unless it failed.
+    const settles = cost > 0n || (hold?.caps !== undefined && basis !== 'none')
+    if (!settles) return hold && { id, account }
+    return Object.assign({ id, account, amount: cost }, this.#counted(tokens))
   }
 
   #vacate(): void {
@@ -132,24 +151,33 @@ export class Ticket {
     )
   }
 
-  /** Places to free, and corrections for tokens drawn by estimate. */
-  #returned(tokens: number | undefined): { returned?: LimitReturn } {
-    const { claim, rates } = this.demand
-    if (claim === undefined) return {}
-    const corrections = rates.flatMap(({ measure, rule }) => {
-      const cost = (tokens ?? rule.cost) - rule.cost
-      return measure === 'tokens' && cost !== 0 ? [{ ...rule, cost }] : []
-    })
-    const places = claim.places.map((rule) => rule.bucket)
-    return places.length + corrections.length === 0 ? {} : { returned: { id: claim.id, places, corrections } }
+  #counted(tokens: number): Pick<Settlement, 'caps' | 'tokens' | 'balanceMarks'> {
+    const { id, caller } = this.#request
+    return this.#admission.caps.counted(id, this.demand.caps, this.held?.caps, caller, tokens)
   }
 
-  #end(ending: CallEnd): void {
-    const { returned, end } = ending
-    const some = returned !== undefined && returned.places.length + returned.corrections.length > 0
-    if (!some && end === undefined) return
-    if (!this.local) return this.#admission.endings.add({ ...(some && { returned }), ...(end && { end }) })
-    if (returned !== undefined) void this.#admission.local?.give(returned)
-    if (end !== undefined) this.#admission.endings.add({ end })
+  /** Places to free, and corrections for tokens drawn by estimate. Undefined if there are none. */
+  #returned(tokens: number | undefined): LimitReturn | undefined {
+    const { claim, rates } = this.demand
+    if (claim === undefined) return undefined
+    const corrections: RateRule[] = []
+    if (tokens !== undefined) {
+      for (const { measure, rule } of rates) {
+        if (measure === 'tokens' && tokens !== rule.cost) corrections.push({ ...rule, cost: tokens - rule.cost })
+      }
+    }
+    if (claim.places.length + corrections.length === 0) return undefined
+    return { id: claim.id, places: claim.places.map(bucketOf), corrections }
   }
+
+  #end(returned: LimitReturn | undefined, end: CallEnd['end']): void {
+    const some = returned !== undefined && returned.places.length + returned.corrections.length > 0
+    if (!this.local) return this.#admission.endings.add(some ? returned : undefined, end)
+    if (some) void this.#admission.local?.give(returned)
+    this.#admission.endings.add(undefined, end)
+  }
+}
+
+function bucketOf({ bucket }: PlaceRule): string {
+  return bucket
 }

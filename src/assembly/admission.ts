@@ -25,6 +25,7 @@ export function createAdmission(
     usageOptions,
     timeoutMs: timeouts?.storeMs ?? 2_000,
     now: options.clock ?? (() => performance.now()),
+    time: options.clock ?? Date.now,
     observer,
   })
 }

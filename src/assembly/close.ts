@@ -19,5 +19,6 @@ export function closingError(): GatewayError {
   return new GatewayError('service_unavailable', {
     message: 'The server is restarting. Try again.',
     retryAfterMs: 1_000,
+    fault: 'gateway_closing',
   })
 }

@@ -11,7 +11,12 @@ export function createIdempotency(options: GatewayOptions, observer: Observer): 
   const { keepMs = 86_400_000, maxBytes = 4 * 1024 * 1024, leaseMs = 30_000 } = idempotency
   return new Idempotency({
     store: storage?.idempotency ?? memoryIdempotencyStore({ clock: now }),
-    guard: new Guard({ name: 'the idempotency store', timeoutMs: timeouts?.storeMs ?? 2_000, now }),
+    guard: new Guard({
+      name: 'the idempotency store',
+      timeoutMs: timeouts?.storeMs ?? 2_000,
+      now,
+      failed: observer.storeFailed,
+    }),
     keepMs,
     maxBytes,
     leaseMs,

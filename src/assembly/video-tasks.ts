@@ -36,7 +36,8 @@ export function videoTasks({
   const { deadlineMs = defaultTiming.deadlineMs, sweepMs = 1_000, webhooks } = options.tasks ?? {}
   const given = options.storage?.tasks
   const { storeMs: timeoutMs = 2_000 } = options.timeouts ?? {}
-  const guard = (name: string) => new Guard({ name, timeoutMs, now: () => performance.now() })
+  const { storeFailed: failed } = observer
+  const guard = (name: string) => new Guard({ name, timeoutMs, now: () => performance.now(), failed })
   const store = given === undefined ? memoryTaskStore() : guarded(given, guard('the task store'))
   const time = new StoreTime(store, clock)
   const tasks = new VideoTasks(
@@ -44,12 +45,12 @@ export function videoTasks({
       store,
       now: () => time.now(),
       async deployments(model) {
-        const found = await catalogue.lookUp(model)
+        const found = await catalogue.lookUp(model, clock())
         return (found?.deployments ?? []).flatMap(
           ({ provider, model: named, open = false, set }): VideoDeployment[] => {
-            const { name, video } = provider
+            const { name, video, origin } = provider
             if (video === undefined) return []
-            return [{ provider: name, model: named, openModel: open, video, set: { ...set, ...found?.set } }]
+            return [{ provider: name, origin, model: named, openModel: open, video, set: { ...set, ...found?.set } }]
           },
         )
       },
@@ -62,6 +63,7 @@ export function videoTasks({
         deliver: (made) => observer.receipt(made),
       }),
       publish: (event) => publishTask(event, options.hooks?.task, observer),
+      attempt: (attempt) => observer.attempt(attempt),
       ...(webhooks && { push: async (ended) => deliver(webhooks, ended, await time.now()) }),
       // The intervals that the specification recommends to clients for polling.
       intervalMs: (seconds) => (seconds <= 10 ? 5_000 : 15_000),
@@ -83,6 +85,10 @@ function guarded(store: TaskStore, guard: Guard): TaskStore {
     replace: (task) => call(() => store.replace(task)),
     claim: (claim) => call(() => store.claim(claim)),
     ...(store.list && { list: (account, list) => call(async () => (await store.list?.(account, list)) ?? []) }),
+    ...(store.search && { search: (search) => call(async () => (await store.search?.(search)) ?? []) }),
+    ...(store.countDue && {
+      countDue: (now, most) => call(async () => (await store.countDue?.(now, most)) ?? 0),
+    }),
     ...(store.now && { now: () => call(async () => (await store.now?.()) ?? Date.now()) }),
     close: async () => store.close?.(),
   }

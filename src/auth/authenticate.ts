@@ -1,12 +1,15 @@
 import { GatewayError } from '../errors.ts'
+import { isPending, type Eventual } from '../eventual.ts'
 import { header, type Exchange } from '../http/exchange.ts'
 import { within } from '../http/deadline.ts'
-import { Guard } from '../store-access/guard.ts'
+import { Guard, type StoreFailed } from '../store-access/guard.ts'
 import { isStorable } from '../store-access/text.ts'
+import { isWithin } from './addresses.ts'
 import { KeyCache, type KeyCacheOptions } from './cache.ts'
 import type { Caller, KeyRecord, KeyStore } from './contract.ts'
 import { hashKey, sameHash } from './key.ts'
 import { OpenKeys } from './open-keys.ts'
+import { isModels, isName, isTags, longestUser, modelsForm, tagsForm } from './names.ts'
 
 /**
  * The host's own authentication, for sessions, JWTs and the like. Returns the caller, or undefined to fall back to the
@@ -29,6 +32,8 @@ export interface AuthOptions {
   /** Milliseconds to wait for the key store or for `authenticate`. Default 3,000. */
   readonly timeoutMs?: number | undefined
   readonly now: () => number
+  /** Called for each look-up that fails. */
+  readonly failed?: StoreFailed | undefined
 }
 
 /** Resolves the caller of a request. Every rejection is the same 401, so that a response reveals nothing about a key. */
@@ -39,12 +44,14 @@ export class Authenticator {
   readonly #open: OpenKeys | undefined
   /** The key of each caller, if open requests end with their key. */
   readonly #records = new WeakMap<Caller, KeyRecord>()
+  /** The latest caller of each key: while it stays the same object, what depends on it alone is computed once. */
+  readonly #callers = new WeakMap<KeyRecord, Caller>()
 
   constructor(options: AuthOptions) {
     this.#options = options
     this.#timeoutMs = options.timeoutMs ?? 3_000
     const checked = (hash: string) => this.#open?.check(hash)
-    this.#cache = new KeyCache(guarded(options.store, this.#timeoutMs), options.cache, checked)
+    this.#cache = new KeyCache(guarded(options.store, this.#timeoutMs, options.failed), options.cache, checked)
     if (options.endsCalls !== true) return
     this.#open = new OpenKeys({
       find: (hash) => this.#cache.find(hash),
@@ -54,20 +61,13 @@ export class Authenticator {
     })
   }
 
-  /** Throws 401 `invalid_api_key`, or 503 while the key store or `authenticate` fails. */
-  async authenticate(exchange: Exchange): Promise<Caller> {
+  /** Throws or rejects with 401 `invalid_api_key`, or 503 while the key store or `authenticate` fails. */
+  authenticate(exchange: Exchange): Eventual<Caller> {
     const { authenticate } = this.#options
-    if (authenticate !== undefined) {
-      const validated = async () => requireCaller(await authenticate(exchange))
-      const caller = await orUnavailable(within(this.#timeoutMs, validated(), 'authenticate()'))
-      if (caller !== undefined) return caller
-    }
-    const key = keyIn(exchange)
-    if (key === undefined) throw new GatewayError('invalid_api_key')
-    const hash = hashKey(key)
-    const cached = this.#cache.find(hash)
-    const record = cached instanceof Promise ? await orUnavailable(cached) : cached
-    return this.#admit(record, hash)
+    if (authenticate === undefined) return this.#byKey(exchange)
+    const validated = async () => requireCaller(await authenticate(exchange))
+    const caller = orUnavailable(within(this.#timeoutMs, validated(), 'authenticate()'))
+    return caller.then((found) => found ?? this.#byKey(exchange))
   }
 
   /** Drops a key from the cache, by its hash. */
@@ -86,6 +86,15 @@ export class Authenticator {
     return record && this.#open?.open(record.hash, record.expiresAt, end)
   }
 
+  #byKey(exchange: Exchange): Eventual<Caller> {
+    const key = keyIn(exchange)
+    if (key === undefined) throw new GatewayError('invalid_api_key')
+    const hash = hashKey(key)
+    const record = this.#cache.find(hash)
+    if (!isPending(record)) return this.#admit(record, hash, exchange)
+    return orUnavailable(record).then((found) => this.#admit(found, hash, exchange))
+  }
+
   #isValid(record: KeyRecord | undefined, hash: string): record is KeyRecord {
     return (
       record !== undefined &&
@@ -95,13 +104,50 @@ export class Authenticator {
     )
   }
 
-  #admit(record: KeyRecord | undefined, hash: string): Caller {
+  #admit(record: KeyRecord | undefined, hash: string, exchange: Exchange): Caller {
     if (!this.#isValid(record, hash)) throw new GatewayError('invalid_api_key')
-    const { account, group, id, rate } = record
-    const caller = rate === undefined ? { account, group, key: id } : { account, group, key: id, rate }
+    const { id, addresses } = record
+    if (addresses !== undefined && !isWithin(addresses, exchange.ip)) {
+      const cause = new Error(`the key ${id} may not be used from ${exchange.ip ?? 'an unknown address'}`)
+      throw new GatewayError('invalid_api_key', { cause })
+    }
+    const known = this.#callers.get(record)
+    if (known !== undefined && isCallerOf(record, known)) return known
+    const caller = callerOf(record)
+    this.#callers.set(record, caller)
     if (this.#open !== undefined) this.#records.set(caller, record)
     return caller
   }
+}
+
+function callerOf({ account, group, id, continues, rate, caps, user, tags, models }: KeyRecord): Caller {
+  return {
+    account,
+    group,
+    key: continues ?? id,
+    ...(rate !== undefined && { rate }),
+    ...(caps !== undefined && { caps }),
+    ...(user !== undefined && { user }),
+    ...(tags !== undefined && { tags }),
+    ...(models !== undefined && { models }),
+  }
+}
+
+/** Whether the store has not changed the record since, which it may do in place. */
+function isCallerOf(
+  { account, group, id, continues, rate, caps, user, tags, models }: KeyRecord,
+  known: Caller,
+): boolean {
+  return (
+    account === known.account &&
+    group === known.group &&
+    (continues ?? id) === known.key &&
+    rate === known.rate &&
+    caps === known.caps &&
+    user === known.user &&
+    tags === known.tags &&
+    models === known.models
+  )
 }
 
 /** A failed look-up is a 503, never a 401: the client's key may be valid. */
@@ -115,8 +161,8 @@ async function orUnavailable<T>(lookUp: Promise<T>): Promise<T> {
 }
 
 /** Limits each look-up in time: all requests with one key share a look-up, so one that hangs would block them all. */
-function guarded(store: KeyStore, timeoutMs: number): KeyStore {
-  const guard = new Guard({ name: 'the key store', timeoutMs, now: () => performance.now() })
+function guarded(store: KeyStore, timeoutMs: number, failed: StoreFailed | undefined): KeyStore {
+  const guard = new Guard({ name: 'the key store', timeoutMs, now: () => performance.now(), failed })
   const watch = store.watch?.bind(store)
   return { find: (hash) => guard.call(() => store.find(hash)), ...(watch && { watch }) }
 }
@@ -124,12 +170,17 @@ function guarded(store: KeyStore, timeoutMs: number): KeyStore {
 const longestAccount = 256
 const bearerForm = /^bearer +([\x21-\x7e]{1,1024}) *$/i
 
-/** Azure clients send the key as `api-key`, Anthropic clients as `x-api-key`. */
+const keyHeaders = ['api-key', 'x-api-key', 'x-goog-api-key']
+
+/** Azure clients send the key as `api-key`, Anthropic clients as `x-api-key`, Google clients as `x-goog-api-key`. */
 function keyIn(exchange: Exchange): string | undefined {
   const authorization = header(exchange, 'authorization')
   if (authorization !== undefined) return bearer(authorization)
-  const key = header(exchange, 'api-key') ?? header(exchange, 'x-api-key')
-  return key === undefined ? undefined : bearer(`Bearer ${key}`)
+  for (const name of keyHeaders) {
+    const key = header(exchange, name)
+    if (key !== undefined) return bearer(`Bearer ${key}`)
+  }
+  return undefined
 }
 
 function bearer(value: string | undefined): string | undefined {
@@ -138,9 +189,16 @@ function bearer(value: string | undefined): string | undefined {
 
 function requireCaller(value: Caller | undefined): Caller | undefined {
   if (value === undefined) return undefined
-  const { account, group } = value
-  if (account !== '' && isStorable(account, longestAccount) && isStorable(group)) return value
-  throw new TypeError(
-    `authenticate() must return { account: string, group: string } or undefined; an account has at most ${longestAccount} characters`,
-  )
+  const { account, group, user, tags, models } = value
+  if (account === '' || !isStorable(account, longestAccount) || !isStorable(group)) {
+    throw new TypeError(
+      `authenticate() must return { account: string, group: string } or undefined; an account has at most ${longestAccount} characters`,
+    )
+  }
+  if (user !== undefined && !isName(user, longestUser)) {
+    throw new TypeError(`authenticate() returned an invalid user: it must have 1 to ${longestUser} characters`)
+  }
+  if (tags !== undefined && !isTags(tags)) throw new TypeError(`authenticate() returned invalid tags: ${tagsForm}`)
+  if (models !== undefined && !isModels(models)) throw new TypeError(`authenticate(): "models" must be ${modelsForm}`)
+  return value
 }

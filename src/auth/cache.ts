@@ -33,8 +33,8 @@ export class KeyCache {
   constructor(store: KeyStore, options: KeyCacheOptions = {}, changed?: (hash: string) => void) {
     const { size = 10_000, ageMs = 10_000, unknownAgeMs = 2_000 } = options
     this.#store = store
-    this.#known = lazily(() => new LRUCache({ max: size, ttl: ageMs }))
-    this.#unknown = lazily(() => new LRUCache({ max: size, ttl: unknownAgeMs }))
+    this.#known = lazily(() => new LRUCache({ max: size, ttl: ageMs, ttlResolution: 0 }))
+    this.#unknown = lazily(() => new LRUCache({ max: size, ttl: unknownAgeMs, ttlResolution: 0 }))
     this.#unwatch = store.watch?.((hash) => {
       this.forget(hash)
       changed?.(hash)

@@ -1,3 +1,5 @@
+import type { Page, PageRequest } from '../store-access/page.ts'
+import type { Cap } from '../caps/cap.ts'
 import type { Rate } from '../limits/rate.ts'
 
 /** One API key as a store keeps it. Holds JSON values only, so that any store can keep it. */
@@ -14,12 +16,24 @@ export interface KeyRecord {
   readonly group: string
   /** A label chosen by the owner. */
   readonly name?: string
+  /** The person who uses the key, as the host knows them. Takes precedence over users that requests name. */
+  readonly user?: string
+  /** Words by which usage of the key is filtered and summed, such as `team:search`. */
+  readonly tags?: readonly string[]
   /** Milliseconds since the epoch. */
   readonly createdAt: number
   /** Milliseconds since the epoch. From this moment the key is rejected. */
   readonly expiresAt?: number
   /** Limits of this key, in addition to those of its group. */
   readonly rate?: Rate
+  /** The models that the key may use, of those of its group: names, each of which may end in `*`. Default: all. */
+  readonly models?: readonly string[]
+  /** The IP addresses and CIDR ranges from which the key may be used. Default: all. */
+  readonly addresses?: readonly string[]
+  /** Public id of the key that this one replaces: limits and usage of both count as those of that key. */
+  readonly continues?: string
+  /** Limits of what the key uses in a period, in addition to those of its group. */
+  readonly caps?: readonly Cap[]
   /** Milliseconds since the epoch. Set once, never cleared. */
   readonly revokedAt?: number
   /** Incremented by one with every change. */
@@ -47,6 +61,11 @@ export interface KeyStore {
   /** Recommended. The records of an account, newest first. */
   list?(account: string): Promise<KeyRecord[]>
   /**
+   * Recommended. The records of all accounts that a question selects, newest first; records with equal times by id,
+   * descending. The cursor of a page is `cursorOf(createdAt, id)` of its last record.
+   */
+  search?(question: KeyQuestion): Promise<Page<KeyRecord>> | Page<KeyRecord>
+  /**
    * Optional. Calls `changed` with the hash of every record that any process changes, within one second, so that the
    * gateway drops it from its cache. Returns the function that unsubscribes. Without `watch`, a revoked key works until
    * its cache entry expires.
@@ -54,6 +73,24 @@ export interface KeyStore {
   watch?(changed: (hash: string) => void): () => void
   /** Optional. Releases the store's resources. Called once by `gateway.close()`. */
   close?(): Promise<void>
+}
+
+/** Selects keys. An absent field matches every key. */
+export interface KeyQuestion extends PageRequest {
+  /** Only keys of this account. */
+  readonly account?: string
+  /** Only keys of this group. */
+  readonly group?: string
+  /** Only keys of this user. */
+  readonly user?: string
+  /** Only keys with this tag. */
+  readonly tag?: string
+  /** Only keys whose id, prefix, account, name or user contains this text. Letters of ASCII match in either case. */
+  readonly text?: string
+  /** Only keys in this state. A revoked key is not counted as expired. */
+  readonly state?: 'active' | 'expired' | 'revoked'
+  /** The present time, which decides whether a key has expired. Milliseconds since the epoch. */
+  readonly now: number
 }
 
 /** The result of authentication: all that later steps know about the client of a request. */
@@ -66,4 +103,18 @@ export interface Caller {
   readonly key?: string
   /** Limits of the caller's key, or of the caller if there is no key, in addition to those of the group. */
   readonly rate?: Rate
+  /**
+   * Limits of what the caller's key, or the account if there is no key, uses in a period, in addition to those of the
+   * group. Return the same objects for each request, because reading them is cached.
+   */
+  readonly caps?: readonly Cap[]
+  /**
+   * The person behind the request, as the host knows them, at most 256 characters. Recorded instead of the user that the
+   * request names.
+   */
+  readonly user?: string
+  /** Words by which usage is filtered and summed: at most 10, each of at most 64 characters. */
+  readonly tags?: readonly string[]
+  /** The models that the caller may use, of those of the group: names, each of which may end in `*`. Default: all. */
+  readonly models?: readonly string[]
 }

@@ -1,3 +1,4 @@
+import { cursorOf, pageOf } from '../store-access/page.ts'
 import type { KeyStore } from './contract.ts'
 
 /** Combines the keys of the options with a key store: reads the first store, then the second; writes to the second. */
@@ -9,6 +10,19 @@ export function eitherKeyStore(first: KeyStore, second: KeyStore): KeyStore {
     async list(account) {
       const lists = await Promise.all([first.list?.(account), second.list?.(account)])
       return lists.flatMap((list) => list ?? []).sort((left, right) => right.createdAt - left.createdAt)
+    },
+    async search(question) {
+      const { limit = 100 } = question
+      const pages = await Promise.all([first.search?.(question), second.search?.(question)])
+      const found = pages
+        .flatMap((page) => page?.items ?? [])
+        .sort((left, right) => right.createdAt - left.createdAt || (left.id < right.id ? 1 : -1))
+      const { items, next } = pageOf(found, limit, (last) => cursorOf(last.createdAt, last.id))
+      const isMore = next === undefined && pages.some((page) => page?.next !== undefined)
+      const last = items.at(-1)
+      return isMore && last !== undefined
+        ? { items, next: cursorOf(last.createdAt, last.id) }
+        : { items, ...(next !== undefined && { next }) }
     },
     async close() {
       await Promise.all([first.close?.(), second.close?.()])

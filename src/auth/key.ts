@@ -1,18 +1,24 @@
-import crypto, { randomBytes, timingSafeEqual } from 'node:crypto'
+import crypto, { randomBytes } from 'node:crypto'
 import * as z from 'zod'
 import type { Rate } from '../limits/rate.ts'
 import { anyText, instant, strict, verify } from '../validation/rules.ts'
+import type { Cap } from '../caps/cap.ts'
+import { caps } from '../caps/cap-rules.ts'
 import { rate } from '../limits/rate-rules.ts'
 import type { KeyRecord } from './contract.ts'
+import { addresses, models, tags, user } from './key-rules.ts'
 
 /** SHA-256 of a key as 64 hex digits: the only form in which a key is stored, cached or compared. */
 export function hashKey(key: string): string {
   return crypto.hash('sha256', key, 'hex')
 }
 
-/** Compares two hashes in constant time. */
+/** Compares two hashes in a time that does not depend on where they differ. */
 export function sameHash(left: string, right: string): boolean {
-  return left.length === right.length && timingSafeEqual(Buffer.from(left), Buffer.from(right))
+  if (left.length !== right.length) return false
+  let difference = 0
+  for (let at = 0; at < left.length; at++) difference |= left.charCodeAt(at) ^ right.charCodeAt(at)
+  return difference === 0
 }
 
 /** What a new key is for. */
@@ -23,10 +29,23 @@ export interface MintOptions {
   readonly group: string
   /** A label chosen by the owner. */
   readonly name?: string
+  /** The person who uses the key. Default: requests name their user. */
+  readonly user?: string
+  /** Words by which usage of the key is filtered and summed: at most 10, each of at most 64 characters. */
+  readonly tags?: readonly string[]
   /** Milliseconds since the epoch. Default: never. */
   readonly expiresAt?: number
   /** Limits of this key, in addition to those of its group. */
   readonly rate?: Rate
+  /** The models that the key may use, of those of its group: names, each of which may end in `*`. Default: all. */
+  readonly models?: readonly string[]
+  /**
+   * The IP addresses and CIDR ranges from which the key may be used. Requests whose address the host does not know are
+   * rejected. Default: all addresses.
+   */
+  readonly addresses?: readonly string[]
+  /** Limits of what the key uses in a period, in addition to those of its group. */
+  readonly caps?: readonly Cap[]
   /** Prefix of the key. Default `sk-`. */
   readonly prefix?: string
 }
@@ -43,8 +62,13 @@ const mintRule = strict({
   account: anyText,
   group: anyText,
   name: z.string().optional(),
+  user: user.optional(),
+  tags: tags.optional(),
   expiresAt: instant.optional(),
   rate: rate.optional(),
+  models: models.optional(),
+  addresses: addresses.optional(),
+  caps: caps.optional(),
   prefix: z
     .string()
     .regex(/^[\x21-\x7e]*$/, 'must consist of visible ASCII characters')

@@ -1,3 +1,4 @@
+import { pageOfKeys } from './search.ts'
 import type { KeyRecord, KeyStore } from './contract.ts'
 
 /** A key store in the memory of this process. Holds the keys of the options; what is added is lost on restart. */
@@ -31,6 +32,7 @@ export function memoryKeyStore(records: Iterable<KeyRecord> = []): KeyStore {
       const own = [...byHash.values()].filter((record) => record.account === account)
       return own.sort((left, right) => right.createdAt - left.createdAt).map((record) => structuredClone(record))
     },
+    search: (question) => structuredClone(pageOfKeys([...byHash.values()], question)),
     watch(changed) {
       watchers.add(changed)
       return () => watchers.delete(changed)

@@ -1,3 +1,7 @@
+import type { CapCharge, CapClaim, CapState, LedgerCaps, Mark } from '../caps/contract.ts'
+import type { Page, PageRequest } from '../store-access/page.ts'
+export type { Page, PageRequest } from '../store-access/page.ts'
+
 /** The state of one account. */
 export interface LedgerAccount {
   /** The id of the account, as in keys and receipts. */
@@ -29,6 +33,10 @@ export interface Hold {
    * store may otherwise trade that for speed. Default false.
    */
   readonly durable?: boolean
+  /** Caps that the hold must fit into. Only for a ledger with `caps`. Default none. */
+  readonly caps?: readonly CapClaim[]
+  /** Tokens that the hold counts for its caps. Not negative. Default 0. */
+  readonly tokens?: bigint
 }
 
 /** The result of a hold. */
@@ -36,10 +44,16 @@ export interface HoldVerdict {
   /**
    * `held`: the amount is reserved, by this or an earlier call with this id. `insufficient`: the balance is too small, or
    * the account is unknown; nothing changed. `ended`: the hold was already settled or released; nothing changed.
+   * `capped`: the hold does not fit into a cap; nothing changed.
    */
-  readonly outcome: 'held' | 'insufficient' | 'ended'
+  readonly outcome: 'held' | 'insufficient' | 'ended' | 'capped'
   /** The balance afterwards. */
   readonly balance: bigint
+  /**
+   * If `held` or `capped`: the state of each cap of the hold, in their order, with this hold if `held`. For a hold that
+   * was made by an earlier call, the periods are those of that call.
+   */
+  readonly caps?: readonly CapState[]
 }
 
 /** The end of a hold with a charge. */
@@ -50,6 +64,15 @@ export interface Settlement {
   readonly account: string
   /** The actual cost. Not negative. */
   readonly amount: bigint
+  /** The caps that count the settlement, as of the verdict of its hold. Default none. */
+  readonly caps?: readonly CapCharge[]
+  /** Tokens used, as caps count them. Not negative. Default 0. */
+  readonly tokens?: bigint
+  /**
+   * Records the notice of each mark below which this settlement takes the account: credits less settlements were at least
+   * `at` before and are below `at` afterwards. Not for unlimited accounts. Only for a ledger with `caps`. Default none.
+   */
+  readonly balanceMarks?: readonly Mark[]
 }
 
 /** The result of a settlement. */
@@ -72,6 +95,12 @@ export interface Credit {
   readonly reference: string
   /** A remark of the host. */
   readonly note?: string
+  /**
+   * The id of a settled hold of this account of which the credit returns the charge, in whole or in part. Caps then count
+   * so much less money, in the periods in which they count the settlement: all refunds together at most its amount. Only
+   * for a ledger with `caps`. Default none.
+   */
+  readonly refunds?: string
 }
 
 /** The result of a credit. */
@@ -91,9 +120,12 @@ export interface LedgerEntry {
   readonly number: number
   /** The account of the entry. */
   readonly account: string
-  /** What was booked: a payment, a charge, or a hold that ended without one. */
-  readonly kind: 'credit' | 'settle' | 'release'
-  /** Reference of the credit, or id of the hold. */
+  /**
+   * What was booked: a payment, a charge, or a hold that ended without one. `opening`: the sum of older charges, which
+   * `compact` has replaced.
+   */
+  readonly kind: 'credit' | 'settle' | 'release' | 'opening'
+  /** Reference of the credit, or id of the hold; `opening` of the sum. */
   readonly reference: string
   /** Change of the account: positive for a credit, negative for a settlement, zero for a release. */
   readonly amount: bigint
@@ -103,22 +135,6 @@ export interface LedgerEntry {
   readonly note?: string
   /** Milliseconds since the epoch, by the store's clock. */
   readonly at: number
-}
-
-/** One page of a list. */
-export interface Page<T> {
-  /** The items of this page, in the order of the list. */
-  readonly items: readonly T[]
-  /** Pass as `after` to get the next page. Absent on the last page. */
-  readonly next?: string
-}
-
-/** Selects a page of a list. */
-export interface PageRequest {
-  /** Maximum number of items. Default 100, at most 1,000. */
-  readonly limit?: number
-  /** `next` of the previous page. */
-  readonly after?: string
 }
 
 /** The result of recomputing all balances from the entries. */
@@ -164,7 +180,11 @@ type Result<T> = Promise<T> | T
  * - Optional. Returns its result synchronously instead of as a promise.
  */
 export interface Ledger {
-  /** Required. Subtracts the amount from the balance if the balance is large enough or the account is unlimited. */
+  /**
+   * Required. Subtracts the amount from the balance if the balance is large enough or the account is unlimited, and if for
+   * each cap and measure what is settled, what is held and what this hold adds are together at most the limit. A hold of
+   * zero with caps is never `insufficient`; it opens an account that is unknown.
+   */
   hold(hold: Hold): Result<HoldVerdict>
   /**
    * Required. Ends a hold: returns the held amount to the balance and subtracts the cost. Always succeeds: what the hold
@@ -185,10 +205,20 @@ export interface Ledger {
   open(account: { readonly id: string; readonly name?: string; readonly unlimited?: boolean }): Result<LedgerAccount>
   /** Required. The account; undefined if it is unknown. Expired holds no longer count as held. */
   account(id: string): Result<LedgerAccount | undefined>
-  /** Recommended. All accounts, ordered by id. */
+  /** Recommended. All accounts, ordered by id. `after` may be any text: the page begins with the first id after it. */
   accounts?(page: PageRequest): Result<Page<LedgerAccount>>
   /** Recommended. The entries of one account, newest first. */
   entries?(account: string, page: PageRequest): Result<Page<LedgerEntry>>
+  /** Recommended. Caps. A ledger without them cannot be used with options that set caps. */
+  readonly caps?: LedgerCaps
+  /**
+   * Recommended. Replaces charges and releases of an account that were booked before `before` (by the store's clock, at
+   * least roughly: in the order of booking) by one entry of the kind `opening` with their sums, the oldest first, and
+   * returns how many it replaced; fewer than `most` if none are left. There is at most one such entry, which later calls
+   * add to. Payments are kept. Balance, holds and audit do not change, and the amounts of all entries add up to the same.
+   * The ids of the replaced holds may no longer be recognised as used.
+   */
+  compact?(account: string, before: number, most: number): Result<number>
   /** Required. Recomputes all balances from the entries and compares. */
   audit(): Result<LedgerAudit>
   /** Optional. Releases the store's resources. Called once by `gateway.close()`. */

@@ -13,7 +13,8 @@ import type {
   Settlement,
   SettleVerdict,
 } from './contract.ts'
-import { pageOf, readNumberCursor } from './page.ts'
+import { MemoryCaps, type CapDraw } from './memory-caps.ts'
+import { pageOf, readNumberCursor } from '../store-access/page.ts'
 
 /** Options of `memoryLedger`. */
 export interface MemoryLedgerOptions {
@@ -32,25 +33,36 @@ export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
   return new MemoryLedger(options.clock ?? Date.now, options.entries ?? 100_000)
 }
 
+interface OpenHold {
+  readonly amount: bigint
+  end: number
+  readonly draw: CapDraw | undefined
+}
+
 interface Book {
   readonly id: string
   readonly createdAt: number
   name: string | undefined
   balance: bigint
   unlimited: boolean
-  readonly holds: Map<string, { amount: bigint; end: number }>
+  readonly holds: Map<string, OpenHold>
   /** No hold expires before this time. */
   soonest: number
+  /** The sum of compacted entries, which is included in `settlements`. */
+  opening?: LedgerEntry
   /** Sums of the entries that are no longer kept. */
   credits: bigint
   settlements: bigint
 }
 
+const none: readonly never[] = []
+
 class MemoryLedger implements Ledger {
+  readonly caps: MemoryCaps
   readonly #now: () => number
   readonly #most: number
   readonly #books = new Map<string, Book>()
-  /** Entries by the id of the hold or the reference of the credit, oldest first. */
+  /** Entries by `holdKey` or `creditKey`, oldest first. */
   readonly #lines = new Map<string, LedgerEntry>()
   /** One iterator for all deletions: a new iterator of a Map steps over every deleted entry at its beginning. */
   #oldest: Iterator<[string, LedgerEntry], undefined> | undefined
@@ -59,26 +71,30 @@ class MemoryLedger implements Ledger {
   constructor(now: () => number, most: number) {
     this.#now = now
     this.#most = most
+    this.caps = new MemoryCaps(now, (account) => this.#expire(this.#book(account)))
   }
 
-  hold({ id, account, amount, leaseMs }: Hold): HoldVerdict {
-    const book = this.#books.get(account)
-    const balance = book?.balance ?? 0n
-    if (this.#lines.has(`hold ${id}`)) return { outcome: 'ended', balance }
-    if (book === undefined) return { outcome: 'insufficient', balance }
-    const known = book.holds.get(id)
-    if (book.balance < amount || (known !== undefined && known.end <= this.#now())) this.#expire(book)
-    if (book.holds.has(id)) return { outcome: 'held', balance: book.balance }
-    if (book.balance < amount && !book.unlimited) return { outcome: 'insufficient', balance: book.balance }
-    book.balance -= amount
-    const end = this.#now() + leaseMs
-    book.holds.set(id, { amount, end })
-    book.soonest = Math.min(book.soonest, end)
-    return { outcome: 'held', balance: book.balance }
+  hold({ id, account, amount, leaseMs, caps = none, tokens = 0n }: Hold): HoldVerdict {
+    const known = this.#books.get(account)
+    if (this.#lines.has(holdKey(id))) return { outcome: 'ended', balance: known?.balance ?? 0n }
+    const isFree = amount === 0n && caps.length > 0
+    if (known === undefined && !isFree) return { outcome: 'insufficient', balance: 0n }
+    if (known !== undefined && this.#mustExpire(known, id, amount)) this.#expire(known)
+    const { balance = 0n, unlimited = false } = known ?? {}
+    const open = known?.holds.get(id)
+    if (open !== undefined) {
+      return { outcome: 'held', balance, ...(open.draw && { caps: this.caps.statesOf(caps, open.draw) }) }
+    }
+    if (balance < amount && !unlimited && !isFree) return { outcome: 'insufficient', balance }
+    if (caps.length === 0) return this.#open(account, { id, amount, leaseMs, draw: undefined })
+    const { states, draw } = this.caps.hold(caps, { money: amount, tokens, calls: 1n }, account)
+    if (draw === undefined) return { outcome: 'capped', balance, caps: states }
+    return { ...this.#open(account, { id, amount, leaseMs, draw }), caps: states }
   }
 
-  settle({ id, account, amount }: Settlement): SettleVerdict {
-    const ended = this.#lines.get(`hold ${id}`)
+  settle(settlement: Settlement): SettleVerdict {
+    const { id, account, amount, balanceMarks } = settlement
+    const ended = this.#lines.get(holdKey(id))
     if (ended !== undefined) {
       const outcome = ended.kind === 'settle' ? 'already' : 'released'
       return { outcome, charged: -ended.amount, overage: ended.overage }
@@ -88,15 +104,17 @@ class MemoryLedger implements Ledger {
     const held = this.#drop(book, id)
     const overage = amount > held ? amount - held : 0n
     book.balance += held - amount
-    this.#write(`hold ${id}`, { account, kind: 'settle', reference: id, amount: -amount, overage })
+    this.#write(holdKey(id), { account, kind: 'settle', reference: id, amount: -amount, overage })
+    this.caps.settle(settlement)
+    if (balanceMarks !== undefined) this.#markBalance(book, settlement)
     return { outcome: 'settled', charged: amount, overage }
   }
 
   release({ id, account }: Pick<Hold, 'id' | 'account'>): void {
-    if (this.#lines.has(`hold ${id}`)) return
+    if (this.#lines.has(holdKey(id))) return
     const book = this.#book(account)
     book.balance += this.#drop(book, id)
-    this.#write(`hold ${id}`, { account, kind: 'release', reference: id, amount: 0n, overage: 0n })
+    this.#write(holdKey(id), { account, kind: 'release', reference: id, amount: 0n, overage: 0n })
   }
 
   renew(holds: readonly Pick<Hold, 'id' | 'account'>[], leaseMs: number): void {
@@ -110,8 +128,8 @@ class MemoryLedger implements Ledger {
     }
   }
 
-  credit({ account, amount, reference, note }: Credit): CreditVerdict {
-    const made = this.#lines.get(`credit ${reference}`)
+  credit({ account, amount, reference, note, refunds }: Credit): CreditVerdict {
+    const made = this.#lines.get(creditKey(reference))
     if (made !== undefined) {
       const same = made.account === account && made.amount === amount
       return { outcome: same ? 'already' : 'conflict', balance: this.#books.get(account)?.balance ?? 0n }
@@ -119,7 +137,8 @@ class MemoryLedger implements Ledger {
     const book = this.#book(account)
     book.balance += amount
     const line = { account, kind: 'credit' as const, reference, amount, overage: 0n }
-    this.#write(`credit ${reference}`, note === undefined ? line : { ...line, note })
+    this.#write(creditKey(reference), note === undefined ? line : { ...line, note })
+    if (refunds !== undefined && amount > 0n) this.caps.refund(refunds, account, amount)
     return { outcome: 'credited', balance: book.balance }
   }
 
@@ -145,8 +164,27 @@ class MemoryLedger implements Ledger {
   entries(account: string, page: PageRequest): Page<LedgerEntry> {
     const { limit = 100, after } = page
     const before = after === undefined ? Infinity : Number(readNumberCursor(after))
-    const own = [...this.#lines.values()].filter((line) => line.account === account && line.number < before)
-    return pageOf(own.toReversed(), limit, (last) => String(last.number))
+    const { opening } = this.#books.get(account) ?? {}
+    const own = [...this.#lines.values(), ...(opening === undefined ? [] : [opening])]
+      .filter((line) => line.account === account && line.number < before)
+      .sort((left, right) => right.number - left.number)
+    return pageOf(own, limit, (last) => String(last.number))
+  }
+
+  compact(account: string, before: number, most: number): number {
+    const book = this.#books.get(account)
+    if (book === undefined) return 0
+    const old = [...this.#lines].filter(([, line]) => line.account === account && line.kind !== 'credit')
+    const replaced = old.slice(0, most).filter(([, { at }]) => at < before)
+    for (const [key, line] of replaced) {
+      this.#lines.delete(key)
+      this.caps.forget(line.reference)
+      add(book, line)
+      const { amount = 0n, overage = 0n } = book.opening ?? {}
+      const sums = { amount: amount + line.amount, overage: overage + line.overage }
+      book.opening = { number: line.number, account, kind: 'opening', reference: 'opening', ...sums, at: line.at }
+    }
+    return replaced.length
   }
 
   audit(): LedgerAudit {
@@ -186,11 +224,38 @@ class MemoryLedger implements Ledger {
     return { id, balance, held, unlimited, createdAt, ...(name !== undefined && { name }) }
   }
 
+  #open(account: string, { id, amount, leaseMs, draw }: Omit<OpenHold, 'end'> & Pick<Hold, 'id' | 'leaseMs'>) {
+    const book = this.#book(account)
+    book.balance -= amount
+    const end = this.#now() + leaseMs
+    book.holds.set(id, { amount, end, draw })
+    book.soonest = Math.min(book.soonest, end)
+    return { outcome: 'held' as const, balance: book.balance }
+  }
+
+  #mustExpire({ balance, holds }: Book, id: string, amount: bigint): boolean {
+    const known = holds.get(id)
+    return balance < amount || (known !== undefined && known.end <= this.#now())
+  }
+
+  /** Records the notices of the levels below which a settlement took the account. */
+  #markBalance(book: Book, settlement: Settlement): void {
+    const marks = settlement.balanceMarks?.filter(({ at }) => book.balance < at) ?? none
+    if (book.unlimited || marks.length === 0) return
+    const { balance, held } = this.#account(book)
+    const left = balance + held
+    for (const mark of marks) {
+      if (left < mark.at && left + settlement.amount >= mark.at) this.caps.note(mark, settlement, left)
+    }
+  }
+
   /** Removes a hold and returns its amount; 0 if there is none. */
   #drop(book: Book, id: string): bigint {
-    const held = book.holds.get(id)?.amount ?? 0n
+    const held = book.holds.get(id)
+    if (held === undefined) return 0n
     book.holds.delete(id)
-    return held
+    if (held.draw !== undefined) this.caps.giveBack(held.draw)
+    return held.amount
   }
 
   #expire(book: Book): void {
@@ -203,14 +268,25 @@ class MemoryLedger implements Ledger {
     }
   }
 
-  #write(key: string, line: Omit<LedgerEntry, 'number' | 'at'>): void {
-    this.#lines.set(key, { ...line, number: ++this.#number, at: this.#now() })
+  #write(key: string, { account, kind, reference, amount, overage, note }: Omit<LedgerEntry, 'number' | 'at'>): void {
+    const line = { number: ++this.#number, account, kind, reference, amount, overage, at: this.#now() }
+    this.#lines.set(key, note === undefined ? line : { ...line, note })
     if (this.#lines.size <= this.#most) return
     this.#oldest ??= this.#lines.entries()
     const [oldest, gone] = this.#oldest.next().value as [string, LedgerEntry]
     this.#lines.delete(oldest)
+    this.caps.forget(gone.reference)
     add(this.#books.get(gone.account), gone)
   }
+}
+
+/** The id itself, so that the hash of its text is computed once for all maps. */
+function holdKey(id: string): string {
+  return id.startsWith(' ') ? ` hold${id}` : id
+}
+
+function creditKey(reference: string): string {
+  return ` credit ${reference}`
 }
 
 function add(sum: { credits: bigint; settlements: bigint } | undefined, line: LedgerEntry): void {

@@ -18,6 +18,7 @@ export function parseMoney(text: string): bigint {
 
 /** 12,500,000n → `'12.5'`. */
 export function formatMoney(micros: bigint): string {
+  if (micros === 0n) return '0'
   const digits = String(micros < 0n ? -micros : micros).padStart(microDigits + 1, '0')
   const fraction = digits.slice(-microDigits).replace(/0+$/, '')
   return `${micros < 0n ? '-' : ''}${digits.slice(0, -microDigits)}${fraction === '' ? '' : `.${fraction}`}`

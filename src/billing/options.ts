@@ -1,3 +1,4 @@
+import type { ScopedCap } from '../caps/cap.ts'
 import type { DisconnectPolicy } from './disconnect.ts'
 
 /** Accounts with balances: each request is paid at the price of its model. */
@@ -29,7 +30,41 @@ export interface BillingOptions {
     readonly enforce?: boolean
     /** Seconds of a recording. Default 60. */
     readonly seconds?: number
+    /** Calls of the vendor's own tools, if the request uses them and has no `max_tool_calls`. Default 10. */
+    readonly toolCalls?: number
   }
   /** Milliseconds after which the holds of a process that died are released. Default 60,000. */
   readonly leaseMs?: number
+  /**
+   * Limits of what is used in a period, for all callers; those of a group are in `groups`, those of a key in `keys` and
+   * `gateway.admin.keys`. Needs a ledger with caps. Default none.
+   */
+  readonly caps?: readonly ScopedCap[]
+  /**
+   * Upper bounds of what cannot be known before a call, for callers whose money or tokens are capped. Where there is none,
+   * the whole context window of the model is held; without that, the call is rejected with a 400 that names the part.
+   */
+  readonly bounds?: CostBounds
+  /**
+   * Balances, as decimal strings, such as `['10', '1']`: an alert is sent when a charge takes an account below one. What
+   * open calls hold does not count. Needs a ledger with caps. Default none.
+   */
+  readonly lowBalance?: readonly string[]
+}
+
+/** The most that parts of a request use. What is used beyond is charged and counted all the same. */
+export interface CostBounds {
+  /** Prompt tokens of an image. */
+  readonly imageTokens?: number
+  /** Prompt tokens of a recording in a chat or a transcription. */
+  readonly audioTokens?: number
+  /** Prompt tokens of a file or a video. */
+  readonly fileTokens?: number
+  /** Seconds of a recording to transcribe, for models with a price per second. */
+  readonly seconds?: number
+  /**
+   * Calls of the vendor's own tools in one request, unless it states `max_tool_calls`. Each may read the whole context
+   * window of the model, which must be set.
+   */
+  readonly toolCalls?: number
 }

@@ -1,65 +1,16 @@
 import type { Usage } from '../wire/usage.ts'
-import { checkKnown, elsewhere, type Known } from '../validation/known-options.ts'
-import { mostMicros, parseDecimal } from './money.ts'
+import { checkPrice, type PriceOptions } from './price-options.ts'
+import type { PriceSource } from './price-source.ts'
+import { count, most, multiplierOne, parseFactor, parseRate, scaled } from './rate.ts'
 import type { Units } from './receipt.ts'
-
-/** The price of a model, in decimal strings of the gateway's currency, such as `'2.5'`. Absent parts cost nothing. */
-export interface PriceOptions {
-  /** Per million input tokens. */
-  readonly input?: string
-  /** Per million output tokens. */
-  readonly output?: string
-  /** Per million input tokens read from a cache. Default: as `input`. */
-  readonly cached?: string
-  /** Per million input tokens written to a cache. Default: as `input`. */
-  readonly cacheWrite?: string
-  /** Per million output tokens spent on reasoning. Default: as `output`. */
-  readonly reasoning?: string
-  /** Per request. */
-  readonly request?: string
-  /** Per image; as `Tiers` if it depends on size or quality. */
-  readonly image?: string | Tiers
-  /** Per second of video or audio, charged by the millisecond; as `Tiers` if it depends on size or quality. */
-  readonly second?: string | Tiers
-}
-
-/**
- * Prices by size and quality. The most specific key applies: `'1024x1024 hd'`, then `'1024x1024'`, then `'hd'`, then
- * `'*'`. Without `'*'`, the highest price applies to all others.
- */
-export type Tiers = Readonly<Record<string, string>>
-
-const known: Known<PriceOptions> = {
-  input: elsewhere,
-  output: elsewhere,
-  cached: elsewhere,
-  cacheWrite: elsewhere,
-  reasoning: elsewhere,
-  request: elsewhere,
-  image: elsewhere,
-  second: elsewhere,
-}
-
-/** Decimal places of a price, and of a price multiplier. */
-const priceDigits = 12
-const multiplierDigits = 6
-const million = 1_000_000n
-/** The price multiplier 1. */
-export const multiplierOne: bigint = million
+import { tierName, tierPrices, type TierPrice } from './service-tier.ts'
+import { lineOf, product, roundedUp, roundingOf, type ChargeLine } from './sum.ts'
+import { Tariff } from './tariff.ts'
+import type { Add } from './token-rates.ts'
 
 /** A group's factor on all prices, such as `'0.8'`. */
 export function parsePriceMultiplier(text: string): bigint {
-  const multiplier = parseDecimal(text, multiplierDigits)
-  if (multiplier < 0n) throw new TypeError(`a price multiplier cannot be negative, but "${text}" is`)
-  return multiplier
-}
-
-interface TokenRates {
-  readonly input: bigint
-  readonly output: bigint
-  readonly cached: bigint
-  readonly cacheWrite: bigint
-  readonly reasoning: bigint
+  return parseFactor(text, 'priceMultiplier')
 }
 
 /** The kind of output of an endpoint, which decides the parts of a price that apply. */
@@ -71,40 +22,93 @@ type Part = keyof PriceOptions
 const chargedBy: Readonly<Record<Product, readonly Part[]>> = {
   text: ['output'],
   vectors: ['input'],
-  images: ['image', 'output'],
-  transcripts: ['second', 'input'],
-  videos: ['second'],
+  images: ['image', 'output', 'outputImage'],
+  transcripts: ['second', 'hour', 'input', 'inputAudio'],
+  videos: ['second', 'outputVideo'],
+}
+
+/** What a request consumed, as far as it has a price. */
+export interface Consumption {
+  /** Default: no tokens, and no tools. */
+  readonly usage?: Usage | undefined
+  /** Default: none. */
+  readonly units?: Units | undefined
+  /** The service tier as the vendor or the request names it. Default: the normal tier. */
+  readonly serviceTier?: string | undefined
+}
+
+/** The most that a request can consume. */
+export interface Asked {
+  /** Upper bound of the prompt tokens. */
+  readonly promptTokens: number
+  /** Upper bound of the output tokens. */
+  readonly outputTokens: number
+  /** Upper bounds of images, seconds and characters, with the size and quality as far as they are known. */
+  readonly units?: Units | undefined
+  /** Upper bound of the calls of the vendor's own tools. Default 0. */
+  readonly toolCalls?: number | undefined
+  /** The only service tier beside the normal one that can apply. Default: each that the price lists. */
+  readonly serviceTier?: string | undefined
 }
 
 /** A parsed price. All arithmetic is exact. */
 export class Price {
   /** Whether every part is zero. */
   readonly isZero: boolean
+  /** The price table that it is from. Absent for a price in the options. */
+  readonly source: PriceSource | undefined
+  /** What it was made of. */
+  readonly options: PriceOptions
   readonly #given: ReadonlySet<string>
-  readonly #tokens: TokenRates
+  readonly #tiers: ReadonlyMap<string, TierPrice>
+  readonly #normal: TierPrice
   readonly #request: bigint
+  readonly #tools: ReadonlyMap<string, bigint>
+  readonly #dearestTool: bigint
   readonly #image: Tariff
   readonly #second: Tariff
+  readonly #hour: bigint
+  readonly #leastMs: number
+  readonly #characters: bigint
 
   /** Throws a `TypeError` that names the invalid field. */
-  constructor(options: PriceOptions) {
-    checkKnown('price', options, known)
+  constructor(options: PriceOptions, source?: PriceSource) {
+    checkPrice(options)
+    this.source = source
+    this.options = options
     this.#given = new Set(Object.keys(options).filter((name) => options[name as Part] !== undefined))
-    const rate = (name: 'input' | 'output' | 'cached' | 'cacheWrite' | 'reasoning' | 'request') =>
-      options[name] === undefined ? undefined : parseRate(options[name], name)
-    const input = rate('input') ?? 0n
-    const output = rate('output') ?? 0n
-    const [cached = input, cacheWrite = input, reasoning = output] = [
-      rate('cached'),
-      rate('cacheWrite'),
-      rate('reasoning'),
-    ]
-    this.#tokens = { input, output, cached, cacheWrite, reasoning }
-    this.#request = rate('request') ?? 0n
+    const rate = (name: 'request' | 'hour' | 'characters') =>
+      options[name] === undefined ? 0n : parseRate(options[name], name)
+    this.#tiers = tierPrices(options)
+    this.#normal = this.#tiers.get('default') as TierPrice
+    this.#request = rate('request')
+    this.#hour = rate('hour')
+    this.#characters = rate('characters')
+    this.#leastMs = milliseconds(options.minimumSeconds ?? 0)
+    const tools = Object.entries(options.tools ?? {})
+    this.#tools = new Map(tools.map(([name, text]) => [name, parseRate(text, `tools["${name}"]`)]))
+    this.#dearestTool = most(0n, ...this.#tools.values())
     this.#image = new Tariff(options.image, 'image')
     this.#second = new Tariff(options.second, 'second')
-    const rates = [...Object.values(this.#tokens), this.#request, this.#image.dearest, this.#second.dearest]
-    this.isZero = rates.every((rate) => rate === 0n)
+    const others = [this.#request, this.#hour, this.#characters, this.#image.dearest, this.#second.dearest]
+    const tokens = [...this.#tiers.values()].flatMap((tier) => tier.reachable(Infinity))
+    const rates = tokens.flatMap(({ dearestInput, dearestOutput }) => [dearestInput, dearestOutput])
+    this.isZero = [...rates, ...others, ...this.#tools.values()].every((each) => each === 0n)
+  }
+
+  /** Whether it has prices for service tiers beside the normal one. */
+  get hasServiceTiers(): boolean {
+    return this.#tiers.size > 1
+  }
+
+  /** Whether requests for a service tier can be charged. */
+  lists(serviceTier: string): boolean {
+    return this.#tiers.has(tierName(serviceTier))
+  }
+
+  /** Whether calls of the vendor's own tools are charged. */
+  get hasToolFees(): boolean {
+    return this.#tools.size > 0
   }
 
   /**
@@ -118,99 +122,96 @@ export class Price {
   }
 
   /** The cost of a request in micro-units, rounded up once at the end, so that rounding never makes a request free. */
-  cost(usage: Usage | undefined, units: Units | undefined, multiplier: bigint = multiplierOne): bigint {
-    return this.#total(usage === undefined ? 0n : this.#tokenCost(usage), units, multiplier)
+  cost(consumed: Consumption, multiplier: bigint = multiplierOne): bigint {
+    return roundedUp(this.#sum(consumed, this.#tierOf(consumed)), multiplier)
   }
 
-  /** Upper bound of the cost, whatever part of the tokens is cached or spent on reasoning. */
-  bound(
-    promptTokens: number,
-    outputTokens: number,
-    units: Units | undefined,
+  /** The lines of `cost`. The amounts of the lines and `rounding` add up to it exactly. */
+  lines(
+    consumed: Consumption,
     multiplier: bigint = multiplierOne,
-  ): bigint {
-    const { input, output, cached, cacheWrite, reasoning } = this.#tokens
-    const tokens = count(promptTokens) * most(input, cached, cacheWrite) + count(outputTokens) * most(output, reasoning)
-    return this.#total(tokens, units, multiplier)
+  ): { readonly lines: readonly ChargeLine[]; readonly rounding: string } {
+    const tier = this.#tierOf(consumed)
+    const sum = this.#sum(consumed, tier)
+    const lines: ChargeLine[] = []
+    this.#each(consumed, tier, (item, quantity, per, rate) => {
+      if (rate > 0n) lines.push(lineOf(item, quantity, per, rate, multiplier))
+    })
+    return { lines, rounding: roundingOf(roundedUp(sum, multiplier), sum, multiplier) }
   }
 
-  /** Cached and reasoning tokens are included in input and output, and charged once. */
-  #tokenCost(usage: Usage): bigint {
-    const { input, output, cached, cacheWrite, reasoning } = this.#tokens
-    const prompt = count(usage.prompt_tokens)
-    const completion = count(usage.completion_tokens)
-    const read = least(count(usage.prompt_tokens_details?.cached_tokens), prompt)
-    const written = least(count(usage.prompt_tokens_details?.cache_write_tokens), prompt - read)
-    const thought = least(count(usage.completion_tokens_details?.reasoning_tokens), completion)
-    return (
-      (prompt - read - written) * input +
-      read * cached +
-      written * cacheWrite +
-      (completion - thought) * output +
-      thought * reasoning
-    )
-  }
-
-  #total(tokens: bigint, units: Units | undefined, multiplier: bigint): bigint {
-    // Token prices are per million tokens, and a unit has a million micro-units: the factors cancel out.
-    let total = tokens + this.#request * million
-    if (units?.images !== undefined) total += count(units.images) * this.#image.rate(units) * million
-    if (units?.seconds !== undefined) total += count(units.seconds * 1000) * this.#second.rate(units) * 1000n
-    const divisor = 10n ** BigInt(priceDigits) * multiplierOne
-    return least((total * multiplier + divisor - 1n) / divisor, mostMicros)
-  }
-}
-
-/** A single price, or prices by size and quality. */
-class Tariff {
-  readonly #tiers: ReadonlyMap<string, bigint>
-  readonly #other: bigint
-
-  constructor(options: string | Tiers | undefined, name: string) {
-    if (options !== undefined && typeof options !== 'string' && !isTiers(options)) {
-      throw new TypeError(
-        `price.${name} must be a decimal number in a string, or an object of such strings by size and quality`,
-      )
+  /**
+   * Upper bound of the cost: the most expensive service tier, length of the prompt and kind of token that is possible, a
+   * fee for each tool call.
+   */
+  bound(asked: Asked, multiplier: bigint = multiplierOne): bigint {
+    const { serviceTier, promptTokens, outputTokens, toolCalls = 0, units = {} } = asked
+    const named = serviceTier === undefined ? undefined : this.#tiers.get(tierName(serviceTier))
+    const tiers = named === undefined ? this.#tiers.values() : [this.#normal, named]
+    const fees = this.#request * 1_000_000n + (toolCalls > 0 ? product(count(toolCalls), 1, this.#dearestTool) : 0n)
+    const [prompt, output] = [count(promptTokens), count(outputTokens)]
+    let highest = 0n
+    for (const tier of tiers) {
+      let sum = tier.bound(prompt, output)
+      this.#units(units, tier, true, (_, ...rest) => {
+        sum += product(...rest)
+      })
+      if (sum > highest) highest = sum
     }
-    const entries = Object.entries(typeof options === 'string' ? { '*': options } : (options ?? {}))
-    this.#tiers = new Map(entries.map(([tier, text]) => [tier, parseRate(text, `${name}["${tier}"]`)]))
-    this.#other = this.#tiers.get('*') ?? this.dearest
+    return roundedUp(highest + fees, multiplier)
   }
 
-  get dearest(): bigint {
-    return most(0n, ...this.#tiers.values())
-  }
-
-  rate({ size = '', quality = '' }: Units): bigint {
+  /** The prices of a tier; of the most expensive one for a tier that is not listed. */
+  #tierOf(consumed: Consumption): TierPrice {
     const tiers = this.#tiers
-    return tiers.get(`${size} ${quality}`) ?? tiers.get(size) ?? tiers.get(quality) ?? this.#other
+    if (tiers.size === 1 || consumed.serviceTier === undefined) return this.#normal
+    const named = tiers.get(tierName(consumed.serviceTier))
+    if (named !== undefined) return named
+    const sums = [...tiers.values()].map((tier) => ({ tier, sum: this.#sum(consumed, tier) }))
+    return sums.reduce((left, right) => (right.sum > left.sum ? right : left)).tier
+  }
+
+  #sum(consumed: Consumption, tier: TierPrice): bigint {
+    let sum = 0n
+    this.#each(consumed, tier, (_, quantity, per, rate) => {
+      if (rate > 0n) sum += product(quantity, per, rate)
+    })
+    return sum
+  }
+
+  #each({ usage, units }: Consumption, tier: TierPrice, add: Add): void {
+    if (usage !== undefined) {
+      const rates = tier.rates(count(usage.prompt_tokens))
+      rates.each(usage, add)
+      if (usage.server_tool_use && this.hasToolFees) this.#toolCalls(usage.server_tool_use, add)
+    }
+    if (this.#request > 0n) add('request', 1, 1, this.#request)
+    if (units === undefined) return
+    this.#units(units, tier, false, add)
+  }
+
+  #toolCalls(calls: Readonly<Record<string, unknown>>, add: Add): void {
+    for (const [name, value] of Object.entries(calls)) {
+      const tool = name.replace(/_(?:requests|calls)$/, '')
+      const calls = count(value)
+      if (calls > 0) add(`tools.${tool}`, calls, 1, this.#tools.get(tool) ?? this.#tools.get('*') ?? 0n)
+    }
+  }
+
+  /** `bounding`: at the highest rates among those that the vendor may choose. */
+  #units(units: Units, { factor }: TierPrice, bounding: boolean, add: Add): void {
+    const { images, seconds, characters } = units
+    const rate = (tariff: Tariff) => (bounding ? tariff.bound(units, factor) : tariff.rate(units, factor))
+    if (images !== undefined) add('image', count(images), 1, rate(this.#image))
+    if (characters !== undefined) add('characters', count(characters), 1_000_000, scaled(this.#characters, factor))
+    if (seconds === undefined) return
+    const ms = seconds > 0 ? Math.max(milliseconds(seconds), this.#leastMs) : 0
+    add('second', ms, 1000, rate(this.#second))
+    if (this.#hour > 0n) add('hour', ms, 3_600_000, scaled(this.#hour, factor))
   }
 }
 
-function isTiers(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length > 0
-}
-
-function parseRate(text: string, name: string): bigint {
-  try {
-    const rate = parseDecimal(text, priceDigits)
-    if (rate >= 0n) return rate
-  } catch (error) {
-    throw new TypeError(`price.${name}: ${(error as Error).message}`, { cause: error })
-  }
-  throw new TypeError(`price.${name}: a price cannot be negative, but "${text}" is`)
-}
-
-/** A vendor's count as a bigint: 0 if it is not a positive number, rounded up otherwise. */
-function count(value: unknown): bigint {
-  if (typeof value !== 'number' || !(value > 0)) return 0n
-  return BigInt(Math.ceil(Math.min(value, Number.MAX_SAFE_INTEGER)))
-}
-
-function most(first: bigint, ...others: bigint[]): bigint {
-  return others.reduce((left, right) => (left > right ? left : right), first)
-}
-
-function least(left: bigint, right: bigint): bigint {
-  return left < right ? left : right
+/** Rounded up, except for the inaccuracy of a product of floating-point numbers. */
+function milliseconds(seconds: number): number {
+  return count(Math.round(seconds * 1e9) / 1e6)
 }

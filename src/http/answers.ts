@@ -1,6 +1,7 @@
 /** Non-streaming replies, and the one place that turns an error into a reply. */
 import { GatewayError } from '../errors.ts'
 import type { Reply } from './exchange.ts'
+import { messageAdvice, messageError } from './message-error.ts'
 
 const json = 'application/json; charset=utf-8'
 
@@ -16,20 +17,22 @@ export function bytesReply(body: string | Uint8Array, status = 200, contentType:
 
 /**
  * The reply for any thrown value. Anything but a `GatewayError` becomes a generic `server_error`, so that no internals
- * leak.
+ * leak. `id`: the request's, for an error in Anthropic's format instead of OpenAI's.
  */
-export function refuse(thrown: unknown): Reply {
+export function refuse(thrown: unknown, id?: string): Reply {
   try {
-    return refusalOf(GatewayError.from(thrown))
+    return refusalOf(GatewayError.from(thrown), id)
   } catch {
     // An error object that was modified, or whose getters throw.
-    return refusalOf(new GatewayError('server_error'))
+    return refusalOf(new GatewayError('server_error'), id)
   }
 }
 
-function refusalOf(error: GatewayError): Reply {
+function refusalOf(error: GatewayError, id: string | undefined): Reply {
   const { status } = error
   if (!Number.isInteger(status) || status < 400 || status > 599)
     throw new TypeError(`${status} is not an HTTP error status`)
-  return { status, headers: { 'content-type': json, ...error.adviceHeaders() }, body: JSON.stringify(error) }
+  const advice = id === undefined ? error.adviceHeaders() : messageAdvice(error)
+  const body = JSON.stringify(id === undefined ? error : messageError(error, id))
+  return { status, headers: { 'content-type': json, ...advice }, body }
 }

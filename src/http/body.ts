@@ -2,7 +2,9 @@
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GatewayError, invalid } from '../errors.ts'
-import { header, type Exchange, type PresetExchange } from './exchange.ts'
+import { whenReady, type Eventual } from '../eventual.ts'
+import { cancellationOf, type Cancellation } from './cancellation.ts'
+import { header, type Exchange, type PresetExchange, type Presets } from './exchange.ts'
 import { endOf, inflated } from './inflate.ts'
 import { isLarge, JsonBody, tooLarge } from './json-body.ts'
 import { parseMediaType } from './media-type.ts'
@@ -13,14 +15,23 @@ import type { Sizes } from './sizes.ts'
  * documents; they override the defaults of the presets. Throws 400 (not JSON), 408 (stopped arriving), 413 (too large),
  * 415 (other media type or encoding).
  */
-export async function readJson(
+export function readJson(
   exchange: PresetExchange,
   sizes: Sizes,
   own?: Readonly<Record<string, string>>,
-): Promise<JsonBody> {
-  const body = await readBody(exchange, sizes)
-  if (exchange.presets === undefined && own === undefined) return body
-  const { fixed, defaults } = exchange.presets ?? { fixed: {} }
+): Eventual<JsonBody> {
+  const body = readBody(exchange, sizes)
+  const { presets } = exchange
+  if (presets === undefined && own === undefined) return body
+  return whenReady(body, (read) => preset(read, sizes, presets, own))
+}
+
+function preset(
+  body: JsonBody,
+  sizes: Sizes,
+  { fixed, defaults }: Partial<Presets> & Pick<Presets, 'fixed'> = { fixed: {} },
+  own?: Readonly<Record<string, string>>,
+): Eventual<JsonBody> {
   const changes: Record<string, string> = { ...fixed }
   for (const [name, value] of Object.entries({ ...defaults, ...own })) {
     if (!Object.hasOwn(fixed, name) && isUnset(body.get(name))) changes[name] = value
@@ -32,17 +43,17 @@ function isUnset(value: unknown): boolean {
   return value === undefined || value === null || value === ''
 }
 
-async function readBody(exchange: Exchange, sizes: Sizes): Promise<JsonBody> {
+function readBody(exchange: Exchange, sizes: Sizes): Eventual<JsonBody> {
   requireJson(exchange)
   const { body } = exchange
   switch (body.state) {
     case 'unread': {
       const declared = Number(header(exchange, 'content-length') ?? 0)
       if (declared > sizes.jsonBytes) throw tooLarge(sizes.jsonBytes)
-      return bodyFrom(await readPlain(exchange, body.stream, sizes), sizes)
+      return readPlain(exchange, body.stream, sizes).then((bytes) => bodyFrom(bytes, sizes))
     }
     case 'text':
-      return bodyFrom(Buffer.from(body.text), sizes)
+      return bodyFrom(bytesOf(body.text), sizes)
     case 'parsed':
       return JsonBody.fromValue(body.value, sizes)
     case 'failed':
@@ -57,8 +68,12 @@ async function readBody(exchange: Exchange, sizes: Sizes): Promise<JsonBody> {
 const emptyObject = Buffer.from('{}')
 
 /** An empty body counts as `{}`, as it does for the hosts' parsers, so that the error names the missing field. */
-async function bodyFrom(bytes: Buffer, sizes: Sizes): Promise<JsonBody> {
-  if (!isLarge(bytes)) return JsonBody.fromBytes(bytes.length === 0 ? emptyObject : bytes, sizes)
+function bodyFrom(bytes: Buffer, sizes: Sizes): Eventual<JsonBody> {
+  if (isLarge(bytes)) return largeBodyFrom(bytes, sizes)
+  return JsonBody.fromBytes(bytes.length === 0 ? emptyObject : bytes, sizes)
+}
+
+async function largeBodyFrom(bytes: Buffer, sizes: Sizes): Promise<JsonBody> {
   // Yields to other requests between concatenating the chunks, validating the text and processing it.
   await nextTurn()
   const body = JsonBody.fromBytes(bytes, sizes)
@@ -84,19 +99,23 @@ function requireJson(exchange: Exchange): void {
   }
 }
 
-async function readPlain(exchange: Exchange, source: Readable, sizes: Sizes): Promise<Buffer> {
+function readPlain(exchange: Exchange, source: Readable, sizes: Sizes): Promise<Buffer> {
   const stream = inflated(exchange, source, sizes)
-  try {
-    return await readAll(stream, sizes.jsonBytes, sizes.bodyIdleMs, exchange.signal)
-  } catch (error) {
+  const bytes = readAll(stream, sizes.jsonBytes, sizes.bodyIdleMs, cancellationOf(exchange))
+  if (stream === source) return bytes
+  return bytes.catch((error: unknown) => {
     // The rest of the body is discarded, so it need not be decompressed.
-    if (stream !== source) stream.destroy()
+    stream.destroy()
     throw error
-  }
+  })
+}
+
+function bytesOf(text: string | Uint8Array): Buffer {
+  return typeof text === 'string' ? Buffer.from(text) : Buffer.from(text.buffer, text.byteOffset, text.byteLength)
 }
 
 /** All bytes of a stream. Rejects with 413 beyond `maxBytes`, and with 408 after `idleMs` milliseconds without data. */
-export function readAll(stream: Readable, maxBytes: number, idleMs: number, signal: AbortSignal): Promise<Buffer> {
+export function readAll(stream: Readable, maxBytes: number, idleMs: number, client: Cancellation): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const pieces: Buffer[] = []
     let size = 0
@@ -113,10 +132,11 @@ export function readAll(stream: Readable, maxBytes: number, idleMs: number, sign
     }
     const onEnd = () => finish(undefined)
     const onClose = () => finish(endOf(stream))
+    const onAbort = { handleEvent: onClose }
     const finish = (error: GatewayError | undefined) => {
       clearTimeout(idle)
       stream.off('data', onData).off('end', onEnd).off('close', onClose)
-      signal.removeEventListener('abort', onClose)
+      client.removeEventListener('abort', onAbort)
       if (error === undefined) return resolve(pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces, size))
       // Discards the rest: unread data would block the connection, which still has to carry the response.
       stream.resume()
@@ -125,9 +145,9 @@ export function readAll(stream: Readable, maxBytes: number, idleMs: number, sign
     // `close`, which always follows an error, is what is handled; without this listener the error would crash the host.
     stream.on('error', ignore)
     stream.on('data', onData).on('end', onEnd).on('close', onClose)
-    signal.addEventListener('abort', onClose)
+    client.addEventListener('abort', onAbort)
     if (stream.isPaused()) stream.resume()
-    if (stream.destroyed || signal.aborted) onClose()
+    if (stream.destroyed || client.aborted) onClose()
   })
 }
 

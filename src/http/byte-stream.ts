@@ -1,24 +1,54 @@
 /** Bytes as a reply body, with back-pressure. */
 import type { Sink, StreamBody } from './exchange.ts'
+import type { Flow, Receiver } from './flow.ts'
+import { flowOf } from './flow-of.ts'
 
 /**
- * A reply body that pulls `source` as fast as the client reads. A client that reads nothing for `stallMs` milliseconds
- * is disconnected, which ends the source too. If the source throws, the connection is cut.
+ * A reply body that takes `source` as fast as the client reads. A client that reads nothing for `stallMs` milliseconds
+ * is disconnected, which ends the source too. If the source fails, the connection is cut.
  */
 export function byteStream(source: AsyncIterable<Uint8Array>, stallMs: number): StreamBody {
-  return { start: (sink) => void pour(source, sink, stallMs) }
+  return { start: (sink) => new Pour(flowOf(source), sink, stallMs).start() }
 }
 
-async function pour(source: AsyncIterable<Uint8Array>, sink: Sink, stallMs: number): Promise<void> {
-  try {
-    for await (const piece of source) {
-      if (sink.closed) return
-      if (!sink.write(piece)) await drained(sink, stallMs)
+class Pour implements Receiver<Uint8Array> {
+  readonly #source: Flow<Uint8Array>
+  readonly #sink: Sink
+  readonly #stallMs: number
+  #isFull = false
+
+  constructor(source: Flow<Uint8Array>, sink: Sink, stallMs: number) {
+    this.#source = source
+    this.#sink = sink
+    this.#stallMs = stallMs
+  }
+
+  start(): void {
+    if (this.#sink.closed) this.#source.stop()
+    else this.#source.start(this)
+  }
+
+  receive(pieces: readonly Uint8Array[], last: boolean): void {
+    for (const piece of pieces) {
+      if (this.#sink.closed) return this.#source.stop()
+      if (!this.#sink.write(piece)) this.#isFull = true
     }
-    sink.end()
-  } catch {
-    // A truncated body must not look complete.
-    sink.destroy()
+    if (this.#isFull) void this.#stall(last)
+    else if (last) this.#sink.end()
+  }
+
+  /** A truncated body must not look complete. */
+  fail(): void {
+    this.#sink.destroy()
+  }
+
+  /** Waits until the client has read what was written, without reading more from the source. Never rejects. */
+  async #stall(last: boolean): Promise<void> {
+    if (!last) this.#source.pause()
+    await drained(this.#sink, this.#stallMs)
+    this.#isFull = false
+    if (last) this.#sink.end()
+    else this.start()
   }
 }
 

@@ -1,5 +1,6 @@
 /** Time limits for promises that other code settles. */
-import { GatewayError } from '../errors.ts'
+import { GatewayError, type Fault } from '../errors.ts'
+import type { Cancellation } from './cancellation.ts'
 
 /** The longest delay of a timer, in milliseconds: about 24 days. A timer with a longer delay fires at once. */
 export const longestTimerMs = 2_147_483_647
@@ -10,10 +11,7 @@ export const longestTimerMs = 2_147_483_647
  */
 export function within<T>(ms: number, promise: Promise<T>, what: string): Promise<T> {
   return new Promise<T>((resolve, reject) => {
-    const timer = setTimeout(() => {
-      const cause = new Error(`${what} did not answer within ${ms} ms`)
-      reject(new GatewayError('service_unavailable', { cause, retryAfterMs: 1_000 }))
-    }, ms)
+    const timer = setTimeout(() => reject(noAnswer(ms, what)), ms)
     timer.unref()
     promise.then(
       (value) => {
@@ -28,31 +26,25 @@ export function within<T>(ms: number, promise: Promise<T>, what: string): Promis
   })
 }
 
-/** Whether a promise resolves or rejects within `ms` milliseconds. */
-export function isSettledWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms, false)
-    timer.unref()
-    const settled = () => {
-      clearTimeout(timer)
-      resolve(true)
-    }
-    promise.then(settled, settled)
-  })
+/** The 503 for an operation that took longer than `ms` milliseconds. `what`: see `within`. */
+export function noAnswer(ms: number, what: string, fault?: Fault): GatewayError {
+  const cause = new Error(`${what} did not answer within ${ms} ms`)
+  return new GatewayError('service_unavailable', { cause, retryAfterMs: 1_000, fault })
 }
 
 /**
- * Resolves after `ms` milliseconds, or as soon as the signal is aborted. Never rejects: check the signal afterwards.
+ * Resolves after `ms` milliseconds, or as soon as `work` is cancelled. Never rejects: check `work` afterwards.
  */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+export function pause(ms: number, work: Cancellation): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer)
-      signal.removeEventListener('abort', done)
+      work.removeEventListener('abort', aborted)
       resolve()
     }
+    const aborted = { handleEvent: done }
     const timer = setTimeout(done, ms)
     timer.unref()
-    signal.addEventListener('abort', done)
+    work.addEventListener('abort', aborted)
   })
 }

@@ -1,7 +1,10 @@
 /** A stream of frames as a reply body: back-pressure, keep-alive, and an end that shows whether it is complete. */
 import { GatewayError } from '../errors.ts'
 import { drained } from './byte-stream.ts'
+import type { Cancellation } from './cancellation.ts'
 import type { Sink, StreamBody } from './exchange.ts'
+import type { Flow, Receiver } from './flow.ts'
+import { flowOf } from './flow-of.ts'
 import type { Heartbeat } from './heartbeat.ts'
 import { errorFrame, keepAliveFrame } from './sse.ts'
 
@@ -12,13 +15,13 @@ export interface EventStreamOptions {
   readonly stallMs: number
   /** Heartbeats without a frame, counted from the first frame on, after which the stream fails. Default: no limit. */
   readonly silentBeats?: number
-  /** Ends the stream when it is aborted, whether or not the source of the frames reacts. */
-  readonly signal: AbortSignal
+  /** Ends the stream when it is cancelled, whether or not the source of the frames reacts. */
+  readonly signal: Cancellation
   /** Written before the first frame, so that status and headers reach the client while that frame is still pending. */
   readonly opening?: string | undefined
   /** The frame that keeps an idle connection open. Default: a comment. */
   readonly idle?: (() => string | undefined) | undefined
-  /** Whether frames are still pulled after the client has disconnected. Default: no. */
+  /** Whether frames are still read after the client has disconnected. Default: no. */
   readonly keepReading?: () => boolean
   /** Called before each frame is written. */
   readonly writing: () => void
@@ -37,7 +40,7 @@ export interface EventStreamOptions {
 /** The chunks of a body, each written at once. */
 export type Frames = AsyncIterable<string | Uint8Array>
 
-/** A reply body that pulls `frames` as fast as the client reads. If they throw, an error frame ends the stream. */
+/** A reply body that takes `frames` as fast as the client reads. If they fail, an error frame ends the stream. */
 export function eventStream(frames: Frames, options: EventStreamOptions): StreamBody {
   const pump = new Pump(frames, options)
   return { start: (sink) => pump.start(sink) }
@@ -45,7 +48,7 @@ export function eventStream(frames: Frames, options: EventStreamOptions): Stream
 
 function silence(): GatewayError {
   const cause = new Error('the provider stopped sending in the middle of its response')
-  return new GatewayError('service_unavailable', { cause })
+  return new GatewayError('service_unavailable', { cause, fault: 'provider_timeout' })
 }
 
 /** For a stream that was aborted before the adapter started it. */
@@ -57,9 +60,9 @@ const closedSink: Sink = {
   closed: true,
 }
 
-class Pump {
+class Pump implements Receiver<string | Uint8Array> {
   quiet = 0
-  readonly #frames: Frames
+  readonly #frames: Flow<string | Uint8Array>
   readonly #options: EventStreamOptions
   #sink = closedSink
   #started = false
@@ -69,7 +72,7 @@ class Pump {
   #over = false
 
   constructor(frames: Frames, options: EventStreamOptions) {
-    this.#frames = frames
+    this.#frames = flowOf(frames)
     this.#options = options
     options.signal.addEventListener('abort', this)
   }
@@ -82,7 +85,11 @@ class Pump {
     }
     this.#started = true
     this.#sink = sink
-    void this.#run()
+    const { heartbeat, signal, opening } = this.#options
+    if (signal.aborted) return this.#end(signal.reason)
+    heartbeat.add(this)
+    if (opening !== undefined) sink.write(opening)
+    this.#frames.start(this)
   }
 
   /** Listener for the signal's `abort` event. */
@@ -91,27 +98,20 @@ class Pump {
     else this.start(closedSink)
   }
 
-  /** Never rejects. */
-  async #run(): Promise<void> {
-    const { heartbeat, signal, opening, writing, keepReading } = this.#options
-    heartbeat.add(this)
-    try {
-      if (signal.aborted) this.#end(signal.reason)
-      else if (opening !== undefined) this.#sink.write(opening)
-      // Iterates even when already aborted: a generator's clean-up runs only if it was started.
-      for await (const frame of this.#frames) {
-        if (this.#over) break
-        if (this.#sink.closed && keepReading?.() !== true) throw new GatewayError('client_closed')
-        writing()
-        this.quiet = this.#silent = 0
-        if (!this.#sink.write(frame)) await this.#drained()
-      }
-      this.#end(undefined)
-    } catch (thrown) {
-      this.#end(thrown ?? new Error('the source of the frames threw nothing'))
-    } finally {
-      signal.removeEventListener('abort', this)
+  receive(frames: readonly (string | Uint8Array)[], last: boolean): void {
+    if (this.#over) return
+    const { writing, keepReading } = this.#options
+    for (const frame of frames) {
+      if (this.#sink.closed && keepReading?.() !== true) return this.#end(new GatewayError('client_closed'))
+      writing()
+      this.quiet = this.#silent = 0
+      if (!this.#sink.write(frame) && !this.#stalled) void this.#stall(last)
     }
+    if (last && !this.#stalled) this.#end(undefined)
+  }
+
+  fail(error: unknown): void {
+    this.#end(error ?? new Error('the source of the frames threw nothing'))
   }
 
   beat(): void {
@@ -133,8 +133,10 @@ class Pump {
   #end(thrown: unknown): void {
     if (this.#over) return
     this.#over = true
-    const { heartbeat, ended, failed } = this.#options
+    const { heartbeat, signal, ended, failed } = this.#options
     heartbeat.remove(this)
+    signal.removeEventListener('abort', this)
+    this.#frames.stop()
     const error = thrown === undefined ? undefined : GatewayError.from(thrown)
     // Some hosts abort the signal before they close the sink.
     if (this.#sink.closed || error?.code === 'client_closed') ended('cancelled', error)
@@ -147,10 +149,14 @@ class Pump {
     this.#sink.end(error === undefined)
   }
 
-  async #drained(): Promise<void> {
+  /** Waits until the client has read what was written, without reading more from the source. Never rejects. */
+  async #stall(last: boolean): Promise<void> {
     this.#stalled = true
+    if (!last) this.#frames.pause()
     await drained(this.#sink, this.#options.stallMs)
     this.#stalled = false
+    if (last) this.#end(undefined)
+    else if (!this.#over) this.#frames.start(this)
   }
 }
 

@@ -3,12 +3,16 @@
  * to `gateway.handle`, and writes the `Reply`.
  */
 import type { Readable } from 'node:stream'
+import { cancellationOf, type Cancellation } from './cancellation.ts'
 
 /** One HTTP request, as adapters pass it to `gateway.handle`. */
 export interface Exchange {
   /** The HTTP method in capitals, such as `POST`. */
   readonly method: string
-  /** The raw request target below the mount path, such as `/v1/models/org%2Fmodel?x=1`. Not decoded. */
+  /**
+   * The raw request target below the mount path, such as `/v1/models/org%2Fmodel?x=1`. Not decoded. Without a path for a
+   * request of the mount path itself, which has no slash at its end.
+   */
   readonly target: string
   /**
    * The mount path that was removed from `target`, such as `/ai`, if the host knows it. Used for links in responses.
@@ -20,12 +24,32 @@ export interface Exchange {
   readonly body: RequestBody
   /** Aborted when the client disconnects before the whole reply is written. */
   readonly signal: AbortSignal
+  /** The same as `signal`, from adapters that make the `AbortSignal` only on first access. Default: `signal`. */
+  readonly cancellation?: Cancellation | undefined
   /** The client's IP address as the host reports it; the gateway itself reads no forwarding header. */
   readonly ip?: string | undefined
   /**
    * The host's own request object, passed to `authenticate`: a Koa context, or the request of Express, Node or fetch.
    */
   readonly host?: unknown
+  /** Present if the request is one of several on a connection, such as a call on a WebSocket. */
+  readonly connection?: CallConnection | undefined
+}
+
+/** The connection of a request that is one of several on it. */
+export interface CallConnection {
+  /** Whether the request only prepares the next one: it is validated and remembered, and no model is called. */
+  readonly prewarm: boolean
+  /** The conversations of the connection. */
+  readonly memory: ConversationMemory
+}
+
+/** Remembers conversations for as long as a connection is open: those of responses with `store: false`. */
+export interface ConversationMemory {
+  /** The items up to a response and its output; undefined if they are unknown or were forgotten. */
+  get(account: string, id: string): readonly object[] | undefined
+  /** Remembers them. Must not throw. */
+  put(account: string, id: string, items: readonly object[]): void
 }
 
 /** An exchange with field values that come from its URL and not from its body. */
@@ -58,8 +82,14 @@ export function redirected(exchange: Exchange, target: string, presets: Presets)
     get signal() {
       return exchange.signal
     },
+    get cancellation() {
+      return cancellationOf(exchange)
+    },
     get ip() {
       return exchange.ip
+    },
+    get connection() {
+      return exchange.connection
     },
   }
 }
@@ -94,6 +124,14 @@ export type RequestBody =
       /** Read by the host, which kept nothing. */
       readonly state: 'lost'
     }
+
+/** What `mount` can serve: a gateway, or another part of the package that answers HTTP requests. */
+export interface Mountable {
+  /** Whether it handles a request target; all others are passed on to the host. */
+  serves(target: string): boolean
+  /** Handles one request. Never rejects. */
+  handle(exchange: Exchange): Promise<Reply>
+}
 
 /** The gateway's reply to one request, for the adapter to write. */
 export interface Reply {

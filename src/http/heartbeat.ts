@@ -8,7 +8,10 @@ export interface Beating {
 
 const ticks = 4
 
-/** Calls `beat` on streams that have been idle. One timer serves all streams; without streams there is none. */
+/**
+ * Calls `beat` on streams that have been idle. One timer serves all streams. It stops at the first tick without streams,
+ * because starting one for each stream would cost more.
+ */
 export class Heartbeat {
   readonly #intervalMs: number
   readonly #streams = new Set<Beating>()
@@ -29,13 +32,16 @@ export class Heartbeat {
 
   remove(stream: Beating): void {
     this.#streams.delete(stream)
-    if (this.#streams.size === 0) {
-      clearInterval(this.#timer)
-      this.#timer = undefined
-    }
+  }
+
+  /** Stops the timer. */
+  close(): void {
+    clearInterval(this.#timer)
+    this.#timer = undefined
   }
 
   #tick(): void {
+    if (this.#streams.size === 0) this.close()
     for (const stream of this.#streams) {
       if (++stream.quiet < ticks) continue
       stream.quiet = 0

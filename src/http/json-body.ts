@@ -23,12 +23,14 @@ interface Member {
 /** A validated JSON object: syntax, UTF-8, depth and number of parts are within the limits. */
 export class JsonBody {
   /** Undefined if only the parsed value is known. */
-  readonly #places: Places | undefined
+  #places: Places | undefined
   #found: ReadonlyMap<string, Member> | undefined
   #bytes: Buffer | undefined
   #value: JsonObject | undefined
   /** Fields of a large body, which must not be parsed twice. */
-  readonly #parsed = new Map<string, unknown>()
+  #parsed: Map<string, unknown> | undefined
+  /** Of the released text. */
+  #length: number | undefined
 
   private constructor(bytes: Buffer | undefined, places: Places | undefined, value: JsonObject | undefined) {
     this.#bytes = bytes
@@ -77,12 +79,18 @@ export class JsonBody {
 
   /** Whether work on the body should be split over several turns of the event loop. */
   get isLarge(): boolean {
-    return isLarge(this.bytes)
+    return this.length >= largeBytes
   }
 
   /** The body as JSON text in UTF-8. */
   get bytes(): Buffer {
+    if (this.#length !== undefined) throw new TypeError('the request body was released')
     return (this.#bytes ??= Buffer.from(JSON.stringify(this.#value)))
+  }
+
+  /** The length of the text in bytes. */
+  get length(): number {
+    return this.#length ?? this.bytes.length
   }
 
   /** The whole body, parsed on first access. Treat it as read-only. */
@@ -100,10 +108,9 @@ export class JsonBody {
     if (this.isSmall) return Object.hasOwn(this.value, name) ? this.value[name] : undefined
     const member = this.#members().get(name)
     if (member === undefined) return undefined
-    if (!this.#parsed.has(name)) {
-      this.#parsed.set(name, JSON.parse(this.bytes.toString('utf8', member.valueStart, member.end)))
-    }
-    return this.#parsed.get(name)
+    const parsed = (this.#parsed ??= new Map())
+    if (!parsed.has(name)) parsed.set(name, JSON.parse(this.bytes.toString('utf8', member.valueStart, member.end)))
+    return parsed.get(name)
   }
 
   /** Length in bytes of a top-level field's value in the text; 0 if the field is absent or the text is not known. */
@@ -132,7 +139,7 @@ export class JsonBody {
   with(changes: JsonObject): Buffer {
     // The vendor's parser may take another value of a duplicate key than ours: serialized again, only one is left.
     const repeats = this.#repeats()
-    if (!repeats && Object.keys(changes).length === 0) return this.bytes
+    if (!repeats && sizeOf(changes) === 0) return this.bytes
     if (this.#places === undefined || repeats) return Buffer.from(JSON.stringify({ ...this.value, ...changes }))
     const members = this.#members()
     const pieces: (Buffer | string)[] = []
@@ -146,13 +153,22 @@ export class JsonBody {
     return join(pieces)
   }
 
+  /** Lets go of the text and of all fields but those in `keep`: the value of every other field is then null. */
+  release(keep: readonly string[]): void {
+    const kept = Object.fromEntries(this.names().map((name) => [name, keep.includes(name) ? this.get(name) : null]))
+    this.#length = this.length
+    this.#bytes = this.#places = this.#found = undefined
+    this.#parsed = undefined
+    this.#value = kept
+  }
+
   #parse(): JsonObject {
     if (this.isSmall) return JSON.parse(this.bytes.toString('utf8')) as JsonObject
     return Object.fromEntries(this.names().map((name) => [name, this.get(name)]))
   }
 
   #repeats(): boolean {
-    const names = this.isSmall ? Object.keys(this.value).length : this.#members().size
+    const names = this.isSmall ? sizeOf(this.value) : this.#members().size
     return this.#places !== undefined && names * 4 !== this.#places.length
   }
 
@@ -197,6 +213,13 @@ function countNames(root: unknown): number {
     for (const part of parts) if (part !== undefined) open.push(part)
   }
   return names
+}
+
+/** The number of an object's own fields. */
+function sizeOf(value: JsonObject): number {
+  let size = 0
+  for (const name in value) if (Object.hasOwn(value, name)) size++
+  return size
 }
 
 function nameIn(key: string): string {

@@ -46,6 +46,10 @@ for (const digit of '0123456789') isDigit[digit.charCodeAt(0)] = 1
 const isHex = new Uint8Array(256)
 for (const digit of '0123456789abcdefABCDEF') isHex[digit.charCodeAt(0)] = 1
 
+/** For each open level of the text being scanned: whether it is an object, and its number of entries so far. */
+const isObject: boolean[] = []
+const entriesOf: number[] = []
+
 type Limits = Pick<Sizes, 'jsonDepth' | 'jsonEntries' | 'jsonNodes'>
 
 /** The offsets of the members of a JSON object. Throws 400 for anything else, or if `sizes` are exceeded. */
@@ -55,15 +59,12 @@ export function scanObject(bytes: Buffer, sizes: Limits): Places {
 
 class Scanner {
   readonly #bytes: Buffer
-  readonly #words: DataView
+  #view: DataView | undefined
   readonly #limits: Limits
   /** The current offset. */
   #at = 0
   #depth = 0
   #nodes = 0
-  /** For each open level: whether it is an object, and its number of entries so far. */
-  readonly #objects = [false]
-  readonly #counts = [0]
   /** Offsets of the current top-level member. */
   #keyStart = 0
   #keyEnd = 0
@@ -74,8 +75,13 @@ class Scanner {
 
   constructor(bytes: Buffer, limits: Limits) {
     this.#bytes = bytes
-    this.#words = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
     this.#limits = limits
+  }
+
+  /** Made only for bodies with long strings. */
+  get #words(): DataView {
+    const { buffer, byteOffset, length } = this.#bytes
+    return (this.#view ??= new DataView(buffer, byteOffset, length))
   }
 
   object(): Places {
@@ -112,8 +118,8 @@ class Scanner {
   #open(object: boolean): boolean {
     const { jsonDepth } = this.#limits
     if (++this.#depth > jsonDepth) throw invalid(`The request body is nested deeper than ${jsonDepth} levels.`)
-    this.#objects[this.#depth] = object
-    this.#counts[this.#depth] = 0
+    isObject[this.#depth] = object
+    entriesOf[this.#depth] = 0
     this.#at++
     this.#skipSpace()
     if (this.#bytes[this.#at] !== (object ? closeBrace : closeBracket)) return true
@@ -122,7 +128,7 @@ class Scanner {
   }
 
   #close(): void {
-    const object = this.#objects[this.#depth] === true
+    const object = isObject[this.#depth] === true
     if (this.#bytes[this.#at] !== (object ? closeBrace : closeBracket)) throw broken()
     this.#at++
     this.#depth--
@@ -131,14 +137,14 @@ class Scanner {
   /** Counts the next entry of an object or array, and skips its key. */
   #enter(): void {
     const { jsonEntries, jsonNodes } = this.#limits
-    const entries = (this.#counts[this.#depth] as number) + 1
-    this.#counts[this.#depth] = entries
+    const entries = (entriesOf[this.#depth] as number) + 1
+    entriesOf[this.#depth] = entries
     if (entries > jsonEntries || ++this.#nodes > jsonNodes) {
       throw invalid(
         `The request body has too many parts: at most ${jsonEntries} in one list or object, ${jsonNodes} in all.`,
       )
     }
-    if (this.#objects[this.#depth] !== true) return
+    if (isObject[this.#depth] !== true) return
     const keyStart = this.#at
     if (this.#bytes[keyStart] !== quote) throw broken()
     const keyEnd = this.#skipString(keyStart)

@@ -49,3 +49,13 @@ function splitParameters(value: string): string[] {
   parts.push(value.slice(start))
   return parts
 }
+
+/** Whether a content type equals `essence`, apart from its parameters. */
+export function isMediaType(value: string | undefined, essence: string): boolean {
+  if (value === undefined) return false
+  // The fast paths: the spelling that most vendors use, and a type that begins with another letter.
+  if (value.startsWith(essence) && (value.length === essence.length || value[essence.length] === ';')) return true
+  const first = value.charCodeAt(0)
+  if (first > 0x40 && (first | 0x20) !== essence.charCodeAt(0)) return false
+  return parseMediaType(value)?.essence === essence
+}

@@ -1,28 +1,27 @@
 /** Calls in progress, for cancellation and for shutdown. A call is the part of a request that waits for a model. */
 import { GatewayError } from '../errors.ts'
+import { Canceller, type Cancellation } from './cancellation.ts'
 import { longestTimerMs } from './deadline.ts'
 
-/** One call in progress. */
-export class OpenCall {
+/** One call in progress. Cancelled with a `GatewayError` when the response is no longer needed, or at shutdown. */
+export class OpenCall extends Canceller {
   readonly #calls: OpenCalls
-  readonly #client: AbortSignal
+  readonly #client: Cancellation
   readonly #drainMs: number
-  readonly #controller = new AbortController()
+  /** The neighbours in the list of `OpenCalls`. */
+  earlier: OpenCall | undefined
+  later: OpenCall | undefined
   #disconnected = false
   #timer: NodeJS.Timeout | undefined
 
   /** Use `OpenCalls.open`. */
-  constructor(calls: OpenCalls, client: AbortSignal, drainMs: number) {
+  constructor(calls: OpenCalls, client: Cancellation, drainMs: number) {
+    super()
     this.#calls = calls
     this.#client = client
     this.#drainMs = drainMs
     if (client.aborted) this.#abortAsDisconnected()
     else client.addEventListener('abort', this)
-  }
-
-  /** Aborted with a `GatewayError` as its reason when the response is no longer needed, or at shutdown. */
-  get signal(): AbortSignal {
-    return this.#controller.signal
   }
 
   /** Whether the client has disconnected. */
@@ -32,24 +31,19 @@ export class OpenCall {
 
   /** Records that the client disconnected. True if the response is still read to its end, to learn its usage. */
   disconnect(): boolean {
-    if (!this.#disconnected && !this.signal.aborted) {
+    if (!this.#disconnected && !this.aborted) {
       this.#disconnected = true
       if (this.#drainMs > 0 && this.#calls.mayDrain()) {
         this.#timer = setTimeout(() => this.#abortAsDisconnected(), this.#drainMs)
         this.#timer.unref()
       } else this.#abortAsDisconnected()
     }
-    return !this.signal.aborted
+    return !this.aborted
   }
 
-  /** Listener for the `abort` event of the client's signal. */
+  /** The client has disconnected. */
   handleEvent(): void {
     this.disconnect()
-  }
-
-  /** Aborts the call. */
-  cut(reason: GatewayError): void {
-    this.#controller.abort(reason)
   }
 
   /** Ends the call. With a reason, work that is still in progress for it is aborted. */
@@ -57,18 +51,20 @@ export class OpenCall {
     this.#client.removeEventListener('abort', this)
     clearTimeout(this.#timer)
     if (!this.#calls.close(this, this.#timer !== undefined)) return
-    if (reason !== undefined) this.#controller.abort(reason)
+    if (reason !== undefined) this.abort(reason)
   }
 
   #abortAsDisconnected(): void {
     this.#disconnected = true
-    this.#controller.abort(new GatewayError('client_closed'))
+    this.abort(new GatewayError('client_closed'))
   }
 }
 
 /** The calls and requests in progress in one gateway. */
 export class OpenCalls {
-  readonly #open = new Set<OpenCall>()
+  /** The newest of a list linked by `earlier` and `later`: in a set, each call would cost several times as much. */
+  #newest: OpenCall | undefined
+  #size = 0
   readonly #maxDrains: number
   #drains = 0
   #requests = 0
@@ -82,7 +78,7 @@ export class OpenCalls {
 
   /** The number of open calls. */
   get size(): number {
-    return this.#open.size
+    return this.#size
   }
 
   /** Counts a request that has no call yet, so that `emptied` waits for it too, until `leave`. */
@@ -100,10 +96,13 @@ export class OpenCalls {
    * Opens a call, which is aborted at once after `cut`. `drainMs`: milliseconds for which the response is still read
    * after the client disconnects. Default 0.
    */
-  open(client: AbortSignal, drainMs = 0): OpenCall {
+  open(client: Cancellation, drainMs = 0): OpenCall {
     const call = new OpenCall(this, client, drainMs)
-    if (this.#reason !== undefined) call.cut(this.#reason)
-    this.#open.add(call)
+    if (this.#reason !== undefined) call.abort(this.#reason)
+    call.earlier = this.#newest
+    if (call.earlier !== undefined) call.earlier.later = call
+    this.#newest = call
+    this.#size++
     return call
   }
 
@@ -116,7 +115,13 @@ export class OpenCalls {
 
   /** For `OpenCall`: removes a call; false if it was removed before. */
   close(call: OpenCall, drained: boolean): boolean {
-    if (!this.#open.delete(call)) return false
+    const { earlier, later } = call
+    if (call !== this.#newest && later === undefined) return false
+    if (later === undefined) this.#newest = earlier
+    else later.earlier = earlier
+    if (earlier !== undefined) earlier.later = later
+    call.earlier = call.later = undefined
+    this.#size--
     if (drained) this.#drains--
     this.#notify()
     return true
@@ -138,39 +143,16 @@ export class OpenCalls {
   /** Aborts all calls, and every one that is opened later. */
   cut(reason: GatewayError): void {
     this.#reason = reason
-    for (const call of this.#open) call.cut(reason)
+    const calls: OpenCall[] = []
+    for (let call = this.#newest; call !== undefined; call = call.earlier) calls.push(call)
+    for (const call of calls.toReversed()) call.abort(reason)
   }
 
   #isEmpty(): boolean {
-    return this.#requests === 0 && this.#open.size === 0
+    return this.#requests === 0 && this.#size === 0
   }
 
   #notify(): void {
     if (this.#emptied !== undefined && this.#isEmpty()) this.#emptied()
   }
-}
-
-const once = { once: true }
-
-/**
- * The result of `promise`, or a rejection with the signal's reason as soon as it is aborted. A result after that is
- * passed to `late`, which must not throw.
- */
-export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal, late?: (value: T) => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const aborted = () => reject(signal.reason)
-    if (signal.aborted) aborted()
-    else signal.addEventListener('abort', aborted, once)
-    promise.then(
-      (value) => {
-        signal.removeEventListener('abort', aborted)
-        resolve(value)
-        if (signal.aborted) late?.(value)
-      },
-      (error: unknown) => {
-        signal.removeEventListener('abort', aborted)
-        reject(error)
-      },
-    )
-  })
 }

@@ -10,6 +10,11 @@ export function isBelowV1(target: string): boolean {
   return path === '/v1' || path.startsWith('/v1/') || /^\/+v1(?:\/|$)/i.test(path)
 }
 
+/** Whether a target belongs to Anthropic's Messages API: `/v1/messages` and what is below it. */
+export function isMessages(target: string): boolean {
+  return target.includes('/messages') && /^\/v1\/messages(?:\/|$)/.test(pathOf(target))
+}
+
 /** The path of a target without origin, query, dot segments and one trailing slash. Not decoded. */
 export function pathOf(target: string): string {
   let path = target

@@ -1,5 +1,4 @@
 import { GatewayError } from '../errors.ts'
-import { refuse } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
 import type { Observer } from '../observing/observe.ts'
 import type { Guard } from '../store-access/guard.ts'
@@ -86,12 +85,11 @@ export class Attempt {
   }
 
   /**
-   * Ends a failed attempt. The error is stored only if the vendor may have started work that would be charged again;
+   * Ends a failed attempt. Its reply is stored only if the vendor may have started work that would be charged again;
    * after any other failure the next attempt can use the key.
    */
-  async fail(thrown: unknown): Promise<void> {
+  async fail(thrown: unknown, { status, headers, body }: Reply): Promise<void> {
     const error = GatewayError.from(thrown)
-    const { status, headers, body } = refuse(error)
     if (error.status >= 500 && error.shouldRetry === false)
       await this.#finish({ status, headers, body: Buffer.from(body as string) })
     else await this.#forget(error.code === 'client_closed' ? undefined : { error })

@@ -85,6 +85,11 @@ export interface IdempotencyStore {
   finish(end: IdempotencyEnd): Promise<void> | void
   /** Required. Deletes the record that the attempt holds, so that another attempt can start. Leaves any other record unchanged. */
   forget(claim: IdempotencyClaim): Promise<void> | void
+  /**
+   * Recommended. Deletes all ended records of an account with their responses, in steps: returns whether to call it again.
+   * Leaves records that an attempt holds. Without it, `gateway.admin.erase` leaves responses until they expire.
+   */
+  deleteAll?(account: string): Promise<boolean> | boolean
   /** Optional. Releases the store's resources. Called once by `gateway.close()`. */
   close?(): Promise<void> | void
 }

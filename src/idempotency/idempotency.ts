@@ -2,6 +2,7 @@ import type { Caller } from '../auth/contract.ts'
 import { GatewayError } from '../errors.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import { Attempt, replayed, type AttemptParts, type Ending } from './attempt.ts'
+import type { IdempotencyStore } from './contract.ts'
 import { digestOf, type ReadBody } from './digest.ts'
 import { idempotencyKeyOf } from '../http/idempotency-key.ts'
 import { anotherRequest, inProgress, notKept } from './refusals.ts'
@@ -28,6 +29,16 @@ export class Idempotency {
 
   constructor(parts: IdempotencyParts) {
     this.#parts = parts
+  }
+
+  /** Where requests with a key are kept. */
+  get store(): IdempotencyStore {
+    return this.#parts.store
+  }
+
+  /** Milliseconds for which a response is kept. */
+  get keepMs(): number {
+    return this.#parts.keepMs
   }
 
   /**

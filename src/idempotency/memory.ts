@@ -69,6 +69,11 @@ export function memoryIdempotencyStore(options: MemoryIdempotencyStoreOptions = 
       const place = placeOf(claim)
       if (holds(place, claim)) held.delete(place)
     },
+    deleteAll(account) {
+      const start = `${JSON.stringify([account]).slice(0, -1)},`
+      for (const place of Array.from(ended().keys())) if (place.startsWith(start)) ended().delete(place)
+      return false
+    },
     close() {
       held.clear()
       ended().clear()

@@ -1,6 +1,9 @@
 /** One rate limit that a request must pass: a token bucket and the number of units to draw from it. */
 export interface RateRule {
-  /** Name of the bucket, at most 512 printable characters. Rules with the same name draw from the same bucket. */
+  /**
+   * Name of the bucket, at most 512 printable characters. Rules with the same name draw from the same bucket. `accountOf`
+   * tells from the name which account alone draws from it, if the bucket is not shared.
+   */
   readonly bucket: string
   /** Units to draw. Not negative in a claim. */
   readonly cost: number
@@ -14,7 +17,7 @@ export interface RateRule {
 
 /** One concurrency limit that a request must pass. A *place* is one of its slots. */
 export interface PlaceRule {
-  /** Name of the limit, at most 512 printable characters. */
+  /** Name of the limit, as that of a bucket. */
   readonly bucket: string
   /** Number of places that can be held at the same time. */
   readonly places: number
@@ -62,7 +65,11 @@ export interface LimitReturn {
  *
  * For every method:
  * - Required. All times are the store's own: processes whose clocks differ by minutes must see the same limit.
- * - Required. A call is atomic with respect to all calls of all processes.
+ * - Required. A call is atomic with respect to all calls of all processes. If several nodes keep the buckets, `take` may
+ *   use several steps: first the buckets of the account, then those that accounts share. No step admits more than the
+ *   limits allow. If one rejects the claim, the earlier ones are undone exactly; meanwhile another claim of the same
+ *   account can be rejected. A process that dies between two steps leaves places, which become free with their lease, and
+ *   drawn units, which are refilled.
  * - Required. Rejects or throws when the result is unknown. A rejected call must not draw twice.
  * - Recommended. At most one round trip per call.
  * - Optional. Returns its result synchronously instead of as a promise.

@@ -6,27 +6,46 @@ export type Measure = 'requests' | 'tokens'
 export interface Measured {
   readonly measure: Measure
   readonly rule: RateRule
+  /** Whose limit it is, for people, such as `this key`. */
+  readonly owner: string
 }
 
 /** OpenAI's `x-ratelimit-*` headers. For each measure, they describe the rule with the smallest fraction left. */
 export function limitHeaders(rates: readonly Measured[], verdict: LimitVerdict): Record<string, string> {
   const headers: Record<string, string> = {}
-  for (const measure of ['requests', 'tokens'] as const) {
-    let tightest: { rule: RateRule; left: number } | undefined
-    rates.forEach((rate, index) => {
-      const left = verdict.left[index] ?? 0
-      if (rate.measure !== measure) return
-      if (tightest === undefined || left / rate.rule.burst < tightest.left / tightest.rule.burst) {
-        tightest = { rule: rate.rule, left }
-      }
-    })
-    if (tightest === undefined) continue
-    const { rule, left } = tightest
-    headers[`x-ratelimit-limit-${measure}`] = String(rule.limit)
-    headers[`x-ratelimit-remaining-${measure}`] = String(Math.max(0, Math.floor(left)))
-    headers[`x-ratelimit-reset-${measure}`] = spanOf(refillMs(rule, rule.burst - left))
+  for (const measure of measures) {
+    const at = tightest(rates, verdict.left, measure)
+    const rule = rates[at]?.rule
+    if (rule === undefined) continue
+    const left = verdict.left[at] ?? 0
+    const [limit, remaining, reset] = names[measure]
+    headers[limit] = String(rule.limit)
+    headers[remaining] = String(Math.max(0, Math.floor(left)))
+    headers[reset] = spanOf(refillMs(rule, rule.burst - left))
   }
   return headers
+}
+
+const measures = ['requests', 'tokens'] as const
+
+const names = {
+  requests: ['x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
+  tokens: ['x-ratelimit-limit-tokens', 'x-ratelimit-remaining-tokens', 'x-ratelimit-reset-tokens'],
+} as const
+
+/** The index of the rate of this measure with the smallest fraction left; -1 if there is none. */
+function tightest(rates: readonly Measured[], left: readonly number[], measure: Measure): number {
+  let found = -1
+  let least = Infinity
+  for (let at = 0; at < rates.length; at++) {
+    const rate = rates[at]
+    if (rate === undefined || rate.measure !== measure) continue
+    const share = (left[at] ?? 0) / rate.rule.burst
+    if (found !== -1 && share >= least) continue
+    found = at
+    least = share
+  }
+  return found
 }
 
 /** Milliseconds until `units` are refilled. */

@@ -1,3 +1,5 @@
+import type { Frequency } from './rate.ts'
+
 /** How the limits of groups, keys and models are enforced. */
 export interface LimitOptions {
   /**
@@ -14,4 +16,9 @@ export interface LimitOptions {
    * exceed the limit before the correction.
    */
   readonly outputTokens?: number
+  /**
+   * How often a key, or an account without one, may count the tokens of a request (`/v1/messages/count_tokens`). Counting
+   * costs nothing and is not one of its `requests`. Default `'600/min'`.
+   */
+  readonly tokenCounts?: Frequency
 }

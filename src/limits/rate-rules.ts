@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { parsed, strict } from '../validation/rules.ts'
 import { parseFrequency } from './rate.ts'
 
-const frequency = parsed(parseFrequency)
+export const frequency: z.ZodType = parsed(parseFrequency)
 
 const rates = { requests: frequency, tokens: frequency, concurrent: z.int().min(1) }
 

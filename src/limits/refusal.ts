@@ -8,13 +8,28 @@ const longestRetryMs = 60_000
 /** When a place becomes free is unknown, so this is a guess. */
 const placeWaitMs = 1_000
 
-export function tooManyRequests(waitMs: number, headers: Record<string, string> = {}): GatewayError {
-  return limited(`Rate limit reached for requests. Try again in ${spanOf(waitMs)}.`, waitMs, headers)
+export function tooManyRequests(rate: Measured, waitMs: number, headers: Record<string, string> = {}): GatewayError {
+  return limited(`${reached(rate)}. Try again in ${spanOf(waitMs)}.`, waitMs, headers)
 }
 
-export function tooManyAtOnce(places: number): GatewayError {
-  return limited(`At most ${places} requests may run at the same time. Wait until one has ended.`, placeWaitMs)
+/** `owner`: see `Measured`. Default: not known. */
+export function tooManyAtOnce(places: number, owner?: string): GatewayError {
+  const whose = owner === undefined ? '' : ` of ${owner}`
+  return limited(`At most ${places} requests${whose} may run at the same time. Wait until one has ended.`, placeWaitMs)
 }
+
+/** The begin of a message: which limit is reached. */
+function reached({ measure, rule: { limit, periodMs }, owner }: Measured): string {
+  const unit = limit === 1 ? measure.slice(0, -1) : measure
+  return `The rate limit of ${owner} is reached: ${limit} ${unit} per ${periods.get(periodMs) ?? spanOf(periodMs)}`
+}
+
+const periods: ReadonlyMap<number, string> = new Map([
+  [1_000, 'second'],
+  [60_000, 'minute'],
+  [3_600_000, 'hour'],
+  [86_400_000, 'day'],
+])
 
 /** The 429 of a rejected claim. It describes the rule with the longest wait. */
 export function refusalOf(claim: LimitClaim, rates: readonly Measured[], verdict: LimitVerdict): GatewayError {
@@ -33,13 +48,10 @@ export function refusalOf(claim: LimitClaim, rates: readonly Measured[], verdict
   }
   const { waitMs, rate } = longest
   if (waitMs === Infinity) return tooLargeAtOnce(rate, headers)
-  if (rate.measure === 'requests') return tooManyRequests(waitMs, headers)
-  const { cost, limit } = rate.rule
-  return limited(
-    `Rate limit reached for tokens: the limit is ${limit}, this request asks for about ${cost}. Try again in ${spanOf(waitMs)}.`,
-    waitMs,
-    headers,
-  )
+  if (rate.measure === 'requests') return tooManyRequests(rate, waitMs, headers)
+  const { cost } = rate.rule
+  const message = `${reached(rate)}; this request asks for about ${cost}. Try again in ${spanOf(waitMs)}.`
+  return limited(message, waitMs, headers)
 }
 
 /** Waiting does not help: the request needs more units than the bucket can hold. */

@@ -1,9 +1,12 @@
 import { GatewayError } from '../errors.ts'
+import { isPending, type Eventual } from '../eventual.ts'
 import type { Caller } from '../auth/contract.ts'
+import type { ScopedCap } from '../caps/cap.ts'
 import type { ScopedRate } from '../limits/rate.ts'
 import { within } from '../http/deadline.ts'
-import type { Model, ModelRegistry } from './contract.ts'
+import type { Model, ModelRegistry, RegistryModel } from './contract.ts'
 import { priced } from './priced.ts'
+import type { Tabled } from './tabled.ts'
 
 /** A model group: the models, limits and prices of its keys. */
 export interface Group {
@@ -11,6 +14,8 @@ export interface Group {
   readonly models: '*' | readonly string[]
   /** Limits, counted per account of the group unless `per` is set. */
   readonly rate?: ScopedRate
+  /** Limits of what is used in a period, per account of the group unless `per` is set. Requires `billing`. */
+  readonly caps?: readonly ScopedCap[]
   /** Factor applied to all prices, such as `'0.8'`. Default `'1'`. Only used with `billing`. */
   readonly priceMultiplier?: string
 }
@@ -20,29 +25,41 @@ export type Groups = Readonly<Record<string, Group>>
 
 const registryTimeoutMs = 3_000
 
+export interface CatalogueOptions {
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Prices and context windows for models without their own. Default: none. */
+  readonly tabled?: Tabled | undefined
+  /** Whether models without a price are refused. Default false. */
+  readonly requiresPrice?: boolean
+}
+
 /** The models that each caller may use. All other models do not exist for it. */
 export class Catalogue {
   readonly #registry: ModelRegistry
   readonly #groups: Groups
+  readonly #options: CatalogueOptions
 
-  constructor(registry: ModelRegistry, groups: Groups) {
+  constructor(registry: ModelRegistry, groups: Groups, options: CatalogueOptions = { now: Date.now }) {
     this.#registry = registry
     this.#groups = groups
+    this.#options = options
   }
 
-  /** Throws the same 404 `model_not_found` for a model that does not exist and for one outside the caller's group. */
-  async find(id: string, caller: Caller): Promise<Model> {
+  /**
+   * `startedAt`: when the call started, whose prices apply. Throws or rejects with the same 404 `model_not_found` for a
+   * model that does not exist and for one outside the caller's group.
+   */
+  find(id: string, caller: Caller, startedAt: number = this.#options.now()): Eventual<Model> {
+    const allowed = (given: RegistryModel | undefined) => this.#allowed(given, id, caller, startedAt)
     const found = this.#registry.find(id)
-    const given = found instanceof Promise ? await within(registryTimeoutMs, found, 'the model registry') : found
-    const model = given && priced(given)
-    if (model === undefined || !this.#allows(caller, model, id)) throw noSuchModel(id)
-    return model
+    return isPending(found) ? within(registryTimeoutMs, found, 'the model registry').then(allowed) : allowed(found)
   }
 
-  /** The model regardless of groups, for work that was authorised when it started. */
-  async lookUp(id: string): Promise<Model | undefined> {
+  /** The model regardless of groups, for work that was authorised when it started, at the prices of that time. */
+  async lookUp(id: string, startedAt: number): Promise<Model | undefined> {
     const found = await this.#registry.find(id)
-    return found && priced(found)
+    return found && this.#complete(found, startedAt)
   }
 
   async list(caller: Caller, signal: AbortSignal): Promise<Model[]> {
@@ -51,21 +68,43 @@ export class Catalogue {
   }
 
   async #listed(signal: AbortSignal): Promise<readonly Model[]> {
-    return (await this.#registry.list(signal)).map(priced)
+    const { now, tabled, requiresPrice = false } = this.#options
+    const models = (await this.#registry.list(signal)).map((model) => this.#complete(model, now()))
+    // A vendor lists models that the table does not know, which are refused.
+    return tabled === undefined || !requiresPrice ? models : models.filter(hasPrice)
+  }
+
+  #complete(given: RegistryModel, at: number): Model {
+    const model = priced(given)
+    return this.#options.tabled?.complete(model, at) ?? model
+  }
+
+  #allowed(given: RegistryModel | undefined, id: string, caller: Caller, startedAt: number): Model {
+    const model = given && this.#complete(given, startedAt)
+    if (model === undefined || !this.#allows(caller, model, id)) throw noSuchModel(id)
+    return model
   }
 
   #allows(caller: Caller, model: Model, id: string): boolean {
     if (!Object.hasOwn(this.#groups, caller.group)) return false
     const group = this.#groups[caller.group] as Group
     if (model.groups !== undefined && !model.groups.includes(caller.group)) return false
-    return group.models === '*' || group.models.some((name) => matches(name, model.id) || matches(name, id))
+    return includes(group.models, model, id) && includes(caller.models ?? '*', model, id)
   }
+}
+
+function hasPrice({ price, deployments }: Model): boolean {
+  return price !== undefined || deployments.every((each) => each.price !== undefined)
 }
 
 /** The message repeats the requested name, because most such errors are typos. */
 function noSuchModel(id: string): GatewayError {
   const message = `The model "${id.slice(0, 128)}" does not exist or you do not have access to it.`
   return new GatewayError('model_not_found', { message })
+}
+
+function includes(names: Group['models'], model: Model, id: string): boolean {
+  return names === '*' || names.some((name) => matches(name, model.id) || matches(name, id))
 }
 
 function matches(name: string, id: string): boolean {

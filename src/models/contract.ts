@@ -1,5 +1,6 @@
 import type { DisconnectPolicy } from '../billing/disconnect.ts'
-import type { Price, PriceOptions } from '../billing/price.ts'
+import type { Price } from '../billing/price.ts'
+import type { PriceOptions } from '../billing/price-options.ts'
 import type { ScopedRate } from '../limits/rate.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { VideoLimits } from '../providers/video.ts'
@@ -47,6 +48,8 @@ export interface Model {
   readonly id: string
   /** Seconds since the epoch. */
   readonly created: number
+  /** The name that people see in clients that show one, such as Claude Code. Default: the id. */
+  readonly displayName?: string
   /** `owned_by` in the model list. */
   readonly ownedBy: string
   /** Maximum tokens of input and output together, if known. */

@@ -5,6 +5,7 @@
 import { GatewayError } from '../errors.ts'
 import type { CostRules, Harmless } from '../providers/costs/contract.ts'
 import type { Deployment, Model } from './contract.ts'
+import { checkName } from './name-guard.ts'
 
 /** The fields of a request. */
 export interface Asked {
@@ -47,6 +48,7 @@ export function fitCosts(endpoint: string, asked: Asked, model: Model): Changes 
   for (const deployment of model.deployments) {
     const rules = deployment.provider.costs?.(endpoint)
     if (rules === undefined) continue
+    checkName(rules, model, deployment)
     const made = new Check(rules, asked, model, deployment).run()
     if (made !== undefined) changes = { ...made, ...changes }
   }
@@ -105,8 +107,9 @@ class Check {
     // A field in `set` is not rejected: its value is replaced, and other spellings of it are removed.
     const fixed = Object.keys(this.#set).find((each) => isNamed(base, each))
     if (fixed !== undefined) return name === fixed ? undefined : { [name]: undefined }
-    if (!this.#mayPass(base, value)) throw this.#refusal(name)
-    return undefined
+    if (this.#mayPass(base, value)) return undefined
+    if (this.#rules.offeredFields?.some((each) => isNamed(base, each)) === true) return { [name]: undefined }
+    throw this.#refusal(name)
   }
 
   #container(name: string, given: unknown): Changes | undefined {
@@ -148,10 +151,12 @@ class Check {
   /** Returns false if the tool must be left out. A tool may contain a group of tools. */
   #keeps(tool: unknown, place: string): boolean {
     const { type, tools, environment } = Object(tool) as { type?: unknown; tools?: unknown; environment?: unknown }
-    if (typeof type !== 'string' || this.#allow.includes(type)) return true
+    if (typeof type !== 'string' || isAllowed(this.#allow, type)) return true
     const { clientTools = [], offeredTools = [] } = this.#rules
-    if (offeredTools.some((each) => type.startsWith(each)) && !place.includes('.')) return false
-    if (!clientTools.includes(type)) throw this.#refusal(`${place}.type`, type)
+    if (!clientTools.some((each) => type === each || (each.endsWith('_') && type.startsWith(each)))) {
+      if (offeredTools.some((each) => type.startsWith(each)) && !place.includes('.')) return false
+      throw this.#refusal(`${place}.type`, type)
+    }
     const { type: where = 'local' } = Object(environment) as { type?: unknown }
     if (where !== 'local') throw this.#refusal(`${place}.environment`)
     if (Array.isArray(tools)) tools.forEach((inner, index) => this.#keeps(inner, `${place}.tools[${index}]`))
@@ -165,6 +170,33 @@ class Check {
       message: `The model "${this.#model.id}" does not allow ${what}, because it changes the cost. Remove it.`,
     })
   }
+}
+
+/** Whether the options of a model, or of every deployment of it, let clients use a field, a tool or a feature. */
+export function allows({ allow, deployments }: Pick<Model, 'allow' | 'deployments'>, name: string): boolean {
+  if (allow !== undefined) return isAllowed(allow, name)
+  return deployments.every((deployment) => isAllowed(deployment.allow ?? [], name))
+}
+
+/** `web_search` also allows its versions, such as `web_search_20250305`. */
+function isAllowed(allow: readonly string[], name: string): boolean {
+  return allow.some((each) => name === each || (name.startsWith(`${each}_`) && /_\d{8}$/.test(name)))
+}
+
+/** The parts of a request that changes remove: fields, and tools by their type. */
+export function omissionsIn(changes: Changes, { field }: Pick<Asked, 'field'>): string[] {
+  const omitted: string[] = []
+  for (const [name, value] of Object.entries(changes)) {
+    const given = field(name)
+    if (name === 'tools' && Array.isArray(given)) {
+      const kept = new Set(Array.isArray(value) ? (value as unknown[]) : [])
+      for (const tool of given as unknown[]) {
+        const { type } = Object(tool) as { type?: unknown }
+        if (!kept.has(tool) && typeof type === 'string') omitted.push(type)
+      }
+    } else if (value === undefined && given !== undefined && given !== null) omitted.push(name)
+  }
+  return omitted
 }
 
 /** Recognises the names of the rules in any spelling. Caches look-ups, because most requests have the same fields. */

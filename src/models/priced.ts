@@ -1,4 +1,5 @@
-import { Price, type PriceOptions } from '../billing/price.ts'
+import { Price } from '../billing/price.ts'
+import type { PriceOptions } from '../billing/price-options.ts'
 import type { Model, RegistryModel } from './contract.ts'
 
 const read = new WeakMap<RegistryModel, Model>()

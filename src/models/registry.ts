@@ -1,11 +1,13 @@
 import type { DisconnectPolicy } from '../billing/disconnect.ts'
-import { Price, type PriceOptions } from '../billing/price.ts'
+import { Price } from '../billing/price.ts'
+import type { PriceOptions } from '../billing/price-options.ts'
 import type { ScopedRate } from '../limits/rate.ts'
 import { within } from '../http/deadline.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { ModelObject } from '../wire/model.ts'
 import type { VideoLimits } from '../providers/video.ts'
 import { requireCharged } from './charged.ts'
+import type { Tabled } from './tabled.ts'
 import type { Deployment, ImageAbilities, Model, ModelRegistry } from './contract.ts'
 
 /** A model in the options: a provider alone, or a provider with options. */
@@ -23,6 +25,8 @@ export interface ModelOptions {
   readonly aliases?: readonly string[]
   /** The groups that may use the model. Default: every group whose `models` include it. */
   readonly groups?: readonly string[]
+  /** The name that people see in clients that show one, such as Claude Code. Default: the name clients use. */
+  readonly displayName?: string
   /** `owned_by` in the list. Default: the provider's name. */
   readonly ownedBy?: string
   /** `created` in the list, seconds since the epoch. Default: when the gateway was created. */
@@ -83,6 +87,8 @@ export interface RegistryOptions {
   readonly listAgeMs?: number
   /** Whether every model must have a price. Throws a `TypeError` that names one without. Default false. */
   readonly priced?: boolean
+  /** Prices and context windows for models without their own. Default: none. */
+  readonly tabled?: Tabled | undefined
 }
 
 /** Timeout in milliseconds of a vendor's model list; the list is then sent without its models. */
@@ -99,15 +105,17 @@ interface Wildcard {
 
 /** A registry of the models in the options. Throws a `TypeError` that names an invalid model. */
 export function staticRegistry(entries: Readonly<Record<string, ModelEntry>>, options: RegistryOptions): ModelRegistry {
-  const { now, listAgeMs = 300_000, priced = false } = options
+  const { now, listAgeMs = 300_000, priced = false, tabled } = options
   const models = new Map<string, Model>()
   const aliases = new Map<string, string>()
   const wildcards: Wildcard[] = []
 
   for (const [id, entry] of Object.entries(entries)) {
     const model = modelOf(id, entry, entries, Math.floor(now() / 1000))
-    if (priced) requirePrice(model)
-    requireCharged(model)
+    const complete = tabled?.complete(model, now()) ?? model
+    // Which models a wildcard has is known only when they are requested.
+    if (priced && !(tabled !== undefined && id.endsWith('*'))) requirePrice(complete)
+    requireCharged(complete)
     if (id.endsWith('*')) wildcards.push({ prefix: id.slice(0, -1), model })
     else models.set(id, model)
     if (!isProvider(entry)) for (const alias of entry.aliases ?? []) aliases.set(alias, id)
@@ -152,6 +160,7 @@ function modelOf(id: string, entry: ModelEntry, entries: Readonly<Record<string,
     created: options.created ?? created,
     ownedBy: options.ownedBy ?? deployments[0]?.provider.name ?? 'modelhatch',
     deployments,
+    ...(options.displayName && { displayName: options.displayName }),
     ...(groups && { groups }),
     ...(contextWindow && { contextWindow }),
     ...(maxOutputTokens && { maxOutputTokens }),

@@ -1,3 +1,4 @@
+import type { Alert } from '../alerts/alert.ts'
 import type { Receipt } from '../billing/receipt.ts'
 import type { AttemptEvent, Failure } from '../observing/observe.ts'
 import type { TaskEvent } from '../tasks/parts.ts'
@@ -20,4 +21,6 @@ export interface Channels {
   'modelhatch:failure': Failure
   /** A video task was created or has ended, or needs attention. */
   'modelhatch:task': TaskEvent
+  /** A cap or a balance has reached a threshold. Published at least once, by any process of those that share the ledger. */
+  'modelhatch:alert': Alert
 }

@@ -30,6 +30,7 @@ const model = strict({
   route: z.array(step).min(1).optional(),
   aliases: z.array(z.string()).optional(),
   groups: z.array(z.string()).optional(),
+  displayName: z.string().min(1).max(200).optional(),
   ownedBy: z.string().optional(),
   created: z.int().optional(),
   contextWindow: z.int().positive().optional(),

@@ -1,18 +1,24 @@
+import type { Alert } from '../alerts/alert.ts'
+import type { AlertWebhookOptions } from '../alerts/delivery.ts'
 import type { Authenticate } from '../auth/authenticate.ts'
 import type { KeyCacheOptions } from '../auth/cache.ts'
 import type { BillingOptions } from '../billing/options.ts'
+import type { PriceTable } from '../billing/price-table.ts'
 import type { Receipt } from '../billing/receipt.ts'
 import type { Sizes } from '../http/sizes.ts'
 import type { Timeouts } from '../http/timeouts.ts'
 import type { IdempotencyOptions } from '../idempotency/options.ts'
 import type { LimitOptions } from '../limits/options.ts'
+import type { Cap } from '../caps/cap.ts'
 import type { Rate } from '../limits/rate.ts'
 import type { Group } from '../models/access.ts'
 import type { ModelRegistry } from '../models/contract.ts'
 import type { ModelEntry } from '../models/registry.ts'
+import type { Telemetry } from '../observing/contract.ts'
+import type { Logger } from '../observing/logger.ts'
 import type { AttemptEvent, Failure } from '../observing/observe.ts'
 import type { BreakerOptions } from '../routing/breaker.ts'
-import type { RetryOptions } from '../routing/perform.ts'
+import type { RetryOptions } from '../routing/attempts.ts'
 import type { StorageBundle } from './storage.ts'
 import type { UsageOptions } from '../usage/options.ts'
 import type { TaskEvent } from '../tasks/parts.ts'
@@ -59,6 +65,13 @@ export interface GatewayOptions {
   readonly whenKeyEnds?: 'finish' | 'end'
   /** Charges requests to prepaid accounts at the prices of the models. Default: nothing is charged. */
   readonly billing?: BillingOptions
+  /** How alerts of thresholds of caps (`thresholds`) and of low balances (`billing.lowBalance`) are delivered. */
+  readonly alerts?: AlertOptions
+  /**
+   * Prices and context windows for models that have none of their own, such as `prices()` of `modelhatch/prices`. Default:
+   * only those of the models.
+   */
+  readonly prices?: PriceTable
   /** How the limits of groups, keys and models (`rate`) are enforced. */
   readonly limits?: LimitOptions
   /** How usage is recorded. Default: all requests if `storage` or `billing` is set, otherwise none. */
@@ -71,6 +84,16 @@ export interface GatewayOptions {
   readonly publicUrl?: string
   /** Functions that are called with receipts, attempts, failures and events of video tasks. */
   readonly hooks?: Hooks
+  /**
+   * What receives the start and the end of each request and of its attempts, such as `otel()` of `modelhatch/otel` and
+   * `metrics()` of `modelhatch/metrics`. Default: nothing.
+   */
+  readonly telemetry?: readonly Telemetry[]
+  /**
+   * Where failures and failed attempts are written, one line each: a logger of pino, winston or bunyan, or `console`. Lines have
+   * no secrets and no content of requests; at most 10 of a kind and 100 in all are written in ten seconds. Default: none.
+   */
+  readonly logger?: Logger
   /** Returns milliseconds since the epoch. Default `Date.now`. */
   readonly clock?: () => number
   /** Returns a number from 0 inclusive to 1 exclusive. Used for weights and jitter, never for secrets. Default `Math.random`. */
@@ -85,10 +108,29 @@ export interface KeyOptions {
   readonly account?: string
   /** A label. */
   readonly name?: string
+  /** The person who uses the key. Default: requests name their user. */
+  readonly user?: string
+  /** Words by which usage of the key is filtered and summed: at most 10, each of at most 64 characters. */
+  readonly tags?: readonly string[]
   /** Milliseconds since the epoch. Default: never. */
   readonly expiresAt?: number
   /** Limits of this key, in addition to those of its group. */
   readonly rate?: Rate
+  /** The models that the key may use, of those of its group: names, each of which may end in `*`. Default: all. */
+  readonly models?: readonly string[]
+  /**
+   * The IP addresses and CIDR ranges from which the key may be used. Requests whose address the host does not know are
+   * rejected. Default: all addresses.
+   */
+  readonly addresses?: readonly string[]
+  /** Limits of what the key uses in a period, in addition to those of its group. Requires `billing`. */
+  readonly caps?: readonly Cap[]
+}
+
+/** How alerts are delivered, in addition to `hooks.alert` and the channel `modelhatch:alert`. */
+export interface AlertOptions {
+  /** Webhooks for alerts, signed like those of videos. Delivered at least once each, always with the same `webhook-id`. */
+  readonly webhooks?: AlertWebhookOptions
 }
 
 /** Options of video tasks. */
@@ -114,6 +156,11 @@ export interface Hooks {
   readonly failure?: (failure: Failure) => void
   /** Called when a video task was created or has ended, or needs attention (`reconcile`). */
   readonly task?: (event: TaskEvent) => void
+  /**
+   * Called when a cap or a balance has reached a threshold. At least once per alert, by one of the processes that share the
+   * ledger: again later if it throws or rejects, up to six times within three hours.
+   */
+  readonly alert?: (alert: Alert) => void | Promise<void>
 }
 
 export function isRegistry(models: GatewayOptions['models']): models is ModelRegistry {

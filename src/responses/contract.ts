@@ -33,6 +33,11 @@ export interface ResponseStore {
   holding(account: string, itemId: string): Promise<ResponseRecord | undefined> | ResponseRecord | undefined
   /** Required. Deletes a record. Of several concurrent calls exactly one returns true; returns false if there is none. */
   delete(account: string, id: string): Promise<boolean> | boolean
+  /**
+   * Recommended. Deletes all records of an account with their items, in steps: returns whether to call it again. Without
+   * it, `gateway.admin.erase` leaves responses until they expire.
+   */
+  deleteAll?(account: string): Promise<boolean> | boolean
   /** Optional. Releases the store's resources. Called once by `gateway.close()`. */
   close?(): Promise<void> | void
 }

@@ -73,6 +73,10 @@ export function memoryResponseStore(options: MemoryResponseStoreOptions = {}): R
       const key = keyOf(account, id)
       return find(key) !== undefined && records().delete(key)
     },
+    deleteAll(account) {
+      for (const key of Array.from(records().keys())) if (key.startsWith(keyOf(account, ''))) records().delete(key)
+      return false
+    },
     close: () => records().clear(),
   }
 }

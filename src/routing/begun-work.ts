@@ -10,11 +10,12 @@ export function mayHaveBegun(thrown: unknown): boolean {
 /** Rethrows a failure. If the vendor may have started work, the error tells the client not to retry. */
 export function notAgain(thrown: unknown): never {
   if (!mayHaveBegun(thrown)) throw thrown
-  const { code, message, retryAfterMs, headers, cause = thrown } = GatewayError.from(thrown)
+  const { code, message, retryAfterMs, headers, fault, cause = thrown } = GatewayError.from(thrown)
   throw new GatewayError(code, {
     message,
     cause,
     headers,
+    fault,
     shouldRetry: false,
     ...(retryAfterMs !== undefined && { retryAfterMs }),
   })

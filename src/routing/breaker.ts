@@ -1,4 +1,5 @@
 import type { Deployment } from '../models/contract.ts'
+import type { BreakerChange } from '../observing/state.ts'
 
 /** When a failing deployment is skipped. */
 export interface BreakerOptions {
@@ -9,8 +10,11 @@ export interface BreakerOptions {
 }
 
 interface Health {
+  readonly deployment: Deployment
   failures: number
   openUntil: number
+  /** Whether a request tries the deployment although the breaker is open. */
+  trying: boolean
 }
 
 /** Skips a deployment for some time after several consecutive failures. */
@@ -18,9 +22,14 @@ export class Breaker {
   readonly #failures: number
   readonly #coolDownMs: number
   readonly #now: () => number
+  readonly #changed: (change: BreakerChange) => void
   readonly #health = new WeakMap<object, Map<string, Health>>()
+  /** Those that are not closed. */
+  readonly #open = new Set<Health>()
 
-  constructor(options: BreakerOptions, now: () => number) {
+  /** `changed` is called when the breaker of a deployment opens, is tried, or closes. */
+  constructor(options: BreakerOptions, now: () => number, changed: (change: BreakerChange) => void = ignore) {
+    this.#changed = changed
     this.#failures = options.failures ?? 5
     this.#coolDownMs = options.coolDownMs ?? 10_000
     this.#now = now
@@ -34,15 +43,34 @@ export class Breaker {
     return closed.length === 0 ? deployments : closed
   }
 
+  /** The deployments whose breaker is not closed. */
+  get open(): readonly BreakerChange[] {
+    return [...this.#open].map((health) => changeOf(health))
+  }
+
+  stateOf(deployment: Deployment): BreakerChange['state'] {
+    const health = this.#find(deployment)
+    return health === undefined ? 'closed' : changeOf(health).state
+  }
+
   /** Records the start of an attempt. While one request tries an open breaker, other requests still skip it. */
   trying(deployment: Deployment): void {
     const health = this.#find(deployment)
-    if (health !== undefined && health.openUntil > 0) health.openUntil = this.#now() + this.#coolDownMs
+    if (health === undefined || health.openUntil === 0) return
+    health.openUntil = this.#now() + this.#coolDownMs
+    if (health.trying) return
+    health.trying = true
+    this.#changed(changeOf(health))
   }
 
   succeeded(deployment: Deployment): void {
     const health = this.#find(deployment)
-    if (health !== undefined) health.failures = health.openUntil = 0
+    if (health === undefined || health.failures === 0) return
+    const wasOpen = health.openUntil > 0
+    health.failures = health.openUntil = 0
+    health.trying = false
+    this.#open.delete(health)
+    if (wasOpen) this.#changed(changeOf(health))
   }
 
   failed(deployment: Deployment): void {
@@ -51,14 +79,35 @@ export class Breaker {
     let health = models.get(deployment.model)
     if (health === undefined) {
       // Clients choose the model names of an open deployment, so their number must be bounded.
-      if (models.size >= 1_000) models.clear()
-      models.set(deployment.model, (health = { failures: 0, openUntil: 0 }))
+      if (models.size >= 1_000) this.#forget(models)
+      models.set(deployment.model, (health = { deployment, failures: 0, openUntil: 0, trying: false }))
     }
     health.failures++
-    if (health.failures >= this.#failures) health.openUntil = this.#now() + this.#coolDownMs
+    if (health.failures < this.#failures) return
+    const wasOpen = health.openUntil > 0 && !health.trying
+    health.openUntil = this.#now() + this.#coolDownMs
+    health.trying = false
+    this.#open.add(health)
+    if (!wasOpen) this.#changed(changeOf(health))
+  }
+
+  #forget(models: Map<string, Health>): void {
+    for (const health of models.values()) this.#open.delete(health)
+    models.clear()
   }
 
   #find(deployment: Deployment): Health | undefined {
     return this.#health.get(deployment.provider)?.get(deployment.model)
   }
 }
+
+function changeOf({ deployment: { provider, model, open = false }, openUntil, trying }: Health): BreakerChange {
+  return {
+    provider: provider.name,
+    model,
+    openModel: open,
+    state: openUntil === 0 ? 'closed' : trying ? 'half-open' : 'open',
+  }
+}
+
+function ignore(): void {}

@@ -6,7 +6,12 @@ export interface GuardOptions {
   /** Milliseconds to wait for a result. */
   readonly timeoutMs: number
   readonly now: () => number
+  /** Called for each call that fails or times out. Default: nothing. */
+  readonly failed?: StoreFailed | undefined
 }
+
+/** Learns that a call through a guard has failed, and why. */
+export type StoreFailed = (guard: Guard, error: unknown) => void
 
 /** The cause of an error when the store was not called, and so cannot have changed anything. */
 class Unasked extends Error {}
@@ -37,6 +42,16 @@ export class Guard {
 
   constructor(options: GuardOptions) {
     this.#options = options
+  }
+
+  /** Whether the store is not called at the moment, because several calls in a row have failed. */
+  get isOpen(): boolean {
+    return this.#failures >= failuresToOpen
+  }
+
+  /** The name of the store. */
+  get name(): string {
+    return this.#options.name
   }
 
   call<T>(ask: () => Promise<T> | T): Promise<T> | T {
@@ -96,6 +111,7 @@ export class Guard {
     // A GatewayError is the store's answer, so the store works.
     if (GatewayError.is(error)) return error
     this.#failures++
+    this.#options.failed?.(this, error)
     if (this.#failures === failuresToOpen) this.#nextProbeAt = this.#options.now() + coolDownMs
     return down(new Error(`${this.#options.name} failed`, { cause: error }))
   }
@@ -106,5 +122,5 @@ export class Guard {
 }
 
 function down(cause: Error): GatewayError {
-  return new GatewayError('service_unavailable', { cause, retryAfterMs: 1_000 })
+  return new GatewayError('service_unavailable', { cause, retryAfterMs: 1_000, fault: 'gateway_store' })
 }

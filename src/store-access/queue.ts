@@ -11,6 +11,8 @@ export interface QueueOptions<T> {
 
 /** Maximum number of items per call. */
 const largestBatch = 100
+/** Milliseconds from the start of one batch to that of the next, unless that one is full: fewer, larger batches cost less. */
+const paceMs = 5
 const firstPauseMs = 50
 const longestPauseMs = 1_000
 
@@ -25,6 +27,10 @@ export class Queue<T> {
   #batchSize = largestBatch
   #pauseMs = firstPauseMs
   #timer: NodeJS.Timeout | undefined
+  /** Set while the next batch waits for its time. */
+  #pacing: NodeJS.Timeout | undefined
+  /** When the last batch was sent to an asynchronous store. */
+  #sentAt = -Infinity
   #failure: unknown
   readonly #idle = new Set<() => void>()
 
@@ -49,13 +55,13 @@ export class Queue<T> {
   add(item: T): void {
     if (this.full) return this.#options.dropped(item, this.#failure ?? new Error('the queue is full'))
     this.#waiting.push(item)
-    if (this.#sending.length === 0 && this.#timer === undefined) this.#next()
+    if (this.#sending.length === 0 && this.#timer === undefined) this.#paced()
   }
 
-  /** Resolves when all items are accepted, or after `ms`. */
+  /** Resolves when all items are accepted, or after `ms`. Meanwhile, batches are sent without a pause. */
   async idle(ms: number): Promise<void> {
     if (this.size === 0) return
-    await new Promise<void>((resolve) => {
+    const accepted = new Promise<void>((resolve) => {
       const done = () => {
         clearTimeout(timer)
         this.#idle.delete(done)
@@ -64,6 +70,8 @@ export class Queue<T> {
       const timer = setTimeout(done, ms)
       this.#idle.add(done)
     })
+    if (this.#pacing !== undefined) this.#paced()
+    await accepted
   }
 
   /** Resolves when all items are accepted. Drops the rest after `ms`. */
@@ -74,11 +82,27 @@ export class Queue<T> {
     if (this.#timer !== undefined) this.#resume()
     await this.idle(ms)
     clearTimeout(this.#timer)
+    clearTimeout(this.#pacing)
     const { left } = this
     // Includes items being sent: if the store rejects them later, they are not sent again.
     this.#sending = []
     this.#waiting = []
     for (const item of left) this.#options.dropped(item, this.#failure ?? new Error('the gateway was closed'))
+  }
+
+  /** Sends the next batch when it is due. */
+  #paced(): void {
+    const waitMs = this.#sentAt + paceMs - performance.now()
+    if (waitMs > 0 && this.#waiting.length < this.#batchSize && this.#idle.size === 0) {
+      this.#pacing ??= setTimeout(() => {
+        this.#pacing = undefined
+        this.#next()
+      }, waitMs)
+      return
+    }
+    clearTimeout(this.#pacing)
+    this.#pacing = undefined
+    this.#next()
   }
 
   #next(): void {
@@ -88,7 +112,10 @@ export class Queue<T> {
       this.#sending = batch
       try {
         const sent = this.#options.send(batch)
-        if (sent instanceof Promise) return void sent.then(this.#taken, this.#refused)
+        if (sent instanceof Promise) {
+          this.#sentAt = performance.now()
+          return void sent.then(this.#taken, this.#refused)
+        }
       } catch (error) {
         return this.#refused(error)
       }
@@ -101,7 +128,8 @@ export class Queue<T> {
     this.#sending = []
     this.#pauseMs = firstPauseMs
     this.#batchSize = Math.min(this.#batchSize * 2, largestBatch)
-    this.#next()
+    if (this.#waiting.length === 0) this.#next()
+    else this.#paced()
   }
 
   readonly #refused = (error: unknown): void => {

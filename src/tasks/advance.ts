@@ -1,10 +1,11 @@
 import { GatewayError } from '../errors.ts'
 import { ProviderError } from '../providers/failure.ts'
-import type { VideoStatus } from '../providers/video.ts'
+import type { VideoContext, VideoStatus } from '../providers/video.ts'
 import { fail, finish, push, reconcile, settle } from './finish.ts'
-import { ask, backoffMs, save, deploymentOf, type TaskParts, type VideoDeployment } from './parts.ts'
+import { backoffMs, save, deploymentOf, type TaskParts, type VideoDeployment } from './parts.ts'
 import { recover } from './submit.ts'
 import { changed, isFinal, type StoredTask } from './task.ts'
+import { askVendor } from './vendor.ts'
 
 /** Consecutive "unknown job" responses after which a task has failed: a single one may be an error of the vendor. */
 const maxMisses = 3
@@ -41,9 +42,10 @@ export async function cancel(parts: TaskParts, task: StoredTask, code: string, m
   const { operation } = task.data
   if (failed.data.error?.code === code && operation !== undefined) {
     // The task has already ended. If the vendor rejects the cancellation or fails, its job runs on unnoticed.
-    await ask(parts.timing.checkMs, async (signal) => deployment?.video.cancel?.(operation, { signal })).catch(
-      () => undefined,
-    )
+    const cancelling = deployment?.video.cancel?.bind(deployment.video)
+    if (deployment === undefined || cancelling === undefined) return failed
+    const call = async (context: VideoContext) => cancelling(operation, context)
+    await askVendor(parts, task, deployment, 'cancel', call).catch(() => undefined)
   }
   return failed
 }
@@ -59,8 +61,9 @@ async function expire(
   return cancel(parts, task, 'expired', 'Cancelled: not finished in time.')
 }
 
-function check(parts: TaskParts, task: StoredTask, { video }: VideoDeployment): Promise<VideoStatus> {
-  return ask(parts.timing.checkMs, (signal) => video.check(task.data.operation ?? null, { signal }))
+function check(parts: TaskParts, task: StoredTask, deployment: VideoDeployment): Promise<VideoStatus> {
+  const { operation = null } = task.data
+  return askVendor(parts, task, deployment, 'check', (context) => deployment.video.check(operation, context))
 }
 
 async function record(parts: TaskParts, task: StoredTask, status: VideoStatus): Promise<StoredTask> {

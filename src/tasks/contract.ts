@@ -45,6 +45,16 @@ export interface TaskListOptions {
   readonly order: 'asc' | 'desc'
 }
 
+/** One page of the tasks of all accounts. */
+export interface TaskSearch {
+  /** The current time. */
+  readonly now: number
+  /** Maximum number of tasks. */
+  readonly limit: number
+  /** Starts after this task, in the order of the list. If it no longer exists, tasks of the same time may be left out. */
+  readonly after?: Pick<TaskRecord, 'createdAt' | 'account' | 'id'>
+}
+
 /**
  * Where tasks are kept that outlive their request. The store keeps plain JSON and compares numbers: all times are given
  * by the gateway, so a store needs neither a clock nor a timer. `testTaskStore` of `modelhatch/testing` tests an
@@ -85,6 +95,15 @@ export interface TaskStore {
 
   /** Recommended. The tasks of an account that have not expired, by `createdAt` and then `id`. */
   list?(account: string, options: TaskListOptions): Promise<TaskRecord[]>
+
+  /** Recommended. How many tasks `claim` could lease at `now`: the exact number up to `most`, otherwise `most`. */
+  countDue?(now: number, most: number): Promise<number>
+
+  /**
+   * Recommended. The tasks of all accounts that have not expired, newest first; those with equal times in any order, but
+   * always the same.
+   */
+  search?(options: TaskSearch): Promise<TaskRecord[]>
 
   /**
    * Recommended for a store that several machines share: the current time by its own clock, in milliseconds since the

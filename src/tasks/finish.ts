@@ -1,7 +1,7 @@
 import type { Json } from '../wire/json.ts'
 import { save, type TaskEvent, type TaskParts } from './parts.ts'
 import { changed, withoutPictures, type StoredTask, type VideoTask } from './task.ts'
-import { nextTryMs } from './webhook.ts'
+import { nextTryMs } from '../http/signed-webhook.ts'
 
 type Ending = Pick<VideoTask, 'state'> & Partial<VideoTask>
 

@@ -58,6 +58,13 @@ export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore
         return copy(claimed)
       })
     },
+    async countDue(now, most) {
+      let count = 0
+      for (const { dueAt, leasedUntil } of tasks().values()) {
+        if (dueAt !== null && dueAt <= now && leasedUntil <= now && ++count >= most) break
+      }
+      return count
+    },
     async list(account, { now, limit, after, order }) {
       const own = [...tasks().values()].filter((task) => task.account === account && task.expiresAt > now)
       own.sort((left, right) => left.createdAt - right.createdAt || (left.id < right.id ? -1 : 1))
@@ -66,10 +73,26 @@ export function memoryTaskStore(options: MemoryTaskStoreOptions = {}): TaskStore
       if (after !== undefined && start === 0) return []
       return own.slice(start, start + limit).map((task) => copy(task))
     },
+    async search({ now, limit, after }) {
+      const open = [...tasks().values()].filter((task) => task.expiresAt > now)
+      const rest = after === undefined ? open : open.filter((task) => newestFirst(after, task) < 0)
+      return rest
+        .sort(newestFirst)
+        .slice(0, limit)
+        .map((task) => copy(task))
+    },
     async close() {
       tasks().clear()
     },
   }
+}
+
+type Place = Pick<TaskRecord, 'createdAt' | 'account' | 'id'>
+
+function newestFirst(left: Place, right: Place): number {
+  if (left.createdAt !== right.createdAt) return right.createdAt - left.createdAt
+  if (left.account !== right.account) return left.account < right.account ? 1 : -1
+  return left.id === right.id ? 0 : left.id < right.id ? 1 : -1
 }
 
 function copy(task: TaskRecord): TaskRecord {

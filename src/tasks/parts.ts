@@ -1,4 +1,6 @@
 import { ProviderError } from '../providers/failure.ts'
+import type { ObservedAttempt } from '../observing/contract.ts'
+import type { AttemptWatch } from '../observing/watch.ts'
 import type { VideoProvider } from '../providers/video.ts'
 import { GatewayError } from '../errors.ts'
 import type { TaskStore } from './contract.ts'
@@ -7,10 +9,10 @@ import { fromRecord, toRecord, type StoredTask, type VideoTask } from './task.ts
 /** Charges for tasks. Every method is idempotent: it may be called again after a crash. */
 export interface VideoBilling {
   /**
-   * Holds the maximum cost of the task for `leaseMs` and returns the amount, which is stored with the task. Renews a hold
-   * that has expired. Throws `insufficient_quota`.
+   * Holds the maximum cost of the task for `leaseMs` and returns what is stored with the task: the amount, and the caps that
+   * count it. Renews a hold that has expired. Throws `insufficient_quota`.
    */
-  hold(task: StoredTask, leaseMs: number): Promise<string>
+  hold(task: StoredTask, leaseMs: number): Promise<Pick<VideoTask, 'held' | 'counted'>>
   /** Extends the hold of a stored task to its deadline. */
   keep(task: StoredTask): Promise<void>
   /** Ends the hold: settles a completed task, releases a failed one. */
@@ -35,6 +37,8 @@ export interface TaskEvent {
 export interface VideoDeployment {
   readonly provider: string
   readonly model: string
+  /** See `Provider.origin`. */
+  readonly origin?: string | undefined
   /** See `VideoCall.openModel`. */
   readonly openModel: boolean
   readonly video: VideoProvider
@@ -51,6 +55,8 @@ export interface TaskParts {
   readonly deployments: (model: string) => Promise<readonly VideoDeployment[]>
   readonly billing: VideoBilling
   readonly publish: (event: TaskEvent) => void
+  /** Tells telemetry that a call to a vendor begins. Undefined if nothing listens. */
+  readonly attempt?: (attempt: ObservedAttempt) => AttemptWatch | undefined
   /** Sends the webhook of a finished task. Rejects if delivery must be retried. Absent if no webhooks are configured. */
   readonly push?: (task: StoredTask) => Promise<void>
   /** Milliseconds between two checks of a job, by the requested seconds of video. */
@@ -101,6 +107,7 @@ export async function ask<T>(ms: number, call: (signal: AbortSignal) => Promise<
     timer = setTimeout(() => {
       const error = new GatewayError('service_unavailable', {
         cause: new Error(`the vendor took longer than ${ms} ms`),
+        fault: 'provider_timeout',
       })
       reject(error)
       controller.abort(error)

@@ -12,4 +12,15 @@ export function publishTask(
 ): void {
   if (tasks.hasSubscribers) tasks.publish(event)
   observer.call(event.task.id, hook, event)
+  const { type, reason, task } = event
+  const { request, provider, error, trace } = task.data
+  observer.task({
+    type,
+    id: task.id,
+    model: request.model,
+    ...(reason !== undefined && { reason }),
+    ...(provider !== undefined && { provider }),
+    ...(error !== undefined && { code: error.code }),
+    ...(trace !== undefined && { traceparent: trace }),
+  })
 }

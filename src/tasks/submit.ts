@@ -4,10 +4,12 @@
  * finds an intent with an expired lease recovers it in the way the vendor supports (`VideoProvider.submit`).
  */
 import { GatewayError } from '../errors.ts'
+import type { VideoContext } from '../providers/video.ts'
 import type { Json } from '../wire/json.ts'
 import { fail, finish, reconcile } from './finish.ts'
-import { ask, save, wasNotBegun, deploymentOf, type TaskParts, type VideoDeployment } from './parts.ts'
+import { save, wasNotBegun, deploymentOf, type TaskParts, type VideoDeployment } from './parts.ts'
 import { changed, withoutPictures, type StoredTask } from './task.ts'
+import { askVendor } from './vendor.ts'
 
 /** The lease of an intent: the time its process may wait for the vendor, plus the time until the vendor can find the job. */
 export function intentLeaseMs(parts: TaskParts, video: VideoDeployment['video']): number {
@@ -81,7 +83,8 @@ export async function recover(parts: TaskParts, task: StoredTask): Promise<Store
   try {
     await holdAgain(parts, task, unstoredMs(parts, video))
     if (video.submit === 'lookup') {
-      const operation = await ask(parts.timing.checkMs, async (signal) => video.lookup?.(task.id, { signal }))
+      const look = async (context: VideoContext) => video.lookup?.(task.id, context)
+      const operation = await askVendor(parts, task, deployment, 'lookup', look)
       if (operation !== undefined) return await accepted(parts, task, operation)
     }
     if (now >= task.data.deadlineAt) return await tooLate(parts, task)
@@ -117,9 +120,11 @@ async function resubmit(parts: TaskParts, task: StoredTask, deployment: VideoDep
   }
 }
 
-function start(parts: TaskParts, task: StoredTask, { video, model, openModel, set }: VideoDeployment): Promise<Json> {
+function start(parts: TaskParts, task: StoredTask, deployment: VideoDeployment): Promise<Json> {
+  const { video, model, openModel, set } = deployment
   const request = { ...task.data.request, ...set }
-  return ask(parts.timing.startMs, (signal) => video.start({ request, model, openModel, token: task.id, signal }))
+  const call = (context: VideoContext) => video.start({ request, model, openModel, token: task.id, ...context })
+  return askVendor(parts, task, deployment, 'submit', call)
 }
 
 /** Records the vendor's job. If the intent was recovered meanwhile, reports this job as an orphan. */

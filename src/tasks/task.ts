@@ -1,3 +1,5 @@
+import type { Cap } from '../caps/cap.ts'
+import type { CapMeasure, CapPeriod } from '../caps/contract.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { VideoRequest, VideoState } from '../wire/video.ts'
 import { copyJson, isShort, type Json } from '../wire/json.ts'
@@ -21,6 +23,20 @@ export interface VideoTask {
   readonly group: string
   /** Public id of the key that the task was created with. */
   readonly key?: string
+  /** The person behind the request. */
+  readonly user?: string
+  /** Whether the host named the user, and not the request. */
+  readonly userIsKnown?: true
+  /** The caps of the caller's key at the submission. */
+  readonly callerCaps?: readonly Cap[]
+  /** The caps that count the task, in the periods in which it was submitted. */
+  readonly counted?: readonly CountedCap[]
+  /** The session that the client says the request belongs to. */
+  readonly session?: string
+  /** The tags of the key or caller. */
+  readonly tags?: readonly string[]
+  /** The W3C `traceparent` of the request that created the task, if it was traced. */
+  readonly trace?: string
   /** When the task is cancelled if it is not finished. Milliseconds since the epoch. */
   readonly deadlineAt: number
   /** The vendor's reference to the job. */
@@ -61,6 +77,12 @@ export interface VideoTask {
   readonly pushFailures?: number
   /** Whether ledger and hooks have processed the task's end. */
   readonly settled: boolean
+}
+
+/** A cap that counts a task. */
+export interface CountedCap extends CapPeriod {
+  /** The limits at the submission, in digits. */
+  readonly limits: Readonly<Partial<Record<CapMeasure, string>>>
 }
 
 /** A stored task with typed data. */

@@ -2,10 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import type { Caller } from '../auth/contract.ts'
 import { GatewayError } from '../errors.ts'
 import { pause } from '../http/deadline.ts'
+import type { CallWatch } from '../observing/watch.ts'
 import type { VideoContent } from '../providers/video.ts'
 import type { VideoRequest } from '../wire/video.ts'
+import type { Attribution } from '../usage/attribution.ts'
 import { advance, cancel, lease } from './advance.ts'
-import type { TaskListOptions } from './contract.ts'
+import type { TaskListOptions, TaskSearch } from './contract.ts'
 import { save, deploymentOf, type TaskParts } from './parts.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
 import { Sweeper, type SweeperOptions } from './sweeper.ts'
@@ -14,11 +16,14 @@ import { changed, fromRecord, isFinal, toRecord, type StoredTask } from './task.
 /** A request to make a video. */
 export interface Submission {
   readonly caller: Caller
+  readonly attribution?: Attribution
   readonly request: VideoRequest
   /** SHA-256 of the request as received. */
   readonly digest: string
   /** A retry with the same key returns the same task. At most 255 characters. */
   readonly idempotencyKey?: string | undefined
+  /** Undefined if the request is not observed. */
+  readonly watch?: CallWatch | undefined
 }
 
 /** Milliseconds for which a request for a task waits for the vendor before it returns the stored state. */
@@ -52,7 +57,7 @@ export class VideoTasks {
 
   /** Submits a video. Returns the new task, or the existing one with the same idempotency key. */
   async create(submission: Submission): Promise<StoredTask> {
-    const { caller, digest, idempotencyKey } = submission
+    const { caller, digest, idempotencyKey, watch } = submission
     const id = idempotencyKey === undefined ? newId() : repeatedId(caller.account, idempotencyKey)
     if (idempotencyKey !== undefined) {
       const present = await this.#parts.store.find(caller.account, id, await this.#parts.now())
@@ -70,26 +75,28 @@ export class VideoTasks {
       data: { ...intent.data, provider: first.provider, providerModel: first.model },
     }
     const held = await this.#parts.billing.hold(named, unstoredMs(this.#parts, first.video))
-    const paid: StoredTask = { ...named, data: { ...named.data, held } }
+    const paid: StoredTask = { ...named, data: { ...named.data, ...held } }
     const stored = fromRecord(await this.#parts.store.insert(toRecord(paid)))
     if (stored.data.attempt !== paid.data.attempt) {
       // A concurrent submission with the same key was stored first: release the hold of this one.
       await this.#parts.billing.end({ ...paid, data: { ...paid.data, state: 'failed' } })
       return repetition(stored, digest)
     }
+    tell(watch, stored)
     this.#sweeper.start()
     this.#parts.publish({ type: 'created', task: stored })
     await keepOrFail(this.#parts, stored)
-    return submit(this.#parts, stored, deployments)
+    return submit(within(this.#parts, watch), stored, deployments)
   }
 
   /** The account's task, updated from the vendor if a check is due. Throws the same `not_found` for every reason. */
-  async find(account: string, id: string): Promise<StoredTask> {
+  async find(account: string, id: string, watch?: CallWatch): Promise<StoredTask> {
     const task = await this.#own(account, id)
+    tell(watch, task)
     if (isFinal(task.data)) return task
     const leased = await lease(this.#parts, task)
     if (leased === undefined) return task
-    return soonOr(advance(this.#parts, leased), leased)
+    return soonOr(advance(within(this.#parts, watch), leased), leased)
   }
 
   /** Waits until the task is final, but at most `ms`. */
@@ -111,6 +118,24 @@ export class VideoTasks {
     return (await store.list(account, { ...options, now: await this.#parts.now() })).map(fromRecord)
   }
 
+  /** Whether the store can list the tasks of all accounts. */
+  get isSearchable(): boolean {
+    return this.#parts.store.search !== undefined
+  }
+
+  /** Tasks of all accounts, newest first. Throws a 404 if the store cannot list them. */
+  async search(options: Omit<TaskSearch, 'now'>): Promise<StoredTask[]> {
+    const { store } = this.#parts
+    if (store.search === undefined) throw new GatewayError('not_found', { message: 'This server does not list tasks.' })
+    return (await store.search({ ...options, now: await this.#parts.now() })).map(fromRecord)
+  }
+
+  /** How many tasks are due, up to `most`. Undefined if the store cannot count them. */
+  async countDue(most: number): Promise<number | undefined> {
+    const { store } = this.#parts
+    return store.countDue?.(await this.#parts.now(), most)
+  }
+
   /** The bytes of a finished video, if the provider serves them; undefined if the video has a URL instead. */
   async content(task: StoredTask, signal: AbortSignal, range: string | undefined): Promise<VideoContent | undefined> {
     const deployment = await deploymentOf(this.#parts, task.data)
@@ -119,15 +144,35 @@ export class VideoTasks {
   }
 
   /** Cancels the task if it has not ended, and deletes its id. */
-  async remove(account: string, id: string): Promise<StoredTask> {
+  async remove(account: string, id: string, watch?: CallWatch): Promise<StoredTask> {
     let task = await this.#own(account, id)
+    tell(watch, task)
+    const parts = within(this.#parts, watch)
     for (let tries = 0; tries < 5; tries++) {
-      if (!isFinal(task.data)) task = await cancel(this.#parts, task, 'cancelled', 'Cancelled by its owner.')
+      if (!isFinal(task.data)) task = await cancel(parts, task, 'cancelled', 'Cancelled by its owner.')
       const saved = await save(this.#parts, changed(task, {}, { expiresAt: await this.#parts.now() }))
       if (saved.won) return saved.task
       task = saved.task
     }
     throw new GatewayError('conflict', { message: 'The task is being worked on. Try again.' })
+  }
+
+  /** Removes every task of the account. Returns false if the store cannot list them. */
+  async removeAll(account: string): Promise<boolean> {
+    const { store } = this.#parts
+    if (store.list === undefined) return false
+    for (;;) {
+      const tasks = await store.list(account, { now: await this.#parts.now(), limit: 100, order: 'asc' })
+      if (tasks.length === 0) return true
+      for (const { id } of tasks) {
+        try {
+          await this.remove(account, id)
+        } catch (error) {
+          // It has expired, or its owner has deleted it meanwhile.
+          if (!(GatewayError.is(error) && error.code === 'not_found')) throw error
+        }
+      }
+    }
   }
 
   async #own(account: string, id: string): Promise<StoredTask> {
@@ -136,8 +181,14 @@ export class VideoTasks {
     return fromRecord(record)
   }
 
-  #intent({ caller, request, digest }: Submission, id: string, now: number, leaseMs: number): StoredTask {
+  #intent(
+    { caller, attribution = {}, request, digest, watch }: Submission,
+    id: string,
+    now: number,
+    leaseMs: number,
+  ): StoredTask {
     const { lifeMs, deadlineMs } = this.#parts.timing
+    const trace = watch?.traceparent
     return {
       account: caller.account,
       id,
@@ -153,6 +204,10 @@ export class VideoTasks {
         attempt: randomBytes(12).toString('base64url'),
         group: caller.group,
         ...(caller.key !== undefined && { key: caller.key }),
+        ...attribution,
+        ...(trace !== undefined && { trace }),
+        ...(caller.user !== undefined && { userIsKnown: true }),
+        ...(caller.caps !== undefined && { callerCaps: caller.caps }),
         deadlineAt: now + Math.min(deadlineMs, lifeMs),
         misses: 0,
         faults: 0,
@@ -160,6 +215,15 @@ export class VideoTasks {
       },
     }
   }
+}
+
+/** The parts with which a request works on a task: calls to the vendor belong to the request. */
+function within(parts: TaskParts, watch: CallWatch | undefined): TaskParts {
+  return watch === undefined ? parts : { ...parts, attempt: (attempt) => watch.attempt(attempt) }
+}
+
+function tell(watch: CallWatch | undefined, { id, data }: StoredTask): void {
+  watch?.task({ id, traceparent: data.trace })
 }
 
 export function noSuchTask(): GatewayError {

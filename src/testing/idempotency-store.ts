@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import type { IdempotencyStart, IdempotencyStore, IdempotentAnswer } from '../idempotency/contract.ts'
-import { fresh, assertStoresLarge, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import {
+  fresh,
+  assertStoresLarge,
+  lookalikes,
+  oddNames,
+  race,
+  suiteOf,
+  untilDone,
+  type StoreKitOptions,
+} from './kit.ts'
 import { testAttemptNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 
@@ -133,6 +142,37 @@ export function testIdempotencyStore(
     await store.finish({ ...first, keepMs: shortMs, answer: text('old') })
     await wait(waitMs)
     assert.deepEqual(await other.begin(next(first)), { outcome: 'begun' })
+  })
+
+  it('deleteAll deletes every stored response of an account, and none of others', async (store, other) => {
+    if (store.deleteAll === undefined) return
+    const { account } = start()
+    const mine = Array.from({ length: 150 }, (_, index) => start({ account, key: `key ${index}` }))
+    const others = [...lookalikes(account), account.slice(0, -1)].map((name) => start({ account: name }))
+    for (const each of [...mine, ...others]) {
+      await store.begin(each)
+      await store.finish({ ...each, keepMs, answer: text('kept') })
+    }
+    await untilDone(() => other.deleteAll?.(account))
+    for (const each of mine) assert.deepEqual(await store.begin(next(each)), { outcome: 'begun' })
+    for (const each of others) assert.equal((await store.begin(next(each))).outcome, 'ended')
+    assert.equal(await store.deleteAll(fresh('account')), false)
+  })
+
+  it('deleteAll leaves a record that an attempt holds, also one that had ended before', async (store, other) => {
+    if (store.deleteAll === undefined) return
+    const first = start()
+    await store.begin(first)
+    await store.finish({ ...first, keepMs: shortMs, answer: text('old') })
+    await wait(waitMs)
+    const [second, third] = [next(first), next(first, { key: 'other' })]
+    for (const each of [second, third]) await store.begin(each)
+    await untilDone(() => other.deleteAll?.(first.account))
+    for (const each of [second, third]) {
+      assert.equal((await store.begin(next(each))).outcome, 'running')
+      await other.finish({ ...each, keepMs, answer: text('new') })
+      assert.equal((await store.begin(next(each))).outcome, 'ended')
+    }
   })
 
   testAttemptNames(it, start)

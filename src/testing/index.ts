@@ -5,7 +5,16 @@ export type { StoreKitOptions } from './kit.ts'
 export { testLedger } from './ledger.ts'
 export { testLimitStore } from './limit-store.ts'
 export { anthropicDialect } from './dialects/anthropic.ts'
-export type { Dialect, DialectRequest, DialectTurn, ErrorReply, ErrorKind, Script } from './dialects/dialect.ts'
+export type {
+  Dialect,
+  DialectRequest,
+  DialectTurn,
+  ErrorReply,
+  ErrorKind,
+  ReportedUsage,
+  Script,
+  ScriptedUsage,
+} from './dialects/dialect.ts'
 export { openaiDialect } from './dialects/openai.ts'
 export { testProvider, type ProviderKitOptions } from './provider/provider.ts'
 export { testResponseStore } from './response-store.ts'

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import type { KeyRecord, KeyStore } from '../auth/contract.ts'
 import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import { testKeySearch } from './key-search.ts'
 import { testKeyNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 
@@ -55,8 +56,14 @@ export function testKeyStore(
     const full = record({
       name: 'For tests',
       expiresAt: 2_000_000_000_000,
+      caps: [{ name: 'monthly', period: 'month', money: '12.5', tokens: null, thresholds: [50] }],
       rate: { requests: '60/min', tokens: { limit: 5, periodMs: 1_000, burst: 2 }, concurrent: 3 },
       revokedAt: 1_950_000_000_000,
+      user: 'ada',
+      tags: ['a', 'b'],
+      models: ['gpt-*'],
+      addresses: ['10.0.0.0/8'],
+      continues: 'key_1',
     })
     assert.equal(await store.insert(full), true)
     assert.deepEqual(await other.find(full.hash), full)
@@ -119,6 +126,8 @@ export function testKeyStore(
     assert.deepEqual(listed, [records[1], records[0], records[2]])
     assert.deepEqual(await other.list(fresh('account')), [])
   })
+
+  testKeySearch(plain, record)
 
   it('keeps names unchanged, whatever characters they contain', async (store) => {
     for (const odd of oddNames) {

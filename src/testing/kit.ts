@@ -121,6 +121,13 @@ export function race<Store, T>(
   return Promise.all(Array.from({ length: count }, async (_, index) => act(index % 2 === 0 ? left : right, index)))
 }
 
+/** Calls a method that works in steps until it returns false. */
+export async function untilDone(step: () => Promise<boolean> | boolean | undefined): Promise<void> {
+  for (let steps = 0; (await step()) === true; steps++) {
+    assert.ok(steps < 1_000, 'the method still asks to be called again after 1,000 calls')
+  }
+}
+
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }

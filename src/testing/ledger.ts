@@ -3,6 +3,10 @@ import type { Ledger } from '../billing/contract.ts'
 import { mostMicros } from '../billing/money.ts'
 import { fresh, race, suiteOf, type StoreKitOptions } from './kit.ts'
 import { funded, fundsOf, testBooks } from './ledger-books.ts'
+import { testCompaction } from './ledger-compaction.ts'
+import { testCaps } from './ledger-caps.ts'
+import { testNotices } from './ledger-notices.ts'
+import { testCapPeriods } from './ledger-periods.ts'
 import { testLedgerNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 
@@ -12,7 +16,7 @@ const leaseMs = 600_000
 const shortMs = 150
 
 /**
- * Registers one test for each requirement of the `Ledger` contract.
+ * Registers one test for each requirement of the `Ledger` contract. Those of caps pass for a ledger without `caps`.
  *
  * @param factory Opens the ledger of one test. It need not be empty, but nothing else may write to it during the tests,
  *   because the audit sums over all accounts.
@@ -26,7 +30,8 @@ export function testLedger(
   factory: () => Promise<Ledger> | Ledger,
   options: StoreKitOptions<Ledger> = {},
 ): void {
-  const { it, wait, withLease } = suiteOf('ledger', test, factory, options)
+  const suite = suiteOf('ledger', test, factory, options)
+  const { it, wait, withLease } = suite
 
   it('the first credit opens an account; later credits add to its balance', async (ledger, other) => {
     const account = fresh('account')
@@ -266,4 +271,8 @@ export function testLedger(
   })
 
   testBooks(it)
+  testCompaction(suite)
+  testCaps(it)
+  testCapPeriods(suite)
+  testNotices(suite)
 }

@@ -1,26 +1,9 @@
 import assert from 'node:assert/strict'
-import type { LimitClaim, LimitStore, PlaceRule, RateRule } from '../limits/contract.ts'
+import type { LimitStore } from '../limits/contract.ts'
 import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import { claim, leaseMs, rate, testSharedBuckets, whole } from './limit-store-shared.ts'
 import { testBucketNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
-
-const hour = 3_600_000
-/** Longer than any test. */
-const leaseMs = 600_000
-/** A lease for the tests that wait until it expires. */
-
-function rate(changes: Partial<RateRule> = {}): RateRule {
-  return { bucket: fresh('bucket'), cost: 1, limit: 10, periodMs: hour, burst: 10, ...changes }
-}
-
-function claim(rates: readonly RateRule[], places: readonly PlaceRule[] = [], id: string = fresh('call')): LimitClaim {
-  return { id, rates, places, leaseMs }
-}
-
-/** Units left, without the fraction refilled during the test. */
-function whole(left: readonly number[]): number[] {
-  return left.map((number) => Math.floor(number + 0.001))
-}
 
 /**
  * Registers one test for each requirement of the `LimitStore` contract.
@@ -64,7 +47,7 @@ export function testLimitStore(
 
   it('refills evenly, up to the burst', async (store) => {
     const rule = rate({ limit: 20, periodMs: 1_000, burst: 4 })
-    const empty = rate({ limit: 1, periodMs: hour, burst: 1 })
+    const empty = rate({ limit: 1, periodMs: 3_600_000, burst: 1 })
     const began = performance.now()
     assert.equal((await store.take(claim([{ ...rule, cost: 4 }]))).admitted, true)
     await store.take(claim([empty]))
@@ -113,6 +96,8 @@ export function testLimitStore(
     assert.equal(verdicts.filter(({ admitted }) => admitted).length, 20)
     assert.deepEqual(whole((await store.take(claim([{ ...first, cost: 0 }]))).left), [10])
   })
+
+  testSharedBuckets(it)
 
   it('similar bucket names are separate buckets', async (store) => {
     const unique = fresh('x')

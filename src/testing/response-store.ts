@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict'
 import type { ResponseRecord, ResponseStore } from '../responses/contract.ts'
-import { fresh, assertStoresLarge, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import {
+  fresh,
+  assertStoresLarge,
+  lookalikes,
+  oddNames,
+  race,
+  suiteOf,
+  untilDone,
+  type StoreKitOptions,
+} from './kit.ts'
 import { testResponseNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 
@@ -87,6 +96,28 @@ export function testResponseStore(
     assert.equal((await store.holding(account, 'msg_2'))?.id, 'resp_3')
     await store.delete(account, 'resp_3')
     assert.equal(await store.holding(account, 'msg_2'), undefined)
+  })
+
+  it('deleteAll deletes every record of an account with its items, and none of others', async (store, other) => {
+    if (store.deleteAll === undefined) return
+    const { account } = recordOf()
+    const records = Array.from({ length: 250 }, (_, index) =>
+      recordOf({ account, id: `resp_${index}`, items: [`msg_${index}`, 'shared'] }),
+    )
+    const others = [...lookalikes(account), `${account}:`, account.slice(0, -1)].map((name) =>
+      recordOf({ account: name }),
+    )
+    for (const record of [...records, ...others]) await store.put(record)
+    await untilDone(() => other.deleteAll?.(account))
+    for (const { id, items } of records) {
+      assert.equal(await store.get(account, id), undefined)
+      assert.equal(await store.holding(account, items[0] as string), undefined)
+    }
+    assert.equal(await store.holding(account, 'shared'), undefined)
+    for (const record of others) assert.deepEqual(await store.get(record.account, record.id), record)
+    await store.put(records[0] as ResponseRecord)
+    assert.deepEqual(await other.holding(account, 'shared'), records[0])
+    assert.equal(await store.deleteAll(fresh('account')), false)
   })
 
   testResponseNames(it)

@@ -1,4 +1,4 @@
-/** The tests of the task store contract for `claim`, `list` and `now`. */
+/** The tests of the task store contract for `claim`, `list`, `search` and `now`. */
 import assert from 'node:assert/strict'
 import type { TaskRecord, TaskStore } from '../tasks/contract.ts'
 import type { Suite } from './kit.ts'
@@ -13,6 +13,17 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     const claimed = await store.claim({ now: start + hour, leaseMs: 1_000, limit: 10 })
     assert.deepEqual(claimed, [next(record, { leasedUntil: start + hour + 1_000 })])
     assert.deepEqual(await store.find(record.account, record.id, start), claimed[0])
+  })
+
+  it('counts the tasks that could be claimed, up to a maximum', async (store, other) => {
+    if (store.countDue === undefined) return
+    const now = start + hour
+    assert.equal(await store.countDue(now, 10), 0)
+    for (const changes of [{}, {}, {}, { dueAt: null }, { dueAt: now + 1 }]) await store.insert(task(changes))
+    assert.deepEqual([await store.countDue(now - 1, 10), await store.countDue(now, 10)], [0, 3])
+    assert.deepEqual([await other.countDue?.(now, 3), await other.countDue?.(now, 2)], [3, 2])
+    await other.claim({ now, leaseMs: 1_000, limit: 1 })
+    assert.deepEqual([await store.countDue(now, 10), await store.countDue(now + 1_000, 10)], [2, 4])
   })
 
   it('does not claim a task again before its lease expires', async (store, other) => {
@@ -112,6 +123,34 @@ export function testClaims(it: Suite<TaskStore>['it']): void {
     assert.deepEqual(await ids({ limit: 2, order: 'desc', after: 'task_4' }), ['task_3', 'task_2'])
     assert.deepEqual(await ids({ limit: 9, order: 'asc', after: 'task_4' }), ['task_5'])
     assert.deepEqual(await ids({ limit: 9, order: 'asc', after: 'task_unknown' }), [])
+  })
+
+  it('search, if present, returns the tasks of all accounts in pages, newest first', async (store, other) => {
+    if (store.search === undefined || other.search === undefined) return
+    // Later than those of other tests.
+    const later = start + 1_000 * 24 * hour
+    const made = (at: number, changes: Partial<TaskRecord> = {}) =>
+      task({ createdAt: later + at, expiresAt: later + 24 * hour, ...changes })
+    const records = [3, 1, 2, 5, 4, 4].map((at) => made(at))
+    const over = made(9, { expiresAt: later + 50 })
+    for (const record of [...records, over]) await store.insert(record)
+    const now = later + 50
+    const all = await store.search({ now, limit: 6 })
+    assert.deepEqual(
+      all.map(({ createdAt }) => createdAt - later),
+      [5, 4, 4, 3, 2, 1],
+    )
+    for (const found of all) {
+      const inserted = records.find(({ account, id }) => account === found.account && id === found.id)
+      assert.deepEqual(found, inserted)
+    }
+    const paged: TaskRecord[] = []
+    for (let after: TaskRecord | undefined; paged.length < 6; after = paged.at(-1)) {
+      const page = await other.search({ now, limit: 2, ...(after && { after }) })
+      assert.ok(page.length > 0, 'a page is empty')
+      paged.push(...page)
+    }
+    assert.deepEqual(paged.slice(0, 6), all)
   })
 
   it('now, if present, does not go backwards', async (store, other) => {

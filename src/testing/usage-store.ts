@@ -3,6 +3,9 @@ import type { UsageStore } from '../usage/contract.ts'
 import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
 import { testUsageNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
+import { testAttribution } from './usage-attribution.ts'
+import { testLog } from './usage-log.ts'
+import { testLife } from './usage-life.ts'
 import { record, start, testSums } from './usage-sums.ts'
 
 /**
@@ -131,6 +134,9 @@ export function testUsageStore(
   })
 
   testSums(it)
+  testAttribution(it)
+  testLife(it)
+  testLog(it)
   testUsageNames(it)
 
   it('similar names are separate, and sums are ordered by code point', async (store) => {

@@ -144,6 +144,50 @@ export function testSums(it: Suite<UsageStore>['it']): void {
     }
   })
 
+  it('groups sums by periods of any length, which begin at multiples of it in the time zone', async (store) => {
+    const account = fresh('account')
+    const times = Array.from({ length: 80 }, (_, index) => start + index * 17 * minute + (index % 5) * 333)
+    await store.append(times.map((startedAt, index) => record({ account, startedAt, cost: BigInt(index) })))
+    for (const [periodMs, offsetMinutes] of [
+      [undefined, 0],
+      [15 * minute, 0],
+      [60 * minute, 345],
+      [day, 0],
+      [day, -720],
+      [7 * minute, 0],
+      [60 * minute, 17],
+      [2 * day, 60],
+    ] as const) {
+      const [length, offset] = [periodMs ?? 60 * minute, offsetMinutes * minute]
+      for (const filter of [{ account }, { account, from: start + 31 * minute, to: start + 20 * 60 * minute + 1 }]) {
+        const { from = 0, to = Infinity } = filter as { from?: number; to?: number }
+        const expected = new Map<number, [number, bigint]>()
+        for (const [index, time] of times.entries()) {
+          if (time < from || time >= to) continue
+          const period = Math.floor((time + offset) / length) * length - offset
+          const [count, cost] = expected.get(period) ?? [0, 0n]
+          expected.set(period, [count + 1, cost + BigInt(index)])
+        }
+        const question = { ...filter, by: ['period'], offsetMinutes, ...(periodMs && { periodMs }) } as const
+        const rows = await store.summarise(question)
+        assert.deepEqual(
+          rows.map(({ period, requests, cost }) => [period, [requests, cost]]),
+          [...expected],
+          `${periodMs} ${offsetMinutes}`,
+        )
+      }
+    }
+    await store.append([record({ account, model: 'other', startedAt: start })])
+    const rows = await store.summarise({ account, by: ['model', 'period'], periodMs: 2 * day })
+    assert.deepEqual(
+      rows.map(({ model, requests }) => [model, requests]),
+      [
+        ['model', 80],
+        ['other', 1],
+      ],
+    )
+  })
+
   it('sums over all accounts match those of each', async (store) => {
     const model = fresh('model')
     await store.append([

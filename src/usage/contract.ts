@@ -1,3 +1,4 @@
+import type { AttemptRecord } from '../billing/attempt-log.ts'
 import type { Page, PageRequest } from '../billing/contract.ts'
 import type { ChargeBasis } from '../billing/receipt.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -12,6 +13,14 @@ export interface UsageRecord {
   readonly group: string
   /** Public id of the key. */
   readonly key?: string
+  /** The person behind the request: named by the host, or by the request itself. */
+  readonly user?: string
+  /** The session that the client says the request belongs to. */
+  readonly session?: string
+  /** The agent within the session, such as a sub-agent of Claude Code. Only with `session`. */
+  readonly agent?: string
+  /** The tags of the key or caller, without duplicates. Never empty. */
+  readonly tags?: readonly string[]
   /** Name of the endpoint, such as `chat.completions`. */
   readonly endpoint: string
   /** Model name in the request. */
@@ -20,10 +29,17 @@ export interface UsageRecord {
   readonly provider?: string
   /** That provider's name for the model. */
   readonly providerModel?: string
-  /** How the request ended, as in `Receipt`. */
-  readonly outcome: 'completed' | 'failed' | 'cancelled'
-  /** Error code of a failed request. */
+  /**
+   * How the request ended, as in `Receipt`; or `refused`: the gateway rejected the request of a known caller before any
+   * attempt, for example because of a limit. Refused requests are listed, but never summed.
+   */
+  readonly outcome: 'completed' | 'failed' | 'cancelled' | 'refused'
+  /** Error code of a failed or refused request. */
   readonly code?: ErrorCode
+  /** Number of attempts, including retries. Absent in records of earlier versions. */
+  readonly attempts?: number
+  /** Each attempt, in order, at most 100. Absent if there was none, and in records of earlier versions. */
+  readonly attemptLog?: readonly AttemptRecord[]
   /** Whether the response was streamed. */
   readonly stream: boolean
   /** Tokens of the prompt. */
@@ -44,12 +60,47 @@ export interface UsageRecord {
   readonly overage: bigint
   /** What the charge is based on. */
   readonly basis: ChargeBasis
+  /** The parts of the cost, with the option `usage.lines`. */
+  readonly lines?: readonly UsageLine[]
   /** Milliseconds since the epoch, by the gateway's clock. */
   readonly startedAt: number
   /** Milliseconds until the first content. */
   readonly firstByteMs?: number
   /** Milliseconds until the end of the response. */
   readonly totalMs: number
+}
+
+/** A part of the cost of a request: `quantity` / `per` × `price`. */
+export interface UsageLine {
+  /** What is charged, by its name in a price, such as `input`. */
+  readonly item: string
+  /** How much of it: a whole number, at most 2^53. */
+  readonly quantity: number
+  /** The quantity to which `price` refers. */
+  readonly per: number
+  /** The price of `per`. A decimal string. */
+  readonly price: string
+}
+
+/** The sum of equal lines of the requests of one account and model. */
+export interface UsageLineSum extends UsageLine {
+  /** The account. */
+  readonly account: string
+  /** The model. */
+  readonly model: string
+}
+
+/** Selects the records of which lines are summed. */
+export type UsageLineFilter = Pick<UsageFilter, 'account' | 'from' | 'to'>
+
+/** Selects records to anonymise. */
+export interface Anonymisation {
+  /** The account of the records. */
+  readonly account: string
+  /** Only records of this user. Default: all of the account. */
+  readonly user?: string
+  /** The account that the records get. */
+  readonly as: string
 }
 
 /** Selects records. An absent field matches every record. */
@@ -60,6 +111,16 @@ export interface UsageFilter {
   readonly key?: string
   /** Only records of this model. */
   readonly model?: string
+  /** Only records of this user. */
+  readonly user?: string
+  /** Only records with this tag. */
+  readonly tag?: string
+  /** Only records of this session. */
+  readonly session?: string
+  /** Only records with this outcome. */
+  readonly outcome?: UsageRecord['outcome']
+  /** Only records with this error code. */
+  readonly code?: string
   /** Earliest `startedAt`, inclusive. Milliseconds since the epoch. */
   readonly from?: number
   /** Latest `startedAt`, exclusive. Milliseconds since the epoch. */
@@ -67,20 +128,40 @@ export interface UsageFilter {
 }
 
 /** A field by which sums of usage can be grouped. */
-export type UsageDimension = 'day' | 'account' | 'group' | 'key' | 'model' | 'endpoint'
+export type UsageDimension =
+  | 'day'
+  | 'period'
+  | 'account'
+  | 'group'
+  | 'key'
+  | 'model'
+  | 'endpoint'
+  | 'user'
+  | 'tag'
+  | 'session'
 
 /** A query for sums of usage. */
 export interface UsageQuestion extends UsageFilter {
   /** One row for each combination of these that occurs. Empty: one row in total. */
   readonly by: readonly UsageDimension[]
-  /** Time zone of the days, as minutes ahead of UTC, such as 480 for Beijing. Default 0. */
+  /** Time zone of the days and periods, as minutes ahead of UTC, such as 480 for Beijing. Default 0. */
   readonly offsetMinutes?: number
+  /**
+   * Length of the periods of the dimension `period`, in whole milliseconds. Periods begin at multiples of it, in the time
+   * zone. Of a length or offset that is no whole number of quarter-hours, each matching record may be read. Default one hour.
+   */
+  readonly periodMs?: number
 }
 
 /** One row of sums over records. */
 export interface UsageSummary {
-  /** Only the requested dimensions are present. `day` is `YYYY-MM-DD`; `key` is empty for requests without a key. */
+  /**
+   * Only the requested dimensions are present. `day` is `YYYY-MM-DD`; `key`, `user`, `tag` and `session` are empty for
+   * requests without one. A request with several tags counts once for each of them.
+   */
   readonly day?: string
+  /** The start of the period of the row. Milliseconds since the epoch. */
+  readonly period?: number
   /** The account of the row. */
   readonly account?: string
   /** The group of the row. */
@@ -91,6 +172,12 @@ export interface UsageSummary {
   readonly model?: string
   /** The endpoint of the row. */
   readonly endpoint?: string
+  /** The user of the row. */
+  readonly user?: string
+  /** The tag of the row. */
+  readonly tag?: string
+  /** The session of the row. */
+  readonly session?: string
   /** Number of requests. */
   readonly requests: number
   /** Requests that failed or were cancelled. */
@@ -122,12 +209,50 @@ export interface UsageSummary {
 export interface UsageStore {
   /** Required. Adds records. If it rejects, any part of them may have been added. */
   append(records: readonly UsageRecord[]): Promise<void> | void
+  /**
+   * Recommended. Like `append`, for records with the outcome `refused`, and only for these. They are listed, found, removed
+   * and anonymised as all others, but no sum counts them. Without it, refused requests are not recorded.
+   */
+  appendRefused?(records: readonly UsageRecord[]): Promise<void> | void
   /** Required. Records by `startedAt`, newest first; records with equal times by id, descending. */
   list(question: UsageFilter & PageRequest): Promise<Page<UsageRecord>> | Page<UsageRecord>
   /** Recommended. The record with this id, of any account. */
   find?(id: string): Promise<UsageRecord | undefined> | UsageRecord | undefined
-  /** Required. Sums, ordered by the requested dimensions. */
+  /**
+   * Required. Sums, ordered by the requested dimensions. May take time in proportion to the number of matching records if
+   * the question names `session`, `outcome` or `code`.
+   */
   summarise(question: UsageQuestion): Promise<UsageSummary[]> | UsageSummary[]
+  /**
+   * Recommended. Sums of equal lines of the selected records, ordered by account, model, item, `per` and price. May take
+   * time in proportion to the number of the records.
+   */
+  sumLines?(filter: UsageLineFilter): Promise<UsageLineSum[]> | UsageLineSum[]
+  /**
+   * Recommended. Removes records that started before `before`, the oldest first, at most `most` of them, and returns how
+   * many; fewer than `most` if none are left. They are no longer listed and found. Sums over times from `before` on do not
+   * change, sums over earlier times may still count them. `only`: of refused requests alone; required with `appendRefused`.
+   */
+  removeBefore?(before: number, most: number, only?: 'refused'): Promise<number> | number
+  /**
+   * Recommended. Takes key, user, session, agent and tags from the selected records and gives them the account `as`, in steps:
+   * returns whether to call it again. Sums change likewise. Registered users are forgotten: those of the account, or the
+   * selected one.
+   */
+  anonymise?(anonymisation: Anonymisation): Promise<boolean> | boolean
+  /**
+   * Recommended. Registers users and returns for each whether it is registered: a new one is, unless `most` users of its
+   * account are. All processes together never register more. Without it, each process counts on its own.
+   */
+  admitUsers?(users: readonly NamedUser[], most: number): Promise<readonly boolean[]> | readonly boolean[]
   /** Optional. Releases the store's resources. Called once by `gateway.close()`. */
   close?(): Promise<void>
+}
+
+/** A user that a request has named. */
+export interface NamedUser {
+  /** The account of the request. */
+  readonly account: string
+  /** The user. */
+  readonly user: string
 }

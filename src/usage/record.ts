@@ -2,8 +2,11 @@ import type { Receipt } from '../billing/receipt.ts'
 import type { UsageRecord } from './contract.ts'
 
 /** The usage record of a receipt. */
-export function recordOf(receipt: Receipt, charged: Pick<UsageRecord, 'cost' | 'overage' | 'basis'>): UsageRecord {
-  const { usage, units, usageSource: _, attempts: __, delivered: ___, ...rest } = receipt
+export function recordOf(
+  receipt: Receipt,
+  charged: Pick<UsageRecord, 'cost' | 'overage' | 'basis' | 'lines'>,
+): UsageRecord {
+  const { usage, units, usageSource: _, delivered: __, serviceTier: ___, omitted: ____, ...rest } = receipt
   return {
     ...rest,
     promptTokens: usage.prompt_tokens,

@@ -1,11 +1,12 @@
+import type { TokenUsage } from './token-usage.ts'
 import type { Usage } from './usage.ts'
 
 type Counts = Record<string, unknown>
 
 /**
  * Normalises a vendor's usage object so that prompt + completion = total; undefined if it has no counts. Some vendors
- * include hidden reasoning only in `total_tokens`; cached tokens have four names. Returns the same object if nothing
- * had to change.
+ * include hidden reasoning only in `total_tokens`; cached tokens and calls of tools have several names. Returns the same
+ * object if nothing had to change.
  */
 export function readUsage(raw: unknown): Usage | undefined {
   if (typeof raw !== 'object' || raw === null) return undefined
@@ -15,43 +16,106 @@ export function readUsage(raw: unknown): Usage | undefined {
   const stated = tokens(counts['completion_tokens']) ?? tokens(counts['output_tokens']) ?? 0
   const total = tokens(counts['total_tokens']) ?? prompt + stated
   const completion = Math.max(stated, total - prompt)
-  const details = detailsOf(counts['prompt_tokens_details'])
-  const cached =
-    tokens(details?.['cached_tokens']) ??
-    tokens(counts['cached_tokens']) ??
-    tokens(counts['num_cached_tokens']) ??
-    tokens(counts['prompt_cache_hit_tokens'])
+  const given = detailsOf(counts['prompt_tokens_details'])
+  const details = cacheDetails(counts, given)
+  const tools = toolCalls(counts)
   const unchanged =
     prompt === counts['prompt_tokens'] &&
     completion === counts['completion_tokens'] &&
     prompt + completion === counts['total_tokens'] &&
-    (cached === undefined || cached === details?.['cached_tokens'])
+    details === given &&
+    tools === (counts['server_tool_use'] ?? undefined)
   if (unchanged) return raw as Usage
   return {
     ...counts,
     prompt_tokens: prompt,
     completion_tokens: completion,
     total_tokens: prompt + completion,
-    ...(cached !== undefined && { prompt_tokens_details: { ...details, cached_tokens: cached } }),
+    ...(details !== undefined && { prompt_tokens_details: details }),
+    ...(tools !== undefined && { server_tool_use: tools as Record<string, number> }),
+  }
+}
+
+/** The details of the prompt with OpenAI's names for tokens of a cache; the same object if they have them already. */
+function cacheDetails(counts: Counts, details: Counts | undefined): Counts | undefined {
+  const cached =
+    tokens(details?.['cached_tokens']) ??
+    tokens(counts['cached_tokens']) ??
+    tokens(counts['num_cached_tokens']) ??
+    tokens(counts['prompt_cache_hit_tokens'])
+  // Proxies in front of Claude, and Alibaba.
+  const creation = detailsOf(
+    details?.['cache_creation_token_details'] ?? details?.['cache_creation'] ?? counts['cache_creation'],
+  )
+  const short = tokens(creation?.['ephemeral_5m_input_tokens'])
+  const long = tokens(creation?.['ephemeral_1h_input_tokens'])
+  const written =
+    tokens(details?.['cache_write_tokens']) ??
+    tokens(details?.['cache_creation_input_tokens']) ??
+    tokens(details?.['cache_creation_tokens']) ??
+    tokens(counts['cache_creation_input_tokens']) ??
+    (creation && (short ?? 0) + (long ?? 0))
+  const written1h = tokens(details?.['cache_write_1h_tokens']) ?? long
+  const unchanged =
+    cached === (details?.['cached_tokens'] ?? undefined) &&
+    written === (details?.['cache_write_tokens'] ?? undefined) &&
+    written1h === (details?.['cache_write_1h_tokens'] ?? undefined)
+  if (unchanged) return details
+  return {
+    ...details,
+    ...(cached !== undefined && { cached_tokens: cached }),
+    ...(written !== undefined && { cache_write_tokens: written }),
+    ...(written1h !== undefined && { cache_write_1h_tokens: written1h }),
+  }
+}
+
+/** Calls of the vendor's own tools. Perplexity counts its searches, and xAI the sources of a search, by names of their own. */
+function toolCalls(counts: Counts): unknown {
+  const given = counts['server_tool_use'] ?? counts['server_side_tool_usage_details']
+  const queries = tokens(counts['num_search_queries'])
+  const sources = tokens(counts['num_sources_used'])
+  if (!queries && !sources) return given ?? undefined
+  return {
+    ...(queries && { web_search_requests: queries }),
+    ...(sources && { live_search_requests: sources }),
+    ...detailsOf(given),
   }
 }
 
 /** Normalises a usage object with the field names of images, transcriptions and responses, or with those of chats. */
 export function readTokenUsage(raw: unknown): Usage | undefined {
+  const counts = Object(raw) as Counts
   const {
     prompt_tokens: prompt,
     completion_tokens: completion,
     input_tokens: input = prompt,
     output_tokens: output = completion,
     total_tokens: total,
-    input_tokens_details: details,
-  } = Object(raw) as Counts
+    prompt_tokens_details: promptDetails,
+    completion_tokens_details: completionDetails,
+    input_token_details: inputDetails,
+    input_tokens_details: details = inputDetails ?? promptDetails,
+    output_tokens_details: made = completionDetails,
+  } = counts
   return readUsage({
     prompt_tokens: input,
     completion_tokens: output,
     total_tokens: total,
     ...(detailsOf(details) && { prompt_tokens_details: details }),
+    ...(detailsOf(made) && { completion_tokens_details: made }),
   })
+}
+
+/** Usage in OpenAI's names for images and transcriptions. */
+export function tokenUsage(usage: Usage): TokenUsage {
+  const { prompt_tokens_details: details, completion_tokens_details: made } = usage
+  return {
+    input_tokens: usage.prompt_tokens,
+    output_tokens: usage.completion_tokens,
+    total_tokens: usage.total_tokens,
+    ...(details && { input_tokens_details: details }),
+    ...(made && { output_tokens_details: made }),
+  }
 }
 
 function tokens(value: unknown): number | undefined {

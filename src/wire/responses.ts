@@ -130,11 +130,17 @@ export interface OutputItem {
 export interface ResponseUsage {
   /** All input tokens, cached ones included. */
   readonly input_tokens: number
-  readonly input_tokens_details: { readonly cached_tokens: number; readonly cache_write_tokens?: number }
+  readonly input_tokens_details: {
+    readonly cached_tokens: number
+    readonly cache_write_tokens?: number
+    readonly [detail: string]: unknown
+  }
   /** All output tokens, reasoning included. */
   readonly output_tokens: number
-  readonly output_tokens_details: { readonly reasoning_tokens: number }
+  readonly output_tokens_details: { readonly reasoning_tokens: number; readonly [detail: string]: unknown }
   readonly total_tokens: number
+  /** Calls of tools that ran at the vendor, as in the usage of chats. */
+  readonly server_tool_use?: Readonly<Record<string, number>>
 }
 
 /** One event of a streamed response. */

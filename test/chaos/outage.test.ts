@@ -61,7 +61,7 @@ async function redisThroughProxy(): Promise<Connection> {
       client.destroy()
       await proxy.close()
       const direct = await redisConnection()
-      const keys = (await direct.send('KEYS', `{${prefix}}*`)) as string[]
+      const keys = (await direct.send('KEYS', `{${prefix}:*`)) as string[]
       if (keys.length > 0) await direct.send('DEL', ...keys)
       direct.close()
     },

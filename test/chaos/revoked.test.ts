@@ -21,7 +21,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true })
   await pool?.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)
   await pool?.end()
-  const keys = ((await connection?.send('KEYS', `{${name}}*`)) ?? []) as string[]
+  const keys = ((await connection?.send('KEYS', `{${name}:*`)) ?? []) as string[]
   if (keys.length > 0) await connection?.send('DEL', ...keys)
   connection?.close()
 })
@@ -32,9 +32,11 @@ const bundles: [string, boolean, () => StorageBundle][] = [
   ['Redis', hasRedis, () => redis(async (...words) => connection?.send(...words), { prefix: name })],
 ]
 
-/** A gateway whose only keys are those of the storage. */
+/** A gateway whose only keys are those of the storage, which has its tables. */
 async function instance(options: GatewayOptions, storage: StorageBundle): Promise<Hosted> {
-  return hostedWith({ ...options, storage, keys: {} })
+  const made = await hostedWith({ ...options, storage, keys: {} })
+  await made.gateway.ready()
+  return made
 }
 
 describe('a key in the cache of another instance', () => {

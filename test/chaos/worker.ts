@@ -1,5 +1,6 @@
 /** A process that runs tasks on a shared store for its parent. */
 import { openBundle, type Place } from '../bundles.ts'
+import { spendCapped, type CapWork } from './cap-spenders.ts'
 
 export type Work =
   /** Places `spenders` concurrent holds of `cost`. Answers with the number of holds granted. */
@@ -12,6 +13,15 @@ export type Work =
     }
   /** Holds, settles and releases until the process is killed. */
   | { readonly do: 'spend'; readonly accounts: readonly string[]; readonly leaseMs: number }
+  /** Holds and settles within caps. Answers with a `CapSpent`. */
+  | ({
+      readonly do: 'spendCapped'
+      readonly round: string
+      readonly spenders: number
+      readonly times: number
+    } & CapWork)
+  /** The same until the process is killed. */
+  | ({ readonly do: 'spendCappedOn' } & CapWork)
   /** Draws single units for `ms` milliseconds. Answers with the time of each unit. */
   | {
       readonly do: 'draw'
@@ -45,6 +55,13 @@ async function work(task: Work): Promise<unknown> {
     case 'spend': {
       await Promise.all(task.accounts.map(async (account) => spend(account, task.leaseMs)))
       return undefined
+    }
+    case 'spendCapped':
+      return spendCapped(ledger, task, `${own} ${task.round}`, task.spenders, task.times)
+    case 'spendCappedOn': {
+      await spendCapped(ledger, task, `${own} first`, 8, 1)
+      process.send?.({ begun: true })
+      return spendCapped(ledger, task, own, 8, Infinity)
     }
     case 'draw': {
       const drawers = Array.from({ length: 4 }, async (_, index) => draw(task, index))

@@ -1,4 +1,4 @@
-import type { UsageRecord } from '../../src/index.ts'
+import { memoryUsageStore, type UsageRecord, type UsageStore } from '../../src/index.ts'
 
 /** A record of a small request without cost. */
 export function usageRecord(changes: Partial<UsageRecord>): UsageRecord {
@@ -22,5 +22,15 @@ export function usageRecord(changes: Partial<UsageRecord>): UsageRecord {
     startedAt: 1,
     totalMs: 1,
     ...changes,
+  }
+}
+
+/** A usage store with the required methods only. */
+export function plainUsageStore(): UsageStore {
+  const store = memoryUsageStore()
+  return {
+    append: (records) => store.append(records),
+    list: (question) => store.list(question),
+    summarise: (question) => store.summarise(question),
   }
 }

@@ -7,6 +7,7 @@ import {
   type DialectTurn,
   type ErrorKind,
   type Script,
+  type ScriptedUsage,
 } from './dialect.ts'
 
 const head = { id: 'msg_scripted', type: 'message', role: 'assistant', model: 'claude-sonnet-4-20250514' }
@@ -17,16 +18,18 @@ const reasons = { stop: 'end_turn', length: 'max_tokens', tool_calls: 'tool_use'
 export const anthropicDialect: Dialect = {
   name: 'anthropic',
   model: 'claude-sonnet-4-20250514',
+  reports: ['written', 'written1h', 'searches', 'serviceTier'],
   body(script) {
     const stop = { stop_reason: reasons[finishOf(script)], stop_sequence: null }
     return JSON.stringify({ ...head, content: blocksOf(script), ...stop, usage: usageOf(script) })
   },
   stream(script) {
-    const { input_tokens: input, cache_read_input_tokens: read, ...output } = usageOf(script)
+    const { output_tokens: written, output_tokens_details: details, server_tool_use: tools, ...input } = usageOf(script)
+    const output = { output_tokens: written, output_tokens_details: details, ...(tools && { server_tool_use: tools }) }
     const begun = { ...head, content: [], stop_reason: null, stop_sequence: null }
     const frames = [
       frame('message_start', {
-        message: { ...begun, usage: { input_tokens: input, cache_read_input_tokens: read, output_tokens: 1 } },
+        message: { ...begun, usage: { ...input, output_tokens: 1 } },
       }),
       frame('ping', {}),
       ...blocksOf(script).flatMap((block, index) => [
@@ -150,12 +153,17 @@ function frame(type: string, fields: object): string {
 
 /** Anthropic's `input_tokens` does not include cached tokens. */
 function usageOf({ usage }: Script) {
-  const { input, cached, output, reasoning } = usage ?? { input: 1, cached: 0, output: 1, reasoning: 0 }
+  const given: ScriptedUsage = usage ?? { input: 1, cached: 0, output: 1, reasoning: 0 }
+  const { input, cached, output, reasoning, written = 0, written1h = 0, searches = 0, serviceTier } = given
   return {
-    input_tokens: input - cached,
+    input_tokens: input - cached - written,
     cache_read_input_tokens: cached,
+    cache_creation_input_tokens: written,
+    cache_creation: { ephemeral_5m_input_tokens: written - written1h, ephemeral_1h_input_tokens: written1h },
+    service_tier: serviceTier ?? 'standard',
     output_tokens: output,
     output_tokens_details: { thinking_tokens: reasoning },
+    ...(searches > 0 && { server_tool_use: { web_search_requests: searches, web_fetch_requests: 0 } }),
   }
 }
 

@@ -29,7 +29,26 @@ export interface ScriptedUsage {
   readonly output: number
   /** The part of `output` used for reasoning. */
   readonly reasoning: number
+  /** The part of `input` written to a cache. Default 0. */
+  readonly written?: number
+  /** The part of `written` that the cache keeps for one hour. Default 0. */
+  readonly written1h?: number
+  /** The part of `input` that is audio. Default 0. */
+  readonly audio?: number
+  /** The part of `cached` that is audio. Default 0. */
+  readonly cachedAudio?: number
+  /** The part of `input` that is images. Default 0. */
+  readonly images?: number
+  /** The part of `output` that is images. Default 0. */
+  readonly outputImages?: number
+  /** Searches that the vendor made. Default 0. */
+  readonly searches?: number
+  /** The service tier that the vendor applied: `priority`. Default: the normal one. */
+  readonly serviceTier?: 'priority'
 }
+
+/** What a vendor may report of the usage beside the totals, cached tokens and reasoning. */
+export type ReportedUsage = Exclude<keyof ScriptedUsage, 'input' | 'cached' | 'output' | 'reasoning'>
 
 /** A chat request as the vendor understands it, in a form common to all vendors. */
 export interface DialectRequest {
@@ -89,6 +108,8 @@ export interface Dialect {
   readonly name: string
   /** The vendor's name for a model that supports images, tools and reasoning. */
   readonly model: string
+  /** The parts of a `ScriptedUsage` that the format has. The others do not occur in scripts. Default: none. */
+  readonly reports?: readonly ReportedUsage[]
   /** The non-streaming response body, as JSON text. */
   readonly body: (script: Script) => string
   /** The same response as event-stream frames. A client has the whole response after the first `complete` frames. */

@@ -7,6 +7,7 @@ import {
   type DialectTurn,
   type ErrorKind,
   type Script,
+  type ScriptedUsage,
 } from './dialect.ts'
 
 const head = { responseId: 'scripted', modelVersion: 'gemini-2.5-flash' }
@@ -18,6 +19,7 @@ const reasons = { stop: 'STOP', length: 'MAX_TOKENS', tool_calls: 'STOP', conten
 export const geminiDialect: Dialect = {
   name: 'gemini',
   model: 'gemini-2.5-flash',
+  reports: ['audio', 'cachedAudio', 'images', 'outputImages', 'serviceTier'],
   body(script) {
     const { reasoning, text } = script
     const parts = [
@@ -120,14 +122,24 @@ function response(parts: readonly Part[], end?: Script): object {
 }
 
 /** Gemini's `candidatesTokenCount` does not include thoughts. */
-function usageOf({ input, cached, output, reasoning }: NonNullable<Script['usage']>) {
+function usageOf(usage: ScriptedUsage) {
+  const { input, cached, output, reasoning, audio = 0, cachedAudio = 0, images = 0, outputImages = 0 } = usage
   return {
     promptTokenCount: input,
+    promptTokensDetails: tokens({ TEXT: input - audio - images, AUDIO: audio, IMAGE: images }),
     cachedContentTokenCount: cached,
+    cacheTokensDetails: tokens({ TEXT: cached - cachedAudio, AUDIO: cachedAudio }),
     candidatesTokenCount: output - reasoning,
+    candidatesTokensDetails: tokens({ TEXT: output - reasoning - outputImages, IMAGE: outputImages }),
     thoughtsTokenCount: reasoning,
     totalTokenCount: input + output,
+    serviceTier: usage.serviceTier ?? 'standard',
   }
+}
+
+function tokens(counts: Readonly<Record<string, number>>): object[] {
+  const given = Object.entries(counts).filter(([, tokenCount]) => tokenCount > 0)
+  return given.map(([modality, tokenCount]) => ({ modality, tokenCount }))
 }
 
 function frame(value: object): string {

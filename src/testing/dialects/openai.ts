@@ -15,6 +15,7 @@ const head = { id: 'chatcmpl-scripted', created: 1_700_000_000, model: 'gpt-scri
 export const openaiDialect: Dialect = {
   name: 'openai',
   model: 'gpt-scripted',
+  reports: ['written', 'audio', 'serviceTier'],
   body(script) {
     const { reasoning, text, calls = [] } = script
     const message = {
@@ -134,13 +135,18 @@ function frame(value: object): string {
 
 function usageIn({ usage }: Script): object {
   if (usage === undefined) return {}
-  const { input, cached, output, reasoning } = usage
+  const { input, cached, output, reasoning, written, audio, serviceTier } = usage
   return {
+    ...(serviceTier && { service_tier: serviceTier }),
     usage: {
       prompt_tokens: input,
       completion_tokens: output,
       total_tokens: input + output,
-      prompt_tokens_details: { cached_tokens: cached },
+      prompt_tokens_details: {
+        cached_tokens: cached,
+        ...(written !== undefined && { cache_write_tokens: written }),
+        ...(audio !== undefined && { audio_tokens: audio }),
+      },
       completion_tokens_details: { reasoning_tokens: reasoning },
     },
   }

@@ -1,4 +1,4 @@
-import { createGateway, type Gateway } from '../../index.ts'
+import { createGateway, type Gateway, type Receipt } from '../../index.ts'
 import type { Provider } from '../../providers/contract.ts'
 import type { Dialect, Script } from '../dialects/dialect.ts'
 import { askInProcess, type Answer, type AskOptions } from '../in-process.ts'
@@ -14,6 +14,7 @@ export class Kit {
   readonly dialect: Dialect
   readonly #vendor: ScriptedVendor
   readonly #gateway: Gateway
+  #receipt: Receipt | undefined
 
   private constructor(vendor: ScriptedVendor, provider: Provider, dialect: Dialect) {
     this.provider = provider
@@ -23,12 +24,19 @@ export class Kit {
       keys: { 'sk-kit': {} },
       models: { model: { provider, providerModel: dialect.model } },
       retry: { maxAttempts: 1 },
+      hooks: { receipt: (receipt) => (this.#receipt = receipt) },
     })
   }
 
   static async open(make: Make, dialect: Dialect): Promise<Kit> {
     const vendor = await scriptedVendor((_, response) => void response.destroy())
     return new Kit(vendor, make(vendor.baseURL), dialect)
+  }
+
+  /** The receipt of the last request. */
+  get receipt(): Receipt {
+    if (this.#receipt === undefined) throw new Error('no request has ended')
+    return this.#receipt
   }
 
   /** Sends a request that the model answers with `script`. */

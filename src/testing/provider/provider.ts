@@ -1,14 +1,18 @@
-import type { Dialect } from '../dialects/dialect.ts'
+import type { Dialect, ReportedUsage } from '../dialects/dialect.ts'
 import type { TestFunction } from '../runner.ts'
 import { checkAnswers } from './answers.ts'
 import { checkFailures } from './failures.ts'
 import { Kit, type Make, type Register } from './kit.ts'
 import { checkStreams } from './streams.ts'
+import { checkUsage } from './usage.ts'
 
 /** Options of `testProvider`. */
 export interface ProviderKitOptions {
-  /** Features that the provider does not support; tests that need them are skipped. Default: none. */
-  readonly without?: readonly ('images' | 'reasoning')[]
+  /**
+   * Features that the provider does not support, and parts of the usage that it does not report; tests that need them are
+   * skipped. Default: none.
+   */
+  readonly without?: readonly ('images' | 'reasoning' | ReportedUsage)[]
 }
 
 /**
@@ -49,5 +53,9 @@ export function testProvider(
   const features = { reasoning: !without.includes('reasoning'), images: !without.includes('images') }
   checkAnswers(check, features)
   checkStreams(check, features)
+  checkUsage(
+    check,
+    (dialect.reports ?? []).filter((part) => !without.includes(part)),
+  )
   checkFailures(check)
 }

@@ -1,5 +1,20 @@
 import { invalid, type GatewayError } from '../errors.ts'
-import type { Page } from './contract.ts'
+
+/** One page of a list. */
+export interface Page<T> {
+  /** The items of this page, in the order of the list. */
+  readonly items: readonly T[]
+  /** Pass as `after` to get the next page. Absent on the last page. */
+  readonly next?: string
+}
+
+/** Selects a page of a list. */
+export interface PageRequest {
+  /** Maximum number of items. Default 100, at most 1,000. */
+  readonly limit?: number
+  /** `next` of the previous page. */
+  readonly after?: string
+}
 
 /** A page of a list. `found` has one more item than `limit` if there is a next page. */
 export function pageOf<T>(found: readonly T[], limit: number, cursor: (last: T) => string): Page<T> {

@@ -1,0 +1,214 @@
+import type { ScopedCap } from '../caps/cap.ts'
+import type { CapAmounts, CapLimits, CapMeasure, CapOverride, CapState, LedgerCaps } from '../caps/contract.ts'
+import { capMeasures } from '../caps/period.ts'
+import type { CapHolds } from '../admission/cap-holds.ts'
+import type { CallerCap } from '../admission/caps.ts'
+import type { KeyRecord, KeyStore } from '../auth/contract.ts'
+import { formatMoney, parseMoney } from '../billing/money.ts'
+import { GatewayError, invalid } from '../errors.ts'
+import type { Guard } from '../store-access/guard.ts'
+import { offering } from './offering.ts'
+import { requireValid, rules } from './check.ts'
+import type { AdminParts } from './parts.ts'
+
+/** Whose caps are meant: those that apply to calls with this account, key, group and user. */
+export interface CapSubject {
+  /** The account that pays. */
+  readonly account: string
+  /** Public id of a key of the account. Default: calls without a key. */
+  readonly key?: string
+  /** The group of the caller. Default: that of the key; without a key, caps of groups are left out. */
+  readonly group?: string
+  /** The user. Default: that of the key; without one, caps per user are left out. */
+  readonly user?: string
+}
+
+/** Amounts of a cap: money as a decimal string. */
+export interface CapAmountsView {
+  /** In `billing.currency`. */
+  readonly money?: string
+  /** Prompts and answers together. */
+  readonly tokens?: number
+  /** Calls that did not fail. */
+  readonly calls?: number
+}
+
+/** New limits of a cap. Null removes a limit; a measure that is absent keeps its own. */
+export interface CapLimitsChange {
+  /** A decimal string in `billing.currency`. */
+  readonly money?: string | null
+  /** Prompts and answers together. */
+  readonly tokens?: number | null
+  /** Calls that did not fail. */
+  readonly calls?: number | null
+}
+
+/** A cap of a caller, and what is used of it in the current period. */
+export interface CapView {
+  /** The name of the cap. */
+  readonly cap: string
+  /** Whose use it counts. */
+  readonly per: NonNullable<ScopedCap['per']>
+  /** The start of the current period, of a rolling window that of the grain. Milliseconds since the epoch. */
+  readonly start: number
+  /** When the use that counts now begins to count no longer. Milliseconds since the epoch. */
+  readonly resetsAt: number
+  /** The limits in force. A measure that is absent is not limited. */
+  readonly limits: CapAmountsView
+  /** What calls that have ended used. */
+  readonly used: Required<CapAmountsView>
+  /** What open calls hold in addition. */
+  readonly held: Required<CapAmountsView>
+  /** The overrides that apply now: at most one that lasts, and one with an end. */
+  readonly overrides: readonly (CapLimitsChange & {
+    /** When the override ends. Milliseconds since the epoch. Absent: it lasts. */
+    readonly until?: number
+  })[]
+}
+
+/** A change of the limits of one cap of one subject. */
+export interface CapOverrideRequest extends CapSubject {
+  /** The name of the cap. */
+  readonly cap: string
+  /** The new limits, of measures that the cap has. */
+  readonly limits: CapLimitsChange
+  /** Milliseconds since the epoch: the limits apply until then. Default: until they are changed. */
+  readonly until?: number
+}
+
+/** Caps of keys, accounts, groups and users. Methods throw a 400 without the option `billing`, and a 503 if the ledger fails. */
+export class CapAdmin {
+  readonly #ledger: AdminParts['ledger']
+  readonly #keys: KeyStore
+  readonly #caps: CapHolds
+  readonly #guard: Guard
+  readonly #keyGuard: Guard
+  readonly #groups: readonly string[]
+  readonly #now: () => number
+
+  constructor({ ledger, keys, caps, guard, groups, now }: AdminParts) {
+    this.#ledger = ledger
+    this.#keys = keys
+    this.#caps = caps
+    this.#guard = guard('the ledger')
+    this.#keyGuard = guard('the key store')
+    this.#groups = groups
+    this.#now = now
+  }
+
+  /** The caps that apply to a subject: first those of its key, then of its group, then of all callers. */
+  async list(subject: CapSubject): Promise<CapView[]> {
+    requireValid(rules.capSubject, subject)
+    return this.#view(await this.#of(subject))
+  }
+
+  /**
+   * Replaces limits of a cap for one account, key or user (`per` of the cap), for a time or for good. Applies to every call
+   * that begins afterwards, in all processes, whatever the period of the cap. Throws a 404 if the subject has no such cap.
+   */
+  async override(request: CapOverrideRequest): Promise<CapView> {
+    requireValid(rules.capOverride, request)
+    const { until, limits } = request
+    if (until !== undefined && until <= this.#now()) throw invalid('"until" must be in the future', 'until')
+    const cap = await this.#one(request)
+    const { name, rule } = cap
+    for (const measure of capMeasures) {
+      if (limits[measure] === undefined || rule.measures.includes(measure)) continue
+      throw invalid(`The cap "${cap.cap.name}" does not count ${measure}: add it to the cap.`, `limits.${measure}`)
+    }
+    const override = { name, limits: micros(limits), ...(until !== undefined && { until }) }
+    await this.#ask((caps) => caps.override(override))
+    return (await this.#view([cap]))[0] as CapView
+  }
+
+  /** Removes the overrides of a cap, so that its own limits apply again. Throws a 404 if the subject has no such cap. */
+  async clear(request: CapSubject & Pick<CapOverrideRequest, 'cap'>): Promise<CapView> {
+    requireValid(rules.capClearing, request)
+    const cap = await this.#one(request)
+    await this.#ask((caps) => caps.override({ name: cap.name, limits: {} }))
+    await this.#ask((caps) => caps.override({ name: cap.name, limits: {}, until: Number.MAX_SAFE_INTEGER }))
+    return (await this.#view([cap]))[0] as CapView
+  }
+
+  async #one(request: CapSubject & Pick<CapOverrideRequest, 'cap'>): Promise<CallerCap> {
+    const found = (await this.#of(request)).find(({ cap }) => cap.name === request.cap)
+    if (found !== undefined) return found
+    throw new GatewayError('not_found', { param: 'cap', message: 'No such cap applies to these calls.' })
+  }
+
+  async #of({ account, key, group, user }: CapSubject): Promise<readonly CallerCap[]> {
+    if (this.#ledger?.caps === undefined) throw invalid('Caps need the option "billing" and a ledger with caps.')
+    if (group !== undefined && !this.#groups.includes(group)) {
+      throw invalid(`"group" must be one of ${this.#groups.join(', ')}.`, 'group')
+    }
+    const record = key === undefined ? undefined : await this.#record(account, key)
+    return this.#caps.of({
+      account,
+      group: group ?? record?.group ?? '',
+      ...(record !== undefined && { key: record.continues ?? record.id }),
+      ...(record?.caps !== undefined && { caps: record.caps }),
+      ...((user ?? record?.user) !== undefined && { user: (user ?? record?.user) as string }),
+    })
+  }
+
+  async #record(account: string, key: string): Promise<KeyRecord> {
+    const store = offering(this.#keys, 'list', 'keys')
+    const found = (await this.#keyGuard.call(() => store.list(account))).find(({ id }) => id === key)
+    if (found !== undefined) return found
+    throw new GatewayError('not_found', { param: 'key', message: 'No such key.' })
+  }
+
+  async #view(caps: readonly CallerCap[]): Promise<CapView[]> {
+    if (caps.length === 0) return []
+    const states = await this.#ask((ledger) => ledger.read(this.#caps.claims(caps)))
+    return Promise.all(
+      states.map(async (state, index) => {
+        const overrides = await this.#ask((ledger) => ledger.overrides(state.name))
+        return view(caps[index] as CallerCap, state, overrides)
+      }),
+    )
+  }
+
+  async #ask<T>(question: (caps: LedgerCaps) => Promise<T> | T): Promise<T> {
+    return this.#guard.call(() => question(this.#ledger?.caps as LedgerCaps))
+  }
+}
+
+function view({ cap, per }: CallerCap, state: CapState, overrides: readonly CapOverride[]): CapView {
+  const { start, resetsAt, limits, settled, held } = state
+  return {
+    cap: cap.name,
+    per,
+    start,
+    resetsAt,
+    limits: shown(limits),
+    used: all(settled),
+    held: all(held),
+    overrides: overrides.map(({ limits: replaced, until }) => ({
+      ...shown(replaced),
+      ...(until !== undefined && { until }),
+    })),
+  }
+}
+
+function all({ money, tokens, calls }: CapAmounts): Required<CapAmountsView> {
+  return { money: formatMoney(money), tokens: Number(tokens), calls: Number(calls) }
+}
+
+function shown(limits: CapLimits): CapAmountsView
+function shown(limits: CapOverride['limits']): CapLimitsChange
+function shown({ money, tokens, calls }: CapOverride['limits']): CapLimitsChange {
+  return {
+    ...(money !== undefined && { money: money === null ? null : formatMoney(money) }),
+    ...(tokens !== undefined && { tokens: tokens === null ? null : Number(tokens) }),
+    ...(calls !== undefined && { calls: calls === null ? null : Number(calls) }),
+  }
+}
+
+function micros({ money, tokens, calls }: CapLimitsChange): Partial<Record<CapMeasure, bigint | null>> {
+  return {
+    ...(money !== undefined && { money: money === null ? null : parseMoney(money) }),
+    ...(tokens !== undefined && { tokens: tokens === null ? null : BigInt(tokens) }),
+    ...(calls !== undefined && { calls: calls === null ? null : BigInt(calls) }),
+  }
+}

@@ -1,0 +1,37 @@
+/** Deletion of what is kept of an account for later requests. */
+import { defaultTiming } from '../tasks/parts.ts'
+import type { Guard } from '../store-access/guard.ts'
+import type { AdminParts } from './parts.ts'
+
+/** What is left of an erased account until it expires, because the store cannot delete it. */
+export interface Remainder {
+  /** Stored responses, responses kept for idempotency keys, or videos with their prompts. */
+  readonly kind: 'responses' | 'idempotency' | 'videos'
+  /** When the last one expires, in milliseconds since the epoch. Undefined if the store decides. */
+  readonly until?: number
+}
+
+/** Deletes the stored responses, idempotent responses and videos of an account. Returns what is left. */
+export async function deleteKept(parts: AdminParts, account: string): Promise<Remainder[]> {
+  const { responses, idempotency, videos, pageGuard, now } = parts
+  const left: Remainder[] = []
+  if (!(await deleteAll(responses, pageGuard('the response store'), account))) left.push({ kind: 'responses' })
+  if (idempotency !== undefined) {
+    const { store, keepMs } = idempotency
+    const all = await deleteAll(store, pageGuard('the idempotency store'), account)
+    if (!all) left.push({ kind: 'idempotency', until: now() + keepMs })
+  }
+  if (!(await videos.removeAll(account))) left.push({ kind: 'videos', until: now() + defaultTiming.lifeMs })
+  return left
+}
+
+interface Deleting {
+  deleteAll?(account: string): Promise<boolean> | boolean
+}
+
+/** Returns false if the store does not offer it. */
+async function deleteAll(store: Deleting, guard: Guard, account: string): Promise<boolean> {
+  if (store.deleteAll === undefined) return false
+  while (await guard.call(() => store.deleteAll?.(account))) await new Promise(setImmediate)
+  return true
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto'
+import type { Ledger } from '../billing/contract.ts'
+import { formatMoney } from '../billing/money.ts'
+import type { Guard } from '../store-access/guard.ts'
+import type { UsageStore } from '../usage/contract.ts'
+import type { AccountAdmin, AccountView, EntryView } from './accounts.ts'
+import { offering, requireId } from './offering.ts'
+import { requireValid, rules } from './check.ts'
+import { deleteKept, type Remainder } from './kept.ts'
+import type { KeyAdmin, KeyView } from './keys.ts'
+import { all } from './pages.ts'
+import type { AdminParts } from './parts.ts'
+import type { UsageAdmin, UsageView } from './usage.ts'
+
+/** One item of what is stored about an account. */
+export type PersonalItem =
+  | {
+      /** The account itself. */
+      readonly kind: 'account'
+      /** The account. */
+      readonly item: AccountView
+    }
+  | {
+      /** A key, without its hash. */
+      readonly kind: 'key'
+      /** The key. */
+      readonly item: KeyView
+    }
+  | {
+      /** A ledger entry. */
+      readonly kind: 'entry'
+      /** The entry. */
+      readonly item: EntryView
+    }
+  | {
+      /** The record of a request. */
+      readonly kind: 'usage'
+      /** The record. */
+      readonly item: UsageView
+    }
+
+/** What `erase` has done. */
+export interface Erased {
+  /** Number of keys that were revoked. */
+  readonly keys: number
+  /** The account under which the usage is kept: a random name. Undefined if usage is not recorded. */
+  readonly usageAs?: string
+  /** The balance that is left, as a decimal string. Undefined without billing or if the ledger has no such account. */
+  readonly balance?: string
+  /** What is left until it expires, because a store cannot delete it. Empty if nothing is. */
+  readonly left: readonly Remainder[]
+}
+
+/** Export and deletion of what is stored about a person. */
+export class PersonalData {
+  readonly #accounts: AccountAdmin
+  readonly #keys: KeyAdmin
+  readonly #usageAdmin: UsageAdmin
+  readonly #ledger: Ledger | undefined
+  readonly #usage: UsageStore | undefined
+  readonly #guard: (name: string) => Guard
+  readonly #deleteKept: (account: string) => Promise<Remainder[]>
+
+  constructor(parts: AdminParts, accounts: AccountAdmin, keys: KeyAdmin, usage: UsageAdmin) {
+    this.#accounts = accounts
+    this.#keys = keys
+    this.#usageAdmin = usage
+    this.#ledger = parts.ledger
+    this.#usage = parts.usage
+    this.#guard = parts.pageGuard
+    this.#deleteKept = (account) => deleteKept(parts, account)
+  }
+
+  async *export(account: string): AsyncGenerator<PersonalItem, void> {
+    requireId(account, 'account')
+    if (this.#ledger !== undefined) {
+      const found = await this.#accounts.find(account)
+      if (found !== undefined) yield { kind: 'account', item: found }
+    }
+    for (const item of await this.#keys.list(account)) yield { kind: 'key', item }
+    if (this.#ledger?.entries !== undefined) {
+      for await (const item of all((page) => this.#accounts.entries(account, page))) yield { kind: 'entry', item }
+    }
+    if (this.#usage === undefined) return
+    for await (const item of all((page) => this.#usageAdmin.list({ account, ...page }))) yield { kind: 'usage', item }
+  }
+
+  async erase(account: string): Promise<Erased> {
+    requireId(account, 'account')
+    const usage = this.#usage && offering(this.#usage, 'anonymise', 'anonymous records')
+    const keys = await this.#keys.eraseAll(account)
+    const left = await this.#deleteKept(account)
+    const usageAs = `anonymous_${randomBytes(12).toString('base64url')}`
+    if (usage !== undefined) await this.#anonymise(usage, { account, as: usageAs })
+    const ledger = this.#ledger
+    if (ledger === undefined) return { keys, left, ...(usage && { usageAs }) }
+    const guard = this.#guard('the ledger')
+    const found = await guard.call(() => ledger.account(account))
+    const named = found?.name === undefined ? found : await guard.call(() => ledger.open({ id: account, name: '' }))
+    return { keys, left, ...(usage && { usageAs }), ...(named && { balance: formatMoney(named.balance) }) }
+  }
+
+  async eraseUser(account: string, user: string): Promise<void> {
+    requireId(account, 'account')
+    requireValid(rules.text, user, 'user')
+    await this.#keys.eraseAll(account, user)
+    if (this.#usage === undefined) return
+    await this.#anonymise(offering(this.#usage, 'anonymise', 'anonymous records'), { account, user, as: account })
+  }
+
+  async #anonymise(
+    store: Required<Pick<UsageStore, 'anonymise'>>,
+    anonymisation: Parameters<typeof store.anonymise>[0],
+  ): Promise<void> {
+    const guard = this.#guard('the usage store')
+    while (await guard.call(() => store.anonymise(anonymisation))) await new Promise(setImmediate)
+  }
+}

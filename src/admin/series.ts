@@ -1,0 +1,221 @@
+import { offsetsIn, periodsAround, periodStart } from '../calendar.ts'
+import { formatMoney } from '../billing/money.ts'
+import { invalid } from '../errors.ts'
+import type { UsageFilter, UsageQuestion, UsageSummary } from '../usage/contract.ts'
+import type { UsageScope } from './scope.ts'
+
+/** Selects usage, and how to divide it into periods and series. */
+export type UsageSeriesQuestion = UsageScope &
+  Omit<UsageFilter, 'account' | 'from' | 'to'> & {
+    /** Start of the range, inclusive. Milliseconds since the epoch. */
+    readonly from: number
+    /** End of the range, exclusive. Milliseconds since the epoch. */
+    readonly to: number
+    /** Length of a period. At most 400 periods; sums by minutes read each request, those of others do not. */
+    readonly period: SeriesPeriod
+    /** Time zone in which days and hours begin, by its IANA name. Default UTC. */
+    readonly timeZone?: string
+    /** One series for each value of this. Default: only the totals. */
+    readonly by?: SeriesDimension
+    /** Number of series; the others are added up in one without a name. Default 8, at most 20. */
+    readonly top?: number
+    /** What the largest series are chosen by. Default `cost`. */
+    readonly measure?: 'cost' | 'requests' | 'tokens'
+  }
+
+/** The length of a period: a quarter is a quarter of an hour. */
+export type SeriesPeriod = 'minute' | 'quarter' | 'hour' | 'day'
+
+/** What a series can be of. */
+export type SeriesDimension = 'account' | 'group' | 'key' | 'model' | 'endpoint' | 'user'
+
+/** The sums of one period. */
+export interface UsagePoint {
+  /** The start of the period. Milliseconds since the epoch. */
+  readonly at: number
+  /** Number of requests. */
+  readonly requests: number
+  /** Requests that failed or were cancelled. */
+  readonly incomplete: number
+  /** Sum of the prompt tokens. */
+  readonly promptTokens: number
+  /** Sum of the prompt tokens read from a cache. */
+  readonly cachedTokens: number
+  /** Sum of the completion tokens. */
+  readonly completionTokens: number
+  /** Sum of the reasoning tokens. */
+  readonly reasoningTokens: number
+  /** Number of images. */
+  readonly images: number
+  /** Seconds of video or audio. */
+  readonly seconds: number
+  /** Sum of the amounts charged, as a decimal string. */
+  readonly cost: string
+}
+
+/** Sums by period, for charts: each list of points has every period of the range. */
+export interface UsageSeries {
+  /** The totals. */
+  readonly total: readonly UsagePoint[]
+  /** The largest series first. */
+  readonly series: readonly {
+    /** The account, key, model and so on. Null: all others, and requests without a key or user. */
+    readonly name: string | null
+    /** The points. */
+    readonly points: readonly UsagePoint[]
+  }[]
+}
+
+type Sums = Pick<UsageSummary, (typeof counts)[number] | 'cost'>
+
+/** Sums that match a question, of which days may be in a time zone. */
+export type Summing = (question: UsageQuestion & { readonly timeZone?: string }) => Promise<UsageSummary[]>
+
+const lengths = { minute: 60_000, quarter: 900_000, hour: 3_600_000 }
+const counts = [
+  'requests',
+  'incomplete',
+  'promptTokens',
+  'cachedTokens',
+  'completionTokens',
+  'reasoningTokens',
+  'images',
+  'seconds',
+] as const
+
+/** The most periods of one question. */
+const mostPeriods = 400
+
+/** The most rows of sums by name and period that are read at once. */
+const mostRows = 20_000
+
+/**
+ * Asks for the sums of each name, then by name and period at once, or if these were too many, for the periods of the largest
+ * names one by one: so neither the rows nor the questions become more with more names.
+ */
+export async function seriesOf(question: UsageSeriesQuestion, sum: Summing): Promise<UsageSeries> {
+  const { by, top = 8, measure = 'cost' } = question
+  const periods = new Periods(question)
+  const filter = filterOf(question)
+  const totals = async () => periods.fill(await sum({ ...filter, ...periods.question([]) }))
+  if (by === undefined) return { total: (await totals()).map(shown), series: [] }
+  const sizes = await sum({ ...filter, by: [by] })
+  const named = sizes.filter((row) => row[by] !== '')
+  const largest = named.sort((left, right) => sizeOf(right, measure) - sizeOf(left, measure)).slice(0, top)
+  const names = largest.map((row) => row[by] as string)
+  const isFew = by === 'group' || by === 'endpoint' || sizes.length * periods.count <= mostRows
+  const rows = isFew ? await sum({ ...filter, ...periods.question([by]) }) : undefined
+  const total = rows === undefined ? await totals() : periods.fill(rows)
+  const found: Point[][] = []
+  for (const name of names) {
+    const own = rows?.filter((row) => row[by] === name)
+    found.push(periods.fill(own ?? (await sum({ ...filter, [by]: name, ...periods.question([]) }))))
+  }
+  const series = names.map((name, index) => ({ name, points: (found[index] as Point[]).map(shown) }))
+  if (names.length === sizes.length) return { total: total.map(shown), series }
+  const rest = total.map((point, index) =>
+    less(
+      point,
+      found.map((points) => points[index] as Point),
+    ),
+  )
+  return { total: total.map(shown), series: [...series, { name: null, points: rest.map(shown) }] }
+}
+
+type Point = { -readonly [Name in keyof Sums]: Sums[Name] } & { readonly at: number }
+
+/** The periods of a range. */
+class Periods {
+  readonly #starts: readonly number[]
+  readonly #question: Pick<UsageQuestion, 'offsetMinutes' | 'periodMs'> & { readonly timeZone?: string }
+  readonly #isDaily: boolean
+
+  constructor({ from, to, period, timeZone = 'UTC' }: UsageSeriesQuestion) {
+    if (from >= to) throw invalid('"to" must be later than "from".', 'to')
+    this.#isDaily = period === 'day'
+    if (period === 'day') {
+      if (to - from > mostPeriods * 86_400_000) throw tooMany()
+      this.#starts = daysOf(from, to, timeZone)
+      this.#question = { timeZone }
+      return
+    }
+    const periodMs = lengths[period]
+    const [{ offsetMinutes } = { offsetMinutes: 0 }] = offsetsIn(timeZone, from, from)
+    const offsetMs = offsetMinutes * 60_000
+    const first = Math.floor((from + offsetMs) / periodMs) * periodMs - offsetMs
+    const count = Math.ceil((to - first) / periodMs)
+    if (count > mostPeriods) throw tooMany()
+    this.#starts = Array.from({ length: count }, (_, index) => first + index * periodMs)
+    this.#question = { periodMs, offsetMinutes }
+  }
+
+  get count(): number {
+    return this.#starts.length
+  }
+
+  question(by: UsageQuestion['by']): UsageQuestion & { readonly timeZone?: string } {
+    return { ...this.#question, by: [this.#isDaily ? 'day' : 'period', ...by] }
+  }
+
+  /** A point for each period, also for those without a row. Adds up the rows of a period. */
+  fill(rows: readonly UsageSummary[]): Point[] {
+    const { timeZone = 'UTC' } = this.#question
+    const points = this.#starts.map((at): Point => ({ ...nothing, at }))
+    const byName = new Map(points.map((point) => [this.#isDaily ? dayOf(point.at, timeZone) : point.at, point]))
+    for (const row of rows) {
+      const point = byName.get((this.#isDaily ? row.day : row.period) as string | number)
+      if (point !== undefined) add(point, row)
+    }
+    return points
+  }
+}
+
+function daysOf(from: number, to: number, timeZone: string): number[] {
+  const days: number[] = []
+  for (let at = periodStart('day', from, { timeZone }); at < to;) {
+    days.push(at)
+    at = periodsAround('day', at, { timeZone }).find((start) => start > at) as number
+  }
+  return days
+}
+
+/** The date at which a day begins, as `YYYY-MM-DD`. */
+function dayOf(at: number, timeZone: string): string {
+  const [{ offsetMinutes } = { offsetMinutes: 0 }] = offsetsIn(timeZone, at, at)
+  return new Date(at + offsetMinutes * 60_000).toISOString().slice(0, 10)
+}
+
+function filterOf(question: UsageSeriesQuestion): Omit<UsageQuestion, 'by'> {
+  const { all: _, period: __, timeZone: ___, by: ____, top: _____, measure: ______, ...filter } = question
+  return filter
+}
+
+const nothing: Sums = { ...(Object.fromEntries(counts.map((name) => [name, 0])) as unknown as Sums), cost: 0n }
+
+function add(point: Point, row: Sums): void {
+  for (const name of counts) point[name] += row[name]
+  point.cost += row.cost
+}
+
+function sizeOf(row: Sums, measure: 'cost' | 'requests' | 'tokens'): number {
+  if (measure === 'tokens') return row.promptTokens + row.completionTokens
+  return Number(row[measure])
+}
+
+function less(from: Point, parts: readonly Point[]): Point {
+  const rest: Record<string, unknown> = { at: from.at, cost: parts.reduce((sum, { cost }) => sum - cost, from.cost) }
+  for (const name of counts) rest[name] = parts.reduce((sum, part) => sum - part[name], from[name])
+  // Requests that were recorded between two questions.
+  for (const name of counts) rest[name] = Math.max(0, rest[name] as number)
+  return rest as unknown as Point
+}
+
+function shown(point: Point): UsagePoint {
+  const { at, cost } = point
+  const numbers = Object.fromEntries(counts.map((name) => [name, point[name]])) as unknown as UsagePoint
+  return { ...numbers, at, cost: formatMoney(cost) }
+}
+
+function tooMany(): Error {
+  return invalid(`The range has more than ${mostPeriods} periods: choose longer ones, or a shorter range.`, 'period')
+}

@@ -1,0 +1,192 @@
+import { GatewayError, invalid } from '../errors.ts'
+import type { VideoContent } from '../providers/video.ts'
+import { cursorOf, readCursor, type Page, type PageRequest } from '../store-access/page.ts'
+import type { StoredTask } from '../tasks/task.ts'
+import type { VideoState } from '../wire/video.ts'
+import { requireId } from './offering.ts'
+import { requireValid, rules } from './check.ts'
+import type { AdminParts } from './parts.ts'
+import type { UsageScope } from './scope.ts'
+
+/** A video task. */
+export interface VideoView {
+  /** The id of the task, as in `/v1/videos/{id}`. */
+  readonly id: string
+  /** The account of the task. */
+  readonly account: string
+  /** The group of the caller. */
+  readonly group: string
+  /** Public id of the key that the task was created with. */
+  readonly key?: string
+  /** The person behind the request. */
+  readonly user?: string
+  /** The session that the client says the request belongs to. */
+  readonly session?: string
+  /** Model name in the request. */
+  readonly model: string
+  /** The provider that makes the video. */
+  readonly provider?: string
+  /** That provider's name for the model. */
+  readonly providerModel?: string
+  /** The state of the task. */
+  readonly state: VideoState
+  /** Percent, 0 to 100, if the vendor reports it. */
+  readonly progress?: number
+  /** The prompt. */
+  readonly prompt: string
+  /** Duration of the video in seconds, as requested. */
+  readonly seconds: number
+  /** `<width>x<height>` in pixels, if the request names one. */
+  readonly size?: string
+  /** Milliseconds since the epoch. */
+  readonly createdAt: number
+  /** When the task ended. Milliseconds since the epoch. */
+  readonly finishedAt?: number
+  /** When the task is deleted. Milliseconds since the epoch. */
+  readonly expiresAt: number
+  /** Why the task failed. */
+  readonly error?: {
+    /** The stable code. */
+    readonly code: string
+    /** For clients. */
+    readonly message: string
+  }
+}
+
+/** Selects video tasks and a page of them. */
+export type VideoListQuestion = UsageScope &
+  PageRequest & {
+    /** Only tasks in this state. */
+    readonly state?: VideoState
+    /** Only tasks of this model. */
+    readonly model?: string
+  }
+
+/** Tasks can hold a picture of several megabytes until the vendor has the job, so few are read at once. */
+const readAtOnce = 20
+
+/** The most tasks that are read for one page. */
+const readForPage = 1_000
+
+/** Video tasks. Methods throw a 404 if the task store cannot list them, and a 503 if it fails. */
+export class VideoAdmin {
+  readonly #videos: AdminParts['videos']
+
+  constructor({ videos }: AdminParts) {
+    this.#videos = videos
+  }
+
+  /**
+   * The tasks of `account`, or with `all: true` of all accounts, newest first. With `state` or `model`, a page can have fewer
+   * tasks than `limit`, or none, although there is a next one.
+   */
+  async list(question: VideoListQuestion): Promise<Page<VideoView>> {
+    const { account, all, state, model, limit = 100, after } = question
+    if (account === undefined && !all) {
+      throw invalid('"account" is missing. Set "all: true" for the tasks of all accounts.', 'account')
+    }
+    requireValid(rules.videoList, question)
+    const found: VideoView[] = []
+    let last = after === undefined ? undefined : placeIn(after)
+    for (let read = 0; read < readForPage; read += readAtOnce) {
+      const tasks = await this.#read(account, readAtOnce, last)
+      for (const task of tasks) {
+        if (found.length === limit) return { items: found, next: cursorAt(last as Place) }
+        last = task
+        const view = viewOf(task)
+        if ((state ?? view.state) === view.state && (model ?? view.model) === view.model) found.push(view)
+      }
+      if (tasks.length < readAtOnce) return { items: found }
+    }
+    return { items: found, next: cursorAt(last as Place) }
+  }
+
+  /** The task, updated from the vendor if a check is due. Throws a 404 if the account has no such task. */
+  async find(account: string, id: string): Promise<VideoView> {
+    return viewOf(await this.#find(account, id))
+  }
+
+  /**
+   * The finished video: its bytes, from the vendor, or the URL at which it can be downloaded without a key. `range`: the
+   * header of the client's request. Throws a 404 if there is no such video, and a 409 if it is not finished.
+   */
+  async content(
+    account: string,
+    id: string,
+    options: { readonly signal: AbortSignal; readonly range?: string },
+  ): Promise<VideoContent | { readonly url: string }> {
+    const task = await this.#find(account, id)
+    const { state, url } = task.data
+    if (state === 'failed') throw new GatewayError('not_found', { message: 'This task has no video: it has failed.' })
+    if (state !== 'completed') throw new GatewayError('conflict', { message: 'The video is not finished.' })
+    const content = await this.#videos.content(task, options.signal, options.range)
+    if (content !== undefined) return content
+    if (url === undefined) throw new GatewayError('not_found', { message: 'The video no longer exists.' })
+    return { url }
+  }
+
+  /** Cancels the task if it has not ended, and deletes it. Throws a 404 if the account has no such task. */
+  async remove(account: string, id: string): Promise<VideoView> {
+    requireTask(account, id)
+    return viewOf(await this.#videos.remove(account, id))
+  }
+
+  async #find(account: string, id: string): Promise<StoredTask> {
+    requireTask(account, id)
+    return this.#videos.find(account, id)
+  }
+
+  #read(account: string | undefined, limit: number, last: Place | undefined): Promise<StoredTask[]> {
+    if (account === undefined) return this.#videos.search({ limit, ...(last && { after: last }) })
+    return this.#videos.list(account, { limit, order: 'desc', ...(last && { after: last.id }) })
+  }
+}
+
+type Place = Pick<StoredTask, 'createdAt' | 'account' | 'id'>
+
+function cursorAt({ createdAt, account, id }: Place): string {
+  return cursorOf(createdAt, `${id} ${account}`)
+}
+
+/** An account may contain spaces, an id cannot. */
+function placeIn(after: string): Place {
+  const [createdAt, name] = readCursor(after)
+  const space = name.indexOf(' ')
+  const place = { createdAt, id: name.slice(0, space), account: name.slice(space + 1) }
+  if (space < 0 || !isId(place.id)) throw invalid('"after" must be the "next" of a page of the same list.', 'after')
+  return place
+}
+
+function requireTask(account: string, id: string): void {
+  requireId(account, 'account')
+  if (!isId(id)) throw new GatewayError('not_found', { param: 'id', message: 'No such video task.' })
+}
+
+/** Stores fail on some other texts, and would seem to be down. */
+function isId(id: unknown): boolean {
+  return typeof id === 'string' && /^[A-Za-z0-9_-]{1,80}$/.test(id)
+}
+
+function viewOf({ id, account, createdAt, expiresAt, data }: StoredTask): VideoView {
+  const { group, key, user, session, request, provider, providerModel, state, progress, finishedAt, error } = data
+  return {
+    id,
+    account,
+    group,
+    ...(key !== undefined && { key }),
+    ...(user !== undefined && { user }),
+    ...(session !== undefined && { session }),
+    model: request.model,
+    ...(provider !== undefined && { provider }),
+    ...(providerModel !== undefined && { providerModel }),
+    state: state === 'submitting' ? 'pending' : state,
+    ...(progress !== undefined && { progress }),
+    prompt: request.prompt,
+    seconds: request.duration,
+    ...(request.size !== undefined && { size: request.size }),
+    createdAt,
+    ...(finishedAt !== undefined && { finishedAt }),
+    expiresAt,
+    ...(error !== undefined && { error: { code: error.code, message: error.message } }),
+  }
+}

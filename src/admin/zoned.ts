@@ -1,0 +1,42 @@
+import { offsetsIn } from '../calendar.ts'
+import type { UsageDimension, UsageQuestion, UsageSummary } from '../usage/contract.ts'
+
+/** No gateway has older records. Before it, days have the offset from UTC that they had at this time. */
+const earliest = Date.UTC(2020, 0, 1)
+
+/** Asks a store for sums by days of a time zone: once for each part of the range in which its clocks are not changed. */
+export async function summariseIn(
+  timeZone: string,
+  question: UsageQuestion,
+  now: number,
+  ask: (question: UsageQuestion) => Promise<UsageSummary[]>,
+): Promise<UsageSummary[]> {
+  const { from = -Infinity, to = Infinity, by } = question
+  const spans = offsetsIn(timeZone, Math.max(from, earliest), Math.min(to, Math.max(now, earliest) + 86_400_000))
+  const rows = new Map<string, UsageSummary>()
+  for (const [index, { at, offsetMinutes }] of spans.entries()) {
+    const [begin, end] = [index === 0 ? from : at, spans[index + 1]?.at ?? to]
+    const range = { ...(Number.isFinite(begin) && { from: begin }), ...(Number.isFinite(end) && { to: end }) }
+    const { from: _, to: __, ...rest } = question
+    for (const row of await ask({ ...rest, ...range, offsetMinutes })) {
+      const name = JSON.stringify(by.map((dimension) => row[dimension]))
+      const before = rows.get(name)
+      rows.set(name, before === undefined ? row : plus(before, row))
+    }
+  }
+  return spans.length === 1 ? [...rows.values()] : [...rows.values()].sort((left, right) => compare(left, right, by))
+}
+
+/** The day of a change of the clocks is in two parts of the range. */
+function plus(left: UsageSummary, right: UsageSummary): UsageSummary {
+  const sum: Record<string, unknown> = { ...left }
+  for (const [name, value] of Object.entries(right)) {
+    if (typeof value === 'number') sum[name] = (left[name as 'requests'] ?? 0) + value
+  }
+  return { ...(sum as unknown as UsageSummary), cost: left.cost + right.cost }
+}
+
+function compare(left: UsageSummary, right: UsageSummary, by: readonly UsageDimension[]): number {
+  const differing = by.find((dimension) => left[dimension] !== right[dimension])
+  return differing === undefined || (left[differing] ?? '') < (right[differing] ?? '') ? -1 : 1
+}

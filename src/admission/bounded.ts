@@ -1,0 +1,133 @@
+/** True upper bounds of what a request uses, for callers whose money or tokens are capped. */
+import type { BillingOptions, CostBounds } from '../billing/options.ts'
+import type { Price } from '../billing/price.ts'
+import { GatewayError } from '../errors.ts'
+import type { CallerCap } from './caps.ts'
+import { pricesOf, runsVendorTools, unstatedLength, type Priced } from './dearest.ts'
+import type { Estimate, SizedRequest } from './estimate.ts'
+import { positive } from './length.ts'
+import { mediaIn, type Media, type MediaKind } from './media.ts'
+
+/** A request whose use is bounded. */
+export interface Bounded {
+  readonly asked: Estimate & { readonly outputTokens: number }
+  /** Upper bound of all tokens. */
+  readonly tokens: number
+  /** The token limit per choice that must be sent to the vendor; undefined if the request states one. */
+  readonly cap: number | undefined
+  /** The options by which the cost is computed. */
+  readonly options: Partial<BillingOptions>
+}
+
+/** Whether caps need a bound of money or tokens. */
+export function needsBound(caps: readonly CallerCap[]): boolean {
+  return caps.some(({ rule: { measures } }) => measures.includes('money') || measures.includes('tokens'))
+}
+
+/** Throws a 400 that names the part of the request whose cost cannot be bounded. */
+export function boundedBy(
+  caps: readonly CallerCap[],
+  priced: Priced,
+  order: SizedRequest,
+  options: Partial<BillingOptions>,
+): Bounded {
+  const { asked, model, makes } = priced
+  const { bounds = {} } = options
+  const prices = pricesOf(model, options).flatMap(({ price }) => price ?? [])
+  const counts = caps.some(({ rule: { measures } }) => measures.includes('tokens'))
+  const charges = (more: Parameters<Price['bound']>[0]) => prices.some((price) => price.bound(more) > price.bound(free))
+
+  const calls = toolCallsOf(priced, options)
+  const promptMatters = counts || charges({ ...free, promptTokens: many })
+  const mostPromptTokens = promptMatters ? promptOf(priced, order, bounds, calls) : asked.mostPromptTokens
+  const outputMatters = counts || charges({ ...free, outputTokens: many })
+  const { cap, outputTokens } = outputMatters ? outputOf(priced, options) : { cap: undefined, outputTokens: 0 }
+  const seconds =
+    makes === 'transcripts' && charges({ ...free, units: { seconds: many } })
+      ? (asked.units.seconds ?? bounds.seconds ?? refuse('file', 'a recording', 'seconds'))
+      : undefined
+  return {
+    asked: {
+      ...asked,
+      mostPromptTokens,
+      outputTokens,
+      ...(seconds !== undefined && { units: { ...asked.units, seconds } }),
+    },
+    tokens: mostPromptTokens + outputTokens,
+    cap,
+    options: calls === 0 ? options : { ...options, defaults: { ...options.defaults, toolCalls: calls } },
+  }
+}
+
+const many = 1_000_000_000
+const free = { promptTokens: 0, outputTokens: 0 }
+
+const optionOf = { image: 'imageTokens', audio: 'audioTokens', file: 'fileTokens' } as const satisfies Record<
+  MediaKind,
+  keyof CostBounds
+>
+
+/** Upper bound of the prompt tokens of all rounds in which the vendor's own tools are called. */
+function promptOf(
+  { asked, model, field, makes }: Priced,
+  order: SizedRequest,
+  bounds: CostBounds,
+  calls: number,
+): number {
+  const { contextWindow = Infinity } = model
+  let tokens = asked.bytes
+  for (const media of [...mediaIn(field, order.content?.()), ...uploadedIn(order, makes)]) {
+    const most = bounds[optionOf[media.kind]]
+    if (most === undefined && contextWindow === Infinity) refuse(media.param, described(media), optionOf[media.kind])
+    tokens += (most ?? contextWindow) - media.bytes
+  }
+  if (calls > 0 && contextWindow === Infinity) refuse('tools', "the vendor's own tools", 'contextWindow')
+  return calls > 0 ? contextWindow * (calls + 1) : Math.max(0, Math.min(tokens, contextWindow))
+}
+
+/** Images that vendors accept in one request. */
+const mostImages = 16
+
+/** The files of a form, whose number is known only once it has arrived. */
+function uploadedIn({ form }: SizedRequest, makes: Priced['makes']): readonly Media[] {
+  if (form === undefined) return []
+  if (makes === 'transcripts') return [{ kind: 'audio', param: 'file', bytes: 0 }]
+  return Array.from({ length: mostImages }, () => ({ kind: 'image', param: 'image', bytes: 0 }))
+}
+
+function described({ kind }: Media): string {
+  return kind === 'image' ? 'an image' : kind === 'audio' ? 'audio' : 'a file'
+}
+
+/** Upper bound of the tokens of all choices. */
+function outputOf({ asked, model, makes }: Priced, options: Partial<BillingOptions>) {
+  const { writes, outputTokens, choices } = asked
+  if (writes && outputTokens !== undefined) return { cap: undefined, outputTokens }
+  if (writes) {
+    const cap = Math.max(1, unstatedLength(model, options.defaults))
+    return { cap, outputTokens: cap * choices }
+  }
+  if (makes === 'vectors' || makes === undefined) return { cap: undefined, outputTokens: 0 }
+  const most = model.maxOutputTokens ?? refuse('model', 'the answer of this model', 'maxOutputTokens')
+  return { cap: undefined, outputTokens: most * choices }
+}
+
+/** Upper bound of the calls of the vendor's own tools. */
+function toolCallsOf(priced: Priced, options: Partial<BillingOptions>): number {
+  const { model, field } = priced
+  const running = pricesOf(model, options).filter(({ set }) => runsVendorTools(priced, set))
+  if (running.length === 0) return 0
+  const most = running.map(({ set }) => positive(set?.['max_tool_calls'] ?? field('max_tool_calls')))
+  const stated = most.every((each) => each !== undefined) ? Math.max(...most) : undefined
+  return stated ?? options.bounds?.toolCalls ?? refuse('tools', "the vendor's own tools", 'toolCalls')
+}
+
+/** `option`: the option with which the host bounds it. */
+function refuse(param: string, what: string, option: keyof CostBounds | 'contextWindow' | 'maxOutputTokens'): never {
+  const place = option === 'contextWindow' || option === 'maxOutputTokens' ? 'the model' : 'billing.bounds'
+  throw new GatewayError('unsupported_value', {
+    param,
+    message: `The use of this caller is capped, and the cost of ${what} ("${param}") cannot be bounded in advance. Remove it, or use another model.`,
+    cause: new TypeError(`Set "${option}" of ${place} to allow it.`),
+  })
+}

@@ -1,0 +1,96 @@
+import type { Cap, ScopedCap } from '../caps/cap.ts'
+import type { Caller } from '../auth/contract.ts'
+import type { Hold, HoldVerdict, Ledger, Settlement } from '../billing/contract.ts'
+import type { BillingOptions } from '../billing/options.ts'
+import { GatewayError, invalid } from '../errors.ts'
+import type { Groups } from '../models/access.ts'
+import { boundedBy, needsBound } from './bounded.ts'
+import { capRefusal } from './cap-refusal.ts'
+import { callerCaps, claimsOf, type CallerCap, type Capped } from './caps.ts'
+import type { SizedRequest } from './estimate.ts'
+import { capOf, holdOf, type Demanding } from './demand.ts'
+import { balanceMarksOf, chargesOf, type Counted } from './marks.ts'
+
+export interface CapHoldsOptions {
+  readonly groups: Groups
+  readonly billing: Partial<BillingOptions>
+  readonly ledger?: Ledger | undefined
+  /** Milliseconds since the epoch. */
+  readonly time: () => number
+}
+
+const nothing = {}
+
+/** A hold, and the token limit per choice to send to the vendor. */
+export interface CappedHold {
+  readonly hold: Hold | undefined
+  readonly cap: number | undefined
+}
+
+/** The caps of calls: what a hold claims, how it is refused, and what its settlement counts. */
+export class CapHolds {
+  readonly #options: CapHoldsOptions
+  readonly #forAll: readonly ScopedCap[] | undefined
+
+  constructor(options: CapHoldsOptions) {
+    this.#options = options
+    this.#forAll = options.billing.caps
+  }
+
+  /** The caps that apply to a caller. Throws a 503 if it has caps that the ledger cannot count. */
+  of(caller: Capped): readonly CallerCap[] {
+    const { groups, ledger } = this.#options
+    const caps = callerCaps(caller, groups, this.#forAll)
+    if (caps.length === 0 || ledger?.caps !== undefined) return caps
+    const cause = new TypeError('a caller has caps, but there is no ledger with caps: set "billing" and its storage')
+    throw new GatewayError('service_unavailable', { cause })
+  }
+
+  /** Throws a 400 if a key of the group cannot have these caps. */
+  requireUsable(caps: readonly Cap[] | null | undefined, group: string): void {
+    if (caps === undefined || caps === null || caps.length === 0) return
+    const { groups, ledger, billing } = this.#options
+    if (ledger?.caps === undefined) throw invalid('Caps need the option "billing" and a ledger with caps.', 'caps')
+    const others = [...(billing.caps ?? []), ...(groups[group]?.caps ?? [])]
+    const twice = caps.find(({ name }) => others.some((other) => other.name === name))
+    if (twice === undefined) return
+    throw invalid(`The name "${twice.name}" is used by another cap of the same callers.`, 'caps')
+  }
+
+  /** The hold of a request with caps. Throws a 400 if its use cannot be bounded. */
+  hold(caps: readonly CallerCap[], demanding: Demanding, order: SizedRequest, multiplier: bigint): CappedHold {
+    const { billing } = this.#options
+    const claims = this.claims(caps)
+    if (!needsBound(caps)) {
+      return { hold: holdOf(demanding, multiplier, billing, { caps: claims }), cap: capOf(demanding, billing) }
+    }
+    const { asked, tokens, cap, options } = boundedBy(caps, demanding, order, billing)
+    const counted = { caps: claims, tokens: BigInt(Math.ceil(tokens)) }
+    return { hold: holdOf({ ...demanding, asked }, multiplier, options, counted), cap }
+  }
+
+  claims(caps: readonly CallerCap[]): NonNullable<Hold['caps']> {
+    return claimsOf(caps, this.#options.time())
+  }
+
+  refusal(caps: readonly CallerCap[], verdict: Pick<HoldVerdict, 'caps'>, hold: Hold): GatewayError {
+    const { time, billing } = this.#options
+    return capRefusal(caps, verdict.caps ?? [], hold, time(), billing.currency ?? '')
+  }
+
+  /** What a settlement counts, and the alerts that it may record. */
+  counted(
+    id: string,
+    caps: readonly CallerCap[],
+    states: readonly Counted[] | undefined,
+    caller: Pick<Caller, 'group' | 'key' | 'user'>,
+    tokens: number,
+  ): Pick<Settlement, 'caps' | 'tokens' | 'balanceMarks'> {
+    if (states === undefined && this.#options.billing.lowBalance === undefined) return nothing
+    const balanceMarks = balanceMarksOf(this.#options.billing.lowBalance, id)
+    return {
+      ...(balanceMarks !== undefined && { balanceMarks }),
+      ...(states !== undefined && { caps: chargesOf(caps, states, caller), tokens: BigInt(Math.ceil(tokens)) }),
+    }
+  }
+}

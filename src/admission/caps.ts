@@ -1,0 +1,123 @@
+/** The caps of a caller, as claims of a hold. */
+import crypto from 'node:crypto'
+import { periodsAround } from '../calendar.ts'
+import type { Cap, ScopedCap } from '../caps/cap.ts'
+import type { CapClaim, CapLimits, CapMeasure, CapPeriods } from '../caps/contract.ts'
+import type { Caller } from '../auth/contract.ts'
+import { parseMoney } from '../billing/money.ts'
+import { scopedCap } from '../caps/cap-rules.ts'
+import { verify } from '../validation/rules.ts'
+import type { Groups } from '../models/access.ts'
+import { ownerOf, quoted } from './scopes.ts'
+
+/** A cap that applies to a caller. */
+export interface CallerCap {
+  readonly cap: Cap
+  /** Whose use it counts. */
+  readonly per: NonNullable<ScopedCap['per']>
+  /** The name of its claims. */
+  readonly name: string
+  readonly rule: CapRule
+}
+
+const none: readonly CallerCap[] = []
+
+/** Whom caps are looked up for. */
+export type Capped = Pick<Caller, 'account' | 'group' | 'key' | 'user' | 'caps'>
+
+/** The caps of a caller's key, of its group, and of all callers. Throws a `TypeError` for invalid caps of a key. */
+export function callerCaps(
+  caller: Capped,
+  groups: Groups,
+  forAll: readonly ScopedCap[] | undefined,
+): readonly CallerCap[] {
+  const ofGroup = Object.hasOwn(groups, caller.group) ? groups[caller.group]?.caps : undefined
+  if (caller.caps === undefined && ofGroup === undefined && forAll === undefined) return none
+  const found: CallerCap[] = []
+  for (const cap of caller.caps ?? []) {
+    found.push({ cap, per: 'key', name: bounded(`cap ${ownerOf(caller)} ${quoted(cap.name)}`), rule: ruleOf(cap) })
+  }
+  for (const cap of ofGroup ?? []) add(found, cap, `cap group ${quoted(caller.group)} ${quoted(cap.name)}`, caller)
+  for (const cap of forAll ?? []) add(found, cap, `cap ${quoted(cap.name)}`, caller)
+  return found
+}
+
+function add(found: CallerCap[], cap: ScopedCap, prefix: string, caller: Capped): void {
+  const { per = 'account' } = cap
+  const owner = ownerIn(per, caller)
+  if (owner !== undefined) found.push({ cap, per, name: bounded(`${prefix}${owner}`), rule: ruleOf(cap) })
+}
+
+/** Undefined if the cap does not apply. */
+function ownerIn(per: CallerCap['per'], caller: Capped): string | undefined {
+  switch (per) {
+    case 'all':
+      return ''
+    case 'account':
+      return ` account ${quoted(caller.account)}`
+    case 'key':
+      return ` ${ownerOf(caller)}`
+    case 'user':
+      return caller.user === undefined ? undefined : ` account ${quoted(caller.account)} user ${quoted(caller.user)}`
+  }
+}
+
+/** A name of at most 512 characters. */
+function bounded(name: string): string {
+  return name.length <= 512 ? name : `sha256 ${crypto.hash('sha256', name)}`
+}
+
+/** A cap, read. */
+export interface CapRule {
+  readonly measures: readonly CapMeasure[]
+  readonly limits: CapLimits
+  readonly window: string
+  /** The periods around a time. */
+  readonly periodsAt: (now: number) => CapPeriods
+}
+
+const rules = new WeakMap<Cap, CapRule>()
+
+function ruleOf(cap: Cap): CapRule {
+  let rule = rules.get(cap)
+  if (rule === undefined) rules.set(cap, (rule = read(cap)))
+  return rule
+}
+
+function read(cap: Cap): CapRule {
+  // Those of options and keys were checked before, those that authenticate() returns were not.
+  verify(scopedCap, cap, 'caps', 'authenticate')
+  const { money, tokens, calls } = cap
+  const limits = {
+    ...(typeof money === 'string' && { money: parseMoney(money) }),
+    ...(typeof tokens === 'number' && { tokens: BigInt(tokens) }),
+    ...(typeof calls === 'number' && { calls: BigInt(calls) }),
+  }
+  const measures = (['money', 'tokens', 'calls'] as const).filter((measure) => cap[measure] !== undefined)
+  return { measures, limits, ...windowOf(cap) }
+}
+
+function windowOf({ period, timeZone = 'UTC', weekStart = 'monday' }: Cap): Pick<CapRule, 'window' | 'periodsAt'> {
+  if (typeof period === 'object') {
+    const { rollingMs, grainMs = rollingMs / 24 } = period
+    return { window: `rolling ${rollingMs} ${grainMs}`, periodsAt: () => ({ grainMs, rollingMs }) }
+  }
+  let boundaries: readonly number[] = []
+  return {
+    window: period === 'week' ? `week ${weekStart} ${timeZone}` : `${period} ${timeZone}`,
+    periodsAt(now) {
+      const [, start = Infinity, end = -Infinity] = boundaries
+      if (now < start || now >= end) boundaries = periodsAround(period, now, { timeZone, weekStart })
+      return { boundaries }
+    },
+  }
+}
+
+export function claimsOf(caps: readonly CallerCap[], now: number): CapClaim[] {
+  return caps.map(({ name, rule: { window, periodsAt, limits } }) => ({
+    name,
+    window,
+    periods: periodsAt(now),
+    limits,
+  }))
+}

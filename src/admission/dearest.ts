@@ -1,0 +1,181 @@
+/** The most that a request can cost. */
+import type { BillingOptions } from '../billing/options.ts'
+import type { Price, Product } from '../billing/price.ts'
+import { tierName } from '../billing/service-tier.ts'
+import { GatewayError } from '../errors.ts'
+import { uncharged } from '../models/charged.ts'
+import type { Model } from '../models/contract.ts'
+import type { Estimate } from './estimate.ts'
+import { positive, type Field } from './length.ts'
+
+/**
+ * Assumed for a request that states no length: output tokens, for limits and holds alike, tokens of an image (OpenAI's
+ * largest has 6,240), seconds of a recording, calls of tools.
+ */
+const usual = { outputTokens: 4_096, imageTokens: 8_192, seconds: 60, toolCalls: 10 }
+
+/** A request whose highest price is asked for. */
+export interface Priced {
+  readonly model: Model
+  /** What the request asks for, as far as it says so. */
+  readonly asked: Estimate
+  /** One field of the request. */
+  readonly field: Field
+  /** Absent if the endpoint is free. */
+  readonly makes?: Product | undefined
+}
+
+/**
+ * The highest price of a request in micro-units, whichever deployment serves it: the most expensive service tier and
+ * length of the prompt, all input written to a one-hour cache, a fee for each call of the vendor's own tools. At least
+ * 1 unless the request is free. Throws a 400 for a service tier without a price, a 503 for a model without one.
+ */
+export function dearestCost(priced: Priced, multiplier: bigint, options: Partial<BillingOptions>): bigint {
+  const { model, asked, makes } = priced
+  const { seconds = usual.seconds } = options.defaults ?? {}
+  const outputTokens = asked.outputTokens ?? mostUnstated(priced, options)
+  let amount = 0n
+  for (const { price, set } of pricesOf(model, options)) {
+    if (price === undefined || price.isZero || multiplier === 0n) continue
+    if (makes !== undefined) requireChargedCall(model, price, makes)
+    const most = price.bound(
+      {
+        promptTokens: asked.mostPromptTokens,
+        outputTokens,
+        units: { seconds, ...asked.units },
+        serviceTier: requestedTier(priced, price, set),
+        toolCalls: mostToolCalls(priced, price, set, options),
+      },
+      multiplier,
+    )
+    if (most >= amount) amount = most > 0n ? most : 1n
+  }
+  return amount
+}
+
+/** Tokens assumed for one choice of unstated length. */
+export function unstatedLength(
+  { maxOutputTokens = Infinity }: Model,
+  options: { readonly outputTokens?: number } = {},
+): number {
+  return Math.min(options.outputTokens ?? usual.outputTokens, maxOutputTokens)
+}
+
+/**
+ * Throws a 503 if the price would not charge for this product. Checked per request, because for a provider of several
+ * products the options do not say what a model makes.
+ */
+export function requireChargedCall({ id }: Model, price: Price, makes: Product): void {
+  const fault = uncharged(price, makes)
+  if (fault === undefined) return
+  throw new GatewayError('service_unavailable', { cause: new TypeError(`the price of the model "${id}" ${fault}.`) })
+}
+
+/** Tokens to hold if the request states no length. */
+function mostUnstated({ model, asked, makes }: Priced, options: Partial<BillingOptions>): number {
+  const { leastOutputTokens, choices } = asked
+  const { outputTokens = makes === 'images' ? usual.imageTokens : usual.outputTokens } = options.defaults ?? {}
+  const usually = unstatedLength(model, { outputTokens }) * choices
+  return options.defaults?.enforce === true ? usually : Math.max(usually, leastOutputTokens)
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+export interface PossiblePrice {
+  readonly price: Price | undefined
+  /** The fields that the host sets for this deployment. */
+  readonly set: Fields | undefined
+}
+
+/** The prices that may apply: the model's, otherwise those of its deployments. */
+export function pricesOf(
+  { id, price, set, deployments }: Model,
+  { unpriced }: Partial<BillingOptions>,
+): PossiblePrice[] {
+  if (price !== undefined) return [{ price, set: deployments.length === 1 ? { ...deployments[0]?.set, ...set } : set }]
+  const prices = deployments.map((each) => ({ price: each.price, set: { ...each.set, ...set } }))
+  if (unpriced === 'free' || prices.every((each) => each.price !== undefined)) return prices
+  throw new GatewayError('service_unavailable', { cause: new TypeError(`the model "${id}" has no price`) })
+}
+
+/** The only special tier that the vendor may apply; undefined if it may apply any. */
+function requestedTier({ field, model }: Priced, price: Price, set: Fields | undefined): string | undefined {
+  const given = tierIn((name) => set?.[name] ?? field(name))
+  const byHost = set !== undefined && tierFields.some((name) => set[name] !== undefined)
+  if (given === undefined || given === 'auto') return undefined
+  if (byHost || price.lists(given)) return given
+  const param = tierFields.find((name) => specialTier(field(name)) !== undefined) ?? 'service_tier'
+  const message = `The model "${model.id}" has no price for the service tier "${given.slice(0, 64)}". Omit "${param}".`
+  throw new GatewayError('unsupported_value', { param, message })
+}
+
+/** Fields that select a service tier. Claude has several of them, each with a factor of its own. */
+const tierFields = ['service_tier', 'speed', 'inference_geo'] as const
+
+/**
+ * The service tier that a request names; several names are joined by `+`, as in `fast+us`. `auto`: the vendor may choose
+ * any. Undefined if the request names none.
+ */
+export function tierIn(field: Field): string | undefined {
+  let special: string | undefined
+  for (const name of tierFields) {
+    const tier = specialTier(field(name))
+    if (tier !== undefined) special = special === undefined ? tier : `${special}+${tier}`
+  }
+  if (special !== undefined) return special
+  const tier = field('service_tier')
+  return typeof tier === 'string' ? tier : undefined
+}
+
+function specialTier(value: unknown): string | undefined {
+  return typeof value === 'string' && tierName(value) !== 'default' ? value : undefined
+}
+
+/** Fields with which a request makes the vendor run tools. */
+const toolFields = [
+  'web_search_options',
+  'search_parameters',
+  'enable_search',
+  'enable_code_interpreter',
+  'plugins',
+  'mcp_servers',
+  'models',
+  'compound_custom',
+  'search_settings',
+]
+
+/** Upper bound of the calls of the vendor's own tools, as far as they have a price. */
+function mostToolCalls(priced: Priced, price: Price, set: Fields = {}, { defaults }: Partial<BillingOptions>): number {
+  if (!price.hasToolFees || !runsVendorTools(priced, set)) return 0
+  return positive(set['max_tool_calls'] ?? priced.field('max_tool_calls')) ?? defaults?.toolCalls ?? usual.toolCalls
+}
+
+/** Whether a request may make the vendor run tools of its own. `set`: the fields that the host sets. */
+export function runsVendorTools({ model, field }: Pick<Priced, 'model' | 'field'>, set: Fields = {}): boolean {
+  const allowed = model.allow ?? model.deployments.flatMap(({ allow = [] }) => allow)
+  // Otherwise fields with which vendors run tools are rejected.
+  if (allowed.length === 0 && Object.keys(set).length === 0 && !isUnguarded(model)) return false
+  const read: Field = (name) => set[name] ?? field(name)
+  const tools = read('tools')
+  const runs = Array.isArray(tools) && tools.some((tool) => !isClientTool(tool))
+  const online = model.deployments.some(({ model: name }) => name.includes(':online'))
+  return runs || online || toolFields.some((name) => isSet(read(name)))
+}
+
+/** Whether a provider does not say which fields change its cost, so that nothing is rejected. */
+function isUnguarded({ deployments }: Model): boolean {
+  return deployments.some(({ provider }) => provider.costs === undefined)
+}
+
+function isClientTool(tool: unknown): boolean {
+  const { type } = Object(tool) as { type?: unknown }
+  if (type === undefined || type === null || type === 'function' || type === 'custom') return true
+  return typeof type === 'string' && clientTool.test(type)
+}
+
+/** Anthropic's names of tools that the client runs. */
+const clientTool = /^(?:bash|text_editor|computer|memory|tool_search_tool_(?:bm25|regex))_\d{8}$/
+
+function isSet(value: unknown): boolean {
+  return value !== undefined && value !== null && value !== false
+}

@@ -1,0 +1,99 @@
+/** The levels at which settlements record alerts. */
+import crypto from 'node:crypto'
+import type { CapCharge, CapPeriod, CapState, Mark } from '../caps/contract.ts'
+import { capMeasures } from '../caps/period.ts'
+import type { Caller } from '../auth/contract.ts'
+import { parseMoney } from '../billing/money.ts'
+import type { CallerCap } from './caps.ts'
+
+/** What is stored with an alert of a cap until it is delivered. Amounts are whole micro-units, tokens or calls. */
+export interface CapNotice {
+  readonly type: 'cap.threshold'
+  readonly cap: string
+  readonly per: CallerCap['per']
+  readonly group: string
+  readonly key?: string
+  readonly user?: string
+  readonly measure: 'money' | 'tokens' | 'calls'
+  readonly percent: number
+  readonly limit: string
+  readonly start: number
+  readonly end: number
+}
+
+/** What is stored with an alert of a low balance until it is delivered. */
+export interface BalanceNotice {
+  readonly type: 'balance.low'
+  /** In micro-units. */
+  readonly level: string
+}
+
+type Capped = Pick<Caller, 'group' | 'key' | 'user'>
+
+/** The period in which a hold counts, and the limits in force for it. */
+export type Counted = CapPeriod & Pick<CapState, 'limits'>
+
+/** The charges of a settlement, from the verdict of its hold. */
+export function chargesOf(caps: readonly CallerCap[], states: readonly Counted[], caller: Capped): CapCharge[] {
+  return states.map((state) => {
+    const { name, window, start, end, rollingMs } = state
+    const marks = marksOf(
+      caps.find((cap) => cap.name === state.name),
+      state,
+      caller,
+    )
+    return { name, window, start, end, rollingMs, ...(marks.length > 0 && { marks }) }
+  })
+}
+
+type CapMark = NonNullable<CapCharge['marks']>[number]
+
+const noMarks: readonly CapMark[] = []
+
+function marksOf(capped: CallerCap | undefined, state: Counted, caller: Capped): readonly CapMark[] {
+  const { cap, per } = capped ?? {}
+  if (cap?.thresholds === undefined || per === undefined) return noMarks
+  const { name, window, start, end, limits } = state
+  const marks: CapMark[] = []
+  for (const measure of capMeasures) {
+    const limit = limits[measure]
+    if (limit === undefined || limit === 0n) continue
+    for (const percent of cap.thresholds) {
+      const notice: CapNotice = {
+        type: 'cap.threshold',
+        cap: cap.name,
+        per,
+        group: caller.group,
+        ...(per === 'key' && caller.key !== undefined && { key: caller.key }),
+        ...(per === 'user' && caller.user !== undefined && { user: caller.user }),
+        measure,
+        percent,
+        limit: String(limit),
+        start,
+        end,
+      }
+      const id = idOf([name, window, start, measure, percent, String(limit)])
+      marks.push({ id, measure, at: shareOf(limit, percent), notice: JSON.stringify(notice) })
+    }
+  }
+  return marks
+}
+
+/** So many percent, rounded up. */
+function shareOf(limit: bigint, percent: number): bigint {
+  const millionths = BigInt(Math.round(percent * 10_000))
+  return (limit * millionths + 999_999n) / 1_000_000n
+}
+
+/** The marks of the balances below which a settlement may take an account. */
+export function balanceMarksOf(levels: readonly string[] | undefined, settlement: string): readonly Mark[] | undefined {
+  return levels?.map((level) => {
+    const at = parseMoney(level)
+    const notice: BalanceNotice = { type: 'balance.low', level: String(at) }
+    return { id: idOf(['balance', settlement, String(at)]), at, notice: JSON.stringify(notice) }
+  })
+}
+
+function idOf(parts: readonly (string | number)[]): string {
+  return `evt_${crypto.hash('sha256', JSON.stringify(parts), 'base64url').slice(0, 32)}`
+}

@@ -1,0 +1,36 @@
+import type { Price } from './price.ts'
+import type { PriceSource } from './price-source.ts'
+
+/**
+ * Prices and context windows of vendors' models, for the models of the options that have none of their own. A table
+ * makes no network requests: the host refreshes its data.
+ */
+export interface PriceTable {
+  /** Required. The currency of its prices: that of `billing.currency`. */
+  readonly currency: string
+  /** Required. What the table is, and the day of its data. May change when the data does. */
+  readonly source: PriceSource
+  /**
+   * Required. What it knows of a model; undefined if it does not know it, which is then refused or free as
+   * `billing.unpriced` says. Called for every request, so it must be fast.
+   */
+  find(model: VendorModel): ListedModel | undefined
+}
+
+/** A model by the vendor's name. */
+export interface VendorModel {
+  /** The name of the provider that serves it, such as `openai`. */
+  readonly provider: string
+  /** The vendor's name for the model. */
+  readonly model: string
+  /** When the call started, because prices may change with the day and the time of day. Milliseconds since the epoch. */
+  readonly at: number
+}
+
+/** What a price table knows of a model. */
+export interface ListedModel {
+  /** The price. Return the same object until the price changes. */
+  readonly price: Price
+  /** Maximum tokens of input and output together. */
+  readonly contextWindow?: number
+}

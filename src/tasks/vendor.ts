@@ -1,0 +1,48 @@
+import { GatewayError } from '../errors.ts'
+import type { AttemptStep } from '../observing/contract.ts'
+import type { AttemptWatch } from '../observing/watch.ts'
+import type { VideoContext } from '../providers/video.ts'
+import { ask, type TaskParts, type VideoDeployment } from './parts.ts'
+import type { StoredTask } from './task.ts'
+
+/** Calls the vendor of a task, with a timeout, and tells telemetry about it. */
+export async function askVendor<T>(
+  parts: TaskParts,
+  task: StoredTask,
+  deployment: VideoDeployment,
+  step: Exclude<AttemptStep, 'call'>,
+  call: (context: VideoContext) => Promise<T>,
+): Promise<T> {
+  const { timing } = parts
+  const ms = step === 'submit' ? timing.startMs : timing.checkMs
+  const watch = attemptAt(parts, task, deployment, step)
+  if (watch === undefined) return ask(ms, (signal) => call({ signal }))
+  const { headers } = watch
+  try {
+    const answer = await watch.within(() => ask(ms, (signal) => call({ signal, ...(headers && { headers }) })))
+    watch.begun()
+    watch.ended({ outcome: 'succeeded' })
+    return answer
+  } catch (error) {
+    const { status, vendorStatus } = Object(error) as { status?: number; vendorStatus?: number }
+    const rejected = GatewayError.is(error) && error.status < 500 && error.status !== 429
+    watch.ended({
+      outcome: rejected ? 'rejected' : 'failed',
+      error,
+      status: vendorStatus ?? (rejected ? status : undefined),
+    })
+    throw error
+  }
+}
+
+function attemptAt(
+  parts: TaskParts,
+  { id, data }: StoredTask,
+  { provider, model: providerModel, openModel, origin }: VideoDeployment,
+  step: AttemptStep,
+): AttemptWatch | undefined {
+  if (parts.attempt === undefined) return undefined
+  const task = { id, traceparent: data.trace }
+  const { model } = data.request
+  return parts.attempt({ id, endpoint: 'videos', step, model, provider, providerModel, openModel, origin, task })
+}

@@ -1,0 +1,178 @@
+/** The tests of the notices that settlements record, and of their delivery. */
+import assert from 'node:assert/strict'
+import type { CapCharge, CapMeasure, Mark, Notice } from '../caps/contract.ts'
+import type { Ledger } from '../billing/contract.ts'
+import { fresh, race, type Suite } from './kit.ts'
+import { funded } from './ledger-books.ts'
+import { capOf, capTests, holdOf, settlementOf, storeTime, type Capped } from './ledger-caps.ts'
+
+const leaseMs = 600_000
+
+type Marks = NonNullable<CapCharge['marks']>
+
+function markAt(at: number, id: string = fresh('mark')): Mark {
+  return { id, at: BigInt(at), notice: `{"level":${at},"text":"naïve 🎈 中文"}` }
+}
+
+function markOf(measure: CapMeasure, at: number, id?: string): Mark & { readonly measure: CapMeasure } {
+  return { ...markAt(at, id), measure }
+}
+
+/** The notices that are due and whose ids are in `ids`; ends all others. */
+async function due(ledger: Capped, ids: readonly string[]): Promise<Notice[]> {
+  const found: Notice[] = []
+  for (;;) {
+    const taken = await ledger.caps.claimNotices(100, leaseMs)
+    for (const notice of taken) {
+      if (ids.includes(notice.id)) found.push(notice)
+      else await ledger.caps.endNotice(notice.id)
+    }
+    if (taken.length < 100) return found
+  }
+}
+
+/** Holds and settles an amount, and returns the id of the hold. */
+async function spend(ledger: Capped, account: string, marks: Marks, amount: bigint, tokens = 0n) {
+  const claim = capOf({}, { name: `${account} cap` })
+  const hold = holdOf(account, [claim], { amount, tokens })
+  const { caps = [] } = await ledger.hold(hold)
+  const charges = caps.map((cap) => ({ ...cap, marks }))
+  await ledger.settle({
+    ...settlementOf(hold, { caps }, amount, tokens),
+    caps: charges,
+  })
+  return hold.id
+}
+
+export function testNotices({ it, withLease }: Suite<Ledger>): void {
+  const test = capTests(it)
+
+  test('the settlement that reaches a mark records its notice, none before and none after', async (ledger, other) => {
+    const account = await funded(ledger, 1_000n)
+    const [money, tokens, calls] = [markOf('money', 50), markOf('tokens', 70), markOf('calls', 3)]
+    const marks = [money, tokens, calls]
+    const ids = [money.id, tokens.id, calls.id]
+    await spend(ledger, account, marks, 49n, 69n)
+    assert.deepEqual(await due(other, ids), [])
+    const before = await storeTime(ledger)
+    const second = await spend(other, account, marks, 1n, 0n)
+    const third = await spend(ledger, account, marks, 30n, 30n)
+    await spend(ledger, account, marks, 30n, 30n)
+    const found = await due(other, ids)
+    assert.deepEqual(
+      found.map((notice) => ({ ...notice, at: 0 })).sort((left, right) => ids.indexOf(left.id) - ids.indexOf(right.id)),
+      [
+        { id: money.id, notice: money.notice, settlement: second, account, value: 50n, attempts: 1, at: 0 },
+        { id: tokens.id, notice: tokens.notice, settlement: third, account, value: 99n, attempts: 1, at: 0 },
+        { id: calls.id, notice: calls.notice, settlement: third, account, value: 3n, attempts: 1, at: 0 },
+      ],
+    )
+    assert.ok(found.every(({ at }) => Math.abs(at - before) < 60_000))
+  })
+
+  test('concurrent settlements record one notice per id', async (ledger, other) => {
+    const account = await funded(ledger, 1_000n)
+    const marks = [markOf('calls', 20), markOf('money', 100)]
+    await race(40, [ledger, other], async (each) => spend(each, account, marks, 5n))
+    const reached = marks[0]?.id ?? ''
+    const found = await due(
+      ledger,
+      marks.map(({ id }) => id),
+    )
+    assert.deepEqual(new Set(found.map(({ value }) => value)), new Set([20n, 100n]))
+    assert.equal(found.length, 2)
+    // A second cap with the same id.
+    await spend(ledger, await funded(ledger, 100n), [markOf('calls', 1, reached)], 1n)
+    assert.deepEqual(await due(other, [reached]), [])
+  })
+
+  test('a repeated settlement, and one of a released hold, record nothing', async (ledger) => {
+    const account = await funded(ledger, 100n)
+    const claim = capOf({})
+    const hold = holdOf(account, [claim])
+    const { caps = [] } = await ledger.hold(hold)
+    await ledger.release(hold)
+    const first = markOf('calls', 1)
+    await ledger.settle({
+      ...settlementOf(hold, {}, 1n),
+      caps: caps.map((cap) => ({ ...cap, marks: [first] })),
+    })
+    const settled = await spend(ledger, account, [], 1n)
+    const balanceMarks = [markAt(1_000)]
+    await ledger.settle({
+      id: settled,
+      account,
+      amount: 1n,
+      caps: caps.map((cap) => ({ ...cap, marks: [first] })),
+      balanceMarks,
+    })
+    assert.deepEqual(await due(ledger, [first.id, balanceMarks[0]?.id ?? '']), [])
+  })
+
+  test('a settlement that takes an account below a level records its notice; open holds do not count', async (ledger, other) => {
+    const account = await funded(ledger, 100n)
+    const settle = async (amount: bigint, ...marks: Mark[]) => {
+      const id = fresh('h')
+      await ledger.settle({ id, account, amount, balanceMarks: marks })
+      return id
+    }
+    const [high, low, again, free] = [markAt(50), markAt(20), markAt(50), markAt(0)]
+    await ledger.hold({ id: fresh('h'), account, amount: 40n, leaseMs })
+    await settle(50n, high, low)
+    assert.deepEqual(await due(other, [high.id, low.id]), [])
+    const crossed = await settle(1n, high, low)
+    await settle(1n, markAt(50, fresh('not')), low)
+    const found = await due(other, [high.id, low.id])
+    assert.deepEqual(
+      found.map(({ id, settlement, value }) => [id, settlement, value]),
+      [[high.id, crossed, 49n]],
+    )
+    await ledger.credit({ account, amount: 30n, reference: fresh('r') })
+    await settle(40n, again, low)
+    assert.deepEqual(
+      (await due(other, [again.id, low.id])).map(({ id, value }) => [id, value]),
+      [[again.id, 38n]],
+    )
+    await ledger.open({ id: account, unlimited: true })
+    await settle(100n, free)
+    assert.deepEqual(await due(other, [free.id]), [])
+  })
+
+  test('a notice is taken by one process at a time, again after its lease, and not after its end', async (ledger, other) => {
+    await withLease(async (lease, expire) => {
+      await due(ledger, [])
+      const account = await funded(ledger, 100n)
+      const marks = [1, 2, 3].map((calls) => markOf('calls', calls))
+      const ids = marks.map(({ id }) => id)
+      for (let count = 0; count < 3; count++) await spend(ledger, account, marks, 1n)
+      const first = await ledger.caps.claimNotices(2, lease)
+      const rest = await other.caps.claimNotices(10, lease)
+      assert.deepEqual(
+        [first, rest].map((taken) => taken.map(({ id, attempts }) => [id, attempts])),
+        [
+          [
+            [ids[0], 1],
+            [ids[1], 1],
+          ],
+          [[ids[2], 1]],
+        ],
+      )
+      await other.caps.endNotice(ids[0] as string)
+      await ledger.caps.endNotice(ids[1] as string, leaseMs)
+      await ledger.caps.endNotice(fresh('unknown'))
+      assert.deepEqual(await ledger.caps.claimNotices(10, lease), [])
+      await expire()
+      const later = await race(4, [ledger, other], (each) => each.caps.claimNotices(10, leaseMs))
+      assert.deepEqual(
+        later.flat().map(({ id, attempts }) => [id, attempts]),
+        [[ids[2], 2]],
+      )
+      await ledger.caps.endNotice(ids[2] as string, 0)
+      assert.deepEqual(
+        (await other.caps.claimNotices(10, leaseMs)).map(({ id, attempts }) => [id, attempts]),
+        [[ids[2], 3]],
+      )
+      for (const id of ids) await ledger.caps.endNotice(id)
+    })
+  })
+}

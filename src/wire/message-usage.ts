@@ -1,0 +1,79 @@
+/** Token counts of the Messages API in OpenAI's shape. Source: Anthropic's API reference, Usage. */
+import type { MessageUsage } from './messages.ts'
+import type { Usage } from './usage.ts'
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** The totals after an event of a stream: each count replaces the earlier one. */
+export function withTotals(usage: MessageUsage, later: MessageUsage | null | undefined): MessageUsage {
+  const totals: Record<string, unknown> = { ...usage }
+  for (const [name, value] of Object.entries(later ?? {})) if (value !== null) totals[name] = value
+  return totals
+}
+
+/**
+ * Anthropic counts cached tokens separately from `input_tokens`; OpenAI counts them as part of the prompt. A compaction of
+ * the context is billed in addition to the totals, which do not include it.
+ */
+export function usageOfMessage(raw: Fields): Usage {
+  const { iterations } = raw
+  const compactions = Array.isArray(iterations) ? iterations.filter(isCompaction) : []
+  const parts = [raw, ...compactions]
+  const sum = (read: (part: Fields) => number) => parts.reduce((total, part) => total + read(part), 0)
+  const cached = sum((part) => count(part['cache_read_input_tokens']))
+  const written = sum(writtenIn)
+  const written1h = sum((part) => count(fieldsOf(part['cache_creation'])['ephemeral_1h_input_tokens']))
+  const prompt = sum((part) => count(part['input_tokens'])) + cached + written
+  const completion = sum((part) => count(part['output_tokens']))
+  const reasoning = count(fieldsOf(raw['output_tokens_details'])['thinking_tokens'])
+  const tools = Object.entries(fieldsOf(raw['server_tool_use'])).filter(([, calls]) => count(calls) > 0)
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: {
+      cached_tokens: cached,
+      cache_write_tokens: written,
+      ...(written1h > 0 && { cache_write_1h_tokens: written1h }),
+    },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+    ...tierOf(raw),
+    ...(tools.length > 0 && { server_tool_use: Object.fromEntries(tools) as Record<string, number> }),
+  }
+}
+
+/**
+ * The service tier as prices name it, if the vendor reports it. A fast model, and one that runs only in the United States,
+ * cost more, also both together: `fast+us`.
+ */
+function tierOf({ service_tier: tier, speed, inference_geo: place }: Fields): Pick<Usage, 'service_tier'> {
+  const special = [
+    ...(typeof tier === 'string' && tier !== 'standard' ? [tier] : []),
+    ...(speed === 'fast' ? [speed] : []),
+    ...(place === 'us' ? [place] : []),
+  ]
+  if (special.length > 0) return { service_tier: special.join('+') }
+  return typeof tier === 'string' ? { service_tier: 'default' } : {}
+}
+
+/** The tokens written to a cache. Some events of a stream have only one of the two forms. */
+function writtenIn(part: Fields): number {
+  const { ephemeral_5m_input_tokens: short, ephemeral_1h_input_tokens: long } = fieldsOf(part['cache_creation'])
+  return Math.max(count(part['cache_creation_input_tokens']), count(short) + count(long))
+}
+
+function isCompaction(value: unknown): value is Fields {
+  return isRecord(value) && value['type'] === 'compaction'
+}
+
+function isRecord(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function fieldsOf(value: unknown): Fields {
+  return isRecord(value) ? value : {}
+}
+
+function count(value: unknown): number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value > 0 ? value : 0
+}
