@@ -30,9 +30,10 @@ export class Child {
   readonly #open = new Map<number, PromiseWithResolvers<unknown>>()
   #count = 0
 
-  /** Starts `file`, in the folder of this one. */
-  constructor(file: string, args: readonly string[] = []) {
-    this.#process = fork(fileURLToPath(new URL(file, import.meta.url)), args)
+  /** Starts `file`, in the folder of this one. `node`: the path of another version of Node. */
+  constructor(file: string, args: readonly string[] = [], node: string = process.execPath) {
+    const execArgv = [...process.execArgv, '--disable-warning=ExperimentalWarning']
+    this.#process = fork(fileURLToPath(new URL(file, import.meta.url)), args, { execPath: node, execArgv })
     this.#process.on('message', ({ id, input, error }: Message) => {
       if (error === undefined) this.#open.get(id)?.resolve(input)
       else this.#open.get(id)?.reject(new Error(error))

@@ -1,130 +1,85 @@
-/** Child process with the clients: raw sockets that know just enough HTTP to find the end of a response. */
-import { connect, type Socket } from 'node:net'
+/** Child process with the clients. */
+import { setTimeout as wait } from 'node:timers/promises'
 import { serveParent } from './child.ts'
-import { scenarioNamed } from './traffic.ts'
+import { Connection, connectionsTo, release } from './connection.ts'
+import { quantile } from './table.ts'
+import { heldBody, scenarioNamed, type Scenario } from './traffic.ts'
 
-/** How long the load lasts: milliseconds, or a number of requests. */
-export type Span = { readonly forMs: number } | { readonly requests: number }
-
-export type Load = Span & {
-  readonly port: number
-  /** The mount path of the server. */
+/** A server, as the clients see it. */
+export interface Target {
+  /** More than one: the clients are spread over the processes of a cluster. */
+  readonly ports: readonly number[]
+  /** The mount path of the gateway. */
   readonly mount: string
+  /** Number of accounts whose keys the clients use in turn. Default: one account. */
+  readonly accounts?: number | undefined
+}
+
+export type Load = Target & {
   readonly scenario: string
+  readonly forMs: number
   /** The name of the model in the requests. */
   readonly model: string
+  /** Concurrent requests. Default: those of the scenario. */
+  readonly concurrency?: number
 }
 
-/** Requests of a single client. */
-interface Repeated {
-  readonly port: number
-  readonly mount: string
-  readonly scenario: string
+export interface Answered {
+  readonly requests: number
+  /** Milliseconds from the first request to the last response. */
+  readonly ms: number
+  /** Milliseconds of a response, from its request to its end. */
+  readonly p50: number
+  readonly p99: number
+}
+
+/** Requests that begin at fixed times, whether or not earlier ones have been answered. */
+export type Rate = Target & { readonly scenario: string; readonly perSecond: number; readonly forMs: number }
+
+export type Hold = Target & {
   readonly count: number
+  /** Bytes of the messages of each request. */
+  readonly bytes: number
+  /** Whether the vendor sends nothing after the first word, instead of a word a second. */
+  readonly silent?: boolean
 }
 
-const idle = new Map<number, Connection[]>()
-
-/** One client: a kept-alive connection that sends one request after the other. */
-class Connection {
-  readonly #socket: Socket
-  #answer: PromiseWithResolvers<Buffer> | undefined
-  #pieces: Buffer[] = []
-  #size = 0
-  /** Bytes of the whole response; NaN before its headers, Infinity if only its last bytes show the end. */
-  #expected = Number.NaN
-
-  constructor(port: number) {
-    this.#socket = connect({ port, host: '127.0.0.1', noDelay: true })
-    this.#socket.on('data', (piece) => this.#take(piece))
-    this.#socket.on('error', (error) => this.#answer?.reject(error))
-    this.#socket.on('close', () => this.#answer?.reject(new Error('the connection was closed')))
-  }
-
-  get isOpen(): boolean {
-    return !this.#socket.destroyed
-  }
-
-  send(request: Buffer): Promise<Buffer> {
-    this.#answer = Promise.withResolvers()
-    this.#socket.write(request)
-    return this.#answer.promise
-  }
-
-  /** Resolves with the first bytes of a response that continues. */
-  hold(request: Buffer): Promise<void> {
-    this.#socket.write(request)
-    return new Promise((resolve, reject) => {
-      this.#socket.removeAllListeners('data')
-      this.#socket.once('data', () => resolve())
-      this.#socket.once('close', () => reject(new Error('the connection was closed')))
-      this.#socket.resume()
-    })
-  }
-
-  close(): void {
-    this.#socket.destroy()
-  }
-
-  #take(piece: Buffer): void {
-    this.#pieces.push(piece)
-    this.#size += piece.length
-    if (Number.isNaN(this.#expected)) this.#readHead()
-    const whole = this.#expected === Infinity ? this.#endsWith('0\r\n\r\n') : this.#size >= this.#expected
-    if (!whole) return
-    const answer = this.#pieces.length === 1 ? piece : Buffer.concat(this.#pieces)
-    this.#pieces = []
-    this.#size = 0
-    this.#expected = Number.NaN
-    this.#answer?.resolve(answer)
-  }
-
-  #readHead(): void {
-    const [first = Buffer.alloc(0)] = this.#pieces
-    const end = first.indexOf('\r\n\r\n')
-    if (end < 0) throw new Error('the headers of a response arrived in pieces')
-    const length = /content-length: (\d+)/i.exec(first.toString('latin1', 0, end))?.[1]
-    this.#expected = length === undefined ? Infinity : end + 4 + Number(length)
-  }
-
-  #endsWith(text: string): boolean {
-    const last = this.#pieces.at(-1) as Buffer
-    const tail = last.length < text.length ? Buffer.concat(this.#pieces.slice(-8)) : last
-    return tail.toString('latin1', tail.length - text.length) === text
-  }
+/** The request heads of each account in turn. */
+function headsOf({ mount, accounts }: Target, path: string, body: Buffer): () => Buffer {
+  const keys = accounts === undefined ? ['sk-bench'] : Array.from({ length: accounts }, (_, at) => `sk-bench-${at}`)
+  const heads = keys.map((key) =>
+    Buffer.from(
+      [
+        `POST ${mount}${path} HTTP/1.1`,
+        'host: 127.0.0.1',
+        `authorization: Bearer ${key}`,
+        'accept: application/json',
+        'user-agent: OpenAI/JS 7.55.0',
+        'x-stainless-lang: js',
+        'x-stainless-retry-count: 0',
+        'content-type: application/json',
+        `content-length: ${body.length}\r\n\r\n`,
+      ].join('\r\n'),
+    ),
+  )
+  let at = 0
+  return () => heads[at++ % heads.length] as Buffer
 }
 
-function requestOf(mount: string, json: string, path: string = '/v1/chat/completions'): Buffer {
-  const body = Buffer.from(json)
-  const head = [
-    `POST ${mount}${path} HTTP/1.1`,
-    'host: 127.0.0.1',
-    'authorization: Bearer sk-bench',
-    'accept: application/json',
-    'user-agent: OpenAI/JS 7.55.0',
-    'x-stainless-lang: js',
-    'x-stainless-retry-count: 0',
-    'content-type: application/json',
-    `content-length: ${body.length}`,
-  ]
-  return Buffer.concat([Buffer.from(`${head.join('\r\n')}\r\n\r\n`), body])
-}
-
-function connectionsTo(port: number, count: number): Connection[] {
-  const open = (idle.get(port) ?? []).filter((connection) => connection.isOpen)
-  const taken = open.splice(0, count)
-  idle.set(port, open)
-  while (taken.length < count) taken.push(new Connection(port))
-  return taken
+function requestsOf(target: Target, { body, path = '/v1/chat/completions' }: Scenario, model: string) {
+  const text = Buffer.from(body(model))
+  return { head: headsOf(target, path, text), text }
 }
 
 /** Checks a response: one that is too short or of another kind would make the server look cheap. */
-function verify(answer: Buffer, scenario: string, chunks: number): void {
+function verify(answer: Buffer, { name, chunks, path }: Scenario): void {
   const text = withoutChunking(answer.toString('latin1'))
-  const deltas = text.split('"content":" scatter"').length - 1
-  const complete = chunks === 0 ? text.includes('"usage"') : deltas === chunks && text.includes('data: [DONE]')
+  // The gateway may join the words of a message, and the relay answers with the chat of its vendor.
+  const word = path === '/v1/messages' ? ' scatter' : '"content":" scatter"'
+  const ended = text.includes('data: [DONE]') || text.includes('event: message_stop')
+  const complete = chunks === 0 ? text.includes('"usage"') : text.split(word).length - 1 === chunks && ended
   if (text.startsWith('HTTP/1.1 200') && complete) return
-  throw new Error(`${scenario}: unexpected response: ${text.slice(0, 600)}`)
+  throw new Error(`${name}: unexpected response: ${text.slice(0, 600)}`)
 }
 
 /** Joins the chunks of a chunked body, which may be split anywhere. */
@@ -141,51 +96,75 @@ function withoutChunking(answer: string): string {
   return text
 }
 
+const summary = (times: readonly number[], ms: number): Answered => ({
+  requests: times.length,
+  ms,
+  p50: quantile(times, 0.5),
+  p99: quantile(times, 0.99),
+})
+
+/** Each client sends one request after the other. The first response of each is checked. */
+async function run(load: Load): Promise<Answered> {
+  const scenario = scenarioNamed(load.scenario)
+  const { concurrency = scenario.concurrency, ports } = load
+  const { head, text } = requestsOf(load, scenario, load.model)
+  const began = performance.now()
+  const times: number[] = []
+  const client = async (port: number, connection: Connection) => {
+    for (let sent = 0; sent === 0 || performance.now() < began + load.forMs; sent++) {
+      const since = performance.now()
+      const answer = await connection.send(head(), text)
+      times.push(performance.now() - since)
+      if (sent === 0) verify(answer, scenario)
+    }
+    release(port, connection)
+  }
+  const share = Math.ceil(concurrency / ports.length)
+  await Promise.all(ports.flatMap((port) => connectionsTo(port, share).map((each) => client(port, each))))
+  return summary(times, performance.now() - began)
+}
+
+async function sendAtRate(rate: Rate): Promise<Answered> {
+  const scenario = scenarioNamed(rate.scenario)
+  const { head, text } = requestsOf(rate, scenario, scenario.name)
+  const [port = 0] = rate.ports
+  const began = performance.now()
+  const times: number[] = []
+  const one = async () => {
+    const [connection] = connectionsTo(port, 1) as [Connection]
+    const since = performance.now()
+    verify(await connection.send(head(), text), scenario)
+    times.push(performance.now() - since)
+    release(port, connection)
+  }
+  const open: Promise<void>[] = []
+  const total = Math.round((rate.perSecond * rate.forMs) / 1_000)
+  while (open.length < total) {
+    const due = began + (open.length * 1_000) / rate.perSecond
+    const early = due - performance.now()
+    if (early > 0) await wait(early)
+    else open.push(one())
+  }
+  await Promise.all(open)
+  return summary(times, performance.now() - began)
+}
+
 const held: Connection[] = []
 
+/** Opens streams that stay open, a few at a time. */
+async function hold({ count, bytes, silent = false, ...target }: Hold): Promise<void> {
+  const text = Buffer.from(heldBody(silent ? 'silent' : 'held', bytes))
+  const head = headsOf(target, '/v1/chat/completions', text)
+  for (let opened = 0; opened < count; opened += 50) {
+    const batch = Array.from({ length: Math.min(50, count - opened) }, () => new Connection(target.ports[0] as number))
+    held.push(...batch)
+    await Promise.all(batch.map((connection) => connection.hold(head(), text)))
+  }
+}
+
 serveParent({
-  /** Resolves with the number of completed requests. */
-  run: async (load: Load) => {
-    const { port, mount, scenario, model } = load
-    const { concurrency, body, chunks, path } = scenarioNamed(scenario)
-    const request = requestOf(mount, body(model), path)
-    const connections = connectionsTo(port, concurrency)
-    const end = 'forMs' in load ? performance.now() + load.forMs : Infinity
-    const most = 'requests' in load ? load.requests : Infinity
-    let begun = connections.length
-    await Promise.all(
-      connections.map(async (connection) => {
-        verify(await connection.send(request), scenario, chunks)
-        for (; begun < most && performance.now() < end; begun++) await connection.send(request)
-      }),
-    )
-    idle.set(port, [...(idle.get(port) ?? []), ...connections])
-    return begun
-  },
-  /** Milliseconds of each of `count` sequential requests. */
-  time: async ({ port, mount, scenario, count }: Repeated) => {
-    const { body, chunks, path } = scenarioNamed(scenario)
-    const request = requestOf(mount, body(scenario), path)
-    const [connection] = connectionsTo(port, 1) as [Connection]
-    const times: number[] = []
-    while (times.length < count) {
-      const began = performance.now()
-      const answer = await connection.send(request)
-      times.push(performance.now() - began)
-      if (times.length === 1) verify(answer, scenario, chunks)
-    }
-    idle.set(port, [...(idle.get(port) ?? []), connection])
-    return times
-  },
-  /** Opens streams that stay open, a few at a time. */
-  hold: async ({ port, mount, count }: { port: number; mount: string; count: number }) => {
-    const body = JSON.stringify({ model: 'held', stream: true, messages: [{ role: 'user', content: 'Go on.' }] })
-    const request = requestOf(mount, body)
-    for (let opened = 0; opened < count; opened += 50) {
-      const batch = Array.from({ length: 50 }, () => new Connection(port))
-      held.push(...batch)
-      await Promise.all(batch.map((connection) => connection.hold(request)))
-    }
-  },
+  run,
+  rate: sendAtRate,
+  hold,
   release: () => held.splice(0).forEach((connection) => connection.close()),
 })

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { Pool } from 'pg'
 import { postgres } from '../../adapters/stores/postgres/postgres.ts'
 import { sqlite } from '../../adapters/stores/sqlite/sqlite.ts'
+import { slowestPage } from './filters.ts'
 import type { StorageBundle, UsageRecord } from '../../src/index.ts'
 
 const rows = Number(process.argv[2] ?? 1_000_000)
@@ -34,12 +35,18 @@ function recordAt(index: number): UsageRecord {
     id: `req_${randomUUID().replaceAll('-', '')}`,
     account,
     key: `key_${account}_0123456789ab`,
+    ...(index % 2 === 0 && { user: `user_${Math.floor(200 * Math.random() ** 2)}` }),
+    ...(index % 3 === 0 && { session: `session_${index >> 8}` }),
     group: 'default',
     endpoint: 'chat.completions',
     model,
     provider: 'openai',
     providerModel: `${model}-2030-10-01`,
-    outcome: index % 50 === 0 ? 'failed' : 'completed',
+    ...(index % 50 === 0 ? { outcome: 'failed', code: 'server_error' } : { outcome: 'completed' }),
+    attempts: 1,
+    attemptLog: [
+      { provider: 'openai', providerModel: `${model}-2030-10-01`, outcome: 'succeeded', startMs: 0.4, ms: 312.5 },
+    ],
     stream: index % 2 === 0,
     promptTokens: prompt,
     cachedTokens: index % 3 === 0 ? prompt >> 1 : 0,
@@ -91,6 +98,8 @@ async function measure(kind: string, { storage: { usage, ledger }, bytes, settle
     }
     lines.push([name, `${Math.min(...times).toFixed(1)} ms`])
   }
+  const { count, ms, filter } = await slowestPage(usage, start, day)
+  lines.push([`the slowest first page of ${count} filters: ${filter}`, `${ms.toFixed(1)} ms`])
   lines.push(['bytes a record, with its indexes', String(Math.round(records / rows))])
   lines.push(['bytes of sums for each record', String(Math.round(sums / rows))])
   lines.push(['records appended a second', String(Math.round(rows / (loadedMs / 1_000)))])

@@ -1,79 +1,44 @@
-/** Child process with one server under test, with all features of a gateway in production. */
-import { createServer, type RequestListener } from 'node:http'
+/** Child process with one server under test. */
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import express from 'express'
-import { createProxyMiddleware } from 'http-proxy-middleware'
-import Koa from 'koa'
-import { createGateway, type Gateway, type GatewayOptions } from 'modelhatch'
-import { mount as mountInExpress } from 'modelhatch/express'
-import { mount as mountInKoa } from 'modelhatch/koa'
-import { mount as mountOnNode } from 'modelhatch/node'
-import { openai } from 'modelhatch/providers'
+import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { appOf, type App } from './apps.ts'
 import { serveParent } from './child.ts'
-import { relay } from './relay.ts'
-import { booksOf } from './stores.ts'
-import { scenarios } from './traffic.ts'
+import type { Kind } from './subjects.ts'
 
-/** The servers by name; `vendor` is an origin such as `http://127.0.0.1:4000`. */
-const servers: Readonly<Record<string, (vendor: string) => RequestListener | Promise<RequestListener>>> = {
-  relay,
-  node: (vendor) => mountOnNode(gatewayTo(vendor)),
-  express: (vendor) => express().use('/ai', mountInExpress(gatewayTo(vendor))) as RequestListener,
-  metered: (vendor) => metered(vendor, 'metered'),
-  postgres: (vendor) => metered(vendor, 'postgres'),
-  koa: (vendor) => new Koa().use(mountInKoa('/ai', gatewayTo(vendor))).callback(),
-  proxy: (vendor) =>
-    express().use('/ai', createProxyMiddleware({ target: vendor, changeOrigin: true })) as RequestListener,
+export interface Start {
+  readonly kind: Kind
+  /** The origin of the vendor. */
+  readonly vendor: string
+  /** The schema or key prefix in a database. */
+  readonly name: string
 }
 
-let receipts = 0
-
-let close = async (): Promise<void> => undefined
-
-/** Limits that are never reached, prices, and an account with enough money. */
-async function metered(vendor: string, kind: string): Promise<RequestListener> {
-  const books = booksOf(kind)
-  const gateway = gatewayTo(vendor, {
-    groups: {
-      everyone: { models: '*', rate: { requests: '1000000000/s', tokens: '100000000000/s', concurrent: 9_999 } },
-    },
-    billing: { currency: 'CNY' },
-    ...(books.storage && { storage: books.storage }),
-  })
-  close = async () => {
-    await gateway.close({ graceMs: 0 })
-    await books.close()
-  }
-  await gateway.admin.accounts.topUp({ account: 'bench', amount: '1000000000', reference: 'bench' })
-  return express().use('/ai', mountInExpress(gateway)) as RequestListener
+/** Bytes. */
+export interface Memory {
+  readonly rss: number
+  /** JavaScript values and buffers in use. */
+  readonly heap: number
+  /** The highest RSS so far. */
+  readonly peak: number
 }
 
-function gatewayTo(vendor: string, more: Partial<GatewayOptions> = {}): Gateway {
-  const price = { input: '2', output: '8' }
-  const provider = openai({ baseURL: `${vendor}/v1`, apiKey: 'sk-vendor' })
-  const names = [...scenarios.map(({ name }) => name), 'held']
-  return createGateway({
-    models: Object.fromEntries(
-      names.flatMap((name) => [
-        [name, { provider, price }],
-        [`renamed:${name}`, { provider, price, providerModel: name }],
-      ]),
-    ),
-    keys: { 'sk-bench': { group: 'everyone', account: 'bench' } },
-    groups: { everyone: { models: '*' } },
-    hooks: { receipt: () => void receipts++ },
-    ...more,
-  })
+/** Milliseconds by which timers were late. */
+export interface Delay {
+  readonly p50: number
+  readonly p99: number
+  readonly most: number
 }
 
 const server = createServer()
 server.keepAliveTimeout = 60_000
+let app: App | undefined
+let delays: ReturnType<typeof monitorEventLoopDelay> | undefined
 
 serveParent({
-  listen: async ({ kind, vendor }: { kind: string; vendor: string }) => {
-    const make = servers[kind]
-    if (make === undefined) throw new Error(`unknown server "${kind}"`)
-    server.on('request', await make(vendor))
+  async listen({ kind, vendor, name }: Start) {
+    app = await appOf(kind, vendor, name)
+    server.on('request', app.listener)
     return new Promise<number>((resolve) => {
       server.listen(0, '127.0.0.1', 4096, () => resolve((server.address() as AddressInfo).port))
     })
@@ -83,11 +48,20 @@ serveParent({
     const { user, system } = process.cpuUsage()
     return user + system
   },
-  receipts: () => receipts,
-  close: () => close(),
-  memory: () => {
-    globalThis.gc?.()
-    const { rss, heapUsed } = process.memoryUsage()
-    return { rss, heap: heapUsed }
+  watchDelay: () => {
+    delays = monitorEventLoopDelay({ resolution: 1 })
+    delays.enable()
   },
+  /** Since `watchDelay`. The histogram includes its own interval of a millisecond. */
+  delay: (): Delay => {
+    delays?.disable()
+    const late = (nanoseconds = 0) => Math.max(0, nanoseconds / 1e6 - 1)
+    return { p50: late(delays?.percentile(50)), p99: late(delays?.percentile(99)), most: late(delays?.max) }
+  },
+  memory: (): Memory => {
+    globalThis.gc?.()
+    const { rss, heapUsed, external } = process.memoryUsage()
+    return { rss, heap: heapUsed + external, peak: process.resourceUsage().maxRSS * 1024 }
+  },
+  close: () => app?.close(),
 })

@@ -1,4 +1,5 @@
 /** The scenarios, one per column of the table. Sizes and fields are those of a real OpenAI client and vendor. */
+import { message, messageBody, messageFrames } from './message-traffic.ts'
 
 export interface Scenario {
   readonly name: string
@@ -10,31 +11,35 @@ export interface Scenario {
   readonly paceMs: number
   /** Concurrent requests. */
   readonly concurrency: number
-  /** Requests to warm up a server. */
-  readonly warmUp: number
   /** The path of the request. Default: a chat. */
   readonly path?: string
   /** The request for a model of this name. */
   readonly body: (model: string) => string
   /** The response of a model of this name. Default: a completion. */
   readonly answer?: (model: string) => string
+  /** The frames of the streamed response. Default: those of a chat. */
+  readonly frames?: (model: string, chunks: number) => string[]
+  /** Measured only if it is named in `--only`, because not every server has its endpoint. */
+  readonly onlyIfNamed?: boolean
 }
 
 const question = 'Explain in a few sentences why the sky is blue and the sunset is red. '
 
+const json: Scenario = {
+  name: 'json',
+  unit: 'request',
+  chunks: 0,
+  paceMs: 0,
+  concurrency: 16,
+  body: (model) => ask(model, question.repeat(11)),
+}
+const sse50 = stream({ name: 'sse50', chunks: 50, paceMs: 0, concurrency: 8 })
+
 export const scenarios: readonly Scenario[] = [
-  {
-    name: 'json',
-    unit: 'request',
-    chunks: 0,
-    paceMs: 0,
-    concurrency: 16,
-    warmUp: 15_000,
-    body: (model) => ask(model, question.repeat(11)),
-  },
-  stream({ name: 'sse50', chunks: 50, paceMs: 0, concurrency: 8, warmUp: 3_000 }),
-  stream({ name: 'sse500', chunks: 500, paceMs: 0, concurrency: 4, warmUp: 500 }),
-  stream({ name: 'paced', chunks: 50, paceMs: 20, concurrency: 100, warmUp: 100 }),
+  json,
+  sse50,
+  stream({ name: 'sse500', chunks: 500, paceMs: 0, concurrency: 4 }),
+  stream({ name: 'paced', chunks: 50, paceMs: 20, concurrency: 100 }),
   large('messages', (model) => ({ model, messages: talk(400, question.repeat(6)), temperature: 0.7 })),
   {
     name: 'vectors',
@@ -42,14 +47,30 @@ export const scenarios: readonly Scenario[] = [
     chunks: 0,
     paceMs: 0,
     concurrency: 8,
-    warmUp: 500,
     path: '/v1/embeddings',
     body: (model) =>
       JSON.stringify({ model, input: Array.from({ length: 16 }, () => question), encoding_format: 'float' }),
     answer: (model) => vectors(model, 16, 1536),
   },
   large('image', (model) => ({ model, messages: [{ role: 'user', content: picture(200 * 1024) }] })),
+  asMessages(json, 'native'),
+  asMessages(sse50, 'native50'),
+  asMessages(json, 'translated'),
+  asMessages(sse50, 'translated50'),
 ]
+
+/** The same through Anthropic's Messages, at a vendor that has them (`native…`) or that only chats (`translated…`). */
+function asMessages(chat: Scenario, name: string): Scenario {
+  const isNative = name.startsWith('native')
+  return {
+    ...chat,
+    name,
+    path: '/v1/messages',
+    body: (model) => messageBody(chat, model),
+    ...(isNative && { answer: message, frames: messageFrames }),
+    onlyIfNamed: true,
+  }
+}
 
 export function scenarioNamed(name: string): Scenario {
   const found = scenarios.find((scenario) => scenario.name === name)
@@ -75,7 +96,12 @@ function stream(shape: Omit<Scenario, 'unit' | 'body'>): Scenario {
 
 function large(name: string, request: (model: string) => object): Scenario {
   const body = (model: string) => JSON.stringify(request(model))
-  return { name, unit: 'request', chunks: 0, paceMs: 0, concurrency: 8, warmUp: 1_000, body }
+  return { name, unit: 'request', chunks: 0, paceMs: 0, concurrency: 8, body }
+}
+
+/** A request of about `bytes` for a stream that stays open; `held` gets a word a second, `silent` only the first. */
+export function heldBody(model: 'held' | 'silent', bytes: number): string {
+  return JSON.stringify({ model, stream: true, messages: talk(Math.ceil(bytes / 525), question.repeat(7)) })
 }
 
 function talk(messages: number, text: string): object[] {

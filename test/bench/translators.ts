@@ -94,7 +94,7 @@ async function* arriving(slabs: readonly Buffer[]): AsyncGenerator<Buffer> {
 
 async function* framesOf(pieces: AsyncIterable<ChatPiece>): AsyncGenerator<string | Uint8Array> {
   const state = new ChatStreamState({ id: 'chatcmpl-bench', created: 1, model: 'bench' }, false)
-  const stream = await begin(pieces[Symbol.asyncIterator](), state, () => true)
+  const stream = await begin(pieces, state, () => true)
   const order = { field: () => undefined, promptTokens: 0 } as never
   yield* chunkFrames(stream, { order, meter: { usage: undefined, textBytes: 0 } })
 }

@@ -9,19 +9,19 @@ const json = { 'content-type': 'application/json' }
 const events = { 'content-type': 'text/event-stream; charset=utf-8' }
 
 const replies = new Map<string, (response: ServerResponse) => void>(
-  scenarios.map(({ name, chunks, paceMs, answer = completion }) => {
+  scenarios.map(({ name, chunks, paceMs, answer = completion, frames: streamed = frames }) => {
     if (chunks === 0) {
       const whole = Buffer.from(answer(name))
       const head = { ...json, 'content-length': whole.length }
       return [name, (response) => response.writeHead(200, head).end(whole)]
     }
-    const parts = frames(name, chunks).map((frame) => Buffer.from(frame))
+    const parts = streamed(name, chunks).map((frame) => Buffer.from(frame))
     if (paceMs > 0) return [name, (response) => void pace(response.writeHead(200, events), parts, paceMs)]
     return [name, (response) => burst(response.writeHead(200, events), parts)]
   }),
 )
 
-/** Streams with a word a second, until the reader disconnects. */
+/** Streams that last until the reader disconnects: `held` with a word a second, `silent` with one word. */
 const [role = '', word = ''] = frames('held', 1)
 const held = new Set<ServerResponse>()
 replies.set('held', (response) => {
@@ -29,6 +29,7 @@ replies.set('held', (response) => {
   held.add(response)
   response.on('close', () => held.delete(response))
 })
+replies.set('silent', (response) => void response.writeHead(200, events).write(role + word))
 setInterval(() => held.forEach((response) => response.write(word)), 1_000)
 
 function burst(response: ServerResponse, parts: readonly Buffer[]): void {

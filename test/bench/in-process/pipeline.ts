@@ -1,22 +1,36 @@
 /**
  * Measures the gateway without sockets in this process: requests are passed to `gateway.handle`, and a stand-in for the
  * connection pool delivers the vendor's bytes. What remains is the gateway's own work. The arguments are the root of the
- * checkout to measure and a scenario.
+ * checkout to measure and a scenario; after its name, the word `metered` stands for rate limits and prices, `native` for
+ * Anthropic's messages at a vendor that has them, `translated` for messages at a vendor that only chats, `otel` and
+ * `prometheus` for telemetry.
  */
 import { createHook } from 'node:async_hooks'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { message, messageBody, messageFrames } from '../message-traffic.ts'
 import { completion, frames, scenarioNamed } from '../traffic.ts'
 import { serveParent } from '../child.ts'
+import { allocationsOf } from './allocations.ts'
+import { telemetryOf } from '../telemetry/kinds.ts'
 
-const [root = '', name = 'json'] = process.argv.slice(2)
+const [root = '', scenario = 'json'] = process.argv.slice(2)
+const [name = '', variant] = scenario.split(' ')
 const { chunks, body } = scenarioNamed(name)
+const metered = variant === 'metered' ? variant : undefined
+const isNative = variant === 'native'
+const telemetry = variant === 'otel' || variant === 'prometheus' ? telemetryOf(variant, '') : []
+const asksMessages = isNative || variant === 'translated'
 const urlOf = (path: string) => pathToFileURL(join(root, path)).href
 const { createGateway } = (await import(urlOf('src/index.ts'))) as typeof import('modelhatch')
-const { openai } = (await import(urlOf('src/providers/index.ts'))) as typeof import('modelhatch/providers')
+const { anthropic, openai } = (await import(urlOf('src/providers/index.ts'))) as typeof import('modelhatch/providers')
+const { NodeExchange } = (await import(
+  urlOf('adapters/hosts/exchange.ts')
+)) as typeof import('../../../adapters/hosts/exchange.ts')
 
-const reply = chunks === 0 ? [Buffer.from(completion(name))] : frames(name, chunks).map((frame) => Buffer.from(frame))
+const [whole, streamed] = isNative ? [message, messageFrames] : [completion, frames]
+const reply = chunks === 0 ? [Buffer.from(whole(name))] : streamed(name, chunks).map((frame) => Buffer.from(frame))
 const headers = { 'content-type': chunks === 0 ? 'application/json' : 'text/event-stream; charset=utf-8' }
 const controller = { paused: false, aborted: false, reason: null, pause() {}, resume() {}, abort() {} }
 
@@ -34,17 +48,41 @@ Pool.prototype.dispatch = (_: unknown, handler: Record<string, (...values: unkno
   return true
 }
 
-const gateway = createGateway({
-  models: { [name]: openai({ apiKey: 'sk-vendor', baseURL: 'http://127.0.0.1:9/v1' }) },
-  keys: { 'sk-bench': {} },
-})
-const text = Buffer.from(body(name))
-const requestHeaders = { authorization: 'Bearer sk-bench', 'content-type': 'application/json' }
+const provider = (isNative ? anthropic : openai)({ apiKey: 'sk-vendor', baseURL: 'http://127.0.0.1:9/v1' })
+const rate = { requests: '1000000000/s', tokens: '100000000000/s', concurrent: 9_999 } as const
+const gateway =
+  metered === undefined
+    ? createGateway({
+        models: { [name]: provider },
+        keys: { 'sk-bench': {} },
+        ...(telemetry.length > 0 && { telemetry }),
+      })
+    : createGateway({
+        models: { [name]: { provider, price: { input: '2', output: '8' } } },
+        keys: { 'sk-bench': { group: 'everyone', account: 'bench' } },
+        groups: { everyone: { models: '*', rate } },
+        billing: { currency: 'CNY' },
+      })
+if (metered !== undefined) {
+  await gateway.admin.accounts.topUp({ account: 'bench', amount: '1000000000', reference: 'bench' })
+}
+const text = Buffer.from(asksMessages ? messageBody({ body }, name) : body(name))
+const target = asksMessages ? '/v1/messages' : '/v1/chat/completions'
+const incoming = {
+  method: 'POST',
+  headers: {
+    authorization: 'Bearer sk-bench',
+    'content-type': 'application/json',
+    ...(asksMessages && { 'anthropic-version': '2023-06-01', 'anthropic-beta': 'claude-code-20250219' }),
+  },
+  on() {},
+}
+const outgoing = { closed: false, on() {}, once() {} }
 
 async function request(): Promise<void> {
-  const { signal } = new AbortController()
-  const exchange = { method: 'POST', target: '/v1/chat/completions', headers: requestHeaders, signal }
-  const answer = await gateway.handle({ ...exchange, body: { state: 'text', text } })
+  const host = { request: incoming as never, response: outgoing as never, host: incoming }
+  const exchange = new NodeExchange({ ...host, target, body: { state: 'text', text } })
+  const answer = await gateway.handle(exchange)
   if (answer.status !== 200) throw new Error(`the gateway responded with ${answer.status}`)
   if (typeof answer.body === 'string' || answer.body instanceof Uint8Array) return
   const stream = answer.body
@@ -106,5 +144,6 @@ async function allocated(): Promise<number> {
 serveParent({
   warm,
   slice,
+  allocations: () => allocationsOf(request, 50),
   counts: async () => ({ promises: await promises(), kilobytes: await allocated() }),
 })

@@ -1,18 +1,34 @@
 /**
- * `npm run bench:in-process -- [DIR …]`: microseconds, promises and allocations of the gateway per request, without
+ * `npm run bench -- --in-process [DIR …]`: microseconds, promises and allocations of the gateway per request, without
  * sockets, so that it says the same on a busy machine. Every DIR is another checkout to compare with, measured in turns:
- * the lowest of many short slices counts.
+ * the lowest of many short slices counts. `--only=json,sse50 native`: these rows.
  */
 import { fileURLToPath } from 'node:url'
 import { Child } from '../child.ts'
+import { about } from '../machine.ts'
 import { print } from '../table.ts'
 
 const here = fileURLToPath(new URL('../../../', import.meta.url))
-const roots = [here, ...process.argv.slice(2)]
+const roots = [here, ...process.argv.slice(2).filter((word) => !word.startsWith('--'))]
 const slices = 60
 
+const variants = ['', ' metered', ' native', ' translated']
+const scenarios = [
+  ...['json', 'sse50', 'sse500'].flatMap((name) => variants.map((variant) => name + variant)),
+  'messages',
+  'json otel',
+  'json prometheus',
+]
+const only = process.argv
+  .find((word) => word.startsWith('--only='))
+  ?.slice('--only='.length)
+  .split(',')
+const chosen = only ?? scenarios
+
+console.log(about())
+
 const rows: string[][] = []
-for (const scenario of ['json', 'sse50', 'sse500', 'messages']) {
+for (const scenario of chosen) {
   const children = roots.map((root) => new Child('./in-process/pipeline.ts', [root, scenario]))
   for (const child of children) await child.ask('warm')
   const lowest = children.map(() => Infinity)

@@ -1,27 +1,38 @@
 /** Opens the database under test, with plain commands as baselines. */
-import { createClient } from '@redis/client'
+import { createClient, createCluster } from '@redis/client'
 import { Pool } from 'pg'
 import { postgres } from 'modelhatch/postgres'
-import { redis } from 'modelhatch/redis'
+import { redis, type RedisClient } from 'modelhatch/redis'
 import type { StorageBundle } from '../../../src/index.ts'
-import { postgresUrl, redisUrl } from '../../servers.ts'
+import { postgresUrl } from '../../servers.ts'
 
-export type Kind = 'memory' | 'postgres' | 'redis'
+export type Kind = 'memory' | 'postgres' | 'redis' | 'redis-cluster'
 
 export interface Server {
   readonly storage: StorageBundle | undefined
   /** Commands that calls are compared with, by name. Each resolves when the database has executed it. */
   readonly baselines: Readonly<Record<string, () => Promise<unknown>>>
+  /** Microseconds of CPU time of each server so far. Only for servers that this benchmark has started. */
+  cpu(): Promise<readonly number[]>
   /** Deletes all data. */
   clear(): Promise<void>
   close(): Promise<void>
 }
 
-/** `name` is the Postgres schema or the Redis key prefix; `options` are those of the bundle. */
-export async function openServer(kind: Kind, name: string, options: object): Promise<Server> {
+export interface Opening {
+  readonly kind: Kind
+  /** The Postgres schema or the Redis key prefix. */
+  readonly name: string
+  /** Options of the bundle. */
+  readonly options: object
+  /** The ports of the Redis servers that were started for the benchmark. */
+  readonly ports: readonly number[]
+}
+
+export async function openServer({ kind, name, options, ports }: Opening): Promise<Server> {
   switch (kind) {
     case 'memory':
-      return { storage: undefined, baselines: {}, clear: async () => undefined, close: async () => undefined }
+      return { storage: undefined, baselines: {}, cpu: async () => [], clear: nothing, close: nothing }
     case 'postgres': {
       const pool = new Pool({ connectionString: postgresUrl, max: 10 })
       pool.on('error', () => undefined)
@@ -36,6 +47,7 @@ export async function openServer(kind: Kind, name: string, options: object): Pro
           'INSERT, committed': () => pool.query(`INSERT INTO ${name}.baseline (text) VALUES ($1)`, [name]),
           'SELECT 1': () => pool.query('SELECT 1'),
         },
+        cpu: async () => [],
         clear: async () => void (await pool.query(`DROP SCHEMA IF EXISTS ${name} CASCADE`)),
         async close() {
           await storage.close()
@@ -43,19 +55,44 @@ export async function openServer(kind: Kind, name: string, options: object): Pro
         },
       }
     }
-    case 'redis': {
-      const client = createClient({ url: redisUrl })
-      client.on('error', () => undefined)
-      await client.connect()
+    case 'redis':
+    case 'redis-cluster': {
+      const urls = ports.map((port) => ({ url: `redis://127.0.0.1:${port}` }))
+      const nodes = await Promise.all(urls.map(connected))
+      const cluster = kind === 'redis' ? undefined : createCluster({ rootNodes: urls })
+      cluster?.on('error', () => undefined)
+      await cluster?.connect()
+      const client: RedisClient = cluster ?? (nodes[0] as RedisClient)
       return {
         storage: redis(client, { prefix: name, ...options }),
-        baselines: { SET: () => client.sendCommand(['SET', `${name}:baseline`, name]) },
-        async clear() {
-          for await (const keys of client.scanIterator({ MATCH: `*${name}*`, COUNT: 1_000 }))
-            if (keys.length > 0) await client.unlink(keys)
+        baselines: {
+          SET: async () => {
+            const command = ['SET', `${name}:baseline`, name]
+            return cluster === undefined
+              ? nodes[0]?.sendCommand(command)
+              : cluster.sendCommand(command[1], false, command)
+          },
         },
-        close: async () => client.destroy(),
+        cpu: () => Promise.all(nodes.map(async (node) => microseconds(await node.sendCommand(['INFO', 'cpu'])))),
+        clear: nothing,
+        async close() {
+          cluster?.destroy()
+          for (const node of nodes) node.destroy()
+        },
       }
     }
   }
+}
+
+async function nothing(): Promise<void> {}
+
+async function connected({ url }: { readonly url: string }) {
+  const client = createClient({ url })
+  client.on('error', () => undefined)
+  return client.connect()
+}
+
+function microseconds(info: unknown): number {
+  const seconds = [...(info as string).matchAll(/used_cpu_(?:user|sys):([\d.]+)/g)].map(([, each]) => Number(each))
+  return seconds.reduce((sum, each) => sum + each, 0) * 1e6
 }

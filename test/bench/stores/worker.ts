@@ -2,7 +2,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { serveParent } from '../child.ts'
 import { callsOf, type Calls } from './calls.ts'
-import { openServer, type Kind, type Server } from './server.ts'
+import { openServer, type Opening, type Server } from './server.ts'
 
 export interface Load {
   readonly callers: number
@@ -53,8 +53,8 @@ async function call(account: string): Promise<void> {
 }
 
 serveParent({
-  async open({ kind, name, options }: { kind: Kind; name: string; options: object }) {
-    server = await openServer(kind, name, options)
+  async open(opening: Opening) {
+    server = await openServer(opening)
     calls = callsOf(server.storage)
     return Object.keys(server.baselines)
   },
@@ -65,6 +65,7 @@ serveParent({
       await Promise.all(Array.from({ length: 50 }, async () => calls?.admit(account)))
   },
   load,
+  cpu: () => server?.cpu(),
   clear: () => server?.clear(),
   close: () => server?.close(),
 })
