@@ -4,10 +4,12 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { AttemptEvent } from 'modelhatch'
 
-export function welcome(server: Server, key: string, model: string): void {
+export function welcome(server: Server, key: string, model: string, consoleLink?: string): void {
   const { port } = server.address() as AddressInfo
-  const baseURL = `http://127.0.0.1:${port}/v1`
-  console.log(`Serving ${baseURL} with the key ${key}. Try:
+  const origin = `http://127.0.0.1:${port}`
+  const baseURL = `${origin}/v1`
+  const pages = consoleLink === undefined ? '' : `\nConsole, by a link that works once: ${origin}${consoleLink}\n`
+  console.log(`Serving ${baseURL} with the key ${key}.${pages} Try:
 
 curl -N ${baseURL}/chat/completions \\
   -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' \\

@@ -5,8 +5,12 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-const { dependencies, exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+const { dependencies, peerDependencies, peerDependenciesMeta, exports } = JSON.parse(
+  readFileSync(join(root, 'package.json'), 'utf8'),
+) as {
   dependencies: Record<string, string>
+  peerDependencies: Record<string, string>
+  peerDependenciesMeta: Record<string, { readonly optional?: boolean }>
   exports: Record<string, string | { readonly 'modelhatch-source': string }>
 }
 
@@ -22,19 +26,29 @@ const importing = /^(?:import|export)\b[^'"`;]*?\bfrom '([^']+)'|^import '([^']+
 
 function sourcesIn(folder: string): Source[] {
   const names = readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-  return names
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => {
-      const path = join(folder, name)
-      const text = readFileSync(join(root, path), 'utf8')
-      // Imports in the snippets of comments are no imports.
-      const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
-      const imports = [...code.matchAll(importing)].map(([, from, alone, dynamic]) => {
-        const name = from ?? alone ?? dynamic ?? ''
-        return name.startsWith('.') ? normalize(join(dirname(path), name)) : name
+  return (
+    names
+      // The page of the console has its own test.
+      .filter((name) => name.endsWith('.ts') && !/^console\/(?:page|vendor)\//.test(name))
+      .map((name) => {
+        const path = join(folder, name)
+        const text = readFileSync(join(root, path), 'utf8')
+        // Imports in the snippets of comments are no imports.
+        const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+        const imports = [...code.matchAll(importing)].map(([, from, alone, dynamic]) => {
+          const name = from ?? alone ?? dynamic ?? ''
+          return name.startsWith('.') ? normalize(join(dirname(path), name)) : name
+        })
+        return { path, text, imports }
       })
-      return { path, text, imports }
-    })
+  )
+}
+
+/** The folder of an entry's file. */
+function folderOf(entry: string): string {
+  const target = exports[entry.replace('modelhatch', '.')]
+  if (typeof target !== 'object') throw new Error(`the package has no entry ${entry}`)
+  return dirname(normalize(target['modelhatch-source']))
 }
 
 const src = sourcesIn('src')
@@ -76,13 +90,16 @@ function circles(sources: readonly Source[]): string[] {
 const layers = [
   'adapters',
   'src/testing',
+  'src/admin-api',
   'src/index.ts',
   'src/gateway.ts',
+  'src/handling',
   'src/assembly',
   'src/options',
   'src/admin',
   'src/idempotency',
   'src/endpoints',
+  'src/alerts',
   'src/tasks',
   'src/admission',
   'src/routing',
@@ -92,16 +109,28 @@ const layers = [
   'src/usage',
   'src/billing',
   'src/auth',
+  'src/caps',
   'src/limits',
   'src/providers',
   'src/store-access',
   'src/validation',
   'src/http',
   'src/wire',
+  'src/calendar.ts',
   'src/lazily.ts',
+  'src/eventual.ts',
   'src/node-version.ts',
+  'src/version.ts',
   'src/errors.ts',
 ]
+
+/** The optional peer dependencies of each entry of the package. Only the files of the entry's folder import them. */
+const peers: Readonly<Record<string, readonly string[]>> = {
+  'modelhatch/prices': ['@pydantic/genai-prices'],
+  'modelhatch/ws': ['ws'],
+  'modelhatch/otel': ['@opentelemetry/api'],
+  'modelhatch/metrics': ['prom-client'],
+}
 
 const node = (imported: string) => imported.startsWith('node:')
 const dependency = (imported: string) => Object.hasOwn(dependencies, imported.split('/')[0] ?? '')
@@ -109,7 +138,7 @@ const dependency = (imported: string) => Object.hasOwn(dependencies, imported.sp
 describe('imports', () => {
   test('are found at all', () => {
     expect(src.length).toBeGreaterThan(50)
-    expect(src.find(({ path }) => path === 'src/gateway.ts')?.imports).toContain('src/http/answers.ts')
+    expect(src.find(({ path }) => path === 'src/gateway.ts')?.imports).toContain('src/assembly/assemble.ts')
   })
 
   test('of src: itself, Node and the few dependencies; no framework and no database', () => {
@@ -119,8 +148,24 @@ describe('imports', () => {
     expect(new Set(Object.keys(dependencies))).toEqual(new Set(used))
   })
 
-  test('of adapters: src, each other and Node; they need nothing installed', () => {
-    expect(offences(adapters, (imported) => below('src', 'adapters')(imported) || node(imported))).toEqual([])
+  test('of adapters: src, each other, Node, and the optional peers of their own entry', () => {
+    const peersOf = (importer: string) => {
+      const entry = Object.keys(peers).find((name) => below(folderOf(name))(importer))
+      return entry === undefined ? [] : (peers[entry] ?? [])
+    }
+    const allowed = (imported: string, importer: string) =>
+      below('src', 'adapters')(imported) || node(imported) || peersOf(importer).includes(imported)
+    expect(offences(adapters, allowed)).toEqual([])
+  })
+
+  test('of optional peers: each is declared as one, and no other entry reaches it', () => {
+    expect(new Set(Object.values(peers).flat())).toEqual(new Set(Object.keys(peerDependencies)))
+    for (const name of Object.keys(peerDependencies)) expect(peerDependenciesMeta[name]).toEqual({ optional: true })
+    for (const entry of Object.keys(peers)) {
+      const inside = below(folderOf(entry))
+      const others = published.filter(({ path }) => !inside(path))
+      expect(offences(others, (imported) => !inside(imported))).toEqual([])
+    }
   })
 
   test('of stores: what a store outside the project can import too, and small parts that it can do without', () => {
@@ -145,7 +190,7 @@ describe('imports', () => {
 
   test('of http and wire: nothing from the other folders', () => {
     const within = (folder: string) => src.filter(({ path }) => path.startsWith(`src/${folder}/`))
-    const http = below('src/http', 'src/errors.ts')
+    const http = below('src/http', 'src/errors.ts', 'src/eventual.ts')
     expect(offences(within('http'), (imported) => http(imported) || node(imported) || dependency(imported))).toEqual([])
     expect(offences(within('wire'), below('src/wire'))).toEqual([])
     expect(src.find(({ path }) => path === 'src/errors.ts')?.imports).toEqual([])
@@ -153,13 +198,15 @@ describe('imports', () => {
 
   test('of providers: wire formats and HTTP, nothing about callers or what happens with the response', () => {
     const providers = src.filter(({ path }) => path.startsWith('src/providers/'))
-    const known = below('src/providers', 'src/wire', 'src/http', 'src/errors.ts', 'src/validation/known-options.ts')
+    const http = below('src/wire', 'src/http', 'src/errors.ts', 'src/eventual.ts')
+    const known = (imported: string) =>
+      http(imported) || below('src/providers', 'src/validation/known-options.ts')(imported)
     const allowed = (imported: string) => known(imported) || node(imported) || dependency(imported)
     expect(offences(providers, allowed)).toEqual([])
   })
 
   test('of endpoints: the gateway alone, and what puts it together', () => {
-    const inner = below('src/endpoints', 'src/gateway.ts', 'src/assembly')
+    const inner = below('src/endpoints', 'src/gateway.ts', 'src/handling', 'src/assembly')
     const others = src.filter(({ path }) => !inner(path) && path !== 'src/index.ts')
     expect(offences(others, (imported) => !inner(imported))).toEqual([])
   })

@@ -40,7 +40,7 @@ export async function openBundle({ kind, name, ...options }: Place): Promise<Ope
       return {
         storage: redis(connection.send, { prefix: name, ...options }),
         async clear() {
-          const keys = (await connection.send('KEYS', `{${name}}*`)) as string[]
+          const keys = (await connection.send('KEYS', `{${name}:*`)) as string[]
           if (keys.length > 0) await connection.send('DEL', ...keys)
         },
         close: async () => connection.close(),

@@ -1,20 +1,37 @@
 import { describe, expect, test } from 'vitest'
 import { calmMs, leastMs, referenceMs } from './cpu-time.ts'
 
-/** As much work as takes so many milliseconds on a calm machine, in one turn. */
-function workOf(ms: number): number {
+/** Some pieces of the fixed work in one turn, in milliseconds of the machine that limits are chosen on, or a slower one. */
+function workOf(pieces: number, speed: number): number {
   let took = 0
-  for (let done = 0; done < ms; done += calmMs) took += referenceMs()
-  return took
+  for (let done = 0; done < pieces; done++) took += referenceMs()
+  return took * speed
 }
 
 describe('a limit of CPU time, however busy the machine is:', () => {
-  test('work of 170 ms is over a limit of 130', async () => {
-    expect(await leastMs(130, () => workOf(170))).toBeGreaterThan(130)
+  // A faster machine would do the work within the limit.
+  const speed = Math.max(1, calmMs / Math.min(referenceMs(), referenceMs(), referenceMs()))
+
+  test('four pieces of work are over a limit of three', async () => {
+    const limit = 3 * calmMs
+    expect(
+      await leastMs(
+        limit,
+        () => workOf(4, speed),
+        () => referenceMs() * speed,
+      ),
+    ).toBeGreaterThan(limit)
   })
 
-  test('work of 85 ms is not', async () => {
-    expect(await leastMs(130, () => workOf(85))).toBeLessThanOrEqual(130)
+  test('two are not', async () => {
+    const limit = 3 * calmMs
+    expect(
+      await leastMs(
+        limit,
+        () => workOf(2, speed),
+        () => referenceMs() * speed,
+      ),
+    ).toBeLessThanOrEqual(limit)
   })
 
   test('it is extended as far as the machine is slower, and never cut', async () => {

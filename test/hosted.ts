@@ -43,9 +43,13 @@ export async function hostedWith(options: GatewayOptions): Promise<Hosted> {
   const gateway = createGateway({
     keys: { 'sk-test': {} },
     ...options,
+    // A database that shares a busy machine may take long over one statement.
+    timeouts: { storeMs: 20_000, ...options.timeouts },
     hooks: {
+      ...options.hooks,
       receipt(each) {
         receipts.push(each)
+        options.hooks?.receipt?.(each)
         wake?.()
       },
     },

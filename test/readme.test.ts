@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { GatewayError, type ErrorCode } from 'modelhatch'
 import * as stores from 'modelhatch/stores'
 import * as kits from 'modelhatch/testing'
+import { routes as adminRoutes } from '../src/admin-api/routes.ts'
 import { presets } from '../src/providers/openai/presets.ts'
 import {
   documentAt,
@@ -65,6 +66,12 @@ test('the error in the reference has the format of errors', () => {
   expect(Object.keys(error)).toEqual(Object.keys(new GatewayError('server_error').toJSON().error))
 })
 
+/** The interfaces that an interface extends. */
+const inherited: Readonly<Record<string, readonly string[]>> = {
+  Rate: ['ScopedRate'],
+  PriceOptions: ['TokenPrices', 'TieredTokenPrices'],
+}
+
 describe('a table of options has every option, and no other:', () => {
   test.each([
     ['src/options/README.md', 'Options', 'RetryOptions', 'retry.'],
@@ -86,11 +93,12 @@ describe('a table of options has every option, and no other:', () => {
     ['src/observing/README.md', 'Attempts', 'AttemptEvent', ''],
     ['src/observing/README.md', 'Failures', 'Failure', ''],
     ['adapters/README.md', 'Shutdown', 'ShutdownOptions', ''],
+    ['src/admin-api/README.md', 'Options', 'AdminApiOptions', ''],
   ])('%s, %s: %s', (guide, title, name, prefix) => {
     const options = members(name).map((option) => prefix + option)
     expect(options.length).toBeGreaterThan(1)
     const listed = firstCells(section(documentAt(guide), title)).filter((option) => option.startsWith(prefix))
-    const known = name === 'Rate' ? [...options, ...members('ScopedRate')] : options
+    const known = [...options, ...(inherited[name] ?? []).flatMap(members)]
     expect(listed.filter((option) => !known.includes(option) && !/[ "{]/.test(option))).toEqual([])
     expect(known.filter((option) => !listed.includes(option))).toEqual([])
     expectDefaults(section(documentAt(guide), title), name, prefix)
@@ -135,6 +143,11 @@ test('the table of endpoints is the table of routes', () => {
   expect(listed.sort()).toEqual(routes.filter((route) => !second.includes(route)).sort())
 })
 
+test('the table of the admin API is the table of its routes', () => {
+  const listed = rows(marked(documentAt('src/admin-api/README.md'), 'admin-routes')).flatMap(([first]) => inCode(first))
+  expect(listed.sort()).toEqual(adminRoutes.map(({ method, path }) => `${method} ${path}`).sort())
+})
+
 test('the walk of a request names folders, and each step that src has', () => {
   const folders = rows(marked(readme, 'walk')).flatMap((cells) => inCode(cells[2]))
   expect(folders.filter((folder) => !existsSync(join(root, folder)))).toEqual([])
@@ -168,7 +181,7 @@ test('presets, demo models, conformance tests, what stores share and examples ar
   const shared = firstCells(marked(documentAt('adapters/stores/README.md'), 'stores'))
   expect(shared.sort()).toEqual(Object.keys(stores).sort())
   const examples = globSync('examples/*.ts', { cwd: root }).map((path) => path.slice('examples/'.length))
-  const parts = ['models.ts', 'welcome.ts']
+  const parts = ['console-login.ts', 'models.ts', 'welcome.ts']
   expect(firstCells(marked(documentAt('examples/README.md'), 'examples')).sort()).toEqual(
     examples.filter((name) => !parts.includes(name)).sort(),
   )

@@ -4,7 +4,8 @@
  * they fit any version of any framework.
  */
 import type { Readable } from 'node:stream'
-import type { Exchange, Gateway, Reply, RequestBody, Sink, StreamBody } from '../../src/index.ts'
+import { Canceller } from '../../src/http/cancellation.ts'
+import type { Exchange, Mountable, Reply, RequestBody, Sink, StreamBody } from '../../src/index.ts'
 import { linger } from './linger.ts'
 
 /** The part of `http.IncomingMessage` or `http2.Http2ServerRequest` that the adapters use. */
@@ -23,6 +24,8 @@ export interface NodeRequest extends Readable {
   readonly socket: {
     /** The client's IP address. */
     readonly remoteAddress?: string | undefined
+    /** The error that closed the connection. */
+    readonly errored?: Error | null
   }
   /** Set by a body parser of the host. */
   readonly body?: unknown
@@ -47,6 +50,8 @@ export interface NodeResponse {
     | {
         /** Whether the stream is closed. */
         readonly destroyed: boolean
+        /** The error that closed the stream. */
+        readonly errored?: Error | null
         /** Resets the stream with an error code of RFC 9113. */
         close(code: number): void
       }
@@ -70,14 +75,14 @@ export interface NodeResponse {
 }
 
 /** Throws a `TypeError` that shows how to mount, unless `given` is a gateway. */
-export function requireGateway(given: unknown, form: string): asserts given is Gateway {
-  if (typeof (given as Partial<Gateway> | null | undefined)?.handle === 'function') return
+export function requireGateway(given: unknown, form: string): asserts given is Mountable {
+  if (typeof (given as Partial<Mountable> | null | undefined)?.handle === 'function') return
   throw new TypeError(`mount: expected ${form}, where gateway is what createGateway() returned`)
 }
 
 /** Serves one request. `target` is the request target below the mount path. Never rejects. */
 export async function answer(
-  gateway: Gateway,
+  gateway: Mountable,
   request: NodeRequest,
   response: NodeResponse,
   target: string,
@@ -117,7 +122,7 @@ export class NodeExchange implements Exchange {
   readonly host: NodeExchangeParts['host']
   readonly #request: NodeRequest
   readonly #response: NodeResponse
-  #client: AbortController | undefined
+  #client: Canceller | undefined
 
   constructor({ request, response, target, body, host }: NodeExchangeParts) {
     this.method = request.method ?? 'GET'
@@ -142,22 +147,26 @@ export class NodeExchange implements Exchange {
     return this.host.ip ?? this.#request.socket?.remoteAddress
   }
 
+  get signal(): AbortSignal {
+    return this.cancellation.signal
+  }
+
   /**
-   * Aborted when the client disconnects. Only the response can show this, because the request closes as soon as its body
+   * Cancelled when the client disconnects. Only the response can show this, because the request closes as soon as its body
    * is read. Both flags are needed: over HTTP/2 a cancelled response is `writableFinished`, over HTTP/1 a response that is
    * still being sent is `writableEnded`.
    */
-  get signal(): AbortSignal {
-    if (this.#client !== undefined) return this.#client.signal
+  get cancellation(): Canceller {
+    if (this.#client !== undefined) return this.#client
     const response = this.#response
-    const client = (this.#client = new AbortController())
-    if (isClosed(response)) client.abort()
+    const client = (this.#client = new Canceller())
+    if (isClosed(response)) client.abort(undefined)
     else {
       response.once('close', () => {
-        if (!response.writableEnded || !response.writableFinished) client.abort()
+        if (!response.writableEnded || !response.writableFinished) client.abort(undefined)
       })
     }
-    return client.signal
+    return client
   }
 }
 
@@ -181,7 +190,8 @@ export function bodyOf(
   return { state: 'lost' }
 }
 
-class ResponseSink implements Sink {
+/** Writes a streamed body to the response. */
+export class ResponseSink implements Sink {
   readonly #response: NodeResponse
 
   constructor(response: NodeResponse) {
@@ -249,7 +259,8 @@ export function cut(response: NodeResponse): void {
   else response.stream.close(internalError)
 }
 
-function isClosed(response: NodeResponse): boolean {
+/** Whether the connection, or over HTTP/2 the stream, is closed. */
+export function isClosed(response: NodeResponse): boolean {
   return response.closed ?? response.stream?.destroyed ?? false
 }
 

@@ -1,5 +1,7 @@
-import type { Gateway } from '../../src/index.ts'
+import { pathOf } from '../../src/http/target.ts'
+import type { Mountable } from '../../src/index.ts'
 import { failedBody } from './failed-body.ts'
+import { isMountPath } from './mount-path.ts'
 import { answer, requireGateway, type NodeRequest, type NodeResponse } from './exchange.ts'
 
 /** The part of an Express request that `mount` uses. */
@@ -22,12 +24,12 @@ type ErrorHandler = (error: unknown, request: ExpressRequest, response: NodeResp
  * app.use('/ai', mount(gateway)) // serves /ai/v1/chat/completions and the others
  * ```
  */
-export function mount(gateway: Gateway): [Handler, ErrorHandler] {
+export function mount(gateway: Mountable): [Handler, ErrorHandler] {
   requireGateway(gateway, "app.use('/ai', mount(gateway))")
   return [
     (request, response, next) => {
       const target = targetOf(request)
-      if (!gateway.serves(target)) return next()
+      if (!gateway.serves(target)) return isProbe(request) ? void response.end() : next()
       void answer(gateway, request, response, target)
     },
     (error, request, response, next) => {
@@ -41,11 +43,17 @@ export function mount(gateway: Gateway): [Handler, ErrorHandler] {
   ]
 }
 
+/** As in `mount-path.ts`; Express has removed the mount path, so that `/` is left of it. */
+function isProbe({ method, url = '/', originalUrl = url }: ExpressRequest): boolean {
+  return method === 'HEAD' && pathOf(url) === '/' && pathOf(originalUrl) !== '/'
+}
+
 /**
  * The request target below the mount path. Express has removed the path from `url`; Express 4 also removes the first of
  * two slashes after it. If the mount path ends in `/v1`, the target gets its `/v1` back.
  */
 function targetOf({ url = '/', originalUrl = url }: ExpressRequest): string {
+  if (isMountPath(url, originalUrl)) return url.slice(1)
   const mounted = originalUrl.length - url.length
   if (mounted === 0 || !originalUrl.endsWith(url)) return url
   if (originalUrl.charCodeAt(mounted - 1) === 0x2f /* / */) return `/${url}`

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
-import type { Exchange, Gateway, RequestBody, Sink, StreamBody } from '../../src/index.ts'
+import type { Exchange, Mountable, RequestBody, Sink, StreamBody } from '../../src/index.ts'
 import { checkKnown, elsewhere } from '../../src/validation/known-options.ts'
-import { mountPath } from './mount-path.ts'
+import { isProbe, mountPath } from './mount-path.ts'
 import { ignore, isStream, requireGateway } from './exchange.ts'
 
 /** Options of `mount`. */
@@ -20,12 +20,14 @@ export interface FetchMountOptions {
  * hono.all('/ai/*', (context) => handle(context.req.raw))
  * ```
  */
-export function mount(gateway: Gateway, options: FetchMountOptions = {}): (request: Request) => Promise<Response> {
+export function mount(gateway: Mountable, options: FetchMountOptions = {}): (request: Request) => Promise<Response> {
   requireGateway(gateway, "mount(gateway, { prefix: '/ai' })")
   checkKnown('mount', options, { prefix: elsewhere })
   const prefix = mountPath(options.prefix ?? '', 'prefix')
   return async (request) => {
     const exchange = new FetchExchange(request, prefix)
+    const isServed = gateway.serves(exchange.target)
+    if (!isServed && isProbe(request.method, new URL(request.url).pathname, prefix)) return new Response()
     const { status, headers, body } = await gateway.handle(exchange)
     return new Response(isStream(body) ? streamOf(body, exchange) : (body as BodyInit), { status, headers })
   }
@@ -44,11 +46,12 @@ class FetchExchange implements Exchange {
   #body: RequestBody | undefined
 
   constructor(request: Request, prefix: string) {
-    const { pathname, search } = new URL(request.url)
+    const { host, pathname, search } = new URL(request.url)
     this.method = request.method
     this.target = below(prefix, pathname) + search
     this.base = prefix
-    this.headers = Object.fromEntries(request.headers)
+    // Requests that were made in this process have no such header.
+    this.headers = { host, ...Object.fromEntries(request.headers) }
     this.host = request
     if (request.signal.aborted) this.disconnect()
     else request.signal.addEventListener('abort', () => this.disconnect(), { once: true })
@@ -71,6 +74,7 @@ class FetchExchange implements Exchange {
 /** The path below the prefix; `/`, which no endpoint has, for paths outside it. */
 function below(prefix: string, path: string): string {
   if (prefix === '') return path
+  if (path === prefix) return ''
   return path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : '/'
 }
 

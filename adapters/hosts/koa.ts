@@ -1,13 +1,12 @@
-import { Readable } from 'node:stream'
-import type { Gateway, RequestBody, Sink, StreamBody } from '../../src/index.ts'
+import type { Mountable, RequestBody } from '../../src/index.ts'
 import { failedBody } from './failed-body.ts'
+import { setStream } from './koa-stream.ts'
 import { linger } from './linger.ts'
-import { mountPath } from './mount-path.ts'
+import { isMountPath, isProbe, mountPath } from './mount-path.ts'
 import {
   abandon,
   bodyOf,
-  cut,
-  ignore,
+  isClosed,
   isStream,
   NodeExchange,
   requireGateway,
@@ -28,6 +27,8 @@ export interface KoaContext {
     /** The unparsed body. */
     readonly rawBody?: unknown
   }
+  /** The HTTP method. */
+  readonly method: string
   /** The request target before any mount path was removed. */
   readonly originalUrl: string
   /** The client's address; respects `app.proxy`. */
@@ -38,6 +39,8 @@ export interface KoaContext {
   body: unknown
   /** Sets a response header. */
   set(name: string, value: string): void
+  /** Reports an error to the app, and responds with it if nothing has been sent yet. */
+  onerror(error: Error): void
 }
 
 type Middleware = (context: KoaContext, next: () => Promise<unknown>) => Promise<unknown>
@@ -47,22 +50,21 @@ type Middleware = (context: KoaContext, next: () => Promise<unknown>) => Promise
  * other requests are passed on unchanged. Throws a `TypeError` if it is not given a gateway or the prefix does not begin
  * with a slash.
  *
- * If a client disconnects during a stream, Koa emits an `error` event with the code `ERR_STREAM_PREMATURE_CLOSE` on the app.
- * It is harmless.
- *
  * @example
  * ```ts
  * app.use(mount('/ai', gateway)) // serves /ai/v1/chat/completions and the others
  * ```
  */
-export function mount(prefix: string, gateway: Gateway): Middleware
-export function mount(gateway: Gateway): Middleware
-export function mount(first: string | Gateway, second?: Gateway): Middleware {
+export function mount(prefix: string, gateway: Mountable): Middleware
+export function mount(gateway: Mountable): Middleware
+export function mount(first: string | Mountable, second?: Mountable): Middleware {
   const { prefix, gateway } = mounted(first, second, 'mount')
   return async (context, next) => {
     const { req, request } = context
-    const target = below(prefix, req.url ?? '/')
-    if (target === undefined || !gateway.serves(target)) return next()
+    const target = below(prefix, context)
+    if (target === undefined || !gateway.serves(target)) {
+      return isProbe(req.method, req.url ?? '/', prefix) ? void (context.status = 200) : next()
+    }
     return answer(gateway, context, target, bodyOf(req, request.body, request.rawBody))
   }
 }
@@ -79,15 +81,15 @@ export function mount(first: string | Gateway, second?: Gateway): Middleware {
  * app.use(mount('/ai', gateway))
  * ```
  */
-export function recover(prefix: string, gateway: Gateway): Middleware
-export function recover(gateway: Gateway): Middleware
-export function recover(first: string | Gateway, second?: Gateway): Middleware {
+export function recover(prefix: string, gateway: Mountable): Middleware
+export function recover(gateway: Mountable): Middleware
+export function recover(first: string | Mountable, second?: Mountable): Middleware {
   const { prefix, gateway } = mounted(first, second, 'recover')
   return async (context, next) => {
     try {
       return await next()
     } catch (error) {
-      const target = below(prefix, context.req.url ?? '/')
+      const target = below(prefix, context)
       const body = failedBody(error)
       if (target === undefined || !gateway.serves(target) || body === undefined || context.res.headersSent) throw error
       return answer(gateway, context, target, body)
@@ -95,95 +97,55 @@ export function recover(first: string | Gateway, second?: Gateway): Middleware {
   }
 }
 
-function mounted(first: string | Gateway, second: Gateway | undefined, name: string) {
+function mounted(first: string | Mountable, second: Mountable | undefined, name: string) {
   const [path, gateway] = typeof first === 'string' ? [first, second] : ['', second === undefined ? first : undefined]
   requireGateway(gateway, `app.use(${name}('/ai', gateway)) or app.use(${name}(gateway))`)
   return { prefix: mountPath(path, 'path'), gateway }
 }
 
-async function answer(gateway: Gateway, context: KoaContext, target: string, body: RequestBody): Promise<void> {
+async function answer(gateway: Mountable, context: KoaContext, target: string, body: RequestBody): Promise<void> {
   const { req, res } = context
+  ignoreDisconnects(context)
   const exchange = new NodeExchange({ request: req, response: res, target, body, host: context })
   const reply = linger(req, await gateway.handle(exchange))
   if (res.headersSent) return abandon(reply.body)
   context.status = reply.status
   for (const name in reply.headers) context.set(name, reply.headers[name] as string)
-  context.body = isStream(reply.body) ? new ReadableSink(reply.body, res).stream : asBody(reply.body)
+  if (isStream(reply.body)) setStream(context, reply.body)
+  else context.body = asBody(reply.body)
+}
+
+/** A client that disconnects or sends malformed HTTP is no error of the app, but Koa would report each of them, with a stack. */
+function ignoreDisconnects(context: KoaContext): void {
+  const { req, res } = context
+  const report = context.onerror.bind(context)
+  const onerror = (error: Error | null) => {
+    const ofConnection = error !== null && (error === req.socket.errored || error === res.stream?.errored)
+    if (error !== null && !ofConnection && !isClients(error, res)) report(error)
+  }
+  Object.assign(context, { onerror })
+}
+
+/**
+ * Whether an error says only that the client has closed the response, on which `stream.pipeline` was writing, or that it
+ * has sent malformed HTTP, on which Node closes the connection.
+ */
+function isClients(error: unknown, res: NodeResponse): boolean {
+  const { code } = Object(error) as { code?: unknown }
+  return (
+    (code === 'ERR_STREAM_PREMATURE_CLOSE' && isClosed(res)) || (typeof code === 'string' && code.startsWith('HPE_'))
+  )
 }
 
 /** The target below the prefix; undefined for targets outside it. */
-function below(prefix: string, target: string): string | undefined {
-  if (prefix === '') return target
+function below(prefix: string, { req: { url: target = '/' }, originalUrl }: KoaContext): string | undefined {
+  if (prefix === '') return isMountPath(target, originalUrl) ? target.slice(1) : target
   const origin = /^https?:\/\/[^/?#]*/i.exec(target)?.[0].length ?? 0
   if (!target.startsWith(prefix, origin)) return undefined
   const rest = target.slice(origin + prefix.length)
-  return rest.startsWith('/') ? rest : undefined
+  return /^(?:$|[/?])/.test(rest) ? rest : undefined
 }
 
 function asBody(body: string | Uint8Array): string | Buffer {
   return typeof body === 'string' ? body : Buffer.from(body.buffer, body.byteOffset, body.byteLength)
-}
-
-/** A streamed reply body as a readable stream, which Koa and its middleware expect. */
-class ReadableSink implements Sink {
-  readonly stream: Readable
-  readonly #body: StreamBody
-  readonly #response: NodeResponse
-  #started = false
-  #ended = false
-  #wake: (() => void) | undefined
-
-  constructor(body: StreamBody, response: NodeResponse) {
-    this.#body = body
-    this.#response = response
-    this.stream = new Readable({
-      highWaterMark: 64 * 1024,
-      read: () => this.#resume(),
-      // Starts the body also if the stream was never read, so that it can clean up: the client may have disconnected, or
-      // other middleware may have replaced the body.
-      destroy: (error, done) => {
-        this.#resume()
-        done(error)
-      },
-    })
-    this.stream.on('error', ignore)
-  }
-
-  get closed(): boolean {
-    return this.#ended || this.stream.destroyed
-  }
-
-  write(piece: string | Uint8Array): boolean {
-    return this.closed || this.stream.push(piece)
-  }
-
-  drained(): Promise<void> {
-    if (this.closed) return Promise.resolve()
-    return new Promise((resolve) => {
-      this.#wake = resolve
-    })
-  }
-
-  end(): void {
-    if (this.closed) return
-    this.#ended = true
-    this.stream.push(null)
-  }
-
-  destroy(): void {
-    // Koa 2 leaves the response open when the stream it pipes is destroyed.
-    cut(this.#response)
-    this.stream.destroy()
-  }
-
-  /** Starts the body on the first call, and resolves `drained`. */
-  #resume(): void {
-    if (!this.#started) {
-      this.#started = true
-      this.#body.start(this)
-    }
-    const wake = this.#wake
-    this.#wake = undefined
-    wake?.()
-  }
 }

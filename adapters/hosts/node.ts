@@ -1,5 +1,5 @@
 /** `modelhatch/node`: a gateway on a plain `http.createServer`, and the shutdown of any server that serves one. */
-import type { Gateway } from '../../src/index.ts'
+import type { Mountable } from '../../src/index.ts'
 import { answer, requireGateway, type NodeRequest, type NodeResponse } from './exchange.ts'
 
 export type { NodeRequest, NodeResponse } from './exchange.ts'
@@ -14,7 +14,7 @@ export { prepareShutdown, type ShutdownOptions } from './shutdown.ts'
  * createServer(mount(gateway)).listen(3000) // serves /v1/chat/completions and the others
  * ```
  */
-export function mount(gateway: Gateway): (request: NodeRequest, response: NodeResponse) => void {
+export function mount(gateway: Mountable): (request: NodeRequest, response: NodeResponse) => void {
   requireGateway(gateway, 'createServer(mount(gateway))')
   return (request, response) => void answer(gateway, request, response, request.url ?? '/')
 }

@@ -17,12 +17,15 @@ export interface ShutdownOptions {
    */
   readonly acceptMs?: number
   /**
-   * Milliseconds after which idle connections and upgraded sockets are closed. A client that sends a request before then
-   * gets `connection: close` with its response. The default is longer than the five seconds that Node announces in its
+   * Milliseconds after which idle connections and the host's own upgraded sockets are closed. A client that sends a
+   * request before then gets `connection: close` with its response. The default is longer than the five seconds that Node announces in its
    * `keep-alive` header, so clients that respect the header have already closed the connection. Default 6,000.
    */
   readonly idleMs?: number
 }
+
+/** What is closed: a gateway, or what wraps one. */
+type Closable = Pick<Gateway, 'close'> & Partial<Pick<Gateway, 'connections' | 'drain'>>
 
 /** The part of `http.ServerResponse` that is used. */
 interface Response {
@@ -63,7 +66,8 @@ const sweepsUntilIdle = 4
  * Call it where the server is created, because it cannot track connections that are already open. Throws a `TypeError` for
  * invalid arguments or options.
  *
- * The returned function stops accepting connections, lets running requests finish, closes idle connections after `idleMs`,
+ * The returned function stops accepting connections, lets running requests finish, also those on WebSockets of the gateway,
+ * closes idle connections after `idleMs`,
  * and then closes the gateway. Until then every response, of the host's own routes too, carries `connection: close`: clients
  * thus open a new connection, instead of sending a request on one that is about to close. Resolves when all connections
  * are closed, at the latest shortly after `graceMs` and the time the stores take to close. Never rejects; a second call
@@ -76,11 +80,7 @@ const sweepsUntilIdle = 4
  * process.once('SIGTERM', shutdown)
  * ```
  */
-export function prepareShutdown(
-  server: Server,
-  gateway: Pick<Gateway, 'close'>,
-  options: ShutdownOptions = {},
-): () => Promise<void> {
+export function prepareShutdown(server: Server, gateway: Closable, options: ShutdownOptions = {}): () => Promise<void> {
   const form = 'expected prepareShutdown(server, gateway), where server is what listen() or createServer() returned'
   if (typeof (server as Partial<Server> | null)?.close !== 'function') throw new TypeError(form)
   if (typeof (gateway as Partial<Gateway> | null)?.close !== 'function') throw new TypeError(form)
@@ -92,14 +92,14 @@ export function prepareShutdown(
 
 class Shutdown {
   readonly #server: Server & { closeIdleConnections?: () => void }
-  readonly #gateway: Pick<Gateway, 'close'>
+  readonly #gateway: Closable
   readonly #options: Required<ShutdownOptions>
   readonly #connections = new Map<Socket, Connection>()
   readonly #sessions = new Set<Session>()
   #running: Promise<void> | undefined
   #empty: (() => void) | undefined
 
-  constructor(server: Server, gateway: Pick<Gateway, 'close'>, options: Required<ShutdownOptions>) {
+  constructor(server: Server, gateway: Closable, options: Required<ShutdownOptions>) {
     this.#server = server
     this.#gateway = gateway
     this.#options = options
@@ -117,11 +117,13 @@ class Shutdown {
 
   async #run(): Promise<void> {
     const { graceMs, acceptMs, idleMs } = this.#options
+    this.#gateway.drain?.()
     for (const { responses } of this.#connections.values()) for (const response of responses) announce(response)
     await pause(acceptMs)
     // Accepts the connections that are already waiting, before the listener closes.
     await turn()
     this.#stopListening()
+    this.#gateway.connections?.retire()
     for (const session of this.#sessions) session.close()
     const sweeping = setInterval(() => void this.#sweep(), Math.max(1, idleMs / sweepsUntilIdle))
     sweeping.unref()
@@ -176,7 +178,10 @@ class Shutdown {
 
   async #sweep(): Promise<void> {
     const idle = [...this.#connections].filter(
-      ([, each]) => each.responses.size === 0 && ++each.idleSweeps >= sweepsUntilIdle,
+      ([socket, each]) =>
+        each.responses.size === 0 &&
+        this.#gateway.connections?.isBusy(socket) !== true &&
+        ++each.idleSweeps >= sweepsUntilIdle,
     )
     if (idle.length === 0) return
     // First reads the requests that have arrived meanwhile.

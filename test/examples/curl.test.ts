@@ -9,7 +9,10 @@ import { snippets } from '../documents.ts'
 import { wav } from '../sound.ts'
 import { runExample, type RunningExample } from './example.ts'
 
-const commands = snippets.filter(({ language, code }) => language === 'sh' && code.includes('curl '))
+// The admin API is not part of `npm start`: the commands of its guide belong to the program above them.
+const commands = snippets.filter(
+  ({ language, code }) => language === 'sh' && code.includes('curl ') && !code.includes('$ADMIN_TOKEN'),
+)
 const folder = mkdtempSync(join(tmpdir(), 'modelhatch-'))
 let example: RunningExample
 
@@ -44,6 +47,8 @@ test('there are commands for the endpoints', () => {
       '/embeddings',
       '/images/edits',
       '/images/generations',
+      '/messages',
+      '/messages/count_tokens',
       '/moderations',
       '/responses',
       '/videos/generations',
@@ -55,6 +60,7 @@ test('there are commands for the endpoints', () => {
 const printed: Readonly<Record<string, RegExp>> = {
   'chat/completions': /"content":"Hello/,
   responses: /event: response\.completed/,
+  messages: /event: message_stop[^]*"input_tokens":\d+/,
   embeddings: /"object":"embedding"/,
   moderations: /"violence":true/,
   'images/edits': /^$/,

@@ -23,7 +23,7 @@ export function commandOf(name: string): string[] {
 export async function runExample(name: string, env: Record<string, string> = {}): Promise<RunningExample> {
   const child = spawn(process.execPath, commandOf(name), {
     cwd: root,
-    env: { PATH: process.env['PATH'], PORT: '0', ...env },
+    env: { PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'], PORT: '0', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const ended = once(child, 'close') as Promise<[number | null]>

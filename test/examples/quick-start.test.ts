@@ -50,6 +50,28 @@ test.each([
   expect(await Promise.race([stopped, soon])).toBe(0)
 })
 
+test.each(['express', 'koa'])(
+  '%s: the link it prints opens the console once, and without it there is none',
+  async (name) => {
+    const example = await runExample(name)
+    const link = /http:\/\/127\.0\.0\.1:\d+\/console\/sign-in\?token=[\w-]{32}/.exec(example.printed())?.[0] ?? ''
+    const site = link.replace(/sign-in.*/, '')
+    const statusOf = async (url: string, headers = {}) => (await fetch(url, { headers, redirect: 'manual' })).status
+    expect(await statusOf(site)).toBe(404)
+    expect(await statusOf(`${site}sign-in?token=${'A'.repeat(32)}`)).toBe(404)
+    const opened = await fetch(link, { redirect: 'manual' })
+    const [session = '', ...rules] = (opened.headers.get('set-cookie') ?? '').split('; ')
+    expect([opened.status, opened.headers.get('location')]).toEqual([302, './'])
+    expect(rules).toEqual(['Path=/console', 'HttpOnly', 'SameSite=Lax'])
+    expect(await statusOf(site, { cookie: session })).toBe(200)
+    const me = (await (await fetch(`${site}api/me`, { headers: { cookie: session } })).json()) as { role: string }
+    expect(me.role).toBe('admin')
+    expect(await statusOf(link)).toBe(404)
+    expect(await statusOf(`${site}api/me`, { cookie: 'modelhatch_console=' })).toBe(404)
+    await example.stop()
+  },
+)
+
 test('MODELHATCH_KEY sets the API key, and a vendor key adds the models of the vendor', async () => {
   const vendor = await scriptedVendor((request, response) => {
     const found = { object: 'list', data: [{ id: 'gpt-9', object: 'model', created: 1, owned_by: 'vendor' }] }

@@ -1,7 +1,15 @@
 /** A request that ends early leaves nothing behind, even with a provider that ignores its signal. */
 import { getEventListeners } from 'node:events'
 import { Readable } from 'node:stream'
-import { createGateway, type Exchange, type GatewayOptions, type Receipt, type Reply, type Sink } from 'modelhatch'
+import {
+  createGateway,
+  type Exchange,
+  type Gateway,
+  type GatewayOptions,
+  type Receipt,
+  type Reply,
+  type Sink,
+} from 'modelhatch'
 import { defineProvider, text, type ChatPiece, type Provider } from 'modelhatch/providers'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 
@@ -35,6 +43,7 @@ interface Handled {
   /** Disconnects the client. */
   readonly disconnect: () => void
   readonly client: AbortSignal
+  readonly gateway: Gateway
   readonly receipt: Promise<Receipt>
 }
 
@@ -60,6 +69,7 @@ function handle(provider: Provider, stream: boolean, options: Partial<GatewayOpt
     reply: gateway.handle(exchange),
     disconnect: () => client.abort(),
     client: client.signal,
+    gateway,
     receipt: receipt.promise,
   }
 }
@@ -99,17 +109,20 @@ describe.each([
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  test('that completes leaves no listener and no timer', async () => {
+  test('that completes leaves no listener, and no timer once the gateway is closed', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval'] })
     onTestFinished(() => void vi.useRealTimers())
     const { provider, called, respond } = ignoringAbort()
-    const { reply, client, receipt } = handle(provider, stream)
+    const { reply, client, receipt, gateway } = handle(provider, stream)
     respond()
     const { body } = await reply
     if (typeof body === 'object' && 'start' in body) body.start(sink())
     expect(await receipt).toMatchObject({ outcome: 'completed' })
     const signal = await called
     expect(signal.aborted).toBe(false)
+    const closing = gateway.close({ graceMs: 0 })
+    await vi.advanceTimersByTimeAsync(0)
+    await closing
     expect(vi.getTimerCount()).toBe(0)
     expect(getEventListeners(client, 'abort')).toEqual([])
     expect(getEventListeners(signal, 'abort')).toEqual([])

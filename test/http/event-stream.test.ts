@@ -271,10 +271,11 @@ describe('the keep-alive of event streams', () => {
     vi.advanceTimersByTime(1_000)
     expect(await ended).toEqual({ outcome: 'failed', code: 'service_unavailable' })
     expect(client.over).toBe(true)
+    vi.advanceTimersByTime(1_000)
     expect(vi.getTimerCount()).toBe(0)
   })
 
-  it('uses one timer for all streams, and none without streams', async () => {
+  it('uses one timer for all streams, and none once there are no more streams or it is closed', async () => {
     const heartbeat = new Heartbeat(1_000)
     expect(vi.getTimerCount()).toBe(0)
     const control = new AbortController()
@@ -282,6 +283,11 @@ describe('the keep-alive of event streams', () => {
     expect(vi.getTimerCount()).toBe(1)
     control.abort(new GatewayError('client_closed'))
     await Promise.all(streams.map(({ ended }) => ended))
+    vi.advanceTimersByTime(1_000)
+    expect(vi.getTimerCount()).toBe(0)
+    stream(deaf(), new Client(), { heartbeat })
+    expect(vi.getTimerCount()).toBe(1)
+    heartbeat.close()
     expect(vi.getTimerCount()).toBe(0)
   })
 })

@@ -263,3 +263,27 @@ describe('a large body', () => {
     expect(JsonBody.fromFields(new Map()).with({}).toString()).toBe('{}')
   })
 })
+
+describe('a released body', () => {
+  it.each([
+    ['short', 'x'],
+    ['long', 'x'.repeat(20_000)],
+    ['large', 'x'.repeat(300_000)],
+  ])('keeps the named fields, its length and which fields it had: %s', (_, padding) => {
+    const text = `{"a":{"b":[1]},"padding":"${padding}","__proto__":{"c":3}}`
+    for (const body of [fromText(text), JsonBody.fromValue(JSON.parse(text), sizes)]) {
+      const { length, isLarge } = body
+      body.release(['a', 'absent'])
+      expect(body.names()).toEqual(['a', 'padding', '__proto__'])
+      expect(['a', 'padding', '__proto__', 'absent'].map((name) => body.get(name))).toEqual([
+        { b: [1] },
+        null,
+        null,
+        undefined,
+      ])
+      expect([body.length, body.isLarge]).toEqual([length, isLarge])
+      expect(length).toBe(text.length)
+      expect(() => body.with({})).toThrow('released')
+    }
+  })
+})

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
-import { OpenCalls, unlessAborted } from '../../src/http/open-calls.ts'
+import { OpenCalls } from '../../src/http/open-calls.ts'
 
 const still = () => new AbortController().signal
 const closing = new GatewayError('service_unavailable')
@@ -32,6 +32,30 @@ describe('open calls', () => {
     call.done()
     expect(call.signal.reason).toBe(closing)
     expect(calls.size).toBe(0)
+  })
+
+  it('are counted until they are done, in any order, and cut in the order in which they were opened', () => {
+    for (const done of [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2]]) {
+      const calls = new OpenCalls()
+      const opened = [0, 1, 2, 3].map(() => calls.open(still()))
+      for (const [count, index] of done.entries()) {
+        opened[index]?.done()
+        opened[index]?.done()
+        expect(calls.size).toBe(3 - count)
+      }
+      const cut: number[] = []
+      for (const [index, call] of opened.entries()) {
+        call.addEventListener('abort', {
+          handleEvent() {
+            cut.push(index)
+            call.done()
+          },
+        })
+      }
+      calls.cut(closing)
+      expect(cut).toEqual([0, 1, 2, 3].filter((index) => !done.includes(index)))
+      expect(calls.size).toBe(0)
+    }
   })
 
   it('that are done are not aborted when the client disconnects later', () => {
@@ -92,26 +116,5 @@ describe('open calls', () => {
     other.abort()
     expect([next.disconnected, next.signal.aborted]).toEqual([true, false])
     next.done()
-  })
-})
-
-describe('a promise under a signal', () => {
-  it('settles normally if the signal is not aborted', async () => {
-    expect(await unlessAborted(Promise.resolve(1), still())).toBe(1)
-    await expect(unlessAborted(Promise.reject(new Error('no')), still())).rejects.toThrow('no')
-  })
-
-  it('rejects at once with the reason, and passes on a late result', async () => {
-    const control = new AbortController()
-    const slow = Promise.withResolvers<string>()
-    let late = ''
-    const waited = unlessAborted(slow.promise, control.signal, (value) => (late = value))
-    control.abort(closing)
-    await expect(waited).rejects.toBe(closing)
-    slow.resolve('too late')
-    await slow.promise
-    expect(late).toBe('too late')
-    const lost = unlessAborted(Promise.reject(new Error('ignored')), control.signal)
-    await expect(lost).rejects.toBe(closing)
   })
 })

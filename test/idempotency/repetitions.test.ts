@@ -32,6 +32,11 @@ const requests: [path: string, body: () => object, other: () => object][] = [
   ['/chat/completions', () => ({ model: 'demo', messages }), () => ({ model: 'demo', messages, n: 2 })],
   ['/completions', () => ({ model: 'demo', prompt: 'Hi' }), () => ({ model: 'demo', prompt: 'Ho' })],
   ['/responses', () => ({ model: 'demo', input: 'Hi' }), () => ({ model: 'demo', input: 'Ho' })],
+  [
+    '/messages',
+    () => ({ model: 'demo', max_tokens: 99, messages }),
+    () => ({ model: 'demo', max_tokens: 98, messages }),
+  ],
   ['/embeddings', () => ({ model: 'demo-embedding', input: 'a' }), () => ({ model: 'demo-embedding', input: 'b' })],
   ['/moderations', () => ({ model: 'demo-moderation', input: 'a' }), () => ({ model: 'demo-moderation', input: 'b' })],
   [
@@ -62,7 +67,8 @@ describe.each(requests)('POST %s', (path, body, other) => {
     await ask(url, { path, body: body() })
     expect(await ask(url, { path, body: other() })).toMatchObject({
       status: 409,
-      code: 'conflict',
+      // Anthropic's errors have no code.
+      code: path === '/messages' ? undefined : 'conflict',
       shouldRetry: 'false',
     })
     expect(receipts).toHaveLength(1)
@@ -71,6 +77,7 @@ describe.each(requests)('POST %s', (path, body, other) => {
 
 test.each([
   ['/chat/completions', { model: 'demo', messages, stream: true, stream_options: { include_usage: true } }],
+  ['/messages', { model: 'demo', max_tokens: 99, messages, stream: true }],
   ['/completions', { model: 'demo', prompt: 'Hi', stream: true }],
   ['/responses', { model: 'demo', input: 'Hi', stream: true }],
   ['/images/generations', { model: 'demo-image', prompt: 'a', size: '256x256', stream: true }],
@@ -79,7 +86,8 @@ test.each([
   const first = await ask(url, { path, body })
   const second = await ask(url, { path, body })
   expect([first.replayed, second.replayed]).toEqual([null, 'true'])
-  expect(first.text.endsWith('data: [DONE]\n\n')).toBe(true)
+  const end = path === '/messages' ? 'data: {"type":"message_stop"}\n\n' : 'data: [DONE]\n\n'
+  expect(first.text.endsWith(end)).toBe(true)
   expect([second.text, second.type]).toEqual([first.text, 'text/event-stream; charset=utf-8'])
   expect(receipts).toHaveLength(1)
 })

@@ -12,6 +12,7 @@ const messages = [{ role: 'user', content: 'Hi' }]
 const bases: Readonly<Record<string, Fields>> = {
   '/chat/completions': { messages },
   '/responses': { input: 'Hi' },
+  '/messages': { messages },
   '/embeddings': { input: 'Hi' },
   '/moderations': { input: 'Hi' },
 }
@@ -50,6 +51,51 @@ async function world(make: (baseURL: string) => Provider, options: Partial<Model
 const compatible = (baseURL: string) => openai({ baseURL })
 const native = (baseURL: string) => openai({ baseURL, responses: true })
 const large = 'x'.repeat(20_000)
+
+describe('a part of a model name that changes the price is rejected', () => {
+  const router = async (options: Partial<ModelOptions> = {}) => {
+    const vendor = await vendorFor((_, response) => void response.writeHead(400, { connection: 'close' }).end('{}'))
+    const provider = openai({ preset: 'openrouter', baseURL: vendor.baseURL })
+    const { url } = await hostedWith({
+      models: { 'router/*': { provider, ...options }, fixed: { provider, providerModel: 'openai/gpt-5:online' } },
+      retry: { maxAttempts: 1 },
+    })
+    return async (model: string) => {
+      const answer = await post(url, '/chat/completions', { model, messages })
+      const { code, param } = errorOf(answer)
+      return vendor.requests.length > 0 ? undefined : [answer.status, code, param]
+    }
+  }
+  const refused = [400, 'unsupported_parameter', 'model']
+
+  test.each([
+    'openai/gpt-5:online',
+    'openai/gpt-5:ONLINE',
+    'openai/gpt-5:free:online',
+    'openai/gpt-5:online:free',
+    'openai/gpt-5:online ',
+    'openai/gpt-5:nitro',
+    'openai/gpt-5:exacto',
+    '@preset/expensive',
+    'openai/gpt-5@preset/expensive',
+  ])('%s', async (name) => {
+    expect(await (await router())(`router/${name}`)).toEqual(refused)
+  })
+
+  test.each(['openai/gpt-5', 'openai/gpt-5:free', 'openai/gpt-5:onlineish', 'openai/gpt-5:floor'])(
+    'but not %s',
+    async (name) => {
+      expect(await (await router())(`router/${name}`)).toBeUndefined()
+    },
+  )
+
+  test('unless the host has chosen or allowed it', async () => {
+    expect(await (await router())('fixed')).toBeUndefined()
+    expect(await (await router({ allow: ['plugins'] }))('router/openai/gpt-5:online')).toBeUndefined()
+    expect(await (await router({ allow: [':online'] }))('router/openai/gpt-5:online')).toBeUndefined()
+    expect(await (await router({ allow: ['plugins'] }))('router/openai/gpt-5:nitro')).toEqual(refused)
+  })
+})
 
 describe('a field that changes model, price or amount is rejected by name', () => {
   test.each<[PresetName, Fields]>([
@@ -204,6 +250,15 @@ describe('the options of a model', () => {
     }
     expect(await ask({ extra_body: { service_tier: 'priority' }, padding })).toBe('extra_body.service_tier')
   })
+
+  test.each(['/responses', '/messages', '/completions'])(
+    'a set field is in a request that was translated from %s',
+    async (path) => {
+      const { ask, sent } = await world(compatible, { set: { service_tier: 'flex', provider: { sort: 'price' } } })
+      expect(await ask({ max_tokens: 10, ...(path === '/completions' && { prompt: 'Hi' }) }, path)).toBeUndefined()
+      expect(sent()).toMatchObject({ service_tier: 'flex', provider: { sort: 'price' } })
+    },
+  )
 
   test('can allow and set fields of Claude and Gemini, translated to their names', async () => {
     const claude = await world((baseURL) => anthropic({ baseURL }), { allow: ['speed'], set: { inference_geo: 'us' } })

@@ -202,6 +202,7 @@ const gateway: Values = {
     webhooks: ['x', null, {}, { endpoint: 'https://a.b' }, { endpoint: () => undefined, allowPrivateNetwork: 'yes' }],
   }),
   publicUrl: [5, null, 'example.com', 'ftp://a.b'],
+  telemetry: ['otel', 5, null, {}, [5], [null], [[]], [() => undefined]],
   ...forEach('hooks', { receipt: callback, attempt: callback, failure: callback, task: callback }),
   clock: callback,
   random: callback,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { buildConsole } from '../adapters/console/bundle.ts'
 
 const run = promisify(execFile)
 
@@ -37,7 +38,20 @@ export interface Consumer {
 }
 
 /** The consumer's other packages. */
-const otherPackages = ['@types/node', '@types/express', '@types/koa', 'express', 'koa', 'openai']
+const otherPackages = [
+  '@types/node',
+  '@types/express',
+  '@types/koa',
+  'express',
+  'koa',
+  'express-session',
+  '@types/express-session',
+  'openai',
+  '@pydantic/genai-prices',
+  '@opentelemetry/api',
+  'prom-client',
+  'ws',
+]
 
 export async function installPacked(): Promise<Consumer> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'consumer-')))
@@ -46,6 +60,7 @@ export async function installPacked(): Promise<Consumer> {
     cpSync(join(root, name), join(built, name), { recursive: true })
   }
   await run(join(root, 'node_modules/.bin/tsc'), ['-p', root, '--outDir', join(built, 'dist')])
+  await buildConsole(built)
   const packed = await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], {
     cwd: built,
   })

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest'
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { Queue } from '../../src/store-access/queue.ts'
 
 function queueTo(send: (batch: readonly string[]) => Promise<void> | void, most = 1_000) {
@@ -29,6 +30,41 @@ describe('a queued item', () => {
     await queue.idle(1_000)
     expect(batches.map((batch) => batch.length)).toEqual([1, 100, 49])
     expect(batches.flat()).toEqual(items)
+  })
+
+  describe('after a batch that was sent a moment ago', () => {
+    const paced = async () => {
+      vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
+      onTestFinished(() => void vi.useRealTimers())
+      const sizes: number[] = []
+      const { queue } = queueTo(async ({ length }) => void sizes.push(length))
+      queue.add('first')
+      await setImmediate()
+      return { queue, sizes }
+    }
+
+    test('waits for the next batch, five milliseconds later', async () => {
+      const { queue, sizes } = await paced()
+      for (const item of ['second', 'third']) queue.add(item)
+      await vi.advanceTimersByTimeAsync(4)
+      expect(sizes).toEqual([1])
+      await vi.advanceTimersByTimeAsync(1)
+      expect(sizes).toEqual([1, 2])
+    })
+
+    test('is sent at once if the batch is full', async () => {
+      const { queue, sizes } = await paced()
+      for (let item = 0; item < 100; item++) queue.add(String(item))
+      expect(sizes).toEqual([1, 100])
+    })
+
+    test('is sent at once if the queue is awaited', async () => {
+      const { queue, sizes } = await paced()
+      queue.add('second')
+      const accepted = queue.idle(1_000)
+      expect(sizes).toEqual([1, 1])
+      await accepted
+    })
   })
 
   test('is retried until it is accepted, and does not delay others if it never is', async () => {

@@ -1,6 +1,13 @@
 /** Billing of videos, over HTTP and the memory ledger. */
-import { expect, test } from 'vitest'
-import { createGateway, memoryLedger, memoryTaskStore, type Receipt } from '../../src/index.ts'
+import { describe, expect, test } from 'vitest'
+import {
+  createGateway,
+  memoryLedger,
+  memoryTaskStore,
+  type Alert,
+  type GatewayOptions,
+  type Receipt,
+} from '../../src/index.ts'
 import type { Provider, VideoStatus } from '../../src/providers/index.ts'
 import { hosted } from '../hosted.ts'
 
@@ -9,7 +16,7 @@ const provider = (status: () => VideoStatus): Provider => ({
   video: { submit: 'token', start: async () => ({ id: '1' }), check: async () => status() },
 })
 
-async function served(status: () => VideoStatus, rate?: string) {
+async function served(status: () => VideoStatus, rate?: string, changes: Partial<GatewayOptions> = {}) {
   let now = Date.now()
   const clock = () => now
   const receipts: Receipt[] = []
@@ -21,8 +28,9 @@ async function served(status: () => VideoStatus, rate?: string) {
     },
     models: { film: { provider: provider(status), price: { second: '0.1', request: '1' } } },
     billing: { currency: 'CNY' },
+    ...changes,
     storage: { ledger, tasks: memoryTaskStore() },
-    hooks: { receipt: (receipt) => receipts.push(receipt) },
+    hooks: { ...changes.hooks, receipt: (receipt) => receipts.push(receipt) },
     clock,
   })
   await ledger.credit({ account: 'a', amount: 2_000_000n, reference: 'order-1' })
@@ -39,7 +47,7 @@ async function served(status: () => VideoStatus, rate?: string) {
   }
   const submit = (duration = 10) => ask('/v1/videos/generations', { model: 'film', prompt: 'x', duration })
   const balance = async () => (await ledger.account('a'))?.balance
-  return { ask, submit, balance, ledger, receipts, pass: (ms: number) => void (now += ms) }
+  return { ask, submit, balance, ledger, receipts, gateway, pass: (ms: number) => void (now += ms) }
 }
 
 test('the price is held at submission and settled at completion', async () => {
@@ -95,4 +103,63 @@ test('submissions count against the rate limit of the group, polls do not', asyn
   const second = await submit()
   expect(second.status).toBe(429)
   expect(second.body['error']).toMatchObject({ code: 'rate_limit_exceeded' })
+})
+
+describe('caps of videos', () => {
+  const caps = [{ name: 'daily', period: 'day', money: '1.5', calls: 9, thresholds: [60] } as const]
+  const key = { account: 'a', group: 'half', caps }
+
+  test('count the price of a video in the period of its submission, and refuse the one that would pass them', async () => {
+    const alerts: Alert[] = []
+    const { ask, submit, balance, gateway, pass } = await served(
+      () => ({ state: 'completed', url: 'https://v.example/1' }),
+      undefined,
+      { keys: { 'sk-a': key }, hooks: { alert: (alert) => void alerts.push(alert) }, tasks: { sweepMs: 3_600_000 } },
+    )
+    const { body } = await submit()
+    const [view] = await gateway.admin.caps.list({
+      account: 'a',
+      key: (await gateway.admin.keys.list('a'))[0]?.id ?? '',
+    })
+    expect(view).toMatchObject({ held: { money: '1', calls: 1 }, used: { money: '0', calls: 0 } })
+    const second = await submit()
+    expect(second.status).toBe(429)
+    expect(second.body['error']).toMatchObject({ code: 'insufficient_quota' })
+    expect(second.body['error']).toMatchObject({
+      message: expect.stringContaining('0 CNY used and 1 CNY held for open requests, of 1.5 CNY') as string,
+    })
+    expect(await balance()).toBe(1_000_000n)
+    // The next day.
+    pass(24 * 3_600_000 - 60_000)
+    expect((await ask(`/v1/videos/generations/${body['id']}`)).status).toBe(200)
+    await gateway.close({ graceMs: 0 })
+    expect(alerts).toMatchObject([
+      { type: 'cap.threshold', percent: 60, measure: 'money', used: '1', request: expect.any(String) as string },
+    ])
+    const [{ periodStart = 0, createdAt = 0 } = {}] = alerts as { periodStart?: number; createdAt?: number }[]
+    expect(createdAt).toBeGreaterThan(periodStart)
+  })
+
+  test('a failed video counts nothing', async () => {
+    const { ask, submit, gateway, pass } = await served(() => ({ state: 'failed', error: 'No.' }), undefined, {
+      keys: { 'sk-a': key },
+    })
+    const { body } = await submit()
+    pass(6_000)
+    await ask(`/v1/videos/generations/${body['id']}`)
+    const [view] = await gateway.admin.caps.list({
+      account: 'a',
+      key: (await gateway.admin.keys.list('a'))[0]?.id ?? '',
+    })
+    expect(view).toMatchObject({ held: { money: '0', calls: 0 }, used: { money: '0', calls: 0 } })
+  })
+
+  test('free videos count as calls', async () => {
+    const { submit } = await served(() => ({ state: 'processing' }), undefined, {
+      keys: { 'sk-a': { ...key, account: 'new', caps: [{ name: 'c', period: 'day', calls: 1 }] } },
+      groups: { half: { models: '*', priceMultiplier: '0' } },
+    })
+    expect((await submit()).status).toBeLessThan(300)
+    expect((await submit()).status).toBe(429)
+  })
 })

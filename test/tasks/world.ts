@@ -112,7 +112,7 @@ export class World {
             const known = this.holds.get(holdOf(task))
             if (known === undefined || known.until <= this.time)
               this.holds.set(holdOf(task), { state: 'held', ends: 0, until: this.time + leaseMs })
-            return '1000000'
+            return { held: '1000000' }
           }),
         keep: (task) =>
           effect(async () => {

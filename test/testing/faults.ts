@@ -10,13 +10,13 @@ export function turn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** The bound methods of a store, as a plain object that can be spread. */
+/** The bound methods and the other properties of a store, as a plain object that can be spread. */
 export function methodsOf<Store extends object>(store: Store): Store {
   const names = [...Object.keys(store), ...Object.getOwnPropertyNames(Object.getPrototypeOf(store))]
   const methods = names.map((name) => [name, Reflect.get(store, name) as unknown] as const)
   return Object.fromEntries(
     methods.flatMap(([name, value]) =>
-      typeof value === 'function' && name !== 'constructor' ? [[name, value.bind(store) as unknown]] : [],
+      name === 'constructor' ? [] : [[name, typeof value === 'function' ? (value.bind(store) as unknown) : value]],
     ),
   ) as Store
 }

@@ -121,6 +121,35 @@ const faults: [string, Fault, string][] = [
     'beginning again with the same attempt renews its lease',
   ],
   [
+    'deletes some stored responses of an account and says that it was all',
+    (good) => ({
+      async deleteAll(account) {
+        const kept = { account, route: 'chat.completions', key: 'key 149', attempt: 'a', digest: 'd', leaseMs: 1_000 }
+        const before = await good.begin(kept)
+        await good.deleteAll?.(account)
+        if (before.outcome !== 'ended') return false
+        await good.begin(kept)
+        await good.finish({ ...kept, keepMs: 1_000 })
+        return false
+      },
+    }),
+    'deleteAll deletes every stored response of an account, and none of others',
+  ],
+  [
+    'deletes records that an attempt holds with those of the account',
+    (good) => {
+      const held: IdempotencyStart[] = []
+      return {
+        begin: (start) => (held.push(start), good.begin(start)),
+        async deleteAll(account) {
+          for (const start of held) if (start.account === account) await good.forget(start)
+          return (await good.deleteAll?.(account)) ?? false
+        },
+      }
+    },
+    'deleteAll leaves a record that an attempt holds, also one that had ended before',
+  ],
+  [
     'never lets a response expire',
     (good) => ({ finish: (end) => good.finish({ ...end, keepMs: 1e9 }) }),
     'a stored response expires after keepMs',

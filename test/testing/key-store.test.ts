@@ -111,6 +111,88 @@ const faults: Fault<KeyStore>[] = [
     'lists only the keys of an account, newest first',
   ],
   [
+    'search returns keys of one account only',
+    (store) => ({
+      search: async (question) => {
+        const page = await store.search?.({ ...question, limit: 1_000 })
+        const items = page?.items.filter(({ account }) => account === page.items[0]?.account) ?? []
+        return { items: items.slice(0, question.limit ?? 100) }
+      },
+    }),
+    'search selects keys of all accounts by each of their properties',
+  ],
+  [
+    'a revoked key counts as expired too',
+    (store) => ({
+      search: async (question) => {
+        if (question.state !== 'expired') return (await store.search?.(question)) ?? { items: [] }
+        const { state: _, ...rest } = question
+        const page = await store.search?.(rest)
+        return { items: page?.items.filter(({ expiresAt = Infinity }) => expiresAt <= question.now) ?? [] }
+      },
+    }),
+    'search selects keys of all accounts by each of their properties',
+  ],
+  [
+    'search compares texts with case',
+    (store) => ({
+      search: async ({ text, ...question }) => {
+        const page = await store.search?.({ ...question, limit: 1_000 })
+        const has = (record: KeyRecord) =>
+          [record.id, record.account, record.name, record.user].some((each) => each?.includes(text ?? ''))
+        return { ...page, items: page?.items.filter(has) ?? [] }
+      },
+    }),
+    'search selects keys of all accounts by each of their properties',
+  ],
+  [
+    'search takes a text as a pattern',
+    (store) => ({
+      search: async ({ text, ...question }) => {
+        if (text === undefined) return (await store.search?.(question)) ?? { items: [] }
+        const page = await store.search?.({ ...question, limit: 1_000 })
+        const pattern = new RegExp(
+          text
+            .replace(/[^\w %]/g, '.')
+            .replaceAll('%', '.*')
+            .replaceAll('_', '.'),
+          'i',
+        )
+        return { items: page?.items.filter((record) => pattern.test(`${record.name} ${record.id}`)) ?? [] }
+      },
+    }),
+    'search takes texts literally, whatever characters they contain',
+  ],
+  [
+    'pages of search continue by time alone',
+    (store) => ({
+      search: async (question) => {
+        const { after, limit = 100, ...rest } = question
+        const page = await store.search?.({ ...rest, limit: 1_000 })
+        const older = page?.items.filter(({ createdAt }) => after === undefined || createdAt < Number(after)) ?? []
+        const items = older.slice(0, limit)
+        return { items, ...(older.length > limit && { next: String(items.at(-1)?.createdAt) }) }
+      },
+    }),
+    'pages of search neither repeat nor omit a key while others are added',
+  ],
+  [
+    'search does not observe updates',
+    (store) => {
+      const firsts = new Map<string, KeyRecord>()
+      return {
+        insert: async (record) => (firsts.set(record.id, record), (await store.insert?.(record)) ?? false),
+        search: async (question) => {
+          const { user, ...rest } = question
+          const page = await store.search?.({ ...rest, limit: 1_000 })
+          const items = page?.items.map((item) => firsts.get(item.id) ?? item) ?? []
+          return { items: items.filter((item) => user === undefined || item.user === user) }
+        },
+      }
+    },
+    'search observes every insert and update, also of another process',
+  ],
+  [
     'watch reports nothing',
     () => ({ watch: () => () => undefined }),
     'watch reports every change, also by another process, within a second',

@@ -10,6 +10,58 @@ const good = () => memoryLedger({ clock: () => now })
 
 const faults: Fault<Ledger>[] = [
   [
+    'compact forgets the charges that it replaces',
+    (ledger) => ({
+      entries: async (account, page) => {
+        const { items, ...rest } = (await ledger.entries?.(account, page)) ?? { items: [] }
+        return { ...rest, items: items.filter(({ kind }) => kind !== 'opening') }
+      },
+    }),
+    'compact replaces old charges by their exact sum; balance, audit and payments stay',
+  ],
+  [
+    'compact replaces every charge, also a recent one',
+    (ledger) => ({ compact: (account, _, most) => ledger.compact?.(account, Infinity, most) ?? 0 }),
+    'compact replaces old charges by their exact sum; balance, audit and payments stay',
+  ],
+  [
+    'compact replaces more entries than asked for',
+    (ledger) => ({ compact: (account, before) => ledger.compact?.(account, before, 1_000) ?? 0 }),
+    'compact replaces old charges by their exact sum; balance, audit and payments stay',
+  ],
+  [
+    'the sum is counted as a floating-point number',
+    (ledger) => ({
+      entries: async (account, page) => {
+        const { items, ...rest } = (await ledger.entries?.(account, page)) ?? { items: [] }
+        return { ...rest, items: items.map((item) => ({ ...item, amount: BigInt(Math.fround(Number(item.amount))) })) }
+      },
+    }),
+    'compact replaces old charges by their exact sum; balance, audit and payments stay',
+  ],
+  [
+    'each call of compact leaves a sum of its own',
+    (ledger) => {
+      const firsts = new Map<string, bigint>()
+      return {
+        entries: async (account, page) => {
+          const { items, ...rest } = (await ledger.entries?.(account, page)) ?? { items: [] }
+          const split = items.flatMap((item) => {
+            if (item.kind !== 'opening') return [item]
+            const first = firsts.get(account) ?? item.amount
+            firsts.set(account, first)
+            return [
+              { ...item, amount: item.amount - first },
+              { ...item, amount: first, number: item.number - 0.5 },
+            ]
+          })
+          return { ...rest, items: split }
+        },
+      }
+    },
+    'compact adds to an earlier sum, in pages and while calls are charged',
+  ],
+  [
     'hold reads the balance, waits and then takes the amount',
     (ledger) => ({
       async hold(hold) {

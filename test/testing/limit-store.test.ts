@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { accountOf } from '../../src/limits/bucket.ts'
 import type { LimitClaim, LimitStore, LimitVerdict } from '../../src/limits/contract.ts'
 import { memoryLimitStore } from '../../src/limits/memory.ts'
 import { testLimitStore } from '../../src/testing/limit-store.ts'
@@ -72,6 +73,47 @@ const faults: Fault<LimitStore>[] = [
       },
     }),
     'takes slots and units together or not at all',
+  ],
+  [
+    'take keeps what it drew for an account if a shared bucket rejects the claim',
+    (store) => ({
+      async take(claim) {
+        const isOwn = ({ bucket }: { readonly bucket: string }) => accountOf(bucket) !== undefined
+        const own = { ...claim, rates: claim.rates.filter(isOwn), places: claim.places.filter(isOwn) }
+        const whole = await store.take(claim)
+        if (!whole.admitted && own.rates.length < claim.rates.length) await store.take(own)
+        return whole
+      },
+    }),
+    'takes buckets of an account and shared ones together or not at all',
+  ],
+  [
+    'take frees a place that the call held before if a shared bucket rejects the claim',
+    (store) => ({
+      async take(claim) {
+        const verdict = await store.take(claim)
+        const places = claim.places.flatMap(({ bucket }) => (accountOf(bucket) === undefined ? [] : [bucket]))
+        if (!verdict.admitted) await store.give({ id: claim.id, places, corrections: [] })
+        return verdict
+      },
+    }),
+    'takes buckets of an account and shared ones together or not at all',
+  ],
+  [
+    'take admits what the account allows before it counts shared buckets',
+    (store) => ({
+      async take(claim) {
+        const shared = claim.rates.filter(({ bucket }) => accountOf(bucket) === undefined)
+        if (shared.length === claim.rates.length) return store.take(claim)
+        const { left } = await store.take({ ...claim, rates: shared.map((rule) => ({ ...rule, cost: 0 })) })
+        await turn()
+        const admitted = shared.every((rule, index) => (left[index] as number) >= rule.cost)
+        if (!admitted) return store.take(claim)
+        await store.give({ id: claim.id, places: [], corrections: claim.rates })
+        return { admitted, left: claim.rates.map(() => 0), free: claim.places.map(() => 0) }
+      },
+    }),
+    'concurrent claims of several accounts on a shared bucket are admitted up to its limit and no further',
   ],
   [
     'buckets are fixed windows',

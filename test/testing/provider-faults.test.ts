@@ -73,6 +73,15 @@ const usages = (change: (usage: Usage) => Usage): Faults => ({
   },
 })
 
+const without = (usage: Usage, field: keyof Usage): Usage =>
+  Object.fromEntries(Object.entries(usage).filter(([name]) => name !== field)) as unknown as Usage
+
+/** Usage with other details of the prompt. */
+const withPrompt = (usage: Usage, details: Record<string, unknown>): Usage => ({
+  ...usage,
+  prompt_tokens_details: { ...usage.prompt_tokens_details, ...details },
+})
+
 const finishes = (from: FinishReason, to: FinishReason): Faults =>
   choices((choice) => (choice.finish_reason === from ? { ...choice, finish_reason: to } : choice))
 
@@ -297,6 +306,132 @@ const cases: readonly (readonly [fault: string, caughtBy: string, make: Make, di
     naive((text) => text.split('\n\n')),
     openaiDialect,
   ],
+  [
+    'one-hour writes are reported as five-minute ones',
+    'tokens written to a cache for one hour are charged apart from those written for five minutes (streamed)',
+    faulty(
+      claude,
+      usages((usage) => withPrompt(usage, { cache_write_1h_tokens: 0 })),
+    ),
+    anthropicDialect,
+  ],
+  [
+    'all writes are reported as one-hour ones',
+    'tokens written to a cache for one hour are charged apart from those written for five minutes (non-streaming)',
+    faulty(
+      claude,
+      usages((usage) => withPrompt(usage, { cache_write_1h_tokens: usage.prompt_tokens_details?.cache_write_tokens })),
+    ),
+    anthropicDialect,
+  ],
+  [
+    'tokens written to a cache are not part of the prompt',
+    'tokens written to a cache are charged apart (non-streaming)',
+    faulty(
+      claude,
+      usages((usage) => ({
+        ...usage,
+        prompt_tokens: usage.prompt_tokens - (usage.prompt_tokens_details?.cache_write_tokens ?? 0),
+      })),
+    ),
+    anthropicDialect,
+  ],
+  [
+    'tokens written to a cache are reported as read from it',
+    'tokens written to a cache are charged apart (streamed)',
+    faulty(
+      claude,
+      usages((usage) => withPrompt(usage, { cached_tokens: 700, cache_write_tokens: 0 })),
+    ),
+    anthropicDialect,
+  ],
+  [
+    'cached tokens are part of the prompt twice',
+    'each token is charged once, cached and reasoning tokens apart (streamed)',
+    faulty(
+      google,
+      usages((usage) => ({
+        ...usage,
+        prompt_tokens: usage.prompt_tokens + (usage.prompt_tokens_details?.cached_tokens ?? 0),
+      })),
+    ),
+    geminiDialect,
+  ],
+  [
+    'reasoning is part of the completion twice',
+    'each token is charged once, cached and reasoning tokens apart (non-streaming)',
+    faulty(
+      google,
+      usages((usage) => ({
+        ...usage,
+        completion_tokens: usage.completion_tokens + (usage.completion_tokens_details?.reasoning_tokens ?? 0),
+      })),
+    ),
+    geminiDialect,
+  ],
+  [
+    'calls of the vendor’s tools are not counted',
+    'searches of the vendor are charged by the call (streamed)',
+    faulty(
+      claude,
+      usages((usage) => without(usage, 'server_tool_use')),
+    ),
+    anthropicDialect,
+  ],
+  [
+    'a request that searched is counted as one call',
+    'searches of the vendor are charged by the call (non-streaming)',
+    faulty(
+      claude,
+      usages((usage) => ({ ...usage, server_tool_use: { web_search_requests: 1 } })),
+    ),
+    anthropicDialect,
+  ],
+  [
+    'audio is reported as text',
+    'audio tokens are charged apart (non-streaming)',
+    faulty(
+      google,
+      usages((usage) => withPrompt(usage, { audio_tokens: 0 })),
+    ),
+    geminiDialect,
+  ],
+  [
+    'cached audio is reported as cached text',
+    'cached audio tokens are charged apart (streamed)',
+    faulty(
+      google,
+      usages((usage) => withPrompt(usage, { cached_tokens_details: { audio_tokens: 0 } })),
+    ),
+    geminiDialect,
+  ],
+  [
+    'images in the output are reported as text',
+    'image tokens are charged apart (streamed)',
+    faulty(
+      google,
+      usages((usage) => ({ ...usage, completion_tokens_details: { reasoning_tokens: 20 } })),
+    ),
+    geminiDialect,
+  ],
+  [
+    'the service tier is not reported',
+    'the service tier that the vendor applied is reported (non-streaming)',
+    faulty(
+      claude,
+      usages((usage) => without(usage, 'service_tier')),
+    ),
+    anthropicDialect,
+  ],
+  [
+    'every response is reported in the priority tier',
+    'the service tier that the vendor applied is reported (streamed)',
+    faulty(
+      google,
+      usages((usage) => ({ ...usage, service_tier: 'priority' })),
+    ),
+    geminiDialect,
+  ],
 ]
 
 /** Tests that never end with a faulty provider. */
@@ -318,6 +453,9 @@ function timeout(): Promise<Error> {
 }
 
 test('finds nothing in a wrapped provider without faults', async () => {
-  const [, ...names] = new Set(cases.map(([, caughtBy]) => caughtBy).filter((name) => !name.includes('any byte')))
-  for (const name of names) expect(await failureOf(name, faulty(claude, {}), anthropicDialect), name).toBeUndefined()
+  for (const [name, dialect] of new Map(cases.map(([, caughtBy, , dialect]) => [caughtBy, dialect]))) {
+    if (name.includes('any byte')) continue
+    const [make, format] = dialect === geminiDialect ? [google, dialect] : [claude, anthropicDialect]
+    expect(await failureOf(name, faulty(make, {}), format), name).toBeUndefined()
+  }
 })

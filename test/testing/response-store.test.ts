@@ -1,5 +1,5 @@
 import { memoryResponseStore } from '../../src/responses/memory.ts'
-import type { ResponseStore } from '../../src/responses/contract.ts'
+import type { ResponseRecord, ResponseStore } from '../../src/responses/contract.ts'
 import { testResponseStore } from '../../src/testing/response-store.ts'
 import { plant, turn, type Fault } from './faults.ts'
 
@@ -96,6 +96,47 @@ const faults: Fault<ResponseStore>[] = [
       }
     },
     'records with different accounts or ids are separate, whatever characters these contain',
+  ],
+  [
+    'deleteAll stops before the last record',
+    (store) => ({
+      async deleteAll(account) {
+        const kept = await store.get(account, 'resp_249')
+        await store.deleteAll?.(account)
+        if (kept !== undefined) await store.put(kept)
+        return false
+      },
+    }),
+    'deleteAll deletes every record of an account with its items, and none of others',
+  ],
+  [
+    'deleteAll always asks to be called again',
+    (store) => ({ deleteAll: async (account) => (await store.deleteAll?.(account)) !== undefined }),
+    'deleteAll deletes every record of an account with its items, and none of others',
+  ],
+  [
+    'deleteAll leaves the index of items',
+    (store) => {
+      const gone = new Map<string, ResponseRecord | undefined>()
+      return {
+        async deleteAll(account) {
+          gone.set(account, await store.holding(account, 'shared'))
+          return (await store.deleteAll?.(account)) ?? false
+        },
+        holding: async (account, item) => (await store.holding(account, item)) ?? gone.get(account),
+      }
+    },
+    'deleteAll deletes every record of an account with its items, and none of others',
+  ],
+  [
+    'deleteAll deletes the accounts whose names differ in case only',
+    (store) => ({
+      async deleteAll(account) {
+        await store.deleteAll?.(account.toUpperCase())
+        return (await store.deleteAll?.(account)) ?? false
+      },
+    }),
+    'deleteAll deletes every record of an account with its items, and none of others',
   ],
   [
     'text is truncated at a NUL',

@@ -2,7 +2,7 @@ import { describe } from 'vitest'
 import { testUsageStore } from '../../src/testing/usage-store.ts'
 import type { UsageStore } from '../../src/usage/contract.ts'
 import { memoryUsageStore } from '../../src/usage/memory.ts'
-import { plant, type Fault } from './faults.ts'
+import { plant, turn, type Fault } from './faults.ts'
 
 const faults: Fault<UsageStore>[] = [
   [
@@ -147,6 +147,218 @@ const faults: Fault<UsageStore>[] = [
     'similar names are separate, and sums are ordered by code point',
   ],
   [
+    'refused requests are recorded like others, so that sums count them',
+    (store) => ({ appendRefused: (records) => store.append(records) }),
+    'lists and finds refused requests, and does not sum them',
+  ],
+  [
+    'refused requests are not listed',
+    (store) => ({
+      list: async (question) => {
+        const page = await store.list(question)
+        return { ...page, items: page.items.filter(({ outcome }) => outcome !== 'refused') }
+      },
+    }),
+    'lists and finds refused requests, and does not sum them',
+  ],
+  [
+    'the deletion of refused requests deletes others too',
+    (store) => ({ removeBefore: (before, most) => store.removeBefore?.(before, most) ?? 0 }),
+    'removes old refused requests, alone or with all others',
+  ],
+  [
+    'the status of an attempt is lost',
+    (store) => ({
+      append: (records) =>
+        store.append(
+          records.map((record) => ({
+            ...record,
+            ...(record.attemptLog && { attemptLog: record.attemptLog.map((attempt) => without('status', attempt)) }),
+          })),
+        ),
+    }),
+    'keeps the log of attempts',
+  ],
+  [
+    'the user is not recorded',
+    (store) => ({ append: (records) => store.append(records.map((record) => without('user', record))) }),
+    'lists and finds users, sessions, agents, tags and attempts as they were appended',
+  ],
+  [
+    'only the first tag is recorded',
+    (store) => ({
+      append: (records) =>
+        store.append(records.map((record) => ({ ...record, ...(record.tags && { tags: record.tags.slice(0, 1) }) }))),
+    }),
+    'lists only records of a user, session, tag, outcome or error code',
+  ],
+  [
+    'users are ignored in lists',
+    (store) => ({ list: (question) => store.list(without('user', question)) }),
+    'lists only records of a user, session, tag, outcome or error code',
+  ],
+  [
+    'sums of a session are those of the account',
+    (store) => ({ summarise: (question) => store.summarise(without('session', question)) }),
+    'lists only records of a user, session, tag, outcome or error code',
+  ],
+  [
+    'every incomplete request is failed',
+    (store) => ({
+      summarise: async (question) => {
+        if (question.outcome !== 'failed') return store.summarise(question)
+        const all = await store.summarise(without('outcome', question))
+        const completed = await store.summarise({ ...question, outcome: 'completed' })
+        const rest = (all[0]?.requests ?? 0) - (completed[0]?.requests ?? 0)
+        return all.map((row) => ({ ...row, requests: rest }))
+      },
+    }),
+    'lists only records of a user, session, tag, outcome or error code',
+  ],
+  [
+    'a request counts only for its first tag',
+    (store) => ({
+      summarise: async (question) => {
+        const rows = await store.summarise(question)
+        return question.by[0] === 'tag' ? rows.filter(({ tag }) => tag !== 'b') : rows
+      },
+    }),
+    'sums by user, tag and session',
+  ],
+  [
+    'requests without a user are missing from sums by user',
+    (store) => ({
+      summarise: async (question) => {
+        const rows = await store.summarise(question)
+        return question.by[0] === 'user' ? rows.filter(({ user }) => user !== '') : rows
+      },
+    }),
+    'sums by user, tag and session',
+  ],
+  [
+    'the maximum of users is that of all accounts together',
+    (store) => {
+      const users = new Set<string>()
+      return {
+        admitUsers: (named, most) =>
+          named.map(({ user }) => users.has(user) || (users.size < most && users.add(user).size > 0)),
+        append: (records) => store.append(records),
+      }
+    },
+    'admits users up to the maximum of their account, and those always',
+  ],
+  [
+    'an admitted user is forgotten when the maximum is reached',
+    (store) => {
+      const counts = new Map<string, number>()
+      return {
+        append: (records) => store.append(records),
+        admitUsers: (named, most) =>
+          named.map(({ account }) => {
+            const count = (counts.get(account) ?? 0) + 1
+            counts.set(account, count)
+            return count <= most
+          }),
+      }
+    },
+    'admits users up to the maximum of their account, and those always',
+  ],
+  [
+    'users are counted, and registered a moment later',
+    (store) => {
+      const users = new Map<string, Set<string>>()
+      return {
+        append: (records) => store.append(records),
+        admitUsers: (named, most) =>
+          Promise.all(
+            named.map(async ({ account, user }) => {
+              const known = users.get(account) ?? new Set()
+              users.set(account, known)
+              if (!known.has(user) && known.size >= most) return false
+              await turn()
+              known.add(user)
+              return true
+            }),
+          ),
+      }
+    },
+    'admits no user beyond the maximum, even if many are named concurrently',
+  ],
+  [
+    'lines of different prices are one',
+    (store) => ({
+      sumLines: async (filter) => {
+        const rows = (await store.sumLines?.(filter)) ?? []
+        const merged = rows.filter(
+          (row, index) => index === 0 || row.item !== rows[index - 1]?.item || row.model !== rows[index - 1]?.model,
+        )
+        return merged
+      },
+    }),
+    'keeps the lines of a charge, and sums equal ones by account and model',
+  ],
+  [
+    'lines are summed outside the time range, too',
+    (store) => ({ sumLines: (filter) => store.sumLines?.(without('to', filter)) ?? [] }),
+    'keeps the lines of a charge, and sums equal ones by account and model',
+  ],
+  [
+    'the newest records are removed first',
+    (store) => ({
+      removeBefore: async (before, most) => {
+        const { items } = await store.list({ to: before, limit: 1_000 })
+        const kept = items.slice(most)
+        const count = (await store.removeBefore?.(before, 1_000)) ?? 0
+        await store.append(kept)
+        return count - kept.length
+      },
+    }),
+    'removes old records, the oldest first, and no others',
+  ],
+  [
+    'more records are removed than asked for',
+    (store) => ({ removeBefore: (before) => store.removeBefore?.(before, 1_000) ?? 0 }),
+    'removes old records, the oldest first, and no others',
+  ],
+  [
+    'sessions are kept when an account is anonymised',
+    (store) => {
+      const sessions = new Map<string, string>()
+      return {
+        append: (records) => {
+          for (const { id, session } of records) if (session !== undefined) sessions.set(id, session)
+          return store.append(records)
+        },
+        list: async ({ session, ...question }) => {
+          const page = await store.list({ ...question, limit: 1_000 })
+          const items = page.items.map((item) => ({ ...item, ...pick(sessions, item.id) }))
+          return { items: items.filter((item) => session === undefined || item.session === session) }
+        },
+      }
+    },
+    'anonymises the records of an account, and their sums',
+  ],
+  [
+    'sums keep the account that was anonymised',
+    (store) => {
+      const names = new Map<string, string>()
+      return {
+        anonymise: (given) => (names.set(given.account, given.as), store.anonymise?.(given) ?? false),
+        summarise: (question) =>
+          store.summarise({
+            ...question,
+            ...(question.account && { account: names.get(question.account) ?? question.account }),
+          }),
+      }
+    },
+    'anonymises the records of an account, and their sums',
+  ],
+  [
+    'all users of the account are anonymised instead of one',
+    (store) => ({ anonymise: (given) => store.anonymise?.(without('user', given)) ?? false }),
+    'anonymises one user of an account',
+  ],
+  [
     'the record of the caller is stored without copying',
     () => {
       const kept: unknown[] = []
@@ -155,6 +367,11 @@ const faults: Fault<UsageStore>[] = [
     'is not affected by later changes to records passed in or returned',
   ],
 ]
+
+function pick(sessions: ReadonlyMap<string, string>, id: string): { session?: string } {
+  const session = sessions.get(id)
+  return session === undefined ? {} : { session }
+}
 
 function without<T extends object, K extends keyof T>(name: K, whole: T): Omit<T, K> {
   const { [name]: _, ...rest } = whole

@@ -95,6 +95,7 @@ async function optionsFor(
     ...formatFor(call),
     ...toolsFor(plan),
     ...(providerOptions && { providerOptions }),
+    ...(call.headers && { headers: call.headers }),
     abortSignal: signal,
   }
 }

@@ -1,6 +1,6 @@
 /** Errors and warnings of the AI SDK's models → errors of the gateway. The vendor's own text is never passed on. */
 import { GatewayError } from '../../../src/errors.ts'
-import { readFault as anthropicFault } from '../../../src/providers/anthropic/fault.ts'
+import { readFault as anthropicFault } from '../../../src/providers/messages/fault.ts'
 import type { FaultReader } from '../../../src/providers/answer.ts'
 import type { Call } from '../../../src/providers/contract.ts'
 import { ProviderError, retrySame, tryNext } from '../../../src/providers/failure.ts'

@@ -110,7 +110,8 @@ async function attempt<T>(
   run: (options: never) => PromiseLike<T>,
 ): Promise<T> {
   try {
-    const options = { ...input, ...(providerOptions && { providerOptions }), abortSignal: call.signal }
+    const { headers, signal: abortSignal } = call
+    const options = { ...input, ...(providerOptions && { providerOptions }), ...(headers && { headers }), abortSignal }
     return await run(options as never)
   } catch (thrown) {
     throw failureOf(thrown, call)

@@ -2,8 +2,8 @@
 import { retrySame } from '../../../src/providers/failure.ts'
 import { isRecord } from '../../../src/providers/reading/parts.ts'
 import type { ChatChunk, Delta, FinishReason } from '../../../src/wire/chat.ts'
-import type { Usage } from '../../../src/wire/usage.ts'
 import { extraContent, type Carried } from './prompt.ts'
+import { usageIn } from './usage.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -134,7 +134,7 @@ export class PartReader {
     this.#images.push({ type: 'image_url', image_url: { url: `data:${textOf(mediaType)};base64,${base64}` } })
   }
 
-  #finish({ finishReason, usage }: Fields): ChatChunk[] {
+  #finish({ finishReason, usage, providerMetadata: metadata }: Fields): ChatChunk[] {
     const { unified, raw } = isRecord(finishReason) ? finishReason : { unified: finishReason, raw: finishReason }
     if (unified === 'error') throw retrySame(new Error('the model ended its response with an error'))
     // How the SDK reports a vendor stream that was cut off.
@@ -150,7 +150,7 @@ export class PartReader {
     // In one delta, so that clients that replace unknown fields get the same as those that append.
     const delta = { ...(this.#images.length > 0 && { images: this.#images }), ...extraContent(carried) }
     const finish = finishes[textOf(unified)] ?? (this.#calls.size > 0 ? 'tool_calls' : 'stop')
-    const end = { ...this.#head, choices: [{ delta: {}, finish_reason: finish }], ...usageIn(usage) }
+    const end = { ...this.#head, choices: [{ delta: {}, finish_reason: finish }], ...usageIn(usage, metadata) }
     return Object.keys(delta).length > 0 ? [this.#chunk(delta), end] : [end]
   }
 
@@ -161,31 +161,6 @@ export class PartReader {
   #chunk(delta: Delta): ChatChunk {
     return { ...this.#head, choices: [{ delta }] }
   }
-}
-
-/** The token counts: nested objects in newer versions of the SDK, flat fields in older ones. */
-function usageIn(usage: unknown): { usage?: Usage } {
-  if (!isRecord(usage)) return {}
-  const { inputTokens: input, outputTokens: output } = usage
-  const prompt = countOf(isRecord(input) ? input['total'] : input)
-  const completion = countOf(isRecord(output) ? output['total'] : output)
-  if (prompt === undefined || completion === undefined) return {}
-  const cached = countOf(isRecord(input) ? input['cacheRead'] : usage['cachedInputTokens']) ?? 0
-  const written = countOf(isRecord(input) ? input['cacheWrite'] : undefined) ?? 0
-  const reasoning = countOf(isRecord(output) ? output['reasoning'] : usage['reasoningTokens']) ?? 0
-  return {
-    usage: {
-      prompt_tokens: prompt,
-      completion_tokens: completion,
-      total_tokens: prompt + completion,
-      prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
-      completion_tokens_details: { reasoning_tokens: reasoning },
-    },
-  }
-}
-
-function countOf(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
 }
 
 /** Merges provider metadata per vendor and field. */

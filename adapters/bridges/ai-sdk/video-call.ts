@@ -11,11 +11,14 @@ export interface VideoCallInfo extends CallInfo {
   readonly model: string
   /** The fields that the client sent. */
   readonly fields: readonly string[]
+  /** To add to each request to the vendor. */
+  readonly headers?: Readonly<Record<string, string>> | undefined
 }
 
-export function callInfoOf({ request, model, openModel, signal }: VideoCall): VideoCallInfo {
+export function callInfoOf({ request, model, openModel, signal, headers }: VideoCall): VideoCallInfo {
   const fields = Object.keys(request)
-  return { model, publicModel: request.model, openModel, signal, fields, field: (name) => request[name] }
+  const field = (name: string) => request[name]
+  return { model, publicModel: request.model, openModel, signal, headers, fields, field }
 }
 
 export function videoFailure(thrown: unknown, info: VideoCallInfo): unknown {

@@ -23,7 +23,11 @@ export async function startJob(
   { dropParams }: ChatSettings,
 ): Promise<Json> {
   try {
-    const started = await model.doStart?.({ ...options, abortSignal: info.signal } as never)
+    const started = await model.doStart?.({
+      ...options,
+      ...(info.headers && { headers: info.headers }),
+      abortSignal: info.signal,
+    } as never)
     if (started?.operation === undefined) throw tryNext(new Error('the model returned no operation'))
     rejectIgnored(started.warnings, info, dropParams)
     const { model: name, publicModel, fields } = info

@@ -110,7 +110,8 @@ export async function generate(
   { dropParams }: ChatSettings,
 ): Promise<Outcome> {
   try {
-    const made = await model.doGenerate?.({ ...options, abortSignal: info.signal } as never)
+    const { headers, signal: abortSignal } = info
+    const made = await model.doGenerate?.({ ...options, ...(headers && { headers }), abortSignal } as never)
     rejectIgnored(made?.warnings, info, dropParams)
     const video = firstVideo(made?.videos)
     return video === undefined ? { status: failedStatus('no video') } : { status: { state: 'completed' }, video }

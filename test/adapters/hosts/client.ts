@@ -39,16 +39,19 @@ export async function ask(host: RunningHost, question: Question): Promise<Answer
   return { status: answer.status, headers: answer.headers, body: await answer.rest() }
 }
 
-export function open(host: RunningHost, question: Question): Promise<OpenAnswer> {
-  return host.http2 ? open2(host, question) : open1(host, question)
+/** `signal` disconnects a client that still waits for the headers of the response. */
+export function open(host: RunningHost, question: Question, signal?: AbortSignal): Promise<OpenAnswer> {
+  return host.http2 ? open2(host, question, signal) : open1(host, question, signal)
 }
 
-function open1(host: RunningHost, { method = 'GET', target, headers, body }: Question): Promise<OpenAnswer> {
+function open1(host: RunningHost, question: Question, signal?: AbortSignal): Promise<OpenAnswer> {
+  const { method = 'GET', target, headers, body } = question
   return new Promise((resolve, reject) => {
     const path = host.path + target
     const all = { ...compressed, ...headers }
     const sent = request1({ host: '127.0.0.1', port: host.port, method, path, headers: all, agent: false })
     sent.on('error', reject)
+    signal?.addEventListener('abort', () => sent.destroy())
     sent.on('response', (response: IncomingMessage) => {
       resolve(reading(response, response.statusCode ?? 0, response.headers, () => sent.destroy()))
     })
@@ -56,13 +59,15 @@ function open1(host: RunningHost, { method = 'GET', target, headers, body }: Que
   })
 }
 
-function open2(host: RunningHost, { method = 'GET', target, headers, body }: Question): Promise<OpenAnswer> {
+function open2(host: RunningHost, question: Question, signal?: AbortSignal): Promise<OpenAnswer> {
+  const { method = 'GET', target, headers, body } = question
   return new Promise((resolve, reject) => {
     const session = connect(`http://127.0.0.1:${host.port}`)
     session.on('error', reject)
     const path = host.path + target
     const stream: ClientHttp2Stream = session.request({ ':method': method, ':path': path, ...compressed, ...headers })
     stream.on('error', reject)
+    signal?.addEventListener('abort', () => stream.close(8 /* CANCEL */))
     stream.on('response', (response) => {
       resolve(reading(stream, Number(response[':status']), response, () => stream.close(8 /* CANCEL */)))
     })

@@ -64,8 +64,6 @@ function koaHost(Framework: typeof Koa, setup: Setup<Middleware>, wrap?: (inner:
   const { name, path = '', http2 = false, before = [] } = setup
   return host({ name, family: 'koa', path: wrap ? `/outer${path}` : path, http2 }, (gateway) => {
     const app = new Framework()
-    // Koa reports every client that disconnects early.
-    app.on('error', () => undefined)
     for (const middleware of before) app.use(middleware)
     const mounted = path === '' ? mountKoa(gateway) : mountKoa(path, gateway)
     app.use(wrap ? wrap(mounted) : mounted)

@@ -1,4 +1,4 @@
-/** WebSocket upgrades are not supported. Clients such as Codex fall back to HTTP immediately if they get a 426. */
+/** WebSocket upgrades where none are mounted. Clients such as Codex fall back to HTTP immediately if they get a 426. */
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'

@@ -181,6 +181,10 @@ describe('a chat', () => {
       extra: {
         images: [{ type: 'image_url', image_url: { url: 'data:image/png;base64,AAEC' } }],
         extra_content: { ai_sdk: { reasoning: [{ text: 'Hm.', metadata: { mock: { kind: 'k', signature: 's' } } }] } },
+        // The same again, for clients that keep only this field.
+        reasoning_details: [
+          { type: 'reasoning.encrypted', data: expect.stringMatching(/^mh1\./), format: 'modelhatch-v1', index: 0 },
+        ],
       },
       usage: {
         prompt_tokens: 10,

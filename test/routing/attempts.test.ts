@@ -3,13 +3,21 @@ import { GatewayError } from '../../src/errors.ts'
 import type { Deployment } from '../../src/models/contract.ts'
 import { ProviderError, unavailable, type RetryAdvice } from '../../src/providers/failure.ts'
 import { Breaker } from '../../src/routing/breaker.ts'
-import { perform, type RetryOptions } from '../../src/routing/perform.ts'
+import { Canceller } from '../../src/http/cancellation.ts'
+import { TimeLimit } from '../../src/http/time-limit.ts'
+import { Attempts, type AttemptSettings, type RetryOptions, type Trial } from '../../src/routing/attempts.ts'
 
+const limitMs = 60_000
 const cause = new Error('down')
 const failing = (retry: RetryAdvice, vendorWaitMs?: number) => unavailable(retry, cause, { vendorWaitMs })
 
 function deployment(name: string): Deployment {
   return { provider: { name }, model: name, order: 0, weight: 1 }
+}
+
+function settings(own: Partial<AttemptSettings> = {}): AttemptSettings {
+  const limit = new TimeLimit(limitMs)
+  return { breaker: new Breaker({}, Date.now), retry: {}, random: () => 0.5, limit, ...own }
 }
 
 interface Round {
@@ -22,7 +30,7 @@ interface Round {
 async function round(names: string, outcomes: unknown[], retry: RetryOptions = {}, random = 0.5): Promise<Round> {
   const calls: string[] = []
   const startedAt = Date.now()
-  const performing = perform({
+  const trial: Trial<unknown> = {
     candidates: names.split('').map(deployment),
     async attempt({ model }) {
       calls.push(`${model} ${Date.now() - startedAt}`)
@@ -30,11 +38,11 @@ async function round(names: string, outcomes: unknown[], retry: RetryOptions = {
       if (outcome instanceof Error) throw outcome
       return outcome
     },
-    signal: new AbortController().signal,
-    breaker: new Breaker({}, Date.now),
-    retry,
-    random: () => random,
-  }).catch((error: unknown) => error)
+    cancellation: new Canceller(),
+  }
+  const performing = new Attempts(settings({ retry, random: () => random }), trial)
+    .answer()
+    .catch((error: unknown) => error)
   await vi.runAllTimersAsync()
   return { calls, outcome: await performing }
 }
@@ -90,8 +98,11 @@ test('a deployment that rejects a request is not skipped', async () => {
   const candidates = ['a', 'b'].map(deployment)
   const rejection = new ProviderError('invalid_request_error', { retry: 'never' })
   const attempt = () => Promise.reject(rejection)
-  const signal = new AbortController().signal
-  const performing = perform({ candidates, attempt, signal, breaker, retry: {}, random: () => 0.5 })
+  const performing = new Attempts(settings({ breaker }), {
+    candidates,
+    attempt,
+    cancellation: new Canceller(),
+  }).answer()
   await expect(performing).rejects.toBe(rejection)
   expect(breaker.usable(candidates)).toEqual(candidates)
 })
@@ -131,9 +142,9 @@ describe('an abort', () => {
   /** Aborts during the call of a deployment, or `afterMs` after it has failed. */
   async function aborted(failure: Error, afterMs?: number): Promise<Round & { readonly endedMs: number }> {
     const calls: string[] = []
-    const controller = new AbortController()
+    const controller = new Canceller()
     const startedAt = Date.now()
-    const performing = perform({
+    const trial: Trial<unknown> = {
       candidates: ['a', 'b'].map(deployment),
       async attempt({ model }) {
         calls.push(model)
@@ -141,11 +152,9 @@ describe('an abort', () => {
         else setTimeout(() => controller.abort(reason), afterMs)
         throw failure
       },
-      signal: controller.signal,
-      breaker: new Breaker({}, Date.now),
-      retry: {},
-      random: () => 0.5,
-    }).catch((error: unknown) => error)
+      cancellation: controller,
+    }
+    const performing = new Attempts(settings(), trial).answer().catch((error: unknown) => error)
     const outcome = performing.then((error) => ({ error, endedMs: Date.now() - startedAt }))
     await vi.runAllTimersAsync()
     const { error, endedMs } = await outcome
@@ -164,5 +173,105 @@ describe('an abort', () => {
   test('leaves no timer behind', async () => {
     await aborted(failing('same'), 10)
     expect(vi.getTimerCount()).toBe(0)
+  })
+})
+
+describe('a request whose time limit passes', () => {
+  test.each(['during a call', 'between two calls'])('%s fails once, with the error of the request', async (when) => {
+    const ended: string[] = []
+    const attempt = () => (when === 'during a call' ? new Promise<string>(() => {}) : Promise.reject(failing('same')))
+    const cancellation = new Canceller()
+    const late = new GatewayError('service_unavailable')
+    const attempts = new Attempts(settings({ retry: { backoffMs: 2 * limitMs, maxWaitMs: 2 * limitMs } }), {
+      candidates: [deployment('a')],
+      attempt,
+      cancellation,
+      timeout: () => late,
+      isWatched: true,
+      ended: (_, { outcome }) => void ended.push(outcome),
+    })
+    const outcome = attempts.answer().catch((error: unknown) => error)
+    await vi.runAllTimersAsync()
+    expect(await outcome).toBe(late)
+    expect(ended).toEqual([when === 'during a call' ? 'aborted' : 'failed'])
+    expect(vi.getTimerCount()).toBe(0)
+  })
+
+  test('discards an answer that arrives later', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const discarded: string[] = []
+    const attempts = new Attempts(settings(), {
+      candidates: [deployment('a')],
+      attempt: () => promise,
+      cancellation: new Canceller(),
+      discard: (answer: string) => void discarded.push(answer),
+    })
+    const outcome = attempts.answer().catch((error: unknown) => (error as GatewayError).code)
+    await vi.runAllTimersAsync()
+    expect(await outcome).toBe('service_unavailable')
+    resolve('late')
+    await vi.runAllTimersAsync()
+    expect(discarded).toEqual(['late'])
+  })
+})
+
+test('a request that is cancelled during a call fails at once, and discards what the call still returns', async () => {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const cancellation = new Canceller()
+  const discarded: string[] = []
+  const attempts = new Attempts(settings(), {
+    candidates: [deployment('a')],
+    attempt: () => promise,
+    cancellation,
+    discard: (answer: string) => void discarded.push(answer),
+  })
+  const outcome = attempts.answer().catch((error: unknown) => error)
+  const reason = new GatewayError('client_closed')
+  cancellation.abort(reason)
+  expect(await outcome).toBe(reason)
+  resolve('late')
+  await vi.advanceTimersByTimeAsync(0)
+  expect(discarded).toEqual(['late'])
+})
+
+test('a request that is cancelled before its first attempt makes none', async () => {
+  const cancellation = new Canceller()
+  const reason = new GatewayError('client_closed')
+  cancellation.abort(reason)
+  const attempt = vi.fn<() => Promise<string>>()
+  const attempts = new Attempts(settings(), { candidates: [deployment('a')], attempt, cancellation })
+  await expect(attempts.answer()).rejects.toBe(reason)
+  expect(attempt).not.toHaveBeenCalled()
+})
+
+describe('an answer that is waited for with a time limit', () => {
+  const waiting = new TimeLimit(1_000)
+
+  test('is undefined after it, and arrives later', async () => {
+    const { promise, resolve } = Promise.withResolvers<string>()
+    const trial = { candidates: [deployment('a')], attempt: () => promise, cancellation: new Canceller() }
+    const attempts = new Attempts(settings(), trial)
+    const first = attempts.answerWithin(waiting)
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(await first).toBeUndefined()
+    const second = attempts.answer()
+    resolve('fine')
+    expect([await second, await attempts.answer()]).toEqual(['fine', 'fine'])
+  })
+
+  test('is the answer or the failure if that is earlier', async () => {
+    for (const outcome of ['fine', failing('never')]) {
+      const attempt = async () => {
+        if (outcome instanceof Error) throw outcome
+        return outcome
+      }
+      const attempts = new Attempts(settings(), {
+        candidates: [deployment('a')],
+        attempt,
+        cancellation: new Canceller(),
+      })
+      expect(await attempts.answerWithin(waiting).catch((error: unknown) => error)).toBe(outcome)
+      expect(await attempts.answerWithin(waiting).catch((error: unknown) => error)).toBe(outcome)
+    }
   })
 })

@@ -1,0 +1,53 @@
+/** Token counts of the AI SDK, with the details that only the vendor's own usage has. */
+import { usageOfMessage as anthropicUsage } from '../../../src/wire/message-usage.ts'
+import { usageOf as geminiUsage } from '../../../src/providers/gemini/usage.ts'
+import { isRecord } from '../../../src/providers/reading/parts.ts'
+import { readTokenUsage } from '../../../src/wire/counts.ts'
+import type { Usage } from '../../../src/wire/usage.ts'
+
+/** The token counts: nested objects in newer versions of the SDK, flat fields in older ones. */
+export function usageIn(usage: unknown, metadata: unknown): { readonly usage?: Usage } {
+  if (!isRecord(usage)) return {}
+  const { inputTokens: input, outputTokens: output, raw } = usage
+  const prompt = countOf(isRecord(input) ? input['total'] : input)
+  const completion = countOf(isRecord(output) ? output['total'] : output)
+  if (prompt === undefined || completion === undefined) return {}
+  const detailed = isRecord(raw) ? vendorUsage(raw) : undefined
+  // The vendor's counts are in a form that is not known here if their sums differ.
+  const agrees = detailed?.prompt_tokens === prompt && detailed.completion_tokens === completion
+  const counted = agrees ? detailed : standardUsage(prompt, completion, usage)
+  const tier = counted.service_tier ?? tierIn(metadata)
+  return { usage: tier === undefined ? counted : { ...counted, service_tier: tier } }
+}
+
+function standardUsage(prompt: number, completion: number, usage: Record<string, unknown>): Usage {
+  const { inputTokens: input, outputTokens: output } = usage
+  const cached = countOf(isRecord(input) ? input['cacheRead'] : usage['cachedInputTokens']) ?? 0
+  const written = countOf(isRecord(input) ? input['cacheWrite'] : undefined) ?? 0
+  const reasoning = countOf(isRecord(output) ? output['reasoning'] : usage['reasoningTokens']) ?? 0
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: completion,
+    total_tokens: prompt + completion,
+    prompt_tokens_details: { cached_tokens: cached, cache_write_tokens: written },
+    completion_tokens_details: { reasoning_tokens: reasoning },
+  }
+}
+
+/** The usage as the vendor's API returned it, in one of three forms. */
+function vendorUsage(raw: Record<string, unknown>): Usage | undefined {
+  if ('promptTokenCount' in raw) return geminiUsage(raw)
+  if ('cache_creation_input_tokens' in raw || 'cache_read_input_tokens' in raw) return anthropicUsage(raw)
+  return readTokenUsage(raw)
+}
+
+/** The service tier in the metadata of a vendor. */
+function tierIn(metadata: unknown): string | undefined {
+  const vendors = isRecord(metadata) ? Object.values(metadata) : []
+  const named = vendors.map((vendor) => (isRecord(vendor) ? vendor['serviceTier'] : undefined))
+  return named.find((tier) => typeof tier === 'string')
+}
+
+function countOf(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : undefined
+}

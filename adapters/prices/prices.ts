@@ -1,0 +1,198 @@
+/** `modelhatch/prices`: prices and context windows from the table of the package `@pydantic/genai-prices`. */
+import { calcPrice, findProvider, type ModelInfo, type Provider } from '@pydantic/genai-prices'
+import { Price } from '../../src/billing/price.ts'
+import type { PriceOptions } from '../../src/billing/price-options.ts'
+import type { PriceSource } from '../../src/billing/price-source.ts'
+import type { ListedModel, PriceTable, VendorModel } from '../../src/billing/price-table.ts'
+import { callback, checkKnown, elsewhere, object, text, textByName } from '../../src/validation/known-options.ts'
+import { exact, parseFactor } from './decimals.ts'
+import { positionAt, priceIn, type Convert } from './entry.ts'
+import { installedRelease } from './release.ts'
+
+export type { ListedModel, PriceTable, VendorModel } from '../../src/billing/price-table.ts'
+
+/** A model of the table, for a margin. */
+export interface TableModel {
+  /** The vendor's id in the table, such as `google`. */
+  readonly vendor: string
+  /** The vendor's name for the model. */
+  readonly model: string
+}
+
+/** Options of `prices`. */
+export interface PricesOptions {
+  /** The currency of the gateway: `billing.currency`. Default `USD`, in which the table is. */
+  readonly currency?: string
+  /** Units of `currency` for one US dollar, as a decimal string. Required for other currencies. Default `'1'`. */
+  readonly rate?: string
+  /** A factor on all prices of the table, such as `'1.2'`, or a function that returns it for a model. Default `'1'`. */
+  readonly margin?: string | ((model: TableModel) => string)
+  /**
+   * Prices that take precedence over the table and complete it, by vendor and model, such as `'openai/gpt-5'`. In
+   * `currency`; `rate` and `margin` do not apply.
+   */
+  readonly own?: Readonly<Record<string, PriceOptions>>
+  /** Vendors of the table by the names of providers, such as `{ 'my-proxy': 'openai' }`. Default: equal names. */
+  readonly vendors?: Readonly<Record<string, string>>
+  /**
+   * The day of the data, as `YYYY-MM-DD`, or a function that returns it; for hosts that refresh the table. Default: the
+   * day on which the installed version was published, or on which a refresh was noticed.
+   */
+  readonly date?: string | (() => string)
+}
+
+/** Providers of this library whose vendor has another id in the table. */
+const aliases: Readonly<Record<string, string>> = {
+  gemini: 'google',
+  moonshot: 'moonshotai',
+  xai: 'x-ai',
+  zhipu: 'zhipuai',
+  'amazon-bedrock': 'aws',
+}
+
+/** Maximum length of a name that is looked up. */
+const longestName = 256
+
+/** Maximum number of models in the cache. Clients choose the names of `'openai/*'`. */
+const mostModels = 2_000
+
+/**
+ * A table of the prices and context windows of some 1,400 models. Needs the package `@pydantic/genai-prices`. It reads
+ * that package's data and nothing else; a host refreshes it with `updatePrices` of the package. Throws a `TypeError` that
+ * names an invalid option.
+ *
+ * @example
+ * createGateway({ models: { 'openai/*': openai({ apiKey }) }, billing: { currency: 'USD' }, prices: prices() })
+ */
+export function prices(options: PricesOptions = {}): PriceTable {
+  return new Table(options)
+}
+
+/** The prices of one model. */
+interface Entry {
+  /** The provider's object in the data, which is another one after a refresh. */
+  readonly of: Provider
+  /** The possible prices, of which the time decides on one. Undefined if the model has no price. */
+  readonly at: ((at: number) => ListedModel | undefined) | undefined
+}
+
+class Table implements PriceTable {
+  readonly currency: string
+  readonly #options: PricesOptions
+  readonly #rate: string
+  readonly #own: ReadonlyMap<string, ListedModel>
+  readonly #entries = new Map<string, Entry>()
+  #source: PriceSource
+  #data: Provider | undefined
+
+  constructor(options: PricesOptions) {
+    checkKnown('prices', options, {
+      currency: text,
+      rate: elsewhere,
+      margin: typeof options.margin === 'function' ? callback : elsewhere,
+      own: object,
+      vendors: textByName,
+      date: elsewhere,
+    })
+    const { currency = 'USD', rate, margin = '1', own = {}, date } = options
+    if (currency !== 'USD' && rate === undefined) {
+      throw new TypeError(`prices: the table is in US dollars. Set "rate" to the price of one dollar in ${currency}.`)
+    }
+    this.currency = currency
+    this.#options = options
+    this.#rate = rate ?? '1'
+    parseFactor(this.#rate, 'rate')
+    if (typeof margin !== 'function') parseFactor(margin, 'margin')
+    this.#own = new Map(Object.entries(own).map(([name, price]) => [name, { price: ownPrice(name, price) }]))
+    this.#data = findProvider({ providerId: 'openai' })
+    const { name, date: published } = installedRelease()
+    const day = typeof date === 'string' ? date : published
+    this.#source = { name, ...(day !== undefined && { date: day }) }
+  }
+
+  get source(): PriceSource {
+    const data = findProvider({ providerId: 'openai' })
+    const { date } = this.#options
+    if (typeof date === 'function') {
+      const day = date()
+      if (day !== this.#source.date) this.#source = { ...this.#source, date: day }
+    } else if (date === undefined && data !== this.#data) {
+      this.#source = { ...this.#source, date: new Date().toISOString().slice(0, 10) }
+    }
+    this.#data = data
+    return this.#source
+  }
+
+  find({ provider, model, at }: VendorModel): ListedModel | undefined {
+    if (model.length > longestName) return undefined
+    const vendor = this.#vendorOf(provider)
+    const data = findProvider({ providerId: vendor })
+    // The package also finds providers by parts of a name.
+    const name = `${vendor}/${model}`
+    if (data?.id !== vendor) return this.#own.get(name)
+    let entry = this.#entries.get(name)
+    if (entry?.of !== data) {
+      if (this.#entries.size >= mostModels) this.#entries.clear()
+      entry = this.#read(data, model)
+      this.#entries.set(name, entry)
+    }
+    return entry.at?.(at)
+  }
+
+  /** Adapters of the AI SDK name a provider's interface too, such as `openai.responses`. */
+  #vendorOf(provider: string): string {
+    const [head = ''] = provider.split('.')
+    return this.#options.vendors?.[provider] ?? (Object.hasOwn(aliases, head) ? (aliases[head] as string) : head)
+  }
+
+  #read(of: Provider, model: string): Entry {
+    const info = modelIn(of, model)
+    const own = this.#own.get(`${of.id}/${model}`)
+    const { prices: given, context_window: contextWindow } = info ?? {}
+    if (own !== undefined) {
+      const listed = contextWindow === undefined ? own : { ...own, contextWindow }
+      return { of, at: () => listed }
+    }
+    if (given === undefined) return { of, at: undefined }
+    const convert = this.#convertFor({ vendor: of.id, model })
+    const possible = Array.isArray(given) ? given : [{ prices: given }]
+    const listed = possible.map(({ prices: each }): ListedModel | undefined => {
+      const options = priceIn(each, convert)
+      if (options === undefined) return undefined
+      const price = new Price(withMinimum(options, of.id), this.source)
+      return { price, ...(contextWindow !== undefined && { contextWindow }) }
+    })
+    if (listed.length === 1) return { of, at: () => listed[0] }
+    return { of, at: (at) => listed[positionAt(possible, at)] }
+  }
+
+  #convertFor(model: TableModel): Convert {
+    const { margin = '1' } = this.#options
+    const factor = typeof margin === 'function' ? margin(model) : margin
+    const factors = [parseFactor(this.#rate, 'rate'), parseFactor(factor, 'margin')]
+    return (value, per) => exact(value, per, factors)
+  }
+}
+
+/** The entry of a model, found by the package's own rules, without its arithmetic. */
+function modelIn(provider: Provider, model: string): ModelInfo | undefined {
+  try {
+    return calcPrice({}, model, { providerId: provider.id })?.model
+  } catch {
+    // An entry that the package itself cannot price.
+    return undefined
+  }
+}
+
+/** Groq charges at least ten seconds of audio; the package has that in its code instead of its data. */
+function withMinimum(price: PriceOptions, vendor: string): PriceOptions {
+  return vendor === 'groq' && price.hour !== undefined ? { ...price, minimumSeconds: 10 } : price
+}
+
+function ownPrice(name: string, price: PriceOptions): Price {
+  try {
+    return new Price(price)
+  } catch (error) {
+    throw new TypeError(`prices: own["${name}"].${(error as Error).message}`, { cause: error })
+  }
+}
