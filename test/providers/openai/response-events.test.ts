@@ -82,8 +82,6 @@ describe
     'openai/responses-id-rotation-stream.sse',
     'lmstudio/responses-tool-stream.sse',
   ])('for a consumer that translates it, %s', (path) => {
-  const bytes = sharedBytes(`recordings/${path}`)
-
   async function translated(pieces: readonly Buffer[]): Promise<Piece[]> {
     const source = (async function* () {
       yield* pieces
@@ -98,6 +96,7 @@ describe
   }
 
   test('has the same texts and other events, wherever it is cut', async () => {
+    const bytes = sharedBytes(`recordings/${path}`)
     const whole = gist((await read([bytes])).events as Piece[])
     expect(gist(await translated([bytes]))).toEqual(whole)
     for (let cut = 1; cut < bytes.length; cut += stride) {
@@ -106,7 +105,7 @@ describe
   })
 
   test('has one event for deltas that arrive together', async () => {
-    const events = await translated([bytes])
+    const events = await translated([sharedBytes(`recordings/${path}`)])
     const repeated = events.filter(
       ({ type, delta }, index) => delta !== undefined && events[index - 1]?.type === type && !path.includes('rotation'),
     )
