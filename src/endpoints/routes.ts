@@ -12,14 +12,9 @@ import { messages } from './messages/messages.ts'
 import { listModels, retrieveModel } from './models/models.ts'
 import { moderations } from './moderations.ts'
 import { compactResponse } from './responses/compact.ts'
+import { countInputTokens } from './responses/input-tokens.ts'
 import { responses } from './responses/responses.ts'
-import {
-  cancelResponse,
-  countInputTokens,
-  deleteResponse,
-  listInputItems,
-  retrieveResponse,
-} from './responses/stored.ts'
+import { cancelResponse, deleteResponse, listInputItems, retrieveResponse } from './responses/stored.ts'
 import { videoContent } from './videos/content.ts'
 import { createVideo, deleteVideo, listVideos, retrieveVideo, retrieveVideoTask, submitVideo } from './videos/videos.ts'
 import { transcriptions } from './transcriptions/transcriptions.ts'

@@ -17,8 +17,8 @@ export interface LimitOptions {
    */
   readonly outputTokens?: number
   /**
-   * How often a key, or an account without one, may count the tokens of a request (`/v1/messages/count_tokens`). Counting
-   * costs nothing and is not one of its `requests`. Default `'600/min'`.
+   * How often a key, or an account without one, may count the tokens of a request (`/v1/messages/count_tokens` and
+   * `/v1/responses/input_tokens` together). Counting costs nothing and is not one of its `requests`. Default `'600/min'`.
    */
   readonly tokenCounts?: Frequency
 }

@@ -108,10 +108,13 @@ export interface Provider {
    */
   countMessage?(call: Call<MessageRequest>): Promise<number | undefined>
 
-  /** Counts the input tokens of a chat; like `countMessage`. */
+  /** Counts the input tokens of a chat; like `countMessage`. Serves the other kinds of requests too, as `chat` does. */
   countChat?(call: Call<ChatRequest>): Promise<number | undefined>
 
-  /** Counts the input tokens of a request to the responses endpoint; like `countMessage`. */
+  /**
+   * Counts the input tokens of a request to the responses endpoint; like `countMessage`. Without this method the gateway
+   * calls `countChat`, or estimates.
+   */
   countResponse?(call: Call<ResponseRequest>): Promise<number | undefined>
 
   /** Generates images from a prompt. The gateway never retries after an error that leaves open whether images were made. */

@@ -1,10 +1,9 @@
-/** The endpoints for stored responses, and the token count. */
+/** The endpoints for stored responses. */
 import { invalid } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { decodeSegment, queryOf } from '../../http/target.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
 import { ResponseArchive, type StoredResponse } from './archive.ts'
-import { readResponse } from './request.ts'
 
 /** `GET /v1/responses/{id}`. */
 export const retrieveResponse: QueryEndpoint = {
@@ -50,16 +49,6 @@ export const listInputItems: QueryEndpoint = {
     const data = items.slice(from, from + limit)
     const ends = { first_id: data[0]?.id ?? '', last_id: data.at(-1)?.id ?? '' }
     return jsonReply({ object: 'list', data, ...ends, has_more: from + limit < items.length })
-  },
-}
-
-/** `POST /v1/responses/input_tokens`. An estimate of about four bytes per token; no vendor is called. */
-export const countInputTokens: QueryEndpoint = {
-  name: 'responses.input_tokens',
-  async answer({ exchange, sizes, caller, parts, catalogue }) {
-    const order = await readResponse(exchange, sizes, { caller, parts, now: Date.now })
-    await catalogue.find(order.model, caller)
-    return jsonReply({ object: 'response.input_tokens', input_tokens: order.promptTokens })
   },
 }
 

@@ -23,7 +23,7 @@ import { NativeMessages } from '../messages/native.ts'
 import { vendorError } from '../vendor-error.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { formatOf } from './arrangement.ts'
-import { ask } from './ask.ts'
+import { ask, countChat } from './ask.ts'
 import { readFault, statusOf } from '../messages/fault.ts'
 import { eventsOf, MessageReader, type ReaderOptions } from './reader.ts'
 import type { RequestOptions } from './request.ts'
@@ -82,6 +82,10 @@ export function anthropic(options: AnthropicOptions = {}): Provider {
     releasesCalls: true,
     message: (call) => messages.answer(call),
     countMessage: (call) => messages.count(call),
+    async countChat(call) {
+      await forceParse(call)
+      return countChat(client, call, options)
+    },
     async chat(call) {
       await forceParse(call)
       const { transfer, answerTool } = await ask(client, call, options)

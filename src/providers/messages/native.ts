@@ -8,6 +8,7 @@ import { readFault, statusOf } from './fault.ts'
 import type { Client } from '../client.ts'
 import { Verbatim, type Call, type MessageAnswer } from '../contract.ts'
 import { retrySame } from '../failure.ts'
+import { readInputTokens } from '../input-tokens.ts'
 import type { Transfer } from '../transfer.ts'
 import { othersTurn } from '../turns.ts'
 import { vendorError, type VendorFault } from '../vendor-error.ts'
@@ -20,6 +21,9 @@ import { expectsThinking, withoutThinking } from './thinking.ts'
 
 /** The version of the API, for a client that names none. */
 const defaultVersion = '2023-06-01'
+
+const answering = '/messages'
+const counting = '/messages/count_tokens'
 
 /** How a vendor is reached. */
 export interface MessageVendor {
@@ -41,8 +45,8 @@ export class NativeMessages {
 
   async answer(call: Call<MessageRequest>): Promise<MessageAnswer> {
     const { client } = this.#vendor
-    const first = await this.#send('/messages', call, client)
-    const transfer = first.status === 400 ? await this.#corrected(first, call, client) : first
+    const first = await this.#send(answering, call, client)
+    const transfer = first.status === 400 ? await this.#corrected(first, answering, call, client) : first
     if (!hasSucceeded(transfer)) await requireSuccess(transfer, call, reader(call))
     const model = this.#vendor.modelOf(call)
     const rename = model === call.publicModel ? undefined : call.publicModel
@@ -57,25 +61,23 @@ export class NativeMessages {
   }
 
   /** Sends the request again without thinking, if the vendor misses that of another vendor's calls. */
-  async #corrected(refused: Transfer, call: Call<MessageRequest>, client: Client): Promise<Transfer> {
+  async #corrected(refused: Transfer, path: string, call: Call<MessageRequest>, client: Client): Promise<Transfer> {
     const error = await readError(refused)
-    if (expectsThinking(error)) return this.#send('/messages', call, client, withoutThinking(call))
+    if (expectsThinking(error)) return this.#send(path, call, client, withoutThinking(call))
     throw vendorError(reader(call)({ status: 400, error, openModel: call.openModel, sent: call.field }))
   }
 
   /** Undefined for a vendor without this count. */
   async count(call: Call<MessageRequest>): Promise<number | undefined> {
     const { client } = this.#vendor
-    const transfer = await this.#send('/messages/count_tokens', call, client)
+    const first = await this.#send(counting, call, client)
+    const transfer = first.status === 400 ? await this.#corrected(first, counting, call, client) : first
     if (transfer.status === 404 || transfer.status === 405 || transfer.status === 501) {
       transfer.stop()
       return undefined
     }
     if (!hasSucceeded(transfer)) await requireSuccess(transfer, call, reader(call))
-    const { input_tokens: tokens } = (await readJsonObject(transfer, client.answerBytes)).value as {
-      input_tokens?: unknown
-    }
-    return typeof tokens === 'number' && tokens >= 0 ? tokens : undefined
+    return readInputTokens(transfer, client.answerBytes)
   }
 
   async #send(

@@ -1,6 +1,9 @@
-import { hasSucceeded, readJsonObject, requireSuccess } from '../answer.ts'
+import { hasSucceeded, requireSuccess } from '../answer.ts'
 import type { Call } from '../contract.ts'
 import type { ResponseRequest } from '../../wire/responses.ts'
+import { readInputTokens } from '../input-tokens.ts'
+import { forceParse } from '../turns.ts'
+import { sendCorrected } from './responses.ts'
 import type { Vendor } from './vendor.ts'
 
 /** The fields that the vendor counts the tokens of. Source: OpenAI's API reference, Count input tokens. */
@@ -20,16 +23,13 @@ const counted = [
 
 /** Undefined for a vendor without this count. */
 export async function countResponse(vendor: Vendor, call: Call<ResponseRequest>): Promise<number | undefined> {
+  await forceParse(call)
   const others = Object.keys(call.request).filter((name) => !counted.includes(name))
-  const changes = Object.fromEntries(others.map((name) => [name, undefined]))
-  const transfer = await vendor.send('/responses/input_tokens', call, changes)
+  const transfer = await sendCorrected(vendor, '/responses/input_tokens', call, others)
   if (transfer.status === 404 || transfer.status === 405) {
     transfer.stop()
     return undefined
   }
   if (!hasSucceeded(transfer)) await requireSuccess(transfer, call)
-  const { input_tokens: tokens } = (await readJsonObject(transfer, vendor.client.answerBytes)).value as {
-    input_tokens?: unknown
-  }
-  return typeof tokens === 'number' && tokens >= 0 ? tokens : undefined
+  return readInputTokens(transfer, vendor.client.answerBytes)
 }

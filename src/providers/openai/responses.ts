@@ -10,7 +10,7 @@ import { readResponseEvents } from './response-events.ts'
 import type { Vendor } from './vendor.ts'
 
 export async function respond(vendor: Vendor, call: Call<ResponseRequest>): Promise<ResponseAnswer> {
-  const { transfer, rename, failure } = vendor.started(await send(vendor, '/responses', call), call)
+  const { transfer, rename, failure } = vendor.started(await sendCorrected(vendor, '/responses', call), call)
   await requireSuccess(transfer, call)
   if (isMediaType(transfer.contentType, 'text/event-stream')) {
     const { stream, inChunks } = call
@@ -29,7 +29,7 @@ export async function respond(vendor: Vendor, call: Call<ResponseRequest>): Prom
 export async function compact(vendor: Vendor, call: Call<ResponseRequest>): Promise<CompactionObject | undefined> {
   const model = vendor.modelOf(call)
   if (vendor.neverCompacts.has(model)) return undefined
-  const transfer = await send(vendor, '/responses/compact', call)
+  const transfer = await sendCorrected(vendor, '/responses/compact', call)
   if (transfer.status === 404 || transfer.status === 405) {
     const error = await readError(transfer)
     if ((Object(error) as { code?: unknown }).code === 'model_not_found')
@@ -44,11 +44,18 @@ export async function compact(vendor: Vendor, call: Call<ResponseRequest>): Prom
 /**
  * Sends the request, and resends it without what the vendor rejects of its reasoning. Models without reasoning reject a
  * request for it and earlier reasoning in the input; vendors reject reasoning that they encrypted with an expired key, or
- * that the client has changed or separated from its item. The client can do nothing about most of it.
+ * that the client has changed or separated from its item. The client can do nothing about most of it. `omitted`: fields
+ * that the endpoint does not accept.
  */
-async function send(vendor: Vendor, path: string, call: Call<ResponseRequest>): Promise<Transfer> {
+export async function sendCorrected(
+  vendor: Vendor,
+  path: string,
+  call: Call<ResponseRequest>,
+  omitted: readonly string[] = [],
+): Promise<Transfer> {
   const model = vendor.modelOf(call)
-  let changes = vendor.plainReasoning.has(model) ? withoutInclude(call) : {}
+  const without = Object.fromEntries(omitted.map((name) => [name, undefined]))
+  let changes: Changes = vendor.plainReasoning.has(model) ? { ...withoutInclude(call), ...without } : without
   for (;;) {
     const transfer = await vendor.send(path, call, changes)
     if (transfer.status !== 400) return transfer

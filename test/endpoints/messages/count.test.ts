@@ -81,6 +81,34 @@ test('OpenAI counts the translated request, of which it gets only the fields tha
   expect(Object.keys(vendor.requests[0]?.json as object).sort()).toEqual(['input', 'model'])
 })
 
+test('a field that an answer would be asked for again without, is no reason to refuse a count', async () => {
+  const vendor = await vendorFor(answering({ totalTokens: 31 }))
+  const provider = gemini({ baseURL: vendor.baseURL.replace('/v1', '') })
+  const { count } = await counting(provider, { models: { m: { provider, providerModel: 'gemini-2.0-flash' } } })
+  const { json } = await count({ output_config: { effort: 'high' }, thinking: { type: 'adaptive' } })
+  expect(json).toEqual({ input_tokens: 31 })
+})
+
+test('Anthropic counts again without thinking if it misses that of another vendor', async () => {
+  const message =
+    'messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`. When `thinking` is enabled, a final `assistant` message must start with a thinking block'
+  const vendor = await vendorFor((request, response) => {
+    const thinks = (request.json as { thinking?: { type: string } }).thinking?.type === 'enabled'
+    const refusal = { type: 'error', error: { type: 'invalid_request_error', message } }
+    response.writeHead(thinks ? 400 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(thinks ? refusal : { input_tokens: 12 }))
+  })
+  const { count } = await counting(anthropic({ baseURL: vendor.baseURL }))
+  const messages = [
+    ...question.messages,
+    { role: 'assistant', content: [{ type: 'tool_use', id: 'toolu_1', name: 'f', input: {} }] },
+    { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'toolu_1', content: 'x' }] },
+  ]
+  const { json } = await count({ messages, thinking: { type: 'enabled', budget_tokens: 2_000 } })
+  expect(json).toEqual({ input_tokens: 12 })
+  expect(vendor.requests).toHaveLength(2)
+})
+
 test('otherwise it is an estimate from the size, in which an image has a usual number', async () => {
   const { count } = await counting(silent)
   const small = (await count()).json['input_tokens'] as number

@@ -341,12 +341,3 @@ describe('a custom store', () => {
     expect(closed).toBe(1)
   })
 })
-
-test('input tokens are estimated without calling a model', async () => {
-  const { url, asked } = await gateway()
-  const { json } = await ask(url, 'POST', '/responses/input_tokens', { model: 'm', input: 'word '.repeat(100) })
-  expect(json).toMatchObject({ object: 'response.input_tokens' })
-  expect((json as { input_tokens: number }).input_tokens).toBeGreaterThan(100)
-  expect((await ask(url, 'POST', '/responses/input_tokens', { model: 'none', input: 'x' })).status).toBe(404)
-  expect(asked).toEqual([])
-})

@@ -56,7 +56,7 @@ export async function messageByChat(
 }
 
 /** The fields that agents send to every model, and that change little of an answer. */
-const softer: Softer = {
+export const softer: Softer = {
   reasoning_effort: softerEffort,
   max_tokens: softerLimit,
   temperature: () => undefined,

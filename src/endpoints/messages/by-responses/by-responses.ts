@@ -53,7 +53,8 @@ export async function messageByResponses(
   }
 }
 
-const softer: Softer = {
+/** The fields that agents send to every model, and that change little of an answer. */
+export const softer: Softer = {
   reasoning: softerReasoning,
   max_output_tokens: softerLimit,
   temperature: () => undefined,
