@@ -3,6 +3,7 @@ import { formatMoney, parseMoney } from '../billing/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../store-access/guard.ts'
 import type { UsageRecord } from '../usage/contract.ts'
+import { findRecord } from '../usage/lines.ts'
 import type { AdminParts } from './parts.ts'
 import { requireValid, rules } from './check.ts'
 import { Comparison, type ComparisonQuestion, type Difference } from './compare.ts'
@@ -108,7 +109,7 @@ export class AccountAdmin {
     const usageGuard = guard('the usage store')
     this.#usage = async (id) => {
       if (usage === undefined) throw invalid('A refund needs usage records: set the option "usage" or "storage".')
-      return usageGuard.call(() => offering(usage, 'find', 'single records').find(id))
+      return usageGuard.call(() => findRecord(offering(usage, 'find', 'single records'), id))
     }
     this.#ledger = ledger
     this.#guard = guard('the ledger')
@@ -181,7 +182,9 @@ export class AccountAdmin {
     if (micros <= 0n || micros > record.cost) {
       throw invalid(`A refund of this request is more than 0 and at most ${formatMoney(record.cost)}.`, 'amount')
     }
-    return this.#credit({ account, reference: `refund:${request}`, note: reason, refunds: request }, micros)
+    // Several ids may lead to one request, which is refunded once.
+    const { id } = record
+    return this.#credit({ account, reference: `refund:${id}`, note: reason, refunds: id }, micros)
   }
 
   /**

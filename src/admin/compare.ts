@@ -3,6 +3,7 @@ import { formatMoney } from '../billing/money.ts'
 import { invalid } from '../errors.ts'
 import type { Guard } from '../store-access/guard.ts'
 import type { UsageRecord, UsageStore } from '../usage/contract.ts'
+import { recordIdOf } from '../usage/lines.ts'
 import { offering, requireId } from './offering.ts'
 import { requireValid, rules } from './check.ts'
 import { all } from './pages.ts'
@@ -33,6 +34,12 @@ export interface Difference {
   readonly recorded?: string
 }
 
+interface Charge {
+  readonly amount: bigint
+  readonly at: number
+  readonly reference: string
+}
+
 /** A video is charged up to a day after it was submitted. */
 const longestMs = 26 * 3_600_000
 
@@ -57,18 +64,19 @@ export class Comparison {
     const charges = await this.#charges(ledger, account, from, to + longestMs)
     const seen = new Set<string>()
     const question = { account, from: from - longestMs, to }
-    for await (const { id, cost, startedAt } of all((page) =>
+    for await (const { id: recorded, cost, startedAt } of all((page) =>
       this.#usageGuard.call(() => usage.list({ ...question, ...page })),
     )) {
+      const id = recordIdOf(recorded)
       const charge = charges.get(id)
       seen.add(id)
       if (charge !== undefined && charge.amount !== cost) yield differenceOf(id, charge.amount, cost)
       if (charge === undefined && cost > 0n && startedAt >= from) yield differenceOf(id, undefined, cost)
     }
-    for (const [id, { amount, at }] of charges) {
+    for (const [id, { amount, at, reference }] of charges) {
       if (seen.has(id) || at >= to || amount === 0n) continue
       // Under another account if the account was erased.
-      const found = await this.#find(usage, id)
+      const found = (await this.#find(usage, id)) ?? (await this.#find(usage, reference))
       if (found?.cost !== amount) yield differenceOf(id, amount, found?.cost)
     }
   }
@@ -77,16 +85,16 @@ export class Comparison {
     return this.#usageGuard.call(() => usage.find?.(id))
   }
 
-  /** The charges that were booked in a period, by the id of their request. */
+  /** The charges that were booked in a period, by the id of their usage record. */
   async #charges(ledger: Ledger, account: string, from: number, to: number) {
-    const charges = new Map<string, { readonly amount: bigint; readonly at: number }>()
+    const charges = new Map<string, Charge>()
     const store = offering(ledger, 'entries', 'entries')
     for await (const { kind, reference, amount, at } of all((page) =>
       this.#ledgerGuard.call(() => store.entries(account, page)),
     )) {
       if (at < from) break
       if (kind === 'opening') throw invalid('The charges of this period are compacted. Choose a later one.', 'from')
-      if (kind === 'settle' && at < to) charges.set(reference, { amount: -amount, at })
+      if (kind === 'settle' && at < to) charges.set(recordIdOf(reference), { amount: -amount, at, reference })
     }
     return charges
   }

@@ -3,6 +3,7 @@ import { formatMoney } from '../billing/money.ts'
 import { invalid } from '../errors.ts'
 import type { Guard } from '../store-access/guard.ts'
 import type { UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from '../usage/contract.ts'
+import { findRecord } from '../usage/lines.ts'
 import { offering, paged } from './offering.ts'
 import type { AdminParts } from './parts.ts'
 import { itemsOf, monthOf, type InvoiceItem } from './invoice.ts'
@@ -86,12 +87,12 @@ export class UsageAdmin {
   }
 
   /**
-   * The request with this id, as in `x-request-id`; undefined if there is none. Of any account: compare `account` before
-   * you show it to a customer.
+   * The request with this id, as in `x-request-id`; undefined if there is none. The id of a replayed response, or of a response
+   * about a video, leads to the request that did the work. Of any account: compare `account` before you show it to a customer.
    */
   async find(id: string): Promise<UsageView | undefined> {
     requireValid(rules.text, id, 'id')
-    const record = await this.#ask((store) => offering(store, 'find', 'single records').find(id))
+    const record = await this.#ask((store) => findRecord(offering(store, 'find', 'single records'), id))
     return record && view(record)
   }
 

@@ -2,6 +2,7 @@ import type { Notice } from '../caps/contract.ts'
 import type { ScopedCap } from '../caps/cap.ts'
 import type { BalanceNotice, CapNotice } from '../admission/marks.ts'
 import { formatMoney } from '../billing/money.ts'
+import { recordIdOf } from '../usage/lines.ts'
 
 /** What alerts have in common. */
 interface AnyAlert {
@@ -9,7 +10,7 @@ interface AnyAlert {
   readonly id: string
   /** The account whose call caused the alert. */
   readonly account: string
-  /** The id of that call, as in `x-request-id`, or of the video task. */
+  /** The id of that call, as in `x-request-id`. Of a video: of the request that submitted it. */
   readonly request: string
   /** When the call was settled. Milliseconds since the epoch. */
   readonly createdAt: number
@@ -59,7 +60,7 @@ export type Alert = CapAlert | BalanceAlert
 /** The alert that a stored notice describes. */
 export function alertOf({ id, notice, settlement, account, value, at }: Notice): Alert {
   const known = JSON.parse(notice) as CapNotice | BalanceNotice
-  const common = { id, account, request: settlement, createdAt: at }
+  const common = { id, account, request: recordIdOf(settlement), createdAt: at }
   if (known.type === 'balance.low') {
     const { type, level } = known
     return { ...common, type, level: formatMoney(BigInt(level)), balance: formatMoney(value) }

@@ -43,6 +43,8 @@ export interface Query {
   readonly parts: Parts
   /** Counts the request against the limits of its model. Rejects with 429 or 503. */
   readonly admit: (model: Model) => Promise<void>
+  /** The response tells of work that has, or will have, this usage record: the id in it leads there. */
+  readonly concerns: (record: string) => void
   /** Undefined if the request is not observed. */
   readonly watch?: CallWatch | undefined
 }

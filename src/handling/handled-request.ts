@@ -8,6 +8,7 @@ import { speaksAnthropic } from '../http/message-error.ts'
 import { requestId } from '../http/request-id.ts'
 import type { Model } from '../models/contract.ts'
 import { refusalOf, type CallWatch } from '../observing/watch.ts'
+import { repeatingId } from '../usage/lines.ts'
 import { finished } from './finished.ts'
 import { HeldResources } from './held-resources.ts'
 import { recordRefusal } from './record-refusal.ts'
@@ -32,6 +33,8 @@ export class HandledRequest {
   #order: Order<unknown> | undefined
   #model: string | undefined
   #isServed = false
+  /** The id in the response. */
+  #shownId: string = this.id
 
   constructor(assembly: Assembly, received: Exchange, exchange: Exchange) {
     const { now, observer, ticks } = assembly
@@ -71,15 +74,23 @@ export class HandledRequest {
     this.#isServed = true
   }
 
-  /** The reply of a request that ends without a call to a provider. */
+  /** The response tells of work that has, or will have, this usage record. */
+  concerns(record: string): void {
+    this.#isServed = true
+    this.#shownId = repeatingId(record, this.id)
+  }
+
+  /** The reply of a request that ends without a call to a provider. A stored one has the id of the request that it repeats. */
   answered(reply: Reply): Reply {
+    const first = reply.headers['x-request-id']
+    if (first !== undefined) this.concerns(first)
     this.held.release()
     this.watch?.ended({ outcome: 'completed', status: reply.status })
     return this.finished(reply)
   }
 
   finished(reply: Reply, more?: Readonly<Record<string, string>>): Reply {
-    return finished(this.id, this.#isAnthropic, reply, more)
+    return finished(this.#shownId, this.#isAnthropic, reply, more)
   }
 
   /** The reply to a request that failed. Reports and records why. */

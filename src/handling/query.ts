@@ -21,7 +21,8 @@ export async function answerQuery(
     ticket = await entry?.admit({}, undefined, model)
   }
   try {
-    const query = { id, exchange, caller, rest, catalogue, sizes, parts, admit, watch }
+    const concerns = (record: string) => request.concerns(record)
+    const query = { id, exchange, caller, rest, catalogue, sizes, parts, admit, concerns, watch }
     const reply = await (watch === undefined ? endpoint.answer(query) : watch.within(() => endpoint.answer(query)))
     watch?.ended({ outcome: 'completed', status: reply.status })
     return { ...reply, headers: { ...reply.headers, ...counted, ...ticket?.headers } }

@@ -70,7 +70,8 @@ export class Attempt {
 
   /** Stores the reply and returns it. A streamed reply is recorded and stored at its end. */
   async keep(reply: Reply): Promise<Reply> {
-    const { status, headers, body } = reply
+    const { status, body } = reply
+    const headers = this.#identified(reply)
     if (typeof body === 'string' || body instanceof Uint8Array) {
       const bytes = Buffer.from(body)
       await this.#finish({ status, headers, body: bytes })
@@ -81,18 +82,25 @@ export class Attempt {
       else if (bytes === undefined) void this.#finish(undefined)
       else void this.#finish({ status, headers, body: bytes })
     })
-    return { status, headers, body: recorded }
+    return { status, headers: reply.headers, body: recorded }
   }
 
   /**
    * Ends a failed attempt. Its reply is stored only if the vendor may have started work that would be charged again;
    * after any other failure the next attempt can use the key.
    */
-  async fail(thrown: unknown, { status, headers, body }: Reply): Promise<void> {
+  async fail(thrown: unknown, reply: Reply): Promise<void> {
+    const { status, body } = reply
+    const headers = this.#identified(reply)
     const error = GatewayError.from(thrown)
     if (error.status >= 500 && error.shouldRetry === false)
       await this.#finish({ status, headers, body: Buffer.from(body as string) })
     else await this.#forget(error.code === 'client_closed' ? undefined : { error })
+  }
+
+  /** The headers that are stored: with the id of this request, to which the responses that repeat it lead. */
+  #identified({ headers }: Reply): Reply['headers'] {
+    return { ...headers, 'x-request-id': this.#start.attempt }
   }
 
   async #finish(answer: IdempotentAnswer | undefined): Promise<void> {
@@ -144,7 +152,7 @@ export class Attempt {
   }
 }
 
-/** The response to a replayed request. */
+/** The response to a replayed request. `x-request-id` is that of the first one, unless an earlier version has stored it. */
 export function replayed({ status, headers, body }: IdempotentAnswer): Reply {
   return { status, headers: { ...headers, 'idempotent-replayed': 'true' }, body }
 }

@@ -9,10 +9,11 @@ import type { Catalogue } from '../models/access.ts'
 import type { Guard } from '../store-access/guard.ts'
 import type { Model } from '../models/contract.ts'
 import { usageOf } from '../wire/usage.ts'
+import { recordIdOf } from '../usage/lines.ts'
 import { recordOf } from '../usage/record.ts'
 import type { VideoBilling } from './parts.ts'
 import { capsOfTask, countedCaps, settledCaps } from './caps.ts'
-import type { StoredTask, VideoTask } from './task.ts'
+import { chargeId, type StoredTask, type VideoTask } from './task.ts'
 
 export interface TaskBillingOptions {
   /** If absent, nothing is charged, but receipts are still delivered. */
@@ -43,7 +44,7 @@ export class TaskBilling implements VideoBilling {
     if (admission.isOverflowing(true))
       throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
     const claims = caps.length > 0 && { caps: admission.caps.claims(caps) }
-    const hold: Hold = { id: holdId(task), account: task.account, amount, leaseMs, durable: true, ...claims }
+    const hold: Hold = { id: chargeId(task), account: task.account, amount, leaseMs, durable: true, ...claims }
     const verdict = await guard.call(() => ledger.hold(hold))
     if (verdict.outcome === 'capped') throw admission.caps.refusal(caps, verdict, hold)
     if (verdict.outcome === 'insufficient') throw new GatewayError('insufficient_quota')
@@ -54,7 +55,7 @@ export class TaskBilling implements VideoBilling {
     const { ledger, guard, slackMs } = this.#options
     const { held = '0', counted, deadlineAt } = task.data
     if (ledger === undefined || (held === '0' && counted === undefined)) return
-    const hold = { id: holdId(task), account: task.account }
+    const hold = { id: chargeId(task), account: task.account }
     await guard.call(() => ledger.renew([hold], deadlineAt - task.createdAt + slackMs))
   }
 
@@ -67,14 +68,14 @@ export class TaskBilling implements VideoBilling {
     const { cost: amount, basis } = charged
     let overage = 0n
     if (ledger !== undefined && (held !== '0' || counted !== undefined)) {
-      const id = holdId(task)
+      const id = chargeId(task)
       const settlement = { id, account: task.account, amount, ...settledCaps(admission.caps, task, id) }
       if (made) ({ overage } = await guard.call(() => ledger.settle(settlement)))
       else await guard.call(() => ledger.release(settlement))
     }
     const receipt = receiptOf(task, made ? seconds : 0)
     const lines = admission.options.usageOptions.lines === true && amount > 0n ? { lines: linesOf(charged) } : {}
-    const record = recordOf({ ...receipt, id: holdId(task) }, { cost: amount, overage, basis, ...lines })
+    const record = recordOf({ ...receipt, id: recordIdOf(chargeId(task)) }, { cost: amount, overage, basis, ...lines })
     admission.records?.add({ record, userIsClaimed: task.data.userIsKnown !== true })
     const { currency } = admission.options.billing
     if (ledger === undefined || currency === undefined) return deliver(receipt)
@@ -106,11 +107,6 @@ export class TaskBilling implements VideoBilling {
     const consumed = { units: { seconds, ...size } }
     return { cost: price.cost(consumed, multiplier), basis: 'reported', by: { price, consumed, multiplier } }
   }
-}
-
-/** Includes the submission's `attempt`: an id that is used again after its 24 hours is charged again. */
-function holdId(task: StoredTask): string {
-  return `${task.id}.${task.data.attempt}`
 }
 
 function receiptOf(task: StoredTask, seconds: number): Receipt {

@@ -13,7 +13,10 @@ export interface VideoTask {
   readonly request: VideoRequest
   /** SHA-256 of the request as received, to detect a different request with the same idempotency key. */
   readonly digest: string
-  /** Random id of the submission that created the task, to tell it from a concurrent duplicate. */
+  /**
+   * The id of the request that created the task, as in `x-request-id`, to tell it from a concurrent duplicate. Another random
+   * text in tasks of earlier versions.
+   */
   readonly attempt: string
   /** Name of the provider that makes the video, by which any process finds it. Absent until one was chosen. */
   readonly provider?: string
@@ -105,6 +108,14 @@ export function withoutPictures(request: VideoRequest): VideoRequest {
   const { prompt, model, duration, ...rest } = request
   const small = Object.entries(rest).filter(([, value]) => isShort(value, 2_000))
   return { ...Object.fromEntries(small), prompt, model, duration }
+}
+
+/**
+ * The id of the task's hold and charge in the ledger. Includes the submission's `attempt`: an id of a task that is used again
+ * after its 24 hours is charged again.
+ */
+export function chargeId({ id, data }: Pick<StoredTask, 'id' | 'data'>): string {
+  return `${id}.${data.attempt}`
 }
 
 export function isFinal(task: VideoTask): boolean {

@@ -11,10 +11,21 @@ import type { TaskListOptions, TaskSearch } from './contract.ts'
 import { save, deploymentOf, type TaskParts } from './parts.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
 import { Sweeper, type SweeperOptions } from './sweeper.ts'
-import { changed, fromRecord, isFinal, toRecord, type StoredTask } from './task.ts'
+import { recordIdOf } from '../usage/lines.ts'
+import { changed, chargeId, fromRecord, isFinal, toRecord, type StoredTask } from './task.ts'
+
+/** A request about a task. */
+export interface TaskRequest {
+  /** Called with the id of the task's usage record, as soon as the task is known. */
+  readonly concerns?: (record: string) => void
+  /** Undefined if the request is not observed. */
+  readonly watch?: CallWatch | undefined
+}
 
 /** A request to make a video. */
-export interface Submission {
+export interface Submission extends TaskRequest {
+  /** The request id. */
+  readonly id: string
   readonly caller: Caller
   readonly attribution?: Attribution
   readonly request: VideoRequest
@@ -22,8 +33,6 @@ export interface Submission {
   readonly digest: string
   /** A retry with the same key returns the same task. At most 255 characters. */
   readonly idempotencyKey?: string | undefined
-  /** Undefined if the request is not observed. */
-  readonly watch?: CallWatch | undefined
 }
 
 /** Milliseconds for which a request for a task waits for the vendor before it returns the stored state. */
@@ -57,11 +66,11 @@ export class VideoTasks {
 
   /** Submits a video. Returns the new task, or the existing one with the same idempotency key. */
   async create(submission: Submission): Promise<StoredTask> {
-    const { caller, digest, idempotencyKey, watch } = submission
+    const { caller, idempotencyKey, watch } = submission
     const id = idempotencyKey === undefined ? newId() : repeatedId(caller.account, idempotencyKey)
     if (idempotencyKey !== undefined) {
       const present = await this.#parts.store.find(caller.account, id, await this.#parts.now())
-      if (present !== undefined) return repetition(fromRecord(present), digest)
+      if (present !== undefined) return repetition(fromRecord(present), submission)
     }
     const deployments = await this.#parts.deployments(submission.request.model)
     const first = deployments[0]
@@ -80,9 +89,9 @@ export class VideoTasks {
     if (stored.data.attempt !== paid.data.attempt) {
       // A concurrent submission with the same key was stored first: release the hold of this one.
       await this.#parts.billing.end({ ...paid, data: { ...paid.data, state: 'failed' } })
-      return repetition(stored, digest)
+      return repetition(stored, submission)
     }
-    tell(watch, stored)
+    tell(submission, stored)
     this.#sweeper.start()
     this.#parts.publish({ type: 'created', task: stored })
     await keepOrFail(this.#parts, stored)
@@ -90,13 +99,13 @@ export class VideoTasks {
   }
 
   /** The account's task, updated from the vendor if a check is due. Throws the same `not_found` for every reason. */
-  async find(account: string, id: string, watch?: CallWatch): Promise<StoredTask> {
+  async find(account: string, id: string, request: TaskRequest = {}): Promise<StoredTask> {
     const task = await this.#own(account, id)
-    tell(watch, task)
+    tell(request, task)
     if (isFinal(task.data)) return task
     const leased = await lease(this.#parts, task)
     if (leased === undefined) return task
-    return soonOr(advance(within(this.#parts, watch), leased), leased)
+    return soonOr(advance(within(this.#parts, request.watch), leased), leased)
   }
 
   /** Waits until the task is final, but at most `ms`. */
@@ -144,10 +153,10 @@ export class VideoTasks {
   }
 
   /** Cancels the task if it has not ended, and deletes its id. */
-  async remove(account: string, id: string, watch?: CallWatch): Promise<StoredTask> {
+  async remove(account: string, id: string, request: TaskRequest = {}): Promise<StoredTask> {
     let task = await this.#own(account, id)
-    tell(watch, task)
-    const parts = within(this.#parts, watch)
+    tell(request, task)
+    const parts = within(this.#parts, request.watch)
     for (let tries = 0; tries < 5; tries++) {
       if (!isFinal(task.data)) task = await cancel(parts, task, 'cancelled', 'Cancelled by its owner.')
       const saved = await save(this.#parts, changed(task, {}, { expiresAt: await this.#parts.now() }))
@@ -182,7 +191,7 @@ export class VideoTasks {
   }
 
   #intent(
-    { caller, attribution = {}, request, digest, watch }: Submission,
+    { id: attempt, caller, attribution = {}, request, digest, watch }: Submission,
     id: string,
     now: number,
     leaseMs: number,
@@ -201,7 +210,7 @@ export class VideoTasks {
         state: 'submitting',
         request,
         digest,
-        attempt: randomBytes(12).toString('base64url'),
+        attempt,
         group: caller.group,
         ...(caller.key !== undefined && { key: caller.key }),
         ...attribution,
@@ -222,8 +231,9 @@ function within(parts: TaskParts, watch: CallWatch | undefined): TaskParts {
   return watch === undefined ? parts : { ...parts, attempt: (attempt) => watch.attempt(attempt) }
 }
 
-function tell(watch: CallWatch | undefined, { id, data }: StoredTask): void {
-  watch?.task({ id, traceparent: data.trace })
+function tell({ concerns, watch }: TaskRequest, task: StoredTask): void {
+  concerns?.(recordIdOf(chargeId(task)))
+  watch?.task({ id: task.id, traceparent: task.data.trace })
 }
 
 export function noSuchTask(): GatewayError {
@@ -246,11 +256,12 @@ function repeatedId(account: string, key: string): string {
   return `video_${digest.slice(0, 32)}`
 }
 
-function repetition(task: StoredTask, digest: string): StoredTask {
-  if (task.data.digest !== digest) {
+function repetition(task: StoredTask, submission: Submission): StoredTask {
+  if (task.data.digest !== submission.digest) {
     const message = 'This Idempotency-Key was used for another request. Use a new key for a new request.'
     throw new GatewayError('conflict', { message, shouldRetry: false })
   }
+  tell(submission, task)
   const { refusal } = task.data
   if (refusal !== undefined) {
     const { code, message, param } = refusal

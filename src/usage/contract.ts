@@ -5,7 +5,7 @@ import type { ErrorCode } from '../errors.ts'
 
 /** The usage of one request. Flat; JSON values except the amounts, which are bigints in micro-units of the currency. */
 export interface UsageRecord {
-  /** The request id, as in `x-request-id`. */
+  /** The request id, as in `x-request-id`. Of a video: of the request that submitted it. */
   readonly id: string
   /** The account of the caller. */
   readonly account: string

@@ -1,4 +1,5 @@
 /** Tasks in virtual time: a store, a vendor and a ledger that outlive processes, which can crash at any step. */
+import { requestId } from '../../src/http/request-id.ts'
 import type { TaskRecord, TaskStore } from '../../src/tasks/contract.ts'
 import { memoryTaskStore } from '../../src/tasks/memory.ts'
 import { defaultTiming, type TaskEvent, type TaskParts } from '../../src/tasks/parts.ts'
@@ -204,5 +205,5 @@ export const caller = { account: 'acme', group: 'default' }
 
 export function submission(key?: string): Parameters<VideoTasks['create']>[0] {
   const request = { model: 'video', prompt: 'a hatch opens', duration: 5 }
-  return { caller, request, digest: 'digest', idempotencyKey: key }
+  return { id: requestId(), caller, request, digest: 'digest', idempotencyKey: key }
 }

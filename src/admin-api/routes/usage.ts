@@ -102,7 +102,7 @@ export const usageRoutes: readonly Route[] = [
     method: 'GET',
     path: '/requests/{request}',
     name: 'getRequest',
-    summary: 'Returns the request with this `x-request-id`.',
+    summary: 'Returns the request to which this `x-request-id` leads, also that of a replayed response or of a video.',
     role: 'account',
     produces: 'json',
     response: request,

@@ -18,7 +18,7 @@ export const videoContent: QueryEndpoint = {
   async answer(query) {
     const { caller, exchange } = query
     const { videos, stallMs } = query.parts
-    const task = await videos.find(caller.account, idIn(query))
+    const task = await videos.find(caller.account, idIn(query), { concerns: query.concerns })
     if (task.data.state === 'failed') throw noSuchTask()
     if (task.data.state !== 'completed') throw notReady()
     if ((queryOf(exchange.target).get('variant') ?? 'video') !== 'video') {

@@ -31,7 +31,7 @@ export const submitVideo: QueryEndpoint = {
 export const retrieveVideoTask: QueryEndpoint = {
   name: 'videos.generations.retrieve',
   async answer(query) {
-    const task = await query.parts.videos.find(query.caller.account, idIn(query), query.watch)
+    const task = await query.parts.videos.find(query.caller.account, idIn(query), query)
     return taskReply(task, specificationShape(task, contentUrl(query, task.id)))
   },
 }
@@ -50,7 +50,7 @@ export const createVideo: QueryEndpoint = {
 export const retrieveVideo: QueryEndpoint = {
   name: 'videos.retrieve',
   async answer(query) {
-    const task = await query.parts.videos.find(query.caller.account, idIn(query), query.watch)
+    const task = await query.parts.videos.find(query.caller.account, idIn(query), query)
     // xAI's clients use the same path, but expect another shape.
     const isXai = /\bai-sdk[-/]xai\//.test(header(query.exchange, 'user-agent') ?? '')
     return taskReply(task, isXai ? xaiShape(task, contentUrl(query, task.id)) : openaiShape(task))
@@ -77,13 +77,13 @@ export const listVideos: QueryEndpoint = {
 export const deleteVideo: QueryEndpoint = {
   name: 'videos.delete',
   async answer(query) {
-    const { id } = await query.parts.videos.remove(query.caller.account, idIn(query), query.watch)
+    const { id } = await query.parts.videos.remove(query.caller.account, idIn(query), query)
     return jsonReply({ id, object: 'video.deleted', deleted: true })
   },
 }
 
 async function create(query: Query, shape: 'specification' | 'openai'): Promise<{ task: StoredTask; async: boolean }> {
-  const { exchange, caller, catalogue, sizes, parts, watch } = query
+  const { id, exchange, caller, catalogue, sizes, parts, concerns, watch } = query
   const order = await readVideo(exchange, sizes, shape)
   const { fields } = order
   const field = (name: string) => fields[name]
@@ -93,7 +93,7 @@ async function create(query: Query, shape: 'specification' | 'openai'): Promise<
   await query.admit(model)
   const { digest, idempotencyKey, async } = order
   const attribution = parts.attribute(exchange, caller, field)
-  const submission = { caller, attribution, request, digest, idempotencyKey, watch }
+  const submission = { id, caller, attribution, request, digest, idempotencyKey, concerns, watch }
   return { task: await parts.videos.create(submission), async }
 }
 

@@ -1,0 +1,32 @@
+import type { UsageRecord, UsageStore } from './contract.ts'
+
+/** How the id of a request begins, see `requestId`. */
+const ofRequest = 'req_'
+
+/**
+ * The `x-request-id` of a response that repeats the response to an earlier request, or tells of its work: the id of that
+ * request's usage record, a dot, and its own id. It leads to the record in any process, and nothing needs to be stored.
+ */
+export function repeatingId(record: string, own: string): string {
+  return record === own ? own : `${record}.${own}`
+}
+
+/**
+ * The id of the usage record of a charge, by its reference in the ledger: that of a video is the id of the task, a dot, and
+ * the id of the request that submitted it.
+ */
+export function recordIdOf(reference: string): string {
+  const at = reference.lastIndexOf(`.${ofRequest}`)
+  return at < 0 ? reference : reference.slice(at + 1)
+}
+
+/** The usage record to which an `x-request-id` leads; undefined if there is none. */
+export async function findRecord(
+  store: Required<Pick<UsageStore, 'find'>>,
+  id: string,
+): Promise<UsageRecord | undefined> {
+  const own = await store.find(id)
+  if (own !== undefined) return own
+  const at = id.lastIndexOf(`.${ofRequest}`)
+  return at < 0 ? undefined : store.find(id.slice(0, at))
+}
