@@ -72,6 +72,12 @@ on('modelhatch:task', ({ type, reason, task }) => {
   if (type === 'reconcile') log('error', 'reconcile', { id: task.id, account: task.account, reason })
 })
 
+// Once per threshold of a cap and level of a balance; again if a process died while it was delivered.
+on('modelhatch:alert', ({ type, account, request, ...alert }) => {
+  count('gateway_alerts_total', { type })
+  log('warn', 'alert', { type, account, request, ...alert })
+})
+
 const broken = defineProvider({
   name: 'broken',
   chat() {
@@ -83,6 +89,9 @@ const local = demo()
 const gateway = createGateway({
   keys: { 'sk-demo': { account: 'acme' } },
   models: { demo: local, down: broken, covered: { route: ['down', { provider: local, providerModel: 'demo' }] } },
+  // A cap with a threshold, so that there is something to be warned of.
+  groups: { default: { models: '*', caps: [{ name: 'daily', period: 'day', calls: 1_000, thresholds: [0.1] }] } },
+  billing: { currency: 'EUR', unpriced: 'free' },
 })
 
 const app = express()

@@ -48,7 +48,9 @@ export class AlertDelivery {
     this.#options = options
   }
 
+  /** Looks for alerts from now on, also for those of earlier processes. Does nothing while nobody would get them. */
   start(): void {
+    if (!this.#hasListener()) return
     this.#timer ??= setInterval(() => void this.deliver(), this.#options.everyMs)
     this.#timer.unref()
   }
@@ -69,9 +71,9 @@ export class AlertDelivery {
   }
 
   async #deliverAll(): Promise<void> {
-    const { caps, guard, hook, webhooks } = this.#options
+    const { caps, guard } = this.#options
     // Another process may have somewhere to deliver them to.
-    if (hook === undefined && webhooks === undefined && !alerts.hasSubscribers) return
+    if (!this.#hasListener()) return
     try {
       while (!this.#closed) {
         const notices = await guard.call(() => caps.claimNotices(batch, leaseMs))
@@ -81,6 +83,11 @@ export class AlertDelivery {
     } catch {
       // The ledger is down: the alerts stay due.
     }
+  }
+
+  #hasListener(): boolean {
+    const { hook, webhooks } = this.#options
+    return hook !== undefined || webhooks !== undefined || alerts.hasSubscribers
   }
 
   async #one(notice: Notice): Promise<void> {

@@ -25,7 +25,6 @@ export function alertDelivery(
     now,
     everyMs,
   })
-  // A durable ledger may contain alerts of an earlier process.
-  if (hooks?.alert !== undefined || webhooks !== undefined) delivery.start()
+  delivery.start()
   return delivery
 }

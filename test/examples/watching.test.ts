@@ -63,6 +63,13 @@ test('a deployment that fails behind a fallback is counted and logged, although 
   )
 })
 
+test('an alert is counted and logged, with the request that caused it', async () => {
+  await expect.poll(metrics, { timeout: 20_000 }).toMatchObject({ 'gateway_alerts_total{type="cap.threshold"}': 1 })
+  const [first] = logged().filter(({ event }) => event === 'request')
+  const alerts = logged().filter(({ event }) => event === 'alert')
+  expect(alerts).toMatchObject([{ account: 'acme', request: first?.['id'], cap: 'daily', percent: 0.1, used: '1' }])
+})
+
 test('a failed request is logged with a cause that the client does not see', async () => {
   const error = (await ask('down').catch((thrown: unknown) => thrown)) as InstanceType<typeof OpenAI.APIError>
   expect(error.status).toBe(503)
