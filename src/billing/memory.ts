@@ -22,7 +22,7 @@ export interface MemoryLedgerOptions {
   readonly clock?: () => number
   /**
    * Maximum number of entries. Older ones are kept only as sums, and their ids are no longer recognised as used. Default
-   * 100,000.
+   * 10,000.
    */
   readonly entries?: number
 }
@@ -30,7 +30,7 @@ export interface MemoryLedgerOptions {
 /** A ledger in the memory of this process. All balances are lost on restart. */
 export function memoryLedger(options: MemoryLedgerOptions = {}): Ledger {
   checkKnown('memoryLedger', options, { clock: callback, entries: count })
-  return new MemoryLedger(options.clock ?? Date.now, options.entries ?? 100_000)
+  return new MemoryLedger(options.clock ?? Date.now, options.entries ?? 10_000)
 }
 
 interface OpenHold {
@@ -94,12 +94,13 @@ class MemoryLedger implements Ledger {
 
   settle(settlement: Settlement): SettleVerdict {
     const { id, account, amount, balanceMarks } = settlement
-    const ended = this.#lines.get(holdKey(id))
+    const book = this.#book(account)
+    // An open hold has no entry.
+    const ended = book.holds.has(id) ? undefined : this.#lines.get(holdKey(id))
     if (ended !== undefined) {
       const outcome = ended.kind === 'settle' ? 'already' : 'released'
       return { outcome, charged: -ended.amount, overage: ended.overage }
     }
-    const book = this.#book(account)
     this.#expire(book)
     const held = this.#drop(book, id)
     const overage = amount > held ? amount - held : 0n
