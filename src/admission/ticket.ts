@@ -101,8 +101,8 @@ export class Ticket {
         this.#end(returned && { ...returned, corrections: none }, undefined)
       })
     }
-    const lines = options.usageOptions.lines === true && cost > 0n ? { lines: linesOf(charged) } : {}
-    const record = recordOf(receipt, { cost, overage, basis, ...lines })
+    const lines = options.usageOptions.lines === true && cost > 0n ? linesOf(charged) : undefined
+    const record = recordOf(receipt, { cost, overage, basis, lines })
     records?.add({ record, userIsClaimed: caller.user === undefined })
     const { currency } = options.billing
     if (options.ledger === undefined || currency === undefined) return receipt
@@ -127,7 +127,7 @@ export class Ticket {
 
   #plausible(receipt: Receipt): Receipt {
     const { bounds } = this.demand
-    const cut = plausible(receipt, bounds, bounds.choices)
+    const cut = plausible(receipt, bounds)
     if (cut.implausible !== undefined) {
       const { prompt_tokens: prompt, completion_tokens: completion } = receipt.usage
       const counted = `${prompt} prompt tokens, ${completion} completion tokens, ${receipt.units?.seconds ?? 0} seconds`

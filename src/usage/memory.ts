@@ -164,13 +164,12 @@ const hourMs = 3_600_000
 const equalFields = ['account', 'key', 'model', 'user', 'session', 'outcome', 'code'] as const
 
 function copyOf(record: UsageRecord): UsageRecord {
+  const copy: { -readonly [Name in keyof UsageRecord]: UsageRecord[Name] } = { ...record }
   const { tags, lines, attemptLog } = record
-  return {
-    ...record,
-    ...(tags !== undefined && { tags: [...tags] }),
-    ...(attemptLog !== undefined && { attemptLog: attemptLog.map((attempt) => ({ ...attempt })) }),
-    ...(lines !== undefined && { lines: lines.map((line) => ({ ...line })) }),
-  }
+  if (tags !== undefined) copy.tags = [...tags]
+  if (attemptLog !== undefined) copy.attemptLog = attemptLog.map((attempt) => ({ ...attempt }))
+  if (lines !== undefined) copy.lines = lines.map((line) => ({ ...line }))
+  return copy
 }
 
 /** A string that sorts by time, then by id. */

@@ -29,16 +29,9 @@ export class NamedUsers {
 
   /** The records to append. Synchronous if the store is, or if all users are known. */
   recordsOf(batch: readonly Recording[]): readonly UsageRecord[] | Promise<readonly UsageRecord[]> {
-    const unknown = new Map<string, NamedUser>()
-    for (const { record, userIsClaimed } of batch) {
-      const { account, user } = record
-      if (!userIsClaimed || user === undefined || user === otherUsers) continue
-      const name = nameOf(account, user)
-      if (!this.#known.has(name)) unknown.set(name, { account, user })
-    }
+    const users = this.#unknownIn(batch)
     const renamed = () => batch.map((each) => this.#renamed(each))
-    if (unknown.size === 0) return renamed()
-    const users = [...unknown.values()]
+    if (users === undefined) return renamed()
     const learn = (admitted: readonly boolean[]) => {
       users.forEach(({ account, user }, index) => {
         const isAdmitted = admitted[index] === true
@@ -48,6 +41,18 @@ export class NamedUsers {
     }
     const admitted = this.#admit(users)
     return admitted instanceof Promise ? admitted.then(learn) : learn(admitted)
+  }
+
+  /** The users that were not asked for yet, each once; undefined if there are none. */
+  #unknownIn(batch: readonly Recording[]): readonly NamedUser[] | undefined {
+    let unknown: Map<string, NamedUser> | undefined
+    for (const { record, userIsClaimed } of batch) {
+      const { account, user } = record
+      if (!userIsClaimed || user === undefined || user === otherUsers) continue
+      const name = nameOf(account, user)
+      if (!this.#known.has(name)) (unknown ??= new Map()).set(name, { account, user })
+    }
+    return unknown && [...unknown.values()]
   }
 
   #admit(users: readonly NamedUser[]): readonly boolean[] | Promise<readonly boolean[]> {
