@@ -19,7 +19,7 @@ export interface Demand {
   readonly rates: readonly Measured[]
   readonly hold: Hold | undefined
   /** Upper bound of the request's usage. */
-  readonly bounds: Bounds & { readonly choices: number }
+  readonly bounds: Bounds
   /** Units that are charged if the client disconnects before the response, because the vendor may have produced them. */
   readonly asked?: Units | undefined
   /** Token limit per choice to send to the vendor. */

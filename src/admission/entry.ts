@@ -77,15 +77,9 @@ export class Entry {
         ? admission.caps.hold(caps, demanding, order ?? nothing, multiplier)
         : { hold: ledger && order && holdOf(demanding, multiplier, billing), cap: capOf(demanding, billing) }
     const made = endpoint.once === true ? asked.units : undefined
-    const bounds = { ...boundsOf(asked, model), choices: asked.choices }
-    const demand = {
-      ...claimOf(demanding, limitOptions),
-      hold,
-      bounds,
-      asked: made,
-      cap: hold && cap,
-      caps,
-    }
+    const { claim, rates } = claimOf(demanding, limitOptions)
+    const bounds = boundsOf(asked, model)
+    const demand = { claim, rates, hold, bounds, asked: made, cap: hold && cap, caps }
     if (admission.isOverflowing(hold !== undefined))
       throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
     const ticket = new Ticket(admission, this, model, demand)

@@ -21,6 +21,8 @@ const mostToolCalls = 1_000
 export interface Bounds {
   readonly promptTokens: number
   readonly completionTokens: number
+  /** Number of choices of the response. */
+  readonly choices: number
 }
 
 /** Computes the bounds that a vendor's counts must not exceed, so that a faulty count cannot empty an account. */
@@ -32,11 +34,12 @@ export function boundsOf(
   return {
     promptTokens: Math.max((contextWindow ?? largestWindow) * mostRounds, bytes),
     completionTokens: length * mostRounds + slack,
+    choices,
   }
 }
 
 /** The receipt with its usage reduced to the bounds; the same object if nothing exceeds them. */
-export function plausible(receipt: Receipt, { promptTokens, completionTokens }: Bounds, choices: number): Receipt {
+export function plausible(receipt: Receipt, { promptTokens, completionTokens, choices }: Bounds): Receipt {
   const { usage, units, totalMs } = receipt
   const inTime = (fastest.atOnce + (fastest.perSecond * Math.max(0, totalMs)) / 1_000) * choices
   const prompt = Math.min(usage.prompt_tokens, promptTokens)

@@ -69,6 +69,8 @@ export class Price {
   readonly #second: Tariff
   readonly #hour: bigint
   readonly #leastMs: number
+  /** Whether anything but requests, tokens and tools has a price. */
+  readonly #pricesUnits: boolean
   readonly #characters: bigint
 
   /** Throws a `TypeError` that names the invalid field. */
@@ -90,7 +92,9 @@ export class Price {
     this.#dearestTool = most(0n, ...this.#tools.values())
     this.#image = new Tariff(options.image, 'image')
     this.#second = new Tariff(options.second, 'second')
-    const others = [this.#request, this.#hour, this.#characters, this.#image.dearest, this.#second.dearest]
+    const ofUnits = [this.#hour, this.#characters, this.#image.dearest, this.#second.dearest]
+    this.#pricesUnits = ofUnits.some((each) => each > 0n)
+    const others = [this.#request, ...ofUnits]
     const tokens = [...this.#tiers.values()].flatMap((tier) => tier.reachable(Infinity))
     const rates = tokens.flatMap(({ dearestInput, dearestOutput }) => [dearestInput, dearestOutput])
     this.isZero = [...rates, ...others, ...this.#tools.values()].every((each) => each === 0n)
@@ -152,13 +156,16 @@ export class Price {
     const [prompt, output] = [count(promptTokens), count(outputTokens)]
     let highest = 0n
     for (const tier of tiers) {
-      let sum = tier.bound(prompt, output)
-      this.#units(units, tier, true, (_, ...rest) => {
-        sum += product(...rest)
-      })
+      const sum = tier.bound(prompt, output) + this.#unitsBound(units, tier)
       if (sum > highest) highest = sum
     }
     return roundedUp(highest + fees, multiplier)
+  }
+
+  #unitsBound(units: Units, tier: TierPrice): bigint {
+    let sum = 0n
+    if (this.#pricesUnits) this.#units(units, tier, true, (_, ...rest) => (sum += product(...rest)))
+    return sum
   }
 
   /** The prices of a tier; of the most expensive one for a tier that is not listed. */
@@ -186,8 +193,7 @@ export class Price {
       if (usage.server_tool_use && this.hasToolFees) this.#toolCalls(usage.server_tool_use, add)
     }
     if (this.#request > 0n) add('request', 1, 1, this.#request)
-    if (units === undefined) return
-    this.#units(units, tier, false, add)
+    if (units !== undefined && this.#pricesUnits) this.#units(units, tier, false, add)
   }
 
   #toolCalls(calls: Readonly<Record<string, unknown>>, add: Add): void {

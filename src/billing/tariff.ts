@@ -26,11 +26,13 @@ export class Tariff {
   /** The price of a known size and quality. */
   rate({ size = '', quality = '' }: Units, factor: bigint): bigint {
     const rates = this.#rates
+    if (rates.size === 0) return 0n
     return scaled(rates.get(`${size} ${quality}`) ?? rates.get(size) ?? rates.get(quality) ?? this.#other, factor)
   }
 
   /** The highest price that a request for this size and quality can lead to: the vendor chooses what is left open. */
   bound(asked: Units, factor: bigint): bigint {
+    if (this.#rates.size === 0) return 0n
     const { size, quality } = asked
     if (!isOpen(size) && !isOpen(quality)) return this.rate(asked, factor)
     const isPossible = (key: string) =>

@@ -12,26 +12,35 @@ export interface Measured {
 
 /** OpenAI's `x-ratelimit-*` headers. For each measure, they describe the rule with the smallest fraction left. */
 export function limitHeaders(rates: readonly Measured[], verdict: LimitVerdict): Record<string, string> {
-  const headers: Record<string, string> = {}
-  for (const measure of measures) {
-    const at = tightest(rates, verdict.left, measure)
-    const rule = rates[at]?.rule
-    if (rule === undefined) continue
-    const left = verdict.left[at] ?? 0
-    const [limit, remaining, reset] = names[measure]
-    headers[limit] = String(rule.limit)
-    headers[remaining] = String(Math.max(0, Math.floor(left)))
-    headers[reset] = spanOf(refillMs(rule, rule.burst - left))
+  const requests = stateOf(rates, verdict, 'requests')
+  const tokens = stateOf(rates, verdict, 'tokens')
+  // Literals with all names are many times faster than names that are computed.
+  const ofRequests = requests && {
+    'x-ratelimit-limit-requests': requests.limit,
+    'x-ratelimit-remaining-requests': requests.remaining,
+    'x-ratelimit-reset-requests': requests.reset,
   }
-  return headers
+  if (tokens === undefined) return ofRequests ?? {}
+  return {
+    ...ofRequests,
+    'x-ratelimit-limit-tokens': tokens.limit,
+    'x-ratelimit-remaining-tokens': tokens.remaining,
+    'x-ratelimit-reset-tokens': tokens.reset,
+  }
 }
 
-const measures = ['requests', 'tokens'] as const
-
-const names = {
-  requests: ['x-ratelimit-limit-requests', 'x-ratelimit-remaining-requests', 'x-ratelimit-reset-requests'],
-  tokens: ['x-ratelimit-limit-tokens', 'x-ratelimit-remaining-tokens', 'x-ratelimit-reset-tokens'],
-} as const
+/** The values of the headers of one measure; undefined if it has no rule. */
+function stateOf(rates: readonly Measured[], verdict: LimitVerdict, measure: Measure) {
+  const at = tightest(rates, verdict.left, measure)
+  const rule = rates[at]?.rule
+  if (rule === undefined) return undefined
+  const left = verdict.left[at] ?? 0
+  return {
+    limit: String(rule.limit),
+    remaining: String(Math.max(0, Math.floor(left))),
+    reset: spanOf(refillMs(rule, rule.burst - left)),
+  }
+}
 
 /** The index of the rate of this measure with the smallest fraction left; -1 if there is none. */
 function tightest(rates: readonly Measured[], left: readonly number[], measure: Measure): number {

@@ -1,6 +1,5 @@
 import { callback, checkKnown } from '../validation/known-options.ts'
 import type { LimitClaim, LimitStore, RateRule, LimitReturn, LimitVerdict } from './contract.ts'
-import { verdictAfter } from './verdict.ts'
 
 interface Bucket {
   /** Units drawn and not yet refilled, at the time `at`. */
@@ -43,20 +42,21 @@ class MemoryLimits implements LimitStore {
   take(claim: LimitClaim): LimitVerdict {
     const { id, rates, places, leaseMs } = claim
     const now = this.#now()
-    this.#forgetFull(now)
-    const left = rates.map((rule) => rule.burst - this.#used(rule, now))
+    const left = rates.map((rule) => rule.burst - usedAt(this.#buckets.get(rule.bucket), rule, now))
     const free = places.map((rule) => rule.places - this.#held(rule.bucket, id, now))
-    const admitted =
-      rates.every((rule, index) => (left[index] as number) >= rule.cost) && free.every((number) => number >= 1)
-    if (!admitted) return { admitted, left, free }
-    for (const rule of rates) this.#draw(rule, now)
-    for (const { bucket } of places) {
+    if (!fits(rates, left, free)) return { admitted: false, left, free }
+    for (const [at, rule] of rates.entries()) {
+      this.#draw(rule, now)
+      left[at] = (left[at] as number) - rule.cost
+    }
+    for (const [at, { bucket }] of places.entries()) {
+      free[at] = (free[at] as number) - 1
       let slots = this.#places.get(bucket)
       if (slots === undefined) this.#places.set(bucket, (slots = { leases: new Map(), soonest: Infinity }))
       slots.leases.set(id, now + leaseMs)
       slots.soonest = Math.min(slots.soonest, now + leaseMs)
     }
-    return verdictAfter(claim, { admitted, left, free })
+    return { admitted: true, left, free }
   }
 
   give({ id, places, corrections }: LimitReturn): void {
@@ -81,15 +81,18 @@ class MemoryLimits implements LimitStore {
     }
   }
 
-  #used(rule: RateRule, now: number): number {
-    const bucket = this.#buckets.get(rule.bucket)
-    if (bucket === undefined) return 0
-    return Math.max(0, bucket.used - (Math.max(0, now - bucket.at) * rule.limit) / rule.periodMs)
-  }
-
   #draw(rule: RateRule, now: number): void {
-    const used = Math.max(0, this.#used(rule, now) + rule.cost)
-    this.#buckets.set(rule.bucket, { used, at: now, fullAt: now + (used * rule.periodMs) / rule.limit })
+    const bucket = this.#buckets.get(rule.bucket)
+    const used = Math.max(0, usedAt(bucket, rule, now) + rule.cost)
+    const fullAt = now + (used * rule.periodMs) / rule.limit
+    if (bucket === undefined) {
+      this.#forgetFull(now)
+      this.#buckets.set(rule.bucket, { used, at: now, fullAt })
+      return
+    }
+    bucket.used = used
+    bucket.at = now
+    bucket.fullAt = fullAt
   }
 
   /** Slots held by other claims. Expired leases are dropped, at the cost of a walk only when one can have expired. */
@@ -108,7 +111,7 @@ class MemoryLimits implements LimitStore {
     return leases.size - (leases.has(id) ? 1 : 0)
   }
 
-  /** Looks at two buckets a call, so that the number of those that hold nothing stays small without a timer. */
+  /** Looks at two buckets for each new one, so that the number of those that hold nothing stays small without a timer. */
   #forgetFull(now: number): void {
     for (let looked = 0; looked < 2; looked++) {
       const next = (this.#sweep ??= this.#buckets.entries()).next()
@@ -117,4 +120,16 @@ class MemoryLimits implements LimitStore {
       if (bucket.fullAt <= now) this.#buckets.delete(name)
     }
   }
+}
+
+/** Units drawn from a bucket and not yet refilled. */
+function usedAt(bucket: Bucket | undefined, { limit, periodMs }: RateRule, now: number): number {
+  return bucket === undefined ? 0 : Math.max(0, bucket.used - (Math.max(0, now - bucket.at) * limit) / periodMs)
+}
+
+function fits(rates: readonly RateRule[], left: readonly number[], free: readonly number[]): boolean {
+  for (let at = 0; at < rates.length; at++) {
+    if ((left[at] as number) < (rates[at] as RateRule).cost) return false
+  }
+  return free.every((places) => places >= 1)
 }
