@@ -56,6 +56,8 @@ export type { ResponseRecord, ResponseStore } from '../../src/responses/contract
 export type { TaskClaim, TaskListOptions, TaskRecord, TaskStore } from '../../src/tasks/contract.ts'
 export type {
   Anonymisation,
+  DurationQuestion,
+  Durations,
   NamedUser,
   UsageDimension,
   UsageFilter,

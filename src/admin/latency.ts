@@ -1,6 +1,5 @@
 import { invalid } from '../errors.ts'
-import type { Page, PageRequest } from '../store-access/page.ts'
-import type { UsageFilter, UsageRecord } from '../usage/contract.ts'
+import type { DurationQuestion, Durations, UsageFilter, UsageStore } from '../usage/contract.ts'
 import type { UsageScope } from './scope.ts'
 
 /** Selects the requests of which latencies are measured. */
@@ -18,7 +17,7 @@ export type LatencyQuestion = UsageScope &
 export interface LatencyPoint {
   /** The start of the period. Milliseconds since the epoch. */
   readonly at: number
-  /** Number of completed requests that were measured: the last ones of the period, at most 100. */
+  /** Number of completed requests that were measured: of the last ones of the period, at most 100. */
   readonly requests: number
   /** Milliseconds until the end of the response, of half of the requests at most. Absent if there are none. */
   readonly medianMs?: number
@@ -36,34 +35,46 @@ const sample = 100
 /** Measures the last requests of each period. */
 export async function latencyOf(
   question: LatencyQuestion,
-  list: (question: UsageFilter & PageRequest) => Promise<Page<UsageRecord>>,
+  durations: (question: DurationQuestion) => Promise<readonly Durations[]>,
 ): Promise<LatencyPoint[]> {
   const { from, to, periods = 24, all: _, ...filter } = question
   if (from >= to) throw invalid('"to" must be later than "from".', 'to')
-  const startOf = (index: number) => Math.floor(from + ((to - from) * index) / periods)
-  const points: LatencyPoint[] = []
-  for (let index = 0; index < periods; index++) {
-    const range = { from: startOf(index), to: startOf(index + 1) }
-    const { items } = await list({ ...filter, ...range, outcome: 'completed', limit: sample })
-    points.push(pointOf(range.from, items))
-  }
-  return points
+  const starts = Array.from({ length: periods }, (__, index) => Math.floor(from + ((to - from) * index) / periods))
+  const found = await durations({ ...filter, starts, to, most: sample })
+  return starts.map((at, index) => pointOf(at, found[index] ?? { totalMs: [], firstByteMs: [] }))
 }
 
-function pointOf(at: number, records: readonly UsageRecord[]): LatencyPoint {
-  const total = records.map(({ totalMs }) => totalMs).sort((left, right) => left - right)
-  const first = records
-    .flatMap(({ firstByteMs }) => (firstByteMs === undefined ? [] : [firstByteMs]))
-    .sort((left, right) => left - right)
+/** The durations that a store reports, or those of the listed requests of each range. */
+export async function durationsIn(store: UsageStore, question: DurationQuestion): Promise<readonly Durations[]> {
+  if (store.durations !== undefined) return store.durations(question)
+  const { starts, to, most, ...filter } = question
+  const found: Durations[] = []
+  for (const [index, start] of starts.entries()) {
+    const range = { from: start, to: starts[index + 1] ?? to }
+    const { items } = await store.list({ ...filter, ...range, outcome: 'completed', limit: most })
+    found.push({
+      totalMs: items.map(({ totalMs }) => totalMs),
+      firstByteMs: items.flatMap(({ firstByteMs }) => (firstByteMs === undefined ? [] : [firstByteMs])),
+    })
+  }
+  return found
+}
+
+function pointOf(at: number, { totalMs, firstByteMs }: Durations): LatencyPoint {
+  const [total, first] = [ascending(totalMs), ascending(firstByteMs)]
   return {
     at,
-    requests: records.length,
+    requests: total.length,
     ...(total.length > 0 && { medianMs: quantile(total, 0.5), p95Ms: quantile(total, 0.95) }),
     ...(first.length > 0 && { medianFirstByteMs: quantile(first, 0.5), p95FirstByteMs: quantile(first, 0.95) }),
   }
 }
 
+function ascending(values: readonly number[]): number[] {
+  return values.toSorted((left, right) => left - right)
+}
+
 /** The smallest value that at least this share of the values does not exceed. */
-function quantile(ascending: readonly number[], share: number): number {
-  return ascending[Math.max(0, Math.ceil(ascending.length * share) - 1)] as number
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] as number
 }

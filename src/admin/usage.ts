@@ -9,7 +9,7 @@ import type { AdminParts } from './parts.ts'
 import { itemsOf, monthOf, type InvoiceItem } from './invoice.ts'
 import { requireValid, rules } from './check.ts'
 import type { UsageScope } from './scope.ts'
-import { latencyOf, type LatencyPoint, type LatencyQuestion } from './latency.ts'
+import { durationsIn, latencyOf, type LatencyPoint, type LatencyQuestion } from './latency.ts'
 import { seriesOf, type UsageSeries, type UsageSeriesQuestion } from './series.ts'
 import { summariseIn } from './zoned.ts'
 
@@ -119,7 +119,7 @@ export class UsageAdmin {
   async latency(question: LatencyQuestion): Promise<LatencyPoint[]> {
     requireScope(question)
     requireValid(rules.usageLatency, question)
-    return latencyOf(question, (asked) => this.#ask((store) => store.list(asked)))
+    return latencyOf(question, (asked) => this.#ask((store) => durationsIn(store, asked)))
   }
 
   /**

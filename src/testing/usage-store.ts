@@ -4,6 +4,7 @@ import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
 import { testUsageNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 import { testAttribution } from './usage-attribution.ts'
+import { testDurations } from './usage-durations.ts'
 import { testLog } from './usage-log.ts'
 import { testLife } from './usage-life.ts'
 import { record, start, testSums } from './usage-sums.ts'
@@ -136,6 +137,7 @@ export function testUsageStore(
   testSums(it)
   testAttribution(it)
   testLife(it)
+  testDurations(it)
   testLog(it)
   testUsageNames(it)
 

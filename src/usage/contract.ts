@@ -127,6 +127,24 @@ export interface UsageFilter {
   readonly to?: number
 }
 
+/** Selects the completed requests of which durations are read. */
+export interface DurationQuestion extends Omit<UsageFilter, 'from' | 'to' | 'outcome' | 'code'> {
+  /** The starts of consecutive ranges, ascending, at most 100 of them. Milliseconds since the epoch. */
+  readonly starts: readonly number[]
+  /** End of the last range, exclusive. Milliseconds since the epoch. */
+  readonly to: number
+  /** The most requests of each range, at most 1,000. */
+  readonly most: number
+}
+
+/** The durations of some requests, in any order. */
+export interface Durations {
+  /** Milliseconds until the end of the response, of each request. */
+  readonly totalMs: readonly number[]
+  /** Milliseconds until the first content, of each request that has content. */
+  readonly firstByteMs: readonly number[]
+}
+
 /** A field by which sums of usage can be grouped. */
 export type UsageDimension =
   | 'day'
@@ -223,6 +241,12 @@ export interface UsageStore {
    * the question names `session`, `outcome` or `code`.
    */
   summarise(question: UsageQuestion): Promise<UsageSummary[]> | UsageSummary[]
+  /**
+   * Recommended. The durations of the last completed requests of each range that match, one item for each range. Its time
+   * must not grow with the number of records: of a filter that selects very many of them, a part may be read. Without it,
+   * the requests of each range are listed.
+   */
+  durations?(question: DurationQuestion): Promise<Durations[]> | Durations[]
   /**
    * Recommended. Sums of equal lines of the selected records, ordered by account, model, item, `per` and price. May take
    * time in proportion to the number of the records.

@@ -14,6 +14,7 @@ import type { Database } from './database.ts'
 import { usageLife } from './usage-life.ts'
 import { conditions, where } from './conditions.ts'
 import { callConditions, labelConditions, oldConditions } from './usage-filter.ts'
+import { readDurations } from './usage-durations.ts'
 import { newestRecords } from './usage-list.ts'
 import { packAttempts, unpackAttempts } from '../sql/attempt-log.ts'
 import { sums } from '../sql/usage-columns.ts'
@@ -72,6 +73,10 @@ export function postgresUsage(database: Database): Required<Omit<UsageStore, 'cl
       const rows = <Row>(sql: string, values: unknown[]) => database.manyRows<Row>(sql, values)
       const found = await newestRecords(rows, question, limit + 1, hasRefused)
       return pageOf(found.map(recordOf), limit, (last) => cursorOf(last.startedAt, last.id))
+    },
+    async durations(question) {
+      await database.has('usage', versionFor(question))
+      return readDurations((sql, values) => database.manyRows(sql, values), question)
     },
     ...usageLife(database),
     async admitUsers(users, most) {

@@ -8,7 +8,7 @@ export function ownerConditions({ account, key, model, user, tag }: UsageFilter)
     ...given('key = ?', key),
     ...given('model = ?', model),
     ...given('"user" = ?', user),
-    ...given('EXISTS (SELECT 1 FROM json_each(l.tags) WHERE value = ?)', tag),
+    ...given('l.tags IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(l.tags) WHERE value = ?)', tag),
   ]
 }
 

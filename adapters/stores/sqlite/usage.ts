@@ -16,6 +16,7 @@ import { quarterMs, spanOf } from '../sql/usage-span.ts'
 import type { Database, Row } from './database.ts'
 import { callOf, insertCall, recordOf } from './usage-rows.ts'
 import { sums } from '../sql/usage-columns.ts'
+import { readDurations } from './usage-durations.ts'
 import { usageLife } from './usage-life.ts'
 import { given, where, type Condition } from './conditions.ts'
 import { insertRefused, refusedConditions } from './usage-refused.ts'
@@ -76,6 +77,7 @@ export function sqliteUsage(database: Database): Required<UsageStore> {
         return pageOf(found, limit, (last) => cursorOf(last.startedAt, last.id))
       }),
     admitUsers: (users, most) => database.transaction(() => users.map((named) => admitUser(database, named, most))),
+    durations: (question) => readDurations(database, question),
     ...usageLife(database),
     summarise: (question) => read(() => summed(database, question)),
     close: () => moving.close(),

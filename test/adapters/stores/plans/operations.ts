@@ -67,6 +67,15 @@ export async function operate(bundle: Bundle, account: string): Promise<void> {
   await usage.list({ account, session: 'session 7', limit: 5 })
   await usage.list({ outcome: 'cancelled', limit: 5 })
   for (const filter of filters(account)) await usage.list({ ...filter, limit: 5 })
+  const ranges = { starts: [startedAt - 60_000, startedAt], to: startedAt + 1, most: 5 }
+  for (const filter of [
+    {},
+    { account },
+    { model: 'a' },
+    { user: 'user 7', key: 'key 7' },
+    { account, session: 'session 7' },
+  ])
+    await usage.durations?.({ ...filter, ...ranges })
   await usage.removeBefore?.(1_000, 5)
   await usage.removeBefore?.(1_000, 5, 'refused')
   await usage.anonymise?.({ account: fresh('account'), as: 'nobody' })

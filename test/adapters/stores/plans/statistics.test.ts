@@ -1,0 +1,72 @@
+/** The statistics of the console read a bounded number of rows of Postgres, with and without statistics of the planner. */
+import { beforeAll, afterAll, describe, expect, test } from 'vitest'
+import { postgres } from '../../../../adapters/stores/postgres/postgres.ts'
+import { createGateway } from '../../../../src/index.ts'
+import { demo } from '../../../../src/providers/index.ts'
+import { hasPostgres, ownName, postgresPool } from '../../../servers.ts'
+import { usageRecord } from '../../../usage/record.ts'
+import { countingRows } from './rows-read.ts'
+
+const records = 12_000
+const users = 400
+const start = Date.UTC(2031, 4, 5)
+const hour = 3_600_000
+const hours = 48
+
+/** A large account, and a small one with a twelfth of the requests. */
+function recordAt(index: number) {
+  return usageRecord({
+    id: `req_${index}`,
+    account: index % 12 === 0 ? 'small' : 'large',
+    key: `key_${index % 12}`,
+    user: `user_${(index * 7) % users}`,
+    model: `model_${index % 4}`,
+    startedAt: start + Math.floor((index * hours * hour) / records),
+    totalMs: index % 100,
+    ...(index % 20 === 0 && { outcome: 'failed', code: 'server_error' }),
+  })
+}
+
+const range = { from: start, to: start + hours * hour }
+
+describe.skipIf(!hasPostgres)('with 12,000 requests of 400 users', () => {
+  const pool = postgresPool()
+  const schema = ownName()
+  const counted = countingRows(pool)
+  const { usage } = postgres(counted, { schema })
+
+  beforeAll(async () => {
+    for (let from = 0; from < records; from += 1_000)
+      await usage.append(Array.from({ length: 1_000 }, (_, index) => recordAt(from + index)))
+    // The upgrade of a new schema has ended.
+    await usage.durations?.({ starts: [0], to: 1, most: 1, user: 'none' })
+  }, 60_000)
+  afterAll(async () => {
+    await pool.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+    await pool.end()
+  })
+
+  describe.each(['without', 'with'])('%s statistics of the planner', (how) => {
+    beforeAll(async () => {
+      const tables = how === 'with' ? ['calls', 'usage_labels', 'usage_days', 'usage_quarters'] : []
+      for (const table of tables) await pool.query(`ANALYZE ${schema}.${table}`)
+    })
+
+    test.each([
+      // Of so few requests, the planner prefers to sort those of a range.
+      ['all', { all: true }, 1, how === 'with' ? 24 * 120 : records],
+      ['a model with many labels', { all: true, model: 'model_1' }, 3, records],
+      ['a user', { all: true, user: 'user_7' }, 2, 400],
+      ['an account', { account: 'small' }, 3, records / 2],
+      ['a filter that nothing matches', { all: true, model: 'none' }, 2, 30],
+    ] as const)('latencies of %s', async (_, filter, statements, most) => {
+      const gateway = createGateway({ models: { demo: demo() }, storage: { usage } })
+      counted.take()
+      const points = await gateway.admin.usage.latency({ ...filter, ...range, periods: 24 })
+      const read = counted.take()
+      expect(points).toHaveLength(24)
+      expect(read.statements).toBeLessThanOrEqual(statements)
+      expect(read.rows).toBeLessThanOrEqual(most)
+    })
+  })
+})
