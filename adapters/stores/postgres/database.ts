@@ -149,6 +149,11 @@ export class Database {
     return this.#upgrade?.hasNow(part, version) ?? false
   }
 
+  /** Whether the schema is known to have this version of a part. False before the first statement. */
+  isKnownToHave(part: string, version: number): boolean {
+    return this.#upgrade?.hasNow(part, version) ?? false
+  }
+
   /** Stops the upgrade of the schema; the next use resumes it. */
   async close(): Promise<void> {
     const upgrade = this.#upgrade

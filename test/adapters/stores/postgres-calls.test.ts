@@ -110,6 +110,40 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     expect((await storage.limits.take(claimOf('last'))).free).toEqual([9_999])
   })
 
+  test('a call alone takes a short function, and the one for batches only if that one cannot decide', async () => {
+    const { storage, sent, since } = await opened()
+    const statements = async (act: () => unknown) => {
+      const before = sent.length
+      await act()
+      return since(before)
+    }
+    const admit = (id: string, cost?: number) => storage.joint.admit(claimOf(id, cost), holdOf(id))
+    expect(await statements(() => admit('first'))).toEqual(['admit_call', 'admit_calls'])
+    expect(await statements(() => admit('second'))).toEqual(['admit_call'])
+    expect(await statements(() => admit('rejected', 20_000))).toEqual(['admit_call', 'admit_calls'])
+    const settle = () => storage.ledger.settle({ id: 'second', account, amount: 1n })
+    expect(await statements(settle)).toEqual(['end_call', 'flush'])
+    expect(await statements(settle)).toEqual(['end_call', 'end_calls', 'flush'])
+  })
+
+  test('ended calls are found by an index, also in a table that was never analysed', async () => {
+    const { storage, client, schema } = await committing()
+    const ids = Array.from({ length: 400 }, (_, index) => `call ${index}`)
+    const settle = async (id: string) => storage.ledger.settle({ id, account, amount: 1n })
+    await Promise.all(ids.slice(0, 300).map(settle))
+    const read: number[] = []
+    const query = client.query.bind(client)
+    const sums = `SELECT seq_tup_read::int AS rows FROM pg_stat_xact_user_tables
+      WHERE schemaname = '${schema}' AND relname = 'entries'`
+    client.query = (async (text: string, values?: unknown[]) => {
+      const result = await query(text, values)
+      if (text.includes('.flush(')) read.push(((await query(sums)).rows[0] as { rows: number }).rows)
+      return result
+    }) as never
+    await Promise.all(ids.slice(300).map(settle))
+    expect(read).toEqual([0])
+  })
+
   test('a rejected call does not affect the rest of its batch, and consumes none of the limits and money', async () => {
     const { storage } = await opened()
     const wants: [string, LimitClaim, Hold][] = [
@@ -177,12 +211,13 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     const { storage, of } = await committing()
     await storage.joint.admit(claimOf('a'), holdOf('a'))
     await storage.ledger.hold({ ...holdOf('video'), durable: true })
-    expect(of('admit_calls')).toEqual(['off', 'on'])
+    // The first call of new limits takes the function for batches, which makes their rows.
+    expect([of('admit_call'), of('admit_calls')]).toEqual([['on', 'on'], ['off']])
     // The commit releases the locks without waiting for the disk; the promise waits for the flush.
     await storage.ledger.settle({ id: 'a', account, amount: 1n })
-    expect([of('end_calls'), of('flush')]).toEqual([['off'], ['on']])
+    expect([of('end_call'), of('flush')]).toEqual([['off'], ['on']])
     await storage.ledger.release({ id: 'video', account })
-    expect([of('end_calls'), of('flush')]).toEqual([
+    expect([of('end_call'), of('flush')]).toEqual([
       ['off', 'off'],
       ['on', 'on'],
     ])
@@ -208,7 +243,8 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
   test('full: the hold of a call is on disk before it is admitted', async () => {
     const { storage, of } = await committing({ durability: 'full' })
     await storage.joint.admit(claimOf('a'), holdOf('a'))
-    expect(of('admit_calls')).toEqual(['on'])
+    await storage.joint.admit(claimOf('b'), holdOf('b'))
+    expect([of('admit_call'), of('admit_calls')]).toEqual([['on', 'on'], ['on']])
   })
 
   test('a settlement lost in a failover is not confirmed, and can be sent again', async () => {
