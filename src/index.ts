@@ -35,6 +35,7 @@ export type {
   UsageSumsQuestion,
   UsageView,
 } from './admin/usage.ts'
+export type { AlertAdmin, AlertListQuestion } from './admin/alerts.ts'
 export type { VideoAdmin, VideoListQuestion, VideoView } from './admin/videos.ts'
 export type { LatencyPoint, LatencyQuestion } from './admin/latency.ts'
 export type { SeriesDimension, SeriesPeriod, UsagePoint, UsageSeries, UsageSeriesQuestion } from './admin/series.ts'

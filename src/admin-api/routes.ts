@@ -2,6 +2,7 @@
 import { documentRoute } from './document-route.ts'
 import type { Route } from './route.ts'
 import { accountRoutes } from './routes/accounts.ts'
+import { alertRoutes } from './routes/alerts.ts'
 import { bookRoutes } from './routes/books.ts'
 import { capRoutes } from './routes/caps.ts'
 import { keyRoutes } from './routes/keys.ts'
@@ -15,6 +16,7 @@ const described: readonly Route[] = [
   ...keyRoutes,
   ...accountRoutes,
   ...capRoutes,
+  ...alertRoutes,
   ...bookRoutes,
   ...usageRoutes,
   ...videoRoutes,

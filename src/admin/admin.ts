@@ -3,6 +3,7 @@ import type { Catalogue } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
 import { invalid } from '../errors.ts'
 import { AccountAdmin } from './accounts.ts'
+import { AlertAdmin } from './alerts.ts'
 import { CapAdmin } from './caps.ts'
 import { CsvAdmin } from './csv.ts'
 import { KeyAdmin } from './keys.ts'
@@ -17,6 +18,8 @@ export interface Offers {
   readonly accounts: boolean
   /** `caps`: the option `billing`, and a ledger with caps. */
   readonly caps: boolean
+  /** `alerts`: a ledger that lists them. */
+  readonly alerts: boolean
   /** `usage`: one of the options `usage`, `storage` and `billing`. */
   readonly usage: boolean
   /** Creating, listing and changing keys: a key store that does. */
@@ -41,6 +44,8 @@ export class Admin {
   readonly accounts: AccountAdmin
   /** Caps of keys, accounts, groups and users: what is used, when it resets, and individual limits. Requires `billing`. */
   readonly caps: CapAdmin
+  /** Alerts of caps and balances. Requires `billing`. */
+  readonly alerts: AlertAdmin
   /** Creates, lists, changes and revokes keys. */
   readonly keys: KeyAdmin
   /** Usage records and statistics. Requires `storage`, `billing` or `usage: { record: true }`. */
@@ -58,6 +63,7 @@ export class Admin {
   constructor(parts: AdminParts) {
     this.accounts = new AccountAdmin(parts)
     this.caps = new CapAdmin(parts)
+    this.alerts = new AlertAdmin(parts)
     this.keys = new KeyAdmin(parts)
     this.usage = new UsageAdmin(parts)
     this.videos = new VideoAdmin(parts)
@@ -70,6 +76,7 @@ export class Admin {
     this.#offers = {
       accounts: ledger !== undefined,
       caps: ledger?.caps !== undefined,
+      alerts: ledger?.caps?.listNotices !== undefined,
       usage: usage !== undefined,
       keys: keys.insert !== undefined && keys.list !== undefined && keys.update !== undefined,
       keySearch: keys.search !== undefined,

@@ -101,6 +101,7 @@ type RuleName =
   | 'usageSeries'
   | 'usageLatency'
   | 'videoList'
+  | 'alertList'
 
 export const rules: Readonly<Record<RuleName, z.ZodType>> = {
   id,
@@ -197,6 +198,7 @@ export const rules: Readonly<Record<RuleName, z.ZodType>> = {
     to: instant,
     periods: z.int().min(1).max(60).optional(),
   }),
+  alertList: strict({ ...page, account: id.optional(), all: z.literal(true).optional() }),
   videoList: strict({
     ...page,
     account: id.optional(),

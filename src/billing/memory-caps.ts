@@ -8,7 +8,9 @@ import type {
   LedgerCaps,
   Mark,
   Notice,
+  NoticeQuestion,
 } from '../caps/contract.ts'
+import { pageOf, readNumberCursor, type Page } from '../store-access/page.ts'
 import { capFits, capLimitsWith, capMeasures, capPeriodAt } from '../caps/period.ts'
 import type { Settlement } from './contract.ts'
 
@@ -27,6 +29,11 @@ interface Use extends CapPeriod {
   readonly holders: Map<string, number>
 }
 
+interface NumberedNotice extends Notice {
+  due: number
+  readonly number: number
+}
+
 /** What an open hold counts, and where. */
 export interface CapDraw {
   readonly account: string
@@ -41,7 +48,8 @@ export class MemoryCaps implements LedgerCaps {
   /** By name and window, then by start of the period. */
   readonly #uses = new Map<string, Map<number, Use>>()
   readonly #overrides = new Map<string, [always: CapOverride | undefined, until: CapOverride | undefined]>()
-  readonly #notices = new Map<string, Notice & { due: number }>()
+  readonly #notices = new Map<string, NumberedNotice>()
+  #noticed = 0
   /** Settled holds: what can still be refunded, and where it counts. */
   readonly #charges = new Map<string, { readonly account: string; left: bigint; readonly caps: readonly CapPeriod[] }>()
   #sweep: Iterator<[string, Map<number, Use>]> | undefined
@@ -125,7 +133,17 @@ export class MemoryCaps implements LedgerCaps {
   note({ id, notice }: Mark, { id: settlement, account }: Settlement, value: bigint): void {
     if (this.#notices.has(id)) return
     const now = this.#now()
-    this.#notices.set(id, { id, notice, settlement, account, value, at: now, attempts: 0, due: now })
+    this.#notices.set(id, {
+      id,
+      notice,
+      settlement,
+      account,
+      value,
+      at: now,
+      attempts: 0,
+      due: now,
+      number: ++this.#noticed,
+    })
   }
 
   override(override: CapOverride): void {
@@ -149,8 +167,7 @@ export class MemoryCaps implements LedgerCaps {
       if (known.due > now) continue
       const next = { ...known, attempts: known.attempts + 1, due: now + leaseMs }
       this.#notices.set(id, next)
-      const { due: _, ...notice } = next
-      taken.push(notice)
+      taken.push(plain(next))
     }
     return taken
   }
@@ -158,6 +175,14 @@ export class MemoryCaps implements LedgerCaps {
   endNotice(id: string, retryMs: number = Infinity): void {
     const known = this.#notices.get(id)
     if (known !== undefined) known.due = this.#now() + retryMs
+  }
+
+  listNotices({ account, limit = 100, after }: NoticeQuestion): Page<Notice> {
+    const before = after === undefined ? Infinity : Number(readNumberCursor(after))
+    const all = [...this.#notices.values()].toReversed()
+    const found = all.filter((each) => each.number < before && (account === undefined || each.account === account))
+    const page = pageOf(found, limit, ({ number }) => String(number))
+    return { ...page, items: page.items.map(plain) }
   }
 
   #draw({ account, periods, amounts }: CapDraw, sign: 1 | -1): void {
@@ -234,6 +259,10 @@ export class MemoryCaps implements LedgerCaps {
       if (uses.size === 0) this.#uses.delete(key)
     }
   }
+}
+
+function plain({ id, notice, settlement, account, value, at, attempts }: NumberedNotice): Notice {
+  return { id, notice, settlement, account, value, at, attempts }
 }
 
 function keyOf(name: string, window: string): string {

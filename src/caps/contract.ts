@@ -1,3 +1,5 @@
+import type { Page, PageRequest } from '../store-access/page.ts'
+
 type Result<T> = Promise<T> | T
 
 /** What a cap counts: micro-units of money charged, tokens used, or calls. */
@@ -110,7 +112,7 @@ export interface CapOverride {
   readonly until?: number
 }
 
-/** A notice that waits for delivery. */
+/** What a settlement that reached a mark has recorded. */
 export interface Notice {
   /** `Mark.id` */
   readonly id: string
@@ -126,6 +128,12 @@ export interface Notice {
   readonly at: number
   /** How often the notice was claimed, including this time. */
   readonly attempts: number
+}
+
+/** Selects notices and a page of them. */
+export interface NoticeQuestion extends PageRequest {
+  /** Only notices of settlements of this account. */
+  readonly account?: string
 }
 
 /**
@@ -155,4 +163,6 @@ export interface LedgerCaps {
   claimNotices(limit: number, leaseMs: number): Result<readonly Notice[]>
   /** Required. Ends a notice, or with `retryMs` lets it be taken again after so many milliseconds. Ignores unknown ids. */
   endNotice(id: string, retryMs?: number): Result<void>
+  /** Recommended. Notices, also those that are done, newest first; those of the same time in any order, but always the same. */
+  listNotices?(question: NoticeQuestion): Result<Page<Notice>>
 }

@@ -1,6 +1,6 @@
 /** The tests of the notices that settlements record, and of their delivery. */
 import assert from 'node:assert/strict'
-import type { CapCharge, CapMeasure, Mark, Notice } from '../caps/contract.ts'
+import type { CapCharge, CapMeasure, Mark, Notice, NoticeQuestion } from '../caps/contract.ts'
 import type { Ledger } from '../billing/contract.ts'
 import { fresh, race, type Suite } from './kit.ts'
 import { funded } from './ledger-books.ts'
@@ -136,6 +136,48 @@ export function testNotices({ it, withLease }: Suite<Ledger>): void {
     await ledger.open({ id: account, unlimited: true })
     await settle(100n, free)
     assert.deepEqual(await due(other, [free.id]), [])
+  })
+
+  test('notices are listed by account, newest first, page by page, also when they are done', async (ledger, other) => {
+    const { caps } = other
+    if (caps.listNotices === undefined) return
+    const listed = async (question: NoticeQuestion) => {
+      const found: Notice[] = []
+      let next: string | undefined
+      do {
+        const page = await caps.listNotices?.({ ...question, ...(next !== undefined && { after: next }) })
+        assert.ok((page?.items.length ?? 0) <= (question.limit ?? 100))
+        found.push(...(page?.items ?? []))
+        next = page?.next
+      } while (next !== undefined)
+      return found
+    }
+    const [account, foreign] = [await funded(ledger, 100n), await funded(ledger, 100n)]
+    assert.deepEqual(await listed({ account }), [])
+    const marks = [1, 2, 3, 4, 5].map((calls) => markOf('calls', calls))
+    const ids = marks.map(({ id }) => id)
+    const settlements: string[] = []
+    for (let count = 0; count < 3; count++) settlements.push(await spend(ledger, account, marks, 1n))
+    const together = await spend(ledger, foreign, [markOf('calls', 1), markOf('money', 1), markOf('money', 2)], 2n)
+    for (let count = 0; count < 2; count++) settlements.push(await spend(other, account, marks, 1n))
+    await ledger.caps.endNotice(ids[3] as string)
+    const all = await listed({ account })
+    assert.deepEqual(
+      all.map(({ id, settlement, value, account: of }) => [id, settlement, value, of]),
+      ids.map((id, index) => [id, settlements[index], BigInt(index + 1), account]).toReversed(),
+    )
+    assert.equal(all[0]?.notice, marks[4]?.notice)
+    for (const limit of [1, 2, 5]) assert.deepEqual(await listed({ account, limit }), all)
+    const theirs = await listed({ account: foreign })
+    assert.deepEqual(
+      theirs.map(({ settlement }) => settlement),
+      [together, together, together],
+    )
+    for (const limit of [1, 2]) assert.deepEqual(await listed({ account: foreign, limit }), theirs)
+    const everyone = (await listed({ limit: 3 })).filter(({ account: of }) => of === account || of === foreign)
+    assert.deepEqual(everyone, [...all.slice(0, 2), ...theirs, ...all.slice(2)])
+    assert.deepEqual(await listed({ account: fresh('account') }), [])
+    await due(ledger, [])
   })
 
   test('a notice is taken by one process at a time, again after its lease, and not after its end', async (ledger, other) => {

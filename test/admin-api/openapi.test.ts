@@ -65,8 +65,8 @@ test('responses have the fields that the document describes, and no others', asy
   const attempt = { provider: 'p', providerModel: 'm', outcome: 'failed', status: 503, startMs: 1, ms: 2 } as const
   const by = { key: 'k', user: 'u', session: 's', tags: ['t'] }
   await usage.append([record({ id: 'req_1', ...by, attempts: 2, attemptLog: [attempt] })])
-  const gateway = gatewayWith({ storage: { usage } })
-  const { accounts, keys } = gateway.admin
+  const gateway = gatewayWith({ storage: { usage }, billing: { currency: 'EUR', lowBalance: ['10'] } })
+  const { accounts, alerts, keys } = gateway.admin
   await accounts.topUp({ account: 'acme', amount: '9', reference: 'r', note: 'n' })
   const caps = [{ name: 'daily', period: 'day', money: '1', thresholds: [50] }] as const
   const { record: key } = await keys.create({ account: 'acme', group: 'vip', caps, rate: { requests: '5/min' } })
@@ -122,14 +122,23 @@ test('responses have the fields that the document describes, and no others', asy
   await check('getLatency', `/usage/latency?${range}&periods=4`)
   await check('listRequests', '/requests')
   await check('getRequest', '/requests/req_1')
-  const created = await gateway.handle({
-    method: 'POST',
-    target: '/v1/videos/generations',
-    headers: { authorization: `Bearer ${(await keys.create({ account: 'acme', group: 'default' })).key}` },
-    body: { state: 'parsed', value: { model: 'demo-video', prompt: 'a cat', duration: 5 } },
-    signal: new AbortController().signal,
-  })
-  expect(created.status).toBe(200)
+  const few = [{ name: 'few', period: 'day', calls: 10, thresholds: [10] }] as const
+  const { key: secret } = await keys.create({ account: 'acme', group: 'default', caps: few })
+  const send = async (target: string, value: object) => {
+    const { status } = await gateway.handle({
+      method: 'POST',
+      target,
+      headers: { authorization: `Bearer ${secret}` },
+      body: { state: 'parsed', value },
+      signal: new AbortController().signal,
+    })
+    expect(status).toBe(200)
+  }
+  await send('/v1/chat/completions', { model: 'demo', messages: [{ role: 'user', content: 'hi '.repeat(500) }] })
+  await expect.poll(async () => (await alerts.list({ all: true })).items.length).toBe(2)
+  const { items: shown } = await check('listAlerts', '/alerts')
+  expect(shown.map(({ type }: { type: string }) => type).sort()).toEqual(['balance.low', 'cap.threshold'])
+  await send('/v1/videos/generations', { model: 'demo-video', prompt: 'a cat', duration: 5 })
   const [video] = (await check('listVideos', '/videos')).items
   expect(video).toMatchObject({ account: 'acme', prompt: 'a cat', seconds: 5 })
   await check('getVideo', `${own}/videos/${video.id}`)

@@ -38,8 +38,14 @@ async function two(): Promise<Served & { readonly ids: Readonly<Record<string, s
   const usage = memoryUsageStore()
   const theirs = { account: mark, key: `key_${mark}`, user: mark, session: mark, tags: [mark] }
   await usage.append([record({ ...theirs, id: `req_${mark}` }), record({ account: 'mine', id: 'req_mine' })])
-  const gateway = gatewayWith({ storage: { usage } })
-  const { accounts, keys } = gateway.admin
+  // The first chat of each account reaches both caps and the level of the balance.
+  const caps = [{ name: 'own', period: 'day', calls: 50, thresholds: [2] }] as const
+  const all = { name: 'all', per: 'all', period: 'day', calls: 100, thresholds: [1, 2] } as const
+  const gateway = gatewayWith({
+    storage: { usage },
+    billing: { currency: 'EUR', caps: [...caps, all], lowBalance: ['9'] },
+  })
+  const { accounts, alerts, keys } = gateway.admin
   const ids: Record<string, string> = { request: `req_${mark}`, cap: 'monthly' }
   for (const account of ['mine', mark]) {
     await accounts.topUp({ account, amount: '9', reference: `r-${account}` })
@@ -54,6 +60,15 @@ async function two(): Promise<Served & { readonly ids: Readonly<Record<string, s
       body: { state: 'parsed', value: { model: 'demo-video', prompt: `of ${account}`, duration: 5 } },
       signal: new AbortController().signal,
     })
+    const chat = await gateway.handle({
+      method: 'POST',
+      target: '/v1/chat/completions',
+      headers: { authorization: `Bearer ${other}` },
+      body: { state: 'parsed', value: { model: 'demo', messages: [{ role: 'user', content: 'hi' }] } },
+      signal: new AbortController().signal,
+    })
+    expect(chat.status).toBe(200)
+    await expect.poll(async () => (await alerts.list({ account })).items.length).toBe(3)
     ids['key'] = made.id
     ids['video'] = (JSON.parse(body as string) as { id: string }).id
   }
@@ -170,6 +185,32 @@ describe('an account', () => {
     expect((await ask('mine', '/accounts/mine/caps?group=vip')).status).toBe(400)
     const all = await ask('admin', '/accounts/mine/caps?group=default')
     expect(all.json.items.map((each: { cap: string }) => each.cap).sort()).toEqual(['all', 'monthly'])
+  })
+
+  test('sees alerts of its own, and none of caps that all callers share', async () => {
+    const { ask } = await two()
+    interface Shown {
+      readonly account: string
+      readonly type: string
+      readonly per?: string
+    }
+    const seen = async (as: string, path: string) => {
+      const { status, json } = await ask(as, path)
+      expect(status).toBe(200)
+      return (json.items as Shown[]).map(({ account, type, per = '' }) => `${account} ${type} ${per}`).sort()
+    }
+    const own = (account: string) => [`${account} balance.low `, `${account} cap.threshold account`]
+    const shared = (account: string) => `${account} cap.threshold all`
+    expect(await seen('mine', '/alerts')).toEqual(own('mine'))
+    expect(await seen('mine', '/alerts?account=mine&limit=2')).not.toContain(shared('mine'))
+    expect(await seen('other', '/alerts')).toEqual([])
+    expect(await seen('admin', `/alerts?account=${mark}`)).toEqual([...own(mark), shared(mark)].sort())
+    expect((await seen('admin', '/alerts')).length).toBe(6)
+    const { json: first } = await ask('admin', '/alerts?limit=4')
+    const { json: second } = await ask('admin', `/alerts?limit=4&after=${encodeURIComponent(first.next)}`)
+    expect([first.items.length, second.items.length, second.next]).toEqual([4, 2, undefined])
+    expect(new Set([...first.items, ...second.items].map(({ id }) => id)).size).toBe(6)
+    expect((await ask('admin', '/alerts?after=x')).status).toBe(400)
   })
 
   test('is told which methods it may use, not those of the operator', async () => {

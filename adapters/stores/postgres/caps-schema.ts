@@ -194,5 +194,7 @@ export const capsPart: Part = {
     $f$;
     ${renewHolds}
     `,
+    // The notices of an account, in the order in which they are listed.
+    [{ index: 'notices_account', table: 'notices', on: '(account, number)' }],
   ],
 }

@@ -1,6 +1,8 @@
 /** The caps of the ledger: their states, overrides, and notices. */
 import {
   capLimitsWith,
+  pageOf,
+  readNumberCursor,
   type CapAmounts,
   type CapClaim,
   type CapOverride,
@@ -10,6 +12,7 @@ import {
   type Sweep,
 } from '../index.ts'
 import { scopeOf } from './columns.ts'
+import { conditions, where } from './conditions.ts'
 import type { Database } from './database.ts'
 import { sweepOf } from './sweep.ts'
 
@@ -89,6 +92,13 @@ interface NoticeRow extends Omit<Notice, 'value' | 'at'> {
   readonly at: string
 }
 
+const noticeColumns = `id, notice, settlement, account, value::text, attempts, number::text,
+          floor(date_part('epoch', ends) * 1000)::text AS at`
+
+function noticeOf({ id, notice, settlement, account, value, at, attempts }: NoticeRow): Notice {
+  return { id, notice, settlement, account, attempts, value: BigInt(value), at: Number(at) }
+}
+
 /** Milliseconds for which the rows of caps are kept after they count no longer, and those of notices. */
 const [useMs, noticeMs] = [3_600_000, 35 * 86_400_000]
 
@@ -144,26 +154,24 @@ export function postgresCaps(database: Database): LedgerCaps {
         `UPDATE @.notices SET due = clock_timestamp() + $2 * interval '1 millisecond', attempts = attempts + 1
         WHERE ctid = ANY (ARRAY(
           SELECT ctid FROM @.notices WHERE due <= statement_timestamp() ORDER BY due LIMIT $1 FOR UPDATE SKIP LOCKED
-        )) RETURNING id, notice, settlement, account, value::text, attempts, number::text,
-          floor(date_part('epoch', ends) * 1000)::text AS at`,
+        )) RETURNING ${noticeColumns}`,
         [limit, leaseMs],
       )
-      const sorted = rows.toSorted((left, right) => Number(left.number) - Number(right.number))
-      return sorted.map(({ id, notice, settlement, account, value, at, attempts }) => ({
-        id,
-        notice,
-        settlement,
-        account,
-        attempts,
-        value: BigInt(value),
-        at: Number(at),
-      }))
+      return rows.toSorted((left, right) => Number(left.number) - Number(right.number)).map(noticeOf)
     },
     async endNotice(id, retryMs) {
       await database.rows(
         `UPDATE @.notices SET due = clock_timestamp() + $2::float8 * interval '1 millisecond' WHERE id = $1`,
         [id, retryMs ?? null],
       )
+    },
+    async listNotices({ account, limit = 100, after }) {
+      const values: unknown[] = []
+      const number = after === undefined ? undefined : String(readNumberCursor(after))
+      const filter = where(conditions(values, { 'account =': account, 'number <': number }))
+      const sql = `SELECT ${noticeColumns} FROM @.notices ${filter} ORDER BY notices.number DESC LIMIT ${limit + 1}`
+      const page = pageOf(await database.manyRows<NoticeRow>(sql, values), limit, (last) => last.number)
+      return { ...page, items: page.items.map(noticeOf) }
     },
   }
 }

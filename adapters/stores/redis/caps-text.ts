@@ -184,6 +184,12 @@ local function note(mark, charge, value)
   if redis.call('SET', caps .. 'notice:' .. mark.id, cjson.encode(notice), 'NX', 'PX', '${noticeMs}') then
     notes = notes + 1
     redis.call('ZADD', caps .. 'notices:', real(now + notes / 1000), mark.id)
+    -- What is listed: of the account, and of all.
+    for _, list in ipairs({ caps .. 'noticed:' .. charge.account, caps .. 'noticed:' }) do
+      redis.call('ZADD', list, real(now + notes / 1000), mark.id)
+      redis.call('ZREMRANGEBYSCORE', list, '-inf', real(now - ${noticeMs}))
+      redis.call('PEXPIRE', list, '${noticeMs}')
+    end
   end
 end
 local function settle_caps(charge, before, after)

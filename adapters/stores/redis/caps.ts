@@ -1,5 +1,5 @@
 /** Caps: their use, the overrides of their limits, and the notices of settlements. */
-import { capMeasures, type CapOverride, type LedgerCaps, type Notice } from '../index.ts'
+import { capMeasures, cursorOf, pageOf, readCursor, type CapOverride, type LedgerCaps, type Notice } from '../index.ts'
 import { booksText } from './books.ts'
 import { capStatesOf, claimsText } from './cap-arguments.ts'
 import { capsText } from './caps-text.ts'
@@ -72,6 +72,23 @@ else
 end
 `)
 
+/** Notices of a list, newest first, from the place after a notice, or after its time if it has expired. */
+const listNotices = lua(`
+local list, first, found = key('noticed', ARGV[2]), 0, {}
+if ARGV[4] then
+  local rank = redis.call('ZREVRANK', list, ARGV[5])
+  first = rank and rank + 1 or redis.call('ZCOUNT', list, '(' .. ARGV[4], '+inf')
+end
+local ids = redis.call('ZREVRANGE', list, first, first + tonumber(ARGV[3]) - 1, 'WITHSCORES')
+for i = 1, #ids, 2 do
+  local text = redis.call('GET', key('notice', ids[i]))
+  local notice = text and cjson.decode(text) or { notice = '', settlement = '', account = '', value = '0', at = '0', attempts = 0 }
+  found[#found + 1] = { ids[i], notice.notice, notice.settlement, notice.account, notice.value, notice.at,
+    whole(notice.attempts), ids[i + 1] }
+end
+return found
+`)
+
 export function redisCaps(scripts: Scripts, { shared }: Layout): LedgerCaps {
   return {
     async read(claims) {
@@ -105,6 +122,13 @@ export function redisCaps(scripts: Scripts, { shared }: Layout): LedgerCaps {
     async endNotice(id, retryMs) {
       await scripts.run(endNotice, shared, id, retryMs ?? '')
     },
+    async listNotices({ account = '', limit = 100, after }) {
+      const place = after === undefined ? [] : readCursor(after)
+      const rows = await scripts.run<ListedRow[]>(listNotices, shared, account, limit + 1, ...place)
+      const { items, ...rest } = pageOf(rows, limit, (row) => cursorOf(Number(row[7]), row[0]))
+      // A notice without text has expired.
+      return { ...rest, items: items.filter(([, notice]) => notice !== '').map(noticeOf) }
+    },
   }
 }
 
@@ -118,7 +142,8 @@ function limitsOf(texts: readonly (string | null)[]): CapOverride['limits'] {
 }
 
 type NoticeRow = readonly [string, string, string, string, string, string, string]
+type ListedRow = readonly [...NoticeRow, score: string]
 
-function noticeOf([id, notice, settlement, account, value, at, attempts]: NoticeRow): Notice {
+function noticeOf([id, notice, settlement, account, value, at, attempts]: NoticeRow | ListedRow): Notice {
   return { id, notice, settlement, account, value: BigInt(value), at: Number(at), attempts: Number(attempts) }
 }

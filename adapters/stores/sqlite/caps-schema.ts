@@ -64,3 +64,6 @@ export const capsSchema: string = `
     CREATE INDEX modelhatch_notices_due ON modelhatch_notices (due) WHERE due IS NOT NULL;
     CREATE INDEX modelhatch_notices_ends ON modelhatch_notices (ends);
 `
+
+/** The notices of an account, in the order in which they are listed. */
+export const noticesSchema: string = 'CREATE INDEX modelhatch_notices_of ON modelhatch_notices (account, number);'

@@ -1,4 +1,6 @@
 import {
+  pageOf,
+  readNumberCursor,
   capFits,
   capLimitsWith,
   capPeriodAt,
@@ -13,6 +15,7 @@ import {
   type Notice,
   type Settlement,
 } from '../index.ts'
+import { given, where } from './conditions.ts'
 import { bigintOf, type Database, type Row } from './database.ts'
 
 const useSql = `SELECT min(ends) FILTER (WHERE money + tokens + calls + held_money + held_tokens + held_calls <> 0) AS first,
@@ -64,6 +67,16 @@ export function sqliteCaps(database: Database, returnExpired: () => void): Ledge
       database.transaction(() => {
         const due = retryMs === undefined ? null : database.now() + retryMs
         database.run('UPDATE modelhatch_notices SET due = ? WHERE id = ?', due, id)
+      }),
+    listNotices: ({ account, limit = 100, after }) =>
+      database.read(() => {
+        const number = after === undefined ? undefined : readNumberCursor(after)
+        const { text, values } = where([...given('account = ?', account), ...given('number < ?', number)])
+        const sql = `SELECT * FROM modelhatch_notices ${text} ORDER BY number DESC LIMIT ?`
+        const { items, ...rest } = pageOf(database.all(sql, ...values, limit + 1), limit, (last) =>
+          String(last['number']),
+        )
+        return { ...rest, items: items.map(noticeOf) }
       }),
   }
 }

@@ -14,7 +14,7 @@ import {
 import { audit } from './audit.ts'
 import { compact, kindOf } from './compaction.ts'
 import { holdCaps, note, refundCaps, settleCaps, sqliteCaps, statesOfHold } from './caps.ts'
-import { capsSchema } from './caps-schema.ts'
+import { capsSchema, noticesSchema } from './caps-schema.ts'
 import { bigintOf, type Database, type Part, type Row } from './database.ts'
 import { sweepOf } from './sweep.ts'
 
@@ -53,6 +53,7 @@ export const ledgerPart: Part = {
     CREATE INDEX modelhatch_entries_of ON modelhatch_entries (account, number);
     `,
     capsSchema,
+    noticesSchema,
   ],
 }
 

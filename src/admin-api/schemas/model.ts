@@ -49,6 +49,7 @@ export const me: z.ZodObject = z.object({
   features: z.object({
     accounts: z.boolean(),
     caps: z.boolean(),
+    alerts: z.boolean(),
     usage: z.boolean(),
     keys: z.boolean(),
     keySearch: z.boolean(),

@@ -1,0 +1,34 @@
+import * as z from 'zod'
+import { id, money, time } from './values.ts'
+
+const common = {
+  id: z.string().describe('The same for each delivery of the alert.'),
+  account: id.describe('The account whose request caused the alert.'),
+  request: id.describe('The id of that request, as in `x-request-id`.'),
+  createdAt: time,
+}
+
+/** An alert of a cap or of a balance. */
+export const alert: z.ZodType = z.discriminatedUnion('type', [
+  z.object({
+    ...common,
+    type: z.literal('cap.threshold'),
+    cap: z.string(),
+    per: z.enum(['account', 'key', 'user', 'all']),
+    group: z.string(),
+    key: id.optional(),
+    user: z.string().optional(),
+    measure: z.enum(['money', 'tokens', 'calls']),
+    percent: z.number().describe('The threshold.'),
+    limit: z.string().describe('The limit in force. A decimal string.'),
+    used: z.string().describe('What was used, with the request. A decimal string.'),
+    periodStart: time,
+    periodEnd: time,
+  }),
+  z.object({
+    ...common,
+    type: z.literal('balance.low'),
+    level: money,
+    balance: money.describe('The balance with what open requests hold.'),
+  }),
+])

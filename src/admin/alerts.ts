@@ -1,0 +1,40 @@
+import { alertOf, type Alert } from '../alerts/alert.ts'
+import { invalid } from '../errors.ts'
+import type { Guard } from '../store-access/guard.ts'
+import type { Page, PageRequest } from '../store-access/page.ts'
+import { offering, paged } from './offering.ts'
+import { requireValid, rules } from './check.ts'
+import type { AdminParts } from './parts.ts'
+import type { UsageScope } from './scope.ts'
+
+/** Selects alerts and a page of them. */
+export type AlertListQuestion = UsageScope & PageRequest
+
+/** Alerts of caps and balances. Methods throw a 400 without the option `billing`, and a 503 if the ledger fails. */
+export class AlertAdmin {
+  readonly #ledger: AdminParts['ledger']
+  readonly #guard: Guard
+
+  constructor({ ledger, pageGuard }: AdminParts) {
+    this.#ledger = ledger
+    this.#guard = pageGuard('the ledger')
+  }
+
+  /**
+   * The alerts that calls of `account` have caused, or with `all: true` those of all accounts, newest first, also those that were
+   * not delivered. They are kept for 35 days. Alerts of caps that all callers share (`per: 'all'`) are among them: leave these
+   * out before you show them to a customer.
+   */
+  async list(question: AlertListQuestion): Promise<Page<Alert>> {
+    requireValid(rules.alertList, question)
+    const { account, all, ...page } = question
+    if (account === undefined && !all) {
+      throw invalid('"account" is missing. Set "all: true" for the alerts of all accounts.', 'account')
+    }
+    const caps = this.#ledger?.caps
+    if (caps === undefined) throw invalid('Alerts need the option "billing" and a ledger with caps.')
+    const store = offering(caps, 'listNotices', 'alerts')
+    const asked = { ...page, ...(account !== undefined && { account }) }
+    return paged(await this.#guard.call(() => store.listNotices(asked)), alertOf)
+  }
+}
