@@ -1,6 +1,6 @@
 /** Non-streaming replies, and the one place that turns an error into a reply. */
 import { GatewayError } from '../errors.ts'
-import type { Reply } from './exchange.ts'
+import type { Reply, Sink, StreamBody } from './exchange.ts'
 import { messageAdvice, messageError } from './message-error.ts'
 
 const json = 'application/json; charset=utf-8'
@@ -13,6 +13,28 @@ export function jsonReply(body: unknown, status = 200): Reply {
 /** A reply with a body that is already serialized. `contentType` defaults to JSON. */
 export function bytesReply(body: string | Uint8Array, status = 200, contentType: string = json): Reply {
   return { status, headers: { 'content-type': contentType }, body }
+}
+
+/** A JSON reply in pieces, which are sent without being joined: copying a large body costs more than sending it. */
+export function piecesReply(pieces: readonly Uint8Array[]): Reply {
+  const [only] = pieces
+  if (only !== undefined && pieces.length === 1) return bytesReply(only)
+  const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
+  return { status: 200, headers: { 'content-type': json, 'content-length': String(length) }, body: new Pieces(pieces) }
+}
+
+class Pieces implements StreamBody {
+  readonly #pieces: readonly Uint8Array[]
+
+  constructor(pieces: readonly Uint8Array[]) {
+    this.#pieces = pieces
+  }
+
+  /** All pieces are in memory already, so that waiting for the client would not save any. */
+  start(sink: Sink): void {
+    for (const piece of this.#pieces) sink.write(piece)
+    sink.end()
+  }
 }
 
 /**

@@ -40,7 +40,7 @@ export async function requireSuccess(
 /** The error in a response's JSON body; undefined if the body is not JSON, too large, or does not arrive within 5 s. */
 export async function readError(transfer: Transfer): Promise<unknown> {
   try {
-    const body: unknown = JSON.parse(textOf(await transfer.bytes(new WholeBody(64 * 1024), 5_000)))
+    const body: unknown = JSON.parse(textOf(await transfer.read(new WholeBody(64 * 1024), 5_000)))
     // Google wraps the error in a list if the request was for a stream.
     const first = (Array.isArray(body) ? body[0] : body) as { error?: unknown } | null
     return first?.error ?? first
@@ -51,25 +51,31 @@ export async function readError(transfer: Transfer): Promise<unknown> {
 
 /** The body as a JSON object, with the text it was parsed from. Throws if it exceeds the bounds of `Structure`. */
 export function readJsonObject(transfer: Transfer, maxBytes: number): Eventual<Verbatim<object>> {
-  return whenReady(transfer.body ?? transfer.bytes(new WholeBody(maxBytes)), objectIn)
+  return whenReady(transfer.body ?? transfer.read(new WholeBody(maxBytes)), objectIn)
 }
 
-function objectIn(body: Buffer): Verbatim<object> {
-  const bytes = withoutMark(body)
+function objectIn(body: WholeBody): Verbatim<object> {
+  const bytes = withoutMark(body.bytes)
   return new Verbatim(readObject(bytes), bytes)
 }
 
 /** The body as JSON text without a byte order mark, checked while it arrives. */
-export async function readBounded(transfer: Transfer, maxBytes: number, check?: StructureCheck): Promise<Buffer> {
-  return withoutMark(transfer.body ?? (await transfer.bytes(new WholeBody(maxBytes, check))))
+export async function readBounded(transfer: Transfer, maxBytes: number): Promise<Buffer> {
+  return withoutMark((transfer.body ?? (await transfer.read(new WholeBody(maxBytes)))).bytes)
 }
 
-function withoutMark(bytes: Buffer): Buffer {
+/** The body as it arrived. `check`: default the usual bounds. */
+export async function readWhole(transfer: Transfer, maxBytes: number, check?: StructureCheck): Promise<WholeBody> {
+  return transfer.body ?? transfer.read(new WholeBody(maxBytes, check))
+}
+
+/** Removes a byte order mark. */
+export function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
 }
 
-function textOf(bytes: Buffer): string {
-  return withoutMark(bytes).toString('utf8')
+function textOf(body: WholeBody): string {
+  return withoutMark(body.bytes).toString('utf8')
 }
 
 /** Throws if the text is not a JSON object or array. */

@@ -232,13 +232,14 @@ export class Verbatim<T> {
  * format, with the requested encoding of the vectors and the public model name.
  */
 export class EmbeddingText {
-  /** The JSON text, as UTF-8. */
-  readonly bytes: Uint8Array
+  /** The JSON text in UTF-8, in one piece or several. */
+  readonly pieces: readonly Uint8Array[]
   /** The vendor's usage; undefined if it reported none. */
   readonly usage: Usage | undefined
 
-  constructor(bytes: Uint8Array, usage: Usage | undefined) {
-    this.bytes = bytes
+  /** `text`: in UTF-8. Several pieces need not be joined: they are sent one after the other. */
+  constructor(text: Uint8Array | readonly Uint8Array[], usage: Usage | undefined) {
+    this.pieces = text instanceof Uint8Array ? [text] : text
     this.usage = usage
   }
 }

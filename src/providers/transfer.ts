@@ -72,8 +72,8 @@ export class Transfer extends Flow<Buffer> implements Dispatcher.DispatchHandler
   }
 
   /** The whole body, if it was awaited as a whole. */
-  get body(): Buffer | undefined {
-    return this.#over ? this.#whole?.bytes : undefined
+  get body(): WholeBody | undefined {
+    return this.#over ? this.#whole : undefined
   }
 
   get contentType(): string | undefined {
@@ -86,14 +86,14 @@ export class Transfer extends Flow<Buffer> implements Dispatcher.DispatchHandler
   }
 
   /** Reads the rest of the body. Throws if it exceeds the bounds of `whole`, or is not complete within `withinMs`. */
-  async bytes(whole: WholeBody, withinMs?: number): Promise<Buffer> {
+  async read(whole: WholeBody, withinMs?: number): Promise<WholeBody> {
     const timer = withinMs === undefined ? undefined : setTimeout(() => this.timedOut(), withinMs).unref()
     try {
       for await (const piece of this) whole.add(piece)
     } finally {
       clearTimeout(timer)
     }
-    return whole.bytes
+    return whole
   }
 
   start(receiver: Receiver<Buffer>): void {

@@ -33,7 +33,12 @@ export class WholeBody {
     for (const each of this.#pieces ?? [piece]) this.#structure.add(each)
   }
 
-  /** All pieces so far. */
+  /** What has arrived so far, in pieces as it arrived. */
+  get pieces(): readonly Buffer[] {
+    return this.#pieces ?? (this.#first === undefined ? [] : [this.#first])
+  }
+
+  /** What has arrived so far, as one piece. */
   get bytes(): Buffer {
     if (this.#pieces === undefined) return this.#first ?? Buffer.alloc(0)
     const joined = Buffer.concat(this.#pieces, this.#size)

@@ -1,6 +1,6 @@
 import { sumOfUsage } from '../../wire/counts.ts'
 import { GatewayError } from '../../errors.ts'
-import { bytesReply, jsonReply } from '../../http/answers.ts'
+import { jsonReply, piecesReply } from '../../http/answers.ts'
 import { EmbeddingText, type Call, type Provider } from '../../providers/contract.ts'
 import type { EmbeddingRequest } from '../../wire/embeddings.ts'
 import type { CallEndpoint, Context } from '../endpoint.ts'
@@ -22,7 +22,7 @@ export const embeddings: CallEndpoint<EmbeddingRequest, Answer> = {
   read: readEmbedding,
   ask,
   whole(answer, { order }) {
-    if (answer instanceof EmbeddingText) return bytesReply(answer.bytes)
+    if (answer instanceof EmbeddingText) return piecesReply(answer.pieces)
     const { vectors, usage, model } = answer
     const format = order.field('encoding_format') as EmbeddingRequest['encoding_format']
     const tokens = usage?.prompt_tokens ?? order.promptTokens

@@ -50,9 +50,10 @@ export function encoded(
   return numbers
 }
 
-function parse({ bytes }: EmbeddingText): EmbeddingList {
-  requireBoundedVectors(bytes)
-  return JSON.parse(Buffer.from(bytes).toString('utf8')) as EmbeddingList
+function parse({ pieces }: EmbeddingText): EmbeddingList {
+  const text = Buffer.concat(pieces)
+  requireBoundedVectors(text)
+  return JSON.parse(text.toString('utf8')) as EmbeddingList
 }
 
 function broken(what: string) {

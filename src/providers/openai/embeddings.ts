@@ -1,5 +1,5 @@
 /** Embeddings. A list of vectors is large, so only the JSON around it is parsed; the vectors are passed on as bytes. */
-import { readBounded, readObject } from '../answer.ts'
+import { readObject, readWhole, withoutMark } from '../answer.ts'
 import { requireBoundedVectors } from '../answer-bounds.ts'
 import { EmbeddingText, type Call, type EmbeddingAnswer } from '../contract.ts'
 import { readUsage } from '../../wire/counts.ts'
@@ -15,9 +15,10 @@ export async function embed(
   const encoding = call.field('encoding_format')
   const changes = embeddingFormat === false && encoding !== undefined ? { encoding_format: undefined } : {}
   const { transfer, rename, failure } = await vendor.post('/embeddings', call, changes, 'later')
-  const bytes = await readBounded(transfer, vendor.client.answerBytes, 'later')
-  const untouched = untouchedIn(bytes, encoding === 'base64' ? '"' : '[', rename)
+  const body = await readWhole(transfer, vendor.client.answerBytes, 'later')
+  const untouched = untouchedIn(body.pieces, encoding === 'base64' ? '"' : '[', rename)
   if (untouched !== undefined) return untouched
+  const bytes = withoutMark(body.bytes)
   requireBoundedVectors(bytes)
   const list = readObject(bytes) as EmbeddingList
   if (list['error']) throw failure(list['error'])
@@ -30,28 +31,46 @@ const shellBytes = 4096
 const firstVector = /^\[\s*\{[^[\]{}]{0,200}?"embedding"\s*:\s*(["[])/
 
 /**
- * The response without parsing its vectors, if they have the requested encoding; `form` is their first character.
- * Undefined if anything is unusual: then the caller parses all of it.
+ * The response without parsing or copying its vectors, if they have the requested encoding; `form` is their first
+ * character. Undefined if anything is unusual: then the caller parses all of it.
  */
-function untouchedIn(bytes: Buffer, form: string, rename: string | undefined): EmbeddingText | undefined {
-  const from = bytes.subarray(0, shellBytes).indexOf('[')
-  const to = bytes.lastIndexOf(']') + 1
-  if (from < 0 || to <= from || bytes.length - to > shellBytes) return undefined
-  if (firstVector.exec(bytes.toString('latin1', from, from + 300))?.[1] !== form) return undefined
-  const before = bytes.toString('utf8', 0, from)
-  const behind = bytes.toString('utf8', to)
-  const shell = shellOf(`${before}[]${behind}`)
+function untouchedIn(body: readonly Buffer[], form: string, rename: string | undefined): EmbeddingText | undefined {
+  const [first = none, ...others] = withEnds(body, 2 * shellBytes)
+  const start = withoutMark(first)
+  const last = others.pop() ?? start
+  const from = start.subarray(0, shellBytes).indexOf('[')
+  const to = last.lastIndexOf(']') + 1
+  if (from < 0 || to <= (last === start ? from : 0) || last.length - to > shellBytes) return undefined
+  if (firstVector.exec(start.toString('latin1', from, from + 300))?.[1] !== form) return undefined
+  const shell = shellOf(`${start.toString('utf8', 0, from)}[]${last.toString('utf8', to)}`)
   const usage = readUsage(shell?.['usage'])
   if (shell === undefined || usage === undefined || !isEmptyList(shell['data'])) return undefined
   const { prompt_tokens: named } = Object(shell['usage']) as { prompt_tokens?: unknown }
   const counts =
     named === undefined ? { usage: { prompt_tokens: usage.prompt_tokens, total_tokens: usage.total_tokens } } : {}
-  if (rename === undefined && named !== undefined) return new EmbeddingText(bytes, usage)
+  const pieces = last === start ? [start] : [start, ...others, last]
+  if (rename === undefined && named !== undefined) return new EmbeddingText(pieces, usage)
   const list = JSON.stringify({ ...shell, ...counts, ...(rename !== undefined && { model: rename }) })
   const position = list.indexOf('"data":[]') + '"data":['.length
-  const vectors = bytes.subarray(from + 1, to - 1)
-  const whole = Buffer.concat([Buffer.from(list.slice(0, position)), vectors, Buffer.from(list.slice(position))])
-  return new EmbeddingText(whole, usage)
+  pieces[pieces.length - 1] = last.subarray(0, to - 1)
+  pieces[0] = (pieces[0] as Buffer).subarray(from + 1)
+  return new EmbeddingText([Buffer.from(list.slice(0, position)), ...pieces, Buffer.from(list.slice(position))], usage)
+}
+
+const none = Buffer.alloc(0)
+
+/** The same bytes, in pieces of which the first and the last have at least `least` bytes, or in one piece. */
+function withEnds(pieces: readonly Buffer[], least: number): Buffer[] {
+  let [head, tail] = [0, pieces.length]
+  for (let bytes = 0; head < tail && bytes < least; head++) bytes += (pieces[head] as Buffer).length
+  for (let bytes = 0; tail > head && bytes < least; tail--) bytes += (pieces[tail - 1] as Buffer).length
+  const behind = joined(pieces.slice(tail))
+  if (behind.length < least) return [joined(pieces)]
+  return [joined(pieces.slice(0, head)), ...pieces.slice(head, tail), behind]
+}
+
+function joined(pieces: readonly Buffer[]): Buffer {
+  return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
 }
 
 function isEmptyList(value: unknown): boolean {

@@ -16,6 +16,7 @@ const cases: [name: string, question: Question, status: number][] = [
   ['a chat with a charset in its media type', chat({}, { 'content-type': 'application/json; charset=UTF-8' }), 200],
   ['a streamed chat', chat({ stream: true }), 200],
   ['a streamed chat with usage', chat({ stream: true, stream_options: { include_usage: true } }), 200],
+  ['a long list of embeddings', { ...chat({ input: 'Hello' }), target: '/v1/embeddings' }, 200],
   ['the list of models', { target: '/v1/models', headers: jsonHeaders }, 200],
   ['a model', { target: '/v1/models/org%2Fmodel', headers: jsonHeaders }, 200],
   ['no key', { target: '/v1/models' }, 401],

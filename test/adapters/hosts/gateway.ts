@@ -20,6 +20,18 @@ export const completion = {
   usage: { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7 },
 }
 
+/** So many vectors that they arrive in several pieces. */
+const embeddings = {
+  object: 'list',
+  data: Array.from({ length: 12 }, (_, index) => ({
+    object: 'embedding',
+    index,
+    embedding: Array.from({ length: 1_000 }, (_, at) => Math.sin(index + at)),
+  })),
+  model: 'small',
+  usage: { prompt_tokens: 3, total_tokens: 3 },
+}
+
 /** A frame of a chat stream with a piece of text. */
 export function frame(content: string): string {
   return event({ choices: [{ index: 0, delta: { content }, finish_reason: null }] })
@@ -41,6 +53,9 @@ export const defaultVendor: VendorReply = ({ json, url }, response) => {
   if (url.endsWith('/transcriptions')) {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end('{"text":"heard"}')
+  } else if (url.endsWith('/embeddings')) {
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(embeddings, undefined, 2))
   } else if ((json as { stream?: boolean }).stream === true) {
     response.writeHead(200, { 'content-type': 'text/event-stream' })
     response.end(firstFrame + frame(' you') + lastFrames)

@@ -59,6 +59,59 @@ describe('vectors in the requested encoding', () => {
   })
 })
 
+describe('a list that arrives in pieces', () => {
+  const vectors = Array.from({ length: 40 }, (_, index) => ({
+    object: 'embedding',
+    index,
+    embedding: Array.from({ length: 50 }, (_, at) => Math.fround(Math.sin(index * 50 + at))),
+  }))
+  const usage = { prompt_tokens: 9, total_tokens: 9 }
+  const textOf = (more: object) => Buffer.from(JSON.stringify({ object: 'list', data: vectors, ...more }, undefined, 2))
+  const mark = Buffer.from([0xef, 0xbb, 0xbf])
+  const common = { model: 'theirs', usage }
+
+  /** Sends each piece only when the one before it has left the process. */
+  const inPieces: (text: Buffer, cuts: readonly number[]) => VendorReply = (text, cuts) => async (_, response) => {
+    for (const [index, from] of [0, ...cuts].entries()) {
+      await new Promise((sent) => response.write(text.subarray(from, cuts[index]), sent))
+      await new Promise((next) => setImmediate(next))
+    }
+    response.end()
+  }
+
+  const list = textOf(common)
+  const bodies: [name: string, body: Buffer, options: Parameters<typeof openai>[0], expected: object][] = [
+    ['is passed on byte for byte', list, {}, common],
+    ['loses a byte order mark', Buffer.concat([mark, list]), {}, common],
+    ['gets the name of the client', list, { modelNames: { m: 'theirs' } }, { model: 'm', usage }],
+    ['gets a missing count', textOf({ ...common, usage: { input_tokens: 9 } }), {}, common],
+    ['may have its usage first', Buffer.from(JSON.stringify({ usage, model: 'theirs', data: vectors })), {}, common],
+  ]
+  describe.each(bodies)('%s', (name, body, options, expected) => {
+    const { length } = body
+    const cuts = [
+      [1],
+      [2, 3, 4],
+      [100],
+      [8_191],
+      [8_192, 8_200],
+      [9_000, length - 9_000],
+      [length - 9_000],
+      [length - 1],
+    ]
+    test.each(cuts.map((each) => [each]))('cut at %j', async (at) => {
+      const { url } = await gatewayOver(inPieces(body, at), options)
+      const { text, json } = await post(url, '/embeddings', {
+        model: 'm',
+        input: Array(40).fill('x'),
+        encoding_format: 'float',
+      })
+      expect(json).toMatchObject({ data: vectors, ...expected })
+      if (name === 'is passed on byte for byte') expect(text).toBe(body.toString())
+    })
+  })
+})
+
 const recording = (name: string) => sharedBytes(`recordings/openai/embedding-${name}.json`)
 const reply: (name: string) => VendorReply = (name) => (_, response) => void response.end(recording(name))
 const vectorIn = (text: string) => (JSON.parse(text) as { data: [{ embedding: unknown }] }).data[0].embedding
