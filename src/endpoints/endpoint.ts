@@ -146,6 +146,8 @@ export interface Order<Request> {
   readonly json: (changes: Record<string, unknown>) => Uint8Array
   /** Lets go of all fields but those in `keep`: the value of every other field is then null, and `json` must not be called. */
   readonly release?: (keep: readonly string[]) => void
+  /** Whether the client takes the last block of a streamed message for the answer. Default false. */
+  readonly readsLastBlock?: boolean
   /** See `Call.clientHeaders`. */
   readonly clientHeaders?: Readonly<Record<string, string>> | undefined
   /** The uploaded form. Fields after its files are known only once it has arrived. */

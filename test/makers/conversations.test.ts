@@ -75,10 +75,7 @@ describe.each(ways)('through $via; streamed: $stream', (way) => {
       expect([order, Object.values(makers).flatMap(({ refusals }) => refusals)]).toEqual([order, []])
       expect(steps.map(({ status, text }) => `${status}${text}`)).toEqual(route.map(() => '200'))
       for (const [name, issued, returned] of homecoming(makers)) {
-        // Gemini does not require the signatures of texts, which in messages could only follow the answer.
-        const due =
-          name === 'gemini' && way.via === 'messages' ? issued.filter((state) => state.startsWith('/')) : issued
-        expect([name, order, returned]).toEqual([name, order, due])
+        expect([name, order, returned]).toEqual([name, order, issued])
         // Chats have no encrypted reasoning.
         if (name !== 'gpt' || way.via !== 'chat') expect(issued.length).toBeGreaterThan(1)
       }

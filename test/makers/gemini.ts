@@ -26,7 +26,7 @@ export async function gemini(account = 'google'): Promise<Maker> {
         candidates: [{ index: 0, content: { role: 'model', parts: some }, ...(finishReason && { finishReason }) }],
       })
       if (!url.includes('stream')) return endJson(response, { ...candidate(parts, 'STOP'), ...end })
-      const pieces = [...parts.map((part) => candidate([part])), { ...candidate([], 'STOP'), ...end }]
+      const pieces = [...parts.flatMap(streamed).map((part) => candidate([part])), { ...candidate([], 'STOP'), ...end }]
       endEvents(
         response,
         pieces.map((piece) => `data: ${JSON.stringify(piece)}\r\n\r\n`),
@@ -58,6 +58,12 @@ function partsFor(line: Line, account: string): Sent[] {
   const thought = { text: thoughtOf('Gemini', line), thought: true }
   const signedText = { ...text, thoughtSignature: signatureOf(undefined, account, `${turn}`) }
   return calls > 0 ? [thought, ...(turn % 3 === 0 ? [text] : []), ...functionCalls] : [thought, signedText]
+}
+
+/** The signature of a text arrives in a part of its own, after it. */
+function streamed(part: Sent): Sent[] {
+  const { text, thoughtSignature } = part
+  return text === undefined || thoughtSignature === undefined ? [part] : [{ text }, { text: '', thoughtSignature }]
 }
 
 /** Signatures are bound to the call that they are on. */

@@ -19,6 +19,7 @@ import { nativeCall } from './native.ts'
 import { checkLong } from './request.ts'
 import { sealedMessage, sealedPieces } from './sealing.ts'
 import { counted } from './tally.ts'
+import { withTextLast } from './text-last.ts'
 import { thinkingMakerOf } from './thinking-maker.ts'
 
 /** A message whose first content, or all of it, has arrived. */
@@ -56,7 +57,7 @@ function fromVendor(answer: MessageAnswer, call: Call<MessageRequest>, context: 
   return { kind: 'whole', message, bytes: answer instanceof Verbatim && message === plain ? answer.bytes : undefined }
 }
 
-/** `isCounted`: whether the source of the events has told the meter its usage. */
+/** `isCounted`: whether the gateway made the events, and has told the meter their usage. */
 function fromEvents(
   events: AsyncIterable<MessagePiece>,
   call: Call<MessageRequest>,
@@ -68,7 +69,7 @@ function fromEvents(
   }
   const read = isCounted ? events : counted(events as AsyncIterable<MessageEvent>, context.meter)
   const whole = collectMessage(read as AsyncIterable<MessageEvent>, cancellationOf(call))
-  return whole.then((message) => ({ kind: 'whole', message }))
+  return whole.then((message) => ({ kind: 'whole', message: isCounted ? withTextLast(message) : message }))
 }
 
 function hasContent(piece: MessagePiece): boolean {

@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { whenReady, type Eventual } from '../../eventual.ts'
 import { readJson } from '../../http/body.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import { header, type Exchange } from '../../http/exchange.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import type { Sizes } from '../../http/sizes.ts'
 import type { Call } from '../../providers/contract.ts'
@@ -46,6 +46,9 @@ const schema: z.ZodObject = z.looseObject({
 
 const countingSchema: z.ZodObject = schema.extend({ max_tokens: z.int().min(0).nullish() })
 
+/** `claude --print`, and sub-agents, answer with the last block that was streamed. */
+const claudeCode = 'claude-cli/'
+
 /** Long lists are validated by the vendor, or by `checkLong` before they are translated. */
 const unread = ['messages', 'tools']
 
@@ -61,7 +64,8 @@ export function readCounting(exchange: Exchange, sizes: Sizes): Eventual<Order<M
 
 function orderFrom(exchange: Exchange, body: JsonBody, rules: z.ZodObject): Order<MessageRequest> {
   check(rules, body, unread, plainFields)
-  return Object.assign(jsonOrder<MessageRequest>(body), { clientHeaders: headersOf(exchange) })
+  const readsLastBlock = header(exchange, 'user-agent')?.startsWith(claudeCode) === true
+  return Object.assign(jsonOrder<MessageRequest>(body), { clientHeaders: headersOf(exchange), readsLastBlock })
 }
 
 /** Validates what `readMessage` leaves to the vendor, for a request that is translated. Throws 400. */

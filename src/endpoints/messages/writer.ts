@@ -23,6 +23,8 @@ export interface WriterOptions {
   readonly sealing: Sealing
   /** The name of a tool that the client knows, for that of the vendor. */
   readonly clientName: (name: string) => string
+  /** Whether text must be the last block: then state that arrives after a text is left out. Default false. */
+  readonly endsWithText?: boolean
   /** Absent: the vendor enforces the stop sequences. */
   readonly stops?: StopScanner | undefined
 }
@@ -46,6 +48,7 @@ export class EventWriter {
   #index = -1
   #open: OpenBlock | undefined
   #hasCalls = false
+  #hasText = false
   /** White space before a text. Clients send blocks back, and vendors reject texts of white space alone. */
   #space = ''
   /** Thinking that the client does not get. */
@@ -88,12 +91,12 @@ export class EventWriter {
   }
 
   end({ reason, sequence, usage }: MessageOutcome, out: MessageEvent[]): void {
-    const { stops, sealing } = this.#options
+    const { stops, sealing, endsWithText = false } = this.#options
     this.#flushText(out)
     this.#writeCalls(true, out, reason)
     this.#close(out, reason)
-    // Vendors want it back only while tools are used, and some clients take the last block for the answer.
-    if (this.#hasCalls && sealing.isWaiting) this.sign(out)
+    // A message of state alone would be an answer without content.
+    if (sealing.isWaiting && (this.#hasCalls || (this.#hasText && !endsWithText))) this.sign(out)
     const found = stops?.found
     const stop_reason = found !== undefined ? 'stop_sequence' : reasonOf(reason, this.#hasCalls)
     const stop_sequence = found ?? sequence ?? null
@@ -115,7 +118,10 @@ export class EventWriter {
       this.#space += piece
       if (piece.trim() === '') return
       const text = this.#space
-      this.#start({ kind: 'text' }, { type: 'text', text: '' }, out)
+      this.#endBlock(out)
+      this.#sealWaiting(out)
+      this.#begin({ kind: 'text' }, { type: 'text', text: '' }, out)
+      this.#hasText = true
       return this.#delta({ type: 'text_delta', text }, out)
     }
     this.#delta({ type: 'text_delta', text: piece }, out)
@@ -123,7 +129,8 @@ export class EventWriter {
 
   #thinkingBlock(out: MessageEvent[]): void {
     if (this.#open?.kind === 'thinking') return
-    this.#start({ kind: 'thinking' }, blankThinking, out)
+    this.#endBlock(out)
+    this.#begin({ kind: 'thinking' }, blankThinking, out)
   }
 
   /** `force`: also calls after an incomplete one, because no more of it is expected. */
@@ -141,25 +148,26 @@ export class EventWriter {
   }
 
   #openCall(call: QueuedCall, out: MessageEvent[], reason: StopReason | undefined): void {
-    const { sealing, thinking, clientName } = this.#options
-    // What the call needs is in a block before it.
-    const isUnsealed = sealing.isWaiting && thinking !== 'none' && this.#open?.kind !== 'thinking'
     this.#close(out, reason)
-    if (isUnsealed) {
-      this.#begin({ kind: 'thinking' }, blankThinking, out)
-      this.#close(out)
-    }
-    const block = { type: 'tool_use', id: toolId(call.id), name: clientName(call.name), input: {} }
+    this.#sealWaiting(out)
+    const block = { type: 'tool_use', id: toolId(call.id), name: this.#options.clientName(call.name), input: {} }
     this.#begin({ kind: 'call', call }, block, out)
     this.#hasCalls = true
     this.#calls.open(call)
   }
 
-  /** Starts a block that is not a call: what the open call still lacks is not expected any more. */
-  #start(open: OpenBlock, block: MessageBlock, out: MessageEvent[]): void {
+  /** Before a block that is not a call: what the open call still lacks is not expected any more. */
+  #endBlock(out: MessageEvent[]): void {
     this.#writeCalls(true, out)
     this.#close(out)
-    this.#begin(open, block, out)
+  }
+
+  /** What a text or a call needs is in a block before it, if it is there already. */
+  #sealWaiting(out: MessageEvent[]): void {
+    const { sealing, thinking } = this.#options
+    if (!sealing.isWaiting || thinking === 'none') return
+    this.#begin({ kind: 'thinking' }, blankThinking, out)
+    this.#close(out)
   }
 
   #begin(open: OpenBlock, content_block: MessageBlock, out: MessageEvent[]): void {

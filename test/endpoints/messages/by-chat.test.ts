@@ -1,6 +1,7 @@
 /** Messages by a model that only supports chat: the events. */
 import { finish, reasoning, text, toolCall } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
+import { requireOrder } from './event-order.ts'
 import { scripted } from './scripted.ts'
 
 const tools = [{ name: 'weather', input_schema: { type: 'object', properties: { city: { type: 'string' } } } }]
@@ -178,8 +179,95 @@ describe('state of a call', () => {
     const late = { choices: [{ delta: { reasoning_details: [{ type: 'reasoning.encrypted', data: 'x' }] } }] }
     const { stream } = await scripted([signed(0, {}), late, finish('tool_calls')])
     expect((await stream({ tools })).content).toMatchObject([weather, thinking])
-    const alone = await scripted([text('Hi'), late, finish('stop')])
-    expect((await alone.stream({ tools })).content).toEqual([{ type: 'text', text: 'Hi' }])
+  })
+})
+
+describe('state of a text', () => {
+  const signature = { extra_content: { google: { thought_signature: 's' } } }
+  const state = { choices: [{ delta: signature }] }
+  const thinking = { type: 'thinking', thinking: '', signature: expect.stringMatching(/^mh1\.scripted\./) as string }
+  const late = [text('Hi'), text(' there'), state, finish('stop')]
+  const answer = { type: 'text', text: 'Hi there' }
+
+  test('that arrives after it is in a block behind it, or before it in a message that is not streamed', async () => {
+    const { stream, whole } = await scripted(late)
+    for (const body of [{ tools }, { thinking: { type: 'adaptive' } }]) {
+      expect((await stream(body)).content).toMatchObject([answer, thinking])
+      expect((await whole(body)).content).toMatchObject([thinking, answer])
+    }
+  })
+
+  test('that arrives before it, or with it, is in a block before it', async () => {
+    for (const chunks of [
+      [state, text('Hi there'), finish('stop')],
+      [{ choices: [{ delta: { content: 'Hi there', ...signature } }] }, finish('stop')],
+    ]) {
+      const { stream, whole } = await scripted(chunks)
+      expect((await stream({ tools })).content).toMatchObject([thinking, answer])
+      expect((await whole({ tools })).content).toMatchObject([thinking, answer])
+    }
+    const { whole } = await scripted(() => ({
+      id: 'c',
+      object: 'chat.completion',
+      created: 1,
+      model: 'm',
+      choices: [
+        {
+          index: 0,
+          message: { role: 'assistant', content: 'Hi there', refusal: null, ...signature },
+          logprobs: null,
+          finish_reason: 'stop',
+        },
+      ],
+    }))
+    expect((await whole({ tools })).content).toMatchObject([thinking, answer])
+    expect((await whole()).content).toEqual([answer])
+  })
+
+  test('returns to the vendor with its text, and to no other vendor', async () => {
+    const { stream, whole, asked } = await scripted(late)
+    const other = await scripted(late, { maker: 'other' })
+    for (const { content } of [await stream({ tools }), await whole({ tools })]) {
+      const messages = [
+        { role: 'user', content: 'Hi' },
+        { role: 'assistant', content },
+        { role: 'user', content: 'And?' },
+      ]
+      await stream({ tools, messages })
+      expect(asked.at(-1)?.messages[1]).toEqual({ role: 'assistant', content: 'Hi there', ...signature })
+      await other.stream({ tools, messages })
+      expect(other.asked.at(-1)?.messages[1]).toEqual({ role: 'assistant', content: 'Hi there' })
+    }
+  })
+
+  test('has no block without a text, nor for a client that expects text alone', async () => {
+    const { stream } = await scripted([text(' '), state, finish('stop')])
+    expect((await stream({ tools })).content).toEqual([])
+    const { stream: plain, whole } = await scripted(late)
+    expect((await plain()).content).toEqual([answer])
+    expect((await whole()).content).toEqual([answer])
+  })
+
+  test('has no block behind it for Claude Code, which takes the last one for the answer', async () => {
+    const { url } = await scripted(late)
+    const ask = (stream: boolean) =>
+      fetch(`${url}/v1/messages`, {
+        method: 'POST',
+        headers: {
+          'x-api-key': 'sk-test',
+          'content-type': 'application/json',
+          'user-agent': 'claude-cli/2.1.330 (external, sdk-cli)',
+        },
+        body: JSON.stringify({
+          model: 'm',
+          max_tokens: 10,
+          messages: [{ role: 'user', content: 'Hi' }],
+          tools,
+          stream,
+        }),
+      })
+    expect(requireOrder(await (await ask(true)).text()).content).toEqual([answer])
+    expect(await (await ask(false)).json()).toMatchObject({ content: [thinking, answer] })
   })
 })
 

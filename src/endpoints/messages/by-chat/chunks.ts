@@ -12,7 +12,7 @@ import { ChatSealing } from './sealing.ts'
 
 /** What decides on the message that a chat becomes. */
 export interface MessageForm {
-  readonly reading: Pick<Reading, 'settings' | 'tools' | 'display'>
+  readonly reading: Pick<Reading, 'settings' | 'tools' | 'display' | 'stream'>
   /** The stop sequences that the vendor enforces. */
   readonly stops: readonly string[]
   /** See `makerOf`. */
@@ -34,6 +34,8 @@ export function readerOf(form: MessageForm, context: AnswerContext): ChunkReader
     thinking: reading.display,
     sealing,
     clientName: reading.tools.clientName,
+    // A whole message is put in order once it is complete.
+    endsWithText: reading.stream && context.order.readsLastBlock === true,
     stops: others.length === 0 ? undefined : new StopScanner(others),
   })
   return new ChunkReader(writer, sealing, stops)

@@ -5,6 +5,7 @@ import type { Message, MessageEvent } from '../../../wire/messages.ts'
 import { usageOf, type Usage } from '../../../wire/usage.ts'
 import { ChoiceState } from '../../chat/choice.ts'
 import type { AnswerContext } from '../../chunk-answer.ts'
+import { hasOpaqueFields } from '../../opaque.ts'
 import { readVendor } from '../../read-vendor.ts'
 import { messageHead } from '../blank.ts'
 import { collected } from '../collect.ts'
@@ -20,7 +21,7 @@ export function messageOfCompletion(
 ): Message {
   const usage = reported ?? usageOf(context.order.promptTokens, estimateTokens(context.meter.textBytes))
   const choice = choices.find(({ index }) => (index ?? 0) === 0)
-  if (choice !== undefined && isPlain(choice) && otherStops(form).length === 0) {
+  if (choice !== undefined && isPlain(choice, form) && otherStops(form).length === 0) {
     return plainMessage(choice, usage, form, context)
   }
   return readVendor(() => {
@@ -36,8 +37,9 @@ export function messageOfCompletion(
   })
 }
 
-/** Whether the message is the text alone: state without calls and reasoning is not sent to the client. */
-function isPlain({ message }: Choice): boolean {
+/** Whether the message is the text alone. */
+function isPlain({ message }: Choice, { reading }: MessageForm): boolean {
+  if (reading.display !== 'none' && hasOpaqueFields(message)) return false
   const { content, refusal, reasoning_content: standard, reasoning, tool_calls: calls } = message
   if (refusal || standard || reasoning || calls?.length) return false
   return typeof content === 'string' && content.trim() !== ''
