@@ -14,9 +14,9 @@ type Fields = Readonly<Record<string, unknown>>
 const needle = Buffer.from('_details"')
 
 /** Whether the messages of an order may hold envelopes. Parses nothing. */
-export function mayHoldEnvelopes({ isParsed, request, json }: Order<ChatRequest>): boolean {
-  if (isParsed === true) return request.messages.some(hasDetails)
-  const bytes = json({})
+export function mayHoldEnvelopes(order: Order<ChatRequest>): boolean {
+  if (order.isParsed === true) return order.request.messages.some(hasDetails)
+  const bytes = order.json({})
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(needle)
 }
 
