@@ -1,7 +1,12 @@
 /** What the admin API answers, as far as it is not a type of the package. */
-import type { AccountView, CapView, EntryView, KeyView, StatisticsRow, UsageView } from '../../../src/index.ts'
+import type { AccountView, Alert, CapView, EntryView, KeyView, StatisticsRow, UsageView } from '../../../src/index.ts'
 
-export type { AccountView, CapView, EntryView, KeyView, StatisticsRow }
+export type { AccountView, Alert, CapView, EntryView, KeyView, StatisticsRow }
+
+/** A cap, and the group for which it was listed. */
+export interface GroupCap extends CapView {
+  group: string
+}
 
 export interface Me {
   role: 'admin' | 'account'
@@ -13,6 +18,7 @@ export interface Me {
   features: {
     accounts: boolean
     caps: boolean
+    alerts: boolean
     usage: boolean
     keys: boolean
     keySearch: boolean

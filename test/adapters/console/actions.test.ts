@@ -99,6 +99,46 @@ describe.skipIf(!hasChromium).each(['Express', 'Koa'] as const)('in %s', (host) 
     await page.keyboard.press('Escape')
   })
 
+  test('an alert is listed, and the limit of a cap is raised for a time and restored', async () => {
+    const { alerts, caps } = stage.gateway.admin
+    const response = await fetch(new URL('/ai/v1/chat/completions', served.url), {
+      method: 'POST',
+      headers: { authorization: `Bearer ${stage.keys.acme}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'gpt-mini', messages: [{ role: 'user', content: 'hi' }] }),
+    })
+    expect(response.status).toBe(200)
+    await expect.poll(async () => (await alerts.list({ account: 'acme' })).items.length).toBe(1)
+    await admin.go('#/accounts')
+    const rows = page.getByRole('table', { name: 'Alerts' }).getByRole('row')
+    await rows.filter({ hasText: 'daily ≥ 0.1 %: 1 / 1000' }).filter({ hasText: 'acme' }).waitFor()
+    await admin.go('#/accounts/acme')
+    const [alert] = (await alerts.list({ account: 'acme' })).items
+    const link = page.getByRole('table', { name: 'Alerts' }).getByRole('link')
+    expect(await link.getAttribute('href')).toContain(alert?.request)
+    const monthly = async () =>
+      (await caps.list({ account: 'acme', group: 'standard' })).find(({ cap }) => cap === 'monthly')
+    const until = new Date()
+    until.setFullYear(until.getFullYear() + 1, 0, 2)
+    until.setHours(3, 4, 0, 0)
+    await button('Edit monthly').click()
+    await page.getByRole('dialog').getByLabel('Amount').fill('750.5')
+    await page.getByRole('dialog').getByLabel('Expires').fill(`${until.getFullYear()}-01-02T03:04`)
+    await inDialog('Save').click()
+    await page.getByText('€750.50').waitFor()
+    expect(await monthly()).toMatchObject({
+      limits: { money: '750.5' },
+      overrides: [{ money: '750.5', until: until.getTime() }],
+    })
+    await button('Edit daily').click()
+    await page.getByRole('dialog').getByLabel('Requests').fill('2000')
+    await inDialog('Save').click()
+    await page.getByText('/ 2,000').waitFor()
+    await button('Edit monthly').click()
+    await inDialog('Clear').click()
+    await page.getByText('€500.00').waitFor()
+    expect(await monthly()).toMatchObject({ limits: { money: '500' }, overrides: [] })
+  })
+
   test('an account is opened, paid for, corrected, renamed; the books and the audit agree', async () => {
     await admin.go('#/accounts')
     await button('Open account').click()

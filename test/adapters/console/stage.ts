@@ -60,7 +60,13 @@ export async function openStage(storage: Storage, records = 400): Promise<Stage>
   const gateway = createGateway({
     models,
     groups: {
-      standard: { models: '*', caps: [{ name: 'monthly', period: 'month', money: '500' }] },
+      standard: {
+        models: '*',
+        caps: [
+          { name: 'monthly', period: 'month', money: '500' },
+          { name: 'daily', period: 'day', calls: 1_000, thresholds: [0.1] },
+        ],
+      },
       trial: { models: ['gpt-mini', 'gemini-flash'], rate: { requests: '20/min' } },
     },
     billing: { currency: 'EUR', minimumTopUp: '1' },

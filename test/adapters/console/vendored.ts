@@ -1,6 +1,6 @@
 /**
  * The libraries of the console's page, as they are in `adapters/console/vendor`: the files of the packages, with imports that
- * a browser understands. Run it after an update of the packages: `npm run console:vendor`.
+ * a browser understands, and of uPlot only what the page uses. Run it after an update of the packages: `npm run console:vendor`.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -20,9 +20,16 @@ export function vendoredFiles(): Map<string, string> {
     ['preact.js', note('preact') + script('preact/dist/preact.mjs')],
     ['preact-hooks.js', script('preact/hooks/dist/hooks.mjs').replace('from"preact"', 'from"./preact.js"')],
     ['preact.LICENSE', read('preact/LICENSE')],
-    ['uplot.js', `${note('uplot')}${script('uplot/dist/uPlot.iife.min.js').trimEnd()}\nexport { uPlot }\n`],
+    ['uplot.js', note('uplot') + usedParts(script('uplot/dist/uPlot.esm.js'))],
     ['uplot.LICENSE', read('uplot/LICENSE')],
   ])
+}
+
+/** Without the functions that are reachable as properties of `uPlot` only, so that the bundler drops those that the page does not use. */
+function usedParts(script: string): string {
+  const from = script.indexOf('\nuPlot.assign = assign;')
+  if (from < 0) throw new Error('uPlot offers its functions in another way: adapt this')
+  return `${script.slice(0, from)}\nuPlot.paths = { points, linear, bars };\n\nexport { uPlot };\n`
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -5,6 +5,7 @@ import { money } from '../format.js'
 import { useLoad } from '../load.js'
 import { linkTo } from '../location.js'
 import { CreditDialog, EditDialog } from '../parts/account-forms.js'
+import { AlertsCard } from '../parts/alerts.js'
 import { announce } from '../parts/announce.js'
 import { Badge } from '../parts/badge.js'
 import { Books } from '../parts/books.js'
@@ -58,6 +59,7 @@ export function AccountPage({ id }) {
     account !== undefined && [
       h(Balance, { account }),
       features.caps && h(CapsCard, { account: id }),
+      features.alerts && h(AlertsCard, { account: id }),
       h(Books, { account: id, turn }),
     ],
     open === 'edit' && account !== undefined && h(EditDialog, { account, onClose: close, onSaved: done }),

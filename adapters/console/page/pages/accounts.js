@@ -4,6 +4,7 @@ import { get, send, urlOf } from '../api.js'
 import { date, money } from '../format.js'
 import { useAction, useLoad, usePages } from '../load.js'
 import { linkTo } from '../location.js'
+import { AlertsCard } from '../parts/alerts.js'
 import { announce } from '../parts/announce.js'
 import { Badge } from '../parts/badge.js'
 import { Button, LinkButton } from '../parts/button.js'
@@ -18,7 +19,7 @@ import { t } from '../words.js'
 /** @import { AccountView } from '../shapes.d.ts' */
 
 export function AccountsPage() {
-  const { currency, readOnly } = useSession()
+  const { currency, readOnly, features } = useSession()
   const [open, setOpen] = useState(/** @type {'create' | 'audit' | undefined} */ (undefined))
   const { items, error, loading, reload, ...more } = usePages(
     (after, signal) => get('accounts', { limit: 50, after }, signal),
@@ -72,6 +73,7 @@ export function AccountsPage() {
         { title: t('created'), oneLine: true, cell: ({ createdAt }) => date(createdAt) },
       ],
     }),
+    features.alerts && h(AlertsCard, {}),
     open === 'create' && h(OpenDialog, { onClose: close }),
     open === 'audit' && h(AuditDialog, { onClose: close }),
   )

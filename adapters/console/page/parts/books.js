@@ -54,7 +54,8 @@ export function Books({ account, turn }) {
 
 /** A charge leads to its request. @param {{ kind: string, reference: string }} properties */
 function Reference({ kind, reference }) {
-  const isRequest = kind === 'settle' && reference.startsWith('req_')
+  // That of a video is the id of the video, a dot, and the request.
+  const [request] = /req_[^.]+$/.exec(kind === 'settle' ? reference : '') ?? []
   const text = h('code', { class: 'clip' }, reference)
-  return isRequest ? h('a', { href: linkTo(['requests', reference]) }, text) : text
+  return request === undefined ? text : h('a', { href: linkTo(['requests', request]) }, text)
 }

@@ -1,41 +1,65 @@
 import { h } from '../../vendor/preact.js'
+import { useState } from '../../vendor/preact-hooks.js'
 import { accountPath, get } from '../api.js'
 import { compact, money, relative, whole } from '../format.js'
 import { useLoad } from '../load.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
+import { announce } from './announce.js'
+import { Button } from './button.js'
+import { CapDialog, measureName } from './cap-dialog.js'
 import { Card } from './details.js'
 import { ErrorNotice } from './notice.js'
 
-/** @import { CapView } from '../shapes.d.ts' */
+/** @import { CapView, GroupCap } from '../shapes.d.ts' */
 
 const measures = /** @type {const} */ (['money', 'tokens', 'calls'])
 
-/** The caps of the groups of the account's keys, each once. @param {string} account @param {AbortSignal} signal @returns {Promise<CapView[]>} */
+/** The caps of the groups of the account's keys, each once. @param {string} account @param {AbortSignal} signal @returns {Promise<GroupCap[]>} */
 async function load(account, signal) {
   const { items } = await get('keys', { account, state: 'active' }, signal)
   const groups = new Set(/** @type {{ group: string }[]} */ (items).map(({ group }) => group))
-  const found = await Promise.all([...groups].map((group) => get(accountPath(account, 'caps'), { group }, signal)))
-  const caps = /** @type {CapView[]} */ (found.flatMap((page) => page.items))
+  const found = await Promise.all(
+    [...groups].map(async (group) => {
+      const { items: caps } = await get(accountPath(account, 'caps'), { group }, signal)
+      return /** @type {CapView[]} */ (caps).map((cap) => ({ ...cap, group }))
+    }),
+  )
+  const caps = found.flat()
   return [...new Map(caps.map((cap) => [cap.cap, cap])).values()]
 }
 
 /** What an account uses of its caps. @param {{ account: string }} properties */
 export function CapsCard({ account }) {
-  const { data: caps = [], error } = useLoad((signal) => load(account, signal), [account])
+  const { role, readOnly } = useSession()
+  const [edited, setEdited] = useState(/** @type {GroupCap | undefined} */ (undefined))
+  const { data: caps = [], error, reload } = useLoad((signal) => load(account, signal), [account])
   if (error !== undefined) return h(ErrorNotice, { error })
   if (caps.length === 0) return null
-  return h(Card, { title: t('caps') }, h('ul', { class: 'caps' }, ...caps.map((cap) => h(Cap, { cap, key: cap.cap }))))
+  const close = () => setEdited(undefined)
+  const saved = () => {
+    announce(t('saved'))
+    close()
+    reload()
+  }
+  const isEditable = role === 'admin' && !readOnly
+  const edit = (/** @type {GroupCap} */ cap) => (isEditable && cap.per !== 'all' ? () => setEdited(cap) : undefined)
+  return h(
+    Card,
+    { title: t('caps') },
+    h('ul', { class: 'caps' }, ...caps.map((cap) => h(Cap, { cap, onEdit: edit(cap), key: cap.cap }))),
+    edited && h(CapDialog, { account, cap: edited, onClose: close, onSaved: saved }),
+  )
 }
 
-/** @param {{ cap: CapView }} properties */
-function Cap({ cap: { cap, limits, used, held, resetsAt } }) {
+/** @param {{ cap: CapView, onEdit: (() => unknown) | undefined }} properties */
+function Cap({ cap: { cap, limits, used, held, resetsAt }, onEdit }) {
   const { currency } = useSession()
   const text = (/** @type {typeof measures[number]} */ measure, /** @type {string | number} */ value) =>
     measure === 'money' ? money(String(value), currency) : whole(Number(value))
   return measures
     .filter((measure) => limits[measure] !== undefined)
-    .map((measure) => {
+    .map((measure, at) => {
       const limit = Number(limits[measure])
       const spent = Number(used[measure]) + Number(held[measure])
       const label = `${cap}: ${text(measure, used[measure])} / ${text(measure, limits[measure] ?? 0)}`
@@ -47,7 +71,8 @@ function Cap({ cap: { cap, limits, used, held, resetsAt } }) {
           null,
           h('strong', null, cap),
           ' ',
-          h('small', null, measure === 'money' ? '' : t(measure === 'tokens' ? 'tokens' : 'requests')),
+          h('small', null, measure === 'money' ? '' : measureName(measure)),
+          at === 0 && onEdit && h(Button, { kind: 'quiet', onClick: onEdit }, t('editTitle', { name: cap })),
         ),
         h('progress', { max: limit || 1, value: Math.min(spent, limit), 'aria-label': label }, compact(spent)),
         h(

@@ -233,6 +233,7 @@ export const en = {
   amount: 'Amount',
   adjustHint: 'A negative amount is subtracted from the balance.',
   caps: 'Caps',
+  alerts: 'Alerts',
   credits: 'Payments',
   settlements: 'Charges',
   auditSound: 'All balances agree with their entries.',

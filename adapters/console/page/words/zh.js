@@ -225,6 +225,7 @@ export const zh = {
   amount: '金额',
   adjustHint: '负数会从余额中扣除。',
   caps: '额度上限',
+  alerts: '提醒',
   credits: '入账合计',
   settlements: '扣费合计',
   auditSound: '所有余额与账目一致。',
