@@ -18,6 +18,8 @@ export type ErrorCode =
   | 'unsupported_value'
   | 'context_length_exceeded'
   | 'content_policy_violation'
+  | 'invalid_stream_id'
+  | 'websocket_stream_limit_reached'
   | 'invalid_api_key'
   | 'origin_not_allowed'
   | 'forbidden'
@@ -65,6 +67,17 @@ const refusals: Readonly<Record<ErrorCode, Refusal>> = {
     status: 400,
     type: 'invalid_request_error',
     message: 'The safety system of the model rejected the request. Change the prompt or the attached content.',
+  },
+  invalid_stream_id: {
+    status: 400,
+    type: 'invalid_request_error',
+    message: 'A "stream_id" must be a string of 1 to 256 letters, digits, underscores, hyphens and periods.',
+  },
+  websocket_stream_limit_reached: {
+    status: 400,
+    type: 'invalid_request_error',
+    message:
+      'Too many different values of "stream_id" on this WebSocket. Use one of the earlier ones, or open another WebSocket.',
   },
   invalid_api_key: {
     status: 401,

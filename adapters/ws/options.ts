@@ -25,6 +25,8 @@ export interface UpgradeOptions {
    * refused with 426 if all have a call in progress. Default 100.
    */
   readonly socketsPerCaller?: number
+  /** Calls of one socket at the same time, each with another `stream_id`. Further ones wait. Default 16, as at OpenAI. */
+  readonly callsPerSocket?: number
   /** Bytes of conversations with `store: false` that are remembered, of all sockets together. Default 256 MiB. */
   readonly rememberedBytes?: number
   /** Bytes of messages that are not complete or wait for their turn, of all sockets together. Default 256 MiB. */
@@ -41,6 +43,7 @@ export const optionRules: Known<UpgradeOptions> = {
   pingMs: timer,
   sockets: count,
   socketsPerCaller: count,
+  callsPerSocket: count,
   rememberedBytes: count,
   waitingBytes: count,
 }
@@ -55,6 +58,7 @@ export function withDefaults(options: UpgradeOptions): Settings {
     pingMs: options.pingMs ?? 30_000,
     sockets: options.sockets ?? 10_000,
     socketsPerCaller: options.socketsPerCaller ?? 100,
+    callsPerSocket: options.callsPerSocket ?? 16,
     rememberedBytes: options.rememberedBytes ?? 256 * mebibyte,
     waitingBytes: options.waitingBytes ?? 256 * mebibyte,
   }

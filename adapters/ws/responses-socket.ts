@@ -2,14 +2,16 @@ import type { Duplex } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Connection } from '../../src/http/connections.ts'
 import { refuse } from '../../src/http/answers.ts'
-import { isLarge } from '../../src/http/json-body.ts'
 import { GatewayError, type Gateway, type Reply } from '../../src/index.ts'
 import type { SocketMemory } from '../../src/responses/conversations.ts'
 import { isStream } from '../hosts/exchange.ts'
 import { CallExchange, type CallHead } from './call-exchange.ts'
-import { clientEvent, laneOf } from './client-event.ts'
+import { clientEvent } from './client-event.ts'
+import { Drain } from './drain.ts'
 import { errorMessage } from './error-message.ts'
+import { Inbox, type Message } from './inbox.ts'
 import { Incoming } from './incoming.ts'
+import { Lanes } from './lanes.ts'
 import { Pongs } from './pongs.ts'
 import { SocketSink } from './socket-sink.ts'
 import type { Member, Sockets } from './sockets.ts'
@@ -18,9 +20,6 @@ import type { WebSocketLike } from './web-socket.ts'
 /** Close codes of RFC 6455. */
 const goingAway = 1001
 const policyViolation = 1008
-
-/** Messages of one socket that may wait for the call in progress. */
-const mostWaiting = 16
 
 export interface SocketParts {
   readonly ws: WebSocketLike
@@ -31,9 +30,11 @@ export interface SocketParts {
   readonly sockets: Sockets
   /** Milliseconds. */
   readonly idleMs: number
+  /** Calls in progress at the same time. */
+  readonly calls: number
 }
 
-/** A WebSocket of a client, on which one response follows another. */
+/** A WebSocket of a client: responses with different `stream_id`s side by side, all others one after the other. */
 export class ResponsesSocket implements Connection, Member {
   readonly socket: Duplex
   readonly caller: string
@@ -42,21 +43,32 @@ export class ResponsesSocket implements Connection, Member {
   readonly #memory: SocketMemory
   readonly #incoming: Incoming
   readonly #pongs: Pongs
-  readonly #waiting: Buffer[] = []
-  #isRunning = false
-  #call: CallExchange | undefined
+  readonly #drain: Drain
+  readonly #lanes: Lanes<Message>
+  readonly #calls = new Set<CallExchange>()
+  readonly #inbox: Inbox
   #isRetired = false
   /** Whether the client has answered the last ping. */
   #isAlive = true
 
   constructor(parts: SocketParts) {
-    const { ws, socket, caller, sockets } = parts
+    const { ws, socket, caller, sockets, calls } = parts
     this.#parts = parts
     this.socket = socket
     this.caller = caller
     this.#memory = sockets.conversations.open()
     this.#incoming = new Incoming(socket, sockets, () => ws.terminate())
     this.#pongs = new Pongs(ws, socket)
+    this.#drain = new Drain(socket)
+    this.#lanes = new Lanes({ most: calls, run: (message, lane) => void this.#run(message, lane) })
+    this.#inbox = new Inbox({
+      sizes: parts.gateway.sizes,
+      sockets,
+      lanes: this.#lanes,
+      isOpen: () => ws.readyState === ws.OPEN,
+      refuse: (error, lane) => this.#refuse(error, lane),
+      settled: () => this.#settled(),
+    })
   }
 
   /** Serves the client until the socket closes. */
@@ -79,7 +91,7 @@ export class ResponsesSocket implements Connection, Member {
   }
 
   get isBusy(): boolean {
-    return this.#isRunning
+    return this.#inbox.isReading || this.#lanes.isBusy
   }
 
   retire(): void {
@@ -107,33 +119,40 @@ export class ResponsesSocket implements Connection, Member {
     this.#incoming.message()
     if (this.#isRetired && !this.isBusy) return
     if (isBinary) return this.#refuse(new GatewayError('invalid_request_error', { message: binary }), undefined)
-    if (!this.#isRunning) return void this.#run(data)
-    if (this.#waiting.length < mostWaiting && this.#parts.sockets.keep(data.length))
-      return void this.#waiting.push(data)
-    if (this.#waiting.length < mostWaiting) this.#parts.sockets.drop(data.length)
-    this.#refuse(new GatewayError('rate_limit_exceeded', { message: crowded }), laneOf(data, this.#parts.gateway.sizes))
+    this.#inbox.receive(data)
   }
 
-  /** Runs one call, and then those that wait. Never rejects. */
-  async #run(message: Buffer): Promise<void> {
-    this.#isRunning = true
+  /** Runs one call. Never rejects. */
+  async #run(message: Message, lane: string | undefined): Promise<void> {
     const { gateway, head, ws } = this.#parts
+    this.#inbox.taken(message)
+    const { body } = message
+    let call: CallExchange | undefined
+    let isOver = false
+    const over = () => {
+      if (isOver) return
+      isOver = true
+      if (call !== undefined) this.#calls.delete(call)
+      this.#lanes.ended(lane)
+      this.#settled()
+    }
     try {
-      if (isLarge(message)) await nextTurn()
-      const { request, prewarm, lane } = clientEvent(message, gateway.sizes)
-      if (isLarge(message)) await nextTurn()
-      if (request === undefined || ws.readyState !== ws.OPEN) return this.#next()
-      this.#call = new CallExchange(head, request, { prewarm, memory: this.#memory })
-      this.#deliver(await gateway.handle(this.#call), lane)
+      if (body.isLarge) await nextTurn()
+      const { request, prewarm } = clientEvent(body)
+      if (body.isLarge) await nextTurn()
+      if (request === undefined || ws.readyState !== ws.OPEN) return over()
+      call = new CallExchange(head, request, { prewarm, memory: this.#memory.of(lane) })
+      this.#calls.add(call)
+      this.#deliver(await gateway.handle(call), lane, over)
     } catch (error) {
-      this.#refuse(GatewayError.from(error), laneOf(message, gateway.sizes))
-      this.#next()
+      this.#refuse(GatewayError.from(error), lane)
+      over()
     }
   }
 
-  #deliver({ status, headers, body }: Reply, lane: string | undefined): void {
+  #deliver({ status, headers, body }: Reply, lane: string | undefined, ended: () => void): void {
     const { ws, socket } = this.#parts
-    const sink = new SocketSink(ws, socket, lane, () => this.#next())
+    const sink = new SocketSink({ ws, socket, drain: this.#drain, lane, ended })
     if (isStream(body)) return body.start(sink)
     if (status === 200) sink.write(body)
     else if (!sink.closed) ws.send(errorMessage(status, headers, body, lane), asText, ignore)
@@ -149,30 +168,21 @@ export class ResponsesSocket implements Connection, Member {
     ws.send(errorMessage(status, headers, body as string, lane), asText, ignore)
   }
 
-  /** The call has ended. */
-  #next(): void {
-    this.#call = undefined
-    this.#isRunning = false
+  /** A call has ended, or nothing was to be done for a message. */
+  #settled(): void {
+    const { ws } = this.#parts
+    if (ws.readyState !== ws.OPEN) this.#inbox.clear()
+    if (this.isBusy) return
     this.idleSince = performance.now()
-    const { ws, sockets } = this.#parts
-    if (ws.readyState !== ws.OPEN) this.#dropWaiting()
-    const message = this.#waiting.shift()
-    if (message !== undefined) {
-      sockets.drop(message.length)
-      void this.#run(message)
-    } else if (this.#isRetired) this.retire()
-  }
-
-  #dropWaiting(): void {
-    for (const { length } of this.#waiting.splice(0)) this.#parts.sockets.drop(length)
+    if (this.#isRetired) this.retire()
   }
 
   #closed(): void {
     const { sockets, gateway } = this.#parts
-    this.#dropWaiting()
+    this.#inbox.clear()
     this.#incoming.close()
     this.#memory.close()
-    this.#call?.cancellation.abort(undefined)
+    for (const { cancellation } of this.#calls) cancellation.abort(undefined)
     sockets.leave(this)
     sockets.release()
     gateway.connections.remove(this)
@@ -181,7 +191,6 @@ export class ResponsesSocket implements Connection, Member {
 
 const asText = { binary: false }
 const binary = 'Send events as text messages, not as binary ones.'
-const crowded = 'Too many requests are waiting on this connection. Wait for the end of a response, or open another one.'
 
 /** Failed writes are reported by the socket's `close`. */
 function ignore(): void {}

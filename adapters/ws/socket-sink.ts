@@ -1,21 +1,33 @@
 import type { Duplex } from 'node:stream'
 import type { Sink } from '../../src/index.ts'
+import type { Drain } from './drain.ts'
 import { EventData } from './event-data.ts'
 import type { WebSocketLike } from './web-socket.ts'
+
+export interface SinkOptions {
+  readonly ws: WebSocketLike
+  readonly socket: Duplex
+  readonly drain: Drain
+  /** Put into every event. */
+  readonly lane: string | undefined
+  /** Called once the response is over, by its end or because the socket was closed. */
+  readonly ended: () => void
+}
 
 /** Where the events of one response go: each is one text message. */
 export class SocketSink implements Sink {
   readonly #ws: WebSocketLike
   readonly #socket: Duplex
+  readonly #drain: Drain
   readonly #events = new EventData()
   /** Put into every event. */
   readonly #lane: string | undefined
   readonly #ended: () => void
 
-  /** `ended`: called once the response is over, by its end or because the socket was closed. */
-  constructor(ws: WebSocketLike, socket: Duplex, lane: string | undefined, ended: () => void) {
+  constructor({ ws, socket, drain, lane, ended }: SinkOptions) {
     this.#ws = ws
     this.#socket = socket
+    this.#drain = drain
     this.#lane = lane === undefined ? undefined : `{"stream_id":${JSON.stringify(lane)},`
     this.#ended = ended
   }
@@ -34,15 +46,7 @@ export class SocketSink implements Sink {
   }
 
   drained(): Promise<void> {
-    const socket = this.#socket
-    if (this.closed || !socket.writableNeedDrain) return Promise.resolve()
-    return new Promise((resolve) => {
-      const done = () => {
-        socket.off('drain', done).off('close', done)
-        resolve()
-      }
-      socket.once('drain', done).once('close', done)
-    })
+    return this.closed ? Promise.resolve() : this.#drain.wait()
   }
 
   end(): void {

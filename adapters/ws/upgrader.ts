@@ -75,8 +75,18 @@ export class Upgrader {
       this.#sockets.makeRoom(caller)
       this.#server.handleUpgrade(request as IncomingMessage, socket, head, (ws) => {
         reserved = false
-        const { idleMs } = this.#settings
-        new ResponsesSocket({ ws, socket, caller, head: calls, gateway, sockets: this.#sockets, idleMs }).open()
+        const { idleMs, callsPerSocket } = this.#settings
+        const parts = {
+          ws,
+          socket,
+          caller,
+          head: calls,
+          gateway,
+          sockets: this.#sockets,
+          idleMs,
+          calls: callsPerSocket,
+        }
+        new ResponsesSocket(parts).open()
       })
     } catch (error) {
       refuseUpgrade(socket, GatewayError.from(error))

@@ -7,6 +7,8 @@ const byCode: Readonly<Record<ErrorCode, Fault>> = {
   unsupported_value: 'caller_invalid_request',
   context_length_exceeded: 'caller_too_large',
   content_policy_violation: 'policy_content',
+  invalid_stream_id: 'caller_invalid_request',
+  websocket_stream_limit_reached: 'caller_invalid_request',
   invalid_api_key: 'caller_unauthenticated',
   origin_not_allowed: 'caller_unauthenticated',
   forbidden: 'caller_unauthenticated',

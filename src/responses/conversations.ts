@@ -1,8 +1,8 @@
 import { LRUCache } from 'lru-cache'
 import type { ConversationMemory } from '../http/exchange.ts'
 
-/** The conversations that one socket remembers: the newest ones, since clients continue those. */
-const mostOfSocket = 16
+/** The conversations that a socket remembers of one lane: the newest ones, since clients continue those. */
+const mostOfLane = 16
 
 /** The remembered conversations of all sockets; the least recently used ones are forgotten first. */
 export class Conversations {
@@ -38,7 +38,39 @@ export class Conversations {
 }
 
 /** What one socket remembers, until `close`. */
-export class SocketMemory implements ConversationMemory {
+export class SocketMemory {
+  readonly #items: LRUCache<string, readonly object[]>
+  readonly #socket: string
+  readonly #bytesOf: (items: readonly object[]) => number
+  readonly #lanes = new Map<string | undefined, LaneMemory>()
+
+  constructor(
+    items: LRUCache<string, readonly object[]>,
+    socket: string,
+    bytesOf: (items: readonly object[]) => number,
+  ) {
+    this.#items = items
+    this.#socket = socket
+    this.#bytesOf = bytesOf
+  }
+
+  /** The memory of one lane, which forgets none of another lane. It finds the conversations of all lanes of the socket. */
+  of(lane: string | undefined): ConversationMemory {
+    let memory = this.#lanes.get(lane)
+    if (memory === undefined) {
+      memory = new LaneMemory(this.#items, this.#socket, this.#bytesOf)
+      this.#lanes.set(lane, memory)
+    }
+    return memory
+  }
+
+  /** Forgets all. */
+  close(): void {
+    for (const memory of this.#lanes.values()) memory.close()
+  }
+}
+
+class LaneMemory implements ConversationMemory {
   readonly #items: LRUCache<string, readonly object[]>
   readonly #socket: string
   readonly #bytesOf: (items: readonly object[]) => number
@@ -65,10 +97,9 @@ export class SocketMemory implements ConversationMemory {
     this.#places.delete(place)
     this.#places.add(place)
     const [oldest = place] = this.#places
-    if (this.#places.size > mostOfSocket) this.#forget(oldest)
+    if (this.#places.size > mostOfLane) this.#forget(oldest)
   }
 
-  /** Forgets all. */
   close(): void {
     for (const place of this.#places) this.#forget(place)
   }

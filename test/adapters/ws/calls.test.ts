@@ -1,62 +1,24 @@
-/** Calls on a WebSocket: one after the other, each with its own key check, limits and end. */
-import { defineProvider, finish, text, type Call } from 'modelhatch/providers'
+/** Calls on a WebSocket: each with its own key check, limits and end. */
 import { prepareShutdown } from 'modelhatch/node'
 import { describe, expect, test } from 'vitest'
 import { memoryKeyStore, mintKey } from 'modelhatch'
-import type { ChatRequest } from '../../../src/wire/chat.ts'
-import { usageOf } from '../../../src/wire/usage.ts'
-import { saidBy, textOf, world } from './world.ts'
+import type { ResponseObject } from '../../../src/wire/responses.ts'
+import { slow } from './slow.ts'
+import { textOf, world } from './world.ts'
 
-/** A model that says one word, and the rest when the test lets it. */
-function slow() {
-  const asked: Call<ChatRequest>[] = []
-  const gates: PromiseWithResolvers<void>[] = []
-  const gate = (index: number) => (gates[index] ??= Promise.withResolvers<void>())
-  const provider = defineProvider({
-    name: 'slow',
-    async *chat(call: Call<ChatRequest>) {
-      const index = asked.push(call) - 1
-      yield text(`${saidBy(call.request)} `)
-      await Promise.race([
-        gate(index).promise,
-        new Promise((_, reject) => call.signal.addEventListener('abort', () => reject(call.signal.reason as Error))),
-      ])
-      yield text('end')
-      yield finish('stop', usageOf(10, 5))
-    },
-  })
-  return { provider, asked, goOn: (index: number) => gate(index).resolve() }
-}
-
-test('requests run one after the other, in the order in which they were sent', async () => {
-  const { provider, asked, goOn } = slow()
-  const { connect } = await world({ options: { models: { m: provider } } })
-  const client = await connect()
-  for (const input of ['a', 'b', 'c']) client.create({ input, stream_id: input })
-  for (const [index, input] of ['a', 'b', 'c'].entries()) {
-    await expect.poll(() => asked.length).toBe(index + 1)
-    goOn(index)
-    const messages = await client.response()
-    expect(new Set(messages.map((each) => each['stream_id']))).toEqual(new Set([input]))
+test('requests without a stream_id, and those with the same one, run in the order in which they were sent', async () => {
+  for (const lane of [{}, { stream_id: 'a' }]) {
+    const { provider, asked, goOn } = slow()
+    const { connect } = await world({ options: { models: { m: provider } } })
+    const client = await connect()
+    for (const input of ['x', 'y', 'z']) client.create({ input, ...lane })
+    for (const [index, input] of ['x', 'y', 'z'].entries()) {
+      await expect.poll(() => asked.length).toBe(index + 1)
+      goOn(index)
+      const last = (await client.response()).at(-1)
+      expect(textOf(last?.response as ResponseObject)).toBe(`${input} end`)
+    }
   }
-})
-
-test('requests beyond those that may wait are refused in band, each with its stream_id', async () => {
-  const { provider, asked, goOn } = slow()
-  const { connect } = await world({ options: { models: { m: provider } } })
-  const client = await connect()
-  for (let index = 0; index < 18; index++) client.create({ input: `n${index}`, stream_id: `s${index}` })
-  const messages = []
-  for (let message = await client.next(); ; message = await client.next()) {
-    messages.push(message)
-    if (message.type === 'error') break
-  }
-  expect(messages.at(-1)).toMatchObject({ status: 429, stream_id: 's17', error: { code: 'rate_limit_exceeded' } })
-  for (let index = 0; index < 17; index++) {
-    goOn(index)
-    await client.response()
-  }
-  expect(asked).toHaveLength(17)
 })
 
 test('a client that disconnects ends its call and those that wait', async () => {

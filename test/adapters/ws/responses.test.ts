@@ -48,10 +48,10 @@ describe('events', () => {
   test('have rising sequence numbers, and carry the stream_id of their request', async () => {
     const { connect } = await world()
     const client = await connect()
-    client.create({ input: 'a b c', stream_id: 'lane "1"' })
+    client.create({ input: 'a b c', stream_id: 'Lane_1-a.b' })
     const messages = await client.response()
     expect(messages.map((message) => message.sequence_number)).toEqual(messages.map((_, index) => index))
-    expect(new Set(messages.map((message) => message['stream_id']))).toEqual(new Set(['lane "1"']))
+    expect(new Set(messages.map((message) => message['stream_id']))).toEqual(new Set(['Lane_1-a.b']))
     client.create({ input: 'a' })
     expect((await client.response())[0]).not.toHaveProperty('stream_id')
   })
@@ -216,14 +216,19 @@ describe('errors', () => {
       ['not json', { status: 400 }],
       ['[]', { status: 400 }],
       ['{"type":"response.cancel"}', { status: 400, error: { param: 'type' } }],
-      ['{"type":"response.create","model":"m","input":"Hi","stream_id":1}', { error: { param: 'stream_id' } }],
+      ...['1', '""', '"a b"', `"${'x'.repeat(257)}"`].map((name) => [
+        `{"type":"response.create","model":"m","input":"Hi","stream_id":${name}}`,
+        { status: 400, error: { code: 'invalid_stream_id', param: 'stream_id', type: 'invalid_request_error' } },
+      ]),
       ['{"type":"response.create","model":"m","input":"Hi","background":true}', { error: { param: 'background' } }],
       ['{"type":"response.create","model":"m"}', { error: { param: 'input' } }],
       [`{"type":"response.create","model":"m","input":${'['.repeat(100)}${']'.repeat(100)}}`, { status: 400 }],
-    ] as const
+    ] as [string, object][]
     for (const [text, expected] of bad) {
       client.ws.send(text)
-      expect(await client.next()).toMatchObject({ type: 'error', ...expected })
+      const message = await client.next()
+      expect(message).toMatchObject({ type: 'error', ...expected })
+      expect(message).not.toHaveProperty('stream_id')
     }
     client.ws.send(Buffer.from('{}'), { binary: true })
     expect(await client.next()).toMatchObject({ type: 'error', status: 400 })

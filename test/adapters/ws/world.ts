@@ -113,7 +113,7 @@ export class Client {
   readonly closed: Promise<{ readonly code: number; readonly reason: string }>
   readonly #messages: Message[] = []
   #isClosed = false
-  #wake: (() => void) | undefined
+  readonly #wakes = new Set<() => void>()
 
   constructor(url: string, headers: Record<string, string>) {
     this.ws = new WebSocket(url, { headers, maxPayload: 0 })
@@ -131,35 +131,41 @@ export class Client {
     this.ws.on('message', (data: Buffer, isBinary) => {
       if (isBinary) throw new Error('the server sent a binary message')
       this.#messages.push(JSON.parse(data.toString()) as Message)
-      this.#wake?.()
+      this.#wakeAll()
     })
     this.closed = new Promise((resolve) => {
       this.ws.on('close', (code, reason) => {
         this.#isClosed = true
         resolve({ code, reason: reason.toString() })
-        this.#wake?.()
+        this.#wakeAll()
       })
     })
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#wakes) wake()
+    this.#wakes.clear()
   }
 
   create(body: object): void {
     this.ws.send(JSON.stringify({ type: 'response.create', model: 'm', store: false, ...body }))
   }
 
-  /** The next message. Rejects if the socket closes before. */
-  async next(): Promise<Message> {
-    while (this.#messages.length === 0) {
+  /** The next message, of one lane if it is given. Rejects if the socket closes before. */
+  async next(lane?: string): Promise<Message> {
+    for (;;) {
+      const at = this.#messages.findIndex((message) => lane === undefined || message['stream_id'] === lane)
+      if (at >= 0) return this.#messages.splice(at, 1)[0] as Message
       if (this.#isClosed) throw new Error('the socket closed before the next message')
-      await new Promise<void>((resolve) => (this.#wake = resolve))
+      await new Promise<void>((resolve) => void this.#wakes.add(resolve))
     }
-    return this.#messages.shift() as Message
   }
 
-  /** The messages of one response, up to the one that ends it or refuses it. */
-  async response(): Promise<Message[]> {
+  /** The messages of one response, of one lane if it is given, up to the one that ends it or refuses it. */
+  async response(lane?: string): Promise<Message[]> {
     const messages: Message[] = []
     for (;;) {
-      const message = await this.next()
+      const message = await this.next(lane)
       messages.push(message)
       if (/^(?:error|response\.(?:completed|incomplete|failed))$/.test(message.type)) return messages
     }
