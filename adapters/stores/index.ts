@@ -69,6 +69,7 @@ export type {
   UsageStore,
   UsageSummary,
 } from '../../src/usage/contract.ts'
+export type { LargestRows, NamedRows, UsageMeasure } from '../../src/usage/needed-rows.ts'
 export type { Json } from '../../src/wire/json.ts'
 export { pollForChanges, type KeyChanges } from './polling.ts'
 export { Sweep } from './sweep.ts'

@@ -45,6 +45,8 @@ const timeZone = z.string().refine(isTimeZone, 'must be the name of a time zone,
 
 const dimensions = z.enum(['day', 'period', 'account', 'group', 'key', 'model', 'endpoint', 'user', 'tag', 'session'])
 
+const measure = z.enum(['cost', 'requests', 'tokens'])
+
 const sums = {
   by: z.array(dimensions),
   offsetMinutes: z.int().min(-1_440).max(1_440).optional(),
@@ -54,6 +56,7 @@ const sums = {
     .max(366 * 86_400_000)
     .optional(),
   timeZone: timeZone.optional(),
+  largest: strict({ most: z.int().min(1), measure }).optional(),
 }
 
 function period(owner: z.ZodRawShape): z.ZodType {
@@ -187,7 +190,7 @@ export const rules: Readonly<Record<RuleName, z.ZodType>> = {
     timeZone: timeZone.optional(),
     by: z.enum(['account', 'group', 'key', 'model', 'endpoint', 'user']).optional(),
     top: z.int().min(1).max(20).optional(),
-    measure: z.enum(['cost', 'requests', 'tokens']).optional(),
+    measure: measure.optional(),
   }),
   usageLatency: strict({
     ...scope,

@@ -2,6 +2,7 @@ import { offsetsIn, periodsAround, periodStart } from '../calendar.ts'
 import { formatMoney } from '../billing/money.ts'
 import { invalid } from '../errors.ts'
 import type { UsageFilter, UsageQuestion, UsageSummary } from '../usage/contract.ts'
+import type { LargestRows, SeriesDimension, UsageMeasure } from '../usage/needed-rows.ts'
 import type { UsageScope } from './scope.ts'
 
 /** Selects usage, and how to divide it into periods and series. */
@@ -20,14 +21,11 @@ export type UsageSeriesQuestion = UsageScope &
     /** Number of series; the others are added up in one without a name. Default 8, at most 20. */
     readonly top?: number
     /** What the largest series are chosen by. Default `cost`. */
-    readonly measure?: 'cost' | 'requests' | 'tokens'
+    readonly measure?: UsageMeasure
   }
 
 /** The length of a period: a quarter is a quarter of an hour. */
 export type SeriesPeriod = 'minute' | 'quarter' | 'hour' | 'day'
-
-/** What a series can be of. */
-export type SeriesDimension = 'account' | 'group' | 'key' | 'model' | 'endpoint' | 'user'
 
 /** The sums of one period. */
 export interface UsagePoint {
@@ -86,12 +84,12 @@ const counts = [
 /** The most periods of one question. */
 const mostPeriods = 400
 
-/** The most rows of sums by name and period that are read at once. */
+/** The most rows of sums by name and period that are read at once from a store that returns those of all names. */
 const mostRows = 20_000
 
 /**
- * Asks for the sums of each name, then by name and period at once, or if these were too many, for the periods of the largest
- * names one by one: so neither the rows nor the questions become more with more names.
+ * Asks for the largest names, then for the totals, then for the sums of these names by period: so neither the rows nor the
+ * questions become more with more names. A store that returns more than was asked for is asked for one name after the other.
  */
 export async function seriesOf(question: UsageSeriesQuestion, sum: Summing): Promise<UsageSeries> {
   const { by, top = 8, measure = 'cost' } = question
@@ -99,27 +97,36 @@ export async function seriesOf(question: UsageSeriesQuestion, sum: Summing): Pro
   const filter = filterOf(question)
   const totals = async () => periods.fill(await sum({ ...filter, ...periods.question([]) }))
   if (by === undefined) return { total: (await totals()).map(shown), series: [] }
-  const sizes = await sum({ ...filter, by: [by] })
-  const named = sizes.filter((row) => row[by] !== '')
-  const largest = named.sort((left, right) => sizeOf(right, measure) - sizeOf(left, measure)).slice(0, top)
-  const names = largest.map((row) => row[by] as string)
-  const isFew = by === 'group' || by === 'endpoint' || sizes.length * periods.count <= mostRows
-  const rows = isFew ? await sum({ ...filter, ...periods.question([by]) }) : undefined
-  const total = rows === undefined ? await totals() : periods.fill(rows)
-  const found: Point[][] = []
-  for (const name of names) {
-    const own = rows?.filter((row) => row[by] === name)
-    found.push(periods.fill(own ?? (await sum({ ...filter, [by]: name, ...periods.question([]) }))))
+  // Two more: one may have no name, and one tells that there are others.
+  const most = top + 2
+  const sizes = await sum({ ...filter, by: [by], largest: { most, measure } })
+  const names = largestOf(sizes, { most, measure })
+    .flatMap((row) => row[by] || [])
+    .slice(0, top)
+  const isAll = names.length === sizes.length
+  const rowsOf = new Map(names.map((name): [string, UsageSummary[]] => [name, []]))
+  if (names.length > 0 && (sizes.length <= most || sizes.length * periods.count <= mostRows)) {
+    const rows = await sum({ ...filter, ...periods.question([by]), only: { dimension: by, values: names } })
+    for (const row of rows) rowsOf.get(row[by] as string)?.push(row)
+  } else {
+    for (const name of names) rowsOf.set(name, await sum({ ...filter, [by]: name, ...periods.question([]) }))
   }
-  const series = names.map((name, index) => ({ name, points: (found[index] as Point[]).map(shown) }))
-  if (names.length === sizes.length) return { total: total.map(shown), series }
+  const found = [...rowsOf].map(([name, rows]) => ({ name, points: periods.fill(rows) }))
+  const series = found.map(({ name, points }) => ({ name, points: points.map(shown) }))
+  const total = isAll ? periods.fill([...rowsOf.values()].flat()) : await totals()
+  if (isAll) return { total: total.map(shown), series }
   const rest = total.map((point, index) =>
     less(
       point,
-      found.map((points) => points[index] as Point),
+      found.map(({ points }) => points[index] as Point),
     ),
   )
   return { total: total.map(shown), series: [...series, { name: null, points: rest.map(shown) }] }
+}
+
+/** The largest rows, the largest first. */
+export function largestOf<Row extends Sums>(rows: readonly Row[], { most, measure }: LargestRows): Row[] {
+  return rows.toSorted((left, right) => sizeOf(right, measure) - sizeOf(left, measure)).slice(0, most)
 }
 
 type Point = { -readonly [Name in keyof Sums]: Sums[Name] } & { readonly at: number }
@@ -197,7 +204,7 @@ function add(point: Point, row: Sums): void {
   point.cost += row.cost
 }
 
-function sizeOf(row: Sums, measure: 'cost' | 'requests' | 'tokens'): number {
+function sizeOf(row: Sums, measure: UsageMeasure): number {
   if (measure === 'tokens') return row.promptTokens + row.completionTokens
   return Number(row[measure])
 }

@@ -10,7 +10,7 @@ import { itemsOf, monthOf, type InvoiceItem } from './invoice.ts'
 import { requireValid, rules } from './check.ts'
 import type { UsageScope } from './scope.ts'
 import { durationsIn, latencyOf, type LatencyPoint, type LatencyQuestion } from './latency.ts'
-import { seriesOf, type UsageSeries, type UsageSeriesQuestion } from './series.ts'
+import { largestOf, seriesOf, type UsageSeries, type UsageSeriesQuestion } from './series.ts'
 import { summariseIn } from './zoned.ts'
 
 /** A usage record, with amounts as decimal strings. */
@@ -32,7 +32,7 @@ export type UsageListQuestion = UsageScope & Omit<UsageFilter, 'account'> & Page
 
 /** Selects usage records and how to sum them. */
 export type UsageSumsQuestion = UsageScope &
-  Omit<UsageQuestion, 'account'> & {
+  Omit<UsageQuestion, 'account' | 'only'> & {
     /** Time zone of the days, by its IANA name, such as `Europe/Berlin`. Not with `offsetMinutes`. Default UTC. */
     readonly timeZone?: string
   }
@@ -104,7 +104,9 @@ export class UsageAdmin {
     if (rest.timeZone !== undefined && rest.offsetMinutes !== undefined) {
       throw invalid('Only one of "timeZone" and "offsetMinutes" can be set.', 'timeZone')
     }
-    const rows = await this.#sums(rest)
+    const all = await this.#sums(rest)
+    const largest = rest.largest && new Set(largestOf(all, rest.largest))
+    const rows = largest === undefined ? all : all.filter((row) => largest.has(row))
     return rows.map((row) => ({ ...row, cost: formatMoney(row.cost) }))
   }
 

@@ -5,6 +5,7 @@ import { testUsageNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'
 import { testAttribution } from './usage-attribution.ts'
 import { testDurations } from './usage-durations.ts'
+import { testLargest } from './usage-largest.ts'
 import { testLog } from './usage-log.ts'
 import { testLife } from './usage-life.ts'
 import { record, start, testSums } from './usage-sums.ts'
@@ -138,6 +139,7 @@ export function testUsageStore(
   testAttribution(it)
   testLife(it)
   testDurations(it)
+  testLargest(it)
   testLog(it)
   testUsageNames(it)
 

@@ -2,6 +2,7 @@ import type { AttemptRecord } from '../billing/attempt-log.ts'
 import type { Page, PageRequest } from '../billing/contract.ts'
 import type { ChargeBasis } from '../billing/receipt.ts'
 import type { ErrorCode } from '../errors.ts'
+import type { LargestRows, NamedRows } from './needed-rows.ts'
 
 /** The usage of one request. Flat; JSON values except the amounts, which are bigints in micro-units of the currency. */
 export interface UsageRecord {
@@ -169,6 +170,10 @@ export interface UsageQuestion extends UsageFilter {
    * zone. Of a length or offset that is no whole number of quarter-hours, each matching record may be read. Default one hour.
    */
   readonly periodMs?: number
+  /** Only rows with one of these values are needed. A store may return others too. */
+  readonly only?: NamedRows
+  /** Only so many rows are needed: those with the largest sums. A store may return more. */
+  readonly largest?: LargestRows
 }
 
 /** One row of sums over records. */

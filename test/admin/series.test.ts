@@ -115,6 +115,17 @@ describe.each(kinds)('%s', (_, available, open) => {
   })
 })
 
+test('statistics return only the largest rows that are asked for, ordered as all', async () => {
+  const { usage, account } = await adminOf(
+    async () => memoryUsageStore(),
+    () => [3, 9, 1, 7].map((cost, index) => ({ model: `m${index}`, cost: BigInt(cost), promptTokens: 10 - cost })),
+  )
+  const models = async (measure: 'cost' | 'tokens') =>
+    (await usage.statistics({ account, by: ['model'], largest: { most: 2, measure } })).map(({ model }) => model)
+  expect(await models('cost')).toEqual(['m1', 'm3'])
+  expect(await models('tokens')).toEqual(['m0', 'm2'])
+})
+
 test('of very many names, only the largest are read by period', async () => {
   const { usage, account } = await adminOf(
     async () => memoryUsageStore(),

@@ -1,11 +1,18 @@
 /** The conditions of a usage filter. Each function appends to `values`. */
-import type { UsageFilter } from '../index.ts'
+import type { UsageFilter, UsageQuestion } from '../index.ts'
 import { conditions } from './conditions.ts'
 
 /** Conditions on labels. */
 export function labelConditions(values: unknown[], { account, key, model, user, tag }: UsageFilter): string[] {
   const equal = conditions(values, { 'account =': account, 'key =': key, 'model =': model, '"user" =': user })
   return tag === undefined ? equal : [...equal, `l.tags ? $${values.push(tag)}`]
+}
+
+/** The condition on labels that selects the values that are needed. Appends to `values`. */
+export function onlyCondition(values: unknown[], { only }: UsageQuestion): string[] {
+  if (only === undefined) return []
+  const wanted = `SELECT jsonb_array_elements_text($${values.push(JSON.stringify(only.values))}::jsonb)`
+  return [`l."${only.dimension}" = ANY (ARRAY(${wanted}))`]
 }
 
 /** Conditions on single requests. */
@@ -30,4 +37,10 @@ export function oldConditions(values: unknown[], question: UsageFilter): string[
     'started_at >=': from,
     'started_at <': to,
   })
+}
+
+/** The version of the tables that a question needs. */
+export function versionFor({ user, tag, session, by = [] }: UsageFilter & Partial<UsageQuestion>): number {
+  const isAttributed = [user, tag, session].some((each) => each !== undefined)
+  return isAttributed || by.some((each) => each === 'user' || each === 'tag' || each === 'session') ? 4 : 2
 }

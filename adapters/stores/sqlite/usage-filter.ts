@@ -1,4 +1,4 @@
-import type { UsageFilter } from '../index.ts'
+import type { UsageFilter, UsageQuestion } from '../index.ts'
 import { given, type Condition } from './conditions.ts'
 
 /** Conditions on labels, with the alias `l`. */
@@ -10,6 +10,12 @@ export function ownerConditions({ account, key, model, user, tag }: UsageFilter)
     ...given('"user" = ?', user),
     ...given('l.tags IS NOT NULL AND EXISTS (SELECT 1 FROM json_each(l.tags) WHERE value = ?)', tag),
   ]
+}
+
+/** The condition on labels that selects the values that are needed. */
+export function onlyCondition({ only }: UsageQuestion): Condition[] {
+  if (only === undefined) return []
+  return [[`l."${only.dimension}" IN (SELECT value FROM json_each(?))`, JSON.stringify(only.values)]]
 }
 
 /** Conditions on single records. `IS NOT NULL` allows an index of the few records with an outcome or code. */

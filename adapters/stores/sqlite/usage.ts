@@ -6,6 +6,7 @@ import {
   type NamedUser,
   type UsageDimension,
   type UsageFilter,
+  type UsageMeasure,
   type UsageQuestion,
   type UsageRecord,
   type UsageStore,
@@ -20,7 +21,7 @@ import { readDurations } from './usage-durations.ts'
 import { usageLife } from './usage-life.ts'
 import { given, where, type Condition } from './conditions.ts'
 import { insertRefused, refusedConditions } from './usage-refused.ts'
-import { callConditions, oldConditions, ownerConditions } from './usage-filter.ts'
+import { callConditions, oldConditions, onlyCondition, ownerConditions } from './usage-filter.ts'
 
 const dimensions: Readonly<Record<Exclude<UsageDimension, 'period'>, string>> = {
   day: `strftime('%Y-%m-%d', at / 1000 + ? * 60, 'unixepoch')`,
@@ -36,6 +37,13 @@ const dimensions: Readonly<Record<Exclude<UsageDimension, 'period'>, string>> = 
 
 /** The dimensions of labels with an account. */
 const ofOwner = new Set<UsageDimension>(['account', 'key', 'user', 'tag', 'session'])
+
+/** What the largest rows are chosen by. Of a cost, the high part is not carried over. */
+const measures: Readonly<Record<UsageMeasure, string>> = {
+  cost: 'sum(cost_high) * 4294967296.0 + sum(cost_low)',
+  requests: 'sum(requests)',
+  tokens: 'total(prompt_tokens) + total(completion_tokens)',
+}
 
 const counted = Object.keys(sums)
 const columns = Object.values(sums).join(', ')
@@ -176,8 +184,8 @@ function newestLabels(
 
 /** Adds the sums of whole quarters, the requests before and after these, and the records of version 1. */
 function summed(database: Database, question: UsageQuestion): UsageSummary[] {
-  const { by, from, to, offsetMinutes = 0, periodMs = 3_600_000, model: _, ...filter } = question
-  const owner = ownerConditions(question)
+  const { by, from, to, offsetMinutes = 0, periodMs = 3_600_000, largest, model: _, ...filter } = question
+  const owner = [...ownerConditions(question), ...onlyCondition(question)]
   const ofCalls = callConditions(question)
   const isOwned = ownerConditions(filter).length > 0 || by.some((dimension) => ofOwner.has(dimension))
   const names = 'account, "group", key, model, endpoint, "user", tags'
@@ -189,9 +197,10 @@ function summed(database: Database, question: UsageQuestion): UsageSummary[] {
     const { text, values } = where(parts)
     sources.push({ text: `${sql} ${text}`, values })
   }
+  // CROSS JOIN keeps the order: the labels, and then the sums of each by their primary key.
   add(
     `SELECT ${names}, NULL AS session, quarter * 900000.0 AS at, requests, incomplete, ${columns}, cost_high, cost_low
-    FROM modelhatch_usage_labels l JOIN modelhatch_usage_sums s ON s.label = l.label`,
+    FROM modelhatch_usage_labels l CROSS JOIN modelhatch_usage_sums s ON s.label = l.label`,
     [
       ...owner,
       [`within IS ${isOwned ? 'NOT ' : ''}NULL`],
@@ -219,11 +228,15 @@ function summed(database: Database, question: UsageQuestion): UsageSummary[] {
   const added = Object.entries(sums).map(([name, column]) => `total(${column}) AS ${name}`)
   const united = sources.map(({ text }) => text).join(' UNION ALL ')
   const places = by.map((_, index) => index + 1).join(', ')
-  const sql = `SELECT ${named.join('')} sum(requests) AS requests, sum(incomplete) AS incomplete, ${added.join(', ')},
+  const summing = `SELECT ${named.join('')} sum(requests) AS requests, sum(incomplete) AS incomplete, ${added.join(', ')},
       sum(cost_high) AS high, sum(cost_low) AS low
     FROM (${by.includes('tag') ? perTag(united) : united})
-    ${places === '' ? 'HAVING count(*) > 0' : `GROUP BY ${places} ORDER BY ${places}`}`
-  const rows = database.all(sql, ...offsets, ...sources.flatMap(({ values }) => values))
+    ${places === '' ? 'HAVING count(*) > 0' : `GROUP BY ${places}`}`
+  const some =
+    largest === undefined ? summing : `SELECT * FROM (${summing} ORDER BY ${measures[largest.measure]} DESC LIMIT ?)`
+  const sql = places === '' ? summing : `${some} ORDER BY ${places}`
+  const most = largest === undefined || places === '' ? [] : [largest.most]
+  const rows = database.all(sql, ...offsets, ...sources.flatMap(({ values }) => values), ...most)
   return rows.map((row) => summaryOf(row, by))
 }
 

@@ -30,7 +30,8 @@ export const usageRoutes: readonly Route[] = [
     query: sums,
     response: listOf(usageRow),
     async answer({ gateway, query, scope }) {
-      const items = await gateway.admin.usage.statistics(sumsOf(query, scope))
+      const largest = { most: mostRows + 1, measure: 'cost' } as const
+      const items = await gateway.admin.usage.statistics({ ...sumsOf(query, scope), largest })
       if (items.length <= mostRows) return { items }
       const message = `These sums have more than ${mostRows} rows: choose fewer dimensions, a shorter time, or "/usage.csv".`
       throw invalid(message, 'by')

@@ -21,7 +21,7 @@ export function countingRows(pool: Queryable): Counted {
   let [statements, rows, returned] = [0, 0, 0]
   return {
     async query(text, values) {
-      if (!/^\s*(?:SELECT|WITH)\b/.test(text) || /^\s*SELECT \S+\(/.test(text)) return pool.query(text, values)
+      if (!/^\s*(?:SELECT|WITH)\b/.test(text) || /^\s*SELECT \w+\.\w+\(/.test(text)) return pool.query(text, values)
       const explained = await pool.query(`EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) ${text}`, values)
       const [{ Plan: plan }] = (explained.rows[0] as { 'QUERY PLAN': [{ Plan: Node }] })['QUERY PLAN']
       const result = await pool.query(text, values)

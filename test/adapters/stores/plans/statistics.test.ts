@@ -55,10 +55,10 @@ describe.skipIf(!hasPostgres)('with 12,000 requests of 400 users', () => {
     test.each([
       // Of so few requests, the planner prefers to sort those of a range.
       ['all', { all: true }, 1, how === 'with' ? 24 * 120 : records],
-      ['a model with many labels', { all: true, model: 'model_1' }, 3, records],
-      ['a user', { all: true, user: 'user_7' }, 2, 400],
-      ['an account', { account: 'small' }, 3, records / 2],
-      ['a filter that nothing matches', { all: true, model: 'none' }, 2, 30],
+      ['a model with many labels', { all: true, model: 'model_1' }, 3, 9_000],
+      ['a user', { all: true, user: 'user_7' }, 2, 40],
+      ['an account', { account: 'small' }, 2, 400],
+      ['a filter that nothing matches', { all: true, model: 'none' }, 2, 5],
     ] as const)('latencies of %s', async (_, filter, statements, most) => {
       const gateway = createGateway({ models: { demo: demo() }, storage: { usage } })
       counted.take()
@@ -67,6 +67,39 @@ describe.skipIf(!hasPostgres)('with 12,000 requests of 400 users', () => {
       expect(points).toHaveLength(24)
       expect(read.statements).toBeLessThanOrEqual(statements)
       expect(read.rows).toBeLessThanOrEqual(most)
+    })
+
+    // Of users, the sums of each label and day are read once; of models, four times 192 sums, and all labels.
+    test.each([
+      ['users', { all: true, by: 'user', period: 'day' }, 3, 10_000, 22 + 5 * 2 + 2],
+      [
+        'users by minutes',
+        { all: true, by: 'user', period: 'minute', to: start + 6 * hour },
+        3,
+        2 * records,
+        22 + 6 * 360,
+      ],
+      ['models', { all: true, by: 'model', period: 'hour' }, 2, 2 * (4 * 4 * hours + 1_210), 4 + 4 * hours],
+      ['a model that nobody used', { all: true, by: 'model', period: 'hour', model: 'none' }, 2, 1_300, 0],
+    ] as const)('series of %s', async (_, question, statements, most, mostReturned) => {
+      const gateway = createGateway({ models: { demo: demo() }, storage: { usage } })
+      counted.take()
+      await gateway.admin.usage.series({ ...range, ...question, top: 5 })
+      const read = counted.take()
+      expect(read.statements).toBeLessThanOrEqual(statements)
+      expect(read.returned).toBeLessThanOrEqual(mostReturned)
+      expect(read.rows).toBeLessThanOrEqual(most)
+    })
+
+    test('no more rows are returned than are asked for', async () => {
+      counted.take()
+      await usage.summarise({
+        by: ['user', 'period'],
+        periodMs: hour / 4,
+        ...range,
+        largest: { most: 10, measure: 'cost' },
+      })
+      expect(counted.take()).toMatchObject({ statements: 1, returned: 10 })
     })
   })
 })
