@@ -24,6 +24,8 @@ export interface Crash {
 
 export interface WorldOptions {
   readonly kind: Kind
+  /** Places for tasks, all of which the store allocates at once. Default 100. */
+  readonly count?: number
   /** Status of a job by its age in virtual milliseconds. */
   readonly status?: (age: number, job: Job) => VideoStatus
   /** Notifies a webhook of the end of a task. */
@@ -43,7 +45,7 @@ export const hours = 60 * minutes
 
 export class World {
   time = Date.UTC(2030, 0, 1)
-  readonly store = memoryTaskStore()
+  readonly store: TaskStore
   readonly jobs: Job[] = []
   readonly events: TaskEvent[] = []
   readonly holds = new Map<string, Hold>()
@@ -57,6 +59,7 @@ export class World {
 
   constructor(options: WorldOptions) {
     this.#options = options
+    this.store = memoryTaskStore({ count: options.count ?? 100 })
   }
 
   /** A process of this world; it works until it crashes. */
