@@ -1,8 +1,18 @@
 /** Installs the package, as npm would publish it, in a consumer outside this project. */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { buildConsole } from '../adapters/console/bundle.ts'
@@ -55,22 +65,19 @@ const otherPackages = [
 
 export async function installPacked(): Promise<Consumer> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'consumer-')))
-  const built = join(folder, 'built')
-  for (const name of ['package.json', 'README.md', 'LICENSE', ...manifest.files.filter((each) => each !== 'dist')]) {
-    cpSync(join(root, name), join(built, name), { recursive: true })
-  }
-  await run(join(root, 'node_modules/.bin/tsc'), ['-p', root, '--outDir', join(built, 'dist')])
-  await buildConsole(built)
-  const packed = await run('npm', ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder], {
-    cwd: built,
-  })
-
   const modules = join(folder, 'node_modules')
   const installed = join(modules, manifest.name)
-  mkdirSync(installed, { recursive: true })
-  const tarball = join(folder, packed.stdout.trim())
-  await run('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
-  const { stdout } = await run('tar', ['-tzf', tarball])
+  for (const name of ['package.json', 'README.md', 'LICENSE', ...manifest.files.filter((each) => each !== 'dist')]) {
+    cpSync(join(root, name), join(installed, name), { recursive: true })
+  }
+  const compiled = join(installed, 'dist')
+  await run(join(root, 'node_modules/.bin/tsc'), ['-p', root, '--outDir', compiled, '--singleThreaded'])
+  await buildConsole(installed)
+  const files = await packedFiles(installed)
+  for (const file of globSync('**', { cwd: installed, withFileTypes: true })) {
+    const path = join(file.parentPath, file.name)
+    if (file.isFile() && !files.has(relative(installed, path))) rmSync(path)
+  }
   for (const name of [...Object.keys(manifest.dependencies), ...otherPackages]) {
     mkdirSync(dirname(join(modules, name)), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), join(modules, name))
@@ -88,12 +95,7 @@ export async function installPacked(): Promise<Consumer> {
   return {
     folder,
     installed,
-    files: new Set(
-      stdout
-        .trim()
-        .split('\n')
-        .map((line) => line.replace('package/', '')),
-    ),
+    files,
     write,
     node: (...words) => nodeAt(process.execPath, ...words),
     nodeAt,
@@ -108,6 +110,14 @@ export async function installPacked(): Promise<Consumer> {
     },
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
+}
+
+/** The files that npm would publish from a folder. */
+async function packedFiles(folder: string): Promise<Set<string>> {
+  const words = ['pack', '--dry-run', '--json', '--ignore-scripts']
+  const { stdout } = await run('npm', words, { cwd: folder, maxBuffer: 64 * 2 ** 20 })
+  const [packed] = JSON.parse(stdout) as { files: { path: string }[] }[]
+  return new Set(packed?.files.map(({ path }) => path))
 }
 
 const strictest = {
