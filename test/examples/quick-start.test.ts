@@ -1,14 +1,16 @@
 import { exec } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { createServer, type AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import OpenAI, { APIConnectionError } from 'openai'
 import { anthropicDialect, scriptedVendor, type Dialect } from 'modelhatch/testing'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { geminiDialect } from '../../src/testing/dialects/gemini.ts'
 import { googleVideos } from '../../src/testing/dialects/google-videos.ts'
 import { scriptedDialect } from '../../src/testing/scripted-dialect.ts'
-import { commandOf, runExample } from './example.ts'
+import { commandOf, runExample, type RunningExample } from './example.ts'
 
 const run = promisify(exec)
 
@@ -16,44 +18,18 @@ const { scripts } = JSON.parse(readFileSync(new URL('../../package.json', import
   scripts: Record<string, string>
 }
 
-test.each([
+describe.each([
   ['express', 'start'],
   ['koa', 'start:koa'],
-])('%s, npm run %s: the curl it prints works; a signal ends it after the running requests', async (name, script) => {
-  expect(scripts[script]).toBe(`node ${commandOf(name).join(' ')}`)
-  const example = await runExample(name)
-  const client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0 })
-  const chat = (content: string) =>
-    client.chat.completions.create({ model: 'demo', messages: [{ role: 'user', content }], stream: true })
-  expect((await client.models.list()).data.map(({ id }) => id)).toContain('demo')
+])('%s, npm run %s', (name, script) => {
+  let example: RunningExample
+  beforeAll(async () => {
+    expect(scripts[script]).toBe(`node ${commandOf(name).join(' ')}`)
+    example = await runExample(name)
+  })
+  afterAll(() => example.stop())
 
-  const { stdout } = await run(example.printed().slice(example.printed().indexOf('curl')))
-  expect(stdout).toContain('"content":"Hello"')
-  expect(stdout).toMatch(/data: \[DONE\]\n\n$/)
-
-  let said = ''
-  let stopped: Promise<number | null> | undefined
-  let refused: unknown
-  for await (const { choices } of await chat('Count to 25')) {
-    said += choices[0]?.delta.content ?? ''
-    if (stopped === undefined) {
-      stopped = example.stop('SIGINT')
-      do refused = await chat('Hello').catch((error: unknown) => error)
-      while (!(refused instanceof Error))
-    }
-  }
-  expect(said).toMatch(/24, 25$/)
-  // Not an HTTP error: clients connect to the next process, if there is one.
-  expect(refused).toBeInstanceOf(APIConnectionError)
-  // Sooner than the five seconds for which a server keeps idle connections.
-  const soon = pause(3_000, 'still running', { ref: false })
-  expect(await Promise.race([stopped, soon])).toBe(0)
-})
-
-test.each(['express', 'koa'])(
-  '%s: the link it prints opens the console once, and without it there is none',
-  async (name) => {
-    const example = await runExample(name)
+  test('the link it prints opens the console once, and without it there is none', async () => {
     const link = /http:\/\/127\.0\.0\.1:\d+\/console\/sign-in\?token=[\w-]{32}/.exec(example.printed())?.[0] ?? ''
     const site = link.replace(/sign-in.*/, '')
     const statusOf = async (url: string, headers = {}) => (await fetch(url, { headers, redirect: 'manual' })).status
@@ -68,9 +44,37 @@ test.each(['express', 'koa'])(
     expect(me.role).toBe('admin')
     expect(await statusOf(link)).toBe(404)
     expect(await statusOf(`${site}api/me`, { cookie: 'modelhatch_console=' })).toBe(404)
-    await example.stop()
-  },
-)
+  })
+
+  test('the curl it prints works; a signal ends it after the running requests', async () => {
+    const client = new OpenAI({ baseURL: example.baseURL, apiKey: 'sk-demo', maxRetries: 0 })
+    const chat = (content: string) =>
+      client.chat.completions.create({ model: 'demo', messages: [{ role: 'user', content }], stream: true })
+    expect((await client.models.list()).data.map(({ id }) => id)).toContain('demo')
+
+    const { stdout } = await run(example.printed().slice(example.printed().indexOf('curl')))
+    expect(stdout).toContain('"content":"Hello"')
+    expect(stdout).toMatch(/data: \[DONE\]\n\n$/)
+
+    let said = ''
+    let stopped: Promise<number | null> | undefined
+    let refused: unknown
+    for await (const { choices } of await chat('Count to 25')) {
+      said += choices[0]?.delta.content ?? ''
+      if (stopped === undefined) {
+        stopped = example.stop('SIGINT')
+        do refused = await chat('Hello').catch((error: unknown) => error)
+        while (!(refused instanceof Error))
+      }
+    }
+    expect(said).toMatch(/24, 25$/)
+    // Not an HTTP error: clients connect to the next process, if there is one.
+    expect(refused).toBeInstanceOf(APIConnectionError)
+    // Sooner than the five seconds for which a server keeps idle connections.
+    const soon = pause(3_000, 'still running', { ref: false })
+    expect(await Promise.race([stopped, soon])).toBe(0)
+  })
+})
 
 test('MODELHATCH_KEY sets the API key, and a vendor key adds the models of the vendor', async () => {
   const vendor = await scriptedVendor((request, response) => {
@@ -151,8 +155,9 @@ test('the key of Google adds its video models', async () => {
 })
 
 test('a port in use is an error at once', async () => {
-  const first = await runExample('express')
-  const port = new URL(first.baseURL).port
-  await expect(runExample('express', { PORT: port })).rejects.toThrow('EADDRINUSE')
-  expect(await first.stop()).toBe(0)
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  await expect(runExample('express', { PORT: String(port) })).rejects.toThrow('EADDRINUSE')
+  other.close()
 })

@@ -1,9 +1,29 @@
 /** Each promise and each object costs time and memory in every request, and they add up unnoticed. */
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
 import { Child } from '../bench/child.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
+
+/** Objects per request. */
+interface Allocations {
+  readonly all: number
+  readonly observing: number
+}
+
+/** A process for each scenario. */
+const children = new Map<string, Child>()
+afterAll(() => children.forEach((child) => child.stop()))
+
+/** A process that has answered requests: the first ones look up the key and open the connection pool. */
+async function warmed(scenario: string): Promise<Child> {
+  const known = children.get(scenario)
+  if (known !== undefined) return known
+  const child = new Child('./in-process/pipeline.ts', [root, scenario])
+  children.set(scenario, child)
+  await child.ask('slice')
+  return child
+}
 
 test.each([
   { scenario: 'json', most: 12 },
@@ -13,11 +33,7 @@ test.each([
   { scenario: 'json translated', most: 18 },
   { scenario: 'sse500 native', most: 18 },
 ])('a request of the scenario $scenario makes at most $most promises', async ({ scenario, most }) => {
-  const child = new Child('./in-process/pipeline.ts', [root, scenario])
-  onTestFinished(() => child.stop())
-  // The first requests look up the key and open the connection pool.
-  await child.ask('slice')
-  const { promises } = await child.ask<{ promises: number }>('counts')
+  const { promises } = await (await warmed(scenario)).ask<{ promises: number }>('counts')
   expect(promises).toBeGreaterThan(3)
   expect(promises).toBeLessThanOrEqual(most)
 })
@@ -25,14 +41,9 @@ test.each([
 test.each(['json', 'sse50'])(
   'without telemetry and hooks, the code of both allocates nothing: %s',
   async (scenario) => {
-    const allocated = async (variant: string) => {
-      const child = new Child('./in-process/pipeline.ts', [root, scenario + variant])
-      onTestFinished(() => child.stop())
-      await child.ask('slice')
-      return await child.ask<{ all: number; observing: number }>('allocations')
-    }
-    const off = await allocated('')
-    const on = await allocated(' prometheus')
+    const allocated = async (variant: string) => (await warmed(variant)).ask<Allocations>('allocations')
+    const off = await allocated(scenario)
+    const on = await allocated(`${scenario} prometheus`)
     expect(off.all).toBeGreaterThan(50)
     expect(on.observing).toBeGreaterThan(5)
     // The engine allocates an object now and then; an object of ours would be one in each request.
