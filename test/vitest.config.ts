@@ -2,6 +2,7 @@ import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { long } from './long.ts'
+import { LongestFirst } from './order.ts'
 
 export default defineConfig({
   resolve: { conditions: ['modelhatch-source'] },
@@ -17,6 +18,7 @@ export default defineConfig({
     pool: 'forks',
     // Tests that need isolation start processes themselves. More workers than cores, because many tests wait for sockets.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     maxWorkers: availableParallelism() + 2,
     // Processes that tests start share compiled code.
     env: { NODE_COMPILE_CACHE: join(tmpdir(), 'modelhatch-compiled') },
