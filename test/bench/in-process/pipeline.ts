@@ -144,6 +144,6 @@ async function allocated(): Promise<number> {
 serveParent({
   warm,
   slice,
-  allocations: () => allocationsOf(request, 50),
+  allocations: () => allocationsOf(request),
   counts: async () => ({ promises: await promises(), kilobytes: await allocated() }),
 })
