@@ -57,16 +57,37 @@ export function senderOf(client: RedisClient): Sender | undefined {
     return { send: (command = '', ...args) => client.call(command, ...args), spread }
   }
   if (!('sendCommand' in client) || typeof client.sendCommand !== 'function') return undefined
-  if ('getSentinelNode' in client) return { send: (...args) => client.sendCommand(false, args) }
   if ('masters' in client) return clusterSender(client)
-  return { send: (...args) => client.sendCommand(args) }
+  const node: TakesOptions = client
+  const first = 'getSentinelNode' in client ? [false] : []
+  return { send: (...args) => node.sendCommand(...first, args, ...optionsIf(isReady(client))) }
+}
+
+/** A client of node-redis, which takes the options of a command as the last argument. */
+interface TakesOptions {
+  sendCommand(...args: unknown[]): Promise<unknown>
+}
+
+/**
+ * By default, node-redis makes an `AbortSignal` with a timer for each command, to drop it if it cannot be written within five
+ * seconds. It is of use only while there is no connection, and costs more than sending the command.
+ */
+const withoutSignal: readonly object[] = [{ timeout: 0 }]
+
+function optionsIf(isConnected: boolean): readonly object[] {
+  return isConnected ? withoutSignal : []
 }
 
 function clusterSender(cluster: NodeRedisCluster): Sender {
+  const node: TakesOptions = cluster
   return {
     spread: true,
     // The arguments of a script are EVALSHA, its digest, the number of keys, and the keys.
-    send: (...args) => cluster.sendCommand(args[3], false, args),
+    send: (...args) => {
+      const { masters } = cluster
+      const isConnected = masters.length > 0 && masters.every(({ client }) => isReady(client))
+      return node.sendCommand(args[3], false, args, ...optionsIf(isConnected))
+    },
     async refresh(key) {
       if (!(await hasMoved(cluster, key))) return
       // The client reloads the cluster's topology when a node replies MOVED. The random routing key sends this command to a
