@@ -3,14 +3,13 @@
  * text are also parsed.
  */
 import { isAscii } from 'node:buffer'
-import { Flow, type Receiver } from '../../http/flow.ts'
-import { flowOf } from '../../http/flow-of.ts'
+import type { Flow } from '../../http/flow.ts'
 import { isJson } from '../../http/json.ts'
 import { eventFrame } from '../../http/sse.ts'
 import type { MessageEvent } from '../../wire/messages.ts'
-import { EventReader } from '../event-reader.ts'
 import { retrySame } from '../failure.ts'
-import { FrameWindow, type WordView } from '../frame-window.ts'
+import { FrameFlow, type FrameSource } from '../frame-flow.ts'
+import type { WordView } from '../frame-window.ts'
 import { eventIn, type VendorEvent } from '../framing.ts'
 import { MessageFrames, type MessagePiece } from '../message.ts'
 import { isRecord } from '../reading/parts.ts'
@@ -19,12 +18,6 @@ import { fieldsOf, MessageProgress, newBatch, type Batch } from './progress.ts'
 import { renamed } from './renamed.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-
-/** The bytes of a response. */
-export interface MessageSource extends AsyncIterable<Buffer> {
-  /** Called after the last event, when the rest of the source is no longer needed. */
-  settle?(): void
-}
 
 export interface MessageFrameOptions {
   /** The public model name that the message must carry. Default: the vendor's name stays. */
@@ -38,7 +31,7 @@ export interface MessageFrameOptions {
 }
 
 /** Ends with `message_stop`; fails if the stream ends without it. */
-export function readMessageFrames(source: MessageSource, options: MessageFrameOptions): Flow<MessagePiece> {
+export function readMessageFrames(source: FrameSource, options: MessageFrameOptions): Flow<MessagePiece> {
   return new MessageFrameReader(source, options)
 }
 
@@ -47,69 +40,24 @@ const blankLine = Buffer.from('\n\n')
 /** Learning does not pay if the vendor writes each frame differently. */
 const maxLearnt = 32
 
-class MessageFrameReader extends Flow<MessagePiece> implements Receiver<Buffer> {
-  readonly #source: MessageSource
-  readonly #bytes: Flow<Buffer>
+class MessageFrameReader extends FrameFlow<MessagePiece> {
   readonly #options: MessageFrameOptions
-  readonly #window = new FrameWindow()
-  readonly #events = new EventReader()
-  #receiver: Receiver<MessagePiece> | undefined
-  /** Read and not delivered yet. */
-  #pieces: MessagePiece[] = []
   #layout: DeltaLayout | undefined
   #learnt = 0
   readonly #progress = new MessageProgress()
 
-  constructor(source: MessageSource, options: MessageFrameOptions) {
-    super()
-    this.#source = source
-    this.#bytes = flowOf(source)
+  constructor(source: FrameSource, options: MessageFrameOptions) {
+    super(source)
     this.#options = options
   }
 
-  start(receiver: Receiver<MessagePiece>): void {
-    this.#receiver = receiver
-    this.#bytes.start(this)
+  protected get isComplete(): boolean {
+    return this.#progress.done
   }
 
-  pause(): void {
-    this.#bytes.pause()
-  }
-
-  stop(): void {
-    this.#bytes.stop()
-  }
-
-  receive(reads: readonly Buffer[], last: boolean): void {
-    const receiver = this.#receiver as Receiver<MessagePiece>
-    let failure: { readonly error: unknown } | undefined
-    try {
-      if (this.#window.push(reads)) this.#read(this.#window.view, this.#window.start)
-      if (last && !this.#progress.done) this.#end()
-    } catch (error) {
-      failure = { error }
-    }
-    const whole = this.#progress.done && failure === undefined
-    if (failure !== undefined) this.#bytes.stop()
-    else if (this.#progress.done) this.#settle()
-    const pieces = this.#pieces
-    this.#pieces = []
-    if (pieces.length > 0 || whole) receiver.receive(pieces, whole)
-    if (failure !== undefined) receiver.fail(failure.error)
-  }
-
-  fail(error: unknown): void {
-    this.#receiver?.fail(error)
-  }
-
-  #settle(): void {
-    if (this.#source.settle === undefined) this.#bytes.stop()
-    else this.#source.settle()
-  }
-
-  /** The connection has ended. Some vendors omit the blank line after the last event. */
-  #end(): void {
-    const rest = this.#window.rest()
+  /** Some vendors omit the blank line after the last event. */
+  protected readRest(): void {
+    const rest = this.window.rest()
     const event = eventIn(rest)
     if (event !== undefined && isJson(event.data)) {
       const batch = newBatch(0)
@@ -120,7 +68,7 @@ class MessageFrameReader extends Flow<MessagePiece> implements Receiver<Buffer> 
     if (!this.#progress.done) throw retrySame(new Error("the vendor's stream ended before the response was complete"))
   }
 
-  #read(view: WordView, start: number): void {
+  protected read(view: WordView, start: number): void {
     const { bytes, size } = view
     const batch = newBatch(start)
     let at = start
@@ -133,7 +81,7 @@ class MessageFrameReader extends Flow<MessagePiece> implements Receiver<Buffer> 
         }
         const frame = bytes.subarray(at, bytes.indexOf(blankLine, at) + 2)
         const text = frame.toString('utf8')
-        const event = this.#events.read(text)
+        const event = this.events.read(text)
         const taken = event === undefined ? undefined : this.#event(event, text, batch, frame)
         // Comments, repetitions and events for a consumer of objects are not passed on as they are.
         if (taken !== text) {
@@ -168,7 +116,7 @@ class MessageFrameReader extends Flow<MessagePiece> implements Receiver<Buffer> 
   #pass({ start, changed, textBytes, hasContent, usage }: Batch, bytes: Buffer | undefined, end: number): void {
     const plain = bytes === undefined || end <= start ? undefined : bytes.subarray(start, end)
     if (plain === undefined && changed.length === 0) return
-    this.#pieces.push(new MessageFrames(joined(changed, plain), textBytes, hasContent, usage))
+    this.pieces.push(new MessageFrames(joined(changed, plain), textBytes, hasContent, usage))
   }
 
   /** The frame to pass on: `text` itself if nothing has to change, undefined for none. */
@@ -180,7 +128,7 @@ class MessageFrameReader extends Flow<MessagePiece> implements Receiver<Buffer> 
     if (!this.#progress.accept(type, event, batch)) return undefined
     const first = type === 'message_start'
     if (this.#options.parsed === true) {
-      this.#pieces.push((first ? this.#named(event) : event) as unknown as MessageEvent)
+      this.pieces.push((first ? this.#named(event) : event) as unknown as MessageEvent)
       return undefined
     }
     if (type === 'content_block_delta') this.#learn(frame, event)

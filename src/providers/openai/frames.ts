@@ -4,13 +4,12 @@
  * parsed.
  */
 import { isAscii } from 'node:buffer'
-import { Flow, type Receiver } from '../../http/flow.ts'
-import { flowOf } from '../../http/flow-of.ts'
+import type { Flow } from '../../http/flow.ts'
 import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ChatPiece } from '../contract.ts'
-import { EventReader } from '../event-reader.ts'
 import { unreadable } from '../failure.ts'
-import { FrameWindow, WordView } from '../frame-window.ts'
+import { FrameFlow, type FrameSource } from '../frame-flow.ts'
+import { WordView } from '../frame-window.ts'
 import { eventIn, type VendorEvent } from '../framing.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
 import { faultIn, parseChunk, saysNothing } from './chunk.ts'
@@ -28,12 +27,6 @@ export interface FrameOptions {
   readonly failure: (error: unknown) => Error
   /** What earlier streams of the same model have learnt. Default: nothing. */
   readonly layouts?: Layouts | undefined
-}
-
-/** The bytes of a response. */
-export interface FrameSource extends AsyncIterable<Buffer> {
-  /** Called after the last event, when the rest of the source is no longer needed. */
-  settle?(): void
 }
 
 /** Ends with the vendor's `[DONE]`; fails if the stream ends before all of its choices have finished. */
@@ -58,16 +51,9 @@ interface Run {
   readonly spans: number[] | undefined
 }
 
-class FrameReader extends Flow<ChatPiece> implements Receiver<Buffer> {
-  readonly #source: FrameSource
-  readonly #bytes: Flow<Buffer>
+class FrameReader extends FrameFlow<ChatPiece> {
   readonly #options: FrameOptions
   readonly #rename: string | undefined
-  readonly #window = new FrameWindow()
-  readonly #events = new EventReader()
-  #receiver: Receiver<ChatPiece> | undefined
-  /** Read and not delivered yet. */
-  #pieces: ChatPiece[] = []
   #template: FrameTemplate | undefined
   #templatesLearnt = 0
   /** The id of the first chunk: frames with another one must be changed. */
@@ -78,64 +64,25 @@ class FrameReader extends Flow<ChatPiece> implements Receiver<Buffer> {
   #done = false
 
   constructor(source: FrameSource, options: FrameOptions) {
-    super()
-    this.#source = source
-    this.#bytes = flowOf(source)
+    super(source)
     this.#options = options
     if (options.rename !== undefined) this.#rename = JSON.stringify(options.rename)
   }
 
-  start(receiver: Receiver<ChatPiece>): void {
-    this.#receiver = receiver
-    this.#bytes.start(this)
+  protected get isComplete(): boolean {
+    return this.#done
   }
 
-  pause(): void {
-    this.#bytes.pause()
-  }
-
-  stop(): void {
-    this.#bytes.stop()
-  }
-
-  receive(reads: readonly Buffer[], last: boolean): void {
-    const receiver = this.#receiver as Receiver<ChatPiece>
-    let failure: { readonly error: unknown } | undefined
-    try {
-      if (this.#window.push(reads)) this.#read()
-      if (last && !this.#done) this.#end()
-    } catch (error) {
-      failure = { error }
-    }
-    if (failure !== undefined) this.#bytes.stop()
-    else if (this.#done) this.#settle()
-    const pieces = this.#pieces
-    this.#pieces = []
-    if (pieces.length > 0 || (this.#done && failure === undefined))
-      receiver.receive(pieces, this.#done && failure === undefined)
-    if (failure !== undefined) receiver.fail(failure.error)
-  }
-
-  fail(error: unknown): void {
-    this.#receiver?.fail(error)
-  }
-
-  #settle(): void {
-    if (this.#source.settle === undefined) this.#bytes.stop()
-    else this.#source.settle()
-  }
-
-  /** The connection has ended. Some vendors omit the blank line after the last event. */
-  #end(): void {
-    const event = eventIn(this.#window.rest())
+  /** Some vendors omit the blank line after the last event. */
+  protected readRest(): void {
+    const event = eventIn(this.window.rest())
     if (event !== undefined && (isDone(event.data) || isJson(event.data))) this.#event(event)
     const complete = this.#finished.size > 0 && this.#finished.size === this.#begun.size
     if (!this.#done && !complete) throw unreadable("the vendor's stream ended before the response was complete")
     this.#done = true
   }
 
-  #read(): void {
-    const { view, start } = this.#window
+  protected read(view: WordView, start: number): void {
     const { bytes, size } = view
     const spans = this.#options.inChunks === true ? [] : undefined
     const run: Run = { start, end: start, frames: 0, textBytes: 0, nameEnds: [], spans }
@@ -144,7 +91,7 @@ class FrameReader extends Flow<ChatPiece> implements Receiver<Buffer> {
       this.#text(bytes, run)
       if (this.#recognises(view, run.end)) continue
       const frame = bytes.subarray(run.end, bytes.indexOf(blankLine, run.end) + 2)
-      const event = this.#events.read(frame.toString('utf8'))
+      const event = this.events.read(frame.toString('utf8'))
       if (event === undefined || !this.#event(event, frame)) run.end += frame.length
       run.start = run.end
     }
@@ -183,8 +130,8 @@ class FrameReader extends Flow<ChatPiece> implements Receiver<Buffer> {
   #text(bytes: Buffer, run: Run): void {
     const { spans } = run
     if (run.frames > 0) {
-      if (spans === undefined) this.#pieces.push(new ContentFrames(this.#framesOf(bytes, run), run.textBytes))
-      else this.#pieces.push(chunkOf(bytes, this.#template as FrameTemplate, spans))
+      if (spans === undefined) this.pieces.push(new ContentFrames(this.#framesOf(bytes, run), run.textBytes))
+      else this.pieces.push(chunkOf(bytes, this.#template as FrameTemplate, spans))
       if (spans !== undefined) spans.length = 0
     }
     run.frames = run.textBytes = run.nameEnds.length = 0
@@ -215,7 +162,7 @@ class FrameReader extends Flow<ChatPiece> implements Receiver<Buffer> {
     const fault = faultIn(chunk, name)
     if (fault !== undefined) {
       // The vendor charges for this usage, although the response failed.
-      if (chunk.usage) this.#pieces.push({ usage: chunk.usage })
+      if (chunk.usage) this.pieces.push({ usage: chunk.usage })
       throw this.#options.failure(fault)
     }
     if (saysNothing(chunk)) return false
@@ -225,7 +172,7 @@ class FrameReader extends Flow<ChatPiece> implements Receiver<Buffer> {
       this.#begun.add(index ?? 0)
       if (reason) this.#finished.add(index ?? 0)
     }
-    this.#pieces.push(this.#options.rename === undefined ? chunk : { ...chunk, model: this.#options.rename })
+    this.pieces.push(this.#options.rename === undefined ? chunk : { ...chunk, model: this.#options.rename })
     return false
   }
 

@@ -7,9 +7,9 @@ import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ResponsePiece } from '../contract.ts'
 import { EventReader } from '../event-reader.ts'
 import { unreadable } from '../failure.ts'
+import type { FrameSource } from '../frame-flow.ts'
 import { eventIn, Framer, type VendorEvent } from '../framing.ts'
 import type { ResponseEvent } from '../../wire/responses.ts'
-import type { FrameSource } from './frames.ts'
 
 export interface ResponseEventOptions {
   /** The public model name that the response must carry; undefined if the vendor's name is the same. */
