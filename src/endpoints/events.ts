@@ -1,7 +1,7 @@
 /** Streams of typed events, as images and transcriptions have them. */
 import { release } from '../http/flow-of.ts'
 import { Verbatim } from '../providers/contract.ts'
-import { retrySame } from '../providers/failure.ts'
+import { unreadable } from '../providers/failure.ts'
 
 /** A stream whose first event has arrived. */
 export interface OpenEvents<Event> {
@@ -14,7 +14,7 @@ export async function beginEvents<Event>(events: AsyncIterable<Event | Verbatim<
   const rest = events[Symbol.asyncIterator]()
   const first = await rest.next()
   if (first.done !== true) return { first: first.value, rest }
-  throw retrySame(new Error('the vendor ended the response before its first event'))
+  throw unreadable('the vendor ended the response before its first event')
 }
 
 /** All events, each with its original JSON text if the provider kept it. */

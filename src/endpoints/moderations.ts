@@ -7,7 +7,7 @@ import { readJson } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Sizes } from '../http/sizes.ts'
 import { Verbatim, type Call } from '../providers/contract.ts'
-import { retrySame } from '../providers/failure.ts'
+import { unreadable } from '../providers/failure.ts'
 import {
   moderationCategories,
   type ModerationInput,
@@ -97,7 +97,7 @@ function completed(list: ModerationList, call: Call<ModerationRequest>, id: stri
   const count = Array.isArray(input) && typeof input[0] === 'string' ? input.length : 1
   const results = list.results.map(completedResult)
   if (results.length !== count) {
-    throw retrySame(new Error(`the provider returned ${results.length} results for ${count} inputs`))
+    throw unreadable(`the provider returned ${results.length} results for ${count} inputs`)
   }
   const named = model === publicModel ? list.model : undefined
   return { ...list, id: list.id ?? id.replace('req_', 'modr-'), model: named ?? publicModel, results }

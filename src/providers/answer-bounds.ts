@@ -3,7 +3,7 @@
  * megabytes can hold a million objects, or be nested too deeply for a recursive reader. The bounds are far above what
  * models produce and far below what blocks the process.
  */
-import { type ProviderError, tryNext } from './failure.ts'
+import { type ProviderError, unreadable } from './failure.ts'
 
 /** Choices per response. */
 export const maxChoices = 10_000
@@ -35,7 +35,7 @@ const vectorBounds: StructureBounds = { ...usualBounds, values: 4_000_000 }
 
 /** The error for an exceeded bound. `what` is a plural, such as `tool calls`. */
 export function tooMany(what: string, bound: number): ProviderError {
-  return tryNext(new Error(`the vendor's response has more than ${bound} ${what}`))
+  return unreadable(`the vendor's response has more than ${bound} ${what}`, 'next')
 }
 
 const quote = 0x22

@@ -2,7 +2,7 @@
 import { whenReady, type Eventual } from '../eventual.ts'
 import type { StructureCheck } from './answer-bounds.ts'
 import { Verbatim, type Call } from './contract.ts'
-import { tryNext, unreadable } from './failure.ts'
+import { unreadable } from './failure.ts'
 import type { Transfer } from './transfer.ts'
 import { WholeBody } from './whole-body.ts'
 import { saysUnsupported, vendorError, waitOf, type VendorFault } from './vendor-error.ts'
@@ -24,7 +24,7 @@ export async function requireSuccess(
   if (hasSucceeded(transfer)) return
   const { status } = transfer
   const waitMs = waitOf((name) => transfer.header(name))
-  if (status < 400) throw transfer.fail(tryNext(new Error(`the vendor answered ${status}`)))
+  if (status < 400) throw transfer.fail(unreadable(`the vendor answered ${status}`, 'next'))
   const error = await readError(transfer)
   const fault = {
     status,

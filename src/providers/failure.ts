@@ -68,9 +68,12 @@ export function retrySame(cause: unknown, details?: UnavailableDetails): Provide
   return unavailable('same', cause, details)
 }
 
-/** Like `retrySame`, for a response that cannot be read or that broke off. `what` is for the host's logs and never sent. */
-export function unreadable(what: string): ProviderError {
-  return retrySame(new Error(what), { fault: 'provider_invalid_response' })
+/**
+ * A 503 for a response that cannot be read, lacks what was asked for, or broke off. `what` is for the host's logs and never
+ * sent. `retry` default: `same`.
+ */
+export function unreadable(what: string, retry: RetryAdvice = 'same'): ProviderError {
+  return unavailable(retry, new Error(what), { fault: 'provider_invalid_response' })
 }
 
 /**

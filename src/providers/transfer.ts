@@ -5,7 +5,7 @@ import type { AbortListener, Cancellation } from '../http/cancellation.ts'
 import { Flow, Pulled, type Receiver } from '../http/flow.ts'
 import { TimeLimit, type Deadline, type TimeLimited } from '../http/time-limit.ts'
 import { isMediaType } from '../http/media-type.ts'
-import { unreachable, tryNext } from './failure.ts'
+import { tryNext, unreachable, unreadable } from './failure.ts'
 import { tooLarge, type WholeBody } from './whole-body.ts'
 
 /** The bounds of all transfers of one client. See `ClientOptions`. */
@@ -159,7 +159,7 @@ export class Transfer extends Flow<Buffer> implements Dispatcher.DispatchHandler
     const encoding = this.header('content-encoding')?.toLowerCase()
     if (encoding !== undefined && encoding !== 'identity') {
       return void this.fail(
-        tryNext(new Error('the vendor sent a compressed response to a request for an uncompressed one')),
+        unreadable('the vendor sent a compressed response to a request for an uncompressed one', 'next'),
       )
     }
     const succeeded = status === 200 || status === 201

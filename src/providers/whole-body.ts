@@ -1,5 +1,5 @@
 import { Structure, type StructureCheck } from './answer-bounds.ts'
-import { tryNext } from './failure.ts'
+import { unreadable } from './failure.ts'
 
 /** Bodies up to this many bytes need no check of their structure: they cannot be deep or wide enough to matter. */
 const harmlessBytes = 2_048
@@ -50,5 +50,5 @@ export class WholeBody {
 
 /** The error for a response of more than `bytes` bytes. */
 export function tooLarge(bytes: number): Error {
-  return tryNext(new Error(`the vendor's response is larger than ${bytes} bytes`))
+  return unreadable(`the vendor's response is larger than ${bytes} bytes`, 'next')
 }

@@ -193,7 +193,7 @@ test.each<[name: string, reply: VendorReply, fault: string]>([
   [
     'sends no answer',
     (_, response) => void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(whole)),
-    'provider_error',
+    'provider_invalid_response',
   ],
 ])('a vendor that %s: the fault of the attempt and of the request', async (_, reply, fault) => {
   const vendor = await vendorFor(reply)

@@ -1,5 +1,5 @@
 import { ContentFrames, type ChatPiece } from '../../providers/contract.ts'
-import { retrySame } from '../../providers/failure.ts'
+import { unreadable } from '../../providers/failure.ts'
 import type { Tally } from '../../billing/receipt.ts'
 import { textInChunks } from '../../billing/estimate.ts'
 import type { ChatChunk, ChatCompletion, Choice, ChunkChoice, FinishReason } from '../../wire/chat.ts'
@@ -47,7 +47,7 @@ export async function collect(
     if (piece instanceof ContentFrames) throw new TypeError('the provider returned frames for a non-streaming call')
     readVendor(() => accept(piece))
   }
-  if (choices.size === 0) throw retrySame(new Error('the vendor ended the response before any content'))
+  if (choices.size === 0) throw unreadable('the vendor ended the response before any content')
   for (const { choices: taken = [] } of state.complete()) taken.forEach(take)
 
   const whole = [...choices]

@@ -1,6 +1,6 @@
 import { readUsage } from '../../wire/counts.ts'
 import { maxChoices, maxToolCalls, tooMany } from '../../providers/answer-bounds.ts'
-import { retrySame } from '../../providers/failure.ts'
+import { unreadable } from '../../providers/failure.ts'
 import type { AssistantMessage, ChatCompletion, Choice, ToolCall } from '../../wire/chat.ts'
 import { carriedMessage } from './carried.ts'
 import { finishOf, partsOf } from './choice.ts'
@@ -18,7 +18,7 @@ export function completionOf(
   maker?: string,
 ): ChatCompletion {
   if (!Array.isArray(raw.choices) || raw.choices.length === 0 || raw.choices.some((choice) => !isObject(choice))) {
-    throw retrySame(new Error('the response of the vendor has no choices'))
+    throw unreadable('the response of the vendor has no choices')
   }
   if (raw.choices.length > maxChoices) throw tooMany('choices', maxChoices)
   const changes: Record<string, unknown> = {}
@@ -96,7 +96,7 @@ function requireRecord(value: unknown, what: string): Record<string, unknown> {
 }
 
 function noShape(what: string) {
-  return retrySame(new Error(`the vendor sent a malformed "${what}"`))
+  return unreadable(`the vendor sent a malformed "${what}"`)
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

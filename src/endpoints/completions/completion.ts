@@ -2,7 +2,7 @@
 import type { Tally } from '../../billing/receipt.ts'
 import { readUsage } from '../../wire/counts.ts'
 import { ContentFrames, type CompletionPiece } from '../../providers/contract.ts'
-import { retrySame } from '../../providers/failure.ts'
+import { unreadable } from '../../providers/failure.ts'
 import type { TextChoice, TextChunk, TextChunkChoice, TextCompletion } from '../../wire/completions.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
 import { tell, type ChunkState } from '../chunk-stream.ts'
@@ -27,7 +27,7 @@ export async function collectText(
     })
     tell(meter, state)
   }
-  if (choices.size === 0) throw retrySame(new Error('the vendor ended the response before any content'))
+  if (choices.size === 0) throw unreadable('the vendor ended the response before any content')
   for (const chunk of state.complete()) chunk.choices?.forEach(take)
 
   const whole = [...choices.values()].sort((left, right) => left.index - right.index)
@@ -63,7 +63,7 @@ function lengthened(before: unknown, piece: unknown): unknown {
  */
 export function textCompletionOf(raw: TextCompletion, head: AnswerHead, renamed: boolean): TextCompletion {
   if (!Array.isArray(raw.choices) || raw.choices.length === 0) {
-    throw retrySame(new Error('the response of the vendor has no choices'))
+    throw unreadable('the response of the vendor has no choices')
   }
   const changes: Record<string, unknown> = {}
   if (!raw.id) changes['id'] = head.id

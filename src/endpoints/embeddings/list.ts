@@ -2,7 +2,7 @@
 import { readUsage } from '../../wire/counts.ts'
 import { requireBoundedVectors } from '../../providers/answer-bounds.ts'
 import { EmbeddingText, type EmbeddingAnswer } from '../../providers/contract.ts'
-import { retrySame } from '../../providers/failure.ts'
+import { unreadable } from '../../providers/failure.ts'
 import type { Embedding, EmbeddingList, EmbeddingRequest } from '../../wire/embeddings.ts'
 import type { Usage } from '../../wire/usage.ts'
 import { fromBase64, toBase64 } from './vectors.ts'
@@ -57,5 +57,5 @@ function parse({ pieces }: EmbeddingText): EmbeddingList {
 }
 
 function broken(what: string) {
-  return retrySame(new Error(`the provider returned ${what}`))
+  return unreadable(`the provider returned ${what}`)
 }

@@ -1,7 +1,7 @@
 /** Combines the events of a message into a non-streaming one. */
 import type { Cancellation } from '../../http/cancellation.ts'
 import { flowOf } from '../../http/flow-of.ts'
-import { retrySame } from '../../providers/failure.ts'
+import { unreadable } from '../../providers/failure.ts'
 import { withTotals } from '../../wire/message-usage.ts'
 import type { BlockDelta, Message, MessageBlock, MessageEvent } from '../../wire/messages.ts'
 
@@ -59,13 +59,13 @@ class Collector {
           this.#inputs.set(event.index, (this.#inputs.get(event.index) ?? '') + text)
         })
       case 'content_block_stop':
-        if (this.#isCut) throw unreadable()
+        if (this.#isCut) throw unreadableCall()
         this.#isCut = !close(this.#blocks[event.index], this.#inputs.get(event.index))
         return
       case 'message_delta': {
         if (this.#message === undefined) throw broken()
         const { delta, usage } = event
-        if (this.#isCut && !cuts.has(delta.stop_reason)) throw unreadable()
+        if (this.#isCut && !cuts.has(delta.stop_reason)) throw unreadableCall()
         this.#message = { ...this.#message, ...delta, usage: withTotals(this.#message.usage, usage) }
         return
       }
@@ -113,8 +113,8 @@ function close(block: OpenBlock | undefined, input: string | undefined): boolean
   }
 }
 
-function unreadable(): Error {
-  return retrySame(new Error('the vendor sent a tool call whose input is not JSON'))
+function unreadableCall(): Error {
+  return unreadable('the vendor sent a tool call whose input is not JSON')
 }
 
 function textOf(value: unknown): string {
@@ -122,5 +122,5 @@ function textOf(value: unknown): string {
 }
 
 function broken(): Error {
-  return retrySame(new Error("the vendor's stream ended before the response was complete"))
+  return unreadable("the vendor's stream ended before the response was complete")
 }

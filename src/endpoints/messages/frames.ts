@@ -1,7 +1,7 @@
 /** The frames of a streamed message, from events or from the vendor's own frames. */
 import { Flow, type Receiver } from '../../http/flow.ts'
 import { eventFrame } from '../../http/sse.ts'
-import { retrySame } from '../../providers/failure.ts'
+import { unreadable } from '../../providers/failure.ts'
 import { MessageFrames, type MessagePiece } from '../../providers/message.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
 import { readVendor } from '../read-vendor.ts'
@@ -49,7 +49,7 @@ class MessageWriter extends Flow<string | Uint8Array> implements Receiver<Messag
     try {
       for (const piece of pieces) frames = joined(frames, this.#print(piece))
       if (last && !this.#isComplete) {
-        throw retrySame(new Error("the vendor's stream ended before the response was complete"))
+        throw unreadable("the vendor's stream ended before the response was complete")
       }
     } catch (error) {
       failure = { error }

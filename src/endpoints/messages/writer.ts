@@ -1,6 +1,6 @@
 /** Writes the events of a message whose vendor has another format. */
 import { createHash } from 'node:crypto'
-import { retrySame } from '../../providers/failure.ts'
+import { unreadable } from '../../providers/failure.ts'
 import type { ToolCallDelta } from '../../wire/chat.ts'
 import type { Message, MessageBlock, MessageEvent, MessageUsage, StopReason } from '../../wire/messages.ts'
 import { CallQueue, parsed, type QueuedCall } from '../call-queue.ts'
@@ -191,7 +191,7 @@ export class EventWriter {
     } else if (open.kind === 'call') {
       this.#calls.close()
       if (open.call.input.text === '') this.#delta({ type: 'input_json_delta', partial_json: '{}' }, out)
-      else if (!isObject(open.call.input.text) && !isCut(reason)) throw unreadable()
+      else if (!isObject(open.call.input.text) && !isCut(reason)) throw unreadableCall()
     }
     out.push({ type: 'content_block_stop', index: this.#index })
   }
@@ -215,8 +215,8 @@ function isObject(text: string): boolean {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-function unreadable() {
-  return retrySame(new Error('the model wrote a tool call whose arguments are not a JSON object'))
+function unreadableCall() {
+  return unreadable('the model wrote a tool call whose arguments are not a JSON object')
 }
 
 /** An id that Anthropic accepts in a later turn: the vendor's if possible. The gateway's own ids get the usual prefix. */

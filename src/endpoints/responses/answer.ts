@@ -8,7 +8,7 @@ import { release } from '../../http/flow-of.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import { ContentFrames, Verbatim, type Call, type Provider, type ResponsePiece } from '../../providers/contract.ts'
 import { othersTurn } from '../../providers/turns.ts'
-import { retrySame } from '../../providers/failure.ts'
+import { retrySame, unreadable } from '../../providers/failure.ts'
 import type { InputItem, ResponseEvent, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
 import { makerOf } from '../envelope.ts'
@@ -74,7 +74,7 @@ async function begin(pieces: AsyncIterable<ResponsePiece>): Promise<OpenResponse
     seen.push(next.value)
     if (next.value instanceof ContentFrames || !openings.has(next.value.type)) return { kind: 'events', seen, rest }
   }
-  throw retrySame(new Error('the vendor ended the response before any content'))
+  throw unreadable('the vendor ended the response before any content')
 }
 
 /** Reads all events; the response of the last one, for a client that does not stream. */
@@ -192,5 +192,5 @@ const prefixes = new Map([
 ])
 
 function withoutEnd() {
-  return retrySame(new Error('the vendor ended the stream without the last event'))
+  return unreadable('the vendor ended the stream without the last event')
 }

@@ -4,7 +4,7 @@ import { estimateTokens } from '../../wire/counts.ts'
 import { GatewayError } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
-import { retrySame } from '../../providers/failure.ts'
+import { unreadable } from '../../providers/failure.ts'
 import type { CompactionObject, OutputItem, ResponsePart, ResponseRequest } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
 import type { CallEndpoint } from '../endpoint.ts'
@@ -67,7 +67,7 @@ async function compactByVendor(
   const own = amend(stateless(call, order, maker), { store: undefined, include: undefined, stream: undefined })
   const made = await provider.compact(own)
   if (made === undefined) return undefined
-  if (!Array.isArray(made.output)) throw retrySame(new Error('the compaction of the vendor has no items'))
+  if (!Array.isArray(made.output)) throw unreadable('the compaction of the vendor has no items')
   return { ...made, output: sealed(made.output as readonly OutputItem[], maker) }
 }
 
@@ -82,7 +82,7 @@ async function summarise(provider: Provider, call: Call<ResponseRequest>, contex
   if (answer.kind === 'events') throw new TypeError('a non-streaming call returned a stream')
   const { output } = answer.response
   const summary = textIn(output).trim()
-  if (summary === '') throw retrySame(new Error('the model wrote no summary'))
+  if (summary === '') throw unreadable('the model wrote no summary')
   const instructions = withIds(context.id, order).filter(isInstruction) as readonly OutputItem[]
   return { output: [...instructions, summaryItem(context.id.replace('req_', 'cmp_'), summary)] }
 }

@@ -16,7 +16,7 @@ import { Client, clientOptions, type ClientOptions } from '../client.ts'
 import type { Call, ChatPiece, Provider } from '../contract.ts'
 import { readValues } from '../events.ts'
 import { anthropicCosts } from '../costs/lists.ts'
-import { tryNext } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
 import { forceParse } from '../turns.ts'
 import { NativeMessages } from '../messages/native.ts'
@@ -99,7 +99,7 @@ export function anthropic(options: AnthropicOptions = {}): Provider {
       const transfer = await client.send({ method: 'GET', path: '/models?limit=1000', signal })
       await requireSuccess(transfer, undefined, readFault)
       const list = (await readJsonObject(transfer, client.answerBytes)).value as { data?: unknown }
-      if (!Array.isArray(list.data)) throw tryNext(new Error("the vendor's response has no list of models"))
+      if (!Array.isArray(list.data)) throw unreadable("the vendor's response has no list of models", 'next')
       return list.data.flatMap(modelObject)
     },
     costs: anthropicCosts,

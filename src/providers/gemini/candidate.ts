@@ -1,5 +1,5 @@
 /** Translates one candidate of a response, part by part, into the chunks of one choice. */
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
 import { extraContent } from './extra-content.ts'
@@ -53,7 +53,7 @@ export class Candidate {
     const { content, finishReason: reason, logprobsResult: logprobs } = candidate
     if (typeof reason === 'string' && reason !== '') {
       // Checked before the parts, which cannot be trusted with such a reason.
-      if (broken.has(reason)) throw retrySame(new Error(`the vendor ended the response with ${reason}`))
+      if (broken.has(reason)) throw unreadable(`the vendor ended the response with ${reason}`)
       this.#reason = reason
     }
     const parts = isRecord(content) ? content['parts'] : undefined

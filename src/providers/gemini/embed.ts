@@ -1,7 +1,7 @@
 /** Embeddings, with batchEmbedContents. */
 import { readJsonObject } from '../answer.ts'
 import type { Call, EmbeddingAnswer } from '../contract.ts'
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import { forceParse } from '../turns.ts'
 import { unsupportedValue } from '../unsupported.ts'
@@ -17,7 +17,7 @@ export async function embed(vendor: Vendor, call: Call<EmbeddingRequest>): Promi
   const transfer = await vendor.post(call, 'batchEmbedContents', { requests })
   const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
   const { embeddings, usageMetadata } = value as { embeddings?: unknown; usageMetadata?: unknown }
-  if (!Array.isArray(embeddings)) throw retrySame(new Error("the vendor's response has no vectors"))
+  if (!Array.isArray(embeddings)) throw unreadable("the vendor's response has no vectors")
   const tokens = isRecord(usageMetadata) ? usageMetadata['promptTokenCount'] : undefined
   return {
     data: embeddings.map((each: { values: number[] } | null, index) => ({

@@ -5,7 +5,7 @@ import { isMediaType } from '../../http/media-type.ts'
 import type { ChatPiece, Provider } from '../contract.ts'
 import { readValues } from '../events.ts'
 import { geminiCosts } from '../costs/lists.ts'
-import { tryNext } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { Transfer } from '../transfer.ts'
 import { forceParse } from '../turns.ts'
@@ -69,7 +69,7 @@ async function listModels({ client }: Vendor, signal: AbortSignal): Promise<Mode
   const transfer = await client.send({ method: 'GET', path: '/models?pageSize=1000', signal })
   await requireSuccess(transfer)
   const list = (await readJsonObject(transfer, client.answerBytes)).value as { models?: unknown }
-  if (!Array.isArray(list.models)) throw tryNext(new Error("the vendor's response has no list of models"))
+  if (!Array.isArray(list.models)) throw unreadable("the vendor's response has no list of models", 'next')
   return list.models.filter(isRecord).flatMap(({ name }) => {
     if (typeof name !== 'string') return []
     return [{ id: name.replace(/^models\//, ''), object: 'model' as const, created: 0, owned_by: 'google' }]

@@ -5,7 +5,7 @@ import { isFile, type Form } from '../../http/form.ts'
 import { readJsonObject } from '../answer.ts'
 import type { Call } from '../contract.ts'
 import { readDataUrl } from '../data-url.ts'
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import { refuseUnless, unsupported, unsupportedValue } from '../unsupported.ts'
 import type { Image, ImageEditRequest, ImageReference, ImageRequest, ImagesResponse } from '../../wire/images.ts'
@@ -69,7 +69,7 @@ async function drawOne(vendor: Vendor, call: Call<ImageRequest>, body: Buffer, s
   const reason = candidate?.['finishReason']
   const refused = isRecord(promptFeedback) || (typeof reason === 'string' && reason !== 'STOP')
   if (refused) throw new GatewayError('content_policy_violation')
-  throw retrySame(new Error("the vendor's response has no image"))
+  throw unreadable("the vendor's response has no image")
 }
 
 function imageIn({ inlineData, thought }: Record<string, unknown>): Image[] {

@@ -7,7 +7,7 @@ import type { Flow } from '../../http/flow.ts'
 import { isJson } from '../../http/json.ts'
 import { eventFrame } from '../../http/sse.ts'
 import type { MessageEvent } from '../../wire/messages.ts'
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import { FrameFlow, type FrameSource } from '../frame-flow.ts'
 import type { WordView } from '../frame-window.ts'
 import { eventIn, type VendorEvent } from '../framing.ts'
@@ -65,7 +65,7 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
       if (typeof taken === 'string') batch.changed.push(taken)
       this.#pass(batch, undefined, 0)
     }
-    if (!this.#progress.done) throw retrySame(new Error("the vendor's stream ended before the response was complete"))
+    if (!this.#progress.done) throw unreadable("the vendor's stream ended before the response was complete")
   }
 
   protected read(view: WordView, start: number): void {
@@ -167,8 +167,8 @@ function parsed(data: string): Fields {
   try {
     value = JSON.parse(data)
   } catch {
-    throw retrySame(new Error('the vendor sent an event that is not JSON'))
+    throw unreadable('the vendor sent an event that is not JSON')
   }
-  if (!isRecord(value)) throw retrySame(new Error('the vendor sent an event that is not an object'))
+  if (!isRecord(value)) throw unreadable('the vendor sent an event that is not an object')
   return value
 }

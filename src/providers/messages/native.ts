@@ -7,7 +7,7 @@ import { hasSucceeded, readError, readJsonObject, requireSuccess } from '../answ
 import { readFault, statusOf } from './fault.ts'
 import type { Client } from '../client.ts'
 import { Verbatim, type Call, type MessageAnswer } from '../contract.ts'
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import { readInputTokens } from '../input-tokens.ts'
 import type { Transfer } from '../transfer.ts'
 import { othersTurn } from '../turns.ts'
@@ -55,7 +55,7 @@ export class NativeMessages {
       return readMessageFrames(transfer, { rename, parsed: !call.stream, failure, layouts: this.#layouts })
     }
     if (call.stream && !isMediaType(transfer.contentType, 'application/json')) {
-      throw transfer.fail(retrySame(new Error("the vendor's response is not an event stream")))
+      throw transfer.fail(unreadable("the vendor's response is not an event stream"))
     }
     return whenReady(readJsonObject(transfer, client.answerBytes), (answer) => wholeMessage(answer, rename, failure))
   }
@@ -120,7 +120,7 @@ function wholeMessage(
 ): Verbatim<Message> | Message {
   const message = answer.value as Message & { readonly error?: unknown }
   if (message.error || (message.type as string) === 'error') throw failure(message.error ?? message)
-  if (!Array.isArray(message.content)) throw retrySame(new Error("the vendor's response has no content"))
+  if (!Array.isArray(message.content)) throw unreadable("the vendor's response has no content")
   if (rename === undefined) return answer as Verbatim<Message>
   const named = { ...message, model: rename }
   const text = renamed(Buffer.from(answer.bytes).toString('utf8'), message.model, rename)

@@ -1,7 +1,7 @@
 /** How far a streamed message is, by its events. */
 import { withTotals } from '../../wire/message-usage.ts'
 import type { MessageUsage } from '../../wire/messages.ts'
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -52,11 +52,11 @@ export class MessageProgress {
         batch.hasContent = true
         break
       case 'message_stop':
-        if (!this.#finished) throw retrySame(new Error("the vendor's message ended without a stop reason"))
+        if (!this.#finished) throw unreadable("the vendor's message ended without a stop reason")
         this.done = true
     }
     if (!this.begun && type !== 'ping') {
-      throw retrySame(new Error('the vendor sent an event before the start of the message'))
+      throw unreadable('the vendor sent an event before the start of the message')
     }
     return true
   }
@@ -64,7 +64,7 @@ export class MessageProgress {
   #begin({ id, usage }: Fields, batch: Batch): boolean {
     const name = typeof id === 'string' ? id : ''
     if (this.#id === name) return false
-    if (this.begun) throw retrySame(new Error('the vendor started a second message inside the first'))
+    if (this.begun) throw unreadable('the vendor started a second message inside the first')
     this.#id = name
     this.#count(usage, batch)
     return true

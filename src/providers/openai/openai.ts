@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { checkKnown } from '../../validation/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import type { Provider } from '../contract.ts'
-import { tryNext } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import { NativeMessages } from '../messages/native.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { embed } from './embeddings.ts'
@@ -91,7 +91,7 @@ async function listModels({ client }: Vendor, signal: AbortSignal): Promise<Mode
   const transfer = await client.send({ method: 'GET', path: '/models', signal })
   await requireSuccess(transfer)
   const list = (await readJsonObject(transfer, client.answerBytes)).value as { data?: unknown }
-  if (!Array.isArray(list.data)) throw tryNext(new Error("the vendor's response has no list of models"))
+  if (!Array.isArray(list.data)) throw unreadable("the vendor's response has no list of models", 'next')
   return list.data.filter(isModel).map(modelObject)
 }
 

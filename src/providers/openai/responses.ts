@@ -2,7 +2,7 @@
 import { readError, readJsonObject, requireSuccess } from '../answer.ts'
 import { isMediaType } from '../../http/media-type.ts'
 import { Verbatim, type Call, type ResponseAnswer } from '../contract.ts'
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
 import { vendorError } from '../vendor-error.ts'
 import type { CompactionObject, InputItem, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
@@ -17,7 +17,7 @@ export async function respond(vendor: Vendor, call: Call<ResponseRequest>): Prom
     return readResponseEvents(transfer, { rename, parsed: !stream, inChunks, failure })
   }
   if (call.stream && !isMediaType(transfer.contentType, 'application/json')) {
-    throw transfer.fail(retrySame(new Error("the vendor's response is not an event stream")))
+    throw transfer.fail(unreadable("the vendor's response is not an event stream"))
   }
   const { value, bytes } = await readJsonObject(transfer, vendor.client.answerBytes)
   const response = value as ResponseObject

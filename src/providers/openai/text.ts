@@ -3,7 +3,7 @@ import { whenReady, type Eventual } from '../../eventual.ts'
 import { hasSucceeded, readError, readJsonObject, requireSuccess } from '../answer.ts'
 import { isMediaType } from '../../http/media-type.ts'
 import { Verbatim, type Call, type ChatAnswer, type ChatPiece, type CompletionAnswer } from '../contract.ts'
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import type { ChatCompletion, ChatRequest } from '../../wire/chat.ts'
 import type { CompletionRequest, TextCompletion } from '../../wire/completions.ts'
 import { changesFor } from './adapt.ts'
@@ -58,7 +58,7 @@ function eventsIn(
     })
   }
   if (!stream || isMediaType(transfer.contentType, 'application/json')) return undefined
-  throw transfer.fail(retrySame(new Error("the vendor's response is not an event stream")))
+  throw transfer.fail(unreadable("the vendor's response is not an event stream"))
 }
 
 /** Reads a non-streaming response. It keeps its bytes unless the model name must change. */

@@ -2,7 +2,7 @@
 import { readBounded, readObject } from '../answer.ts'
 import { isMediaType } from '../../http/media-type.ts'
 import { Verbatim, type Call, type TranscriptAnswer } from '../contract.ts'
-import { retrySame } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import { invalid } from '../../errors.ts'
 import { amendForm } from '../../http/form.ts'
 import type { Transcript, TranscriptEvent, TranscriptionRequest } from '../../wire/transcriptions.ts'
@@ -51,6 +51,6 @@ function countable(name: string, value: string): string {
 function transcriptIn(bytes: Buffer, plain: boolean, { failure }: StartedResponse): Transcript | Verbatim<Transcript> {
   const value = readObject(bytes) as { error?: unknown; text?: unknown }
   if (value.error) throw failure(value.error)
-  if (typeof value.text !== 'string') throw retrySame(new Error("the vendor's response has no text"))
+  if (typeof value.text !== 'string') throw unreadable("the vendor's response has no text")
   return plain ? (value as Transcript) : new Verbatim(value as Transcript, bytes)
 }

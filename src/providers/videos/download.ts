@@ -2,7 +2,7 @@
 import { publicLookup, publicUrl } from '../../http/public-address.ts'
 import { GatewayError } from '../../errors.ts'
 import { Client, type ClientOptions } from '../client.ts'
-import { tryNext } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import type { VideoContent, VideoContext } from '../video.ts'
 import { contentOf } from './content.ts'
 
@@ -30,7 +30,7 @@ export async function download(
     await client.close()
     url = URL.parse(location, url.href)
   }
-  throw tryNext(new Error('the vendor returned an invalid URL of the file, or too many redirects'))
+  throw unreadable('the vendor returned an invalid URL of the file, or too many redirects', 'next')
 }
 
 /** A client without credentials. `inside` allows private addresses: only a vendor in our own network may name them. */
@@ -40,7 +40,7 @@ export function anonymousClient(
   options: Partial<Omit<ClientOptions, 'baseURL'>> = {},
 ): Client {
   const allowed = inside ? /^https?:$/.test(url.protocol) : url.protocol === 'https:' && publicUrl(url.href)
-  if (!allowed) throw tryNext(new Error("the URL of the vendor's file must be public and https"))
+  if (!allowed) throw unreadable("the URL of the vendor's file must be public and https", 'next')
   return new Client({ ...options, baseURL: url.origin, headers: {} }, inside ? undefined : publicLookup())
 }
 

@@ -3,7 +3,7 @@ import { GatewayError } from '../../errors.ts'
 import type { Json } from '../../wire/json.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import type { Client } from '../client.ts'
-import { tryNext } from '../failure.ts'
+import { unreadable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
 import type { VideoContext, VideoProvider } from '../video.ts'
 import { contentOf, requireFound } from './content.ts'
@@ -25,7 +25,7 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
       if (transfer.status !== 202) await requireSuccess(transfer, fields, fault)
       const { value } = await readJsonObject(transfer, large ? client.answerBytes : usualBytes)
       const id = dialect.idOf(value as Answer)
-      if (id === undefined || id === '') throw tryNext(new Error("the vendor's response has no job id"))
+      if (id === undefined || id === '') throw unreadable("the vendor's response has no job id", 'next')
       return { id }
     },
     async check(operation, context) {

@@ -1,5 +1,5 @@
 /** Conversion of the events of a response to those of a message. */
-import { retrySame } from '../../../providers/failure.ts'
+import { retrySame, unreadable } from '../../../providers/failure.ts'
 import type { MessageEvent, StopReason } from '../../../wire/messages.ts'
 import type { OutputItem, ResponseEvent, ResponseObject, ResponsePart } from '../../../wire/responses.ts'
 import type { Usage } from '../../../wire/usage.ts'
@@ -76,7 +76,7 @@ export class ResponseReader {
   /** `usage`: of the whole response. */
   end(usage: Usage, out: MessageEvent[]): void {
     const { response } = this
-    if (response === undefined) throw retrySame(new Error('the vendor ended the stream without the last event'))
+    if (response === undefined) throw unreadable('the vendor ended the stream without the last event')
     // Some vendors send the items in the last event only.
     if (this.#written.size === 0) {
       for (const [index, item] of response.output.entries()) this.#itemDone(item, index, out)
