@@ -1,6 +1,7 @@
 import type { Model } from '../models/contract.ts'
 import { disconnectDefaults, type DisconnectPolicy } from '../billing/disconnect.ts'
 import { formatMoney } from '../billing/money.ts'
+import type { PriceSource } from '../billing/price-source.ts'
 import type { Consumption, Price } from '../billing/price.ts'
 import type { Charge, ChargeBasis, Receipt } from '../billing/receipt.ts'
 import type { UsageLine } from '../usage/contract.ts'
@@ -35,33 +36,57 @@ export function charge(
 }
 
 /** The charge as the receipt shows it. Its lines are computed only if they are read. */
-export function chargeOf({ cost, basis, by }: Charged, overage: bigint, currency: string): Charge {
-  let details: Pick<Charge, 'lines' | 'rounding'> | undefined
-  const read = () => (details ??= by === undefined ? agreed(cost) : by.price.lines(by.consumed, by.multiplier))
-  const charge: Charge = {
-    cost: formatMoney(cost),
-    overage: formatMoney(overage),
-    currency,
-    basis,
-    get lines() {
-      return read().lines
-    },
-    get rounding() {
-      return read().rounding
-    },
+export function chargeOf(charged: Charged, overage: bigint, currency: string): Charge {
+  return new ShownCharge(charged, overage, currency)
+}
+
+/** A class, because each object literal with getters would get a hidden class of its own. */
+class ShownCharge implements Charge {
+  readonly cost: string
+  readonly overage: string
+  readonly currency: string
+  readonly basis: ChargeBasis
+  declare readonly prices?: PriceSource
+  readonly #charged: Charged
+  #details: Details | undefined
+
+  constructor(charged: Charged, overage: bigint, currency: string) {
+    this.cost = formatMoney(charged.cost)
+    this.overage = formatMoney(overage)
+    this.currency = currency
+    this.basis = charged.basis
+    this.#charged = charged
+    const prices = charged.by?.price.source
+    if (prices !== undefined) this.prices = prices
   }
-  const prices = by?.price.source
-  return prices === undefined ? charge : Object.assign(charge, { prices })
+
+  get lines(): Details['lines'] {
+    return (this.#details ??= detailsOf(this.#charged)).lines
+  }
+
+  get rounding(): string {
+    return (this.#details ??= detailsOf(this.#charged)).rounding
+  }
+
+  toJSON(): Charge {
+    const { cost, overage, currency, basis, lines, rounding, prices } = this
+    return { cost, overage, currency, basis, lines, rounding, ...(prices && { prices }) }
+  }
 }
 
 /** The lines of a charge for its usage record. */
-export function linesOf({ cost, by }: Charged): readonly UsageLine[] {
-  const { lines } = by === undefined ? agreed(cost) : by.price.lines(by.consumed, by.multiplier)
-  return lines.map(({ item, quantity, per, price }) => ({ item, quantity, per, price }))
+export function linesOf(charged: Charged): readonly UsageLine[] {
+  return detailsOf(charged).lines.map(({ item, quantity, per, price }) => ({ item, quantity, per, price }))
+}
+
+type Details = Pick<Charge, 'lines' | 'rounding'>
+
+function detailsOf({ cost, by }: Charged): Details {
+  return by === undefined ? agreed(cost) : by.price.lines(by.consumed, by.multiplier)
 }
 
 /** An amount that was agreed before, at a price that is no longer known. */
-function agreed(cost: bigint): Pick<Charge, 'lines' | 'rounding'> {
+function agreed(cost: bigint): Details {
   const amount = formatMoney(cost)
   return { lines: cost === 0n ? [] : [{ item: 'held', quantity: 1, per: 1, price: amount, amount }], rounding: '0' }
 }

@@ -100,9 +100,9 @@ export interface Charge {
   readonly currency: string
   /** What the charge is based on. */
   readonly basis: ChargeBasis
-  /** Each part of the cost. Computed when it is read. */
+  /** Each part of the cost. Computed when it is read, and for JSON; a copy by spreading does not have it. */
   readonly lines: readonly ChargeLine[]
-  /** What rounding up to a millionth added, less than `0.000001`. Computed when it is read. */
+  /** What rounding up to a millionth added, less than `0.000001`. Computed like `lines`. */
   readonly rounding: string
   /** The price table that the price is from. Absent for a price in the options. */
   readonly prices?: PriceSource

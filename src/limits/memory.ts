@@ -1,5 +1,5 @@
 import { callback, checkKnown } from '../validation/known-options.ts'
-import type { LimitClaim, LimitStore, RateRule, LimitReturn, LimitVerdict } from './contract.ts'
+import type { LimitClaim, LimitStore, PlaceRule, RateRule, LimitReturn, LimitVerdict } from './contract.ts'
 
 interface Bucket {
   /** Units drawn and not yet refilled, at the time `at`. */
@@ -45,11 +45,13 @@ class MemoryLimits implements LimitStore {
     const left = rates.map((rule) => rule.burst - usedAt(this.#buckets.get(rule.bucket), rule, now))
     const free = places.map((rule) => rule.places - this.#held(rule.bucket, id, now))
     if (!fits(rates, left, free)) return { admitted: false, left, free }
-    for (const [at, rule] of rates.entries()) {
+    for (let at = 0; at < rates.length; at++) {
+      const rule = rates[at] as RateRule
       this.#draw(rule, now)
       left[at] = (left[at] as number) - rule.cost
     }
-    for (const [at, { bucket }] of places.entries()) {
+    for (let at = 0; at < places.length; at++) {
+      const { bucket } = places[at] as PlaceRule
       free[at] = (free[at] as number) - 1
       let slots = this.#places.get(bucket)
       if (slots === undefined) this.#places.set(bucket, (slots = { leases: new Map(), soonest: Infinity }))

@@ -54,7 +54,9 @@ export class Queue<T> {
 
   add(item: T): void {
     if (this.full) return this.#options.dropped(item, this.#failure ?? new Error('the queue is full'))
-    this.#waiting.push(item)
+    // A list of exactly one: `push` would make room for more, and a synchronous store never needs it.
+    if (this.#waiting.length === 0) this.#waiting = [item]
+    else this.#waiting.push(item)
     if (this.#sending.length === 0 && this.#timer === undefined) this.#paced()
   }
 
@@ -108,7 +110,7 @@ export class Queue<T> {
   #next(): void {
     // For a synchronous store a loop, because recursion could exceed the stack.
     while (this.#waiting.length > 0) {
-      const batch = this.#waiting.splice(0, this.#batchSize)
+      const batch = this.#take()
       this.#sending = batch
       try {
         const sent = this.#options.send(batch)
@@ -122,6 +124,14 @@ export class Queue<T> {
       this.#sending = []
     }
     for (const done of this.#idle) done()
+  }
+
+  /** Removes the items of the next batch. */
+  #take(): readonly T[] {
+    if (this.#waiting.length > this.#batchSize) return this.#waiting.splice(0, this.#batchSize)
+    const all = this.#waiting
+    this.#waiting = []
+    return all
   }
 
   readonly #taken = (): void => {

@@ -40,6 +40,23 @@ describe('a billed request', () => {
     expect(items).toMatchObject([{ cost: 30n, promptTokens: 10, completionTokens: 20, basis: 'reported' }])
   })
 
+  test('has the lines of its charge in the JSON of its receipt', async () => {
+    const { url, receipt } = await scene(whole, { ...billed, storage: { ledger: await funded(1_000_000n) } })
+    await askChat(url)
+    const { charge } = await receipt()
+    expect(charge?.lines).not.toEqual([])
+    expect(JSON.parse(JSON.stringify({ charge }))).toEqual({
+      charge: {
+        cost: '0.00003',
+        overage: '0',
+        currency: 'CNY',
+        basis: 'reported',
+        lines: charge?.lines,
+        rounding: charge?.rounding,
+      },
+    })
+  })
+
   test('applies the price multiplier of the group', async () => {
     const { url, receipt } = await scene(whole, {
       ...billed,
