@@ -1,7 +1,7 @@
 /** Price lines of usage records, their removal after the retention period, and the anonymisation of accounts and users. */
-import type { Anonymisation, UsageLineFilter, UsageLineSum, UsageStore } from '../index.ts'
-import { given, where } from './conditions.ts'
+import type { Anonymisation, UsageStore } from '../index.ts'
 import type { Database } from './database.ts'
+import { sumLines } from './usage-lines.ts'
 import { anonymiseRefused } from './usage-refused.ts'
 
 /** Milliseconds after which a step stops, so that it blocks the event loop only briefly. */
@@ -11,30 +11,10 @@ type Methods = Required<Pick<UsageStore, 'sumLines' | 'removeBefore' | 'anonymis
 
 export function usageLife(database: Database): Methods {
   return {
-    sumLines: (filter) => database.read(() => sumLines(database, filter)),
+    sumLines: (filter) => sumLines(database, filter),
     removeBefore: (before, most, only) => database.transaction(() => removeBefore(database, before, most, only)),
     anonymise: (anonymisation) => database.transaction(() => anonymise(database, anonymisation)),
   }
-}
-
-function sumLines(database: Database, { account, from, to }: UsageLineFilter): UsageLineSum[] {
-  const filter = where([
-    ['lines IS NOT NULL'],
-    ...given('account = ?', account),
-    ...given('started_at >= ?', from),
-    ...given('started_at < ?', to),
-  ])
-  const rows = database.all(
-    `SELECT account, model, line.value ->> 'item' AS item, line.value ->> 'per' AS per, line.value ->> 'price' AS price,
-      sum(line.value ->> 'quantity') AS quantity
-    FROM modelhatch_calls c JOIN modelhatch_usage_labels l ON l.label = c.label JOIN json_each(c.lines) line
-    ${filter.text} GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 3, 4, 5`,
-    ...filter.values,
-  )
-  return rows.map((row) => {
-    const { account, model, item, price } = row as unknown as UsageLineSum
-    return { account, model, item, quantity: Number(row['quantity']), per: Number(row['per']), price }
-  })
 }
 
 function removeBefore(database: Database, before: number, most: number, only?: 'refused'): number {

@@ -4,49 +4,19 @@ import {
   pageOf,
   readCursor,
   type NamedUser,
-  type UsageDimension,
   type UsageFilter,
-  type UsageMeasure,
-  type UsageQuestion,
   type UsageRecord,
   type UsageStore,
-  type UsageSummary,
 } from '../index.ts'
-import type { SQLInputValue } from 'node:sqlite'
-import { quarterMs, spanOf } from '../sql/usage-span.ts'
 import type { Database, Row } from './database.ts'
 import { callOf, insertCall, recordOf } from './usage-rows.ts'
-import { sums } from '../sql/usage-columns.ts'
 import { readDurations } from './usage-durations.ts'
 import { usageLife } from './usage-life.ts'
 import { given, where, type Condition } from './conditions.ts'
+import { readSums } from './usage-sums.ts'
 import { insertRefused, refusedConditions } from './usage-refused.ts'
-import { callConditions, oldConditions, onlyCondition, ownerConditions } from './usage-filter.ts'
+import { callConditions, oldConditions, ownerConditions } from './usage-filter.ts'
 
-const dimensions: Readonly<Record<Exclude<UsageDimension, 'period'>, string>> = {
-  day: `strftime('%Y-%m-%d', at / 1000 + ? * 60, 'unixepoch')`,
-  account: 'account',
-  group: '"group"',
-  key: 'key',
-  model: 'model',
-  endpoint: 'endpoint',
-  user: `coalesce("user", '')`,
-  tag: 'tag',
-  session: `coalesce(session, '')`,
-}
-
-/** The dimensions of labels with an account. */
-const ofOwner = new Set<UsageDimension>(['account', 'key', 'user', 'tag', 'session'])
-
-/** What the largest rows are chosen by. Of a cost, the high part is not carried over. */
-const measures: Readonly<Record<UsageMeasure, string>> = {
-  cost: 'sum(cost_high) * 4294967296.0 + sum(cost_low)',
-  requests: 'sum(requests)',
-  tokens: 'total(prompt_tokens) + total(completion_tokens)',
-}
-
-const counted = Object.keys(sums)
-const columns = Object.values(sums).join(', ')
 const calls = 'modelhatch_calls c JOIN modelhatch_usage_labels l ON l.label = c.label'
 
 /** Milliseconds after which a step stops, so that it blocks the event loop only briefly. */
@@ -87,7 +57,10 @@ export function sqliteUsage(database: Database): Required<UsageStore> {
     admitUsers: (users, most) => database.transaction(() => users.map((named) => admitUser(database, named, most))),
     durations: (question) => readDurations(database, question),
     ...usageLife(database),
-    summarise: (question) => read(() => summed(database, question)),
+    summarise(question) {
+      moving.use()
+      return readSums(database, question)
+    },
     close: () => moving.close(),
   }
 }
@@ -182,69 +155,6 @@ function newestLabels(
     .map(({ label }) => label as bigint)
 }
 
-/** Adds the sums of whole quarters, the requests before and after these, and the records of version 1. */
-function summed(database: Database, question: UsageQuestion): UsageSummary[] {
-  const { by, from, to, offsetMinutes = 0, periodMs = 3_600_000, largest, model: _, ...filter } = question
-  const owner = [...ownerConditions(question), ...onlyCondition(question)]
-  const ofCalls = callConditions(question)
-  const isOwned = ownerConditions(filter).length > 0 || by.some((dimension) => ofOwner.has(dimension))
-  const names = 'account, "group", key, model, endpoint, "user", tags'
-  const hasSums = ofCalls.length === 0 && !by.includes('session')
-  const isWhole = !isTimed(by) || (offsetMinutes % 15 === 0 && (!by.includes('period') || periodMs % quarterMs === 0))
-  const { quarters, edges } = spanOf(from, to, hasSums && isWhole)
-  const sources: { readonly text: string; readonly values: readonly SQLInputValue[] }[] = []
-  const add = (sql: string, parts: readonly Condition[]) => {
-    const { text, values } = where(parts)
-    sources.push({ text: `${sql} ${text}`, values })
-  }
-  // CROSS JOIN keeps the order: the labels, and then the sums of each by their primary key.
-  add(
-    `SELECT ${names}, NULL AS session, quarter * 900000.0 AS at, requests, incomplete, ${columns}, cost_high, cost_low
-    FROM modelhatch_usage_labels l CROSS JOIN modelhatch_usage_sums s ON s.label = l.label`,
-    [
-      ...owner,
-      [`within IS ${isOwned ? 'NOT ' : ''}NULL`],
-      ['quarter >= ? AND quarter < ?', quarters.begin, quarters.end],
-    ],
-  )
-  const parted = '(cost >> 32), (cost & 4294967295)'
-  for (const [begin, end] of edges) {
-    const edge: Condition = ['started_at >= ? AND started_at < ?', begin, end]
-    const sql = `SELECT ${names}, session, started_at, 1, outcome IS NOT NULL, ${columns}, ${parted} FROM ${calls}`
-    add(sql, [...owner, ...ofCalls, edge])
-  }
-  const recorded = counted.map((name) => `record ->> '${name}'`).join(', ')
-  const old = [...oldConditions(question), ...given('started_at >= ?', from), ...given('started_at < ?', to)]
-  const oldNames = 'account, "group", key, model, endpoint, NULL, NULL, NULL'
-  add(
-    `SELECT ${oldNames}, started_at, 1, record ->> 'outcome' <> 'completed', ${recorded}, ${parted} FROM modelhatch_usage_1`,
-    old,
-  )
-  const named = by.map((dimension, index) => {
-    const value = dimension === 'period' ? periodSql(periodMs, offsetMinutes * 60_000) : dimensions[dimension]
-    return `${value} AS d${index}, `
-  })
-  const offsets = by.flatMap((dimension) => (dimension === 'day' ? [offsetMinutes] : []))
-  const added = Object.entries(sums).map(([name, column]) => `total(${column}) AS ${name}`)
-  const united = sources.map(({ text }) => text).join(' UNION ALL ')
-  const places = by.map((_, index) => index + 1).join(', ')
-  const summing = `SELECT ${named.join('')} sum(requests) AS requests, sum(incomplete) AS incomplete, ${added.join(', ')},
-      sum(cost_high) AS high, sum(cost_low) AS low
-    FROM (${by.includes('tag') ? perTag(united) : united})
-    ${places === '' ? 'HAVING count(*) > 0' : `GROUP BY ${places}`}`
-  const some =
-    largest === undefined ? summing : `SELECT * FROM (${summing} ORDER BY ${measures[largest.measure]} DESC LIMIT ?)`
-  const sql = places === '' ? summing : `${some} ORDER BY ${places}`
-  const most = largest === undefined || places === '' ? [] : [largest.most]
-  const rows = database.all(sql, ...offsets, ...sources.flatMap(({ values }) => values), ...most)
-  return rows.map((row) => summaryOf(row, by))
-}
-
-/** Each row once for each of its tags, or once with an empty tag. */
-function perTag(rows: string): string {
-  return `SELECT found.*, tag.value AS tag FROM (${rows}) found JOIN json_each(coalesce(found.tags, '[""]')) tag`
-}
-
 function admitUser(database: Database, { account, user }: NamedUser, most: number): boolean {
   const known = database.get('SELECT 1 FROM modelhatch_usage_users WHERE account = ? AND "user" = ?', account, user)
   if (known !== undefined) return true
@@ -263,25 +173,4 @@ function move(database: Database): boolean {
     insertCall(database, recordOf(row))
   }
   return true
-}
-
-/** The start of the period of a row. Its parameters are whole numbers. */
-function periodSql(periodMs: number, offsetMs: number): string {
-  const number = `((at + ${Math.trunc(offsetMs)}) / ${Math.trunc(periodMs)}.0)`
-  const floor = `(CAST(${number} AS INTEGER) - (${number} < CAST(${number} AS INTEGER)))`
-  return `${floor} * ${Math.trunc(periodMs)} - ${Math.trunc(offsetMs)}`
-}
-
-function isTimed(by: readonly UsageDimension[]): boolean {
-  return by.includes('day') || by.includes('period')
-}
-
-function summaryOf(row: Row, by: readonly UsageDimension[]): UsageSummary {
-  const named = by.map((dimension, index) => {
-    const value = row[`d${index}`]
-    return [dimension, dimension === 'period' ? Number(value) : value] as const
-  })
-  const numbers = ['requests', 'incomplete', ...counted].map((name) => [name, Number(row[name])] as const)
-  const cost = (BigInt(row['high'] ?? 0) << 32n) + BigInt(row['low'] ?? 0)
-  return { ...Object.fromEntries(named), ...Object.fromEntries(numbers), cost } as UsageSummary
 }
