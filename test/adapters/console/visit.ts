@@ -1,7 +1,6 @@
 /** Visits of the console by a browser. Whatever violates the CSP or throws on the page fails the test. */
 import axe from 'axe-core'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import { expect } from 'vitest'
+import type { Browser, BrowserContextOptions, Page, Request } from 'playwright-core'
 
 export interface Visit {
   readonly page: Page
@@ -11,6 +10,9 @@ export interface Visit {
   readonly faults: readonly string[]
   readonly end: () => Promise<void>
 }
+
+/** The requests of each page that have not ended. Films are left out, which a browser loads as far as it likes. */
+const running = new WeakMap<Page, Set<Request>>()
 
 /** Opens the console at `url` as `who`: `admin`, or the name of an account. */
 export async function visit(
@@ -35,6 +37,11 @@ export async function visit(
     })
   })
   const page = await context.newPage()
+  const requests = new Set<Request>()
+  running.set(page, requests)
+  page.on('request', (request) => void (request.resourceType() !== 'media' && requests.add(request)))
+  page.on('requestfinished', (request) => void requests.delete(request))
+  page.on('requestfailed', (request) => void requests.delete(request))
   page.on('pageerror', (error) => faults.push(String(error)))
   page.on('requestfailed', (request) => {
     const reason = request.failure()?.errorText ?? ''
@@ -58,10 +65,19 @@ export async function visit(
   }
 }
 
-/** Waits until nothing is loading. */
+/** Waits until nothing is loading, twice in a row: what has just loaded may load more. */
 export async function settled(page: Page): Promise<void> {
-  await page.waitForLoadState('networkidle')
-  await expect.poll(() => page.locator('.loading').count()).toBe(0)
+  for (let calm = 0; calm < 2; calm++) {
+    await page.evaluate(drawn)
+    if ((running.get(page)?.size ?? 0) > 0 || (await page.locator('.loading').count()) > 0) calm = -1
+  }
+}
+
+/** Runs in the page: resolves when it has drawn what has changed, and has run the effects of that, which load data. */
+async function drawn(): Promise<void> {
+  for (let frame = 0; frame < 3; frame++) {
+    await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))
+  }
 }
 
 /** Violations of accessibility rules, each as its rule and the elements. The script comes through the debugger, past the CSP. */
