@@ -22,6 +22,10 @@ const quiet = {
   DISABLE_TELEMETRY: '1',
   DISABLE_ERROR_REPORTING: '1',
   DISABLE_BUG_COMMAND: '1',
+  OPENCODE_DISABLE_AUTOUPDATE: '1',
+  OPENCODE_DISABLE_MODELS_FETCH: '1',
+  OPENCODE_DISABLE_LSP_DOWNLOAD: '1',
+  OPENCODE_DISABLE_DEFAULT_PLUGINS: '1',
 }
 
 /** The same for Codex, in the configuration of the person. That of the setup is laid over it. */
@@ -32,6 +36,16 @@ enabled = false
 plugins = false
 apps = false
 `
+
+/** The package of plugins that opencode otherwise asks the registry for. */
+const plugins = { dependencies: { '@opencode-ai/plugin': '*' } }
+
+/** The same for Qwen Code. */
+const quietQwen = {
+  general: { enableAutoUpdate: false },
+  privacy: { usageStatisticsEnabled: false },
+  telemetry: { enabled: false },
+}
 
 export interface Served {
   readonly baseURL: string
@@ -111,8 +125,16 @@ export function workplace(): { readonly folder: string; readonly home: string; r
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const [work, home] = [join(folder, 'work'), join(folder, 'home')]
   mkdirSync(work)
-  mkdirSync(join(home, '.codex'), { recursive: true })
-  writeFileSync(join(home, '.codex/config.toml'), quietCodex)
+  for (const [path, text] of Object.entries({
+    '.codex/config.toml': quietCodex,
+    '.config/opencode/package.json': JSON.stringify(plugins),
+    '.config/opencode/package-lock.json': JSON.stringify({ lockfileVersion: 3, packages: { '': plugins } }),
+    '.config/opencode/node_modules/.keep': '',
+    '.qwen/settings.json': JSON.stringify(quietQwen),
+  })) {
+    mkdirSync(dirname(join(home, path)), { recursive: true })
+    writeFileSync(join(home, path), text)
+  }
   const file = join(work, 'note.txt')
   writeFileSync(file, 'an old word\n')
   return { folder: work, home, file }
@@ -127,7 +149,7 @@ export async function runAgent(task: Task, { folder, home, file }: ReturnType<ty
     writeFileSync(join(home, config.path), edit(config.text))
   }
   const proxy = await outside()
-  const [name, ...given] = command.split(' ') as ['claude' | 'codex', ...string[]]
+  const [name, ...given] = command.split(' ') as [Parameters<typeof program>[0], ...string[]]
   const env = {
     PATH: process.env['PATH'],
     HOME: home,
@@ -137,7 +159,10 @@ export async function runAgent(task: Task, { folder, home, file }: ReturnType<ty
     HTTPS_PROXY: proxy.url,
     ALL_PROXY: proxy.url,
     NO_PROXY: '127.0.0.1',
-    ...environment,
+    // As the shell replaces it in the paste.
+    ...Object.fromEntries(
+      Object.entries(environment).map(([name, value]) => [name, value.replace(/^~\//, `${home}/`)]),
+    ),
   }
   const result = await new Promise<Pick<Ran, 'code' | 'output' | 'errors'>>((resolve) => {
     const options = { cwd: folder, env, timeout: 240_000, killSignal: 'SIGKILL' as const }

@@ -22,8 +22,10 @@ export const folder: string = join(
   version.slice(0, 16),
 )
 
+export const names = ['claude', 'codex', 'opencode', 'qwen'] as const
+
 /** The path of a program. */
-export function program(name: 'claude' | 'codex'): string {
+export function program(name: (typeof names)[number]): string {
   return join(folder, 'node_modules', '.bin', name)
 }
 
