@@ -87,7 +87,7 @@ export async function installPacked(): Promise<Consumer> {
     writeFileSync(join(folder, path), text)
   }
   const nodeAt = async (path: string, ...words: readonly string[]) => {
-    const { stdout: printed } = await run(path, words, { cwd: folder, timeout: 10_000 })
+    const { stdout: printed } = await run(path, words, { cwd: folder, timeout: 60_000 })
     return printed
   }
   write('package.json', JSON.stringify({ name: 'consumer', type: 'module', private: true }))
