@@ -61,7 +61,12 @@ export class CsvAdmin {
   /** The sums that a question asks for, in the order of its dimensions. */
   statistics(question: UsageSumsQuestion): AsyncGenerator<string, void> {
     const columns = [...question.by, ...sumColumns]
-    return csvOf(columns, async () => ({ items: await this.#usage.statistics(question) }))
+    let rows: readonly StatisticsRow[] | undefined
+    return csvOf(columns, async ({ limit = 1_000, after = '0' }) => {
+      rows ??= await this.#usage.statistics(question)
+      const end = Number(after) + limit
+      return { items: rows.slice(Number(after), end), ...(end < rows.length && { next: String(end) }) }
+    })
   }
 }
 

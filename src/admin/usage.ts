@@ -32,7 +32,12 @@ export type UsageListQuestion = UsageScope & Omit<UsageFilter, 'account'> & Page
 
 /** Selects usage records and how to sum them. */
 export type UsageSumsQuestion = UsageScope &
-  Omit<UsageQuestion, 'account' | 'only'> & {
+  Omit<UsageQuestion, 'account' | 'only' | 'periodMs'> & {
+    /**
+     * Length of the periods of the dimension `period`, in whole milliseconds, from a minute to 366 days. If it is no whole
+     * number of quarter-hours, `from` and `to` are needed, and the range has at most 10,000 periods. Default one hour.
+     */
+    readonly periodMs?: number
     /** Time zone of the days, by its IANA name, such as `Europe/Berlin`. Not with `offsetMinutes`. Default UTC. */
     readonly timeZone?: string
   }
@@ -104,6 +109,7 @@ export class UsageAdmin {
     if (rest.timeZone !== undefined && rest.offsetMinutes !== undefined) {
       throw invalid('Only one of "timeZone" and "offsetMinutes" can be set.', 'timeZone')
     }
+    requireBounded(rest)
     const all = await this.#sums(rest)
     const largest = rest.largest && new Set(largestOf(all, rest.largest))
     const rows = largest === undefined ? all : all.filter((row) => largest.has(row))
@@ -170,6 +176,25 @@ export class UsageAdmin {
 
 function view(record: UsageRecord): UsageView {
   return { ...record, cost: formatMoney(record.cost), overage: formatMoney(record.overage) }
+}
+
+const quarterMs = 900_000
+const mostShortPeriods = 10_000
+
+/** Periods that are no whole quarters of an hour have no sums: each request is read, so their number must be bounded. */
+function requireBounded({ by, from, to, periodMs = quarterMs }: Omit<UsageQuestion, 'account'>): void {
+  if (!by.includes('period') || periodMs % quarterMs === 0) return
+  if (from === undefined || to === undefined) {
+    throw invalid(
+      'Periods that are no whole quarters of an hour need "from" and "to".',
+      from === undefined ? 'from' : 'to',
+    )
+  }
+  if ((to - from) / periodMs <= mostShortPeriods) return
+  throw invalid(
+    `The range has more than ${mostShortPeriods} periods: choose a shorter one, or whole quarters of an hour.`,
+    'periodMs',
+  )
 }
 
 /** All accounts must be requested explicitly, so that a page without a logged-in user does not show them by mistake. */

@@ -114,6 +114,20 @@ test('accounts, entries, keys and statistics have files of their own; wrong ques
   await expect(file(admin.csv.usage({} as never))).rejects.toMatchObject({ status: 400, param: 'account' })
 })
 
+test('sums of many rows come in pieces of at most 1,000 rows, each row once', async () => {
+  const { usage, admin } = service()
+  await usage.append(Array.from({ length: 2_500 }, (_, index) => usageRecord({ id: `r${index}`, user: `u${index}` })))
+  const pieces: number[] = []
+  const names = new Set<string>()
+  for await (const piece of admin.csv.statistics({ all: true, by: ['user'] })) {
+    const rows = cellsOf(piece)
+    pieces.push(rows.length)
+    for (const [name = ''] of rows) names.add(name)
+  }
+  expect(pieces).toEqual([1_001, 1_000, 500])
+  expect(names.size).toBe(2_501)
+})
+
 test('days begin at midnight of a time zone, also when its clocks are changed', async () => {
   const { usage, admin } = service()
   const times = [

@@ -163,6 +163,17 @@ test('invalid questions are a 400 that names the field', async () => {
   for (const [question, param] of wrong) {
     await expect(usage.series(question as never)).rejects.toMatchObject({ status: 400, param })
   }
+  const minutes = { all: true, by: ['period'], periodMs: 60_000 } as const
+  const unbounded: [object, string][] = [
+    [minutes, 'from'],
+    [{ ...minutes, from: start }, 'to'],
+    [{ ...minutes, from: start, to: start + 3_650 * 24 * hour }, 'periodMs'],
+  ]
+  for (const [question, param] of unbounded) {
+    await expect(usage.statistics(question as never)).rejects.toMatchObject({ status: 400, param })
+  }
+  expect(await usage.statistics({ ...minutes, from: start, to: start + hour })).toEqual([])
+  expect(await usage.statistics({ ...minutes, periodMs: hour })).toEqual([])
   await expect(usage.latency({ all: true, from: 5, to: 5 })).rejects.toMatchObject({ param: 'to' })
   await expect(usage.latency({ all: true, from: 5, to: 6, periods: 61 })).rejects.toMatchObject({ param: 'periods' })
 })

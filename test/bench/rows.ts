@@ -75,10 +75,18 @@ async function measure(kind: string, { storage: { usage, ledger }, bytes, settle
   await usage.append([last])
   const [records, sums] = await bytes()
   const month = { from: start + 1, to: end - 1 }
+  const largest = { most: 22, measure: 'cost' } as const
+  const starts = Array.from({ length: 60 }, (_, index) => start + (index * day) / 2)
+  const periods = { starts, to: end, most: 100 }
   const queries: [string, () => unknown][] = [
     ['all accounts, 30 days, by day', () => usage.summarise({ by: ['day'], offsetMinutes: 480, ...month })],
     ['all accounts, 30 days, by model', () => usage.summarise({ by: ['model'], ...month })],
     ['all accounts, 30 days, by account', () => usage.summarise({ by: ['account'], ...month })],
+    ['all accounts, 30 days, by user', () => usage.summarise({ by: ['user'], ...month })],
+    ['the 22 largest keys of 30 days', () => usage.summarise({ by: ['key'], largest, ...month })],
+    ['latencies of all, in 60 periods', () => usage.durations?.(periods)],
+    ['latencies of a model, in 60 periods', () => usage.durations?.({ ...periods, model: 'gpt-5' })],
+    ['latencies of an account, in 60 periods', () => usage.durations?.({ ...periods, account: 'account_0' })],
     ['all accounts, 30 days, by account and day', () => usage.summarise({ by: ['account', 'day'], ...month })],
     ['the largest account, 30 days, by day', () => usage.summarise({ by: ['day'], account: 'account_0', ...month })],
     ['the largest account, by day and model', () => usage.summarise({ by: ['day', 'model'], account: 'account_0' })],
