@@ -14,8 +14,8 @@ const lockingKnownBuckets = `
       END IF;`
 
 /**
- * Both functions return NULL, and have changed nothing, if a call needs what only the functions for batches do: a refusal, a
- * row that does not exist yet, a repetition, expired leases, caps. `buckets` are those of rates, then those of slots; `costs`,
+ * Both functions return NULL, and have changed nothing, if a call needs what only the functions for batches do: a row that
+ * does not exist yet, a repetition, expired leases, caps, or more money than the account has. `buckets` are those of rates, then those of slots; `costs`,
  * `per_ms` and `bursts` are NULL for slots, `places` for rates. Without money, `payer` is NULL. Locks are taken in the same
  * order as there.
  */
@@ -29,6 +29,7 @@ export const singleSchema: string = `
       at float8[];
       room float8[];
       fits bool := true;
+      is_sure bool;
       remaining bigint;
       unlimited bool;
       moment timestamptz;
@@ -45,8 +46,11 @@ export const singleSchema: string = `
       moment := clock_timestamp();
       IF cardinality(buckets) > 0 THEN
         moment_ms := date_part('epoch', moment) * 1000;
-        SELECT array_agg(t.room ORDER BY t.i), bool_and(coalesce(t.room >= t.cost, false)) INTO room, fits FROM (
-          SELECT n.i, coalesce(n.cost, 1) AS cost, CASE WHEN n.places IS NULL
+        SELECT array_agg(t.room ORDER BY t.i), bool_and(t.room >= t.cost), bool_and(t.room >= t.cost OR t.is_sure)
+        INTO room, fits, is_sure FROM (
+          SELECT n.i, coalesce(n.cost, 1) AS cost,
+            -- At a limit, an expired lease may still be counted.
+            n.places IS NULL OR coalesce(s.soonest > moment, false) AS is_sure, CASE WHEN n.places IS NULL
             THEN n.burst - greatest(0, n.used - greatest(0, moment_ms - n.at) * n.per_ms) ELSE n.places - s.held END AS room
           FROM unnest(buckets, costs, per_ms, bursts, places, used, at) WITH ORDINALITY
             n (name, cost, per_ms, burst, places, used, at, i)
@@ -54,8 +58,11 @@ export const singleSchema: string = `
             AND coalesce(s.soonest > moment - interval '1 second', true)
             AND NOT EXISTS (SELECT FROM @.places p WHERE p.bucket = n.name AND p.holder = claim)
         ) t;
-        IF NOT fits THEN
+        IF array_position(room, NULL) IS NOT NULL OR is_sure IS NOT TRUE THEN
           RETURN NULL;
+        END IF;
+        IF NOT fits THEN
+          RETURN json_build_object('admitted', false, 'room', room);
         END IF;
       END IF;
       IF payer IS NOT NULL THEN
@@ -84,7 +91,7 @@ export const singleSchema: string = `
       IF NOT durable THEN
         PERFORM set_config('synchronous_commit', 'off', true);
       END IF;
-      RETURN json_build_object('room', room, 'balance', remaining::text);
+      RETURN json_build_object('admitted', true, 'room', room, 'balance', remaining::text);
     END
     $f$;
 

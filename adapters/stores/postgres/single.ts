@@ -4,8 +4,9 @@ import { verdictAfter, type HoldVerdict, type LimitVerdict, type RateRule, type 
 import type { Admitting, Ending } from './columns.ts'
 import type { Database } from './database.ts'
 
-/** The result of `admit_call`. `room` is what rates and then slots had left before the call; amounts are text. */
+/** The result of `admit_call`. `room` is what rates, then slots had left before the call; the balance is text. */
 interface AdmittedOne {
+  readonly admitted: boolean
   readonly room: readonly number[] | null
   readonly balance: string | null
 }
@@ -53,10 +54,10 @@ export async function admitOne(
   ])
   if (!result) return undefined
   const room = result.room ?? []
-  const before = { admitted: true, left: room.slice(0, rates.length), free: room.slice(rates.length) }
+  const before = { admitted: result.admitted, left: room.slice(0, rates.length), free: room.slice(rates.length) }
   return {
     ...(claim && { limits: verdictAfter(claim, before) }),
-    ...(hold && { hold: { outcome: 'held', balance: BigInt(result.balance ?? 0) } }),
+    ...(hold && result.admitted && { hold: { outcome: 'held', balance: BigInt(result.balance ?? 0) } }),
   }
 }
 

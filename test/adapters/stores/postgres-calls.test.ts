@@ -120,7 +120,9 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     const admit = (id: string, cost?: number) => storage.joint.admit(claimOf(id, cost), holdOf(id))
     expect(await statements(() => admit('first'))).toEqual(['admit_call', 'admit_calls'])
     expect(await statements(() => admit('second'))).toEqual(['admit_call'])
-    expect(await statements(() => admit('rejected', 20_000))).toEqual(['admit_call', 'admit_calls'])
+    expect(await statements(() => admit('limited', 20_000))).toEqual(['admit_call'])
+    const dear = { ...holdOf('dear'), amount: 2_000n }
+    expect(await statements(() => storage.ledger.hold(dear))).toEqual(['admit_call', 'admit_calls'])
     const settle = () => storage.ledger.settle({ id: 'second', account, amount: 1n })
     expect(await statements(settle)).toEqual(['end_call', 'flush'])
     expect(await statements(settle)).toEqual(['end_call', 'end_calls', 'flush'])
