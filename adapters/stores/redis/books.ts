@@ -9,8 +9,8 @@ import { amountText } from './amount.ts'
 const endMs = 7 * 24 * 3_600_000
 
 /**
- * Needs `argumentsText`. `ARGV[2]` is the number of entries to keep for each account. An account is read once and written once
- * a script. `hold` and `end_hold` change an account, `write_books` ends the script.
+ * Needs `argumentsText`. `ARGV[2]` is the number of entries to keep for each account. An account is read once, and all
+ * that have changed are written in one command. `hold` and `end_hold` change an account, `write_books` ends the script.
  */
 export const booksText: string = `${amountText}
 local never = 1e15
@@ -34,11 +34,11 @@ local function book_of(account)
   end
   return account
 end
-local function save(book)
+local function saved(book)
   local high, low = packed(book.balance)
   local held_high, held_low = packed(book.held)
-  redis.call('SET', book.key, struct.pack(packing, high, low, held_high, held_low, book.soonest, book.number,
-    book.unlimited and 1 or 0, book.created) .. (book.rest or ''))
+  return struct.pack(packing, high, low, held_high, held_low, book.soonest, book.number, book.unlimited and 1 or 0,
+    book.created) .. (book.rest or '')
 end
 local function open(book)
   if book.created then return end
@@ -146,11 +146,14 @@ local function keep_entries(book)
   redis.call('HSET', book.base .. 'sums:' .. book.id, 'old_credits', text_of(credits), 'old_settlements', text_of(settlements))
 end
 local function write_books()
+  local changed, count = {}, 0
   for _, book in ipairs(accounts) do
     if book.changed and book.created then
-      save(book)
+      changed[count + 1], changed[count + 2] = book.key, saved(book)
+      count = count + 2
       if #book.lines > 0 then keep_entries(book) end
     end
   end
+  if count > 0 then redis.call('MSET', unpack(changed)) end
 end
 `

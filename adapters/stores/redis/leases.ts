@@ -36,7 +36,7 @@ while position < #ARGV do
       local book = book_of(account)
       if ends < book.soonest then
         book.soonest = ends
-        save(book)
+        redis.call('SET', book.key, saved(book))
       end
     end
   end
