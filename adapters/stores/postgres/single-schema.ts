@@ -15,9 +15,9 @@ const lockingKnownBuckets = `
 
 /**
  * Both functions return NULL, and have changed nothing, if a call needs what only the functions for batches do: a row that
- * does not exist yet, a repetition, expired leases, caps, or more money than the account has. `buckets` are those of rates, then those of slots; `costs`,
- * `per_ms` and `bursts` are NULL for slots, `places` for rates. Without money, `payer` is NULL. Locks are taken in the same
- * order as there.
+ * does not exist yet, a repetition, expired leases, caps, or more money than the account has. `buckets` are those of rates,
+ * then those of slots; `costs`, `per_ms` and `bursts` end before the slots, `places` is NULL for rates. Without money, `payer`
+ * is NULL. Locks are taken in the same order as there.
  */
 export const singleSchema: string = `
     CREATE OR REPLACE FUNCTION @.admit_call(buckets text[], costs float8[], per_ms float8[], bursts float8[], places int[],
@@ -46,20 +46,23 @@ export const singleSchema: string = `
       moment := clock_timestamp();
       IF cardinality(buckets) > 0 THEN
         moment_ms := date_part('epoch', moment) * 1000;
-        SELECT array_agg(t.room ORDER BY t.i), bool_and(t.room >= t.cost), bool_and(t.room >= t.cost OR t.is_sure)
-        INTO room, fits, is_sure FROM (
-          SELECT n.i, coalesce(n.cost, 1) AS cost,
-            -- At a limit, an expired lease may still be counted.
-            n.places IS NULL OR coalesce(s.soonest > moment, false) AS is_sure, CASE WHEN n.places IS NULL
-            THEN n.burst - greatest(0, n.used - greatest(0, moment_ms - n.at) * n.per_ms) ELSE n.places - s.held END AS room
-          FROM unnest(buckets, costs, per_ms, bursts, places, used, at) WITH ORDINALITY
-            n (name, cost, per_ms, burst, places, used, at, i)
-          LEFT JOIN @.slots s ON n.places IS NOT NULL AND s.bucket = n.name
-            AND coalesce(s.soonest > moment - interval '1 second', true)
-            AND NOT EXISTS (SELECT FROM @.places p WHERE p.bucket = n.name AND p.holder = claim)
-        ) t;
-        IF array_position(room, NULL) IS NOT NULL OR is_sure IS NOT TRUE THEN
-          RETURN NULL;
+        FOR i IN 1..cardinality(costs) LOOP
+          room[i] := bursts[i] - greatest(0, used[i] - greatest(0, moment_ms - at[i]) * per_ms[i]);
+          fits := fits AND room[i] >= costs[i];
+        END LOOP;
+        IF cardinality(places) > 0 THEN
+          -- At a limit, an expired lease may still be counted.
+          SELECT room || array_agg(t.free::float8 ORDER BY t.i), fits AND bool_and(t.free >= 1),
+            bool_and(t.free IS NOT NULL AND (t.free >= 1 OR coalesce(t.soonest > moment, false))) INTO room, fits, is_sure
+          FROM (
+            SELECT n.i, n.places - s.held AS free, s.soonest FROM unnest(buckets, places) WITH ORDINALITY n (name, places, i)
+            LEFT JOIN @.slots s ON s.bucket = n.name AND coalesce(s.soonest > moment - interval '1 second', true)
+              AND NOT EXISTS (SELECT FROM @.places p WHERE p.bucket = n.name AND p.holder = claim)
+            WHERE n.places IS NOT NULL
+          ) t;
+          IF NOT is_sure THEN
+            RETURN NULL;
+          END IF;
         END IF;
         IF NOT fits THEN
           RETURN json_build_object('admitted', false, 'room', room);
