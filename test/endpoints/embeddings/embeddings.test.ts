@@ -110,6 +110,19 @@ describe('a list that arrives in pieces', () => {
       if (name === 'is passed on byte for byte') expect(text).toBe(body.toString())
     })
   })
+
+  test('is repeated whole for its Idempotency-Key', async () => {
+    const { url, vendor } = await gatewayOver(inPieces(list, [20_000, 40_000]))
+    const ask = async () => {
+      const headers = { authorization: 'Bearer sk-test', 'content-type': 'application/json', 'idempotency-key': 'once' }
+      const body = JSON.stringify({ model: 'm', input: Array(40).fill('x'), encoding_format: 'float' })
+      const response = await fetch(`${url}/v1/embeddings`, { method: 'POST', headers, body })
+      return [response.headers.get('content-length'), await response.text()]
+    }
+    expect(await ask()).toEqual([String(list.length), list.toString()])
+    expect(await ask()).toEqual([String(list.length), list.toString()])
+    expect(vendor.requests).toHaveLength(1)
+  })
 })
 
 const recording = (name: string) => sharedBytes(`recordings/openai/embedding-${name}.json`)
