@@ -1,4 +1,4 @@
-/** Sends a chat to generateContent. */
+/** Sends a chat to a method of the model. */
 import { readError, requireSuccess } from '../answer.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'
@@ -13,14 +13,31 @@ export interface Asked extends Pick<GenerateRequest, 'answerTool' | 'single' | '
   readonly transfer: Transfer
 }
 
+/** A method of the model. */
+export interface Target {
+  readonly method: (call: Pick<Call<unknown>, 'stream'>) => string
+  /** Its request, for that of an answer. */
+  readonly body: (body: GenerateRequest['body']) => object
+}
+
+const generating: Target = {
+  method: ({ stream }) => (stream ? 'streamGenerateContent?alt=sse' : 'generateContent'),
+  body: (body) => body,
+}
+
 /**
  * Sends the request, and resends it without the signatures of earlier responses if the vendor rejects one: it accepts
  * them only for a time, and not from every other model or service of its own.
  */
-export async function ask(vendor: Vendor, call: Call<ChatRequest>, options: RequestOptions): Promise<Asked> {
-  const method = call.stream ? 'streamGenerateContent?alt=sse' : 'generateContent'
+export async function ask(
+  vendor: Vendor,
+  call: Call<ChatRequest>,
+  options: RequestOptions,
+  target: Target = generating,
+): Promise<Asked> {
+  const method = target.method(call)
   const { body, hasSignatures, ...reading } = requestFor(call, options)
-  const transfer = await vendor.send(call, method, body)
+  const transfer = await vendor.send(call, method, target.body(body))
   if (transfer.status !== 400 || !hasSignatures) {
     await requireSuccess(transfer, call, readFault)
     return { transfer, ...reading }
@@ -30,7 +47,7 @@ export async function ask(vendor: Vendor, call: Call<ChatRequest>, options: Requ
     throw vendorError(readFault({ status: 400, error, openModel: call.openModel, sent: call.field }))
   }
   const second = requestFor(call, options, false)
-  return { transfer: await vendor.post(call, method, second.body), ...reading }
+  return { transfer: await vendor.post(call, method, target.body(second.body)), ...reading }
 }
 
 /** Whether an error is about a signature, as in "Corrupted thought signature." */

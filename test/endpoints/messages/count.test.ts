@@ -73,6 +73,38 @@ test('Gemini counts the translated request', async () => {
   })
 })
 
+test('Vertex AI counts the fields of the translated request', async () => {
+  const vendor = await vendorFor(answering({ totalTokens: 31 }))
+  const base = vendor.baseURL.replace('/v1', '/v1/projects/p/locations/l/publishers/google')
+  const { count } = await counting(gemini({ baseURL: base }))
+  expect((await count({ system: 'Be brief.' })).json).toEqual({ input_tokens: 31 })
+  expect(vendor.requests[0]?.url).toBe('/v1/projects/p/locations/l/publishers/google/models/inner:countTokens')
+  expect(vendor.requests[0]?.json).toMatchObject({
+    contents: [{ role: 'user', parts: [{ text: 'Hi there' }] }],
+    systemInstruction: { parts: [{ text: 'Be brief.' }] },
+  })
+})
+
+test('Gemini counts again without a signature that it rejects', async () => {
+  const vendor = await vendorFor((request, response) => {
+    const isSigned = JSON.stringify(request.json).includes('thoughtSignature')
+    const error = { code: 400, message: 'Corrupted thought signature.', status: 'INVALID_ARGUMENT' }
+    response.writeHead(isSigned ? 400 : 200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(isSigned ? { error } : { totalTokens: 8 }))
+  })
+  const { count } = await counting(gemini({ baseURL: vendor.baseURL.replace('/v1', '') }))
+  const state = { message: { extra_content: { google: { thought_signature: 'old' } } } }
+  const signature = seal('google', Buffer.from(JSON.stringify(state)).toString('base64url'))
+  const thought = { type: 'thinking', thinking: '', signature }
+  const messages = [
+    ...question.messages,
+    { role: 'assistant', content: [thought, { type: 'text', text: 'Yes?' }] },
+    ...question.messages,
+  ]
+  expect((await count({ messages })).json).toEqual({ input_tokens: 8 })
+  expect(vendor.requests).toHaveLength(2)
+})
+
 test('OpenAI counts the translated request, of which it gets only the fields that it counts', async () => {
   const vendor = await vendorFor(answering({ object: 'response.input_tokens', input_tokens: 77 }))
   const { count } = await counting(openai({ baseURL: vendor.baseURL, responses: true }))
