@@ -59,6 +59,7 @@ export type { LongPromptPrices, PriceOptions, TieredTokenPrices, Tiers, TokenPri
 export type { PriceSource } from './billing/price-source.ts'
 export type { ListedModel, PriceTable, VendorModel } from './billing/price-table.ts'
 export type { Charge, ChargeBasis, Receipt, Units } from './billing/receipt.ts'
+export type { AnsweredResponse } from './billing/tally.ts'
 export type { ChargeLine } from './billing/sum.ts'
 export { GatewayError, type ErrorCode, type ErrorDetails, type Fault } from './errors.ts'
 export type { CloseOptions } from './assembly/shut-down.ts'

@@ -27,6 +27,8 @@ export const spanAttributes = {
   stream: 'gen_ai.request.stream',
   choices: 'gen_ai.request.choice.count',
   firstChunk: 'gen_ai.response.time_to_first_chunk',
+  responseId: 'gen_ai.response.id',
+  finishReasons: 'gen_ai.response.finish_reasons',
   inputTokens: 'gen_ai.usage.input_tokens',
   outputTokens: 'gen_ai.usage.output_tokens',
   cacheRead: 'gen_ai.usage.cache_read.input_tokens',

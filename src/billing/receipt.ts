@@ -2,6 +2,7 @@ import type { Caller } from '../auth/contract.ts'
 import type { GatewayError, ErrorCode } from '../errors.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { Usage } from '../wire/usage.ts'
+import type { Tally } from './tally.ts'
 import { usageOf } from '../wire/usage.ts'
 import { estimateTokens } from '../wire/counts.ts'
 import { AttemptLog, type AttemptEnd, type AttemptRecord } from './attempt-log.ts'
@@ -122,18 +123,6 @@ export interface Units {
   readonly characters?: number
 }
 
-/** The usage of a response so far. */
-export interface Tally {
-  /** The totals that the vendor reported last. */
-  usage: Usage | undefined
-  /** Bytes of the response's text so far, in UTF-8. */
-  textBytes: number
-  /** The service tier that the vendor reported last. */
-  serviceTier?: string | undefined
-  /** Records that the provider does not get a part of the request; see `Receipt.omitted`. */
-  omit?(name: string): void
-}
-
 /** Bounds of `Receipt.omitted`, because clients choose the names of tools. */
 const mostOmitted = 20
 const longestOmitted = 64
@@ -154,6 +143,7 @@ export interface Metered {
   /** Milliseconds since the request arrived, by a monotonic clock. */
   readonly elapsedMs: () => number
   readonly deliver: (receipt: Receipt) => void
+  readonly watch?: Tally['watch']
   /** Whether the receipt has the log of the attempts. */
   readonly logsAttempts?: boolean
 }
@@ -193,6 +183,10 @@ export class Meter implements Tally {
 
   get ended(): boolean {
     return this.#ended
+  }
+
+  get watch(): Tally['watch'] {
+    return this.#request.watch
   }
 
   /** Starts an attempt. Discards the usage of earlier attempts, which failed. `serviceTier`: as requested. */

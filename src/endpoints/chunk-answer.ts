@@ -1,7 +1,7 @@
 /** Responses to chat and text completions: converts a provider's response to the form the client requested. */
 import { textInAnswer } from '../billing/estimate.ts'
 import { whenReady, type Eventual } from '../eventual.ts'
-import type { Tally } from '../billing/receipt.ts'
+import type { AnsweredResponse, Tally } from '../billing/tally.ts'
 import { estimateTokens } from '../wire/counts.ts'
 import { cancellationOf } from '../http/cancellation.ts'
 import { bytesReply, jsonReply } from '../http/answers.ts'
@@ -77,15 +77,24 @@ export function openAnswer<
     const state = form.state(head, renamed, maker)
     if (stream) return open(answer, state)
     const collected = form.collect(untilAborted(answer, cancellationOf(call)), state, context.meter)
-    return collected.then((whole) => ({ kind: 'whole', whole }))
+    return collected.then((whole) => {
+      context.meter.watch?.answered(responseOf(whole))
+      return { kind: 'whole', whole }
+    })
   }
   const value = answer instanceof Verbatim ? answer.value : answer
   const whole = readVendor(() => form.normalise(value, head, renamed, stream ? undefined : maker))
   if (stream) return open(form.explode(whole), form.state(head, false, maker))
   tell(context.meter, { usage: whole.usage, serviceTier: tierOf(whole) })
+  context.meter.watch?.answered(responseOf(whole))
   if (whole.usage === undefined) context.meter.textBytes = textInAnswer(whole)
   const untouched = answer instanceof Verbatim && whole === value
   return { kind: 'whole', whole, bytes: untouched ? answer.bytes : undefined }
+}
+
+function responseOf(whole: object): AnsweredResponse {
+  const { id, choices } = whole as { id?: string; choices?: readonly { readonly finish_reason?: string | null }[] }
+  return { id, finishReasons: choices?.flatMap(({ finish_reason: reason }) => reason ?? []) }
 }
 
 function tierOf(whole: object): string | undefined {

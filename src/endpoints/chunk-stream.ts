@@ -4,7 +4,7 @@ import type { Cancellation } from '../http/cancellation.ts'
 import { Flow, type Receiver } from '../http/flow.ts'
 import { dataFrame, doneFrame } from '../http/sse.ts'
 import { textInChunks } from '../billing/estimate.ts'
-import type { Tally } from '../billing/receipt.ts'
+import type { Tally } from '../billing/tally.ts'
 import { estimateTokens } from '../wire/counts.ts'
 import { ContentFrames } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
@@ -18,6 +18,10 @@ export interface ChunkState<Chunk, Full extends object> {
   readonly usage: Usage | undefined
   /** The service tier reported last. */
   readonly serviceTier?: string | undefined
+  /** The identifying fields of the response, as the client gets them. */
+  readonly head?: { readonly id: string }
+  /** The finish reasons so far, one for each choice that has ended. */
+  readonly finishReasons?: readonly string[]
   /** The chunks for the client that result from one chunk of the vendor. */
   accept(chunk: Chunk): Full[]
   /** After the vendor's stream ended without an error: the finish reasons that it did not send. */
@@ -158,6 +162,7 @@ class ChunkFrames<Chunk, Full extends object>
   #end(): string {
     const { state } = this.#stream
     const ends = this.#framesOf(state.complete())
+    this.#meter.watch?.answered({ id: state.head?.id, finishReasons: state.finishReasons })
     if (!this.#includesUsage) return ends + doneFrame
     const usage = state.usage ?? usageOf(this.#order.promptTokens, estimateTokens(this.#meter.textBytes))
     return ends + dataFrame({ ...state.last(), usage }) + doneFrame
@@ -183,6 +188,7 @@ export async function* chunksOf<Chunk, Full extends object>(
     yield* chunks
   }
   yield* state.complete()
+  meter.watch?.answered({ id: state.head?.id, finishReasons: state.finishReasons })
 }
 
 /** Tells the meter what the vendor has reported so far. */

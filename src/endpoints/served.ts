@@ -160,8 +160,8 @@ export class Served<R, A> implements Trial<A> {
   }
 
   #unwatch(watch: CallWatch, outcome: Receipt['outcome'], error: GatewayError | undefined): void {
-    const { receipt } = watch
-    this.#attempt?.ended({ outcome: outcome === 'failed' ? 'failed' : 'succeeded', error, receipt })
+    const { receipt, response } = watch
+    this.#attempt?.ended({ outcome: outcome === 'failed' ? 'failed' : 'succeeded', error, receipt, response })
     watch.ended({ outcome, error })
   }
 

@@ -1,5 +1,6 @@
 import type { Caller } from '../auth/contract.ts'
 import type { Receipt } from '../billing/receipt.ts'
+import type { AnsweredResponse } from '../billing/tally.ts'
 import type { Fault, GatewayError } from '../errors.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Model } from '../models/contract.ts'
@@ -143,6 +144,8 @@ export interface AttemptResult {
   readonly error?: unknown
   /** The receipt of the request whose last attempt this was. */
   readonly receipt?: Receipt | undefined
+  /** What the response of a text model says of itself, if it was complete and the gateway has read that. */
+  readonly response?: AnsweredResponse | undefined
 }
 
 /** How a request ended. */

@@ -1,6 +1,7 @@
 /** Passes what happens in one request on to the listeners of `telemetry`. Exists only for requests that have any. */
 import type { Caller } from '../auth/contract.ts'
 import type { Receipt } from '../billing/receipt.ts'
+import type { AnsweredResponse } from '../billing/tally.ts'
 import { GatewayError, type Fault } from '../errors.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Model } from '../models/contract.ts'
@@ -35,7 +36,7 @@ export interface Ending {
 }
 
 /** How an attempt ends, as the step that ends it knows it. */
-export type AttemptEnding = Pick<AttemptResult, 'outcome' | 'status' | 'error' | 'receipt'>
+export type AttemptEnding = Pick<AttemptResult, 'outcome' | 'status' | 'error' | 'receipt' | 'response'>
 
 /** How a request ends that was refused. */
 export function refusalOf(thrown: unknown): Ending {
@@ -56,6 +57,8 @@ export class CallWatch implements ObservedCall {
   request: ObservedRequest | undefined
   model: Model | undefined
   receipt: Receipt | undefined
+  /** What the response of the last attempt says of itself. */
+  response: AnsweredResponse | undefined
   /** The status of a response whose head was sent before its end. */
   sentStatus: number | undefined
   readonly #elapsedMs: () => number
@@ -90,12 +93,18 @@ export class CallWatch implements ObservedCall {
   }
 
   attempt(attempt: ObservedAttempt): AttemptWatch | undefined {
+    this.response = undefined
     const watch = (this.#last = new AttemptWatch(this.#report))
     return watch.begin(collect(this.#listeners, (each) => each.attempt?.(attempt), this.#report))
   }
 
   task(task: ObservedTask): void {
     tell(this.#listeners, tellTask, task, this.#report)
+  }
+
+  /** The response is complete. */
+  answered(response: AnsweredResponse): void {
+    this.response = response
   }
 
   piece(): void {
@@ -166,8 +175,8 @@ export class AttemptWatch {
     this.#ended = true
     const { outcome, error } = ending
     if (outcome !== 'succeeded' && error !== undefined) this.fault = attemptFaultOf(error)
-    const { status, receipt } = ending
-    const end = { outcome, error, status, receipt, ms: performance.now() - this.#begunAt, fault: this.fault }
+    const { status, receipt, response } = ending
+    const end = { outcome, error, status, receipt, response, ms: performance.now() - this.#begunAt, fault: this.fault }
     tell(this.#listeners, tellAttemptEnd, end, this.#report)
   }
 }

@@ -17,6 +17,10 @@ export class MessageFrames {
   readonly hasContent: boolean
   /** The totals so far; undefined if these frames have none. */
   readonly usage: MessageUsage | undefined
+  /** The id of the message, if its start is in the frames. */
+  id: string | undefined
+  /** Why the message ends, if that is in the frames. */
+  stopReason: string | undefined
 
   constructor(frames: string | Uint8Array, textBytes: number, hasContent: boolean, usage?: MessageUsage) {
     this.frames = frames

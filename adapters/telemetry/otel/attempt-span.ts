@@ -9,7 +9,7 @@ import {
   type Link,
   type Span,
 } from '@opentelemetry/api'
-import type { AttemptResult, ObservedAttempt, Receipt } from '../../../src/index.ts'
+import type { AnsweredResponse, AttemptResult, ObservedAttempt, Receipt } from '../../../src/index.ts'
 import { AttemptFigures } from '../call-figures.ts'
 import { attributes, spanAttributes } from '../names.ts'
 import { describe } from './content.ts'
@@ -52,7 +52,7 @@ export class TracedAttempt extends AttemptFigures {
     super.ended(end)
     const span = this.#span
     if (span.isRecording()) {
-      const { fault, outcome, status, receipt } = end
+      const { fault, outcome, status, receipt, response } = end
       if (outcome !== 'succeeded') span.setAttribute(spanAttributes.outcome, outcome)
       if (this.firstChunk !== undefined) span.setAttribute(spanAttributes.firstChunk, this.firstChunk)
       if (status !== undefined) span.setAttribute(spanAttributes.status, status)
@@ -61,6 +61,7 @@ export class TracedAttempt extends AttemptFigures {
         span.setStatus({ code: SpanStatusCode.ERROR })
       }
       if (receipt !== undefined) setUsage(span, receipt)
+      if (response !== undefined) setResponse(span, response)
     }
     span.end()
   }
@@ -81,6 +82,12 @@ function addServer(given: Attributes, origin: string, servers: Tracing['servers'
   }
   given[attributes.serverAddress] = server.hostname
   given[attributes.serverPort] = server.port
+}
+
+function setResponse(span: Span, { id, finishReasons }: AnsweredResponse): void {
+  if (id !== undefined) span.setAttribute(spanAttributes.responseId, id)
+  if (finishReasons !== undefined && finishReasons.length > 0)
+    span.setAttribute(spanAttributes.finishReasons, [...finishReasons])
 }
 
 function setUsage(span: Span, { usage, usageSource }: Receipt): void {

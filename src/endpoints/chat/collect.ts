@@ -1,6 +1,6 @@
 import { ContentFrames, type ChatPiece } from '../../providers/contract.ts'
 import { unreadable } from '../../providers/failure.ts'
-import type { Tally } from '../../billing/receipt.ts'
+import type { Tally } from '../../billing/tally.ts'
 import { textInChunks } from '../../billing/estimate.ts'
 import type { ChatChunk, ChatCompletion, Choice, ChunkChoice, FinishReason } from '../../wire/chat.ts'
 import { tell, type ChunkState } from '../chunk-stream.ts'

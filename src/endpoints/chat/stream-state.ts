@@ -37,6 +37,10 @@ export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
     return this.#head ?? this.#fallback
   }
 
+  get finishReasons(): string[] {
+    return [...this.#choices.values()].flatMap(({ finished }) => finished ?? [])
+  }
+
   accept(chunk: ChatChunk): FullChunk[] {
     const usage = readUsage(chunk.usage)
     if (usage !== undefined) this.usage = usage

@@ -54,6 +54,8 @@ function fromVendor(answer: MessageAnswer, call: Call<MessageRequest>, context: 
   if (call.stream) return fromEvents(explodeMessage(message), call, false, context)
   context.meter.usage = usageOfMessage(message.usage ?? {})
   context.meter.textBytes = textBytes(message.content)
+  const { id, stop_reason: reason } = message
+  context.meter.watch?.answered({ id, finishReasons: typeof reason === 'string' ? [reason] : [] })
   return { kind: 'whole', message, bytes: answer instanceof Verbatim && message === plain ? answer.bytes : undefined }
 }
 

@@ -30,10 +30,14 @@ class ThinkingSealer {
     this.#maker = maker
   }
 
-  frames({ frames, textBytes, hasContent, usage }: MessageFrames): MessageFrames {
+  frames(piece: MessageFrames): MessageFrames {
+    const { frames, textBytes, hasContent, usage } = piece
     const text = typeof frames === 'string' ? frames : Buffer.from(frames).toString('utf8')
     const sealed = text.split(/(?<=\n\n)/).map((frame) => this.#frame(frame))
-    return new MessageFrames(sealed.join(''), textBytes, hasContent, usage)
+    const changed = new MessageFrames(sealed.join(''), textBytes, hasContent, usage)
+    changed.id = piece.id
+    changed.stopReason = piece.stopReason
+    return changed
   }
 
   /** The events for one: clients drop thinking without a signature, so it gets one. */

@@ -1,5 +1,5 @@
 /** Counting the usage and the text of a vendor's own events. */
-import type { Tally } from '../../billing/receipt.ts'
+import type { Tally } from '../../billing/tally.ts'
 import { MessageFrames, type MessagePiece } from '../../providers/message.ts'
 import { usageOfMessage, withTotals } from '../../wire/message-usage.ts'
 import type { MessageEvent, MessageUsage } from '../../wire/messages.ts'
@@ -8,6 +8,7 @@ import type { MessageEvent, MessageUsage } from '../../wire/messages.ts'
 export class MessageTally {
   readonly #meter: Tally
   #usage: MessageUsage = {}
+  #id: string | undefined
 
   constructor(meter: Tally) {
     this.#meter = meter
@@ -17,9 +18,20 @@ export class MessageTally {
     if (piece instanceof MessageFrames) {
       this.#meter.textBytes += piece.textBytes
       if (piece.usage !== undefined) this.#meter.usage = usageOfMessage(piece.usage)
+      this.#id ??= piece.id
+      this.#stopped(piece.stopReason)
     } else if (piece.type === 'content_block_delta') this.#meter.textBytes += deltaBytes(piece.delta)
-    else if (piece.type === 'message_start') this.#add(piece.message.usage)
-    else if (piece.type === 'message_delta') this.#add(piece.usage)
+    else if (piece.type === 'message_start') {
+      this.#id = piece.message.id
+      this.#add(piece.message.usage)
+    } else if (piece.type === 'message_delta') {
+      this.#add(piece.usage)
+      this.#stopped(piece.delta.stop_reason)
+    }
+  }
+
+  #stopped(reason: string | null | undefined): void {
+    if (typeof reason === 'string') this.#meter.watch?.answered({ id: this.#id, finishReasons: [reason] })
   }
 
   #add(usage: MessageUsage | undefined): void {

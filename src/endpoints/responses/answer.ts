@@ -1,6 +1,6 @@
 /** The responses endpoint's reply: opened, written as events or as a whole, and stored. */
 import { textBytes } from '../../billing/estimate.ts'
-import type { Tally } from '../../billing/receipt.ts'
+import type { Tally } from '../../billing/tally.ts'
 import { estimateTokens } from '../../wire/counts.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
@@ -160,6 +160,7 @@ async function ended(response: ResponseObject, { id, order, meter, observer }: R
   const counted = chatUsage(response.usage, response.output)
   const usage = counted ?? usageOf(order.promptTokens, estimateTokens(meter.textBytes))
   if (counted !== undefined) meter.usage = counted
+  meter.watch?.answered({ id: response.id })
   const whole = counted === undefined ? { ...response, usage: responseUsage(usage) } : response
   const { archive, conversation } = order
   if (archive === undefined) return whole

@@ -113,10 +113,14 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
   }
 
   /** Emits a batch as one piece: the bytes up to `end`, after what was changed. A copy: the memory of the window is shared. */
-  #pass({ start, changed, textBytes, hasContent, usage }: Batch, bytes: Buffer | undefined, end: number): void {
+  #pass(batch: Batch, bytes: Buffer | undefined, end: number): void {
+    const { start, changed, textBytes, hasContent, usage } = batch
     const plain = bytes === undefined || end <= start ? undefined : bytes.subarray(start, end)
     if (plain === undefined && changed.length === 0) return
-    this.pieces.push(new MessageFrames(joined(changed, plain), textBytes, hasContent, usage))
+    const frames = new MessageFrames(joined(changed, plain), textBytes, hasContent, usage)
+    frames.id = batch.id
+    frames.stopReason = batch.stopReason
+    this.pieces.push(frames)
   }
 
   /** The frame to pass on: `text` itself if nothing has to change, undefined for none. */
@@ -127,6 +131,8 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
     if (typeof type !== 'string' || type === 'error') throw this.#options.failure(event['error'] ?? event)
     if (!this.#progress.accept(type, event, batch)) return undefined
     const first = type === 'message_start'
+    if (first) batch.id = textIn(event['message'], 'id')
+    else if (type === 'message_delta') batch.stopReason = textIn(event['delta'], 'stop_reason')
     if (this.#options.parsed === true) {
       this.pieces.push((first ? this.#named(event) : event) as unknown as MessageEvent)
       return undefined
@@ -153,6 +159,11 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
     this.#layout = layout
     this.#options.layouts.add(layout)
   }
+}
+
+function textIn(object: unknown, name: string): string | undefined {
+  const value = fieldsOf(object)[name]
+  return typeof value === 'string' ? value : undefined
 }
 
 /** A string is as cheap to write, and leaves nothing outside the heap. */

@@ -13,10 +13,13 @@ export interface Batch {
   textBytes: number
   hasContent: boolean
   usage: MessageUsage | undefined
+  /** The id of the message, if its start is in the batch. */
+  id: string | undefined
+  stopReason: string | undefined
 }
 
 export function newBatch(start: number): Batch {
-  return { start, changed: [], textBytes: 0, hasContent: false, usage: undefined }
+  return { start, changed: [], textBytes: 0, hasContent: false, usage: undefined, id: undefined, stopReason: undefined }
 }
 
 export class MessageProgress {

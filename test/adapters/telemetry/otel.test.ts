@@ -3,7 +3,18 @@ import { SpanKind, SpanStatusCode, trace } from '@opentelemetry/api'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { otel, type OtelOptions } from '../../../adapters/telemetry/otel/otel.ts'
 import { createGateway, type Exchange, type GatewayOptions } from '../../../src/index.ts'
-import { defineProvider, demo, finish, openai, retrySame, text, type Provider } from '../../../src/providers/index.ts'
+import {
+  anthropic,
+  defineProvider,
+  demo,
+  finish,
+  openai,
+  retrySame,
+  text,
+  type Provider,
+} from '../../../src/providers/index.ts'
+import { message, messageFrames } from '../../bench/message-traffic.ts'
+import { completion, frames } from '../../bench/traffic.ts'
 import { askChat, hosted, vendorFor } from '../../hosted.ts'
 import { Sdk, withContexts, withinHost, type Point } from './sdk.ts'
 
@@ -88,6 +99,8 @@ describe('spans', () => {
       'gen_ai.request.temperature': 0.5,
       'gen_ai.request.max_tokens': 100,
       'gen_ai.request.seed': 7,
+      'gen_ai.response.id': id?.replace('req_', 'chatcmpl-'),
+      'gen_ai.response.finish_reasons': ['stop'],
       'gen_ai.usage.input_tokens': 30,
       'gen_ai.usage.output_tokens': 12,
       'gen_ai.usage.cache_read.input_tokens': 20,
@@ -106,6 +119,31 @@ describe('spans', () => {
     expect(attempt?.attributes['gen_ai.response.time_to_first_chunk']).toBeGreaterThan(0)
     expect(call?.attributes).toMatchObject({ 'gen_ai.request.stream': true, 'http.response.status_code': 200 })
   })
+
+  test.each([
+    ['chat JSON', openai, '/chat/completions', false, completion('json'), 'chatcmpl-', 'stop'],
+    ['chat stream', openai, '/chat/completions', true, frames('json', 5).join(''), 'chatcmpl-', 'stop'],
+    ['message JSON', anthropic, '/messages', false, message('json'), 'msg_', 'end_turn'],
+    ['message stream', anthropic, '/messages', true, messageFrames('json', 5).join(''), 'msg_', 'end_turn'],
+  ] as const)(
+    'have the id and the finish reason of a response: %s',
+    async (_, make, path, stream, body, prefix, reason) => {
+      const type = stream ? 'text/event-stream' : 'application/json'
+      const vendor = await vendorFor((__, response) => void response.writeHead(200, { 'content-type': type }).end(body))
+      const { sdk, url } = await traced([make({ baseURL: vendor.baseURL, apiKey: 'k' })])
+      const response = await fetch(`${url}/v1${path}`, {
+        method: 'POST',
+        headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'm', max_tokens: 9, stream, messages: [{ role: 'user', content: 'Hi' }] }),
+      })
+      const text = await response.text()
+      const [attempt] = await sdk.ended(2)
+      const id = attempt?.attributes['gen_ai.response.id']
+      expect(id).toMatch(new RegExp(`^${prefix}`))
+      expect(text).toContain(`"${String(id)}"`)
+      expect(attempt?.attributes['gen_ai.response.finish_reasons']).toEqual([reason])
+    },
+  )
 
   test('of attempts that failed tell whose fault it was, and nothing of the vendor’s text', async () => {
     const { sdk, url } = await traced([bad, good])

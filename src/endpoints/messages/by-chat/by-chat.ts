@@ -2,7 +2,7 @@
 import { ContentFrames, type Call, type Provider } from '../../../providers/contract.ts'
 import { forceParse, othersTurn } from '../../../providers/turns.ts'
 import { textInChunks } from '../../../billing/estimate.ts'
-import type { Tally } from '../../../billing/receipt.ts'
+import type { Tally } from '../../../billing/tally.ts'
 import type { ChatChunk, ChatRequest, ResponseFormat } from '../../../wire/chat.ts'
 import { estimateTokens } from '../../../wire/counts.ts'
 import type { Message, MessageEvent, MessageRequest } from '../../../wire/messages.ts'
