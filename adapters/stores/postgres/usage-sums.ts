@@ -60,6 +60,7 @@ function summing(question: UsageQuestion, values: unknown[]): string {
   const [noSession, session, none] = isAttributed
     ? [', NULL::text AS session', ', session', ', NULL, NULL, NULL']
     : ['', '', '']
+  const indexed = [account, key, user, question.only].some((each) => each !== undefined)
   const byDays = perAccount && (!timed || offsetMinutes % 1440 === 0) && wholeOf(dayMs)
   const spans = byDays ? withDays(quarters) : [quarters]
   const edgeFilters = edges.map(([begin, end]) => {
@@ -73,7 +74,7 @@ function summing(question: UsageQuestion, values: unknown[]): string {
     ...spans.map(
       (span) => `SELECT ${names}${noSession}, number * ${span.ms}::float8 AS at, requests, incomplete,
         ${columns.join(', ')}, cost
-      ${sumsOf(span, labelFilter, perAccount)}`,
+      ${sumsOf(span, labelFilter, perAccount, indexed || !perAccount)}`,
     ),
     ...edgeFilters.map(
       (
@@ -110,19 +111,27 @@ function summing(question: UsageQuestion, values: unknown[]): string {
     ) sums ${isSome ? `ORDER BY ${by.map((_, index) => `d${index}`).join(', ')}` : ''}`
 }
 
-/** The sums of a span with their labels. The planner's statistics may be missing or old, so these statements need none. */
-function sumsOf({ ms, begin, end }: Periods, labelFilter: readonly string[], perAccount: boolean): string {
+/**
+ * The sums of a span with their labels. The planner's statistics may be missing or old, so these statements need none.
+ * `each`: whether the labels are few, or found by an index.
+ */
+function sumsOf(
+  { ms, begin, end }: Periods,
+  labelFilter: readonly string[],
+  perAccount: boolean,
+  each: boolean,
+): string {
   const table = `@.usage_${ms === dayMs ? 'days' : 'quarters'}`
+  const filter = [...labelFilter, `within IS ${perAccount ? 'NOT ' : ''}NULL`]
   const span = [`number >= ${begin}`, `number < ${end}`]
-  if (!perAccount) {
-    // Few labels: with OFFSET 0, the sums of each are read by their primary key.
+  if (each) {
+    // With OFFSET 0, the sums of each label are read by their primary key.
     const own = `SELECT * FROM ${table} s ${where(['s.label = l.label', ...span])} OFFSET 0`
-    return `FROM @.usage_labels l CROSS JOIN LATERAL (${own}) s ${where([...labelFilter, 'within IS NULL'])}`
+    return `FROM @.usage_labels l CROSS JOIN LATERAL (${own}) s ${where(filter)}`
   }
   // All sums are read. Of a range of a column the planner expects few rows, and looks up the label of each; not of a term.
   const whole = labelFilter.length > 0 ? span : [`number + 0 >= ${begin}`, `number < ${end}`]
-  return `FROM @.usage_labels l JOIN ${table} s ON s.label = l.label
-    ${where([...labelFilter, 'within IS NOT NULL', ...whole])}`
+  return `FROM @.usage_labels l JOIN ${table} s ON s.label = l.label ${where([...filter, ...whole])}`
 }
 
 /** Assigns to one object instead of spreading, because there may be tens of thousands of rows. */

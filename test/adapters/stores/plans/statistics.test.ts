@@ -71,7 +71,7 @@ describe.skipIf(!hasPostgres)('with 12,000 requests of 400 users', () => {
 
     // Of users, the sums of each label and day are read once; of models, four times 192 sums, and all labels.
     test.each([
-      ['users', { all: true, by: 'user', period: 'day' }, 3, 10_000, 22 + 5 * 2 + 2],
+      ['users', { all: true, by: 'user', period: 'day' }, 3, 7_500, 22 + 5 * 2 + 2],
       [
         'users by minutes',
         { all: true, by: 'user', period: 'minute', to: start + 6 * hour },
