@@ -116,7 +116,8 @@ export async function installPacked(): Promise<Consumer> {
 async function packedFiles(folder: string): Promise<Set<string>> {
   const words = ['pack', '--dry-run', '--json', '--ignore-scripts']
   const { stdout } = await run('npm', words, { cwd: folder, maxBuffer: 64 * 2 ** 20 })
-  const [packed] = JSON.parse(stdout) as { files: { path: string }[] }[]
+  // A list in some versions of npm, and by the names of packages in others.
+  const [packed] = Object.values(JSON.parse(stdout) as Record<string, { files: { path: string }[] }>)
   return new Set(packed?.files.map(({ path }) => path))
 }
 

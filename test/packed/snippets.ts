@@ -74,7 +74,7 @@ export async function runSnippets(consumer: Consumer): Promise<Ran[]> {
 
 /** Runs the snippets that are test suites under Node's own runner, some of them unless it is thorough; gives their reports. */
 export async function runSuites(consumer: Consumer): Promise<{ name: string; report: string }[]> {
-  const files = place(consumer, sampleOf(snippets.filter(isSuite), 2))
+  const files = place(consumer, sampleOf(snippets.filter(isSuite), 3))
   return Promise.all(
     files.map(async ({ name, file }) => {
       const words = ['--import', './makers.mjs', '--test-reporter=tap', file]
