@@ -102,6 +102,17 @@ async function counted() {
   return { storage, commandsOf }
 }
 
+test.skipIf(!hasRedisServer)('the accounts of a batch are written in one command', async () => {
+  const { storage, commandsOf } = await counted()
+  const accounts = Array.from({ length: 20 }, (_, index) => `account ${index}`)
+  for (const each of accounts) await storage.ledger.credit({ account: each, amount: 10n, reference: each })
+  const admitAll = (round: string) =>
+    Promise.all(accounts.map(async (each) => storage.ledger.hold({ ...holdOf(`${each} ${round}`), account: each })))
+  await admitAll('first')
+  // One SET for each hold.
+  expect(await commandsOf(() => admitAll('second'))).toMatchObject({ evalsha: 1, set: 20, mset: 1 })
+})
+
 const openIds = Array.from({ length: 5_000 }, (_, index) => `open ${index}`)
 
 async function begin({ joint }: RedisStorage, ids: readonly string[], amount = 1n): Promise<void> {
