@@ -1,4 +1,4 @@
-import { context, SpanKind, SpanStatusCode, trace, type Attributes, type Context, type Span } from '@opentelemetry/api'
+import { context, SpanKind, SpanStatusCode, trace, type Context, type Span } from '@opentelemetry/api'
 import {
   parseMoney,
   type CallEnd,
@@ -61,38 +61,39 @@ export class TracedCall extends CallFigures {
       const { call } = this
       const model = this.figures.modelOf(call)
       if (model !== undefined && model !== other) span.updateName(`${operationOf(call.endpoint)} ${model}`)
-      span.setAttributes(this.#attributesOf(end))
+      this.#describe(end)
       if (end.outcome === 'failed') span.setStatus({ code: SpanStatusCode.ERROR })
     }
     span.end()
   }
 
   /** Without the usage, which is that of the last attempt: a backend that adds up spans would count it twice. */
-  #attributesOf({ outcome, status, fault, receipt }: CallEnd): Attributes {
+  #describe({ outcome, status, fault, receipt }: CallEnd): void {
     const { call } = this
-    const given: Attributes = { [spanAttributes.request]: call.id, [spanAttributes.status]: status }
-    if (outcome !== 'completed') given[spanAttributes.outcome] = outcome
+    const span = this.#span
+    span.setAttribute(spanAttributes.request, call.id)
+    span.setAttribute(spanAttributes.status, status)
+    if (outcome !== 'completed') span.setAttribute(spanAttributes.outcome, outcome)
     if (call.request !== undefined) {
-      given[attributes.requestModel] = call.request.model.slice(0, longestName)
-      if (call.request.stream) given[spanAttributes.stream] = true
+      span.setAttribute(attributes.requestModel, call.request.model.slice(0, longestName))
+      if (call.request.stream) span.setAttribute(spanAttributes.stream, true)
     }
-    if (fault !== undefined) given[attributes.errorType] = fault
-    if (this.#tracing.record.size > 0) this.#addCaller(given, receipt)
-    if (receipt === undefined) return given
-    if (receipt.attempts > 1) given[spanAttributes.attempts] = receipt.attempts
+    if (fault !== undefined) span.setAttribute(attributes.errorType, fault)
+    if (this.#tracing.record.size > 0) this.#addCaller(receipt)
+    if (receipt === undefined) return
+    if (receipt.attempts > 1) span.setAttribute(spanAttributes.attempts, receipt.attempts)
     if (receipt.charge !== undefined) {
-      given[spanAttributes.cost] = Number(parseMoney(receipt.charge.cost))
-      given[attributes.currency] = receipt.charge.currency
+      span.setAttribute(spanAttributes.cost, Number(parseMoney(receipt.charge.cost)))
+      span.setAttribute(attributes.currency, receipt.charge.currency)
     }
-    return given
   }
 
-  #addCaller(given: Attributes, receipt: Receipt | undefined): void {
+  #addCaller(receipt: Receipt | undefined): void {
     const { record } = this.#tracing
     const { caller } = this.call
     const { user = caller?.user, session } = receipt ?? {}
     const add = (name: string, attribute: string, value: string | undefined) => {
-      if (record.has(name) && value !== undefined) given[attribute] = value
+      if (record.has(name) && value !== undefined) this.#span.setAttribute(attribute, value)
     }
     add('account', spanAttributes.account, caller?.account)
     add('key', spanAttributes.key, caller?.key)
