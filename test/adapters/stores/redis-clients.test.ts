@@ -5,14 +5,19 @@ import { redis } from '../../../adapters/stores/redis/redis.ts'
 import { hasRedisServer, redisCluster, redisServer } from '../../redis-cluster.ts'
 import { hasRedis, ownName, redisUrl } from '../../servers.ts'
 
-/** Credits an account through a client, and returns how many signals with a timer that made. */
+/** The fewest signals with a timer that a look-up made: a client of a cluster connects to its nodes while it is used. */
 async function signalsOf(client: Parameters<typeof redis>[0]): Promise<number> {
   const { ledger } = redis(client, { prefix: ownName() })
+  await ledger.credit({ account: 'acme', amount: 1n, reference: 'start' })
   const made = vi.spyOn(AbortSignal, 'timeout')
   onTestFinished(() => made.mockRestore())
-  await ledger.credit({ account: 'acme', amount: 1n, reference: 'start' })
-  expect(await ledger.account('acme')).toMatchObject({ balance: 1n })
-  return made.mock.calls.length
+  const counts: number[] = []
+  for (let times = 0; times < 5; times++) {
+    made.mockClear()
+    expect(await ledger.account('acme')).toMatchObject({ balance: 1n })
+    counts.push(made.mock.calls.length)
+  }
+  return Math.min(...counts)
 }
 
 describe.skipIf(!hasRedis)('A command of a connected client of node-redis has no timer', () => {
