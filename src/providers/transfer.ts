@@ -6,7 +6,7 @@ import { Flow, Pulled, type Receiver } from '../http/flow.ts'
 import { TimeLimit, type Deadline, type TimeLimited } from '../http/time-limit.ts'
 import { isMediaType } from '../http/media-type.ts'
 import { tryNext, unreachable, unreadable } from './failure.ts'
-import { tooLarge, type WholeBody } from './whole-body.ts'
+import { joined, tooLarge, type WholeBody } from './whole-body.ts'
 
 /** The bounds of all transfers of one client. See `ClientOptions`. */
 export interface Bounds {
@@ -269,10 +269,6 @@ export class Transfer extends Flow<Buffer> implements Dispatcher.DispatchHandler
 
 function deliver(transfer: Transfer): void {
   transfer.deliver()
-}
-
-function joined(pieces: readonly Buffer[]): Buffer {
-  return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
 }
 
 function ignore(): void {}

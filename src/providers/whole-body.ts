@@ -48,6 +48,11 @@ export class WholeBody {
   }
 }
 
+/** The pieces as one; a single piece is not copied. */
+export function joined(pieces: readonly Buffer[]): Buffer {
+  return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
+}
+
 /** The error for a response of more than `bytes` bytes. */
 export function tooLarge(bytes: number): Error {
   return unreadable(`the vendor's response is larger than ${bytes} bytes`, 'next')

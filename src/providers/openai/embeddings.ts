@@ -1,5 +1,6 @@
 /** Embeddings. A list of vectors is large, so only the JSON around it is parsed; the vectors are passed on as bytes. */
 import { readObject, readWhole, withoutMark } from '../answer.ts'
+import { joined } from '../whole-body.ts'
 import { requireBoundedVectors } from '../answer-bounds.ts'
 import { EmbeddingText, type Call, type EmbeddingAnswer } from '../contract.ts'
 import { readUsage } from '../../wire/counts.ts'
@@ -67,10 +68,6 @@ function withEnds(pieces: readonly Buffer[], least: number): Buffer[] {
   const behind = joined(pieces.slice(tail))
   if (behind.length < least) return [joined(pieces)]
   return [joined(pieces.slice(0, head)), ...pieces.slice(head, tail), behind]
-}
-
-function joined(pieces: readonly Buffer[]): Buffer {
-  return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
 }
 
 function isEmptyList(value: unknown): boolean {
