@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 
-/** Waits until a socket has room again: one listener for all responses that write to it. */
+/** Waits for the `drain` event of a socket, with one listener for all responses that write to it. */
 export class Drain {
   readonly #socket: Duplex
   #waiting: Promise<void> | undefined

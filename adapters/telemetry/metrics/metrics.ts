@@ -32,8 +32,8 @@ export interface Metrics extends Telemetry, Mountable {
 }
 
 /**
- * Creates metrics for Prometheus, without OpenTelemetry. One object can serve several gateways. `mount` of every host serves it,
- * to whoever asks. Throws a `TypeError` for an unknown option, and if the registry has the metrics already.
+ * Creates metrics for Prometheus, without OpenTelemetry. One object can serve several gateways. Every `mount` serves it, without
+ * authentication. Throws a `TypeError` for an unknown option, and if the registry has the metrics already.
  *
  * @example
  * const prometheus = metrics()
