@@ -8,9 +8,6 @@ export class OpenCall extends Canceller {
   readonly #calls: OpenCalls
   readonly #client: Cancellation
   readonly #drainMs: number
-  /** The neighbours in the list of `OpenCalls`. */
-  earlier: OpenCall | undefined
-  later: OpenCall | undefined
   #disconnected = false
   #timer: NodeJS.Timeout | undefined
 
@@ -62,9 +59,7 @@ export class OpenCall extends Canceller {
 
 /** The calls and requests in progress in one gateway. */
 export class OpenCalls {
-  /** The newest of a list linked by `earlier` and `later`: in a set, each call would cost several times as much. */
-  #newest: OpenCall | undefined
-  #size = 0
+  readonly #open = new Set<OpenCall>()
   readonly #maxDrains: number
   #drains = 0
   #requests = 0
@@ -78,7 +73,7 @@ export class OpenCalls {
 
   /** The number of open calls. */
   get size(): number {
-    return this.#size
+    return this.#open.size
   }
 
   /** Counts a request that has no call yet, so that `emptied` waits for it too, until `leave`. */
@@ -99,10 +94,7 @@ export class OpenCalls {
   open(client: Cancellation, drainMs = 0): OpenCall {
     const call = new OpenCall(this, client, drainMs)
     if (this.#reason !== undefined) call.abort(this.#reason)
-    call.earlier = this.#newest
-    if (call.earlier !== undefined) call.earlier.later = call
-    this.#newest = call
-    this.#size++
+    this.#open.add(call)
     return call
   }
 
@@ -115,13 +107,7 @@ export class OpenCalls {
 
   /** For `OpenCall`: removes a call; false if it was removed before. */
   close(call: OpenCall, drained: boolean): boolean {
-    const { earlier, later } = call
-    if (call !== this.#newest && later === undefined) return false
-    if (later === undefined) this.#newest = earlier
-    else later.earlier = earlier
-    if (earlier !== undefined) earlier.later = later
-    call.earlier = call.later = undefined
-    this.#size--
+    if (!this.#open.delete(call)) return false
     if (drained) this.#drains--
     this.#notify()
     return true
@@ -143,13 +129,11 @@ export class OpenCalls {
   /** Aborts all calls, and every one that is opened later. */
   cut(reason: GatewayError): void {
     this.#reason = reason
-    const calls: OpenCall[] = []
-    for (let call = this.#newest; call !== undefined; call = call.earlier) calls.push(call)
-    for (const call of calls.toReversed()) call.abort(reason)
+    for (const call of this.#open) call.abort(reason)
   }
 
   #isEmpty(): boolean {
-    return this.#requests === 0 && this.#size === 0
+    return this.#requests === 0 && this.#open.size === 0
   }
 
   #notify(): void {
