@@ -14,33 +14,19 @@ interface Rule {
 
 const rulesOf = new WeakMap<z.ZodObject, readonly Rule[]>()
 
-/** Tests for values that the schema certainly accepts, by field. */
-export type PlainFields = ReadonlyMap<string, (value: unknown) => boolean>
-
 /**
  * Throws 400 for the first invalid field, which `param` names. Validates each field on its own, because most are
  * absent: refinements of the whole schema do not run. `unread`: fields whose long arrays are skipped, because the code
- * that reads them validates each entry. `plain`: spares most bodies the schema.
+ * that reads them validates each entry.
  */
-export function check(schema: z.ZodObject, body: JsonBody, unread: readonly string[] = [], plain?: PlainFields): void {
+export function check(schema: z.ZodObject, body: JsonBody, unread: readonly string[] = []): void {
   let rules = rulesOf.get(schema)
   if (rules === undefined) rulesOf.set(schema, (rules = rulesIn(schema)))
-  if (plain !== undefined && body.isSmall && isPlain(body.value, rules, plain)) return
   for (const { name, type, optional } of rules) {
     if (unread.includes(name) && !body.isSmall && body.sizeOf(name) > largeList && body.isList(name)) continue
     const value = body.get(name)
     if (value !== undefined || !optional) verify(type as z.ZodType, value, name)
   }
-}
-
-/** Whether all fields are plain, and none is missing. */
-function isPlain(value: Readonly<Record<string, unknown>>, rules: readonly Rule[], plain: PlainFields): boolean {
-  for (const { name, optional } of rules) {
-    if (!Object.hasOwn(value, name)) {
-      if (!optional) return false
-    } else if (plain.get(name)?.(value[name]) !== true) return false
-  }
-  return true
 }
 
 function rulesIn({ shape }: z.ZodObject): Rule[] {

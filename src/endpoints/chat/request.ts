@@ -10,7 +10,6 @@ import type { JsonBody } from '../../http/json-body.ts'
 import type { Sizes } from '../../http/sizes.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import { check, verify } from '../check.ts'
-import { plainFields } from './plain.ts'
 import { jsonOrder } from '../order.ts'
 import type { Order } from '../endpoint.ts'
 
@@ -46,7 +45,7 @@ const tool = z.looseObject({
 })
 
 /** The fields of the specification. */
-export const chatSchema: z.ZodObject = z.looseObject({
+const chatSchema: z.ZodObject = z.looseObject({
   model: z.string().min(1),
   messages: z.array(message).min(1),
   stream: z.boolean().nullish(),
@@ -83,7 +82,7 @@ export function readChat(exchange: Exchange, sizes: Sizes): Eventual<Order<ChatR
 }
 
 function orderFrom(body: JsonBody): Order<ChatRequest> {
-  check(chatSchema, body, unread, plainFields)
+  check(chatSchema, body, unread)
   checkTogether(body)
   return jsonOrder<ChatRequest>(body)
 }

@@ -11,7 +11,6 @@ import { check, verify } from '../check.ts'
 import type { Order } from '../endpoint.ts'
 import { jsonOrder } from '../order.ts'
 import { headersOf } from './headers.ts'
-import { plainFields } from './plain.ts'
 
 const typed = z.looseObject({ type: z.string() })
 
@@ -63,7 +62,7 @@ export function readCounting(exchange: Exchange, sizes: Sizes): Eventual<Order<M
 }
 
 function orderFrom(exchange: Exchange, body: JsonBody, rules: z.ZodObject): Order<MessageRequest> {
-  check(rules, body, unread, plainFields)
+  check(rules, body, unread)
   const readsLastBlock = header(exchange, 'user-agent')?.startsWith(claudeCode) === true
   const textOf = (name: string, value: unknown, entries: number) => body.textOf(name, value, entries)
   return Object.assign(jsonOrder<MessageRequest>(body), { clientHeaders: headersOf(exchange), readsLastBlock, textOf })
@@ -73,7 +72,6 @@ function orderFrom(exchange: Exchange, body: JsonBody, rules: z.ZodObject): Orde
 export function checkLong({ field }: Call<MessageRequest>): void {
   for (const name of unread) {
     const value = field(name)
-    if (plainFields.get(name)?.(value) !== true && value !== undefined)
-      verify(schema.shape[name] as z.ZodType, value, name)
+    if (value !== undefined) verify(schema.shape[name] as z.ZodType, value, name)
   }
 }
