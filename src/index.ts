@@ -105,6 +105,7 @@ export type {
   CallListener,
   ObservedAttempt,
   ObservedCall,
+  ObservedModel,
   ObservedRequest,
   ObservedTask,
   StoreFailure,

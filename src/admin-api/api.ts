@@ -1,6 +1,5 @@
 /** The admin API: the steps of a request. */
 import { GatewayError } from '../errors.ts'
-import type { Gateway } from '../index.ts'
 import { refuse } from '../http/answers.ts'
 import type { Exchange, Mountable, Reply } from '../http/exchange.ts'
 import { requestId } from '../http/request-id.ts'
@@ -13,7 +12,7 @@ import { Paths } from './match.ts'
 import { checkAdminOptions, type AdminApiOptions } from './options.ts'
 import { requireHost, requireOwnOrigin } from './origin.ts'
 import { replyOf, safeHeaders } from './replies.ts'
-import type { Call, Route } from './route.ts'
+import type { AdministeredGateway, Call, Route } from './route.ts'
 import { routes } from './routes.ts'
 import { requireOpen } from './open.ts'
 import { isFor, nothing, reach } from './scope.ts'
@@ -27,8 +26,8 @@ import { isFor, nothing, reach } from './scope.ts'
  * app.use('/admin', mount(adminApi(gateway, { authorize: ({ host }) => identityOf(host.session) })))
  * ```
  */
-export function adminApi(gateway: Gateway, options: AdminApiOptions): Mountable {
-  if (typeof (gateway as Partial<Gateway> | null | undefined)?.admin !== 'object') {
+export function adminApi(gateway: AdministeredGateway, options: AdminApiOptions): Mountable {
+  if (typeof (gateway as Partial<AdministeredGateway> | null | undefined)?.admin !== 'object') {
     throw new TypeError(
       'adminApi: expected adminApi(gateway, { authorize }), where gateway is what createGateway() returned',
     )
@@ -40,11 +39,11 @@ export function adminApi(gateway: Gateway, options: AdminApiOptions): Mountable 
 const paths = new Paths(routes)
 
 class AdminApi implements Mountable {
-  readonly #gateway: Gateway
+  readonly #gateway: AdministeredGateway
   readonly #options: AdminApiOptions
   readonly #exports = new Exports()
 
-  constructor(gateway: Gateway, options: AdminApiOptions) {
+  constructor(gateway: AdministeredGateway, options: AdminApiOptions) {
     this.#gateway = gateway
     this.#options = options
   }

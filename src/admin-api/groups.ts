@@ -1,10 +1,9 @@
 import { invalid } from '../errors.ts'
-import type { Gateway } from '../index.ts'
 import type { Identity } from './identity.ts'
-import type { Call } from './route.ts'
+import type { AdministeredGateway, Call } from './route.ts'
 
 /** The groups that an identity may use, in the order of the gateway. */
-export async function groupsOf(gateway: Gateway, identity: Identity): Promise<readonly string[]> {
+export async function groupsOf(gateway: AdministeredGateway, identity: Identity): Promise<readonly string[]> {
   const all = gateway.admin.groups()
   if (identity.role === 'admin') return all
   const own = new Set(identity.groups ?? (await groupsOfKeys(gateway, identity.account)))
@@ -12,7 +11,7 @@ export async function groupsOf(gateway: Gateway, identity: Identity): Promise<re
 }
 
 /** None if the key store cannot list keys. */
-async function groupsOfKeys({ admin }: Gateway, account: string): Promise<readonly string[]> {
+async function groupsOfKeys({ admin }: AdministeredGateway, account: string): Promise<readonly string[]> {
   return admin.offers().keys ? (await admin.keys.inUse(account)).groups : []
 }
 

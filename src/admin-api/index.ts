@@ -2,3 +2,4 @@
 export { adminApi } from './api.ts'
 export type { AccountIdentity, AdminIdentity, Authorize, Identity } from './identity.ts'
 export type { AdminApiOptions, AdminFailure } from './options.ts'
+export type { AdministeredGateway } from './route.ts'

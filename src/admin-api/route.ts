@@ -1,12 +1,23 @@
 import type * as z from 'zod'
-import type { Gateway } from '../index.ts'
+import type { Admin } from '../admin/admin.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
+import type { GatewayHealth } from '../observing/health.ts'
 import type { Identity } from './identity.ts'
 import type { Scope } from './scope.ts'
 
+/** What the admin API needs of a gateway: every `Gateway` has it. */
+export interface AdministeredGateway {
+  /** The operations over accounts, keys, usage and models. */
+  readonly admin: Admin
+  /** Whether the gateway is being closed: requests then get 503. */
+  readonly isClosing: () => boolean
+  /** The state of the gateway and its stores. */
+  health(): Promise<GatewayHealth>
+}
+
 /** A request to a route, after all checks. */
 export interface Call<Query = Record<string, unknown>, Body = Record<string, unknown>> {
-  readonly gateway: Gateway
+  readonly gateway: AdministeredGateway
   /** What the identity may read and change. */
   readonly scope: Scope
   /** The account in the path; empty if the path has none. */

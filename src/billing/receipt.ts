@@ -1,6 +1,4 @@
-import type { Caller } from '../auth/contract.ts'
 import type { GatewayError, ErrorCode } from '../errors.ts'
-import type { Provider } from '../providers/contract.ts'
 import type { Usage } from '../wire/usage.ts'
 import type { Tally } from './tally.ts'
 import { usageOf } from '../wire/usage.ts'
@@ -130,7 +128,7 @@ const longestOmitted = 64
 /** A request whose usage is measured. */
 export interface Metered {
   readonly id: string
-  readonly caller: Caller
+  readonly caller: Pick<Receipt, 'account' | 'group' | 'key'>
   readonly attribution: Pick<Receipt, 'user' | 'session' | 'agent' | 'tags'>
   /** `promptTokens`: an estimate, used if the vendor does not report them. */
   readonly order: {
@@ -150,7 +148,7 @@ export interface Metered {
 
 /** A deployment, as far as a receipt names it. */
 interface Tried {
-  readonly provider: Pick<Provider, 'name' | 'reportsSent'>
+  readonly provider: { readonly name: string; readonly reportsSent?: boolean | undefined }
   readonly model: string
 }
 

@@ -6,7 +6,7 @@ import type { CallEndpoint, Order } from '../endpoints/endpoint.ts'
 import { cancellationOf } from '../http/cancellation.ts'
 import type { Reply } from '../http/exchange.ts'
 import type { Model } from '../models/contract.ts'
-import { Work } from '../routing/work.ts'
+import { Work } from '../providers/work.ts'
 import type { HandledRequest } from './handled-request.ts'
 
 /** A request that was admitted. */

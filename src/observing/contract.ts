@@ -3,7 +3,6 @@ import type { Receipt } from '../billing/receipt.ts'
 import type { AnsweredResponse } from '../billing/tally.ts'
 import type { Fault, GatewayError } from '../errors.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { Model } from '../models/contract.ts'
 import type { BreakerChange, GatewayState, QueueName } from './state.ts'
 
 /**
@@ -50,7 +49,18 @@ export interface ObservedCall {
   /** The request to a model, once its body was read. */
   readonly request: ObservedRequest | undefined
   /** The model, once it was found. */
-  readonly model: Model | undefined
+  readonly model: ObservedModel | undefined
+}
+
+/** The model of a request, as far as observers need it. */
+export interface ObservedModel {
+  /** The name that clients use. */
+  readonly id: string
+  /** The ways to serve the model. */
+  readonly deployments: readonly {
+    /** Whether the client chose the vendor's name of the model, which is then any text. */
+    readonly open?: boolean
+  }[]
 }
 
 /** A request to a model, as the client sent it. */

@@ -4,7 +4,6 @@ import type { Receipt } from '../billing/receipt.ts'
 import type { AnsweredResponse } from '../billing/tally.ts'
 import { GatewayError, type Fault } from '../errors.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { Model } from '../models/contract.ts'
 import type {
   AttemptListener,
   AttemptResult,
@@ -12,6 +11,7 @@ import type {
   CallListener,
   ObservedAttempt,
   ObservedCall,
+  ObservedModel,
   ObservedRequest,
   ObservedTask,
   Telemetry,
@@ -61,7 +61,7 @@ export class CallWatch implements ObservedCall, Reporter {
   readonly startedAt: number
   caller: Caller | undefined
   request: ObservedRequest | undefined
-  model: Model | undefined
+  model: ObservedModel | undefined
   receipt: Receipt | undefined
   /** What the response of the last attempt says of itself. */
   response: AnsweredResponse | undefined

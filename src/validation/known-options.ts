@@ -1,4 +1,5 @@
-import { longestTimerMs } from '../http/deadline.ts'
+/** The longest delay that Node's timers keep, in milliseconds. A timer with a longer delay fires at once. */
+export const longestTimerMs = 2_147_483_647
 
 /** The valid values of an option. */
 export interface Rule {

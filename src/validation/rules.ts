@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { longestTimerMs } from '../http/deadline.ts'
-import { noneOf } from './known-options.ts'
+import { longestTimerMs, noneOf } from './known-options.ts'
 
 /** An object that may have only these options. */
 export function strict<Shape extends z.ZodRawShape>(shape: Shape): z.ZodObject<Shape, z.core.$strict> {

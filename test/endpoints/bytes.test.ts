@@ -12,7 +12,7 @@ import { OpenCalls } from '../../src/http/open-calls.ts'
 import { defaultSizes } from '../../src/http/sizes.ts'
 import type { Provider } from '../../src/providers/contract.ts'
 import { Breaker } from '../../src/routing/breaker.ts'
-import { Work } from '../../src/routing/work.ts'
+import { Work } from '../../src/providers/work.ts'
 
 /** All byte values, which are not valid UTF-8. */
 const sound = Uint8Array.from({ length: 256 }, (_, at) => at)

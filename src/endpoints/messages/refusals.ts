@@ -4,7 +4,7 @@
  */
 import { GatewayError } from '../../errors.ts'
 import type { Provider } from '../../providers/contract.ts'
-import { providerItself } from '../../routing/work.ts'
+import { providerItself } from '../../providers/work.ts'
 import { isShort } from '../../wire/json.ts'
 
 /** What to send instead of a refused value, by field; undefined: leave the field out; the same value: nothing else. */

@@ -8,7 +8,7 @@ import type { Receipt } from '../../../src/billing/receipt.ts'
 import { Price } from '../../../src/billing/price.ts'
 import type { StorageBundle } from '../../../src/index.ts'
 import type { Model } from '../../../src/models/contract.ts'
-import { Work } from '../../../src/routing/work.ts'
+import { Work } from '../../../src/providers/work.ts'
 import { storesOf } from '../../../src/assembly/stores.ts'
 import { usageOf } from '../../../src/wire/usage.ts'
 

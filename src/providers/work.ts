@@ -1,4 +1,4 @@
-import type { Provider } from '../providers/contract.ts'
+import type { Provider } from './contract.ts'
 
 /** The target of a tracking proxy. It is not the provider: a proxy of a frozen object must return the original methods. */
 interface Tracked {
