@@ -3,10 +3,11 @@ import type { BillingOptions, CostBounds } from '../billing/options.ts'
 import type { Price } from '../billing/price.ts'
 import { GatewayError } from '../errors.ts'
 import type { CallerCap } from './caps.ts'
-import { pricesOf, runsVendorTools, unstatedLength, type Priced } from './dearest.ts'
+import { pricesOf, runsVendorTools, statedToolCalls, unstatedLength, type Priced } from './dearest.ts'
 import type { Estimate, SizedRequest } from './estimate.ts'
-import { positive } from './length.ts'
+import type { Field } from './length.ts'
 import { mediaIn, type Media, type MediaKind } from './media.ts'
+import { imageTokens } from './vendor-tokens.ts'
 
 /** A request whose use is bounded. */
 export interface Bounded {
@@ -75,14 +76,27 @@ function promptOf(
   calls: number,
 ): number {
   const { contextWindow = Infinity } = model
-  let tokens = asked.bytes
-  for (const media of [...mediaIn(field, order.content?.()), ...uploadedIn(order, makes)]) {
-    const most = bounds[optionOf[media.kind]]
+  let tokens = asked.bytes + asked.added
+  for (const media of [...mediaIn(field, order.content?.()), ...uploadedIn(order, makes), ...storedIn(field)]) {
+    const most = bounds[optionOf[media.kind]] ?? (media.kind === 'image' ? imageTokens(model) : undefined)
     if (most === undefined && contextWindow === Infinity) refuse(media.param, described(media), optionOf[media.kind])
     tokens += (most ?? contextWindow) - media.bytes
   }
+  if (searchesTools(field)) tokens *= (bounds.toolCalls ?? mostToolSearches) + 1
   if (calls > 0 && contextWindow === Infinity) refuse('tools', "the vendor's own tools", 'contextWindow')
   return calls > 0 ? contextWindow * (calls + 1) : Math.max(0, Math.min(tokens, contextWindow))
+}
+
+/** Rounds that Anthropic's API makes by itself in one request. */
+const mostToolSearches = 10
+
+/** Whether Claude may search among the tools of the request: it reads the prompt again after each search. */
+function searchesTools(field: Field): boolean {
+  const tools = field('tools')
+  return (
+    Array.isArray(tools) &&
+    tools.some((tool) => String((Object(tool) as { type?: unknown }).type).startsWith('tool_search_tool_'))
+  )
 }
 
 /** Images that vendors accept in one request. */
@@ -93,6 +107,19 @@ function uploadedIn({ form }: SizedRequest, makes: Priced['makes']): readonly Me
   if (form === undefined) return []
   if (makes === 'transcripts') return [{ kind: 'audio', param: 'file', bytes: 0 }]
   return Array.from({ length: mostImages }, () => ({ kind: 'image', param: 'image', bytes: 0 }))
+}
+
+/** Fields that add to the prompt what the vendor has stored, if they are objects or names. */
+const stored = ['cached_content', 'extra_body', 'prompt'] as const
+
+function storedIn(field: Field): readonly Media[] {
+  const isGiven = (name: (typeof stored)[number]) =>
+    name === 'cached_content' ? typeof field(name) === 'string' : isObject(field(name))
+  return stored.filter(isGiven).map((param) => ({ kind: 'file', param, bytes: 0 }))
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function described({ kind }: Media): string {
@@ -117,7 +144,7 @@ function toolCallsOf(priced: Priced, options: Partial<BillingOptions>): number {
   const { model, field } = priced
   const running = pricesOf(model, options).filter(({ set }) => runsVendorTools(priced, set))
   if (running.length === 0) return 0
-  const most = running.map(({ set }) => positive(set?.['max_tool_calls'] ?? field('max_tool_calls')))
+  const most = running.map(({ set }) => statedToolCalls(field, set))
   const stated = most.every((each) => each !== undefined) ? Math.max(...most) : undefined
   return stated ?? options.bounds?.toolCalls ?? refuse('tools', "the vendor's own tools", 'toolCalls')
 }

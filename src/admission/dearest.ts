@@ -147,7 +147,12 @@ const toolFields = [
 /** Upper bound of the calls of the vendor's own tools, as far as they have a price. */
 function mostToolCalls(priced: Priced, price: Price, set: Fields = {}, { defaults }: Partial<BillingOptions>): number {
   if (!price.hasToolFees || !runsVendorTools(priced, set)) return 0
-  return positive(set['max_tool_calls'] ?? priced.field('max_tool_calls')) ?? defaults?.toolCalls ?? usual.toolCalls
+  return statedToolCalls(priced.field, set) ?? defaults?.toolCalls ?? usual.toolCalls
+}
+
+/** The limit that the host sets, or the client's, which vendors read only in requests to the responses endpoint. */
+export function statedToolCalls(field: Field, set: Fields = {}): number | undefined {
+  return positive(set['max_tool_calls'] ?? (field('messages') === undefined ? field('max_tool_calls') : undefined))
 }
 
 /** Whether a request may make the vendor run tools of its own. `set`: the fields that the host sets. */

@@ -5,6 +5,7 @@ import type { OpenForm } from '../http/form.ts'
 import type { Model } from '../models/contract.ts'
 import { choicesIn } from './choices.ts'
 import { lengthIn } from './length.ts'
+import { addedTokens } from './vendor-tokens.ts'
 
 /** The size of a request and of its response, as far as the request states it. */
 export interface Estimate {
@@ -12,6 +13,8 @@ export interface Estimate {
   readonly promptTokens: number
   /** Size of the request. */
   readonly bytes: number
+  /** Upper bound of the prompt tokens that the vendor adds to those of the request. */
+  readonly added: number
   /** Upper bound of the prompt tokens: a token has at least one byte, and the prompt fits the context window. */
   readonly mostPromptTokens: number
   /** Upper bound of the output tokens of all choices; undefined if the request does not limit them. */
@@ -62,10 +65,14 @@ export function estimate(endpoint: Sizing, order: SizedRequest, model: Model): E
   const { stated, largest } = lengthFields === undefined ? unknownLength : lengthIn(field, lengthFields)
   const choices = endpoint.choices?.(order, model) ?? choicesIn(field)
   const longest = largest === undefined ? undefined : Math.min(largest, maxOutputTokens) * choices
+  const bytes = promptTokens * bytesPerToken
+  // What is no free text has no tools and no template.
+  const added = lengthFields === undefined ? 0 : addedTokens(model, field)
   return {
     promptTokens,
-    bytes: promptTokens * bytesPerToken,
-    mostPromptTokens: Math.min(promptTokens * bytesPerToken, contextWindow),
+    bytes,
+    added,
+    mostPromptTokens: Math.min(bytes + added, contextWindow),
     outputTokens: stated ? longest : undefined,
     leastOutputTokens: longest ?? 0,
     choices,

@@ -54,7 +54,7 @@ export interface BillingOptions {
 
 /** The most that parts of a request use. What is used beyond is charged and counted all the same. */
 export interface CostBounds {
-  /** Prompt tokens of an image. */
+  /** Prompt tokens of an image. Default: the most that the vendor publishes. */
   readonly imageTokens?: number
   /** Prompt tokens of a recording in a chat or a transcription. */
   readonly audioTokens?: number
@@ -64,7 +64,7 @@ export interface CostBounds {
   readonly seconds?: number
   /**
    * Calls of the vendor's own tools in one request, unless it states `max_tool_calls`. Each may read the whole context
-   * window of the model, which must be set.
+   * window of the model, which must be set. For Claude's search among tools, each reads the prompt again; default 10.
    */
   readonly toolCalls?: number
 }
