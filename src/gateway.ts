@@ -11,6 +11,7 @@ import { withOmission } from './billing/receipt.ts'
 import { addressOf } from './endpoints/aliases.ts'
 import type { Order } from './endpoints/endpoint.ts'
 import { amendOrder } from './endpoints/order.ts'
+import { requireReadable } from './endpoints/readable.ts'
 import { isCall, methodOf, routeOf } from './endpoints/routes.ts'
 import { isPending } from './eventual.ts'
 import { finished } from './handling/finished.ts'
@@ -132,6 +133,7 @@ export class Gateway {
       request.names(model)
       const changes = fitCosts(endpoint.name, read, model)
       const order = changes === undefined ? read : amended(read, changes)
+      requireReadable(endpoint, order, model)
       const fitting = endpoint.fit?.(order, model)
       if (isPending(fitting)) await fitting
       const replying = endpoint.early?.(order, { id, startedAt })

@@ -5,6 +5,10 @@
  */
 import { type ProviderError, unreadable } from './failure.ts'
 
+/** Bytes of a response that is read as a whole, unless a provider's options say otherwise. */
+export const answerBytes: number = 64 * 1024 * 1024
+/** Bytes of a streamed response, unless a provider's options say otherwise. */
+export const streamBytes: number = 256 * 1024 * 1024
 /** Choices per response. */
 export const maxChoices = 10_000
 /** Tool calls per choice. */
@@ -28,7 +32,8 @@ export interface StructureBounds {
 /** What to check of a response while it arrives. `later`: nothing, because it is checked only if it is parsed. */
 export type StructureCheck = StructureBounds | 'later'
 
-const usualBounds: StructureBounds = { depth: 128, values: 1_000_000, members: 10_000, costly: 250_000 }
+/** For all answers but embeddings. */
+export const usualBounds: StructureBounds = { depth: 128, values: 1_000_000, members: 10_000, costly: 250_000 }
 
 /** For embeddings, which consist of very many numbers. */
 const vectorBounds: StructureBounds = { ...usualBounds, values: 4_000_000 }

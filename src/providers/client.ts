@@ -7,6 +7,7 @@ import { count, timer, type Known } from '../validation/known-options.ts'
 import type { Cancellation } from '../http/cancellation.ts'
 import { longestTimerMs } from '../http/deadline.ts'
 import { TimeLimit } from '../http/time-limit.ts'
+import * as usual from './answer-bounds.ts'
 import { Transfer, type Bounds } from './transfer.ts'
 import type { WholeBody } from './whole-body.ts'
 
@@ -115,14 +116,14 @@ export class Client {
     }
     // No compression: a few kilobytes of it can expand to gigabytes.
     this.#headers = { ...options.headers, accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'modelhatch' }
-    const { firstByteMs = 600_000, idleMs = 120_000, streamBytes = 256 * 1024 * 1024 } = options
+    const { firstByteMs = 600_000, idleMs = 120_000, streamBytes = usual.streamBytes } = options
     this.#bounds = {
       firstByte: new TimeLimit(firstByteMs),
       idle: new TimeLimit(idleMs),
       settling: new TimeLimit(settleMs),
       streamBytes,
     }
-    this.answerBytes = options.answerBytes ?? 64 * 1024 * 1024
+    this.answerBytes = options.answerBytes ?? usual.answerBytes
   }
 
   get #pool(): Pool {

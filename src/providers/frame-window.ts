@@ -5,7 +5,7 @@ const lineFeed = 0x0a
 const carriageReturn = 0x0d
 
 /** Large enough for an inline image. */
-const maxFrameBytes = 16 * 1024 * 1024
+export const maxFrameBytes: number = 16 * 1024 * 1024
 
 /** An incomplete frame up to this size is copied again with each read. A larger one is completed where it is kept. */
 const smallBytes = 16 * 1024

@@ -14,6 +14,7 @@ import {
 import type { CallEndpoint } from '../endpoint.ts'
 import { completeByChat } from './by-chat.ts'
 import { collectText, explodeText, textCompletionOf } from './completion.ts'
+import { promptsIn } from './prompts.ts'
 import { readCompletion } from './request.ts'
 import { TextStreamState, type FullTextChunk } from './stream-state.ts'
 
@@ -45,9 +46,4 @@ export const completions: CallEndpoint<CompletionRequest, OpenCompletion> = {
 async function ask(provider: Provider, call: Call<CompletionRequest>, context: AnswerContext): Promise<OpenCompletion> {
   const answer = (await provider.complete?.(call)) ?? (await completeByChat(provider, call, context))
   return openAnswer(form, answer, call, context)
-}
-
-/** The number of prompts: each text, and each list of tokens, is one. */
-function promptsIn(prompt: unknown): number {
-  return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
 }
