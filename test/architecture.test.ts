@@ -5,13 +5,18 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
-const { dependencies, peerDependencies, peerDependenciesMeta, exports } = JSON.parse(
-  readFileSync(join(root, 'package.json'), 'utf8'),
-) as {
+const {
+  dependencies,
+  peerDependencies,
+  peerDependenciesMeta,
+  exports,
+  imports: chosen,
+} = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
   dependencies: Record<string, string>
   peerDependencies: Record<string, string>
   peerDependenciesMeta: Record<string, { readonly optional?: boolean }>
   exports: Record<string, string | { readonly 'modelhatch-source': string }>
+  imports: Record<string, { readonly default: string }>
 }
 
 interface Source {
@@ -29,7 +34,7 @@ function sourcesIn(folder: string): Source[] {
   return (
     names
       // The page of the console has its own test.
-      .filter((name) => name.endsWith('.ts') && !/^console\/(?:page|vendor)\//.test(name))
+      .filter((name) => name.endsWith('.ts') && !name.startsWith('console/page/'))
       .map((name) => {
         const path = join(folder, name)
         const text = readFileSync(join(root, path), 'utf8')
@@ -37,6 +42,7 @@ function sourcesIn(folder: string): Source[] {
         const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
         const imports = [...code.matchAll(importing)].map(([, from, alone, dynamic]) => {
           const name = from ?? alone ?? dynamic ?? ''
+          if (name.startsWith('#')) return normalize(chosen[name]?.default ?? name)
           return name.startsWith('.') ? normalize(join(dirname(path), name)) : name
         })
         return { path, text, imports }

@@ -1,6 +1,6 @@
 /** The readme and the guides are promises too: their tables say what the sources say, and their links lead somewhere. */
 import { existsSync, globSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { dirname, join, matchesGlob, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { GatewayError, type ErrorCode } from 'modelhatch'
 import * as stores from 'modelhatch/stores'
@@ -190,7 +190,8 @@ test('presets, demo models, conformance tests, what stores share and examples ar
 describe('links', () => {
   /** What npm packs; links on its page lead to the same paths at GitHub. */
   const isPacked = (path: string) =>
-    ['README.md', 'LICENSE'].includes(path) || manifest.files.some((folder) => path.startsWith(`${folder}/`))
+    ['README.md', 'LICENSE'].includes(path) ||
+    manifest.files.some((pattern) => path.startsWith(`${pattern}/`) || matchesGlob(path, pattern))
 
   test.each(documents.map((document) => [document.path, document] as const))(
     'of %s lead somewhere',

@@ -1,21 +1,16 @@
-/**
- * The files of the page: scripts, style sheets and an icon. They are beside this module: as they are written in the sources,
- * and bundled in `dist`.
- */
+/** The files of the page: scripts, a style sheet, an icon and the licences of its libraries. */
 import { createHash } from 'node:crypto'
-import { readdir, readFile } from 'node:fs/promises'
 import { extname } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { header, type Exchange, type Reply } from '../../src/http/exchange.ts'
 import { version } from '../../src/version.ts'
 
-const here: URL = new URL('./', import.meta.url)
-
 const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
 }
 
 interface Asset {
@@ -24,7 +19,7 @@ interface Asset {
   readonly zipped: Uint8Array
 }
 
-/** The files by name, such as `page/main.js`, and the version that their URLs contain. */
+/** The files by name, such as `main.js`, and the version that their URLs contain. */
 export interface Assets {
   /** The version of the package and a digest of all files, such as `1.2.3-0a1b2c3d`. */
   readonly version: string
@@ -32,12 +27,11 @@ export interface Assets {
   readonly files: ReadonlyMap<string, Asset>
 }
 
-/** Reads and compresses all files: once per site. */
-export async function loadAssets(folder: URL = here): Promise<Assets> {
+/** Compresses all files: once per site. */
+export async function loadAssets(page: ReadonlyMap<string, Uint8Array>): Promise<Assets> {
   const digest = createHash('sha256')
   const files = new Map<string, Asset>()
-  for (const path of await paths(folder)) {
-    const plain = await readFile(new URL(path, folder))
+  for (const [path, plain] of [...page].sort(([a], [b]) => (a < b ? -1 : 1))) {
     digest.update(path).update(plain)
     const type = types[extname(path)] as string
     files.set(path, { type, plain, zipped: await promisify(gzip)(plain, { level: 9 }) })
@@ -65,13 +59,4 @@ export function assetReply(assets: Assets, version: string, path: string, exchan
     },
     body: zipped ? asset.zipped : asset.plain,
   }
-}
-
-/** The paths of all files. In `dist` there is no `vendor`: its files are in the bundle. */
-async function paths(folder: URL): Promise<string[]> {
-  const found = await readdir(folder, { recursive: true })
-  return found
-    .map((path) => path.replaceAll('\\', '/'))
-    .filter((path) => /^(?:page|vendor)\//.test(path) && Object.hasOwn(types, extname(path)))
-    .sort()
 }

@@ -1,4 +1,5 @@
 /** `modelhatch/console`: pages for operators and customers, over the admin API. */
+import { pageFiles } from '#page'
 import type { AdminApiOptions } from '../../src/admin-api/index.ts'
 import type { Gateway, Mountable } from '../../src/index.ts'
 import { checkKnown, text, type Rule } from '../../src/validation/known-options.ts'
@@ -29,7 +30,7 @@ export interface ConsoleOptions extends AdminApiOptions {
 export function createConsole(gateway: Gateway, options: ConsoleOptions): Mountable {
   const { title = 'Modelhatch', gatewayUrl = '', ...ofApi } = Object(options) as ConsoleOptions
   checkKnown('createConsole', { title, gatewayUrl }, { title: text, gatewayUrl: url })
-  return new Site(gateway, ofApi, { title, gatewayUrl }, () => loadAssets())
+  return new Site(gateway, ofApi, { title, gatewayUrl }, async () => loadAssets(await pageFiles()))
 }
 
 const url: Rule = { is: (value) => typeof value === 'string', must: 'must be a URL or a path' }

@@ -23,10 +23,8 @@ const policy: string = [
 ].join('; ')
 
 /** The HTML document. All its URLs are relative, so that it works under any mount path and behind any proxy. */
-export function documentReply({ version, files }: Assets, { title, gatewayUrl }: DocumentOptions): Reply {
+export function documentReply({ version }: Assets, { title, gatewayUrl }: DocumentOptions): Reply {
   const url = (path: string) => `assets/${version}/${path}`
-  const preloaded = [...files.keys()].filter((path) => path.endsWith('.js') && !isLoadedOtherwise(path))
-  const styles = [...files.keys()].filter((path) => path.endsWith('.css'))
   const body = `<!doctype html>
 <html lang="en">
 <head>
@@ -36,11 +34,10 @@ export function documentReply({ version, files }: Assets, { title, gatewayUrl }:
 <meta name="application-name" content="${escaped(title)}">
 <meta name="gateway-url" content="${escaped(gatewayUrl)}">
 <title>${escaped(title)}</title>
-<script src="${url('page/early.js')}"></script>
-<link rel="icon" type="image/svg+xml" href="${url('page/icon.svg')}">
-${styles.map((path) => `<link rel="stylesheet" href="${url(path)}">`).join('\n')}
-${preloaded.map((path) => `<link rel="modulepreload" href="${url(path)}">`).join('\n')}
-<script type="module" src="${url('page/main.js')}"></script>
+<script src="${url('early.js')}"></script>
+<link rel="icon" type="image/svg+xml" href="${url('icon.svg')}">
+<link rel="stylesheet" href="${url('style.css')}">
+<script type="module" src="${url('main.js')}"></script>
 </head>
 <body>
 <div id="console"></div>
@@ -62,11 +59,6 @@ ${preloaded.map((path) => `<link rel="modulepreload" href="${url(path)}">`).join
     },
     body,
   }
-}
-
-/** The script that runs before the modules, and the languages, of which the page loads one. */
-function isLoadedOtherwise(path: string): boolean {
-  return path === 'page/early.js' || path.startsWith('page/words/')
 }
 
 function escaped(text: string): string {

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { documents } from '../documents.ts'
 import { thorough } from '../long.ts'
 import { olderNode, type OlderNode } from './older-node.ts'
-import { installPacked, manifest, type Consumer } from './packed.ts'
+import { installPacked, manifest, root, type Consumer } from './packed.ts'
 import { globals, runSnippets, runSuites, snippets } from './snippets.ts'
 
 let consumer: Consumer
@@ -34,23 +34,26 @@ describe.runIf(thorough)('the packed package', () => {
   test('has every file that its exports name, types first', () => {
     for (const { name, targets } of entries) {
       expect(Object.keys(targets), name).toEqual(['modelhatch-source', 'types', 'default'])
-      for (const target of Object.values(targets)) expect(consumer.files, name).toContain(target.replace('./', ''))
+      for (const condition of ['types', 'default'])
+        expect(consumer.files, name).toContain(targets[condition]?.replace('./', ''))
     }
   })
 
-  test('builds all conditions of an entry point from the same source', () => {
-    for (const { targets } of entries) {
-      const source = targets['modelhatch-source']?.replace(/^\.\/(.*)\.ts$/, './dist/$1')
-      expect([targets['types'], targets['default']]).toEqual([`${source}.d.ts`, `${source}.js`])
+  test('names the files of an entry as the entry', () => {
+    for (const { name, targets } of entries) {
+      const file = `./dist/${name === manifest.name ? 'index' : name.slice(manifest.name.length + 1)}`
+      expect([targets['types'], targets['default']]).toEqual([`${file}.d.ts`, `${file}.js`])
     }
   })
 
   test('exports every adapter that is not part of another one, and the entries of src', () => {
     const exported = entries.map(({ targets }) => targets['modelhatch-source']?.replace('./', '') ?? '')
-    const adapters = [...consumer.files].filter((file) => /^adapters\/[^/]+\/(?:([^/]+)\/\1|[^/]+)\.ts$/.test(file))
-    const inside = [...consumer.files].filter((file) => /^adapters\/.+\.ts$/.test(file))
-    const texts = inside.map((file) => readFileSync(join(consumer.installed, file), 'utf8'))
-    const isPart = (file: string) => texts.some((text) => new RegExp(`'\\.{1,2}/${basename(file)}'`).test(text))
+    const inside = globSync('adapters/**/*.ts', { cwd: root })
+    const adapters = inside.filter((file) => /^adapters\/[^/]+\/(?:([^/]+)\/\1|[^/]+)\.ts$/.test(file))
+    const texts = inside.map((file) => readFileSync(join(root, file), 'utf8'))
+    const isPart = (file: string) =>
+      Object.values(manifest.imports).some((targets) => targets['default'] === `./${file}`) ||
+      texts.some((text) => new RegExp(`'\\.{1,2}/${basename(file)}'`).test(text))
     const alone = adapters.filter((file) => !isPart(file))
     expect(exported).toEqual(expect.arrayContaining(alone))
     expect(exported.filter((file) => !file.startsWith('adapters/'))).toEqual([
@@ -67,13 +70,32 @@ describe.runIf(thorough)('the packed package', () => {
     ])
   })
 
-  test('contains sources, build output, guides, examples and a licence, and no tests', () => {
+  test('contains the build, guides, examples and a licence, and neither sources, tests nor maps', () => {
     const tops = new Set([...consumer.files].map((file) => file.split('/')[0]))
     expect(tops).toEqual(new Set(['LICENSE', 'README.md', 'adapters', 'dist', 'examples', 'package.json', 'src']))
-    for (const file of consumer.files) {
-      if (!file.endsWith('.d.ts')) continue
-      expect(consumer.files).toContain(file.replace(/^dist\/(.*)\.d\.ts$/, '$1.ts'))
-    }
+    const rest = [...consumer.files].filter(
+      (file) => !/^(?:dist|examples)\/.*(?<!\.map)$|(?:^|\/)README\.md$/.test(file),
+    )
+    expect(rest.sort()).toEqual(['LICENSE', 'package.json'])
+  })
+
+  test('is small: at most 250 files, 800 kB packed', () => {
+    expect(consumer.files.size).toBeLessThanOrEqual(250)
+    expect(consumer.bytes).toBeLessThanOrEqual(800_000)
+  })
+
+  test('says in editors what the sources say, and names its functions in stack traces', async () => {
+    const declared = readFileSync(join(consumer.installed, 'dist/express.d.ts'), 'utf8')
+    const [, docstring = ''] =
+      /(\/\*\*(?:(?!\*\/)[^])*\*\/)\nexport function mount\b/.exec(
+        readFileSync(join(root, 'adapters/hosts/express.ts'), 'utf8'),
+      ) ?? []
+    expect(declared).toContain(`${docstring}\nexport declare function mount`)
+    consumer.write(
+      'trace.mjs',
+      `import { createGateway } from 'modelhatch'\ntry { createGateway({}) } catch (error) { console.log(error.stack) }`,
+    )
+    expect(await consumer.node('trace.mjs')).toMatch(/^TypeError: createGateway[^]*\n {4}at createGateway \(/)
   })
 
   test.skipIf(older === undefined)(
@@ -139,7 +161,7 @@ describe.runIf(thorough)('the packed package', () => {
 
   test('serves the console with the files of its bundle', async () => {
     consumer.write('console.mjs', showing)
-    const files = 'early.js icon.svg style.css main.js main.js'
+    const files = 'early.js icon.svg style.css main.js'
     expect(await consumer.node('console.mjs')).toBe(`${files}: 200 words/en.js: 200\n`)
   })
 
@@ -196,7 +218,7 @@ const ask = (path) => mount(site)(new Request('http://localhost/' + path, { head
 const html = await (await ask('')).text()
 const names = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, name]) => name)
 const statuses = new Set(await Promise.all(names.map(async (name) => (await ask(name)).status)))
-const base = names[0].split('/').slice(0, 3).join('/')
+const base = names[0].split('/').slice(0, 2).join('/')
 const shown = names.map((name) => name.slice(base.length + 1)).join(' ')
 console.log(shown + ': ' + [...statuses].join() + ' words/en.js: ' + (await ask(base + '/words/en.js')).status)
 `

@@ -15,7 +15,6 @@ import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { buildConsole } from '../adapters/console/bundle.ts'
 
 const run = promisify(execFile)
 
@@ -25,6 +24,7 @@ interface Manifest {
   readonly name: string
   readonly files: readonly string[]
   readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+  readonly imports: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly dependencies: Readonly<Record<string, string>>
 }
 
@@ -35,8 +35,10 @@ export interface Consumer {
   readonly folder: string
   /** The folder of the package inside `node_modules`. */
   readonly installed: string
-  /** Every file of the package, such as `dist/src/index.js`. */
+  /** Every file of the package, such as `dist/index.js`. */
   readonly files: ReadonlySet<string>
+  /** Of the package as it is downloaded. */
+  readonly bytes: number
   write(path: string, text: string): void
   /** Runs Node there and returns what it prints. Rejects with its output if it fails. */
   node(...words: readonly string[]): Promise<string>
@@ -67,13 +69,11 @@ export async function installPacked(): Promise<Consumer> {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'consumer-')))
   const modules = join(folder, 'node_modules')
   const installed = join(modules, manifest.name)
-  for (const name of ['package.json', 'README.md', 'LICENSE', ...manifest.files.filter((each) => each !== 'dist')]) {
+  for (const name of ['package.json', 'README.md', 'LICENSE', 'src', 'adapters', 'examples']) {
     cpSync(join(root, name), join(installed, name), { recursive: true })
   }
-  const compiled = join(installed, 'dist')
-  await run(join(root, 'node_modules/.bin/tsc'), ['-p', root, '--outDir', compiled, '--singleThreaded'])
-  await buildConsole(installed)
-  const files = await packedFiles(installed)
+  await run(process.execPath, [join(root, 'build/package.ts'), installed])
+  const { files, bytes } = await pack(installed)
   for (const file of globSync('**', { cwd: installed, withFileTypes: true })) {
     const path = join(file.parentPath, file.name)
     if (file.isFile() && !files.has(relative(installed, path))) rmSync(path)
@@ -96,6 +96,7 @@ export async function installPacked(): Promise<Consumer> {
     folder,
     installed,
     files,
+    bytes,
     write,
     node: (...words) => nodeAt(process.execPath, ...words),
     nodeAt,
@@ -112,13 +113,14 @@ export async function installPacked(): Promise<Consumer> {
   }
 }
 
-/** The files that npm would publish from a folder. */
-async function packedFiles(folder: string): Promise<Set<string>> {
+/** What npm would publish from a folder. */
+async function pack(folder: string): Promise<Pick<Consumer, 'files' | 'bytes'>> {
   const words = ['pack', '--dry-run', '--json', '--ignore-scripts']
   const { stdout } = await run('npm', words, { cwd: folder, maxBuffer: 64 * 2 ** 20 })
   // A list in some versions of npm, and by the names of packages in others.
-  const [packed] = Object.values(JSON.parse(stdout) as Record<string, { files: { path: string }[] }>)
-  return new Set(packed?.files.map(({ path }) => path))
+  const [packed] = Object.values(JSON.parse(stdout) as Record<string, { size: number; files: { path: string }[] }>)
+  if (packed === undefined) throw new Error('npm has packed nothing')
+  return { files: new Set(packed.files.map(({ path }) => path)), bytes: packed.size }
 }
 
 const strictest = {

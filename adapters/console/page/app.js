@@ -1,5 +1,5 @@
-import { h } from '../vendor/preact.js'
-import { useEffect, useRef, useState } from '../vendor/preact-hooks.js'
+import { h } from './preact.js'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { get } from './api.js'
 import { useLoad } from './load.js'
 import { usePlace } from './location.js'

@@ -1,5 +1,5 @@
 /** Data of the API in components. */
-import { useCallback, useEffect, useState } from '../vendor/preact-hooks.js'
+import { useCallback, useEffect, useState } from 'preact/hooks'
 
 /**
  * Asks again when an input changes. Data of the question before stays until the answer is there.

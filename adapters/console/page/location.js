@@ -1,5 +1,5 @@
 /** The address of a page, in the fragment: `#/requests/req_1?model=demo`. Filters are in it, so that it can be passed on. */
-import { useEffect, useState } from '../vendor/preact-hooks.js'
+import { useEffect, useState } from 'preact/hooks'
 
 /** @typedef {{ path: string[], query: Record<string, string> }} Place */
 

@@ -1,4 +1,4 @@
-import { h, render } from '../vendor/preact.js'
+import { h, render } from './preact.js'
 import { App } from './app.js'
 import { preferred, setLanguage } from './words.js'
 

@@ -1,5 +1,5 @@
-import { h } from '../vendor/preact.js'
-import { useState } from '../vendor/preact-hooks.js'
+import { h } from './preact.js'
+import { useState } from 'preact/hooks'
 import { linkTo } from './location.js'
 import { Button } from './parts/button.js'
 import { Icon } from './parts/icon.js'

@@ -1,5 +1,5 @@
 /** The pages, in the order of the navigation. */
-import { h } from '../vendor/preact.js'
+import { h } from './preact.js'
 import { AccountPage } from './pages/account.js'
 import { AccountsPage } from './pages/accounts.js'
 import { KeysPage } from './pages/keys.js'
@@ -12,7 +12,7 @@ import { SetupPage } from './pages/setup.js'
 import { UsagePage } from './pages/usage.js'
 import { VideosPage } from './pages/videos.js'
 
-/** @import { VNode } from '../vendor/preact.js' */
+/** @import { VNode } from './preact.js' */
 /** @import { Me } from './shapes.d.ts' */
 
 /** @typedef {'overview' | 'usage' | 'requests' | 'keys' | 'accounts' | 'models' | 'videos' | 'playground' | 'setup'} PageName */

@@ -1,5 +1,5 @@
-import { createContext } from '../vendor/preact.js'
-import { useContext } from '../vendor/preact-hooks.js'
+import { createContext } from './preact.js'
+import { useContext } from 'preact/hooks'
 
 /** @import { Me } from './shapes.d.ts' */
 

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasChromium, launch } from './browser.ts'
 import { loadAssets } from '../../../adapters/console/assets.ts'
 import { Site } from '../../../adapters/console/site.ts'
-import { bundle } from './bundle.ts'
+import { pageFiles } from '../../../build/page.ts'
 import { authorize, openStage, serveConsole, serveSite, type Served, type Stage } from './stage.ts'
 import { settled, violations, visit } from './visit.ts'
 
@@ -154,9 +154,10 @@ describe.skipIf(!hasChromium)('the pages', () => {
   })
 
   test('the bundle of the package shows the same pages, in both languages', async () => {
-    const built = await bundle()
     const document = { title: 'Modelhatch', gatewayUrl: '/ai' }
-    const site = new Site(stage.gateway, { authorize }, document, () => loadAssets(built.folder))
+    const site = new Site(stage.gateway, { authorize }, document, async () =>
+      loadAssets(await pageFiles({ minify: true })),
+    )
     const packed = await serveSite('Express', stage.gateway, site)
     for (const [locale, heading, content] of [
       ['en-US', 'Overview', 'Top models'],
@@ -174,7 +175,6 @@ describe.skipIf(!hasChromium)('the pages', () => {
       await end()
     }
     await packed.close()
-    built.remove()
   })
 
   test('charts can be read as tables', async () => {

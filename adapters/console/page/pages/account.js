@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useState } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useState } from 'preact/hooks'
 import { accountPath, ApiError, get } from '../api.js'
 import { money } from '../format.js'
 import { useLoad } from '../load.js'

@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useState } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useState } from 'preact/hooks'
 import { get, send, urlOf } from '../api.js'
 import { date, money } from '../format.js'
 import { useAction, useLoad, usePages } from '../load.js'

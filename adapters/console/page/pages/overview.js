@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useMemo } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useMemo } from 'preact/hooks'
 import { get } from '../api.js'
 import { compact, duration, percent, roundMoney, whole } from '../format.js'
 import { useLoad } from '../load.js'

@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useState } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useState } from 'preact/hooks'
 import { get } from '../api.js'
 import { useLoad } from '../load.js'
 import { filter, usePlace } from '../location.js'

@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useState } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useState } from 'preact/hooks'
 import { get, urlOf } from '../api.js'
 import { compact, duration, rowTime } from '../format.js'
 import { usePages } from '../load.js'

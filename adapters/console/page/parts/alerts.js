@@ -1,4 +1,4 @@
-import { h } from '../../vendor/preact.js'
+import { h } from '../preact.js'
 import { get } from '../api.js'
 import { dateTime, money, whole } from '../format.js'
 import { usePages } from '../load.js'

@@ -1,4 +1,4 @@
-import { h } from '../../vendor/preact.js'
+import { h } from '../preact.js'
 import { money } from '../format.js'
 import { useSession } from '../session.js'
 

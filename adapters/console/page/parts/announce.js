@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useEffect, useState } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useEffect, useState } from 'preact/hooks'
 
 const announced = 'modelhatch:announced'
 

@@ -1,7 +1,7 @@
-import { h } from '../../vendor/preact.js'
+import { h } from '../preact.js'
 import { named } from '../words.js'
 
-/** @import { ComponentChildren } from '../../vendor/preact.js' */
+/** @import { ComponentChildren } from '../preact.js' */
 /** @typedef {'ok' | 'warn' | 'danger' | 'neutral' | 'accent'} Tone */
 
 /** A state: text with a dot, never a colour alone. @param {{ tone?: Tone, children: ComponentChildren }} properties */

@@ -1,4 +1,4 @@
-import { h } from '../../vendor/preact.js'
+import { h } from '../preact.js'
 import { accountPath, get, urlOf } from '../api.js'
 import { dateTime } from '../format.js'
 import { usePages } from '../load.js'

@@ -1,7 +1,7 @@
-import { h } from '../../vendor/preact.js'
+import { h } from '../preact.js'
 import { Icon } from './icon.js'
 
-/** @import { ComponentChildren } from '../../vendor/preact.js' */
+/** @import { ComponentChildren } from '../preact.js' */
 /** @import { IconName } from './icon.js' */
 
 /**

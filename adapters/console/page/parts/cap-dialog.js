@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useState } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useState } from 'preact/hooks'
 import { accountPath, send } from '../api.js'
 import { dateTime } from '../format.js'
 import { useAction } from '../load.js'

@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useState } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useState } from 'preact/hooks'
 import { accountPath, get } from '../api.js'
 import { compact, money, relative, whole } from '../format.js'
 import { useLoad } from '../load.js'

@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useEffect, useRef, useState } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { t } from '../words.js'
 import { Button } from './button.js'
 import { draw } from './plot.js'
@@ -7,7 +7,7 @@ import { Empty } from './notice.js'
 import { table } from './table.js'
 import { periodOf } from './tooltip.js'
 
-/** @import { ComponentChildren } from '../../vendor/preact.js' */
+/** @import { ComponentChildren } from '../preact.js' */
 /** @import { PlotData } from './plot.js' */
 
 /**

@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useState } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useState } from 'preact/hooks'
 import { t } from '../words.js'
 import { announce } from './announce.js'
 import { Button } from './button.js'

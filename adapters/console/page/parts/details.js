@@ -1,6 +1,6 @@
-import { h } from '../../vendor/preact.js'
+import { h } from '../preact.js'
 
-/** @import { ComponentChildren } from '../../vendor/preact.js' */
+/** @import { ComponentChildren } from '../preact.js' */
 
 /** Names and values. Absent values are left out. @param {{ rows: readonly (readonly [name: string, value: ComponentChildren])[] }} properties */
 export function Details({ rows }) {

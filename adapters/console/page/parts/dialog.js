@@ -1,10 +1,10 @@
-import { h } from '../../vendor/preact.js'
-import { useEffect, useId, useRef } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useEffect, useId, useRef } from 'preact/hooks'
 import { t } from '../words.js'
 import { Button } from './button.js'
 import { ErrorNotice } from './notice.js'
 
-/** @import { ComponentChildren } from '../../vendor/preact.js' */
+/** @import { ComponentChildren } from '../preact.js' */
 
 /**
  * The browser's own modal dialog: it keeps the focus inside, closes with Escape and gives the focus back.

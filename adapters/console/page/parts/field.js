@@ -1,7 +1,7 @@
-import { h } from '../../vendor/preact.js'
-import { useId } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useId } from 'preact/hooks'
 
-/** @import { ComponentChildren } from '../../vendor/preact.js' */
+/** @import { ComponentChildren } from '../preact.js' */
 
 /**
  * @typedef {object} FieldProperties

@@ -1,6 +1,6 @@
 /** Filters whose choice is in the address. */
-import { h } from '../../vendor/preact.js'
-import { useEffect, useState } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useEffect, useState } from 'preact/hooks'
 import { get } from '../api.js'
 import { useLoad } from '../load.js'
 import { filter, usePlace } from '../location.js'

@@ -1,4 +1,4 @@
-import { h } from '../../vendor/preact.js'
+import { h } from '../preact.js'
 
 /** Outlines on a grid of 20. */
 const outlines = {

@@ -1,10 +1,10 @@
-import { h } from '../../vendor/preact.js'
+import { h } from '../preact.js'
 import { ApiError } from '../api.js'
 import { t } from '../words.js'
 import { Button } from './button.js'
 import { CopyButton } from './copy.js'
 
-/** @import { ComponentChildren } from '../../vendor/preact.js' */
+/** @import { ComponentChildren } from '../preact.js' */
 
 /** What went wrong, with the id of the request. @param {{ error: unknown, retry?: () => unknown }} properties */
 export function ErrorNotice({ error, retry }) {

@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useMemo } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useMemo } from 'preact/hooks'
 import { filter, usePlace } from '../location.js'
 import { t } from '../words.js'
 

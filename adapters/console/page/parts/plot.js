@@ -1,5 +1,5 @@
 /** A plot over time, drawn by uPlot on a canvas. */
-import { uPlot } from '../../vendor/uplot.js'
+import uPlot from 'uplot'
 import { followTheme } from '../theme.js'
 import { language } from '../words.js'
 import { tooltip } from './tooltip.js'

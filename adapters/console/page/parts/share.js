@@ -1,4 +1,4 @@
-import { h } from '../../vendor/preact.js'
+import { h } from '../preact.js'
 import { get } from '../api.js'
 import { compact, money, whole } from '../format.js'
 import { useLoad } from '../load.js'

@@ -1,9 +1,9 @@
-import { h } from '../../vendor/preact.js'
+import { h } from '../preact.js'
 import { t } from '../words.js'
 import { Button } from './button.js'
 import { ErrorNotice, Loading } from './notice.js'
 
-/** @import { ComponentChildren, VNode } from '../../vendor/preact.js' */
+/** @import { ComponentChildren, VNode } from '../preact.js' */
 
 /**
  * @template T

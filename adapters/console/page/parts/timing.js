@@ -1,4 +1,4 @@
-import { h } from '../../vendor/preact.js'
+import { h } from '../preact.js'
 import { duration } from '../format.js'
 import { t } from '../words.js'
 import { StateBadge } from './badge.js'

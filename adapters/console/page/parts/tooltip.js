@@ -1,7 +1,7 @@
 import { language } from '../words.js'
 
 /** @import { PlotData } from './plot.js' */
-/** @import { uPlot } from '../../vendor/uplot.js' */
+/** @import uPlot from 'uplot' */
 
 /** Shows the values of the period under the pointer. @param {PlotData} data @returns {uPlot.Plugin} */
 export function tooltip({ times, periodMs, lines, format }) {

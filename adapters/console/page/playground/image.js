@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useState } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useState } from 'preact/hooks'
 import { useAction } from '../load.js'
 import { Button } from '../parts/button.js'
 import { SelectField, TextArea } from '../parts/field.js'

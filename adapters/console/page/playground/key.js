@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useState } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useState } from 'preact/hooks'
 import { accountPath, get, send } from '../api.js'
 import { useAction, useLoad } from '../load.js'
 import { announce } from '../parts/announce.js'

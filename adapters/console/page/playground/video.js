@@ -1,5 +1,5 @@
-import { h } from '../../vendor/preact.js'
-import { useEffect, useRef, useState } from '../../vendor/preact-hooks.js'
+import { h } from '../preact.js'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { useAction } from '../load.js'
 import { StateBadge } from '../parts/badge.js'
 import { Button } from '../parts/button.js'

@@ -2,14 +2,11 @@
 import type { Attributes, ClassAttributes, ComponentChildren, JSX, LooseInputHTMLAttributes, VNode } from 'preact'
 
 export type { ComponentChildren, JSX, VNode } from 'preact'
-export { createContext, Fragment, render } from 'preact'
+export { createContext, render } from 'preact'
 
 type Component<P> = (properties: P) => ComponentChildren
 
-export function h(
-  tag: 'input',
-  properties: LooseInputHTMLAttributes<HTMLInputElement> & ClassAttributes<HTMLInputElement>,
-): VNode
+export function h(tag: 'input', properties: LooseInputHTMLAttributes & ClassAttributes<HTMLInputElement>): VNode
 export function h<Tag extends keyof JSX.IntrinsicElements>(
   tag: Tag,
   properties?: (JSX.IntrinsicElements[Tag] & Attributes) | null,

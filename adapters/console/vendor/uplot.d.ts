@@ -1,2 +1,0 @@
-import uPlot from 'uplot'
-export { uPlot }

@@ -1,0 +1,51 @@
+/** `npm run build`: the entries of the package with the chunks they share, their declarations, and the console's page. */
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown } from 'rolldown'
+import { dts } from 'rolldown-plugin-dts'
+import { pageFiles } from './page.ts'
+
+const root = fileURLToPath(new URL('../', import.meta.url))
+
+interface Target {
+  readonly 'modelhatch-source': string
+  readonly default: string
+}
+
+const { exports } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  exports: Readonly<Record<string, string | Target>>
+}
+
+/** The source of each entry, by the name of its file in `dist`. */
+const input = Object.fromEntries(
+  Object.values(exports)
+    .filter((target) => typeof target === 'object')
+    .map((target) => [target.default.replace(/^\.\/dist\/(.*)\.js$/, '$1'), target['modelhatch-source']]),
+)
+
+/** Of the package in this folder. */
+const [, , folder = root] = process.argv
+const dir = join(folder, 'dist')
+rmSync(dir, { recursive: true, force: true })
+
+const bundle = await rolldown({
+  input,
+  cwd: root,
+  platform: 'node',
+  external: (id) => !/^[./#]/.test(id),
+  plugins: [dts({ generator: 'oxc', sourcemap: false })],
+})
+await bundle.write({
+  dir,
+  chunkFileNames: 'chunks/[name].js',
+  comments: { jsdoc: false },
+  minifyInternalExports: false,
+})
+await bundle.close()
+
+for (const [path, bytes] of await pageFiles({ minify: true })) {
+  const file = join(dir, 'console', normalize(path))
+  mkdirSync(dirname(file), { recursive: true })
+  writeFileSync(file, bytes)
+}

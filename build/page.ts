@@ -1,0 +1,60 @@
+/** Bundles the page of the console: for the package, and at the first request to a console that runs from the sources. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { rolldown, type Plugin } from 'rolldown'
+
+const page = new URL('../adapters/console/page/', import.meta.url)
+
+const libraries = ['preact', 'uplot'].map((name) => {
+  const folder = dirname(fileURLToPath(import.meta.resolve(`${name}/package.json`)))
+  const license = readFileSync(`${folder}/LICENSE`, 'utf8')
+  return { name, license, copyright: /Copyright .*/.exec(license)?.[0] }
+})
+
+/** The files by their path. */
+export async function pageFiles({ minify = false } = {}): Promise<Map<string, Uint8Array>> {
+  const bundle = await rolldown({
+    input: fileURLToPath(new URL('main.js', page)),
+    platform: 'browser',
+    plugins: [onlyUsed],
+  })
+  const notices = libraries.map(({ name, copyright }) => `/*! ${name}, MIT License: ${copyright} */\n`).join('')
+  const { output } = await bundle.generate({
+    minify,
+    chunkFileNames: 'words/[name].js',
+    postBanner: ({ isEntry }) => (isEntry ? notices : ''),
+  })
+  await bundle.close()
+  const read = (path: string) => readFileSync(new URL(path, page), 'utf8')
+  const styles = readdirSync(new URL('style/', page)).sort()
+  const texts = new Map([
+    ...output.map((file): [string, string] => [file.fileName, file.type === 'chunk' ? file.code : String(file.source)]),
+    ['early.js', read('early.js').replace(/^ *\/\/.*\n/gm, '')],
+    ['icon.svg', read('icon.svg')],
+    ['style.css', short(styles.map((name) => read(`style/${name}`)).join('\n'))],
+    ['licenses.txt', libraries.map(({ name, license }) => `${name}\n\n${license}`).join('\n')],
+  ])
+  return new Map([...texts].map(([path, text]) => [path, Buffer.from(text)]))
+}
+
+function short(styles: string): string {
+  return styles
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/\s+/g, ' ')
+    .replace(/ ?([{};,>]) ?/g, '$1')
+    .replaceAll(': ', ':')
+}
+
+/** uPlot's functions are also properties of `uPlot`, so that no bundler can drop those that the page does not use: 5 kB. */
+const onlyUsed: Plugin = {
+  name: 'only-used',
+  transform: {
+    filter: { id: /uPlot\.esm\.js$/ },
+    handler(code) {
+      const from = code.indexOf('\nuPlot.assign = assign;')
+      if (from < 0) throw new Error('uPlot offers its functions in another way: adapt this')
+      return `${code.slice(0, from)}\nuPlot.paths = { points, linear, bars };\nexport default uPlot;\n`
+    },
+  },
+}
