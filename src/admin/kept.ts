@@ -1,10 +1,9 @@
 /** Deletion of what is kept of an account for later requests. */
 import { noticeMs } from '../caps/retention.ts'
-import { defaultTiming } from '../tasks/parts.ts'
 import type { Guard } from '../store-access/guard.ts'
 import type { AdminParts } from './parts.ts'
 
-/** What is left of an erased account until it expires, because the store cannot delete it. */
+/** What is left of an erased account until it expires: what the store cannot delete, and videos that are still being made. */
 export interface Remainder {
   /** Stored responses, responses kept for idempotency keys, videos with their prompts, or alerts. */
   readonly kind: 'responses' | 'idempotency' | 'videos' | 'alerts'
@@ -28,7 +27,8 @@ export async function deleteKept(parts: AdminParts, account: string): Promise<Re
     const all = await deleteAll(deleteNotices ?? {}, pageGuard('the ledger'), account)
     if (!all) left.push({ kind: 'alerts', until: now() + noticeMs })
   }
-  if (!(await videos.removeAll(account))) left.push({ kind: 'videos', until: now() + defaultTiming.lifeMs })
+  const until = await videos.removeAll(account)
+  if (until > 0) left.push({ kind: 'videos', until })
   return left
 }
 

@@ -36,7 +36,10 @@ export interface VideoProvider {
   lookup?(token: string, context: VideoContext): Promise<Json | undefined>
   /** The job's current status. Throws a `ProviderError` with the code `not_found` if the vendor does not know the job. */
   check(operation: Json, context: VideoContext): Promise<VideoStatus>
-  /** Cancels the job, best effort: errors are ignored. */
+  /**
+   * Cancels the job, best effort: errors are ignored. The gateway goes on to call `check`, and charges a task that its owner
+   * has deleted unless the job is then reported as `failed`, because many vendors charge for a job that they have begun.
+   */
   cancel?(operation: Json, context: VideoContext): Promise<void>
   /** Downloads the finished video, if its URL requires our credentials. `range` is the client's `Range` header. */
   content?(operation: Json, context: VideoContext & { readonly range?: string }): Promise<VideoContent>

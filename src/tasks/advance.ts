@@ -1,7 +1,7 @@
 import { GatewayError } from '../errors.ts'
 import { ProviderError } from '../providers/failure.ts'
 import type { VideoContext, VideoStatus } from '../providers/video.ts'
-import { fail, finish, push, reconcile, settle } from './finish.ts'
+import { deleted, fail, finish, push, reconcile, settle } from './finish.ts'
 import { backoffMs, save, deploymentOf, type TaskParts, type VideoDeployment } from './parts.ts'
 import { recover } from './submit.ts'
 import { changed, isFinal, type StoredTask } from './task.ts'
@@ -32,22 +32,16 @@ export async function advance(parts: TaskParts, task: StoredTask): Promise<Store
   } catch (error) {
     return later(parts, task, error)
   }
-  return record(parts, task, status)
+  return record(parts, task, status, deployment)
 }
 
-/** Cancels a task, at its owner's request or at its deadline, and asks the vendor to cancel its job. */
-export async function cancel(parts: TaskParts, task: StoredTask, code: string, message: string): Promise<StoredTask> {
-  const deployment = await deploymentOf(parts, task.data)
-  const failed = await fail(parts, task, code, message)
-  const { operation } = task.data
-  if (failed.data.error?.code === code && operation !== undefined) {
-    // The task has already ended. If the vendor rejects the cancellation or fails, its job runs on unnoticed.
-    const cancelling = deployment?.video.cancel?.bind(deployment.video)
-    if (deployment === undefined || cancelling === undefined) return failed
-    const call = async (context: VideoContext) => cancelling(operation, context)
-    await askVendor(parts, task, deployment, 'cancel', call).catch(() => undefined)
-  }
-  return failed
+/** Asks the vendor to cancel the job, which runs on if the vendor cannot, rejects it or fails. */
+async function cancel(parts: TaskParts, task: StoredTask, deployment: VideoDeployment | undefined): Promise<void> {
+  const { operation = null } = task.data
+  const cancelling = deployment?.video.cancel?.bind(deployment.video)
+  if (deployment === undefined || cancelling === undefined) return
+  const call = async (context: VideoContext) => cancelling(operation, context)
+  await askVendor(parts, task, deployment, 'cancel', call).catch(() => undefined)
 }
 
 /** Checks the job once more at the deadline, so that a video that is ready is not discarded. */
@@ -57,8 +51,15 @@ async function expire(
   deployment: VideoDeployment | undefined,
 ): Promise<StoredTask> {
   const status = await (deployment && check(parts, task, deployment).catch(() => undefined))
-  if (status?.state === 'completed' || status?.state === 'failed') return record(parts, task, status)
-  return cancel(parts, task, 'expired', 'Cancelled: not finished in time.')
+  if (status?.state === 'completed' || status?.state === 'failed') return record(parts, task, status, deployment)
+  const ended = await giveUp(parts, task, 'expired', 'Cancelled: not finished in time.')
+  if (ended.data.state === 'failed' && task.data.removed !== 'asked') await cancel(parts, task, deployment)
+  return ended
+}
+
+/** Ends a task whose job may go on at the vendor. It is not charged, unless its owner has deleted it. */
+function giveUp(parts: TaskParts, task: StoredTask, code: string, message: string): Promise<StoredTask> {
+  return task.data.removed === undefined ? fail(parts, task, code, message) : finish(parts, task, deleted)
 }
 
 function check(parts: TaskParts, task: StoredTask, deployment: VideoDeployment): Promise<VideoStatus> {
@@ -66,7 +67,12 @@ function check(parts: TaskParts, task: StoredTask, deployment: VideoDeployment):
   return askVendor(parts, task, deployment, 'check', (context) => deployment.video.check(operation, context))
 }
 
-async function record(parts: TaskParts, task: StoredTask, status: VideoStatus): Promise<StoredTask> {
+async function record(
+  parts: TaskParts,
+  task: StoredTask,
+  status: VideoStatus,
+  deployment: VideoDeployment | undefined,
+): Promise<StoredTask> {
   switch (status.state) {
     case 'completed': {
       const { url, seconds, operation } = status
@@ -75,6 +81,7 @@ async function record(parts: TaskParts, task: StoredTask, status: VideoStatus): 
         ...(seconds !== undefined && { seconds }),
         ...(operation !== undefined && { operation }),
       }
+      if (task.data.removed !== undefined) return finish(parts, task, { ...deleted, ...reported })
       const stored = await finish(parts, task, { state: 'completed', progress: 100, ...reported })
       // The task was cancelled meanwhile and stays failed, although the vendor has made the video.
       if (stored.data.state === 'failed')
@@ -84,12 +91,14 @@ async function record(parts: TaskParts, task: StoredTask, status: VideoStatus): 
     case 'failed':
       return fail(parts, task, status.code ?? 'generation_failed', status.error)
     default: {
+      const asks = task.data.removed === 'new'
+      if (asks) await cancel(parts, task, deployment)
       const dueAt = (await parts.now()) + parts.intervalMs(task.data.request.duration)
       const { state, progress, operation } = status
       const reported = { ...(progress !== undefined && { progress }), ...(operation !== undefined && { operation }) }
       // Clients never see a task return from `processing` to `pending`, even if the vendor queues it again.
       const forward = task.data.state === 'processing' ? 'processing' : state
-      const data = { state: forward, misses: 0, faults: 0, ...reported }
+      const data = { state: forward, misses: 0, faults: 0, ...reported, ...(asks && { removed: 'asked' as const }) }
       return (await save(parts, changed(task, data, { dueAt, leasedUntil: 0 }))).task
     }
   }
@@ -100,7 +109,7 @@ async function later(parts: TaskParts, task: StoredTask, error: unknown): Promis
   const intervalMs = parts.intervalMs(task.data.request.duration)
   const unknown = GatewayError.is(error) && error.code === 'not_found'
   const misses = unknown ? task.data.misses + 1 : task.data.misses
-  if (misses >= maxMisses) return fail(parts, task, 'lost', 'The provider no longer knows this video job.')
+  if (misses >= maxMisses) return giveUp(parts, task, 'lost', 'The provider no longer knows this video job.')
   const faults = task.data.faults + 1
   const vendorWaitMs = error instanceof ProviderError ? error.vendorWaitMs : undefined
   const waitMs = Math.max(vendorWaitMs ?? 0, unknown ? intervalMs : backoffMs(faults - 1, intervalMs))

@@ -26,7 +26,7 @@ export interface TaskBillingOptions {
   readonly deliver: (receipt: Receipt) => void
 }
 
-/** Charges videos through the ledger: holds at submission, settles a completed task, releases a failed one. */
+/** Charges videos through the ledger: holds at submission, settles a completed or charged task, releases any other. */
 export class TaskBilling implements VideoBilling {
   readonly #options: TaskBillingOptions
 
@@ -61,9 +61,9 @@ export class TaskBilling implements VideoBilling {
 
   async end(task: StoredTask): Promise<void> {
     const { ledger, guard, admission, deliver } = this.#options
-    const { state, request, held = '0', counted } = task.data
+    const { state, charged: isCharged, request, held = '0', counted } = task.data
     const seconds = task.data.seconds ?? request.duration
-    const made = state === 'completed'
+    const made = state === 'completed' || isCharged === true
     const charged = made ? await this.#final(task, seconds, BigInt(held)) : ({ cost: 0n, basis: 'none' } as const)
     const { cost: amount, basis } = charged
     let overage = 0n

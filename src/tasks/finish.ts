@@ -21,6 +21,16 @@ export function fail(parts: TaskParts, task: StoredTask, code: string, message: 
   return finish(parts, task, { state: 'failed', error: { code, message } })
 }
 
+/**
+ * The end of a task that its owner deleted after the vendor had accepted it: charged, because the vendor charges for its job
+ * unless it reports that it failed.
+ */
+export const deleted: Ending = {
+  state: 'failed',
+  error: { code: 'cancelled', message: 'Deleted by its owner.' },
+  charged: true,
+}
+
 /** Settles a final task and notifies the host. Requires the lease. Rescheduled if the ledger fails. */
 export async function settle(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
   try {

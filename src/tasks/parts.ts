@@ -15,7 +15,7 @@ export interface VideoBilling {
   hold(task: StoredTask, leaseMs: number): Promise<Pick<VideoTask, 'held' | 'counted'>>
   /** Extends the hold of a stored task to its deadline. */
   keep(task: StoredTask): Promise<void>
-  /** Ends the hold: settles a completed task, releases a failed one. */
+  /** Ends the hold: settles a completed task, or one that is charged although it failed, and releases any other. */
   end(task: StoredTask): Promise<void>
 }
 
@@ -86,11 +86,21 @@ export const defaultTiming: TaskTiming = {
   lifeMs: 24 * 60 * 60_000,
 }
 
-/** Stores the next version. If another process has changed the task meanwhile, returns its version with `won: false`. */
+/**
+ * Stores the next version. If another process has changed the task meanwhile, returns its version with `won: false`, except
+ * if its owner has deleted it: that changes nothing else, so the next version is stored with it.
+ */
 export async function save(parts: TaskParts, next: StoredTask): Promise<{ won: boolean; task: StoredTask }> {
   if (await parts.store.replace(toRecord(next))) return { won: true, task: next }
-  const current = await parts.store.find(next.account, next.id, await parts.now())
-  return { won: false, task: current === undefined ? next : fromRecord(current) }
+  // Time 0: a deleted task has expired.
+  const current = await parts.store.find(next.account, next.id, 0)
+  if (current === undefined) return { won: false, task: next }
+  const stored = fromRecord(current)
+  const { removed } = stored.data
+  if (removed === undefined || next.data.removed !== undefined || stored.version !== next.version)
+    return { won: false, task: stored }
+  const { version, expiresAt } = stored
+  return save(parts, { ...next, version: version + 1, expiresAt, data: { ...next.data, removed } })
 }
 
 /** The deployment a task was submitted to. */

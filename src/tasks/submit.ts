@@ -48,6 +48,7 @@ export async function submit(
   let current = task
   let failure: unknown
   for (const deployment of deployments) {
+    if (current.data.removed !== undefined) return cancelled(parts, current)
     if (current.data.provider !== deployment.provider || current.data.providerModel !== deployment.model) {
       // The deployment is stored before the call, because recovery after a crash depends on the vendor.
       const lease = (await parts.now()) + intentLeaseMs(parts, deployment.video)
@@ -86,6 +87,7 @@ export async function recover(parts: TaskParts, task: StoredTask): Promise<Store
       const look = async (context: VideoContext) => video.lookup?.(task.id, context)
       const operation = await askVendor(parts, task, deployment, 'lookup', look)
       if (operation !== undefined) return await accepted(parts, task, operation)
+      if (task.data.removed !== undefined) return await cancelled(parts, task)
     }
     if (now >= task.data.deadlineAt) return await tooLate(parts, task)
     // Renews the lease: no other process may recover the intent before the vendor has responded.
@@ -136,6 +138,11 @@ async function accepted(parts: TaskParts, task: StoredTask, operation: Json): Pr
   if (!won && JSON.stringify(stored.data.operation) !== JSON.stringify(operation))
     reconcile(parts, stored, 'orphan', operation)
   return stored
+}
+
+/** Ends a task that its owner deleted before any vendor accepted it. */
+function cancelled(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
+  return fail(parts, task, 'cancelled', 'Deleted by its owner.')
 }
 
 /** Handles a submission of which it is unknown whether the vendor accepted it. */

@@ -68,6 +68,10 @@ export interface VideoTask {
   }
   /** When the task ended. Milliseconds since the epoch. */
   readonly finishedAt?: number
+  /** Its owner has deleted the task, whose job may not have ended. `asked`: the vendor was asked to cancel it. */
+  readonly removed?: 'new' | 'asked'
+  /** The task has failed, but is charged like a completed one: its owner deleted it after the vendor had accepted it. */
+  readonly charged?: true
   /** The task has failed, but the vendor may still be working on it. Reported to the host when the task is settled. */
   readonly unclear?: 'submission_unknown'
   /** Consecutive checks in which the vendor did not know the job. */
@@ -103,11 +107,15 @@ export function changed(
   return { ...task, ...record, version: task.version + 1, data: { ...task.data, ...data } }
 }
 
-/** The request without its large fields: images can have megabytes and are not needed once the vendor has the job. */
+/**
+ * The request without its large fields: images can have megabytes and are not needed once the vendor has the job. Without
+ * further fields if they are many, because a client can send any, and a rejected request costs nothing.
+ */
 export function withoutPictures(request: VideoRequest): VideoRequest {
-  const { prompt, model, duration, ...rest } = request
+  const { prompt, model, duration, size, ...rest } = request
   const small = Object.entries(rest).filter(([, value]) => isShort(value, 2_000))
-  return { ...Object.fromEntries(small), prompt, model, duration }
+  const kept = isShort(small, 20_000) ? Object.fromEntries(small) : {}
+  return { ...kept, prompt, model, duration, ...(size !== undefined && { size }) }
 }
 
 /**

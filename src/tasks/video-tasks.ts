@@ -6,7 +6,7 @@ import type { CallWatch } from '../observing/watch.ts'
 import type { VideoContent } from '../providers/video.ts'
 import type { VideoRequest } from '../wire/video.ts'
 import type { Attribution } from '../usage/attribution.ts'
-import { advance, cancel, lease } from './advance.ts'
+import { advance, lease } from './advance.ts'
 import type { TaskListOptions, TaskSearch } from './contract.ts'
 import { save, deploymentOf, type TaskParts } from './parts.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
@@ -152,30 +152,40 @@ export class VideoTasks {
     return deployment?.video.content?.(task.data.operation ?? null, context)
   }
 
-  /** Cancels the task if it has not ended, and deletes its id. */
+  /**
+   * Deletes the task's id, and asks the vendor to cancel its job. A job that the vendor has accepted is followed until it
+   * ends, because the vendor may charge for it all the same.
+   */
   async remove(account: string, id: string, request: TaskRequest = {}): Promise<StoredTask> {
     let task = await this.#own(account, id)
     tell(request, task)
     const parts = within(this.#parts, request.watch)
     for (let tries = 0; tries < 5; tries++) {
-      if (!isFinal(task.data)) task = await cancel(parts, task, 'cancelled', 'Cancelled by its owner.')
-      const saved = await save(this.#parts, changed(task, {}, { expiresAt: await this.#parts.now() }))
-      if (saved.won) return saved.task
-      task = saved.task
+      const now = await this.#parts.now()
+      if (task.expiresAt <= now) throw noSuchTask()
+      const { won, task: stored } = await save(parts, removed(task, now))
+      task = stored
+      if (!won) continue
+      if (isFinal(task.data) || task.data.state === 'submitting') return task
+      this.#sweeper.start()
+      const leased = await lease(parts, task)
+      return leased === undefined ? task : soonOr(advance(parts, leased), leased)
     }
     throw new GatewayError('conflict', { message: 'The task is being worked on. Try again.' })
   }
 
-  /** Removes every task of the account. Returns false if the store cannot list them. */
-  async removeAll(account: string): Promise<boolean> {
-    const { store } = this.#parts
-    if (store.list === undefined) return false
+  /** Removes every task of the account. Returns until when the store keeps some of them; 0 if it keeps none. */
+  async removeAll(account: string): Promise<number> {
+    const { store, timing } = this.#parts
+    if (store.list === undefined) return (await this.#parts.now()) + timing.lifeMs
+    let until = 0
     for (;;) {
       const tasks = await store.list(account, { now: await this.#parts.now(), limit: 100, order: 'asc' })
-      if (tasks.length === 0) return true
+      if (tasks.length === 0) return until
       for (const { id } of tasks) {
         try {
-          await this.remove(account, id)
+          const { data } = await this.remove(account, id)
+          if (!isFinal(data)) until = Math.max(until, data.deadlineAt)
         } catch (error) {
           // It has expired, or its owner has deleted it meanwhile.
           if (!(GatewayError.is(error) && error.code === 'not_found')) throw error
@@ -231,6 +241,14 @@ function within(parts: TaskParts, watch: CallWatch | undefined): TaskParts {
   return watch === undefined ? parts : { ...parts, attempt: (attempt) => watch.attempt(attempt) }
 }
 
+/** The task as its owner deletes it. Once the vendor has the job, the prompt is not needed any more. */
+function removed(task: StoredTask, now: number): StoredTask {
+  const { data } = task
+  if (isFinal(data)) return changed(task, {}, { expiresAt: now })
+  if (data.state === 'submitting') return changed(task, { removed: 'new' }, { expiresAt: now })
+  return changed(task, { removed: 'new', request: { ...data.request, prompt: '' } }, { expiresAt: now, dueAt: now })
+}
+
 function tell({ concerns, watch }: TaskRequest, task: StoredTask): void {
   concerns?.(recordIdOf(chargeId(task)))
   watch?.task({ id: task.id, traceparent: task.data.trace })
@@ -261,8 +279,12 @@ function repetition(task: StoredTask, submission: Submission): StoredTask {
     const message = 'This Idempotency-Key was used for another request. Use a new key for a new request.'
     throw new GatewayError('conflict', { message, shouldRetry: false })
   }
+  const { refusal, removed } = task.data
+  if (removed !== undefined) {
+    const message = 'This Idempotency-Key was used for a video that was deleted. Use a new key for a new request.'
+    throw new GatewayError('conflict', { message, shouldRetry: false })
+  }
   tell(submission, task)
-  const { refusal } = task.data
   if (refusal !== undefined) {
     const { code, message, param } = refusal
     throw new GatewayError(code, { message, shouldRetry: false, ...(param !== null && { param }) })

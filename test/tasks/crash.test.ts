@@ -21,12 +21,21 @@ interface Run {
   readonly kind: Kind
   readonly ending: Outcome
   readonly retries: boolean
+  /** Whether its owner deletes the task after the submission. */
+  readonly removes?: boolean
   readonly first?: Crash
   readonly second?: Crash
 }
 
 /** Runs one scenario to its end. Returns the number of steps that each process took. */
-async function play({ kind, ending, retries, first, second }: Run): Promise<{ world: World; steps: [number, number] }> {
+async function play({
+  kind,
+  ending,
+  retries,
+  removes,
+  first,
+  second,
+}: Run): Promise<{ world: World; steps: [number, number] }> {
   const world = new World({ kind, status: outcomes[ending] })
   const processes = [world.process(first), world.process(second), world.process()]
   const alive = () => processes.find((process) => !process.dead()) as (typeof processes)[number]
@@ -38,6 +47,11 @@ async function play({ kind, ending, retries, first, second }: Run): Promise<{ wo
   if (retries)
     await alive()
       .tasks.create(submission('key'))
+      .catch(() => undefined)
+  const [submitted] = world.tasks()
+  if (removes === true && submitted !== undefined)
+    await alive()
+      .tasks.remove(submitted.account, submitted.id)
       .catch(() => undefined)
   // From here on only the second process works, even if the first has not crashed.
   const start = world.time
@@ -62,18 +76,22 @@ function verify({ world }: { world: World }, run: Run): void {
     for (const { until } of world.holds.values()) expect(until - startTime, scenario).toBeLessThan(5 * minutes)
     return
   }
-  const { state, settled, error } = stored.data
+  const { state, settled, error, charged, removed } = stored.data
   expect({ state: ['completed', 'failed'].includes(state), settled, dueAt: stored.dueAt }, scenario).toEqual({
     state: true,
     settled: true,
     dueAt: null,
   })
-  expect(hold, scenario).toMatchObject({ state: state === 'completed' ? 'settled' : 'released', ends: 1 })
+  const isCharged = state === 'completed' || charged === true
+  expect(hold, scenario).toMatchObject({ state: isCharged ? 'settled' : 'released', ends: 1 })
+  if (removed !== undefined && run.ending !== 'fails')
+    expect(isCharged, scenario).toBe(world.jobs.length === 1 && error?.code !== 'submission_unknown')
   expect(world.startedUnheld, `${scenario}: at least 5 minutes of the hold are left when the vendor is called`).toBe(
     false,
   )
   if (state === 'completed') expect(world.jobs.length, scenario).toBe(1)
-  if (run.kind !== 'none' && run.ending === 'completes') expect(state, scenario).toBe('completed')
+  if (run.kind !== 'none' && run.ending === 'completes' && removed === undefined)
+    expect(state, scenario).toBe('completed')
   const orphan = state === 'failed' && error?.code === 'submission_unknown' && world.jobs.length === 1
   if (orphan)
     expect(
@@ -88,10 +106,14 @@ describe('a task whose processes crash ends in a consistent state', () => {
   for (const kind of kinds) {
     test.each(Object.keys(outcomes) as Outcome[])(`provider "${kind}", the job %s`, async (ending) => {
       let cases = 0
-      for (const retries of [false, true]) {
-        const { steps } = await play({ kind, ending, retries })
+      for (const [retries, removes] of [
+        [false, false],
+        [true, false],
+        [false, true],
+      ] as const) {
+        const { steps } = await play({ kind, ending, retries, removes })
         for (const first of crashes(steps[0])) {
-          const once: Run = { kind, ending, retries, first }
+          const once: Run = { kind, ending, retries, removes, first }
           const result = await play(once)
           verify(result, once)
           cases++

@@ -2,7 +2,8 @@
 import { describe, expect, test } from 'vitest'
 import { ProviderError } from '../../src/providers/failure.ts'
 import { GatewayError } from '../../src/errors.ts'
-import { caller, holdOf, hours, minutes, seconds, submission, World } from './world.ts'
+import type { VideoStatus } from '../../src/providers/video.ts'
+import { caller, holdOf, hours, minutes, seconds, submission, World, type Hold, type Job } from './world.ts'
 import { thorough } from '../long.ts'
 
 async function started(world: World, key?: string) {
@@ -29,6 +30,15 @@ describe('a submission', () => {
     await expect(tasks.create(submission('k'))).rejects.toMatchObject(rejection)
     expect(world.jobs).toHaveLength(0)
     expect([...world.holds.values()]).toMatchObject([{ state: 'released', ends: 1 }])
+  })
+
+  test('rejected by the vendor keeps neither images nor a large number of fields', async () => {
+    const world = new World({ kind: 'none' })
+    world.faults.push('rejected')
+    const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`field${index}`, 'x'.repeat(1_000)]))
+    const { request, ...rest } = submission()
+    await expect(world.process().tasks.create({ ...rest, request: { ...request, ...many } })).rejects.toThrow()
+    expect(JSON.stringify(world.tasks()[0]).length).toBeLessThan(2_000)
   })
 
   test('that never reached the vendor is rejected with 503', async () => {
@@ -224,14 +234,73 @@ describe('a task', () => {
     expect(states).toEqual(['pending', 'pending', 'processing', 'processing', 'processing', 'failed'])
   })
 
-  test('removed by its owner is cancelled, released and not found any more', async () => {
+  test('removed by its owner is not found any more, without its prompt, and its job is cancelled', async () => {
     const world = new World({ kind: 'token' })
-    const { tasks, task } = await started(world)
+    const { tasks, task } = await started(world, 'k')
     await expect(tasks.remove('other', task.id)).rejects.toMatchObject({ status: 404 })
     await tasks.remove(caller.account, task.id)
-    await expect(tasks.find(caller.account, task.id)).rejects.toMatchObject({ status: 404 })
+    for (const gone of [tasks.find(caller.account, task.id), tasks.remove(caller.account, task.id)])
+      await expect(gone).rejects.toMatchObject({ status: 404 })
+    await expect(tasks.create(submission('k'))).rejects.toMatchObject({ status: 409, shouldRetry: false })
     expect(world.jobs[0]?.cancelled).toBe(true)
-    expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'released', ends: 1 })
+    expect(JSON.stringify(world.stored(caller.account, task.id))).not.toContain('a hatch opens')
+  })
+
+  const unknown = () => {
+    throw new GatewayError('not_found')
+  }
+  const ends: [string, (age: number, job: Job) => VideoStatus, Hold['state']][] = [
+    ['is completed all the same', (age) => ({ state: age > minutes ? 'completed' : 'processing' }), 'settled'],
+    ['was complete already', () => ({ state: 'completed' }), 'settled'],
+    ['is not known any more', (_, { cancelled }) => (cancelled ? unknown() : { state: 'processing' }), 'settled'],
+    ['never ends', () => ({ state: 'processing' }), 'settled'],
+    [
+      'is reported as failed',
+      (_, { cancelled }) => (cancelled ? { state: 'failed', error: 'Cancelled.' } : { state: 'processing' }),
+      'released',
+    ],
+  ]
+  test.each(ends)(
+    'removed by its owner, whose job %s, is ended once as the vendor charges',
+    async (_, status, state) => {
+      const world = new World({ kind: 'none', status })
+      const { tasks, task, sweep } = await started(world)
+      await tasks.remove(caller.account, task.id)
+      for (let at = 0; at < 30; at++) {
+        world.time += 5 * minutes
+        await sweep()
+      }
+      expect(world.holds.get(holdOf(task))).toMatchObject({ state, ends: 1 })
+      expect(world.events.map(({ type }) => type)).toEqual(['created', 'failed'])
+    },
+  )
+
+  test.each(['token', 'lookup', 'none'] as const)(
+    'removed while the vendor accepts it, as "%s", is charged',
+    async (kind) => {
+      let remove: ((token: string) => Promise<unknown>) | undefined
+      const world = new World({ kind, submitting: async (token) => void (await remove?.(token)) })
+      const { tasks, sweep } = world.process()
+      remove = (token) => tasks.remove(caller.account, token)
+      const task = await tasks.create(submission())
+      await expect(tasks.find(caller.account, task.id)).rejects.toMatchObject({ status: 404 })
+      for (let at = 0; at < 30; at++) {
+        world.time += 5 * seconds
+        await sweep()
+      }
+      expect(world.jobs[0]?.cancelled).toBe(true)
+      expect(world.holds.get(holdOf(task))).toMatchObject({ state: 'settled', ends: 1 })
+    },
+  )
+
+  test('removed while a vendor rejects it costs nothing', async () => {
+    let remove: ((token: string) => Promise<unknown>) | undefined
+    const world = new World({ kind: 'token', submitting: async (token) => void (await remove?.(token)) })
+    world.faults.push('rejected')
+    const { tasks } = world.process()
+    remove = (token) => tasks.remove(caller.account, token)
+    await expect(tasks.create(submission())).rejects.toMatchObject({ status: 400 })
+    expect([...world.holds.values()]).toMatchObject([{ state: 'released', ends: 1 }])
   })
 
   test('whose process died continues in the next process after the lease', async () => {

@@ -28,6 +28,8 @@ export interface WorldOptions {
   readonly count?: number
   /** Status of a job by its age in virtual milliseconds. */
   readonly status?: (age: number, job: Job) => VideoStatus
+  /** Called when the vendor receives a submission, before it has answered. */
+  readonly submitting?: (token: string) => Promise<void>
   /** Notifies a webhook of the end of a task. */
   readonly push?: (task: StoredTask, now: number) => Promise<void>
 }
@@ -147,7 +149,7 @@ export class World {
   }
 
   #vendor(effect: <T>(work: () => Promise<T>) => Promise<T>): VideoProvider {
-    const { kind, status = defaultStatus } = this.#options
+    const { kind, status = defaultStatus, submitting } = this.#options
     const find = (token: string) => this.jobs.find((job) => job.token === token)
     return {
       submit: kind,
@@ -155,6 +157,7 @@ export class World {
       start: ({ token }) =>
         effect(async () => {
           const fault = this.faults.shift()
+          await submitting?.(token)
           if (fault === 'rejected') throw new ProviderError('invalid_request_error', { retry: 'never', begun: false })
           if (fault === 'unreachable') throw new ProviderError('service_unavailable', { retry: 'same', begun: false })
           if (fault === 'no response') throw retrySame(new Error('no response'))
@@ -188,7 +191,7 @@ export class World {
   #end(task: StoredTask): void {
     const hold = this.holds.get(holdOf(task))
     if (hold === undefined || hold.state !== 'held') return
-    hold.state = task.data.state === 'completed' ? 'settled' : 'released'
+    hold.state = task.data.state === 'completed' || task.data.charged === true ? 'settled' : 'released'
     hold.ends++
   }
 }
