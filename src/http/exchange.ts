@@ -44,7 +44,7 @@ export interface CallConnection {
   readonly memory: ConversationMemory
 }
 
-/** Remembers conversations for as long as a connection is open: those of responses with `store: false`. */
+/** Remembers conversations for as long as a connection is open: those of responses with `store: false` and of prewarms. */
 export interface ConversationMemory {
   /** The items up to a response and its output; undefined if they are unknown or were forgotten. */
   get(account: string, id: string): readonly object[] | undefined

@@ -130,6 +130,14 @@ export function isFinal(task: VideoTask): boolean {
   return task.state === 'completed' || task.state === 'failed'
 }
 
+/** The task as its owner deletes it. Once the vendor has the job, the prompt is not needed any more. */
+export function deletedAt(now: number, task: StoredTask): StoredTask {
+  const { data } = task
+  if (isFinal(data)) return changed(task, {}, { expiresAt: now })
+  if (data.state === 'submitting') return changed(task, { removed: 'new' }, { expiresAt: now })
+  return changed(task, { removed: 'new', request: { ...data.request, prompt: '' } }, { expiresAt: now, dueAt: now })
+}
+
 /** Plain JSON, without undefined fields. */
 export function toRecord(task: StoredTask): TaskRecord {
   return { ...task, data: copyJson(task.data) }

@@ -12,7 +12,7 @@ import { save, deploymentOf, type TaskParts } from './parts.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
 import { Sweeper, type SweeperOptions } from './sweeper.ts'
 import { recordIdOf } from '../usage/lines.ts'
-import { changed, chargeId, fromRecord, isFinal, toRecord, type StoredTask } from './task.ts'
+import { chargeId, deletedAt, fromRecord, isFinal, toRecord, type StoredTask } from './task.ts'
 
 /** A request about a task. */
 export interface TaskRequest {
@@ -163,7 +163,7 @@ export class VideoTasks {
     for (let tries = 0; tries < 5; tries++) {
       const now = await this.#parts.now()
       if (task.expiresAt <= now) throw noSuchTask()
-      const { won, task: stored } = await save(parts, removed(task, now))
+      const { won, task: stored } = await save(parts, deletedAt(now, task))
       task = stored
       if (!won) continue
       if (isFinal(task.data) || task.data.state === 'submitting') return task
@@ -239,14 +239,6 @@ export class VideoTasks {
 /** The parts with which a request works on a task: calls to the vendor belong to the request. */
 function within(parts: TaskParts, watch: CallWatch | undefined): TaskParts {
   return watch === undefined ? parts : { ...parts, attempt: (attempt) => watch.attempt(attempt) }
-}
-
-/** The task as its owner deletes it. Once the vendor has the job, the prompt is not needed any more. */
-function removed(task: StoredTask, now: number): StoredTask {
-  const { data } = task
-  if (isFinal(data)) return changed(task, {}, { expiresAt: now })
-  if (data.state === 'submitting') return changed(task, { removed: 'new' }, { expiresAt: now })
-  return changed(task, { removed: 'new', request: { ...data.request, prompt: '' } }, { expiresAt: now, dueAt: now })
 }
 
 function tell({ concerns, watch }: TaskRequest, task: StoredTask): void {

@@ -92,8 +92,10 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
   if (sent.length === 0 && !previous) throw invalid('Missing required parameter: "input".', 'input')
 
   const { parts, caller, now } = reading
-  const isStored = body.get('store') !== false
   const { connection } = exchange
+  const isPrewarm = connection?.prewarm === true
+  // A prewarm is not admitted, so that it could fill the store for nothing.
+  const isStored = !isPrewarm && body.get('store') !== false
   const archive = new ResponseArchive(parts.responses, caller.account, { isStored, memory: connection?.memory })
   let conversation = await conversationOf(sent, previous, archive, sizes.jsonBytes)
   const bytes = body.bytes.length + (conversation.asSent ? 0 : added(conversation, input))
@@ -107,7 +109,7 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
       return conversation
     },
     isStored,
-    isPrewarm: connection?.prewarm === true,
+    isPrewarm,
     archive: archive.keeps ? archive : undefined,
     now,
     progress: undefined,

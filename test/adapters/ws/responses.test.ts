@@ -1,7 +1,9 @@
 /** Responses over a WebSocket: what a client sends and gets. */
+import { DatabaseSync } from 'node:sqlite'
 import OpenAI from 'openai'
 import { ResponsesWS } from 'openai/resources/responses/ws'
 import { defineProvider, finish, reasoning, text, toolCall, type Call } from 'modelhatch/providers'
+import { sqlite } from 'modelhatch/sqlite'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ChatRequest } from '../../../src/wire/chat.ts'
 import type { InputItem } from '../../../src/wire/responses.ts'
@@ -141,6 +143,30 @@ describe('a prewarm', () => {
       ['Rules.', 'One'],
       ['Rules.', 'Two'],
     ])
+  })
+
+  test('of an account without money is not stored, whatever it asks for', async () => {
+    const database = new DatabaseSync(':memory:')
+    const storage = sqlite(database)
+    const { connect } = await world({
+      options: {
+        keys: { [key]: { account: 'poor' } },
+        models: { m: { provider: parrot(), price: { input: '1', output: '1' } } },
+        billing: { currency: 'EUR' },
+        storage,
+      },
+    })
+    const client = await connect()
+    const input = [user('x'.repeat(1024 * 1024))]
+    for (let at = 0; at < 40; at++) {
+      client.create({ generate: false, store: true, input })
+      expect((await client.response()).at(-1)).toMatchObject({ response: { status: 'completed', store: false } })
+    }
+    expect(await storage.responses.get('poor', 'none')).toBeUndefined()
+    const stored = 'SELECT count(*) AS rows, total(length(body)) AS bytes FROM modelhatch_responses'
+    expect(database.prepare(stored).get()).toEqual({ rows: 0, bytes: 0 })
+    client.create({ input: 'Hi' })
+    expect(await client.next()).toMatchObject({ status: 429, error: { code: 'insufficient_quota' } })
   })
 
   test('is checked like a request: the model, the fields and the key', async () => {
