@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { Pool } from 'pg'
 import { createClient } from '@redis/client'
 import { mount } from '../../adapters/hosts/node.ts'
-import * as inPostgres from '../../adapters/stores/postgres/tasks.ts'
+import { postgres } from '../../adapters/stores/postgres/postgres.ts'
 import * as inRedis from '../../adapters/stores/redis/tasks.ts'
 import { createGateway, GatewayError, type TaskStore } from '../../src/index.ts'
 import { type Provider, type VideoProvider, retrySame } from '../../src/providers/index.ts'
@@ -28,7 +28,7 @@ async function openStore(): Promise<TaskStore> {
   if (settings.store === 'postgres') {
     const pool = new Pool({ connectionString: connection, max: 8 })
     pool.on('error', () => undefined)
-    return withoutClock(inPostgres.taskStore(async (text, values) => pool.query(text, values), prefix))
+    return withoutClock(postgres(pool, { schema: prefix }).tasks)
   }
   const client = createClient({ url: connection })
   client.on('error', () => undefined)

@@ -2,8 +2,7 @@
  * kill -9: two gateway processes that share a database are killed repeatedly while clients submit videos and retry with
  * their idempotency keys. `npm run test:long` runs the long form.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { taskSchema } from '../../adapters/stores/postgres/tasks.ts'
+import { afterAll, describe, expect, test } from 'vitest'
 import type { VideoProvider } from '../../src/providers/index.ts'
 import { long } from '../long.ts'
 import { hasPostgres, hasRedis, ownName, postgresPool, postgresUrl, redisConnection, redisUrl } from '../servers.ts'
@@ -32,11 +31,8 @@ function verify(kind: VideoProvider['submit'], { states, jobs, tasks, orphansRep
 describe.skipIf(!hasPostgres)('over Postgres', () => {
   const prefix = ownName()
   const pool = hasPostgres ? postgresPool(1) : undefined
-  beforeAll(async () => {
-    for (const statement of taskSchema(prefix)) await pool?.query(statement)
-  })
   afterAll(async () => {
-    await pool?.query(`DROP TABLE ${prefix}tasks`)
+    await pool?.query(`DROP SCHEMA ${prefix} CASCADE`)
     await pool?.end()
   })
   const kinds = long ? (['token', 'lookup', 'none'] as const) : (['none'] as const)

@@ -1,6 +1,6 @@
 /** The function that anonymises a part of the records. The labels come last, because they select the records. */
 export const anonymiseFunction: string = `
-  CREATE OR REPLACE FUNCTION @.anonymise_usage(of_account text, of_user text, new_account text, most int) RETURNS bool
+  CREATE FUNCTION @.anonymise_usage(of_account text, of_user text, new_account text, most int) RETURNS bool
   LANGUAGE plpgsql AS $f$
   DECLARE
     changed int;
@@ -12,15 +12,6 @@ export const anonymiseFunction: string = `
     GET DIAGNOSTICS changed = ROW_COUNT;
     IF changed > 0 THEN
       RETURN true;
-    END IF;
-    IF of_user IS NULL AND new_account <> of_account THEN
-      UPDATE @.usage_1 SET account = new_account, key = '',
-        record = (record - 'key') || jsonb_build_object('account', new_account)
-      WHERE ctid = ANY (ARRAY(SELECT ctid FROM @.usage_1 WHERE account = of_account LIMIT most FOR UPDATE SKIP LOCKED));
-      GET DIAGNOSTICS changed = ROW_COUNT;
-      IF changed > 0 THEN
-        RETURN true;
-      END IF;
     END IF;
     -- A random digest: appended records never get an anonymised label.
     UPDATE @.usage_labels SET account = new_account, key = '', "user" = NULL, tags = NULL,

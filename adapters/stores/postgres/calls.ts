@@ -1,14 +1,20 @@
 /** Admits and ends calls in batches: one statement applies the limits and the money of a whole batch. */
+import { GatewayError } from '../../../src/errors.ts'
 import { verdictAfter, type Sweep, type HoldVerdict, type LimitVerdict, type SettleVerdict } from '../index.ts'
 import { Batches } from '../batches.ts'
 import { capSweeps, statesOf, type AdmittedCaps } from './caps.ts'
 import { admissionColumns, admissionTypes, callOf, endingColumns, endingTypes } from './columns.ts'
 import type { Admitting, Ending } from './columns.ts'
 import type { Database } from './database.ts'
-import { admitOne, endOne, isUndone, type Admitted } from './single.ts'
 
 const admitSql = callOf('admit_calls', admissionTypes, ', $2')
 const endSql = callOf('end_calls', endingTypes)
+
+/** The verdicts on an admission: `limits` if it has a claim, `hold` if it has a hold and the limits admit it. */
+export interface Admitted {
+  readonly limits?: LimitVerdict
+  readonly hold?: HoldVerdict
+}
 
 /** The result of `admit_calls`. `left` and `free` are those of all calls, one after the other; amounts are text. */
 interface AdmittedColumns {
@@ -77,8 +83,6 @@ export class Calls {
   }
 
   async #admit(calls: readonly Admitting[], durable: boolean): Promise<Admitted[]> {
-    const admitted = this.#isOne(calls) && (await admitOne(this.#database, calls[0], durable))
-    if (admitted) return [admitted]
     const raw = await this.#database.result<AdmittedColumns>(admitSql, [admissionColumns(calls), durable])
     let [rate, slot, cap] = [0, 0, 0]
     return calls.map(({ claim, hold }, index) => {
@@ -101,8 +105,6 @@ export class Calls {
   }
 
   async #end(endings: readonly Ending[]): Promise<(SettleVerdict | undefined)[]> {
-    const ended = this.#isOne(endings) && (await endOne(this.#database, endings[0]))
-    if (ended) return [ended.verdict]
     const raw = await this.#database.result<EndedColumns>(endSql, [endingColumns(endings)])
     let next = 0
     return endings.map(({ end }) => {
@@ -111,11 +113,6 @@ export class Calls {
       next++
       return { outcome: outcome as SettleVerdict['outcome'], charged: BigInt(charged), overage: BigInt(overage) }
     })
-  }
-
-  /** Whether a batch is a call alone, and the schema has the functions for it. */
-  #isOne<T>(batch: readonly T[]): batch is readonly [T] {
-    return batch.length === 1 && this.#database.isKnownToHave('calls', 2)
   }
 
   /**
@@ -143,4 +140,10 @@ export class Calls {
 /** Whether the outcome of a hold includes the states of its caps. */
 function isKnown(outcome: HoldVerdict['outcome'] | null | undefined): boolean {
   return outcome === 'held' || outcome === 'capped'
+}
+
+/** Whether the database undid a statement because of one of its values: not storable, or against a constraint. */
+function isUndone(error: unknown): boolean {
+  const { code } = error as { code?: unknown }
+  return GatewayError.is(error) || (typeof code === 'string' && code.startsWith('23'))
 }

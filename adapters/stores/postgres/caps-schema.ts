@@ -1,7 +1,5 @@
 /** The tables of caps, and the SQL functions that the functions of the ledger share. */
 import { plannedOnce } from './columns.ts'
-import { renewHolds } from './ledger-schema.ts'
-import type { Part } from './migration.ts'
 
 /**
  * `caps` has one row per cap, whose lock serializes all that concerns the cap; `cap_use` one per cap and period. What an open
@@ -11,10 +9,7 @@ import type { Part } from './migration.ts'
  * a hold that expires is returned twice: to its account by the next transaction that locks the account, and to each cap by
  * the next one that locks the cap. `caps.soonest` says when that is due: no hold in `cap_holds` expires before.
  */
-export const capsPart: Part = {
-  name: 'caps',
-  versions: [
-    `
+export const capsSchema: string = `
     CREATE TABLE @.caps (
       name text COLLATE "C" NOT NULL,
       kind text COLLATE "C" NOT NULL,
@@ -75,6 +70,8 @@ export const capsPart: Part = {
     ) WITH (fillfactor = 50);
     CREATE INDEX ON @.notices (due) WHERE due IS NOT NULL;
     CREATE INDEX ON @.notices (ends);
+    -- The notices of an account, in the order in which they are listed.
+    CREATE INDEX notices_account ON @.notices (account, number);
 
     CREATE FUNCTION @.cap_sums(of_name text, of_kind text, from_start float8, to_start float8)
     RETURNS TABLE (first float8, money bigint, tokens bigint, calls bigint, held_money bigint, held_tokens bigint,
@@ -192,9 +189,4 @@ export const capsPart: Part = {
       RETURN verdict;
     END
     $f$;
-    ${renewHolds}
-    `,
-    // The notices of an account, in the order in which they are listed.
-    [{ index: 'notices_account', table: 'notices', on: '(account, number)' }],
-  ],
-}
+`

@@ -1,12 +1,8 @@
 /** Replaces old charges of an account by their sum. */
 import type { LedgerEntry } from '../index.ts'
-import type { Part } from './migration.ts'
 
 /** The function that compacts. The sum is stored as a charge, so that the audit of every version includes it. */
-export const compactionPart: Part = {
-  name: 'compaction',
-  versions: [
-    `
+export const compactionSchema: string = `
     CREATE FUNCTION @.compact_entries(of_account text, before_ms float8, most int) RETURNS int LANGUAGE plpgsql AS $f$
     DECLARE
       opening text := 'opening ' || of_account;
@@ -35,9 +31,7 @@ export const compactionPart: Part = {
       RETURN sums.count;
     END
     $f$;
-    `,
-  ],
-}
+`
 
 /** The entry with the kind and the reference of a sum, if it is one. */
 export function withKind(entry: LedgerEntry): LedgerEntry {

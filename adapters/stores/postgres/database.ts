@@ -1,8 +1,8 @@
 /** Runs statements through the host's pool, and creates the schema before the first one. */
 import { createHash } from 'node:crypto'
 import { invalid } from '../../../src/errors.ts'
-import { requireServed } from '../sql/code-version.ts'
-import { creation, installedSql, missingOf, type Part } from './migration.ts'
+import { changes, requireUsable, unknownLayout, type Change, type Layout } from '../layout.ts'
+import { creation } from './migration.ts'
 import { Turns } from './turns.ts'
 import { Upgrade } from './upgrade.ts'
 
@@ -38,6 +38,8 @@ const maxAttempts = 4
 const unpreparedCodes = new Set(['26000', '42P05', '0A000'])
 /** Classes (first two characters) of the codes for values that cannot be stored: data exception, program limit exceeded. */
 const valueCodes = new Set(['22', '54'])
+/** Codes for a table or a function that already exists. */
+const existingCodes = new Set(['42P07', '42723'])
 /** Codes for an undefined table, column or function: the schema was changed or removed. */
 const changedCodes = new Set(['42P01', '42703', '42883'])
 
@@ -51,7 +53,8 @@ interface Statement {
 export class Database {
   readonly #pool: Queryable
   readonly #schema: string
-  readonly #parts: readonly Part[]
+  readonly #tables: string
+  readonly #changes: readonly Change[]
   readonly #turns: Turns
   /** The statements to send, by their text before the schema is filled in. */
   readonly #statements = new Map<string, Statement>()
@@ -59,8 +62,17 @@ export class Database {
   #ready: Promise<unknown> | undefined
   #upgrade: Upgrade | undefined
 
-  /** `prepares`: whether a `pg.Pool` prepares named statements. Throws a `TypeError` for an invalid pool or schema. */
-  constructor(pool: Queryable, schema: string, parts: readonly Part[], prepares: boolean) {
+  /**
+   * `prepares`: whether a `pg.Pool` prepares named statements. `tables`: those of version 1. `upgrades`: their changes since.
+   * Throws a `TypeError` for an invalid pool or schema.
+   */
+  constructor(
+    pool: Queryable,
+    schema: string,
+    prepares: boolean,
+    tables: string,
+    upgrades: readonly Change[] = changes,
+  ) {
     if (typeof (pool as Partial<Queryable> | undefined)?.query !== 'function') {
       throw new TypeError('postgres: needs a pool or client with query(text, values), such as new pg.Pool()')
     }
@@ -69,7 +81,8 @@ export class Database {
     }
     this.#pool = pool
     this.#schema = schema
-    this.#parts = parts
+    this.#tables = tables
+    this.#changes = upgrades
     this.#prepares = prepares
     const connections = isPool(pool) ? (pool.options?.max ?? 10) : 1
     this.#turns = new Turns(Math.max(1, Math.floor(connections / 2)))
@@ -137,21 +150,10 @@ export class Database {
     return (await pool.query(query as unknown as string)).rows
   }
 
-  /** Resolves once the schema has this version of a part. The upgrade runs in the background. */
-  async has(part: string, version: number): Promise<void> {
+  /** Resolves once the tables have this version. The upgrade runs in the background. */
+  async has(version: number): Promise<void> {
     await (this.#ready ??= this.#prepare())
-    await this.#upgrade?.has(part, version)
-  }
-
-  /** Whether the schema has this version of a part now. */
-  async hasNow(part: string, version: number): Promise<boolean> {
-    await (this.#ready ??= this.#prepare())
-    return this.#upgrade?.hasNow(part, version) ?? false
-  }
-
-  /** Whether the schema is known to have this version of a part. False before the first statement. */
-  isKnownToHave(part: string, version: number): boolean {
-    return this.#upgrade?.hasNow(part, version) ?? false
+    await this.#upgrade?.has(version)
   }
 
   /** Stops the upgrade of the schema; the next use resumes it. */
@@ -164,24 +166,35 @@ export class Database {
 
   async #prepare(): Promise<void> {
     try {
-      await this.#run({ text: this.#inSchema(creation(this.#schema, this.#parts)) }, [], longQueryMs)
-      const installed = await this.#run<Installed>({ text: this.#inSchema(installedSql) }, [], queryMs)
-      requireServed(`the schema "${this.#schema}"`, Math.max(...installed.map(({ serves }) => serves)))
+      const found = await this.#layout()
       await this.#upgrade?.close()
       const run = (sql: string, values: unknown[] = []) =>
         this.#run({ text: this.#inSchema(sql) }, values, upgradeQueryMs)
-      this.#upgrade = new Upgrade(run, missingOf(this.#parts, installed))
+      this.#upgrade = new Upgrade(run, found.version, this.#changes)
     } catch (error) {
       this.#ready = undefined
       throw error
     }
   }
-}
 
-interface Installed {
-  readonly part: string
-  readonly version: number
-  readonly serves: number
+  /** Creates the tables if there are none. Rejects if they have a layout that this code cannot use. */
+  async #layout(): Promise<Layout> {
+    const what = `the schema "${this.#schema}"`
+    const remedy = 'pass another `schema` to postgres(), or drop or rename this one'
+    try {
+      await this.#run({ text: this.#inSchema(creation(this.#schema, this.#tables, this.#changes)) }, [], longQueryMs)
+    } catch (error) {
+      const { code = '', message = '' } = error as { code?: string; message?: string }
+      if (!existingCodes.has(code)) throw error
+      throw unknownLayout(what, `no layout version, and tables of its own (${message})`, remedy)
+    }
+    const text =
+      this.#inSchema(`SELECT coalesce(max(version), 0)::int AS version, coalesce(max(serves), 0)::int AS serves
+      FROM @.modelhatch_layout`)
+    const [found] = await this.#run<Layout>({ text }, [], queryMs)
+    requireUsable(what, found as Layout, { version: this.#changes.length + 1, oldest: 1, remedy })
+    return found as Layout
+  }
 }
 
 function isPool(pool: Queryable): pool is Pool {

@@ -100,7 +100,8 @@ export const endingSchema: string = `
     $f$;
 
     -- Commits to disk, with all commits before it. Returns whether the ends of all holds with these ids are recorded.
-    CREATE FUNCTION @.flush(ids jsonb) RETURNS bool LANGUAGE plpgsql AS $f$
+    -- Planned once: with few rows the planner would read the whole table, and keep doing so while it grows.
+    CREATE FUNCTION @.flush(ids jsonb) RETURNS bool LANGUAGE plpgsql ${plannedOnce} AS $f$
     DECLARE
       ended text[] := ARRAY(SELECT jsonb_array_elements_text(ids));
     BEGIN

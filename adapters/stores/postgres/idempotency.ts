@@ -1,15 +1,11 @@
 /** Requests with an `Idempotency-Key`: one row per key, until its lease or its stored response has expired. */
 import type { IdempotencyStore, IdempotencyVerdict } from '../index.ts'
 import type { Database } from './database.ts'
-import type { Part } from './migration.ts'
 import { lapsedMs } from '../lapsed.ts'
 import { deletion, sweepOf } from './sweep.ts'
 
 /** The table. After `ends`, another attempt may take over a row; it is deleted `lapsedMs` later. */
-export const idempotencyPart: Part = {
-  name: 'idempotency',
-  versions: [
-    `
+export const idempotencySchema: string = `
     CREATE TABLE @.idempotency (
       account text COLLATE "C" NOT NULL,
       route text COLLATE "C" NOT NULL,
@@ -41,9 +37,7 @@ export const idempotencyPart: Part = {
       END IF;
     END
     $f$;
-    `,
-  ],
-}
+`
 
 const runningAttempt = 'account = $1 AND route = $2 AND key = $3 AND attempt = $4 AND NOT ended'
 

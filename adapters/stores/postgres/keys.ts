@@ -10,13 +10,9 @@ import {
 } from '../index.ts'
 import { conditions } from './conditions.ts'
 import type { Database } from './database.ts'
-import type { Part } from './migration.ts'
 
 /** The table of keys. */
-export const keysPart: Part = {
-  name: 'keys',
-  versions: [
-    `
+export const keysSchema: string = `
     CREATE TABLE @.keys (
       id text COLLATE "C" PRIMARY KEY,
       hash text COLLATE "C" NOT NULL UNIQUE,
@@ -27,11 +23,9 @@ export const keysPart: Part = {
       changed timestamptz NOT NULL DEFAULT clock_timestamp()
     );
     CREATE INDEX ON @.keys (account, created_at);
+    CREATE INDEX keys_created_at ON @.keys (created_at, id);
     CREATE INDEX ON @.keys (changed);
-    `,
-    [{ index: 'keys_created_at', table: 'keys', on: '(created_at, id)' }],
-  ],
-}
+`
 
 interface Row {
   readonly hash: string

@@ -1,22 +1,16 @@
 import type { StorageBundle } from '../index.ts'
 import { age, checkKnown, flag, text, type Rule } from '../../../src/validation/known-options.ts'
 import { Calls } from './calls.ts'
-import { callsPart } from './calls-schema.ts'
-import { capsPart } from './caps-schema.ts'
-import { compactionPart } from './compaction.ts'
 import { Database, type Queryable } from './database.ts'
-import { idempotencyPart, postgresIdempotency } from './idempotency.ts'
-import { jointPart, postgresJoint } from './joint.ts'
-import { keysPart, postgresKeys } from './keys.ts'
+import { postgresIdempotency } from './idempotency.ts'
+import { postgresJoint } from './joint.ts'
+import { postgresKeys } from './keys.ts'
 import { postgresLedger } from './ledger.ts'
-import { ledgerPart } from './ledger-schema.ts'
-import { limitsPart, postgresLimits } from './limits.ts'
-import type { Part } from './migration.ts'
-import type { Row } from './query.ts'
-import { postgresResponses, responsesPart } from './responses.ts'
-import { taskSchema, taskStore } from './tasks.ts'
+import { postgresLimits } from './limits.ts'
+import { postgresResponses } from './responses.ts'
+import { tables } from './schema.ts'
+import { postgresTasks } from './tasks.ts'
 import { postgresUsage } from './usage.ts'
-import { usagePart } from './usage-schema.ts'
 
 export type { Queryable } from './database.ts'
 
@@ -44,28 +38,6 @@ const durabilities: Rule = {
   is: (value) => value === 'full' || value === 'relaxed',
   must: "must be 'full' or 'relaxed'",
 }
-
-const tasksPart: Part = {
-  name: 'tasks',
-  versions: [
-    taskSchema('@.').join(';\n'),
-    [{ index: 'tasks_all', table: 'tasks', on: '(created_at, tenant COLLATE "C", id COLLATE "C")' }],
-  ],
-}
-
-const parts: readonly Part[] = [
-  keysPart,
-  limitsPart,
-  usagePart,
-  capsPart,
-  ledgerPart,
-  jointPart,
-  compactionPart,
-  callsPart,
-  tasksPart,
-  idempotencyPart,
-  responsesPart,
-]
 
 /** All stores, in one Postgres schema. */
 export type PostgresStorage = Required<StorageBundle>
@@ -98,7 +70,7 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     durability = 'relaxed',
     preparedStatements = true,
   } = options
-  const database = new Database(pool, schema, parts, preparedStatements)
+  const database = new Database(pool, schema, preparedStatements, tables)
   const calls = new Calls(database, durability === 'full')
   const limits = postgresLimits(database, calls)
   const ledger = postgresLedger(database, calls)
@@ -107,7 +79,7 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     limits,
     ledger,
     usage: postgresUsage(database),
-    tasks: taskStore(async (text, values) => ({ rows: await database.rows<Row>(text, values) }), '@.'),
+    tasks: postgresTasks(database),
     idempotency: postgresIdempotency(database),
     responses: postgresResponses(database, responseAgeMs),
     joint: postgresJoint(calls, limits, ledger),

@@ -1,14 +1,10 @@
 /** Stored responses, and an index from their items to them. */
 import type { ResponseRecord, ResponseStore } from '../index.ts'
 import type { Database } from './database.ts'
-import type { Part } from './migration.ts'
 import { deletion, sweepOf } from './sweep.ts'
 
 /** The tables of stored responses. */
-export const responsesPart: Part = {
-  name: 'responses',
-  versions: [
-    `
+export const responsesSchema: string = `
     CREATE TABLE @.responses (
       account text COLLATE "C" NOT NULL,
       id text COLLATE "C" NOT NULL,
@@ -39,9 +35,7 @@ export const responsesPart: Part = {
       SELECT DISTINCT of_account, each, new_id FROM jsonb_array_elements_text(new_items::jsonb) each;
     END
     $f$;
-    `,
-  ],
-}
+`
 
 const getSql = `
   SELECT id, items, body FROM @.responses WHERE account = $1 AND id = $2 AND ends > clock_timestamp()`

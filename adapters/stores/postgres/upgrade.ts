@@ -1,7 +1,8 @@
 /** Upgrades a schema while requests are served, by one process at a time. */
 import { randomUUID } from 'node:crypto'
 import { pause } from '../../../src/http/deadline.ts'
-import { bookkeeping, buildIndex, recording, type Missing, type Step } from './migration.ts'
+import type { Change, Step } from '../layout.ts'
+import { buildIndex, recording } from './migration.ts'
 
 /** Runs one statement, with `@.` replaced by the schema, with a timeout long enough for building an index. */
 export type Run = (sql: string, values?: unknown[]) => Promise<readonly unknown[]>
@@ -22,32 +23,29 @@ const lockMs = 300
 /** The upgrade of one schema by this process, or its wait for the process that holds the lease. */
 export class Upgrade {
   readonly #run: Run
-  readonly #missing: Missing[]
+  readonly #changes: readonly Change[]
   readonly #holder = randomUUID()
   readonly #stop = new AbortController()
   readonly #waiting = new Set<() => void>()
   readonly #done: Promise<void>
+  #version: number
   #failure: unknown
 
-  /** Starts at once. `missing`: the versions to install, in order. */
-  constructor(run: Run, missing: readonly Missing[]) {
+  /** Starts at once. `version`: that of the tables; `changes[0]` leads from version 1 to 2. */
+  constructor(run: Run, version: number, changes: readonly Change[]) {
     this.#run = run
-    this.#missing = [...missing]
-    this.#done = missing.length === 0 ? Promise.resolve() : this.#work()
+    this.#version = version
+    this.#changes = changes
+    this.#done = this.#work()
   }
 
-  /** Resolves once the schema has this version of a part. Rejects with the error of the last attempt, or when closed. */
-  async has(part: string, version: number): Promise<void> {
-    while (!this.hasNow(part, version)) {
+  /** Resolves once the tables have this version. Rejects with the error of the last attempt, or when closed. */
+  async has(version: number): Promise<void> {
+    while (this.#version < version) {
       if (this.#failure !== undefined) throw this.#failure
       if (this.#stop.signal.aborted) throw new Error('the store was closed')
       await new Promise<void>((resolve) => this.#waiting.add(resolve))
     }
-  }
-
-  /** Whether the schema has this version of a part, as far as this process knows. */
-  hasNow(part: string, version: number): boolean {
-    return !this.#missing.some((each) => each.part === part && each.version <= version)
   }
 
   /** Stops after the current step. Any process can continue from there. */
@@ -58,9 +56,9 @@ export class Upgrade {
 
   async #work(): Promise<void> {
     const { signal } = this.#stop
-    for (let pauseMs = minPauseMs; ; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
+    for (let pauseMs = minPauseMs; this.#next !== undefined; pauseMs = Math.min(pauseMs * 2, maxPauseMs)) {
       try {
-        if (await this.#leased()) await this.#install()
+        if (await this.#renew()) await this.#install()
         else pauseMs = Math.min(pauseMs, maxPollMs)
         await this.#refresh()
         this.#failure = undefined
@@ -69,8 +67,8 @@ export class Upgrade {
         this.#failure = error
       }
       this.#wake()
-      if (this.#missing.length === 0 || signal.aborted) return
-      await pause(pauseMs, signal)
+      if (signal.aborted) return
+      if (this.#next !== undefined) await pause(pauseMs, signal)
     }
   }
 
@@ -79,9 +77,9 @@ export class Upgrade {
     this.#waiting.clear()
   }
 
-  async #leased(): Promise<boolean> {
-    await this.#run(`DO $do$ BEGIN ${bookkeeping} END $do$`)
-    return this.#renew()
+  /** The change that the tables do not have yet. */
+  get #next(): Change | undefined {
+    return this.#changes[this.#version - 1]
   }
 
   async #renew(): Promise<boolean> {
@@ -95,23 +93,21 @@ export class Upgrade {
     return rows.length > 0
   }
 
-  /** Removes from the missing versions those that another process has installed. */
+  /** Another process may have installed some versions. */
   async #refresh(): Promise<void> {
-    const rows = (await this.#run('SELECT part, version FROM @.migrations')) as { part: string; version: number }[]
-    const known = new Set(rows.map(({ part, version }) => `${part} ${version}`))
-    this.#missing.splice(0, Infinity, ...this.#missing.filter(({ part, version }) => !known.has(`${part} ${version}`)))
+    const [found] = await this.#run('SELECT max(version) AS version FROM @.modelhatch_layout')
+    this.#version = Number((found as { version?: unknown } | undefined)?.version)
   }
 
   async #install(): Promise<void> {
-    // The previous holder of the lease may have installed some versions.
     await this.#refresh()
-    for (let next = this.#missing[0]; next !== undefined; next = this.#missing[0]) {
-      for (const step of next.steps) {
+    for (let next = this.#next; next !== undefined; next = this.#next) {
+      for (const step of next.postgres) {
         if (this.#stop.signal.aborted || !(await this.#renew())) return
         await this.#apply(step)
       }
-      await this.#run(recording(next.part, next.version))
-      this.#missing.shift()
+      await this.#run(recording(this.#version + 1, next.serves))
+      this.#version++
       this.#wake()
     }
     await this.#run(`DELETE FROM @.upgrades WHERE holder = $1`, [this.#holder])

@@ -23,24 +23,3 @@ export function callConditions(values: unknown[], { session, outcome, code }: Us
     ...(isCompleted ? ['outcome IS NULL'] : []),
   ]
 }
-
-/** Conditions on records of version 1, which have no user, tags and session. */
-export function oldConditions(values: unknown[], question: UsageFilter): string[] {
-  const { account, key, model, user, tag, session, outcome, code, from, to } = question
-  if ([user, tag, session].some((each) => each !== undefined)) return ['false']
-  return conditions(values, {
-    'account =': account,
-    'key =': key,
-    'model =': model,
-    "record->>'outcome' =": outcome,
-    "record->>'code' =": code,
-    'started_at >=': from,
-    'started_at <': to,
-  })
-}
-
-/** The version of the tables that a question needs. */
-export function versionFor({ user, tag, session, by = [] }: UsageFilter & Partial<UsageQuestion>): number {
-  const isAttributed = [user, tag, session].some((each) => each !== undefined)
-  return isAttributed || by.some((each) => each === 'user' || each === 'tag' || each === 'session') ? 4 : 2
-}

@@ -12,7 +12,6 @@ type Methods = Required<Pick<UsageStore, 'sumLines' | 'removeBefore' | 'anonymis
 export function usageLife(database: Database): Methods {
   return {
     async sumLines({ account, from, to }) {
-      await database.has('usage', 2)
       const values: unknown[] = []
       const filter = conditions(values, { 'account =': account, 'started_at >=': from, 'started_at <': to })
       const rows = await database.manyRows<{ row: string }>(
@@ -28,17 +27,14 @@ export function usageLife(database: Database): Methods {
       return rows.map(({ row }) => JSON.parse(row) as UsageLineSum)
     },
     async removeBefore(before, most, only) {
-      await database.has('usage', only === undefined ? 2 : 5)
-      const refused = (await database.hasNow('usage', 5)) ? ['refused'] : []
       let removed = 0
-      for (const table of only === undefined ? ['usage_1', ...refused, 'calls'] : refused) {
+      for (const table of only === undefined ? ['refused', 'calls'] : ['refused']) {
         const rows = await database.rows(removing(table), [before, most - removed])
         removed += rows.length
       }
       return removed
     },
     async anonymise({ account, user, as }) {
-      await database.has('usage', 5)
       const refused = await database.rows(anonymisingRefused, [account, user ?? null, as, batch])
       if (refused.length > 0) return true
       const [row] = await database.rows<{ more: boolean }>(anonymising, [account, user ?? null, as, batch])

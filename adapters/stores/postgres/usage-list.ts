@@ -1,6 +1,6 @@
 import { readCursor, type UsageFilter } from '../index.ts'
 import { conditions, where } from './conditions.ts'
-import { callConditions, labelConditions, oldConditions } from './usage-filter.ts'
+import { callConditions, labelConditions } from './usage-filter.ts'
 import { refusedConditions } from './usage-refused.ts'
 
 /**
@@ -20,15 +20,10 @@ const manyRequests = 5_000
 type Rows = <Row>(sql: string, values: unknown[]) => Promise<readonly Row[]>
 
 /** The records of the newest `limit` requests, as JSON. */
-export async function newestRecords(
-  rows: Rows,
-  question: Question,
-  limit: number,
-  hasRefused: boolean,
-): Promise<readonly string[]> {
+export async function newestRecords(rows: Rows, question: Question, limit: number): Promise<readonly string[]> {
   const way = question.outcome === 'refused' ? 'each' : await wayTo(rows, question, limit)
   const values: unknown[] = []
-  const found = await rows<{ record: string }>(listing(question, limit, values, hasRefused, way), values)
+  const found = await rows<{ record: string }>(listing(question, limit, values, way), values)
   return found.map(({ record }) => record)
 }
 
@@ -74,23 +69,20 @@ function cursorConditions(values: unknown[], { after }: Question): string[] {
   return [`started_at <= $${at} AND (started_at < $${at} OR id < $${than}::text COLLATE "C")`]
 }
 
-/** The statement that lists the newest requests: those with a label, refused ones and those of version 1. Appends to `values`. */
-function listing(question: Question, limit: number, values: unknown[], hasRefused: boolean, way: Way): string {
+/** The statement that lists the newest requests: those with a label, and refused ones. Appends to `values`. */
+function listing(question: Question, limit: number, values: unknown[], way: Way): string {
   const { outcome } = question
   const newest = `ORDER BY started_at DESC, id DESC LIMIT ${limit}`
   const refused = () => {
     const parts = where([...refusedConditions(values, question), ...cursorConditions(values, question)])
     return `(SELECT started_at, id, record FROM @.refused ${parts} ${newest})`
   }
-  if (outcome === 'refused' && hasRefused) return `SELECT record::text FROM ${refused()} found ${newest}`
+  if (outcome === 'refused') return `SELECT record::text FROM ${refused()} found ${newest}`
   const ofLabels = labelConditions(values, question)
   const filter = callFilter(values, question)
-  const old = where([...oldConditions(values, question), ...cursorConditions(values, question)])
   return `SELECT record::text FROM (
       (SELECT c.started_at, c.id, @.usage_record(c, l) AS record FROM ${source()} ${newest})
-      UNION ALL
-      (SELECT started_at, id, record FROM @.usage_1 ${old} ${newest})
-      ${outcome === undefined && hasRefused ? `UNION ALL ${refused()}` : ''}
+      ${outcome === undefined ? `UNION ALL ${refused()}` : ''}
     ) found ${newest}`
 
   function source(): string {

@@ -1,15 +1,13 @@
-/** The records of refused requests: the fifth version of the part `usage`. */
+/** The records of refused requests. */
 import type { UsageFilter } from '../index.ts'
 import { conditions } from './conditions.ts'
-import type { Step } from './migration.ts'
-import { anonymiseFunction } from './anonymise.ts'
 
 /**
  * Refused requests have a table of their own, which no function adds to the sums, and no labels: the model names in them are
  * chosen by clients.
  */
-const table = `
-  CREATE TABLE IF NOT EXISTS @.refused (
+export const refusedTable: string = `
+  CREATE TABLE @.refused (
     id text COLLATE "C" PRIMARY KEY,
     started_at float8 NOT NULL,
     account text COLLATE "C" NOT NULL,
@@ -20,21 +18,13 @@ const table = `
     code text,
     record jsonb NOT NULL
   );
-  CREATE INDEX IF NOT EXISTS refused_at ON @.refused (started_at, id);
-  CREATE INDEX IF NOT EXISTS refused_account ON @.refused (account, started_at, id);
-  CREATE INDEX IF NOT EXISTS refused_key ON @.refused (key, started_at, id) WHERE key IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS refused_model ON @.refused (model, started_at, id);
-  CREATE INDEX IF NOT EXISTS refused_user ON @.refused ("user", started_at, id) WHERE "user" IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS refused_session ON @.refused (session, started_at, id) WHERE session IS NOT NULL;
-  CREATE INDEX IF NOT EXISTS refused_code ON @.refused (code, started_at, id) WHERE code IS NOT NULL;`
-
-export const refusedSteps: readonly Step[] = [
-  { run: table },
-  // With agents, which earlier versions did not record.
-  { run: anonymiseFunction },
-  { index: 'usage_labels_model', table: 'usage_labels', on: '(model) WHERE within IS NOT NULL' },
-  { index: 'calls_code_label', table: 'calls', on: '(label, code, started_at) WHERE code IS NOT NULL' },
-]
+  CREATE INDEX refused_at ON @.refused (started_at, id);
+  CREATE INDEX refused_account ON @.refused (account, started_at, id);
+  CREATE INDEX refused_key ON @.refused (key, started_at, id) WHERE key IS NOT NULL;
+  CREATE INDEX refused_model ON @.refused (model, started_at, id);
+  CREATE INDEX refused_user ON @.refused ("user", started_at, id) WHERE "user" IS NOT NULL;
+  CREATE INDEX refused_session ON @.refused (session, started_at, id) WHERE session IS NOT NULL;
+  CREATE INDEX refused_code ON @.refused (code, started_at, id) WHERE code IS NOT NULL;`
 
 /** The statement that adds records, given as JSON. */
 export const appendingRefused: string = `

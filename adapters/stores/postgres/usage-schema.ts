@@ -1,8 +1,7 @@
 /** The tables and functions of usage. */
 import { sums } from '../sql/usage-columns.ts'
-import { attributionSteps } from './attribution-schema.ts'
-import type { Part } from './migration.ts'
-import { refusedSteps } from './usage-refused.ts'
+import { anonymiseFunction } from './anonymise.ts'
+import { refusedTable } from './usage-refused.ts'
 
 /** The columns of counts. NULL while nothing was counted. */
 const counts = Object.values(sums)
@@ -42,7 +41,9 @@ const tables = `
     endpoint text COLLATE "C" NOT NULL,
     model text COLLATE "C" NOT NULL,
     provider text,
-    provider_model text
+    provider_model text,
+    "user" text COLLATE "C",
+    tags jsonb
   );
   CREATE INDEX usage_labels_account ON @.usage_labels (account) WHERE within IS NOT NULL;
   CREATE INDEX usage_labels_key ON @.usage_labels (key) WHERE within IS NOT NULL;
@@ -65,7 +66,9 @@ const tables = `
     outcome text,
     code text,
     basis text,
-    rest jsonb
+    rest jsonb,
+    session text COLLATE "C",
+    attempts int
   );
   CREATE INDEX calls_label ON @.calls (label, started_at);
   CREATE INDEX calls_started_at ON @.calls (started_at);
@@ -80,37 +83,48 @@ const tables = `
     PRIMARY KEY (label, number)
   ) WITH (fillfactor = 85);
   CREATE TABLE @.usage_days (LIKE @.usage_quarters INCLUDING ALL) WITH (fillfactor = 85);
+  CREATE TABLE @.usage_users (
+    account text COLLATE "C" NOT NULL,
+    "user" text COLLATE "C" NOT NULL,
+    PRIMARY KEY (account, "user")
+  );
+  CREATE INDEX usage_labels_user ON @.usage_labels ("user") WHERE "user" IS NOT NULL;
+  CREATE INDEX calls_session ON @.calls (session, started_at) WHERE session IS NOT NULL;
+  CREATE INDEX calls_session_label ON @.calls (label) WHERE session IS NOT NULL;
+  CREATE INDEX calls_outcome ON @.calls (outcome, started_at) WHERE outcome IS NOT NULL;
+  CREATE INDEX calls_outcome_label ON @.calls (label, outcome, started_at) WHERE outcome IS NOT NULL;
+  CREATE INDEX calls_code ON @.calls (code, started_at) WHERE code IS NOT NULL;
+  CREATE INDEX usage_labels_model ON @.usage_labels (model) WHERE within IS NOT NULL;
+  CREATE INDEX calls_code_label ON @.calls (label, code, started_at) WHERE code IS NOT NULL;
+`
 
-  ALTER TABLE @.usage RENAME TO usage_1;
-
+const functions = `
   CREATE FUNCTION @.usage_record(c @.calls, l @.usage_labels) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $f$
     SELECT jsonb_strip_nulls(jsonb_build_object(
-      'id', c.id, 'account', l.account, 'key', nullif(l.key, ''), 'group', l."group", 'endpoint', l.endpoint,
-      'model', l.model, 'provider', l.provider, 'providerModel', l.provider_model,
-      'outcome', coalesce(c.outcome, 'completed'), 'code', c.code, 'stream', c.stream,
+      'id', c.id, 'account', l.account, 'key', nullif(l.key, ''), 'user', l."user", 'session', c.session, 'tags', l.tags,
+      'group', l."group", 'endpoint', l.endpoint, 'model', l.model, 'provider', l.provider,
+      'providerModel', l.provider_model, 'outcome', coalesce(c.outcome, 'completed'), 'code', c.code,
+      'attempts', c.attempts, 'stream', c.stream,
       'promptTokens', coalesce(c.prompt_tokens, 0), 'cachedTokens', coalesce(c.cached_tokens, 0),
       'completionTokens', coalesce(c.completion_tokens, 0), 'reasoningTokens', coalesce(c.reasoning_tokens, 0),
       'images', coalesce(c.images, 0), 'seconds', coalesce(c.seconds, 0),
       'cost', c.cost::text, 'overage', coalesce(c.overage, 0)::text, 'basis', coalesce(c.basis, 'reported'),
       'startedAt', c.started_at, 'firstByteMs', c.first_byte_ms, 'totalMs', c.total_ms
-    )) || coalesce(c.rest, '{}')
+    )) || coalesce(c.rest - ARRAY['user', 'session', 'tags'], '{}')
   $f$;
 
-  CREATE VIEW @.usage AS
-    SELECT c.id, l.account, l."group", l.key, l.model, l.endpoint, c.started_at, c.cost, @.usage_record(c, l) AS record
-    FROM @.calls c JOIN @.usage_labels l ON l.label = c.label
-    UNION ALL
-    SELECT id, account, "group", key, model, endpoint, started_at, cost, record FROM @.usage_1;
-
-  CREATE FUNCTION @.usage_digest(r jsonb, whole bool) RETURNS bytea LANGUAGE sql IMMUTABLE AS $f$
-    SELECT sha256(convert_to(CASE WHEN whole
+  -- Declared STABLE, like the functions it calls, because only then does the planner inline it.
+  CREATE FUNCTION @.usage_digest(r jsonb, whole bool) RETURNS bytea LANGUAGE sql STABLE AS $f$
+    SELECT sha256(convert_to((CASE WHEN whole
       THEN jsonb_build_array(r->'group', r->'endpoint', r->'model')
       ELSE jsonb_build_array(r->'group', r->'endpoint', r->'model', r->'account', coalesce(r->>'key', ''),
         r->'provider', r->'providerModel')
-    END::text, 'UTF8'))
+    END || CASE WHEN NOT whole AND r ?| ARRAY['user', 'tags'] THEN jsonb_build_array(r->'user', r->'tags') ELSE '[]'
+    END)::text, 'UTF8'))
   $f$;
 
-  CREATE OR REPLACE FUNCTION @.append_usage(records jsonb) RETURNS void LANGUAGE plpgsql AS $f$
+  CREATE FUNCTION @.append_usage(records jsonb) RETURNS void LANGUAGE plpgsql
+  SET plan_cache_mode = force_generic_plan AS $f$
   DECLARE
     given jsonb[];
     own bytea[];
@@ -126,16 +140,17 @@ const tables = `
     WHERE (SELECT l.label FROM @.usage_labels l WHERE l.digest = g.digest) IS NULL
     ORDER BY digest ON CONFLICT DO NOTHING;
 
-    INSERT INTO @.usage_labels (digest, within, account, key, "group", endpoint, model, provider, provider_model)
+    INSERT INTO @.usage_labels (digest, within, account, key, "group", endpoint, model, provider, provider_model, "user", tags)
     SELECT DISTINCT ON (digest) digest, (SELECT l.label FROM @.usage_labels l WHERE l.digest = g.of_all),
-      r->>'account', coalesce(r->>'key', ''), r->>'group', r->>'endpoint', r->>'model', r->>'provider', r->>'providerModel'
+      r->>'account', coalesce(r->>'key', ''), r->>'group', r->>'endpoint', r->>'model', r->>'provider',
+      r->>'providerModel', r->>'user', r->'tags'
     FROM unnest(given, own, whole) g (r, digest, of_all)
     WHERE (SELECT l.label FROM @.usage_labels l WHERE l.digest = g.digest) IS NULL
     ORDER BY digest ON CONFLICT DO NOTHING;
 
     WITH new AS (
       INSERT INTO @.calls (id, label, started_at, total_ms, cost, stream, prompt_tokens, completion_tokens, cached_tokens,
-        reasoning_tokens, images, seconds, first_byte_ms, overage, outcome, code, basis, rest)
+        reasoning_tokens, images, seconds, first_byte_ms, overage, outcome, code, basis, session, attempts, rest)
       SELECT r->>'id', (SELECT l.label FROM @.usage_labels l WHERE l.digest = g.digest),
         (r->>'startedAt')::float8, (r->>'totalMs')::float8, (r->>'cost')::bigint, (r->>'stream')::bool,
         nullif((r->>'promptTokens')::numeric, 0), nullif((r->>'completionTokens')::numeric, 0),
@@ -143,61 +158,40 @@ const tables = `
         nullif((r->>'images')::numeric, 0), nullif((r->>'seconds')::numeric, 0),
         (r->>'firstByteMs')::numeric, nullif((r->>'overage')::numeric, 0),
         nullif(r->>'outcome', 'completed'), r->>'code', nullif(r->>'basis', 'reported'),
-        nullif(r - ARRAY['id', 'account', 'key', 'group', 'endpoint', 'model', 'provider', 'providerModel', 'outcome', 'code',
-          'stream', 'promptTokens', 'cachedTokens', 'completionTokens', 'reasoningTokens', 'images', 'seconds', 'cost',
-          'overage', 'basis', 'startedAt', 'firstByteMs', 'totalMs'], '{}')
+        r->>'session', (r->>'attempts')::int,
+        nullif(r - ARRAY['id', 'account', 'key', 'user', 'session', 'tags', 'group', 'endpoint', 'model', 'provider',
+          'providerModel', 'outcome', 'code', 'attempts', 'stream', 'promptTokens', 'cachedTokens', 'completionTokens',
+          'reasoningTokens', 'images', 'seconds', 'cost', 'overage', 'basis', 'startedAt', 'firstByteMs', 'totalMs'], '{}')
       FROM unnest(given, own) g (r, digest)
-      WHERE (SELECT old.id FROM @.usage_1 old WHERE old.id = r->>'id') IS NULL
       ON CONFLICT DO NOTHING RETURNING *
     )${addingToAll};
   END
   $f$;
 
-  CREATE FUNCTION @.move_usage(most int) RETURNS bool LANGUAGE plpgsql AS $f$
+  CREATE FUNCTION @.admit_users(named jsonb, most int) RETURNS jsonb LANGUAGE plpgsql AS $f$
   DECLARE
-    moved jsonb;
+    each record;
+    admitted jsonb := '{}';
+    is_admitted bool;
   BEGIN
-    WITH gone AS (
-      DELETE FROM @.usage_1 WHERE ctid = ANY (ARRAY(
-        SELECT ctid FROM @.usage_1 ORDER BY started_at DESC LIMIT most FOR UPDATE SKIP LOCKED
-      )) RETURNING record
-    )
-    SELECT jsonb_agg(record) INTO moved FROM gone;
-    IF moved IS NULL THEN
-      RETURN false;
-    END IF;
-    PERFORM @.append_usage(moved);
-    RETURN true;
+    FOR each IN
+      SELECT n->>'account' AS account, n->>'user' AS name, place
+      FROM jsonb_array_elements(named) WITH ORDINALITY e (n, place)
+      ORDER BY n->>'account' COLLATE "C", place
+    LOOP
+      is_admitted := EXISTS (SELECT FROM @.usage_users u WHERE u.account = each.account AND u."user" = each.name);
+      IF NOT is_admitted AND (SELECT count(*) FROM @.usage_users u WHERE u.account = each.account) < most THEN
+        -- Until the end of the transaction, no other process admits a user of the account.
+        PERFORM pg_advisory_xact_lock(hashtext('@.usage_users'), hashtext(each.account));
+        INSERT INTO @.usage_users (account, "user") SELECT each.account, each.name
+        WHERE (SELECT count(*) FROM @.usage_users u WHERE u.account = each.account) < most ON CONFLICT DO NOTHING;
+        is_admitted := EXISTS (SELECT FROM @.usage_users u WHERE u.account = each.account AND u."user" = each.name);
+      END IF;
+      admitted := admitted || jsonb_build_object(each.place, is_admitted);
+    END LOOP;
+    RETURN admitted;
   END
-  $f$
-`
+  $f$`
 
-/** The tables and functions, and the move of the records of version 1 to them. */
-export const usagePart: Part = {
-  name: 'usage',
-  versions: [
-    `
-    CREATE TABLE @.usage (
-      id text COLLATE "C" PRIMARY KEY,
-      account text COLLATE "C" NOT NULL,
-      "group" text COLLATE "C" NOT NULL,
-      key text COLLATE "C" NOT NULL,
-      model text COLLATE "C" NOT NULL,
-      endpoint text COLLATE "C" NOT NULL,
-      started_at float8 NOT NULL,
-      cost bigint NOT NULL,
-      record jsonb NOT NULL
-    );
-    CREATE INDEX ON @.usage (account, started_at, id);
-    CREATE INDEX ON @.usage (started_at, id);
-    `,
-    [{ run: tables }],
-    // Moves the records of version 1. TRUNCATE then returns the disk space of the deleted rows.
-    [
-      { repeat: 'SELECT 1 FROM (SELECT @.move_usage(500) AS moved) step WHERE moved' },
-      { run: 'LOCK TABLE @.usage_1; SELECT @.move_usage(1000000); TRUNCATE @.usage_1' },
-    ],
-    attributionSteps(addingToAll),
-    refusedSteps,
-  ],
-}
+/** The tables and functions of usage. */
+export const usageSchema: string = [tables, refusedTable, functions, anonymiseFunction].join(';\n')

@@ -3,7 +3,7 @@ import type { UsageDimension, UsageMeasure, UsageQuestion, UsageSummary } from '
 import { sums } from '../sql/usage-columns.ts'
 import { dayMs, quarterMs, spanOf, withDays, type Periods } from '../sql/usage-span.ts'
 import { conditions, where } from './conditions.ts'
-import { callConditions, labelConditions, oldConditions, onlyCondition, versionFor } from './usage-filter.ts'
+import { callConditions, labelConditions, onlyCondition } from './usage-filter.ts'
 
 const dimensions: Readonly<Record<Exclude<UsageDimension, 'day' | 'period'>, string>> = {
   account: 'account',
@@ -21,7 +21,7 @@ const ofOwner = new Set<UsageDimension>(['account', 'key', 'user', 'tag', 'sessi
 
 const columns = Object.values(sums)
 const counted = ['requests', 'incomplete', ...Object.keys(sums)]
-const plainNames = 'l.account, l."group", l.key, l.model, l.endpoint'
+const names = 'l.account, l."group", l.key, l.model, l.endpoint, l."user", l.tags'
 
 /** What the largest rows are chosen by. */
 const measures: Readonly<Record<UsageMeasure, string>> = {
@@ -40,8 +40,8 @@ export async function readSums(rows: Rows, question: UsageQuestion): Promise<Usa
 }
 
 /**
- * The statement that adds up whole quarters of an hour (or days), the single requests before and after these, and the
- * records of version 1. Appends to `values`.
+ * The statement that adds up whole quarters of an hour (or days), and the single requests before and after these.
+ * Appends to `values`.
  */
 function summing(question: UsageQuestion, values: unknown[]): string {
   const { by, account, key, user, tag, from, to, offsetMinutes = 0, largest } = question
@@ -55,11 +55,6 @@ function summing(question: UsageQuestion, values: unknown[]): string {
   const wholeOf = (ms: number) => !by.includes('period') || periodMs % ms === 0
   const hasSums = callFilter.length === 0 && !by.includes('session')
   const { quarters, edges } = spanOf(from, to, hasSums && (!timed || offsetMinutes % 15 === 0) && wholeOf(quarterMs))
-  const isAttributed = versionFor(question) > 2
-  const names = isAttributed ? `${plainNames}, l."user", l.tags` : plainNames
-  const [noSession, session, none] = isAttributed
-    ? [', NULL::text AS session', ', session', ', NULL, NULL, NULL']
-    : ['', '', '']
   const indexed = [account, key, user, question.only].some((each) => each !== undefined)
   const byDays = perAccount && (!timed || offsetMinutes % 1440 === 0) && wholeOf(dayMs)
   const spans = byDays ? withDays(quarters) : [quarters]
@@ -72,21 +67,16 @@ function summing(question: UsageQuestion, values: unknown[]): string {
   })
   const sources = [
     ...spans.map(
-      (span) => `SELECT ${names}${noSession}, number * ${span.ms}::float8 AS at, requests, incomplete,
+      (span) => `SELECT ${names}, NULL::text AS session, number * ${span.ms}::float8 AS at, requests, incomplete,
         ${columns.join(', ')}, cost
       ${sumsOf(span, labelFilter, perAccount, indexed || !perAccount)}`,
     ),
     ...edgeFilters.map(
       (
         edge,
-      ) => `SELECT ${names}${session}, started_at AS at, 1 AS requests, (outcome IS NOT NULL)::int AS incomplete, ${columns.join(', ')}, cost
+      ) => `SELECT ${names}, session, started_at AS at, 1 AS requests, (outcome IS NOT NULL)::int AS incomplete, ${columns.join(', ')}, cost
       FROM @.calls c JOIN @.usage_labels l ON l.label = c.label ${where([...labelFilter, ...callFilter, edge])}`,
     ),
-    `SELECT account, "group", key, model, endpoint${none}, started_at, 1, (record->>'outcome' <> 'completed')::int,
-        ${Object.keys(sums)
-          .map((name) => `(record->>'${name}')::numeric`)
-          .join(', ')}, cost
-      FROM @.usage_1 ${where(oldConditions(values, question))}`,
   ]
   const offset = `$${values.push(offsetMinutes)}::float8`
   const numberOf = (ms: number) => `floor((at + ${offset} * 60000) / ${ms})`

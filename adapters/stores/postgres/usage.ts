@@ -5,48 +5,38 @@ import { usageLife } from './usage-life.ts'
 import { readDurations } from './usage-durations.ts'
 import { newestRecords } from './usage-list.ts'
 import { packAttempts, unpackAttempts } from '../sql/attempt-log.ts'
-import { versionFor } from './usage-filter.ts'
 import { appendingRefused } from './usage-refused.ts'
 import { readSums } from './usage-sums.ts'
 
-/** The usage store of a schema. Reading waits until the tables of version 2 exist; appending does not. */
+/** The usage store of a schema.  */
 export function postgresUsage(database: Database): Required<Omit<UsageStore, 'close'>> {
+  const rows = <Row>(sql: string, values: unknown[]) => database.manyRows<Row>(sql, values)
   return {
     async append(records) {
       if (records.length > 0) await database.call('append_usage', JSON.stringify(records, storable))
     },
     async appendRefused(records) {
-      await database.has('usage', 5)
       if (records.length > 0) await database.rows(appendingRefused, [JSON.stringify(records, storable)])
     },
     async find(id) {
-      await database.has('usage', 2)
-      const hasRefused = await database.hasNow('usage', 5)
       const [row] = await database.rows<{ record: string }>(
         `SELECT @.usage_record(c, l)::text AS record FROM @.calls c JOIN @.usage_labels l ON l.label = c.label
           WHERE c.id = $1
-        UNION ALL SELECT record::text FROM @.usage_1 WHERE id = $1
-        ${hasRefused ? 'UNION ALL SELECT record::text FROM @.refused WHERE id = $1' : ''}`,
+        UNION ALL SELECT record::text FROM @.refused WHERE id = $1`,
         [id],
       )
       return row && recordOf(row.record)
     },
     async list(question) {
       const { limit = 100 } = question
-      await database.has('usage', versionFor(question))
-      const hasRefused = await database.hasNow('usage', 5)
-      const rows = <Row>(sql: string, values: unknown[]) => database.manyRows<Row>(sql, values)
-      const found = await newestRecords(rows, question, limit + 1, hasRefused)
+      const found = await newestRecords(rows, question, limit + 1)
       return pageOf(found.map(recordOf), limit, (last) => cursorOf(last.startedAt, last.id))
     },
     async durations(question) {
-      await database.has('usage', versionFor(question))
       return readDurations((sql, values) => database.manyRows(sql, values), question)
     },
     ...usageLife(database),
     async admitUsers(users, most) {
-      // Appending must not wait for an upgrade, and before it records keep no user.
-      if (!(await database.hasNow('usage', 4))) return users.map(() => false)
       const admitted = await database.call<Readonly<Record<string, boolean>>>(
         'admit_users',
         JSON.stringify(users),
@@ -55,7 +45,6 @@ export function postgresUsage(database: Database): Required<Omit<UsageStore, 'cl
       return users.map((_, index) => admitted[index + 1] === true)
     },
     async summarise(question) {
-      await database.has('usage', versionFor(question))
       return readSums((sql, values) => database.manyRows(sql, values), question)
     },
   }

@@ -1,11 +1,16 @@
 /** Where keys are kept: each account, with all that is its own, under one of 256 hash tags. */
 import { accountOf } from '../index.ts'
+import { requireUsable, unknownLayout } from '../layout.ts'
+import type { Send } from './clients.ts'
+import { script } from './script.ts'
 
 /**
- * Version of the names and the contents of the keys. A process reads only keys of its own version, so a change that an older
- * process could not read needs a new version and a migration; further fields and keys do not.
+ * Version of the names and the contents of the keys. A change that an older process could not read needs a new version, which
+ * refuses the keys of this one and is refused by this one; further fields and keys do not.
  */
 const version = 2
+/** Keys of storages without a record of their layout, which no hash tags spread. */
+const unversioned = ['key ids:', 'accounts:', 'due', 'over']
 /** Number of hash tags. Many more than nodes, so that every node of a cluster gets about as many. */
 const tags = 256
 /** Maximum number of buckets whose key base is remembered. */
@@ -52,4 +57,37 @@ function hashOf(name: string): number {
   let hash = 0x811c9dc5
   for (let index = 0; index < name.length; index++) hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193)
   return (hash ^ (hash >>> 16)) >>> 0
+}
+
+/**
+ * Sends nothing until the layout of the keys with a prefix is known to be this one. Without any keys, records this one; for
+ * another, every command rejects. The key that records it is named alike in all layouts.
+ */
+export function requiringLayout(send: Send, prefix: string): Send {
+  const read = script(send, `return redis.call('GET', KEYS[1])`)
+  const record = script(send, `return redis.call('SET', KEYS[1], ARGV[1], 'NX')`)
+  const count = script(send, `return redis.call('EXISTS', unpack(KEYS))`)
+  const name = [`{${prefix}:layout}`]
+  const what = `the Redis prefix "${prefix}"`
+  const remedy = `pass another \`prefix\` to redis(), or delete the keys that begin with "{${prefix}"`
+  let isKnown = false
+  let checking: Promise<void> | undefined
+
+  const check = async () => {
+    try {
+      const found = (await read(name)) as string | null
+      if (found === null) {
+        if (Number(await count(unversioned.map((key) => `{${prefix}}:${key}`))) > 0)
+          throw unknownLayout(what, `keys in "{${prefix}}:" and no layout version`, remedy)
+        await record(name, `${version} ${version}`)
+      } else {
+        const [recorded = 0, serves = 0] = found.split(' ').map(Number)
+        requireUsable(what, { version: recorded, serves }, { version, oldest: version, remedy })
+      }
+      isKnown = true
+    } finally {
+      checking = undefined
+    }
+  }
+  return (...args) => (isKnown ? send(...args) : (checking ??= check()).then(() => send(...args)))
 }

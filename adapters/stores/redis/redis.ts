@@ -4,7 +4,7 @@ import { age, checkKnown, count, text } from '../../../src/validation/known-opti
 import { Calls } from './calls.ts'
 import { redisJoint } from './joint.ts'
 import { redisKeys } from './keys.ts'
-import { Layout } from './layout.ts'
+import { Layout, requiringLayout } from './layout.ts'
 import { Leases } from './leases.ts'
 import { redisLedger } from './ledger.ts'
 import { redisLimits } from './limits.ts'
@@ -57,7 +57,7 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
     throw new TypeError(`redis: the prefix "${prefix}" must be 1 to 64 letters, digits, "_", ".", ":" or "-"`)
   }
   const layout = new Layout(prefix)
-  const send = retrying(sender)
+  const send = requiringLayout(retrying(sender), prefix)
   const scripts = new Scripts(send, sender.spread === true)
   const calls = new Calls(scripts, layout, entries)
   const leases = new Leases(scripts, layout)

@@ -1,6 +1,6 @@
 /**
- * Video tasks in Redis: a hash for each, and sorted sets of those that are due, those that have ended, those of each
- * account, and all of them, which those of an earlier version join when they change. All keys share one hash tag, because a script uses several of them; in a cluster, all are on one node.
+ * Video tasks in Redis: a hash for each, and sorted sets of those that are due, those that have ended, those of each account,
+ * and all of them. All keys share one hash tag, because a script uses several of them; in a cluster, all are on one node.
  */
 import type { Json, TaskRecord, TaskStore } from '../index.ts'
 import type { Send } from './clients.ts'
@@ -83,10 +83,7 @@ while true do
 end
 `
 
-/**
- * Reads the keys from the one after `ARGV[1]` on, or from those before the time `ARGV[2]` on. Processes of an earlier version
- * delete tasks without their keys here.
- */
+/** Reads the keys from the one after `ARGV[1]` on, or from those before the time `ARGV[2]` on. */
 const searchLua = `
 local found, from, limit = {}, 0, tonumber(ARGV[4])
 if ARGV[1] ~= '' then
@@ -95,20 +92,16 @@ if ARGV[1] ~= '' then
 end
 while true do
   local keys = redis.call('ZREVRANGE', KEYS[1], from, from + limit - 1)
-  local gone = 0
   for _, key in ipairs(keys) do
     local task = redis.call('HMGET', key, 'version', 'created', 'expires', 'due', 'leased', 'data')
-    if not task[1] then
-      redis.call('ZREM', KEYS[1], key)
-      gone = gone + 1
-    elseif tonumber(task[3]) > tonumber(ARGV[3]) then
+    if task[1] and tonumber(task[3]) > tonumber(ARGV[3]) then
       task[7] = key
       found[#found + 1] = task
       if #found >= limit then return found end
     end
   end
   if #keys < limit then return found end
-  from = from + limit - gone
+  from = from + limit
 end
 `
 const dueLua = `return math.min(redis.call('ZCOUNT', KEYS[1], '-inf', ARGV[1]), tonumber(ARGV[2]))`

@@ -1,7 +1,6 @@
 /**
  * The tables of caps, one row of `cap_use` per cap and period. What open holds count is added there, and in `cap_holds` per
- * hold. A trigger takes it off when a hold ends, also if a process of an earlier version ends it. `cap_charges` says where
- * settlements count, for refunds.
+ * hold. A trigger takes it off when a hold ends. `cap_charges` says where settlements count, for refunds.
  */
 export const capsSchema: string = `
     CREATE TABLE modelhatch_cap_use (
@@ -63,7 +62,6 @@ export const capsSchema: string = `
     ) STRICT;
     CREATE INDEX modelhatch_notices_due ON modelhatch_notices (due) WHERE due IS NOT NULL;
     CREATE INDEX modelhatch_notices_ends ON modelhatch_notices (ends);
+    -- The notices of an account, in the order in which they are listed.
+    CREATE INDEX modelhatch_notices_of ON modelhatch_notices (account, number);
 `
-
-/** The notices of an account, in the order in which they are listed. */
-export const noticesSchema: string = 'CREATE INDEX modelhatch_notices_of ON modelhatch_notices (account, number);'

@@ -1,11 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { requireServed } from '../sql/code-version.ts'
-
-/** One part of the schema. Its versions run in order, each once. A released version is never changed. */
-export interface Part {
-  readonly name: string
-  readonly versions: readonly string[]
-}
+import { changes, requireUsable, unknownLayout, type Change, type Layout } from '../layout.ts'
 
 export type Row = Record<string, number | bigint | string | null>
 
@@ -20,19 +14,27 @@ const genericError = 1
 export class Database {
   readonly #file: string | DatabaseSync
   readonly #durability: 'process' | 'full'
-  readonly #parts: readonly Part[]
+  readonly #tables: string
+  readonly #changes: readonly Change[]
   readonly #statements = new Map<string, StatementSync>()
   #open: DatabaseSync | undefined
   #ready = false
   #depth = 0
 
-  constructor(file: string | DatabaseSync, durability: 'process' | 'full', parts: readonly Part[]) {
+  /** `tables`: those of version 1. `upgrades`: their changes since. */
+  constructor(
+    file: string | DatabaseSync,
+    durability: 'process' | 'full',
+    tables: string,
+    upgrades: readonly Change[] = changes,
+  ) {
     if (typeof file !== 'string' && typeof (file as Partial<DatabaseSync> | undefined)?.prepare !== 'function') {
       throw new TypeError('sqlite: expected the path of a file or a DatabaseSync of node:sqlite')
     }
     this.#file = file
     this.#durability = durability
-    this.#parts = parts
+    this.#tables = tables
+    this.#changes = upgrades
   }
 
   /**
@@ -135,20 +137,24 @@ export class Database {
     this.#ready = true
   }
 
+  /** Creates the tables, or changes those of an earlier version. */
   #migrate(): void {
     const database = this.#database()
-    database.exec(`CREATE TABLE IF NOT EXISTS modelhatch_migrations (
-      part TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (part, version)
-    ) STRICT, WITHOUT ROWID`)
-    // A table of its own, because code version 1 inserts into modelhatch_migrations without naming columns.
-    database.exec('CREATE TABLE IF NOT EXISTS modelhatch_serves (oldest INTEGER NOT NULL) STRICT')
-    const serves = this.get('SELECT coalesce(max(oldest), 1) AS oldest FROM modelhatch_serves')
-    requireServed('the database', Number(serves?.['oldest']))
-    for (const { name, versions } of this.#parts) {
-      versions.forEach((sql, index) => {
-        const done = this.run('INSERT OR IGNORE INTO modelhatch_migrations VALUES (?, ?)', name, index + 1) === 0
-        if (!done) database.exec(sql)
-      })
+    const what = typeof this.#file === 'string' ? `the database "${this.#file}"` : 'the database'
+    const remedy = 'pass another file to sqlite(), or move this one away'
+    if (database.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'modelhatch_layout'`).get() === undefined) {
+      const other = database.prepare(`SELECT name FROM sqlite_master WHERE name GLOB 'modelhatch_*' LIMIT 1`).get()
+      if (other !== undefined)
+        throw unknownLayout(what, `a table "${String(other['name'])}" and no layout version`, remedy)
+      database.exec('CREATE TABLE modelhatch_layout (version INTEGER PRIMARY KEY, serves INTEGER NOT NULL) STRICT')
+      database.exec(`${this.#tables}; INSERT INTO modelhatch_layout VALUES (1, 1)`)
+    }
+    const sql = 'SELECT coalesce(max(version), 0) AS version, coalesce(max(serves), 0) AS serves FROM modelhatch_layout'
+    const { version, serves } = database.prepare(sql).get() as unknown as Layout
+    requireUsable(what, { version, serves }, { version: this.#changes.length + 1, oldest: 1, remedy })
+    for (const change of this.#changes.slice(version - 1)) {
+      database.exec(change.sqlite)
+      database.exec(`INSERT INTO modelhatch_layout SELECT max(version) + 1, ${change.serves} FROM modelhatch_layout`)
     }
   }
 

@@ -1,5 +1,5 @@
 import type { IdempotencyStore, IdempotencyVerdict } from '../index.ts'
-import type { Database, Part, Row } from './database.ts'
+import type { Database, Row } from './database.ts'
 import { lapsedMs } from '../lapsed.ts'
 import { repeat, sweepOf } from './sweep.ts'
 
@@ -7,10 +7,7 @@ import { repeat, sweepOf } from './sweep.ts'
  * One row per request with an `Idempotency-Key`. After `ends`, another attempt may take over the row; it is deleted
  * `lapsedMs` later. The body is the last column, so that the others can be read without it.
  */
-export const idempotencyPart: Part = {
-  name: 'idempotency',
-  versions: [
-    `
+export const idempotencySchema: string = `
     CREATE TABLE modelhatch_idempotency (
       account TEXT NOT NULL,
       route TEXT NOT NULL,
@@ -25,9 +22,7 @@ export const idempotencyPart: Part = {
       PRIMARY KEY (account, route, key)
     ) STRICT;
     CREATE INDEX modelhatch_idempotency_ends ON modelhatch_idempotency (ends);
-    `,
-  ],
-}
+`
 
 const beginSql = `
   INSERT INTO modelhatch_idempotency (account, route, key, attempt, digest, ends) VALUES (?, ?, ?, ?, ?, ?)

@@ -8,13 +8,10 @@ import {
   type KeyStore,
   type Page,
 } from '../index.ts'
-import type { Database, Part, Row } from './database.ts'
+import type { Database, Row } from './database.ts'
 import { given, where, type Condition } from './conditions.ts'
 
-export const keysPart: Part = {
-  name: 'keys',
-  versions: [
-    `
+export const keysSchema: string = `
     CREATE TABLE modelhatch_keys (
       id TEXT PRIMARY KEY,
       hash TEXT NOT NULL UNIQUE,
@@ -26,10 +23,8 @@ export const keysPart: Part = {
     ) STRICT, WITHOUT ROWID;
     CREATE INDEX modelhatch_keys_of ON modelhatch_keys (account, created_at);
     CREATE INDEX modelhatch_keys_changed ON modelhatch_keys (changed);
-    `,
-    'CREATE INDEX modelhatch_keys_at ON modelhatch_keys (created_at, id)',
-  ],
-}
+    CREATE INDEX modelhatch_keys_at ON modelhatch_keys (created_at, id);
+`
 
 export function sqliteKeys(database: Database): KeyStore {
   return {

@@ -16,17 +16,13 @@ import {
 import { audit } from './audit.ts'
 import { compact, kindOf } from './compaction.ts'
 import { holdCaps, note, refundCaps, settleCaps, sqliteCaps, statesOfHold } from './caps.ts'
-import { capsSchema, noticesSchema } from './caps-schema.ts'
-import { bigintOf, type Database, type Part, type Row } from './database.ts'
+import { bigintOf, type Database, type Row } from './database.ts'
 import { sweepOf } from './sweep.ts'
 
 /**
  * Ending a hold deletes its row and inserts one entry. The unique index on entries ensures that a hold ends only once.
  */
-export const ledgerPart: Part = {
-  name: 'ledger',
-  versions: [
-    `
+export const ledgerSchema: string = `
     CREATE TABLE modelhatch_accounts (
       id TEXT PRIMARY KEY,
       balance INTEGER NOT NULL DEFAULT 0,
@@ -53,11 +49,7 @@ export const ledgerPart: Part = {
     ) STRICT;
     CREATE UNIQUE INDEX modelhatch_entries_by ON modelhatch_entries (kind = 'credit', reference);
     CREATE INDEX modelhatch_entries_of ON modelhatch_entries (account, number);
-    `,
-    capsSchema,
-    noticesSchema,
-  ],
-}
+`
 
 export function sqliteLedger(database: Database): Ledger & Required<Pick<Ledger, 'caps' | 'close'>> {
   const sweeps = [

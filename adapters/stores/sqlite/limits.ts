@@ -6,37 +6,14 @@ import {
   type LimitVerdict,
   type RateRule,
 } from '../index.ts'
-import type { Database, Part } from './database.ts'
+import type { Database } from './database.ts'
 
 /**
- * `modelhatch_slots` counts the rows of `modelhatch_places` per bucket, so that no call reads all of them. No lease of a bucket
- * ends before `soonest`. Triggers keep the counts, because processes of version 1 do not know them: these replace the row
- * of a claim that is taken again, which fires no trigger for the old row unless it is deleted before.
+ * One row per bucket and one per concurrency slot in use. `modelhatch_slots` counts the rows of `modelhatch_places` per bucket, so
+ * that no call reads all of them. No lease of a bucket ends before `soonest`. Triggers keep the counts;
+ * a row that is replaced fires none unless it is deleted before.
  */
-const counting = `
-    CREATE TABLE modelhatch_slots (
-      bucket TEXT PRIMARY KEY,
-      held INTEGER NOT NULL,
-      soonest REAL
-    ) STRICT, WITHOUT ROWID;
-    INSERT INTO modelhatch_slots SELECT bucket, count(*), min(ends) FROM modelhatch_places GROUP BY bucket;
-    CREATE TRIGGER modelhatch_places_replaced BEFORE INSERT ON modelhatch_places BEGIN
-      DELETE FROM modelhatch_places WHERE bucket = new.bucket AND holder = new.holder;
-    END;
-    CREATE TRIGGER modelhatch_places_taken AFTER INSERT ON modelhatch_places BEGIN
-      INSERT INTO modelhatch_slots VALUES (new.bucket, 1, new.ends)
-      ON CONFLICT DO UPDATE SET held = held + 1, soonest = min(coalesce(soonest, new.ends), new.ends);
-    END;
-    CREATE TRIGGER modelhatch_places_returned AFTER DELETE ON modelhatch_places BEGIN
-      UPDATE modelhatch_slots SET held = held - 1 WHERE bucket = old.bucket;
-    END;
-`
-
-/** One row per bucket and one per concurrency slot in use. */
-export const limitsPart: Part = {
-  name: 'limits',
-  versions: [
-    `
+export const limitsSchema: string = `
     CREATE TABLE modelhatch_buckets (
       name TEXT PRIMARY KEY,
       used REAL NOT NULL,
@@ -48,10 +25,22 @@ export const limitsPart: Part = {
       ends REAL NOT NULL,
       PRIMARY KEY (bucket, holder)
     ) STRICT, WITHOUT ROWID;
-    `,
-    counting,
-  ],
-}
+    CREATE TABLE modelhatch_slots (
+      bucket TEXT PRIMARY KEY,
+      held INTEGER NOT NULL,
+      soonest REAL
+    ) STRICT, WITHOUT ROWID;
+    CREATE TRIGGER modelhatch_places_replaced BEFORE INSERT ON modelhatch_places BEGIN
+      DELETE FROM modelhatch_places WHERE bucket = new.bucket AND holder = new.holder;
+    END;
+    CREATE TRIGGER modelhatch_places_taken AFTER INSERT ON modelhatch_places BEGIN
+      INSERT INTO modelhatch_slots VALUES (new.bucket, 1, new.ends)
+      ON CONFLICT DO UPDATE SET held = held + 1, soonest = min(coalesce(soonest, new.ends), new.ends);
+    END;
+    CREATE TRIGGER modelhatch_places_returned AFTER DELETE ON modelhatch_places BEGIN
+      UPDATE modelhatch_slots SET held = held - 1 WHERE bucket = old.bucket;
+    END;
+`
 
 export function sqliteLimits(database: Database): LimitStore {
   return {

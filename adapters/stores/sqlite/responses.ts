@@ -1,12 +1,9 @@
 import type { ResponseRecord, ResponseStore } from '../index.ts'
-import type { Database, Part, Row } from './database.ts'
+import type { Database, Row } from './database.ts'
 import { repeat, sweepOf } from './sweep.ts'
 
 /** Responses and an index of their items. A trigger deletes the items, because foreign keys may be off in a connection. */
-export const responsesPart: Part = {
-  name: 'responses',
-  versions: [
-    `
+export const responsesSchema: string = `
     CREATE TABLE modelhatch_responses (
       account TEXT NOT NULL,
       id TEXT NOT NULL,
@@ -26,9 +23,7 @@ export const responsesPart: Part = {
       DELETE FROM modelhatch_response_items WHERE account = old.account AND response = old.id
         AND item IN (SELECT value FROM json_each(old.items));
     END;
-    `,
-  ],
-}
+`
 
 const getSql = 'SELECT id, items, body FROM modelhatch_responses WHERE account = ? AND id = ? AND ends > ?'
 

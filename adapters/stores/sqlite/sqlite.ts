@@ -4,15 +4,15 @@ import type { DatabaseSync } from 'node:sqlite'
 import type { StorageBundle, TaskStore } from '../index.ts'
 import { age, checkKnown, elsewhere } from '../../../src/validation/known-options.ts'
 import { Database } from './database.ts'
-import { idempotencyPart, sqliteIdempotency } from './idempotency.ts'
+import { sqliteIdempotency } from './idempotency.ts'
 import { sqliteJoint } from './joint.ts'
-import { keysPart, sqliteKeys } from './keys.ts'
-import { ledgerPart, sqliteLedger } from './ledger.ts'
-import { limitsPart, sqliteLimits } from './limits.ts'
-import { responsesPart, sqliteResponses } from './responses.ts'
-import { taskSchema, taskSchema2, taskSchema3, taskStore } from './tasks.ts'
+import { sqliteKeys } from './keys.ts'
+import { sqliteLedger } from './ledger.ts'
+import { sqliteLimits } from './limits.ts'
+import { sqliteResponses } from './responses.ts'
+import { tables } from './schema.ts'
+import { taskStore } from './tasks.ts'
 import { sqliteUsage } from './usage.ts'
-import { usagePart } from './usage-schema.ts'
 
 /** Options of `sqlite`. */
 export interface SqliteOptions {
@@ -24,10 +24,6 @@ export interface SqliteOptions {
   /** Milliseconds for which stored responses are kept. Default 2,592,000,000: thirty days. */
   readonly responseAgeMs?: number
 }
-
-const tasksPart = { name: 'tasks', versions: [taskSchema.join(';\n'), taskSchema2, taskSchema3] }
-
-const parts = [keysPart, limitsPart, ledgerPart, usagePart, tasksPart, idempotencyPart, responsesPart]
 
 /** All stores of a gateway in one SQLite file; see `sqlite`. */
 export type SqliteStorage = Required<StorageBundle>
@@ -51,7 +47,7 @@ export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {})
     throw new TypeError(`sqlite: the durability "${String(durability)}" must be "process" or "full"`)
   }
   if (typeof file === 'string') requireFolder(file)
-  const database = new Database(file, durability, parts)
+  const database = new Database(file, durability, tables)
   const limits = sqliteLimits(database)
   const ledger = sqliteLedger(database)
   const idempotency = sqliteIdempotency(database)
@@ -68,7 +64,7 @@ export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {})
     joint: sqliteJoint(database, limits, ledger),
     async close() {
       // A running sweep would open the file again.
-      await Promise.all([ledger.close(), idempotency.close(), responses.close(), usage.close()])
+      await Promise.all([ledger.close(), idempotency.close(), responses.close()])
       database.close()
     },
   }

@@ -3,24 +3,24 @@ import type { Json, TaskRecord, TaskStore } from '../index.ts'
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Version 1 of the schema. */
-export const taskSchema: readonly string[] = [
-  `CREATE TABLE IF NOT EXISTS modelhatch_tasks (
-    tenant TEXT NOT NULL, id TEXT NOT NULL, version INTEGER NOT NULL, created_at INTEGER NOT NULL,
-    expires_at INTEGER NOT NULL, due_at INTEGER, leased_until INTEGER NOT NULL, data TEXT NOT NULL,
-    PRIMARY KEY (tenant, id)
-  ) STRICT, WITHOUT ROWID`,
-  'CREATE INDEX IF NOT EXISTS modelhatch_tasks_due ON modelhatch_tasks (due_at) WHERE due_at IS NOT NULL',
-  'CREATE INDEX IF NOT EXISTS modelhatch_tasks_list ON modelhatch_tasks (tenant, created_at, id)',
-]
-
-/** Version 2 of the schema: an index on expired tasks. */
-export const taskSchema2: string =
-  'CREATE INDEX IF NOT EXISTS modelhatch_tasks_over ON modelhatch_tasks (expires_at) WHERE due_at IS NULL'
-
-/** Version 3 of the schema: an index on the tasks of all accounts. */
-export const taskSchema3: string =
-  'CREATE INDEX IF NOT EXISTS modelhatch_tasks_all ON modelhatch_tasks (created_at, tenant, id)'
+/** The table of tasks. */
+export const tasksSchema: string = `
+    CREATE TABLE modelhatch_tasks (
+      tenant TEXT NOT NULL,
+      id TEXT NOT NULL,
+      version INTEGER NOT NULL,
+      created_at INTEGER NOT NULL,
+      expires_at INTEGER NOT NULL,
+      due_at INTEGER,
+      leased_until INTEGER NOT NULL,
+      data TEXT NOT NULL,
+      PRIMARY KEY (tenant, id)
+    ) STRICT, WITHOUT ROWID;
+    CREATE INDEX modelhatch_tasks_due ON modelhatch_tasks (due_at) WHERE due_at IS NOT NULL;
+    CREATE INDEX modelhatch_tasks_list ON modelhatch_tasks (tenant, created_at, id);
+    CREATE INDEX modelhatch_tasks_over ON modelhatch_tasks (expires_at) WHERE due_at IS NULL;
+    CREATE INDEX modelhatch_tasks_all ON modelhatch_tasks (created_at, tenant, id);
+`
 
 /** The condition for tasks after `:after` in the order of a list. */
 function beyond(sign: '>' | '<'): string {

@@ -29,15 +29,3 @@ export function callConditions({ session, outcome, code }: UsageFilter): Conditi
     ...given('code = ?', code),
   ]
 }
-
-/** Conditions on records of version 1, which have no user, tags and session. */
-export function oldConditions({ account, key, model, user, tag, session, outcome, code }: UsageFilter): Condition[] {
-  return [
-    ...given('account = ?', account),
-    ...given('key = ?', key),
-    ...given('model = ?', model),
-    ...([user, tag, session].every((each) => each === undefined) ? [] : [['false'] as const]),
-    ...given(`record ->> 'outcome' = ?`, outcome),
-    ...given(`record ->> 'code' = ?`, code),
-  ]
-}

@@ -20,7 +20,6 @@ export function usageLife(database: Database): Methods {
 function removeBefore(database: Database, before: number, most: number, only?: 'refused'): number {
   let removed = 0
   for (const [table, key] of [
-    ['modelhatch_usage_1', 'id'],
     ['modelhatch_refused', 'id'],
     ['modelhatch_calls', 'number'],
   ] as const) {
@@ -47,10 +46,6 @@ function anonymise(database: Database, { account, user, as }: Anonymisation): bo
       ...owner,
     )
     if (sessions > 0 || anonymiseRefused(database, { account, as, ...(user !== undefined && { user }) }) > 0) continue
-    const old = `UPDATE modelhatch_usage_1 SET account = ?, key = '',
-      record = json_set(json_remove(record, '$.key'), '$.account', ?)
-      WHERE id IN (SELECT id FROM modelhatch_usage_1 WHERE account = ? LIMIT 100)`
-    if (user === undefined && as !== account && database.run(old, as, as, account) > 0) continue
     database.run(
       `UPDATE modelhatch_usage_labels SET account = ?, key = '', "user" = NULL, tags = NULL WHERE ${owned}`,
       as,

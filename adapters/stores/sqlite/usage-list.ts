@@ -3,7 +3,7 @@ import { readCursor, type UsageFilter, type UsageRecord } from '../index.ts'
 import { given, where, type Condition } from './conditions.ts'
 import type { Database, Row } from './database.ts'
 import { Size, Slices } from './slices.ts'
-import { callConditions, oldConditions, ownerConditions } from './usage-filter.ts'
+import { callConditions, ownerConditions } from './usage-filter.ts'
 import { labelsOf, readsAllLabels } from './usage-labels.ts'
 import { refusedConditions } from './usage-refused.ts'
 import { callOf, recordOf } from './usage-rows.ts'
@@ -15,7 +15,7 @@ const newestFirst = 'ORDER BY started_at DESC, id DESC LIMIT ?'
 type Question = UsageFilter & { readonly after?: string }
 
 /**
- * The newest records that match: read per label if there is a filter, and merged with those of version 1. Where no index
+ * The newest records that match: read per label if there is a filter. Where no index
  * leads to a tag, it reads in slices of a few milliseconds.
  */
 export async function listed(database: Database, question: Question, limit: number): Promise<UsageRecord[]> {
@@ -23,10 +23,7 @@ export async function listed(database: Database, question: Question, limit: numb
   const refused = await refusedOf(database, question, when, limit)
   if (question.outcome === 'refused') return refused.map(recordOf)
   const rows = await callsOf(database, question, when, limit)
-  const old = await database.read(() =>
-    newest(database, 'SELECT record FROM modelhatch_usage_1', [...oldConditions(question), ...when], limit),
-  )
-  const found = [...rows.map(callOf), ...old.map(recordOf), ...refused.map(recordOf)]
+  const found = [...rows.map(callOf), ...refused.map(recordOf)]
   return found.sort((left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1)).slice(0, limit)
 }
 

@@ -16,7 +16,6 @@ const insertSql = `
 /** Inserts a usage record unless its id exists. Must run in a transaction. */
 export function insertCall(database: Database, record: UsageRecord): void {
   const { id, startedAt, totalMs, firstByteMs = null, cost, overage, stream, outcome, code = null, basis } = record
-  if (database.get('SELECT 1 FROM modelhatch_usage_1 WHERE id = ?', id) !== undefined) return
   const { promptTokens, cachedTokens, completionTokens, reasoningTokens, images, seconds } = record
   const counts = [promptTokens, cachedTokens, completionTokens, reasoningTokens, images, seconds]
   const unusual = [outcome === 'completed' ? null : outcome, code, basis === 'reported' ? null : basis]
@@ -50,9 +49,7 @@ function labelOf(database: Database, record: UsageRecord): bigint {
   const sql = `INSERT INTO modelhatch_usage_labels
       (within, account, key, model, "group", endpoint, provider, provider_model, "user", tags)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
-  const plain = [...base, null, null]
-  if (find(ofOne, plain) === undefined) database.run(sql, find(ofAll, all) as bigint, ...plain)
-  if (user !== null || tags !== null) database.run(sql, find(ofAll, all) as bigint, ...own)
+  database.run(sql, find(ofAll, all) as bigint, ...own)
   return find(ofOne, own) as bigint
 }
 
@@ -98,7 +95,7 @@ function given<T>(name: string, value: T | null): Readonly<Record<string, T>> {
   return value === null ? {} : { [name]: value }
 }
 
-/** A usage record as version 1 stored it. */
+/** A usage record as JSON. */
 export function recordOf(row: Row): UsageRecord {
   const record = JSON.parse(row['record'] as string) as UsageRecord & { cost: string; overage: string }
   return { ...record, cost: BigInt(record.cost), overage: BigInt(record.overage) }

@@ -1,5 +1,4 @@
 import { sums } from '../sql/usage-columns.ts'
-import type { Part } from './database.ts'
 
 const columns = Object.values(sums)
 const quarter = `(CAST(new.started_at / 900000 AS INTEGER) - (new.started_at < CAST(new.started_at / 900000 AS INTEGER) * 900000))`
@@ -9,12 +8,8 @@ const quarter = `(CAST(new.started_at / 900000 AS INTEGER) - (new.started_at < C
  * is narrow. A trigger adds each request to the sums of its quarter of an hour, both for its label and for the label
  * without account and key (`within`), which serves statistics over all accounts. Costs are summed in two parts, so that
  * neither can overflow.
- *
- * Processes of version 1 continue to read and write through the view. Their rows, and all older ones, are in
- * `modelhatch_usage_1` until they are moved.
  */
 const tables = `
-  ALTER TABLE modelhatch_usage RENAME TO modelhatch_usage_1;
   CREATE TABLE modelhatch_usage_labels (
     label INTEGER PRIMARY KEY,
     within INTEGER,
@@ -24,7 +19,9 @@ const tables = `
     endpoint TEXT NOT NULL,
     model TEXT NOT NULL,
     provider TEXT,
-    provider_model TEXT
+    provider_model TEXT,
+    "user" TEXT,
+    tags TEXT
   ) STRICT;
   CREATE INDEX modelhatch_usage_labels_of ON modelhatch_usage_labels (account, key, model);
   CREATE INDEX modelhatch_usage_labels_by ON modelhatch_usage_labels (key, model);
@@ -41,7 +38,12 @@ const tables = `
     ${columns.map((name) => `${name} REAL NOT NULL`).join(', ')},
     outcome TEXT,
     code TEXT,
-    basis TEXT
+    basis TEXT,
+    session TEXT,
+    attempts INTEGER,
+    lines TEXT,
+    attempt_log TEXT,
+    agent TEXT
   ) STRICT;
   CREATE INDEX modelhatch_calls_of ON modelhatch_calls (label, started_at);
   CREATE INDEX modelhatch_calls_at ON modelhatch_calls (started_at);
@@ -69,37 +71,10 @@ const tables = `
     WHERE quarter = ${quarter}
       AND label IN (new.label, (SELECT within FROM modelhatch_usage_labels WHERE label = new.label));
   END;
-  CREATE VIEW modelhatch_usage AS
-    SELECT id, account, "group", key, model, endpoint, started_at, cost, json_patch('{}', json_object(
-      'id', id, 'account', account, 'key', nullif(key, ''), 'group', "group", 'endpoint', endpoint, 'model', model,
-      'provider', provider, 'providerModel', provider_model, 'outcome', coalesce(outcome, 'completed'), 'code', code,
-      'stream', json(iif(stream, 'true', 'false')),
-      ${Object.entries(sums)
-        .map(([name, column]) => `'${name}', ${column}`)
-        .join(', ')},
-      'cost', CAST(cost AS TEXT), 'overage', CAST(overage AS TEXT), 'basis', coalesce(basis, 'reported'),
-      'startedAt', started_at, 'firstByteMs', first_byte_ms, 'totalMs', total_ms)) AS record
-    FROM modelhatch_calls c JOIN modelhatch_usage_labels l ON l.label = c.label
-    UNION ALL
-    SELECT id, account, "group", key, model, endpoint, started_at, cost, record FROM modelhatch_usage_1;
-  CREATE TRIGGER modelhatch_usage_told INSTEAD OF INSERT ON modelhatch_usage BEGIN
-    INSERT INTO modelhatch_usage_1
-    SELECT new.id, new.account, new."group", new.key, new.model, new.endpoint, new.started_at, new.cost, new.record
-    WHERE NOT EXISTS (SELECT 1 FROM modelhatch_calls WHERE id = new.id);
-  END;
 `
 
-/**
- * User and tags are part of the label. Processes of the previous version look a label up without them, and take the first
- * one: the label without user and tags, which is therefore always inserted before those that have them.
- */
 const attribution = `
-  ALTER TABLE modelhatch_usage_labels ADD COLUMN "user" TEXT;
-  ALTER TABLE modelhatch_usage_labels ADD COLUMN tags TEXT;
   CREATE INDEX modelhatch_usage_labels_user ON modelhatch_usage_labels (account, key, model, "user");
-  ALTER TABLE modelhatch_calls ADD COLUMN session TEXT;
-  ALTER TABLE modelhatch_calls ADD COLUMN attempts INTEGER;
-  ALTER TABLE modelhatch_calls ADD COLUMN lines TEXT;
   CREATE INDEX modelhatch_calls_session ON modelhatch_calls (session, started_at) WHERE session IS NOT NULL;
   CREATE INDEX modelhatch_calls_session_of ON modelhatch_calls (label) WHERE session IS NOT NULL;
   CREATE INDEX modelhatch_calls_outcome ON modelhatch_calls (outcome, started_at) WHERE outcome IS NOT NULL;
@@ -117,8 +92,6 @@ const attribution = `
  * to the sums, and no labels: the model names in them are chosen by clients.
  */
 const requestLog = `
-  ALTER TABLE modelhatch_calls ADD COLUMN attempt_log TEXT;
-  ALTER TABLE modelhatch_calls ADD COLUMN agent TEXT;
   CREATE INDEX modelhatch_usage_labels_model ON modelhatch_usage_labels (model) WHERE within IS NOT NULL;
   CREATE INDEX modelhatch_usage_labels_person ON modelhatch_usage_labels ("user") WHERE "user" IS NOT NULL;
   CREATE INDEX modelhatch_calls_code_of ON modelhatch_calls (label, code, started_at) WHERE code IS NOT NULL;
@@ -142,26 +115,5 @@ const requestLog = `
   CREATE INDEX modelhatch_refused_code ON modelhatch_refused (code, started_at, id) WHERE code IS NOT NULL;
 `
 
-export const usagePart: Part = {
-  name: 'usage',
-  versions: [
-    `
-    CREATE TABLE modelhatch_usage (
-      id TEXT PRIMARY KEY,
-      account TEXT NOT NULL,
-      "group" TEXT NOT NULL,
-      key TEXT NOT NULL,
-      model TEXT NOT NULL,
-      endpoint TEXT NOT NULL,
-      started_at REAL NOT NULL,
-      cost INTEGER NOT NULL,
-      record TEXT NOT NULL
-    ) STRICT, WITHOUT ROWID;
-    CREATE INDEX modelhatch_usage_of ON modelhatch_usage (account, started_at, id);
-    CREATE INDEX modelhatch_usage_at ON modelhatch_usage (started_at, id);
-    `,
-    tables,
-    attribution,
-    requestLog,
-  ],
-}
+/** The tables of usage. */
+export const usageSchema: string = tables + attribution + requestLog

@@ -3,10 +3,10 @@ import type { SQLInputValue } from 'node:sqlite'
 import type { UsageDimension, UsageQuestion, UsageSummary } from '../index.ts'
 import { sums } from '../sql/usage-columns.ts'
 import { quarterMs, spanOf } from '../sql/usage-span.ts'
-import { given, where, type Condition } from './conditions.ts'
+import { where, type Condition } from './conditions.ts'
 import type { Database, Row } from './database.ts'
 import { Slices } from './slices.ts'
-import { callConditions, oldConditions, onlyCondition, ownerConditions } from './usage-filter.ts'
+import { callConditions, onlyCondition, ownerConditions } from './usage-filter.ts'
 import { fewLabels } from './usage-labels.ts'
 import { Merged } from './usage-merged.ts'
 
@@ -39,7 +39,7 @@ interface Source {
 }
 
 /**
- * Adds the sums of whole quarters, the requests before and after these, and the records of version 1. Reads them in slices of
+ * Adds the sums of whole quarters, and the requests before and after these. Reads them in slices of
  * a few milliseconds, between which other calls run: so it may count a request that is recorded meanwhile, or not.
  */
 export async function readSums(database: Database, question: UsageQuestion): Promise<UsageSummary[]> {
@@ -77,8 +77,6 @@ export async function readSums(database: Database, question: UsageQuestion): Pro
       await slices.ofTimes(ofCalls, begin, end, (some) => take({ sql: called, conditions: [...all, some] }))
     }
   }
-  const old = [...oldConditions(question), ...given('started_at >= ?', from), ...given('started_at < ?', to)]
-  await database.read(() => take({ sql: recorded, conditions: old }))
   return merged.rows()
 }
 
@@ -90,14 +88,6 @@ const summed = `SELECT ${names}, NULL AS session, quarter * 900000.0 AS at, requ
   FROM ${ofLabels} modelhatch_usage_sums s ON s.label = l.label`
 const calledBy = `${call} FROM ${ofLabels} modelhatch_calls c ON c.label = l.label`
 const called = `${call} FROM modelhatch_calls c CROSS JOIN modelhatch_usage_labels l ON l.label = c.label`
-const recorded = `SELECT account, "group", key, model, endpoint, NULL AS "user", NULL AS tags, NULL AS session, started_at AS at,
-  1 AS requests, record ->> 'outcome' <> 'completed' AS incomplete,
-  ${Object.entries(sums)
-    .map(([name, column]) => `record ->> '${name}' AS ${column}`)
-    .join(', ')},
-  cost >> 32 AS cost_high, cost & 4294967295 AS cost_low
-  FROM modelhatch_usage_1`
-
 /** The sums of a part of the rows, by the dimensions of the question. */
 function rowsOf(
   database: Database,

@@ -138,36 +138,10 @@ describe.skipIf(!hasPostgres)('Postgres', () => {
     const schema = ownName()
     const reads = pools.map(async (each) => postgres(each, { schema }).keys.find('0'.repeat(64)))
     expect(await Promise.all(reads)).toEqual(pools.map(() => undefined))
-    const versions = await pools[0]?.query(`SELECT part FROM ${schema}.migrations WHERE version = 1 ORDER BY 1`)
-    expect(versions?.rows.map(({ part }: { part: string }) => part)).toEqual([
-      'calls',
-      'caps',
-      'compaction',
-      'idempotency',
-      'joint',
-      'keys',
-      'ledger',
-      'limits',
-      'responses',
-      'tasks',
-      'usage',
-    ])
+    const versions = await pools[0]?.query(`SELECT version, serves FROM ${schema}.modelhatch_layout`)
+    expect(versions?.rows).toEqual([{ version: 1, serves: 1 }])
     await pools[0]?.query(`DROP SCHEMA ${schema} CASCADE`)
     await Promise.all(pools.map((each) => each.end()))
-  })
-
-  test('gets what a later version adds, and keeps what it holds', async () => {
-    const own = postgresPool(2)
-    const schema = ownName()
-    await postgres(own, { schema }).ledger.credit({ account: 'a', amount: 5n, reference: 'r' })
-    await own.query(`DROP TABLE ${schema}.idempotency CASCADE`)
-    await own.query(`DELETE FROM ${schema}.migrations WHERE part = 'idempotency'`)
-    const { idempotency, ledger } = postgres(own, { schema })
-    const place = { account: 'a', route: 'r', key: 'k', attempt: 'x', digest: 'd', leaseMs: 1_000 }
-    expect(await idempotency.begin(place)).toEqual({ outcome: 'begun' })
-    expect(await ledger.account('a')).toMatchObject({ balance: 5n })
-    await own.query(`DROP SCHEMA ${schema} CASCADE`)
-    await own.end()
   })
 
   test('loses a connection, and the host lives: the next call is served', async () => {
@@ -216,8 +190,10 @@ describe.skipIf(!hasRedis)('Redis', () => {
     const rates = [{ bucket: 'b', cost: 1, limit: 1_000, periodMs: 1_000, burst: 10 }]
     await limits.take({ id: 'c', rates, places: [{ bucket: 'p', places: 1 }], leaseMs: 50 })
     const keys = (await connection?.send('KEYS', `*${prefix}*`)) as string[]
-    expect(keys.sort()).toEqual([`{${prefix}:2:shared}:places:p`, `{${prefix}:2:shared}:rate:b`])
-    for (const key of keys) expect(await connection?.send('PTTL', key)).toBeGreaterThan(0)
+    const kept = `{${prefix}:layout}`
+    expect(keys.sort()).toEqual([`{${prefix}:2:shared}:places:p`, `{${prefix}:2:shared}:rate:b`, kept])
+    for (const key of keys.filter((name) => name !== kept))
+      expect(await connection?.send('PTTL', key)).toBeGreaterThan(0)
     await connection?.send('DEL', ...keys)
   })
 

@@ -2,9 +2,7 @@
 import { PGlite } from '@electric-sql/pglite'
 import { afterAll, describe, test } from 'vitest'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
-import * as inPostgres from '../../../adapters/stores/postgres/tasks.ts'
 import { testTaskStore, type TestFunction } from '../../../src/testing/index.ts'
-import { ownName } from '../../servers.ts'
 import { testStores } from './kits.ts'
 
 /** Skips the test that needs a database clock of its own: PGlite uses the clock of this process. */
@@ -17,11 +15,12 @@ describe('PGlite conforms to the contract', async () => {
   const database = await PGlite.create()
   afterAll(() => database.close())
 
-  testStores(register, postgres(database), postgres(database))
+  const storage = postgres(database)
+  testStores(register, storage, postgres(database))
 
   testTaskStore(test, async () => {
-    const prefix = ownName()
-    for (const statement of inPostgres.taskSchema(prefix)) await database.query(statement)
-    return inPostgres.taskStore((text, values) => database.query(text, values), prefix)
+    await storage.keys.find('')
+    await database.query('TRUNCATE modelhatch.tasks')
+    return storage.tasks
   })
 })

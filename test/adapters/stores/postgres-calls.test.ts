@@ -110,24 +110,6 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     expect((await storage.limits.take(claimOf('last'))).free).toEqual([9_999])
   })
 
-  test('a call alone takes a short function, and the one for batches only if that one cannot decide', async () => {
-    const { storage, sent, since } = await opened()
-    const statements = async (act: () => unknown) => {
-      const before = sent.length
-      await act()
-      return since(before)
-    }
-    const admit = (id: string, cost?: number) => storage.joint.admit(claimOf(id, cost), holdOf(id))
-    expect(await statements(() => admit('first'))).toEqual(['admit_call', 'admit_calls'])
-    expect(await statements(() => admit('second'))).toEqual(['admit_call'])
-    expect(await statements(() => admit('limited', 20_000))).toEqual(['admit_call'])
-    const dear = { ...holdOf('dear'), amount: 2_000n }
-    expect(await statements(() => storage.ledger.hold(dear))).toEqual(['admit_call', 'admit_calls'])
-    const settle = () => storage.ledger.settle({ id: 'second', account, amount: 1n })
-    expect(await statements(settle)).toEqual(['end_call', 'flush'])
-    expect(await statements(settle)).toEqual(['end_call', 'end_calls', 'flush'])
-  })
-
   test('ended calls are found by an index, also in a table that was never analysed', async () => {
     const { storage, client, schema } = await committing()
     const ids = Array.from({ length: 400 }, (_, index) => `call ${index}`)
@@ -213,13 +195,12 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     const { storage, of } = await committing()
     await storage.joint.admit(claimOf('a'), holdOf('a'))
     await storage.ledger.hold({ ...holdOf('video'), durable: true })
-    // The first call of new limits takes the function for batches, which makes their rows.
-    expect([of('admit_call'), of('admit_calls')]).toEqual([['on', 'on'], ['off']])
+    expect(of('admit_calls')).toEqual(['off', 'on'])
     // The commit releases the locks without waiting for the disk; the promise waits for the flush.
     await storage.ledger.settle({ id: 'a', account, amount: 1n })
-    expect([of('end_call'), of('flush')]).toEqual([['off'], ['on']])
+    expect([of('end_calls'), of('flush')]).toEqual([['off'], ['on']])
     await storage.ledger.release({ id: 'video', account })
-    expect([of('end_call'), of('flush')]).toEqual([
+    expect([of('end_calls'), of('flush')]).toEqual([
       ['off', 'off'],
       ['on', 'on'],
     ])
@@ -246,7 +227,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     const { storage, of } = await committing({ durability: 'full' })
     await storage.joint.admit(claimOf('a'), holdOf('a'))
     await storage.joint.admit(claimOf('b'), holdOf('b'))
-    expect([of('admit_call'), of('admit_calls')]).toEqual([['on', 'on'], ['on']])
+    expect(of('admit_calls')).toEqual(['on', 'on'])
   })
 
   test('a settlement lost in a failover is not confirmed, and can be sent again', async () => {
@@ -294,21 +275,9 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     expect((await storage.limits.take(claimOf('last'))).free).toEqual([10_000 - 5_001])
   })
 
-  test('concurrency slots are counted exactly while gateways of version 1 take and return some, and leases expire', async () => {
-    const { storage, pool, schema } = await opened()
-    const old = async (name: string, value: unknown) =>
-      pool.query(`SELECT ${schema}.${name}($1)`, [JSON.stringify(value)])
-    const free = async () => {
-      const [free] = (await storage.limits.take({ ...claimOf('probe'), leaseMs: 1 })).free
-      await storage.limits.give({ id: 'probe', places: ['slots'], corrections: [] })
-      return 10_000 - 1 - (free ?? 0)
-    }
+  test('concurrency slots are counted exactly while leases expire', async () => {
+    const { storage } = await opened()
     for (const id of ['a', 'b', 'c']) await storage.limits.take(claimOf(id))
-    expect(await free()).toBe(3)
-    await old('take', claimOf('old'))
-    expect(await free()).toBe(4)
-    await old('give', [{ id: 'b', places: ['slots'], corrections: [] }])
-    expect(await free()).toBe(3)
     const soon = { ...claimOf('soon'), places: [{ bucket: 'slots', places: 4 }], leaseMs: 50 }
     expect((await storage.limits.take(soon)).admitted).toBe(true)
     const next = { ...soon, id: 'next', leaseMs }

@@ -113,17 +113,6 @@ describe.skipIf(!hasPostgres)('caps in Postgres', () => {
     expect(codes).toEqual([])
   }, 60_000)
 
-  test('a hold that a gateway of an earlier version ends counts until the end of its lease at most', async () => {
-    const { storage, schema, sql, used } = await opened()
-    await storage.ledger.credit({ account: 'acme', amount: 100n, reference: 'start' })
-    const claim = capOf('cap', { calls: 1n })
-    const hold = holdOf('acme', [claim], { leaseMs: 1_000 })
-    await storage.ledger.hold(hold)
-    await sql(`SELECT ${schema}.end_hold($1, 'acme', 1)`, [hold.id])
-    await expect.poll(async () => (await used(claim)).held.calls, { timeout: 10_000 }).toBe(0n)
-    expect((await storage.ledger.hold(holdOf('acme', [claim]))).outcome).toBe('held')
-  })
-
   test('a hold renewed for a shorter time counts no longer than that', async () => {
     const { storage, used } = await opened()
     await storage.ledger.credit({ account: 'acme', amount: 100n, reference: 'start' })

@@ -10,7 +10,7 @@ let raw: DatabaseSync
 let slices: Slices
 beforeEach(() => {
   raw = new DatabaseSync(':memory:')
-  slices = new Slices(new Database(raw, 'process', []))
+  slices = new Slices(new Database(raw, 'process', ''))
   onTestFinished(() => raw.close())
 })
 

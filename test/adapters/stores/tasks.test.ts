@@ -2,11 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, test } from 'vitest'
-import * as inPostgres from '../../../adapters/stores/postgres/tasks.ts'
+import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
 import * as inRedis from '../../../adapters/stores/redis/tasks.ts'
-import * as inSqlite from '../../../adapters/stores/sqlite/tasks.ts'
+import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
 import { testTaskStore } from '../../../src/testing/task-store.ts'
 import { hasPostgres, hasRedis, ownName, postgresPool, redisConnection, type RedisConnection } from '../../servers.ts'
 
@@ -15,10 +14,8 @@ describe('SQLite, one file in two handles', () => {
   let made = 0
   let path = ''
   const open = () => {
-    const database = new DatabaseSync(path)
-    database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF; PRAGMA busy_timeout = 5000')
-    for (const statement of inSqlite.taskSchema) database.exec(statement)
-    return { ...inSqlite.taskStore(database), close: async () => database.close() }
+    const { tasks, close } = sqlite(path)
+    return { ...tasks, close: async () => close() }
   }
   testTaskStore(
     test,
@@ -32,24 +29,22 @@ describe('SQLite, one file in two handles', () => {
 })
 
 describe.skipIf(!hasPostgres)('Postgres, one table over two pools', () => {
-  const [left, right] = hasPostgres ? [postgresPool(), postgresPool()] : []
-  let prefix = ''
-  const tables: string[] = []
-  const store = (pool: typeof left) =>
-    inPostgres.taskStore(async (text, values) => (pool as NonNullable<typeof left>).query(text, values), prefix)
+  const [left, right] = [postgresPool(), postgresPool()]
+  const schema = ownName()
+  const { keys, tasks } = postgres(left, { schema })
+  const other = postgres(right, { schema }).tasks
   testTaskStore(
     test,
     async () => {
-      prefix = ownName()
-      tables.push(`${prefix}tasks`)
-      for (const statement of inPostgres.taskSchema(prefix)) await left?.query(statement)
-      return store(left)
+      await keys.find('')
+      await left.query(`TRUNCATE ${schema}.tasks`)
+      return tasks
     },
-    { reopen: () => store(right) },
+    { reopen: () => other },
   )
   afterAll(async () => {
-    await left?.query(`DROP TABLE IF EXISTS ${tables.join(', ')}`)
-    await Promise.all([left?.end(), right?.end()])
+    if (hasPostgres) await left.query(`DROP SCHEMA ${schema} CASCADE`)
+    await Promise.all([left.end(), right.end()])
   })
 })
 

@@ -7,8 +7,8 @@ import { load } from './load.ts'
 import { operate, watched } from './operations.ts'
 import { explainedPglite, explainedPool, scansOf, type Explained } from './postgres.ts'
 
-/** Tables that may be read whole: two with few rows, and the records of version 1, which is empty after the upgrade. */
-const small = ['migrations', 'upgrades', 'usage_1']
+/** Tables that may be read whole, because they have few rows. */
+const small = ['modelhatch_layout', 'upgrades']
 /** Postgres plans a prepared statement for its values five times, before it considers a generic plan. */
 const rounds = long ? 7 : 1
 

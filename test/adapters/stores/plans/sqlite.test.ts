@@ -5,7 +5,7 @@ import { sqlite } from '../../../../adapters/stores/sqlite/sqlite.ts'
 import { operate, watched } from './operations.ts'
 
 /** Tables with few rows, which may be read whole. */
-const small = /modelhatch_(?:migrations|serves)/
+const small = /modelhatch_layout|sqlite_master/
 
 /** Whether a line of a plan reads a whole table or index. With a `LIMIT`, an index is read only as far as needed. */
 function isScan(detail: string, sql: string): boolean {
