@@ -16,18 +16,31 @@ export interface Charged {
 
 const nothing: Charged = { cost: 0n, basis: 'none' }
 
-/** What a request costs, and what that is based on. Without a model the cost is 0. A failed request costs nothing. */
+/** How requests are charged that did not complete. */
+export interface EndPolicy {
+  readonly onDisconnect: DisconnectPolicy
+  /** See `BillingOptions.chargeFailed`. */
+  readonly chargeFailed?: boolean | undefined
+}
+
+/** What a request costs, and what that is based on. Without a model the cost is 0. */
 export function charge(
   receipt: Receipt,
   model: Model | undefined,
-  policy: DisconnectPolicy,
+  { onDisconnect: policy, chargeFailed = false }: EndPolicy,
   multiplier: bigint,
 ): Charged {
   const { outcome, usage, delivered, units, serviceTier } = receipt
   const rule = policy.charge ?? disconnectDefaults.charge
   const unanswered = policy.unanswered ?? disconnectDefaults.unanswered
   const more = outcome === 'cancelled' && rule === 'delivered' ? delivered : undefined
-  const basis = more === undefined ? basisOf(receipt, rule, unanswered) : 'delivered'
+  const failed = receipt.outcome === 'failed'
+  const basis =
+    more !== undefined
+      ? 'delivered'
+      : failed
+        ? basisOfFailed(receipt, chargeFailed)
+        : basisOf(receipt, rule, unanswered)
   if (basis === 'none') return nothing
   const price = model && priceOf(model, receipt)
   if (price === undefined) return { cost: 0n, basis }
@@ -97,13 +110,18 @@ function basisOf(
   unanswered: DisconnectPolicy['unanswered'],
 ): ChargeBasis {
   const { outcome, usageSource, usage, units } = receipt
-  if (outcome === 'failed') return 'none'
   if (outcome === 'completed') return usageSource
   if (rule === 'none') return 'none'
   if (usageSource === 'reported') return 'reported'
   if (rule === 'reported') return 'none'
   if (receipt.unanswered === true) return unanswered === 'none' ? 'none' : 'sent'
   return usage.total_tokens > 0 || units !== undefined ? 'delivered' : 'none'
+}
+
+/** What the vendor has reported is charged, because the host pays for it. */
+function basisOfFailed({ usageSource, usage, billed }: Receipt, chargeFailed: boolean): ChargeBasis {
+  if (usageSource === 'reported') return 'reported'
+  return (billed === true || chargeFailed) && usage.total_tokens > 0 ? 'estimated' : 'none'
 }
 
 /** The model's price, otherwise that of the deployment of the last attempt. */

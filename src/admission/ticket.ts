@@ -143,12 +143,10 @@ export class Ticket {
   #charge(receipt: Receipt): Charged {
     const admission = this.#admission
     const model = admission.options.ledger === undefined ? undefined : this.#model
-    return charge(
-      receipt,
-      model,
-      admission.disconnectPolicy(this.#model),
-      admission.multiplierOf(this.#request.caller.group),
-    )
+    const onDisconnect = admission.disconnectPolicy(this.#model)
+    const { chargeFailed } = admission.options.billing
+    const multiplier = admission.multiplierOf(this.#request.caller.group)
+    return charge(receipt, model, { onDisconnect, chargeFailed }, multiplier)
   }
 
   #counted(tokens: number): Pick<Settlement, 'caps' | 'tokens' | 'balanceMarks'> {

@@ -11,6 +11,11 @@ export interface BillingOptions {
   readonly minimumTopUp?: string
   /** What happens when a client disconnects, and what it is charged. A model's own `onDisconnect` takes precedence. */
   readonly onDisconnect?: DisconnectPolicy
+  /**
+   * Whether a response that breaks off is charged by estimate: its prompt, and the text that the client received. Default
+   * false. What the vendor has reported is charged in any case.
+   */
+  readonly chargeFailed?: boolean
   /** Maximum number of responses read on after their clients disconnected; further ones are aborted. Default 100. */
   readonly maxDrains?: number
   /**

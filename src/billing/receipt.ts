@@ -54,6 +54,8 @@ export interface Receipt {
   readonly delivered?: Usage
   /** The client disconnected after the request was sent and before the vendor responded. `usage` holds the prompt. */
   readonly unanswered?: true
+  /** The request failed, but the vendor bills the answer, which was of no use: it is charged. */
+  readonly billed?: true
   /** Images, seconds and characters, if the endpoint is measured in them. */
   readonly units?: Units
   /**
@@ -169,6 +171,7 @@ export class Meter implements Tally {
   #attempts = 0
   readonly #log: AttemptLog | undefined
   #firstByteMs: number | undefined
+  #isBilled = false
   #ended = false
 
   /** `endpoint`: its name in the receipt. */
@@ -217,6 +220,12 @@ export class Meter implements Tally {
   /** Records that the attempt failed for another reason than a disconnect, so that the caller pays nothing for it. */
   attemptFailed(): void {
     this.#sent = 0
+  }
+
+  /** Records that the vendor bills the last attempt although it failed. `usage`: as reported, if not before. */
+  bill(usage: Usage | undefined): void {
+    this.#isBilled = true
+    this.usage = usage ?? this.usage
   }
 
   /** Records the time of the first content. */
@@ -270,6 +279,7 @@ export class Meter implements Tally {
     }
     if (this.#log?.entries !== undefined) receipt.attemptLog = this.#log.entries
     if (unanswered) receipt.unanswered = true
+    if (outcome === 'failed' && this.#isBilled) receipt.billed = true
     if (this.units !== undefined) receipt.units = this.units
     if (serviceTier !== undefined) receipt.serviceTier = serviceTier
     if (this.#firstByteMs !== undefined) receipt.firstByteMs = this.#firstByteMs

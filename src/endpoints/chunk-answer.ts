@@ -2,7 +2,7 @@
 import { textInAnswer } from '../billing/estimate.ts'
 import { whenReady, type Eventual } from '../eventual.ts'
 import type { AnsweredResponse, Tally } from '../billing/tally.ts'
-import { estimateTokens } from '../wire/counts.ts'
+import { estimateTokens, readUsage } from '../wire/counts.ts'
 import { cancellationOf } from '../http/cancellation.ts'
 import { bytesReply, jsonReply } from '../http/answers.ts'
 import type { Reply } from '../http/exchange.ts'
@@ -83,7 +83,10 @@ export function openAnswer<
     })
   }
   const value = answer instanceof Verbatim ? answer.value : answer
-  const whole = readVendor(() => form.normalise(value, head, renamed, stream ? undefined : maker))
+  const whole = readVendor(
+    () => form.normalise(value, head, renamed, stream ? undefined : maker),
+    () => readUsage(value.usage),
+  )
   if (stream) return open(form.explode(whole), form.state(head, false, maker))
   tell(context.meter, { usage: whole.usage, serviceTier: tierOf(whole) })
   context.meter.watch?.answered(responseOf(whole))

@@ -5,7 +5,7 @@ import { Flow, type Receiver } from '../http/flow.ts'
 import { dataFrame, doneFrame } from '../http/sse.ts'
 import { textInChunks } from '../billing/estimate.ts'
 import type { Tally } from '../billing/tally.ts'
-import { estimateTokens } from '../wire/counts.ts'
+import { estimateTokens, readUsage } from '../wire/counts.ts'
 import { ContentFrames } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
 import type { Order } from './endpoint.ts'
@@ -53,7 +53,11 @@ export function begin<Chunk extends Chunky, Full extends object>(
   const isContent = (piece: Chunk | ContentFrames) =>
     piece instanceof ContentFrames || readVendor(() => hasContent(piece))
   const hasChoices = (piece: Chunk | ContentFrames) => piece instanceof ContentFrames || Boolean(piece.choices?.length)
-  return whenReady(opened(pieces, isContent, hasChoices), (open) => ({ state, pieces: open }))
+  return whenReady(opened(pieces, isContent, hasChoices, usageIn), (open) => ({ state, pieces: open }))
+}
+
+function usageIn(piece: object): Usage | undefined {
+  return readUsage((piece as { usage?: unknown }).usage)
 }
 
 /** The pieces until `call` is cancelled, also for a provider that ignores that. Throws the reason. */
@@ -150,12 +154,15 @@ class ChunkFrames<Chunk, Full extends object>
       return piece.frames
     }
     const { state } = this.#stream
-    return readVendor(() => {
-      const chunks = isFrames ? chunksIn<Chunk>(piece).flatMap((chunk) => state.accept(chunk)) : state.accept(piece)
-      this.#meter.textBytes += textInChunks(chunks)
-      tell(this.#meter, state)
-      return this.#framesOf(chunks)
-    })
+    return readVendor(
+      () => {
+        const chunks = isFrames ? chunksIn<Chunk>(piece).flatMap((chunk) => state.accept(chunk)) : state.accept(piece)
+        this.#meter.textBytes += textInChunks(chunks)
+        tell(this.#meter, state)
+        return this.#framesOf(chunks)
+      },
+      () => state.usage,
+    )
   }
 
   /** Everything after the last piece. */
@@ -182,7 +189,10 @@ export async function* chunksOf<Chunk, Full extends object>(
 ): AsyncGenerator<Full, void, void> {
   for await (const piece of pieces) {
     const taken = piece instanceof ContentFrames ? chunksIn<Chunk>(piece) : [piece]
-    const chunks = readVendor(() => taken.flatMap((chunk) => state.accept(chunk)))
+    const chunks = readVendor(
+      () => taken.flatMap((chunk) => state.accept(chunk)),
+      () => state.usage,
+    )
     meter.textBytes += textInChunks(chunks)
     tell(meter, state)
     yield* chunks

@@ -2,19 +2,22 @@
 import type { Eventual } from '../eventual.ts'
 import { Flow, type Receiver } from '../http/flow.ts'
 import { flowOf } from '../http/flow-of.ts'
-import { unreadable } from '../providers/failure.ts'
+import { billed, unreadable } from '../providers/failure.ts'
+import type { Usage } from '../wire/usage.ts'
 
 /**
  * A flow of all pieces, once one of them is content. A stream that ends before is enough if it has a piece that
- * `isAnswer` accepts. Throws or rejects with the stream's error, or that of a piece that cannot be read.
+ * `isAnswer` accepts. Throws or rejects with the stream's error, or that of a piece that cannot be read. `usageIn`: what a
+ * piece reports, which is charged if there is no content.
  */
 export function opened<Piece>(
   pieces: AsyncIterable<Piece>,
   isContent: (piece: Piece) => boolean,
   isAnswer: (piece: Piece) => boolean,
+  usageIn?: (piece: Piece) => Usage | undefined,
 ): Eventual<Flow<Piece>> {
   const source = flowOf(pieces)
-  const opening = new Opening(source, isContent, isAnswer)
+  const opening = new Opening(source, isContent, isAnswer, usageIn)
   source.start(opening)
   return opening.open()
 }
@@ -24,6 +27,7 @@ class Opening<Piece> extends Flow<Piece> implements Receiver<Piece> {
   readonly #source: Flow<Piece>
   readonly #isContent: (piece: Piece) => boolean
   readonly #isAnswer: (piece: Piece) => boolean
+  readonly #usageIn: ((piece: Piece) => Usage | undefined) | undefined
   #seen: Piece[] = []
   #isOpen = false
   #ended = false
@@ -31,11 +35,17 @@ class Opening<Piece> extends Flow<Piece> implements Receiver<Piece> {
   #failure: { readonly error: unknown } | undefined
   #begun: PromiseWithResolvers<Flow<Piece>> | undefined
 
-  constructor(source: Flow<Piece>, isContent: (piece: Piece) => boolean, isAnswer: (piece: Piece) => boolean) {
+  constructor(
+    source: Flow<Piece>,
+    isContent: (piece: Piece) => boolean,
+    isAnswer: (piece: Piece) => boolean,
+    usageIn: ((piece: Piece) => Usage | undefined) | undefined,
+  ) {
     super()
     this.#source = source
     this.#isContent = isContent
     this.#isAnswer = isAnswer
+    this.#usageIn = usageIn
   }
 
   /** The flow itself, once it has begun. Throws or rejects if it fails before. */
@@ -52,7 +62,8 @@ class Opening<Piece> extends Flow<Piece> implements Receiver<Piece> {
       const hasContent = pieces.some(this.#isContent)
       if (!last && !hasContent) return
       if (last && !this.#seen.some(this.#isAnswer)) {
-        throw unreadable('the vendor ended the response before any content')
+        const reported = this.#seen.map((piece) => this.#usageIn?.(piece)).findLast((usage) => usage !== undefined)
+        throw billed(unreadable('the vendor ended the response before any content'), reported)
       }
     } catch (error) {
       this.#source.stop()

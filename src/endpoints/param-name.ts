@@ -5,15 +5,8 @@ import { ProviderError } from '../providers/failure.ts'
 export function withParam(error: GatewayError, param: string): GatewayError {
   if (param === error.param) return error
   const message = error.message.replaceAll(`"${error.param}"`, `"${param}"`)
+  if (error instanceof ProviderError) return error.with({ message, param })
   const { code, cause, shouldRetry, headers, fault } = error
   const details = { message, param, cause, headers, fault, ...(shouldRetry !== undefined && { shouldRetry }) }
-  if (!(error instanceof ProviderError)) return new GatewayError(code, details)
-  const { retry, begun, vendorWaitMs, vendorStatus } = error
-  return new ProviderError(code, {
-    ...details,
-    retry,
-    begun,
-    vendorWaitMs,
-    ...(vendorStatus !== undefined && { vendorStatus }),
-  })
+  return new GatewayError(code, details)
 }

@@ -1,12 +1,16 @@
 /** Reading malformed data of a vendor fails the attempt and not the request, because another vendor may succeed. */
-import { tryNext } from '../providers/failure.ts'
+import { billed, tryNext } from '../providers/failure.ts'
+import type { Usage } from '../wire/usage.ts'
 
-/** The result of `read`. A `TypeError` or `RangeError` in it becomes a 503 that lets the next deployment be tried. */
-export function readVendor<T>(read: () => T): T {
+/**
+ * The result of `read`. A `TypeError` or `RangeError` in it becomes a 503 that lets the next deployment be tried, unless the
+ * vendor has reported `usage`, which is then charged.
+ */
+export function readVendor<T>(read: () => T, usage?: () => Usage | undefined): T {
   try {
     return read()
   } catch (error) {
-    throw vendorFault(error)
+    throw billed(vendorFault(error), usage?.())
   }
 }
 

@@ -12,6 +12,7 @@ import type { Observer } from '../observing/observe.ts'
 import type { AttemptWatch, CallWatch } from '../observing/watch.ts'
 import type { Call, Provider } from '../providers/contract.ts'
 import type { AttemptEnd, Trial } from '../routing/attempts.ts'
+import { ProviderError } from '../providers/failure.ts'
 import { mayHaveBegun } from '../routing/begun-work.ts'
 import type { Work } from '../providers/work.ts'
 import type { Attribution } from '../usage/attribution.ts'
@@ -122,7 +123,8 @@ export class Served<R, A> implements Trial<A> {
   }
 
   isFinal(failure: unknown): boolean {
-    return this.context.order.form?.spent === true || (this.#endpoint.once === true && mayHaveBegun(failure))
+    if (this.context.order.form?.spent === true || billedOf(failure) !== undefined) return true
+    return this.#endpoint.once === true && mayHaveBegun(failure)
   }
 
   timeout(): GatewayError {
@@ -149,6 +151,8 @@ export class Served<R, A> implements Trial<A> {
   /** Delivers the receipt, closes the call and disposes of the form. */
   end(outcome: Receipt['outcome'], error?: GatewayError): void {
     const { id, meter, observer, order } = this.context
+    const billed = billedOf(error)
+    if (billed !== undefined) meter.bill(billed.usage)
     try {
       meter.end(outcome, error)
     } catch (thrown) {
@@ -169,6 +173,10 @@ export class Served<R, A> implements Trial<A> {
   endWith(error: GatewayError): void {
     this.end(isCallersEnd(error) ? 'cancelled' : 'failed', error)
   }
+}
+
+function billedOf(failure: unknown) {
+  return failure instanceof ProviderError ? failure.billed : undefined
 }
 
 /** Whether the caller ended the request, by disconnecting or because its key was revoked; then it is still charged. */

@@ -108,6 +108,7 @@ const schema = strict({
     unpriced: z.enum(['refuse', 'free']),
     minimumTopUp: parsed(parseMoney),
     onDisconnect,
+    chargeFailed: z.boolean(),
     maxDrains: z.int().min(0),
     defaults: strict({
       outputTokens: z.int().min(0),
@@ -130,6 +131,7 @@ const schema = strict({
       unpriced: true,
       minimumTopUp: true,
       onDisconnect: true,
+      chargeFailed: true,
       maxDrains: true,
       defaults: true,
       leaseMs: true,

@@ -1,11 +1,18 @@
 /** The errors that providers throw, with what the gateway needs for its decision about a retry. */
 import { GatewayError, type ErrorCode, type ErrorDetails, type Fault } from '../errors.ts'
+import type { Usage } from '../wire/usage.ts'
 
 /**
  * Which deployment can be expected to succeed after a failure: `same`, the one that failed; `next`, only another one;
  * `never`, none, because the request itself is invalid.
  */
 export type RetryAdvice = 'same' | 'next' | 'never'
+
+/** What a vendor bills for a failed attempt. */
+export interface Billed {
+  /** As the vendor reported it. Undefined: what was reported in chunks before, otherwise an estimate. */
+  readonly usage?: Usage | undefined
+}
 
 /** Details of a `ProviderError`. */
 export interface ProviderFailure extends ErrorDetails {
@@ -19,6 +26,11 @@ export interface ProviderFailure extends ErrorDetails {
   readonly vendorStatus?: number
   /** True if the vendor's error text calls the request unsupported, although its status suggests a retry. Default false. */
   readonly lasting?: boolean
+  /**
+   * Set if the vendor bills the attempt although it failed: the model has answered, and the answer is of no use. The client
+   * is charged for it, and the request is not repeated. Default: the attempt is free.
+   */
+  readonly billed?: Billed | undefined
 }
 
 /**
@@ -39,15 +51,46 @@ export class ProviderError extends GatewayError {
   readonly vendorStatus: number | undefined
   /** See `ProviderFailure.lasting`. */
   readonly lasting: boolean
+  /** See `ProviderFailure.billed`. */
+  readonly billed: Billed | undefined
 
   constructor(code: ErrorCode, failure: ProviderFailure) {
-    super(code, { ...failure, fault: failure.fault ?? faultFor(code, failure.vendorStatus) })
+    const fault = failure.fault ?? faultFor(code, failure.vendorStatus)
+    // Each retry of the client would be charged like this attempt.
+    super(code, { ...failure, ...(failure.billed && { shouldRetry: false }), fault })
     this.retry = failure.retry
     this.vendorWaitMs = failure.vendorWaitMs
     this.begun = failure.begun ?? true
     this.vendorStatus = failure.vendorStatus
     this.lasting = failure.lasting ?? false
+    this.billed = failure.billed
   }
+
+  /** The same error with other details. */
+  with(details: Partial<ProviderFailure>): ProviderError {
+    const { code, message, param, cause, headers, fault, shouldRetry, retryAfterMs, vendorStatus } = this
+    return new ProviderError(code, {
+      message,
+      cause,
+      headers,
+      fault,
+      retry: this.retry,
+      vendorWaitMs: this.vendorWaitMs,
+      begun: this.begun,
+      lasting: this.lasting,
+      billed: this.billed,
+      ...(param !== null && { param }),
+      ...(shouldRetry !== undefined && { shouldRetry }),
+      ...(retryAfterMs !== undefined && { retryAfterMs }),
+      ...(vendorStatus !== undefined && { vendorStatus }),
+      ...details,
+    })
+  }
+}
+
+/** The error of an attempt that the vendor bills all the same, with its usage; the same error if it reported none. */
+export function billed<E>(error: E, usage: Usage | undefined): E | ProviderError {
+  return error instanceof ProviderError && usage !== undefined ? error.with({ billed: { usage } }) : error
 }
 
 /** Whose fault a failed attempt was. Undefined: what the code says. */
@@ -74,6 +117,11 @@ export function retrySame(cause: unknown, details?: UnavailableDetails): Provide
  */
 export function unreadable(what: string, retry: RetryAdvice = 'same'): ProviderError {
   return unavailable(retry, new Error(what), { fault: 'provider_invalid_response' })
+}
+
+/** A 503 for a complete answer that is of no use because of what the model wrote. It is charged, and not asked for again. */
+export function useless(what: string, usage?: Usage): ProviderError {
+  return unavailable('never', new Error(what), { fault: 'provider_invalid_response', billed: { usage } })
 }
 
 /**

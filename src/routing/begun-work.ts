@@ -10,6 +10,7 @@ export function mayHaveBegun(thrown: unknown): boolean {
 /** Rethrows a failure. If the vendor may have started work, the error tells the client not to retry. */
 export function notAgain(thrown: unknown): never {
   if (!mayHaveBegun(thrown)) throw thrown
+  if (thrown instanceof ProviderError) throw thrown.with({ shouldRetry: false })
   const { code, message, retryAfterMs, headers, fault, cause = thrown } = GatewayError.from(thrown)
   throw new GatewayError(code, {
     message,

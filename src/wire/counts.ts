@@ -134,9 +134,10 @@ export function estimateTokens(bytes: number): number {
   return Math.ceil(bytes / bytesPerToken)
 }
 
-/** The sum of two usage objects, including their details. */
-export function sumOfUsage(left: Usage, right: Usage): Usage {
-  return sumOf(left, right) as unknown as Usage
+/** The sum of usage objects, including their details; undefined if there are none. */
+export function sumOfUsages(all: readonly Usage[]): Usage | undefined {
+  const [first, ...others] = all
+  return first && others.reduce<Usage>((left, right) => sumOf(left, right) as unknown as Usage, first)
 }
 
 function sumOf(left: object, right: object): Counts {

@@ -275,11 +275,12 @@ describe('a failed request', () => {
 
 describe('a stream cut off by the vendor', () => {
   const outcomes = [0, 1, 2, 3, 4, 5, 6, 7, 8].map((count) => {
-    const whole = count === streamEvents.length
+    // The event before the last reports the usage.
+    const reported = count >= streamEvents.length - 1
     const record = {
-      outcome: whole ? 'completed' : 'failed',
-      cost: whole ? 30n : 0n,
-      basis: whole ? 'reported' : 'none',
+      outcome: count === streamEvents.length ? 'completed' : 'failed',
+      cost: reported ? 30n : 0n,
+      basis: reported ? 'reported' : 'none',
     }
     return [count, record] as const
   })

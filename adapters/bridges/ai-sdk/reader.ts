@@ -1,5 +1,5 @@
 /** Parts of an AI SDK stream → chunks of a chat. */
-import { retrySame } from '../../../src/providers/failure.ts'
+import { billed, retrySame } from '../../../src/providers/failure.ts'
 import { isRecord } from '../../../src/providers/reading/parts.ts'
 import type { ChatChunk, Delta, FinishReason } from '../../../src/wire/chat.ts'
 import { extraContent, type Carried } from './prompt.ts'
@@ -136,7 +136,9 @@ export class PartReader {
 
   #finish({ finishReason, usage, providerMetadata: metadata }: Fields): ChatChunk[] {
     const { unified, raw } = isRecord(finishReason) ? finishReason : { unified: finishReason, raw: finishReason }
-    if (unified === 'error') throw retrySame(new Error('the model ended its response with an error'))
+    const counted = usageIn(usage, metadata)
+    if (unified === 'error')
+      throw billed(retrySame(new Error('the model ended its response with an error')), counted.usage)
     // How the SDK reports a vendor stream that was cut off.
     if (finishes[textOf(unified)] === undefined && raw === undefined) {
       throw retrySame(new Error('the vendor’s stream ended before the response was complete'))
@@ -150,7 +152,7 @@ export class PartReader {
     // In one delta, so that clients that replace unknown fields get the same as those that append.
     const delta = { ...(this.#images.length > 0 && { images: this.#images }), ...extraContent(carried) }
     const finish = finishes[textOf(unified)] ?? (this.#calls.size > 0 ? 'tool_calls' : 'stop')
-    const end = { ...this.#head, choices: [{ delta: {}, finish_reason: finish }], ...usageIn(usage, metadata) }
+    const end = { ...this.#head, choices: [{ delta: {}, finish_reason: finish }], ...counted }
     return Object.keys(delta).length > 0 ? [this.#chunk(delta), end] : [end]
   }
 

@@ -1,5 +1,5 @@
 import { ContentFrames, type ChatPiece } from '../../providers/contract.ts'
-import { unreadable } from '../../providers/failure.ts'
+import { billed, unreadable } from '../../providers/failure.ts'
 import type { Tally } from '../../billing/tally.ts'
 import { textInChunks } from '../../billing/estimate.ts'
 import type { ChatChunk, ChatCompletion, Choice, ChunkChoice, FinishReason } from '../../wire/chat.ts'
@@ -45,9 +45,12 @@ export async function collect(
   }
   for await (const piece of pieces) {
     if (piece instanceof ContentFrames) throw new TypeError('the provider returned frames for a non-streaming call')
-    readVendor(() => accept(piece))
+    readVendor(
+      () => accept(piece),
+      () => state.usage,
+    )
   }
-  if (choices.size === 0) throw unreadable('the vendor ended the response before any content')
+  if (choices.size === 0) throw billed(unreadable('the vendor ended the response before any content'), state.usage)
   for (const { choices: taken = [] } of state.complete()) taken.forEach(take)
 
   const whole = [...choices]

@@ -1,8 +1,9 @@
 /** Text completions for providers that only support chat. */
 import type { Tally } from '../../billing/tally.ts'
-import { sumOfUsage } from '../../wire/counts.ts'
+import { sumOfUsages } from '../../wire/counts.ts'
 import { GatewayError, invalid } from '../../errors.ts'
 import type { Call, CompletionAnswer, Provider } from '../../providers/contract.ts'
+import { billed } from '../../providers/failure.ts'
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts'
 import type { CompletionRequest, TextChoice, TextChunk, TextCompletion } from '../../wire/completions.ts'
 import type { Usage } from '../../wire/usage.ts'
@@ -43,7 +44,11 @@ export async function completeByChat(
 }
 
 async function whole(chats: readonly TextChat[], signal: AbortSignal): Promise<TextCompletion> {
-  const parts = await mapConcurrently(chats, maxConcurrentChats, signal, async (chat, _, own) => chat.whole(own))
+  const parts = await mapConcurrently(chats, maxConcurrentChats, signal, async (chat, _, own) => chat.whole(own)).catch(
+    (error: unknown) => {
+      throw billed(error, sumOfKnown(chats))
+    },
+  )
   const usage = totalOf(chats)
   // The caller fills in id and model.
   return { choices: parts.flat(), ...(usage && { usage }), ...tierOf(chats) } as unknown as TextCompletion
@@ -59,6 +64,8 @@ async function* streamed(chats: readonly TextChat[], signal: AbortSignal): Async
     )
     const usage = totalOf(chats)
     if (usage !== undefined) yield { choices: [], usage, ...tierOf(chats) }
+  } catch (error) {
+    throw billed(error, sumOfKnown(chats))
   } finally {
     own.abort(new GatewayError('client_closed'))
   }
@@ -175,12 +182,11 @@ function checkTotals({ echo, n }: CompletionRequest, prompts: readonly string[])
 
 /** The total usage of all prompts; undefined if it is unknown for one of them. */
 function totalOf(chats: readonly TextChat[]): Usage | undefined {
-  let total: Usage | undefined
-  for (const { tally } of chats) {
-    if (tally.usage === undefined) return undefined
-    total = total === undefined ? tally.usage : sumOfUsage(total, tally.usage)
-  }
-  return total
+  return chats.some(({ tally }) => tally.usage === undefined) ? undefined : sumOfKnown(chats)
+}
+
+function sumOfKnown(chats: readonly TextChat[]): Usage | undefined {
+  return sumOfUsages(chats.flatMap(({ tally }) => tally.usage ?? []))
 }
 
 /** The service tier that the vendor reported last. */

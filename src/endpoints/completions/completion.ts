@@ -2,7 +2,7 @@
 import type { Tally } from '../../billing/tally.ts'
 import { readUsage } from '../../wire/counts.ts'
 import { ContentFrames, type CompletionPiece } from '../../providers/contract.ts'
-import { unreadable } from '../../providers/failure.ts'
+import { billed, unreadable } from '../../providers/failure.ts'
 import type { TextChoice, TextChunk, TextChunkChoice, TextCompletion } from '../../wire/completions.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
 import { tell, type ChunkState } from '../chunk-stream.ts'
@@ -22,12 +22,13 @@ export async function collectText(
   }
   for await (const piece of pieces) {
     if (piece instanceof ContentFrames) throw new TypeError('the provider returned frames for a non-streaming call')
-    readVendor(() => {
-      for (const chunk of state.accept(piece)) chunk.choices?.forEach(take)
-    })
+    readVendor(
+      () => state.accept(piece).forEach((chunk) => chunk.choices?.forEach(take)),
+      () => state.usage,
+    )
     tell(meter, state)
   }
-  if (choices.size === 0) throw unreadable('the vendor ended the response before any content')
+  if (choices.size === 0) throw billed(unreadable('the vendor ended the response before any content'), state.usage)
   for (const chunk of state.complete()) chunk.choices?.forEach(take)
 
   const whole = [...choices.values()].sort((left, right) => left.index - right.index)

@@ -1,7 +1,8 @@
-import { sumOfUsage } from '../../wire/counts.ts'
+import { readUsage, sumOfUsages } from '../../wire/counts.ts'
 import { GatewayError } from '../../errors.ts'
 import { jsonReply, piecesReply } from '../../http/answers.ts'
-import { EmbeddingText, type Call, type Provider } from '../../providers/contract.ts'
+import { EmbeddingText, type Call, type EmbeddingAnswer, type Provider } from '../../providers/contract.ts'
+import { billed } from '../../providers/failure.ts'
 import type { EmbeddingRequest } from '../../wire/embeddings.ts'
 import type { CallEndpoint, Context } from '../endpoint.ts'
 import { amend, overlaid } from '../order.ts'
@@ -54,7 +55,14 @@ async function ask(
 
 async function inOne(embed: Embed, call: Call<EmbeddingRequest>, inputs: readonly unknown[]): Promise<Answer> {
   const answer = await embed(call)
-  return answer instanceof EmbeddingText ? answer : readVendor(() => vectorsOf(answer, inputs.length, call))
+  return answer instanceof EmbeddingText ? answer : read(answer, inputs.length, call)
+}
+
+function read(answer: EmbeddingAnswer, count: number, call: Call<EmbeddingRequest>): Vectors {
+  return readVendor(
+    () => vectorsOf(answer, count, call),
+    () => readUsage(answer.usage),
+  )
 }
 
 function partOf(call: Call<EmbeddingRequest>, input: readonly unknown[], share: number, signal: AbortSignal) {
@@ -71,13 +79,18 @@ async function inBatches(
   const batches = Array.from({ length: Math.ceil(inputs.length / size) }, (_, index) =>
     inputs.slice(index * size, (index + 1) * size),
   )
-  const parts = await mapConcurrently(batches, maxConcurrentBatches, call.signal, async (input, _, signal) => {
-    const answer = await embed(partOf(call, input, input.length / inputs.length, signal))
-    return readVendor(() => vectorsOf(answer, input.length, call))
-  })
-  return parts.reduce((whole, part) => ({
-    vectors: [...whole.vectors, ...part.vectors],
-    usage: whole.usage && part.usage && sumOfUsage(whole.usage, part.usage),
-    model: whole.model,
-  }))
+  const made: Vectors[] = []
+  const usages = () => made.flatMap(({ usage }) => usage ?? [])
+  try {
+    const parts = await mapConcurrently(batches, maxConcurrentBatches, call.signal, async (input, _, signal) => {
+      const answer = await embed(partOf(call, input, input.length / inputs.length, signal))
+      const part = read(answer, input.length, call)
+      made.push(part)
+      return part
+    })
+    const usage = usages().length === parts.length ? sumOfUsages(usages()) : undefined
+    return { vectors: parts.flatMap(({ vectors }) => vectors), usage, model: parts[0]?.model ?? call.publicModel }
+  } catch (error) {
+    throw billed(error, sumOfUsages(usages()))
+  }
 }

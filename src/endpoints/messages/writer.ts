@@ -1,6 +1,6 @@
 /** Writes the events of a message whose vendor has another format. */
 import { createHash } from 'node:crypto'
-import { unreadable } from '../../providers/failure.ts'
+import { useless } from '../../providers/failure.ts'
 import type { ToolCallDelta } from '../../wire/chat.ts'
 import type { Message, MessageBlock, MessageEvent, MessageUsage, StopReason } from '../../wire/messages.ts'
 import { CallQueue, parsed, type QueuedCall } from '../call-queue.ts'
@@ -55,6 +55,8 @@ export class EventWriter {
   #hidden = ''
   /** What the model says while it writes calls. */
   #late: ((out: MessageEvent[]) => void)[] = []
+  /** Whether the input of a call is no JSON object. */
+  #hasBrokenCall = false
 
   constructor(options: WriterOptions) {
     this.#options = options
@@ -103,6 +105,8 @@ export class EventWriter {
     this.#writeLate(out)
     this.#flushText(out)
     this.#close(out, reason)
+    // Only now: the vendor reports what it charges at its end.
+    if (this.#hasBrokenCall) throw useless('the model wrote a tool call whose arguments are not a JSON object')
     // A message of state alone would be an answer without content.
     if (sealing.isWaiting && (this.#hasCalls || (this.#hasText && !endsWithText))) this.sign(out)
     const found = stops?.found
@@ -207,7 +211,7 @@ export class EventWriter {
     } else if (open.kind === 'call') {
       this.#calls.close()
       if (open.call.input.text === '') this.#delta({ type: 'input_json_delta', partial_json: '{}' }, out)
-      else if (!isObject(open.call.input.text) && !isCut(reason)) throw unreadableCall()
+      else if (!isObject(open.call.input.text) && !isCut(reason)) this.#hasBrokenCall = true
     }
     out.push({ type: 'content_block_stop', index: this.#index })
   }
@@ -229,10 +233,6 @@ function isCut(reason: StopReason | undefined): boolean {
 function isObject(text: string): boolean {
   const value = parsed(text)
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function unreadableCall() {
-  return unreadable('the model wrote a tool call whose arguments are not a JSON object')
 }
 
 /** An id that Anthropic accepts in a later turn: the vendor's if possible. The gateway's own ids get the usual prefix. */

@@ -8,7 +8,7 @@ import { release } from '../../http/flow-of.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import { ContentFrames, Verbatim, type Call, type Provider, type ResponsePiece } from '../../providers/contract.ts'
 import { othersTurn } from '../../providers/turns.ts'
-import { retrySame, unreadable } from '../../providers/failure.ts'
+import { billed, retrySame, unreadable } from '../../providers/failure.ts'
 import type { InputItem, ResponseEvent, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
 import { makerOf } from '../envelope.ts'
@@ -20,7 +20,7 @@ import { ResponseProgress } from './progress.ts'
 import type { ResponseOrder } from './request.ts'
 import { readVendor } from '../read-vendor.ts'
 import { stateless } from './stateless.ts'
-import { chatUsage, responseUsage } from './usage.ts'
+import { chatUsage, responseUsage } from '../../wire/response-usage.ts'
 
 /** A response that has arrived, or whose first content has. */
 export type OpenResponse =
@@ -150,9 +150,9 @@ function isEnd({ type, response }: ResponseEvent): boolean {
   return true
 }
 
-function requireEnd({ status }: ResponseObject): void {
+function requireEnd({ status, usage, output }: ResponseObject): void {
   if (status === 'completed' || status === 'incomplete') return
-  throw retrySame(new Error(`the vendor ended the response as "${status}"`))
+  throw billed(retrySame(new Error(`the vendor ended the response as "${status}"`)), chatUsage(usage, output))
 }
 
 /** The response as the client gets it: with usage, and already stored, so that the client can continue it at once. */

@@ -4,7 +4,7 @@ import { estimateTokens } from '../../wire/counts.ts'
 import { GatewayError } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
-import { unreadable } from '../../providers/failure.ts'
+import { billed, unreadable, useless } from '../../providers/failure.ts'
 import type { CompactionObject, OutputItem, ResponsePart, ResponseRequest } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
 import type { CallEndpoint } from '../endpoint.ts'
@@ -17,7 +17,7 @@ import { readResponse, type ResponseOrder } from './request.ts'
 import { sealed } from './sealing.ts'
 import { stateless } from './stateless.ts'
 import { summaryItem, summaryRequest } from './summary.ts'
-import { chatUsage, responseUsage } from './usage.ts'
+import { chatUsage, responseUsage } from '../../wire/response-usage.ts'
 
 /**
  * `POST /v1/responses/compact`. Vendors with an endpoint for it make items that only they can read; for all others, the
@@ -67,7 +67,8 @@ async function compactByVendor(
   const own = amend(stateless(call, order, maker), { store: undefined, include: undefined, stream: undefined })
   const made = await provider.compact(own)
   if (made === undefined) return undefined
-  if (!Array.isArray(made.output)) throw unreadable('the compaction of the vendor has no items')
+  if (!Array.isArray(made.output))
+    throw billed(unreadable('the compaction of the vendor has no items'), chatUsage(made.usage))
   return { ...made, output: sealed(made.output as readonly OutputItem[], maker) }
 }
 
@@ -82,7 +83,7 @@ async function summarise(provider: Provider, call: Call<ResponseRequest>, contex
   if (answer.kind === 'events') throw new TypeError('a non-streaming call returned a stream')
   const { output } = answer.response
   const summary = textIn(output).trim()
-  if (summary === '') throw unreadable('the model wrote no summary')
+  if (summary === '') throw useless('the model wrote no summary')
   const instructions = withIds(context.id, order).filter(isInstruction) as readonly OutputItem[]
   return { output: [...instructions, summaryItem(context.id.replace('req_', 'cmp_'), summary)] }
 }

@@ -6,7 +6,7 @@ import type { Early } from '../endpoint.ts'
 import { withIds } from './answer.ts'
 import { blankResponse } from './blank.ts'
 import type { ResponseOrder } from './request.ts'
-import { responseUsage } from './usage.ts'
+import { responseUsage } from '../../wire/response-usage.ts'
 
 /**
  * The reply to a request that only prepares the next one: a response without output, which the next request continues.

@@ -1,5 +1,5 @@
 /** Translates one candidate of a response, part by part, into the chunks of one choice. */
-import { unreadable } from '../failure.ts'
+import { useless } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
 import { extraContent } from './extra-content.ts'
@@ -18,7 +18,7 @@ export interface CandidateOptions {
   readonly names?: FunctionNames
 }
 
-/** Finish reasons of a broken response. */
+/** Finish reasons of a broken response, which the tools and the turns of the client cause. */
 const broken = new Set([
   'MALFORMED_FUNCTION_CALL',
   'UNEXPECTED_TOOL_CALL',
@@ -53,7 +53,7 @@ export class Candidate {
     const { content, finishReason: reason, logprobsResult: logprobs } = candidate
     if (typeof reason === 'string' && reason !== '') {
       // Checked before the parts, which cannot be trusted with such a reason.
-      if (broken.has(reason)) throw unreadable(`the vendor ended the response with ${reason}`)
+      if (broken.has(reason)) throw useless(`the vendor ended the response with ${reason}`)
       this.#reason = reason
     }
     const parts = isRecord(content) ? content['parts'] : undefined

@@ -1,16 +1,15 @@
 /** Image generation and edits: generateContent returns one image per request. */
-import { GatewayError, invalid } from '../../errors.ts'
+import { invalid } from '../../errors.ts'
 import { base64Of } from '../../http/base64.ts'
 import { isFile, type Form } from '../../http/form.ts'
 import { readJsonObject } from '../answer.ts'
 import type { Call } from '../contract.ts'
 import { readDataUrl } from '../data-url.ts'
-import { unreadable } from '../failure.ts'
+import { billed, ProviderError, unreadable } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import { refuseUnless, unsupported, unsupportedValue } from '../unsupported.ts'
 import type { Image, ImageEditRequest, ImageReference, ImageRequest, ImagesResponse } from '../../wire/images.ts'
-import { sumOfUsage, tokenUsage } from '../../wire/counts.ts'
-import type { TokenUsage } from '../../wire/token-usage.ts'
+import { sumOfUsages, tokenUsage } from '../../wire/counts.ts'
 import type { Usage } from '../../wire/usage.ts'
 import type { ContentPart } from './extra-content.ts'
 import { usageOf } from './usage.ts'
@@ -44,20 +43,27 @@ async function draw(vendor: Vendor, call: Call<ImageRequest>, inputs: readonly C
       ...(ratio !== undefined && { imageConfig: { aspectRatio: ratio } }),
     },
   })
-  const own = new AbortController()
-  const signal = AbortSignal.any([call.signal, own.signal])
-  try {
-    const drawn = await Promise.all(Array.from({ length: n ?? 1 }, () => drawOne(vendor, call, body, signal)))
-    const usage = sumOf(drawn.flatMap((each) => each.usage ?? []))
-    return { data: drawn.flatMap(({ images }) => images), ...(usage && { usage }) }
-  } catch (error) {
-    own.abort(error)
-    throw error
-  }
+  const drawn = await Promise.all(Array.from({ length: n ?? 1 }, () => drawOne(vendor, call, body).catch(failed)))
+  const usage = sumOfUsages(drawn.flatMap((each) => each.usage ?? []))
+  const data = drawn.flatMap(({ images }) => images)
+  // As Google does: what it refuses to draw is missing among the others.
+  if (data.length === 0) throw billed(drawn[0]?.error, usage)
+  return { data, ...(usage && { usage: tokenUsage(usage) }) }
 }
 
-async function drawOne(vendor: Vendor, call: Call<ImageRequest>, body: Buffer, signal: AbortSignal) {
-  const transfer = await vendor.post(call, 'generateContent', body, signal)
+interface Drawn {
+  readonly images: readonly Image[]
+  readonly usage: Usage | undefined
+  /** Why there is no image. */
+  readonly error?: unknown
+}
+
+function failed(error: unknown): Drawn {
+  return { images: [], usage: (error as Partial<ProviderError>).billed?.usage, error }
+}
+
+async function drawOne(vendor: Vendor, call: Call<ImageRequest>, body: Buffer): Promise<Drawn> {
+  const transfer = await vendor.post(call, 'generateContent', body)
   const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
   const { candidates, promptFeedback, usageMetadata, error } = value as Readonly<Record<string, unknown>>
   if (error) throw vendor.failure(call)(error)
@@ -65,11 +71,12 @@ async function drawOne(vendor: Vendor, call: Call<ImageRequest>, body: Buffer, s
   const content = isRecord(candidate?.['content']) ? candidate['content'] : {}
   const parts = Array.isArray(content['parts']) ? content['parts'].filter(isRecord) : []
   const images = parts.flatMap(imageIn)
-  if (images.length > 0) return { images, usage: usageOf(usageMetadata) }
+  const usage = usageOf(usageMetadata)
+  if (images.length > 0) return { images, usage }
   const reason = candidate?.['finishReason']
   const refused = isRecord(promptFeedback) || (typeof reason === 'string' && reason !== 'STOP')
-  if (refused) throw new GatewayError('content_policy_violation')
-  throw unreadable("the vendor's response has no image")
+  if (refused) throw billed(new ProviderError('content_policy_violation', { retry: 'never' }), usage)
+  throw billed(unreadable("the vendor's response has no image"), usage)
 }
 
 function imageIn({ inlineData, thought }: Record<string, unknown>): Image[] {
@@ -110,10 +117,4 @@ async function filesIn(call: Call<ImageEditRequest>, form: Form): Promise<Conten
     inputs.push({ inlineData: { mimeType: part.type, data } })
   }
   return inputs
-}
-
-/** The sum of the usages in OpenAI's names for images. */
-function sumOf(usages: readonly Usage[]): TokenUsage | undefined {
-  const [first, ...others] = usages
-  return first && tokenUsage(others.reduce(sumOfUsage, first))
 }

@@ -2,7 +2,7 @@
  * Translates responses of generateContent to chat chunks. Each event of a stream is a response with only the new parts.
  * Source: the Gemini API reference, GenerateContentResponse.
  */
-import { unreadable } from '../failure.ts'
+import { billed, ProviderError, unreadable } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { ChatChunk, ChunkChoice } from '../../wire/chat.ts'
 import type { Usage } from '../../wire/usage.ts'
@@ -55,6 +55,7 @@ export class ResponseReader {
       failure = error
     }
     if (choices.length > 0 || (failure !== undefined && this.#usage !== undefined)) yield this.#chunk(choices)
+    if (failure instanceof ProviderError && failure.billed !== undefined) throw billed(failure, this.#usage)
     if (failure !== undefined) throw failure
   }
 

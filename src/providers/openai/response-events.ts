@@ -6,9 +6,10 @@
 import { isJson } from '../../http/json.ts'
 import { ContentFrames, type ResponsePiece } from '../contract.ts'
 import { EventReader } from '../event-reader.ts'
-import { unreadable } from '../failure.ts'
+import { billed, unreadable } from '../failure.ts'
 import type { FrameSource } from '../frame-flow.ts'
 import { eventIn, Framer, type VendorEvent } from '../framing.ts'
+import { chatUsage } from '../../wire/response-usage.ts'
 import type { ResponseEvent } from '../../wire/responses.ts'
 
 export interface ResponseEventOptions {
@@ -93,7 +94,7 @@ class ResponseReader {
     const { type, response, item, output_index: index } = event
     const error =
       type === 'error' ? (event['error'] ?? event) : type === 'response.failed' ? response?.error : event['error']
-    if (error) throw this.#options.failure(error)
+    if (error) throw billed(this.#options.failure(error), chatUsage(response?.usage, response?.output))
     if (type === 'response.output_item.added' && typeof item?.id === 'string' && !this.#options.parsed) {
       this.#itemField = `"item_id":${JSON.stringify(item.id)}`
       this.#itemIndex = index

@@ -2,9 +2,10 @@
 import { readError, readJsonObject, requireSuccess } from '../answer.ts'
 import { isMediaType } from '../../http/media-type.ts'
 import { Verbatim, type Call, type ResponseAnswer } from '../contract.ts'
-import { unreadable } from '../failure.ts'
+import { billed, unreadable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
 import { vendorError } from '../vendor-error.ts'
+import { chatUsage } from '../../wire/response-usage.ts'
 import type { CompactionObject, InputItem, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { readResponseEvents } from './response-events.ts'
 import type { Vendor } from './vendor.ts'
@@ -21,7 +22,7 @@ export async function respond(vendor: Vendor, call: Call<ResponseRequest>): Prom
   }
   const { value, bytes } = await readJsonObject(transfer, vendor.client.answerBytes)
   const response = value as ResponseObject
-  if (response.error) throw failure(response.error)
+  if (response.error) throw billed(failure(response.error), chatUsage(response.usage, response.output))
   return rename === undefined ? new Verbatim(response, bytes) : { ...response, model: rename }
 }
 

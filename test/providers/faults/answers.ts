@@ -12,6 +12,8 @@ export interface Refusal {
   readonly param?: string | null
   /** Milliseconds. */
   readonly retryAfter?: number
+  /** The vendor has reported usage, so that each retry of the client would be charged. */
+  readonly billed?: true
 }
 
 export const unavailable: Refusal = {
@@ -55,6 +57,7 @@ export function expectRefused(met: FaultResult, refusal: Refusal, worked = false
       'content-type': 'application/json; charset=utf-8',
       'content-length': String(Buffer.byteLength(met.text)),
       'x-request-id': id,
+      ...(refusal.billed === true && { 'x-should-retry': 'false' }),
       ...(retryAfter !== undefined && {
         'retry-after': String(Math.ceil(retryAfter / 1000)),
         'retry-after-ms': String(retryAfter),

@@ -59,7 +59,6 @@ describe.each([
     ['an error in an event named "error"', saying(sse, 'event: error\ndata: {"message":"canary"}\n\ndata: [DONE]\n\n')],
     ['an error after the role', saying(sse, `${events[0]}data: ${vendorErrorBody()}\n\ndata: [DONE]\n\n`)],
     ['an error that is a string', saying(json, '{"error":"canary"}')],
-    ['the finish reason "error"', saying(json, whole.replace('"stop"', '"error"'))],
   ])('%s', async (_, vendor) => {
     expectRefused(await runFault({ vendor }, stream), unavailable)
   })
@@ -78,8 +77,11 @@ describe.each([
     )
   })
 
-  test('only usage', async () => {
-    expectRefused(await runFault({ vendor: saying(sse, `${events[4]}data: [DONE]\n\n`) }, stream), unavailable, true)
+  test.each<[string, Script]>([
+    ['only usage', saying(sse, `${events[4]}data: [DONE]\n\n`)],
+    ['the finish reason "error" and usage', saying(json, whole.replace('"stop"', '"error"'))],
+  ])('%s', async (_, vendor) => {
+    expectRefused(await runFault({ vendor }, stream), { ...unavailable, billed: true }, true)
   })
 
   test.each<[string, OpenAIOptions, Script]>([

@@ -11,6 +11,7 @@ import { usageOf } from '../../../wire/usage.ts'
 import { askChat, type OpenChat } from '../../chat/ask.ts'
 import type { FullChunk } from '../../chat/stream-state.ts'
 import type { AnswerContext } from '../../chunk-answer.ts'
+import { readVendor } from '../../read-vendor.ts'
 import { chunksIn, tell, type ChunkState } from '../../chunk-stream.ts'
 import { makerOf } from '../../envelope.ts'
 import { replaceLarge } from '../../order.ts'
@@ -111,7 +112,10 @@ class ChatTranslator implements Translator<ChatChunk | ContentFrames> {
   }
 
   #chunk(chunk: ChatChunk, out: MessageEvent[]): void {
-    const chunks = this.#state.accept(chunk)
+    const chunks = readVendor(
+      () => this.#state.accept(chunk),
+      () => this.#state.usage,
+    )
     this.#meter.textBytes += textInChunks(chunks)
     tell(this.#meter, this.#state)
     this.#read(chunks, out)

@@ -1,7 +1,8 @@
 /** Conversion of the events of a response to those of a message. */
-import { retrySame, unreadable } from '../../../providers/failure.ts'
+import { billed, retrySame, unreadable } from '../../../providers/failure.ts'
 import type { MessageEvent, StopReason } from '../../../wire/messages.ts'
 import type { OutputItem, ResponseEvent, ResponseObject, ResponsePart } from '../../../wire/responses.ts'
+import { chatUsage } from '../../../wire/response-usage.ts'
 import type { Usage } from '../../../wire/usage.ts'
 import { seal } from '../../envelope.ts'
 import { messageUsage } from '../usage.ts'
@@ -69,7 +70,10 @@ export class ResponseReader {
         return
       case 'response.failed':
       case 'response.cancelled':
-        throw retrySame(new Error(`the vendor ended the response as "${type}"`))
+        throw billed(
+          retrySame(new Error(`the vendor ended the response as "${type}"`)),
+          chatUsage(response?.usage, response?.output),
+        )
     }
   }
 

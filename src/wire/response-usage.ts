@@ -1,7 +1,7 @@
 /** Conversion between the token counts of responses and those of chats. */
-import { readTokenUsage } from '../../wire/counts.ts'
-import type { OutputItem, ResponseUsage } from '../../wire/responses.ts'
-import type { Usage } from '../../wire/usage.ts'
+import { readTokenUsage } from './counts.ts'
+import type { OutputItem, ResponseUsage } from './responses.ts'
+import type { Usage } from './usage.ts'
 
 /** Usage in the names of responses. */
 export function responseUsage(usage: Usage): ResponseUsage {
