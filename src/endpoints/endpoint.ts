@@ -2,7 +2,7 @@
 import type { Sizing } from '../admission/estimate.ts'
 import type { Caller } from '../auth/contract.ts'
 import type { Product } from '../billing/price.ts'
-import type { Meter } from '../billing/receipt.ts'
+import type { Meter } from '../billing/meter.ts'
 import type { Frames } from '../http/event-stream.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { OpenForm } from '../http/form.ts'

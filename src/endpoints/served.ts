@@ -1,6 +1,7 @@
 import { tierIn } from '../admission/dearest.ts'
 import { lengthChanges } from '../admission/length.ts'
-import { Meter, type Receipt } from '../billing/receipt.ts'
+import { Meter } from '../billing/meter.ts'
+import type { Receipt } from '../billing/receipt.ts'
 import type { Caller } from '../auth/contract.ts'
 import { GatewayError } from '../errors.ts'
 import { noAnswer } from '../http/deadline.ts'
