@@ -142,6 +142,8 @@ export interface Order<Request> {
   readonly field: (name: string) => unknown
   /** Whether an object inside a field has a duplicate key, of which parsers take either the first or the last. */
   readonly repeatsWithin?: (name: string) => boolean
+  /** The members named `type` inside a field, at all levels, without parsing it; undefined if they are not known. */
+  readonly typesWithin?: (name: string) => ReadonlySet<string> | undefined
   /** The request as JSON text, with top-level fields replaced, added or (undefined) removed. */
   readonly json: (changes: Record<string, unknown>) => Uint8Array
   /**

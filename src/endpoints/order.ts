@@ -18,6 +18,7 @@ export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('s
   const json = (changes: JsonObject) => body.with(changes)
   const names = () => body.names()
   const repeatsWithin = (name: string) => body.repeatsWithin(name)
+  const typesWithin = (name: string) => body.typesWithin(name)
   if (body.isSmall) {
     const order = {
       model,
@@ -29,6 +30,7 @@ export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('s
       json,
       names,
       repeatsWithin,
+      typesWithin,
       release(keep: readonly string[]) {
         body.release(keep)
         order.request = body.value as Request
@@ -50,6 +52,7 @@ export function jsonOrder<Request>(body: JsonBody, stream: boolean = body.get('s
     json,
     names,
     repeatsWithin,
+    typesWithin,
     release: (keep) => body.release(keep),
   }
 }

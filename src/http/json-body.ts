@@ -1,7 +1,9 @@
 /** A JSON request body that is parsed field by field on demand, and forwarded as the original bytes. */
 import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalid } from '../errors.ts'
-import { scanObject, type Places } from './json-scan.ts'
+import { scanObject, type Places, type Scan } from './json-scan.ts'
+import { checkValue, countEntries } from './json-value.ts'
+import type { Types } from './json-types.ts'
 import type { Sizes } from './sizes.ts'
 
 /** A parsed JSON object. */
@@ -29,6 +31,7 @@ interface Member {
 export class JsonBody {
   /** Undefined if only the parsed value is known. */
   #places: Places | undefined
+  #types: Scan['types'] = []
   #found: ReadonlyMap<string, Member> | undefined
   #bytes: Buffer | undefined
   #value: JsonObject | undefined
@@ -49,7 +52,10 @@ export class JsonBody {
     if (!isUtf8(bytes)) throw invalid('The request body is not valid UTF-8.')
     const marked = bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
     const text = marked ? bytes.subarray(3) : bytes
-    return new JsonBody(text, scanObject(text, sizes), undefined)
+    const { places, types } = scanObject(text, sizes)
+    const body = new JsonBody(text, places, undefined)
+    body.#types = types
+    return body
   }
 
   /** From a value that the host's parser made. Applies the same limits, without recursion. */
@@ -147,11 +153,23 @@ export class JsonBody {
   textOf(name: string, value: unknown, entries: number): Buffer | undefined {
     const places = this.#places
     if (places === undefined || this.#value?.[name] !== value || this.#repeats()) return undefined
+    const at = this.#placeOf(name)
+    if (places[at + 4] !== entries) return undefined
+    return this.bytes.subarray(places[at + 2], places[at + 3])
+  }
+
+  /** The members named `type` inside a top-level field, without parsing it; undefined if they are not known. */
+  typesWithin(name: string): Types | undefined {
+    return this.#repeats() ? undefined : this.#types[this.#placeOf(name) / perMember]
+  }
+
+  /** Where a top-level field is in the places; negative if it is absent or written with escapes. */
+  #placeOf(name: string): number {
+    const places = this.#places ?? []
     for (let at = 0; at < places.length; at += perMember) {
-      if (!isKey(this.bytes, places[at] as number, places[at + 1] as number, name)) continue
-      return places[at + 4] === entries ? this.bytes.subarray(places[at + 2], places[at + 3]) : undefined
+      if (isKey(this.bytes, places[at] as number, places[at + 1] as number, name)) return at
     }
-    return undefined
+    return -perMember
   }
 
   /** The text with top-level fields replaced, added or (undefined) removed; everything else byte for byte. */
@@ -218,19 +236,6 @@ function isKey(bytes: Buffer, start: number, end: number, name: string): boolean
   return true
 }
 
-/** The members and items of a value, at all levels: fewer than in its text if that has duplicate keys. */
-function countEntries(root: unknown): number {
-  const open = [root]
-  let entries = 0
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next !== 'object' || next === null) continue
-    const parts: unknown[] = Array.isArray(next) ? next : Object.values(next)
-    entries += parts.length
-    for (const part of parts) if (typeof part === 'object') open.push(part)
-  }
-  return entries
-}
-
 /** The number of an object's own fields. */
 function sizeOf(value: JsonObject): number {
   let size = 0
@@ -259,24 +264,6 @@ function join(pieces: (Buffer | string)[]): Buffer {
   if (at === 0) joined[at++] = 0x7b
   joined[at] = 0x7d
   return joined
-}
-
-function checkValue(root: object, sizes: Sizes): void {
-  const open: { value: object; depth: number }[] = [{ value: root, depth: 1 }]
-  let nodes = 0
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next.depth > sizes.jsonDepth) throw invalid(`The request body is nested deeper than ${sizes.jsonDepth} levels.`)
-    const parts: unknown[] = Array.isArray(next.value) ? next.value : Object.values(next.value)
-    nodes += parts.length
-    if (parts.length > sizes.jsonEntries || nodes > sizes.jsonNodes) {
-      throw invalid(
-        `The request body has too many parts: at most ${sizes.jsonEntries} in one list or object, ${sizes.jsonNodes} in all.`,
-      )
-    }
-    for (const part of parts) {
-      if (typeof part === 'object' && part !== null) open.push({ value: part, depth: next.depth + 1 })
-    }
-  }
 }
 
 /** The 413 error for a body longer than `bytes`. */

@@ -4,6 +4,8 @@
  * lets a large body be forwarded without being parsed.
  */
 import { invalid } from '../errors.ts'
+import { broken, endOfEscapes } from './json-escapes.ts'
+import { TypeNames, type Types } from './json-types.ts'
 import type { Sizes } from './sizes.ts'
 
 /**
@@ -11,6 +13,13 @@ import type { Sizes } from './sizes.ts'
  * of the value, and the number of members and items inside the value, at all levels.
  */
 export type Places = readonly number[]
+
+/** What a scan records of the top-level members, in their order. */
+export interface Scan {
+  readonly places: Places
+  /** The types inside each; undefined if they are not known. */
+  readonly types: readonly (Types | undefined)[]
+}
 
 const quote = 0x22
 const backslash = 0x5c
@@ -36,15 +45,8 @@ endsRun[backslash] = 1
 const isSpace = new Uint8Array(256)
 for (const space of ' \t\n\r') isSpace[space.charCodeAt(0)] = 1
 
-/** 1 for the characters that may follow a backslash, except the `u` of a code point. */
-const isEscape = new Uint8Array(256)
-for (const escape of '"\\/bfnrt') isEscape[escape.charCodeAt(0)] = 1
-
 const isDigit = new Uint8Array(256)
 for (const digit of '0123456789') isDigit[digit.charCodeAt(0)] = 1
-
-const isHex = new Uint8Array(256)
-for (const digit of '0123456789abcdefABCDEF') isHex[digit.charCodeAt(0)] = 1
 
 /** For each open level of the text being scanned: whether it is an object, and its number of entries so far. */
 const isObject: boolean[] = []
@@ -52,8 +54,8 @@ const entriesOf: number[] = []
 
 type Limits = Pick<Sizes, 'jsonDepth' | 'jsonEntries' | 'jsonNodes'>
 
-/** The offsets of the members of a JSON object. Throws 400 for anything else, or if `sizes` are exceeded. */
-export function scanObject(bytes: Buffer, sizes: Limits): Places {
+/** The members of a JSON object. Throws 400 for anything else, or if `sizes` are exceeded. */
+export function scanObject(bytes: Buffer, sizes: Limits): Scan {
   return new Scanner(bytes, sizes).object()
 }
 
@@ -71,6 +73,11 @@ class Scanner {
   #valueStart = 0
   /** `#nodes` at the start of its value. */
   #nodesBefore = 0
+  /** Whether the current value is that of a member named `type`. */
+  #isType = false
+  readonly #types: TypeNames
+  /** Whether the last string had an escape. */
+  #hadEscape = false
   /** Offset of the next quote and backslash, searched again once passed; the end of the text if there is none. */
   #nextQuote = 0
   #nextBackslash = 0
@@ -78,6 +85,7 @@ class Scanner {
   constructor(bytes: Buffer, limits: Limits) {
     this.#bytes = bytes
     this.#limits = limits
+    this.#types = new TypeNames(bytes)
   }
 
   /** Made only for bodies with long strings. */
@@ -86,9 +94,10 @@ class Scanner {
     return (this.#view ??= new DataView(buffer, byteOffset, length))
   }
 
-  object(): Places {
+  object(): Scan {
     const bytes = this.#bytes
     const places: number[] = []
+    const types: (Types | undefined)[] = []
     this.#skipSpace()
     if (bytes[this.#at] !== openBrace) throw invalid('The request body must be a JSON object.')
     for (;;) {
@@ -103,11 +112,12 @@ class Scanner {
       for (;;) {
         if (this.#depth === 1) {
           places.push(this.#keyStart, this.#keyEnd, this.#valueStart, this.#at, this.#nodes - this.#nodesBefore)
+          types.push(this.#types.taken())
         }
         this.#skipSpace()
         if (this.#depth === 0) {
           if (this.#at !== bytes.length) throw broken()
-          return places
+          return { places, types }
         }
         if (bytes[this.#at] === comma) break
         this.#close()
@@ -148,6 +158,7 @@ class Scanner {
         `The request body has too many parts: at most ${jsonEntries} in one list or object, ${jsonNodes} in all.`,
       )
     }
+    this.#isType = false
     if (isObject[this.#depth] !== true) return
     const keyStart = this.#at
     if (this.#bytes[keyStart] !== quote) throw broken()
@@ -159,7 +170,10 @@ class Scanner {
     if (this.#bytes[this.#at] !== colon) throw broken()
     this.#at++
     this.#skipSpace()
-    if (this.#depth > 1) return
+    if (this.#depth > 1) {
+      this.#isType = this.#types.isType(keyStart, keyEnd, this.#hadEscape)
+      return
+    }
     this.#keyStart = keyStart
     this.#keyEnd = keyEnd
     this.#valueStart = this.#at
@@ -174,8 +188,11 @@ class Scanner {
   }
 
   #skipScalar(first: number | undefined): void {
-    if (first === quote) this.#at = this.#skipString(this.#at)
-    else if (first === 0x74) this.#skipWord('true')
+    if (first === quote) {
+      const start = this.#at + 1
+      this.#at = this.#skipString(this.#at)
+      if (this.#isType) this.#types.add(start, this.#at - 1, this.#hadEscape)
+    } else if (first === 0x74) this.#skipWord('true')
     else if (first === 0x66) this.#skipWord('false')
     else if (first === 0x6e) this.#skipWord('null')
     else this.#at = skipNumber(this.#bytes, this.#at)
@@ -185,11 +202,13 @@ class Scanner {
   #skipString(from: number): number {
     const bytes = this.#bytes
     let at = from + 1
+    this.#hadEscape = false
     for (;;) {
       at = endOfShortRun(bytes, at)
       if (at < bytes.length && endsRun[bytes[at] as number] === 0) at = this.#endOfRun(at)
       if (bytes[at] === quote) return at + 1
       if (bytes[at] !== backslash) throw broken()
+      this.#hadEscape = true
       at = endOfEscapes(bytes, at)
     }
   }
@@ -239,26 +258,6 @@ function endOfShortRun(bytes: Buffer, from: number): number {
   return at
 }
 
-/** The offset after consecutive escapes. */
-function endOfEscapes(bytes: Buffer, from: number): number {
-  const last = bytes.length - 1
-  let at = from
-  while (at < last && bytes[at] === backslash) {
-    if (isEscape[bytes[at + 1] as number] === 1) at += 2
-    else at = skipCodePoint(bytes, at)
-  }
-  if (at === from) throw broken()
-  return at
-}
-
-/** The offset after the `\uXXXX` escape that starts at `at`. */
-function skipCodePoint(bytes: Buffer, at: number): number {
-  const end = at + 6
-  if (bytes[at + 1] !== 0x75 /* u */ || end > bytes.length) throw broken()
-  for (let digit = at + 2; digit < end; digit++) if (isHex[bytes[digit] as number] !== 1) throw broken()
-  return end
-}
-
 function skipNumber(bytes: Uint8Array, from: number): number {
   let at = from
   if (bytes[at] === 0x2d /* - */) at++
@@ -278,8 +277,4 @@ function skipDigits(bytes: Uint8Array, from: number): number {
   while (at < bytes.length && isDigit[bytes[at] as number] === 1) at++
   if (at === from) throw broken()
   return at
-}
-
-function broken(): Error {
-  return invalid('We could not parse the JSON body of your request. It must be one valid JSON object in UTF-8.')
 }

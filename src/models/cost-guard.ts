@@ -4,7 +4,10 @@
  */
 import { GatewayError } from '../errors.ts'
 import type { CostRules, Harmless } from '../providers/costs/contract.ts'
+import { placing } from '../providers/costs/placing.ts'
 import type { Deployment, Model } from './contract.ts'
+import { areHarmless, isType, refersToFile, searchConversation } from './conversation-guard.ts'
+import { containers, isNamed, knownNames, readHere, type KnownNames } from './field-names.ts'
 import { checkName } from './name-guard.ts'
 import { isChoiceKept } from './tool-choice.ts'
 
@@ -15,33 +18,14 @@ export interface Asked {
   readonly field: (name: string) => unknown
   /** Whether an object inside a field has a duplicate name. Parsers differ in which of the two they use. */
   readonly repeatsWithin?: ((name: string) => boolean) | undefined
+  /** The members named `type` inside a field; undefined if they are not known without parsing it. */
+  readonly typesWithin?: ((name: string) => ReadonlySet<string> | undefined) | undefined
+  /** The values of fields with what the gateway adds to them. */
+  readonly content?: (() => Readonly<Record<string, unknown>>) | undefined
 }
 
 /** Changes to a request: new values of fields; undefined removes a field. */
 export type Changes = Readonly<Record<string, unknown>>
-
-/**
- * Fields that the gateway reads itself. In another spelling they are unknown fields to the gateway, but the same fields
- * to a vendor whose parser ignores case.
- */
-const readHere = [
-  'model',
-  'n',
-  'best_of',
-  'max_tokens',
-  'max_completion_tokens',
-  'max_output_tokens',
-  'size',
-  'quality',
-  'duration',
-  'seconds',
-  'tools',
-]
-
-/** Objects whose members some vendors and proxies treat as fields of the request. */
-const containers = ['extra_body', 'extra_json']
-
-const namesOf = new WeakMap<CostRules, KnownNames>()
 
 /** The changes that `set` requires. Throws a 400 for the first field that clients may not use. */
 export function fitCosts(endpoint: string, asked: Asked, model: Model): Changes | undefined {
@@ -95,7 +79,29 @@ class Check {
       const change = this.#fit(name, base)
       if (change !== undefined) changes = { ...changes, ...change }
     }
+    for (const name of this.#rules.conversation?.fields ?? []) {
+      const change = this.#conversation(name)
+      if (change !== undefined) changes = { ...changes, ...change }
+    }
     return changes
+  }
+
+  #conversation(name: string): Changes | undefined {
+    const { conversation } = this.#rules
+    const added = this.#asked.content?.()[name]
+    const types = added === undefined ? this.#asked.typesWithin?.(name) : undefined
+    if (conversation === undefined || (types !== undefined && areHarmless(types, conversation))) return undefined
+    const value = added ?? this.#asked.field(name)
+    searchConversation(value, name, conversation, {
+      typed: (place, type, allow) => {
+        if (!isAllowed(this.#allow, allow) && !isAllowed(this.#allow, type)) throw this.#refusal(place, type)
+      },
+      file: (place) => {
+        if (!this.#allow.includes('files')) throw this.#refusal(place)
+      },
+      tool: (tool, place) => void (this.#allow.includes('tools') || this.#keeps(tool, place)),
+    })
+    return added === undefined && this.#asked.repeatsWithin?.(name) === true ? { [name]: value } : undefined
   }
 
   /** `base`: the name without the `[part]` of a form. */
@@ -108,9 +114,24 @@ class Check {
     // A field in `set` is not rejected: its value is replaced, and other spellings of it are removed.
     const fixed = Object.keys(this.#set).find((each) => isNamed(base, each))
     if (fixed !== undefined) return name === fixed ? undefined : { [name]: undefined }
+    if (Object.hasOwn(placing, name) && !Object.hasOwn(this.#rules.fields, name)) return this.#placed(name, value)
+    const file = this.#rules.fileFields?.find((each) => isNamed(base, each))
+    if (file !== undefined) {
+      if (this.#allow.includes('files') || (name === file && !refersToFile(parsed(value)))) return undefined
+      throw this.#refusal(name)
+    }
     if (this.#mayPass(base, value)) return undefined
     if (this.#rules.offeredFields?.some((each) => isNamed(base, each)) === true) return { [name]: undefined }
     throw this.#refusal(name)
+  }
+
+  /** A field that says where or how a request may be processed, at a vendor that does not get it. */
+  #placed(name: string, value: unknown): undefined {
+    if (value === undefined || value === null || isHarmless(placing[name] ?? [], value, this.#asked.field)) return
+    throw new GatewayError('unsupported_parameter', {
+      param: name,
+      message: `The model "${this.#model.id}" cannot keep to "${name}". Remove it, or use another model.`,
+    })
   }
 
   #container(name: string, given: unknown): Changes | undefined {
@@ -134,9 +155,9 @@ class Check {
     const [name, harmless]: readonly [string, Harmless] = Object.entries(this.#rules.fields).find(([each]) =>
       isNamed(base, each),
     ) ?? ['', []]
-    if (typeof harmless !== 'function') return harmless.includes(value)
-    // The rule applies only to the field's exact name, because that is what the provider reads.
-    return !inside && base === name && harmless(value, this.#asked.field)
+    // A function applies only to the field's exact name, because that is what the provider reads.
+    if (typeof harmless === 'function' && (inside || base !== name)) return false
+    return isHarmless(harmless, value, this.#asked.field)
   }
 
   #tools(name: string): Changes | undefined {
@@ -162,6 +183,8 @@ class Check {
   /** Returns false if the tool must be left out. A tool may contain a group of tools. */
   #keeps(tool: unknown, place: string): boolean {
     const { type, tools, environment } = Object(tool) as { type?: unknown; tools?: unknown; environment?: unknown }
+    const other = Object.keys(Object(tool) as object).find((name) => name !== 'type' && isType(name))
+    if (other !== undefined) throw this.#refusal(`${place}.${other}`)
     if (typeof type !== 'string' || isAllowed(this.#allow, type)) return true
     const { clientTools = [], offeredTools = [] } = this.#rules
     if (!clientTools.some((each) => type === each || (each.endsWith('_') && type.startsWith(each)))) {
@@ -175,12 +198,16 @@ class Check {
   }
 
   #refusal(param: string, type?: string): GatewayError {
-    const what = type === undefined ? `"${param}"` : `tools of the type "${type}"`
+    const what = type === undefined ? `"${param}"` : `the type "${type.slice(0, 64)}" of "${param}"`
     return new GatewayError('unsupported_parameter', {
       param,
-      message: `The model "${this.#model.id}" does not allow ${what}, because it changes the cost. Remove it.`,
+      message: `The model "${this.#model.id}" does not allow ${what}, because it may change the cost or reach the operator's account. Remove it.`,
     })
   }
+}
+
+function isHarmless(harmless: Harmless, value: unknown, field: Asked['field']): boolean {
+  return typeof harmless === 'function' ? harmless(value, field) : harmless.includes(value)
 }
 
 /** Whether the options of a model, or of every deployment of it, let clients use a field, a tool or a feature. */
@@ -208,47 +235,6 @@ export function omissionsIn(changes: Changes, { field }: Pick<Asked, 'field'>): 
     } else if (value === undefined && given !== undefined && given !== null) omitted.push(name)
   }
   return omitted
-}
-
-/** Recognises the names of the rules in any spelling. Caches look-ups, because most requests have the same fields. */
-class KnownNames {
-  readonly #pattern: RegExp
-  readonly #seen = new Map<string, string | undefined>()
-
-  constructor(rules: CostRules) {
-    const names = [...readHere, ...containers, ...Object.keys(rules.fields)].map(spellings)
-    // In a form a field may also be written `name[part]` or `name.part`.
-    this.#pattern = new RegExp(`^(${names.join('|')})(?:[[.].*)?$`, 'isu')
-  }
-
-  /** The part of a field's name that matches a known name; undefined if none does. */
-  baseOf(name: string): string | undefined {
-    if (this.#seen.has(name)) return this.#seen.get(name)
-    const base = this.#pattern.exec(name)?.[1]
-    if (this.#seen.size >= 1_000) this.#seen.clear()
-    if (name.length <= 100) this.#seen.set(name, base)
-    return base
-  }
-}
-
-function knownNames(rules: CostRules): KnownNames {
-  let names = namesOf.get(rules)
-  if (names === undefined) namesOf.set(rules, (names = new KnownNames(rules)))
-  return names
-}
-
-function spellings(name: string): string {
-  return name.split('_').join('[_-]?')
-}
-
-/** `Service-Tier` and `serviceTier` equal `service_tier`. The `u` flag also matches `ſ`, which Unicode folds to `s`. */
-function isNamed(written: string, name: string): boolean {
-  return written === name || new RegExp(`^${spellings(plain(name))}$`, 'iu').test(written)
-}
-
-/** Options may use camel case, such as `serviceTier`. */
-function plain(name: string): string {
-  return name.replaceAll(/([a-z])([A-Z])/g, '$1_$2').replaceAll('-', '_')
 }
 
 /** Objects in forms are JSON text. */

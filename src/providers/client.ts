@@ -95,9 +95,10 @@ export class Client {
   #opened: Pool | undefined
   readonly #prefix: string
   readonly #query: string
-  readonly #headers: Record<string, string>
+  /** The headers of every request, by lower-case name. */
+  readonly headers: Readonly<Record<string, string>>
   #lastHeaders: VendorRequest['headers']
-  #merged: Record<string, string> = {}
+  #merged: Readonly<Record<string, string>> = {}
   readonly #bounds: Bounds
 
   /** `lookup` resolves host names, for clients that must not connect to every address. Default: the system's. */
@@ -115,7 +116,9 @@ export class Client {
       ...(lookup && { connect: { lookup } }),
     }
     // No compression: a few kilobytes of it can expand to gigabytes.
-    this.#headers = { ...options.headers, accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'modelhatch' }
+    const fixed = { accept: '*/*', 'accept-encoding': 'identity', 'user-agent': 'modelhatch' }
+    const given = Object.entries(options.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value] as const)
+    this.headers = { ...Object.fromEntries(given), ...fixed }
     const { firstByteMs = 600_000, idleMs = 120_000, streamBytes = usual.streamBytes } = options
     this.#bounds = {
       firstByte: new TimeLimit(firstByteMs),
@@ -161,11 +164,11 @@ export class Client {
   }
 
   /** Most requests of a client have the same headers, so the last result is kept. */
-  #withHeaders(headers: VendorRequest['headers']): Record<string, string> {
-    if (headers === undefined) return this.#headers
+  #withHeaders(headers: VendorRequest['headers']): Readonly<Record<string, string>> {
+    if (headers === undefined) return this.headers
     if (headers !== this.#lastHeaders) {
       this.#lastHeaders = headers
-      this.#merged = { ...this.#headers, ...headers }
+      this.#merged = { ...this.headers, ...headers }
     }
     return this.#merged
   }

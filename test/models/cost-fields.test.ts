@@ -5,48 +5,7 @@ import type { ModelOptions } from '../../src/models/registry.ts'
 import { errorOf, post } from '../endpoints/ask.ts'
 import { formOf, send } from '../endpoints/forms.ts'
 import { hostedWith, vendorFor } from '../hosted.ts'
-
-type Fields = Readonly<Record<string, unknown>>
-
-const messages = [{ role: 'user', content: 'Hi' }]
-const bases: Readonly<Record<string, Fields>> = {
-  '/chat/completions': { messages },
-  '/responses': { input: 'Hi' },
-  '/messages': { messages },
-  '/embeddings': { input: 'Hi' },
-  '/moderations': { input: 'Hi' },
-}
-
-/** The vendor rejects everything: the tests look at whether it is called, and with what. */
-async function world(make: (baseURL: string) => Provider, options: Partial<ModelOptions> = {}) {
-  const vendor = await vendorFor((_, response) => void response.writeHead(400, { connection: 'close' }).end('{}'))
-  const hosted = await hostedWith({
-    models: { m: { provider: make(vendor.baseURL), providerModel: 'theirs', ...options } },
-    retry: { maxAttempts: 1 },
-    sizes: { uploadMemoryBytes: 1_024 },
-  })
-  return {
-    ...hosted,
-    vendor,
-    sent: () => vendor.requests.at(-1)?.json as Fields | undefined,
-    text: () => vendor.requests.at(-1)?.body.toString() ?? '',
-    /** The `param` of the rejection; undefined if the vendor was called. */
-    ask: async (fields: Fields | string, path = '/chat/completions') => {
-      const before = vendor.requests.length
-      const whole = JSON.stringify({ model: 'm', ...(bases[path] ?? { prompt: 'Hi' }) })
-      const body = typeof fields === 'string' ? fields : JSON.stringify(fields)
-      const response = await fetch(`${hosted.url}/v1${path}`, {
-        method: 'POST',
-        headers: { authorization: 'Bearer sk-test', 'content-type': 'application/json' },
-        body: body === '{}' ? whole : `${whole.slice(0, -1)},${body.slice(1)}`,
-      })
-      const { error } = (await response.json()) as { error: { param: string | null; code: string } }
-      if (vendor.requests.length > before) return undefined
-      expect([response.status, error.code]).toEqual([400, 'unsupported_parameter'])
-      return error.param
-    },
-  }
-}
+import { messages, world, type Fields } from './world.ts'
 
 const compatible = (baseURL: string) => openai({ baseURL })
 const native = (baseURL: string) => openai({ baseURL, responses: true })

@@ -104,7 +104,7 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
   const order = jsonOrder<ResponseRequest>(body)
   return overlaid(order, {
     promptTokens: estimateTokens(bytes),
-    content: () => ({ input: conversation.items }),
+    content: () => (conversation.asSent ? {} : { input: conversation.items }),
     get conversation() {
       return conversation
     },

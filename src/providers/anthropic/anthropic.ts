@@ -67,11 +67,7 @@ export function anthropic(options: AnthropicOptions = {}): Provider {
     headers: headersOf(options),
   })
 
-  const messages = new NativeMessages({
-    client,
-    betas: options.headers?.['anthropic-beta'],
-    modelOf: ({ model }) => model,
-  })
+  const messages = new NativeMessages({ client, modelOf: ({ model }) => model })
 
   return {
     name,

@@ -1,23 +1,50 @@
-/** Beta features of Anthropic's API, enabled by the header `anthropic-beta`, that change what the host pays. */
+/** Beta features of Anthropic's API, enabled by the header `anthropic-beta`. */
 
 /** The name by which a host allows prompts beyond 200,000 tokens, which some models charge more for. */
 export const longContext = 'context-1m'
 
-/**
- * The begin of each feature's name, and what a host allows it by: the field or the tool that needs it. All others pass: they
- * change nothing by themselves. Source: the beta headers in Anthropic's API reference.
- */
-export const guardedBetas: readonly (readonly [feature: string, allow: string])[] = [
-  ['context-1m', longContext],
-  ['fast-mode', 'speed'],
-  ['server-side-fallback', 'fallbacks'],
-  ['fallback-credit', 'fallbacks'],
-  ['mcp-client', 'mcp_servers'],
-  ['skills', 'container'],
-  ['code-execution', 'code_execution'],
-  ['web-fetch', 'web_fetch'],
-  ['web-search', 'web_search'],
-  ['advisor', 'advisor'],
-  // Files in the host's workspace, which callers must not reach by their ids.
-  ['files-api', 'files'],
+/** Features that change nothing by themselves; the tools that they concern are checked where they are defined. */
+const harmless = [
+  'interleaved-thinking dev-full-thinking adaptive-thinking redact-thinking thinking-token-count thinking-display-updates',
+  'thinking-binding-controls effort task-budgets output-128k output-300k structured-outputs',
+  'context-management context-hint compact mid-conversation-output-config mid-conversation-system',
+  'mid-conversation-system-clear-at mid-conversation-tool-changes inline-tools model-context-window-exceeded',
+  'computer-use token-efficient-tools fine-grained-tool-streaming advanced-tool-use tool-search-tool tool-examples',
+  'prompt-caching prompt-caching-scope extended-cache-ttl cache-diagnosis pdfs token-counting message-batches',
+  // Sent by Claude Code with every request.
+  'claude-code oauth afk-mode summarize-connector-text',
 ]
+
+/** Features that cost, or that reach the host's account, by the name that allows them: the field or the tool that needs them. */
+const guarded: Readonly<Record<string, string>> = {
+  [longContext]: longContext,
+  speed: 'fast-mode',
+  fallbacks: 'server-side-fallback fallback-credit',
+  mcp_servers: 'mcp-client mcp-tunnels',
+  container: 'skills',
+  code_execution: 'code-execution',
+  web_fetch: 'web-fetch',
+  web_search: 'web-search',
+  advisor: 'advisor-tool',
+  files: 'files-api',
+  thread: 'message-threads',
+}
+
+/** Features of other endpoints, which concern the host's account. Like unknown ones, each needs its own name. */
+const foreign = [
+  'user-profiles user-profiles-billing managed-agents dreaming agent-memory experimental-claude-tag ce-plugins',
+  'ce-user-management ce-claude-code-managed-settings admin-user-sign-out spend-limit-reads analytics-usage-cost',
+  'telemetry-destinations webhooks',
+]
+
+/** What a host allows a feature by, by its name without its date; undefined if it passes. */
+export const betas: ReadonlyMap<string, string | undefined> = new Map<string, string | undefined>([
+  ...harmless.flatMap((names) => names.split(' ').map((name) => [name, undefined] as const)),
+  ...foreign.flatMap((names) => names.split(' ').map((name) => [name, name] as const)),
+  ...Object.entries(guarded).flatMap(([allow, names]) => names.split(' ').map((name) => [name, allow] as const)),
+])
+
+/** A feature without the date of its version. */
+export function betaName(feature: string): string {
+  return feature.toLowerCase().replace(/-(?:\d{8}|\d{4}-\d{2}-\d{2})$/, '')
+}

@@ -1,4 +1,5 @@
 /** Declares the request fields that change what a vendor charges. */
+import type { Conversation } from './conversation.ts'
 
 /**
  * The values of a field that do not change the cost, such as `['auto', 'default']`, or a function that recognises them.
@@ -20,6 +21,13 @@ export interface CostRules {
    * vendor, which charges for them, and are rejected. Default: no type is rejected.
    */
   readonly clientTools?: readonly string[]
+  /** The types of items, blocks and parts that requests may contain. Default: the vendor receives none as it is. */
+  readonly conversation?: Conversation
+  /**
+   * Fields that may refer to files of the host's account by `file_id`: rejected then, unless the host allows `files`. Default:
+   * none.
+   */
+  readonly fileFields?: readonly string[]
   /**
    * Parts of a model's name that have the effect of a field, such as `{ ':online': 'plugins' }`, where clients choose the
    * name. A part that ends in `/` is followed by more; any other ends the name or is followed by a colon. Default: none.

@@ -3,6 +3,7 @@
  * Alibaba, Together, Anthropic, Google and ByteDance; LiteLLM's documentation for the fields that proxies read.
  */
 import type { CostRules, CostsOf, Harmless } from './contract.ts'
+import { chatConversation, messageConversation, responseConversation } from './conversation.ts'
 
 type Fields = Readonly<Record<string, Harmless>>
 
@@ -18,6 +19,9 @@ const searches: Fields = {
   enable_search: [false],
   enable_code_interpreter: [false],
 }
+
+/** A voice of the host's account is named by its id. */
+const hasPublicVoice: Harmless = (value) => typeof (Object(value) as { voice?: unknown }).voice !== 'object'
 
 /** Select the model, the vendor behind it, or paid plugins at routers such as OpenRouter. */
 const routing: Fields = {
@@ -45,6 +49,8 @@ const proxying: Fields = {
   api_base: [],
   base_url: [],
   api_key: [],
+  organization: [],
+  extra_headers: [],
   custom_llm_provider: [],
   user_config: [],
 }
@@ -151,16 +157,22 @@ export function openaiCosts(vendor: KnownVendor, hasResponses: boolean, hasMessa
   const fields = known[vendor]
   if (vendor === 'local') return () => localRules
   const named = 'plugins' in fields ? { nameParts } : {}
-  const chats: CostRules = { fields, clientTools: ['function', 'custom'], ...named }
+  const chats: CostRules = {
+    fields: { ...fields, audio: hasPublicVoice },
+    conversation: chatConversation,
+    clientTools: ['function', 'custom'],
+    ...named,
+  }
   const responses: CostRules = {
-    fields: { ...fields, max_tool_calls: [] },
+    fields: { ...fields, max_tool_calls: [], access_programs: [], multi_agent: [] },
+    conversation: responseConversation,
     ...named,
     clientTools: responseTools,
     // Coding agents offer it to every model.
     offeredTools: ['web_search'],
   }
-  const images: CostRules = { fields: { ...fields, ...drawing }, ...named }
-  const videos: CostRules = { fields: { ...fields, ...filming }, ...named }
+  const images: CostRules = { fields: { ...fields, ...drawing }, fileFields: ['images', 'image', 'mask'], ...named }
+  const videos: CostRules = { fields: { ...fields, ...filming }, fileFields: ['input_reference'], ...named }
   const others: CostRules = { fields, ...named }
   const rules = new Map<string, CostRules>([
     ['chat.completions', chats],
@@ -206,6 +218,7 @@ const messageRules: CostRules = {
     'anthropic_beta',
     'betas',
   ],
+  conversation: messageConversation,
   clientTools: ['custom', 'bash_', 'text_editor_', 'computer_', 'browser_', 'memory_', 'tool_search_'],
   offeredTools: [''],
   freesChoice: true,

@@ -19,8 +19,8 @@ import { quotable } from './quotable.ts'
 import { renamed } from './renamed.ts'
 import { expectsThinking, withoutThinking } from './thinking.ts'
 
-/** The version of the API, for a client that names none. */
-const defaultVersion = '2023-06-01'
+/** The version of the API, unless the host names one. */
+const version = '2023-06-01'
 
 const answering = '/messages'
 const counting = '/messages/count_tokens'
@@ -28,8 +28,6 @@ const counting = '/messages/count_tokens'
 /** How a vendor is reached. */
 export interface MessageVendor {
   readonly client: Client
-  /** Beta features that the host enables in every request, as in `anthropic-beta`. Default: none. */
-  readonly betas?: string | undefined
   /** The vendor's name for the model of a call. */
   readonly modelOf: (call: Call<unknown>) => string
 }
@@ -102,13 +100,14 @@ export class NativeMessages {
     })
   }
 
+  /** Those of the host take precedence; features of the client are added to the host's. */
   #headers({ clientHeaders: given }: Call<unknown>): Record<string, string> {
-    const betas = [this.#vendor.betas, given?.['anthropic-beta']].filter(Boolean).join(',')
+    const { headers } = this.#vendor.client
+    const features = [headers['anthropic-beta'], given?.['anthropic-beta']].filter(Boolean).join(',')
     return {
       'content-type': 'application/json',
-      'anthropic-version': defaultVersion,
-      ...given,
-      ...(betas !== '' && { 'anthropic-beta': betas }),
+      'anthropic-version': headers['anthropic-version'] ?? version,
+      ...(features !== '' && { 'anthropic-beta': features }),
     }
   }
 }

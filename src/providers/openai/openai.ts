@@ -32,7 +32,10 @@ export function openai(given: OpenAIOptions = {}): Provider {
   const options = withPreset(given)
   const vendor = new Vendor(options)
   const video = videosOf(vendor, given)
-  const messages = options.messages === true ? messagesOf(vendor, options) : undefined
+  const messages =
+    options.messages === true
+      ? new NativeMessages({ client: vendor.client, modelOf: (call) => vendor.modelOf(call) })
+      : undefined
   return {
     name: options.name ?? 'openai',
     maker: makerOf(options),
@@ -62,14 +65,6 @@ export function openai(given: OpenAIOptions = {}): Provider {
     costs: costsOf(given, hasResponses(options)),
     close: () => vendor.close(),
   }
-}
-
-function messagesOf(vendor: Vendor, { headers }: OpenAIOptions): NativeMessages {
-  return new NativeMessages({
-    client: vendor.client,
-    betas: headers?.['anthropic-beta'],
-    modelOf: (call) => vendor.modelOf(call),
-  })
 }
 
 /**

@@ -78,19 +78,18 @@ async function gatewayOver(
 }
 
 describe('the request', () => {
-  test('reaches the vendor byte for byte with another model, with the headers of the API and the key of the host', async () => {
+  test('reaches the vendor byte for byte with another model, with the beta features of the client and the key of the host', async () => {
     const { ask, vendor } = await gatewayOver(whole)
     const body = `{ "max_tokens":64,  "model" : "m","messages":[{"role":"user","content":"h\\u0069"}], "unknown": {"b":1.0} }`
-    await ask(body, { 'anthropic-beta': 'a-2025-01-01,b', 'anthropic-version': '2024-01-01', 'anthropic-odd': 'x' })
+    await ask(body, { 'anthropic-beta': 'effort-2025-11-24,pdfs-2024-09-25', 'anthropic-version': '2023-01-01' })
     const [request] = vendor.requests
     expect(request?.body.toString()).toBe(
       `{"max_tokens":64,"model":"claude-x","messages":[{"role":"user","content":"h\\u0069"}],"unknown": {"b":1.0}}`,
     )
     expect(request?.url).toBe('/v1/messages')
     expect(request?.headers).toMatchObject({
-      'anthropic-beta': 'a-2025-01-01,b',
-      'anthropic-version': '2024-01-01',
-      'anthropic-odd': 'x',
+      'anthropic-beta': 'effort-2025-11-24,pdfs-2024-09-25',
+      'anthropic-version': '2023-06-01',
       'x-api-key': 'sk-ant-secret',
     })
     expect(JSON.stringify(request?.headers)).not.toContain('sk-test')
@@ -99,9 +98,10 @@ describe('the request', () => {
     expect(vendor.requests[1]?.body.toString()).toBe(plain)
   })
 
-  test('has a version also if the client sends none, and the beta features of the host beside those of the client', async () => {
+  test('has the version and the beta features of the host, beside the features of the client', async () => {
     const vendor = await vendorFor(whole)
-    const provider = anthropic({ baseURL: vendor.baseURL, headers: { 'anthropic-beta': 'host-1' } })
+    const headers = { 'Anthropic-Beta': 'host-1', 'Anthropic-Version': '2023-06-02' }
+    const provider = anthropic({ baseURL: vendor.baseURL, headers })
     const { url } = await hostedWith({ models: { m: provider } })
     const ask = (headers: Record<string, string>) =>
       fetch(`${url}/v1/messages`, {
@@ -110,9 +110,12 @@ describe('the request', () => {
         body: JSON.stringify(question),
       })
     await ask({})
-    expect(vendor.requests[0]?.headers).toMatchObject({ 'anthropic-version': '2023-06-01', 'anthropic-beta': 'host-1' })
-    await ask({ 'anthropic-beta': 'mine-2' })
-    expect(vendor.requests[1]?.headers['anthropic-beta']).toBe('host-1,mine-2')
+    expect(vendor.requests[0]?.headers).toMatchObject({ 'anthropic-version': '2023-06-02', 'anthropic-beta': 'host-1' })
+    await ask({ 'anthropic-beta': 'effort-2025-11-24', 'anthropic-version': '2023-06-01' })
+    expect(vendor.requests[1]?.headers).toMatchObject({
+      'anthropic-version': '2023-06-02',
+      'anthropic-beta': 'host-1,effort-2025-11-24',
+    })
   })
 
   test('asks for no more than the model has, and thinks less than that', async () => {
@@ -241,6 +244,17 @@ describe('what raises the host’s bill', () => {
     expect(sent().tools).toEqual(costly.tools)
     expect(vendor.requests[0]?.headers['anthropic-beta']).toBe(betas)
     expect(headers.get('x-modelhatch-omitted')).toBe('service_tier, fallbacks, anthropic_beta')
+  })
+
+  test('and so are beta features that are unknown or reach the host’s account, unless the model allows them', async () => {
+    const features = 'files-api-2025-04-14,managed-agents-2026-04-01,unheard-of-2027-01-01,effort-2025-11-24'
+    const closed = await gatewayOver(whole)
+    const { headers } = await closed.ask({}, { 'anthropic-beta': features })
+    expect(closed.vendor.requests[0]?.headers['anthropic-beta']).toBe('effort-2025-11-24')
+    expect(headers.get('x-modelhatch-omitted')).toBe(features.split(',').slice(0, 3).join(', '))
+    const open = await gatewayOver(whole, { allow: ['files', 'managed-agents', 'unheard-of'] })
+    await open.ask({}, { 'anthropic-beta': features })
+    expect(open.vendor.requests[0]?.headers['anthropic-beta']).toBe(features)
   })
 
   test('is named within bounds, because clients choose the types of tools', async () => {

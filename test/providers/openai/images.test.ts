@@ -170,7 +170,7 @@ describe('image edits of an OpenAI-compatible vendor', () => {
   it('sends references to images as JSON', async () => {
     const vendor = await vendorFor((_, response) => void response.writeHead(200, json).end('{"data":[{"url":"u"}]}'))
     const { url } = await hostedWith({
-      models: { m: { provider: openai({ baseURL: vendor.baseURL }), providerModel: 'other' } },
+      models: { m: { provider: openai({ baseURL: vendor.baseURL }), providerModel: 'other', allow: ['files'] } },
     })
     const body = { model: 'm', prompt: 'a hat', images: [{ file_id: 'f' }] }
     await send(url, '/images/edits', JSON.stringify(body), json)

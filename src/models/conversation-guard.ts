@@ -1,0 +1,76 @@
+/** Finds what in a conversation costs the host or reaches its account, by the types of its items, blocks and parts. */
+import type { Conversation } from '../providers/costs/conversation.ts'
+
+/** What to do with what is found. Throws for what the model does not allow. */
+export interface Finds {
+  /** `name`: what allows it. */
+  readonly typed: (place: string, type: string, name: string) => void
+  readonly file: (place: string) => void
+  readonly tool: (tool: unknown, place: string) => void
+}
+
+/** Members with data of the client's own tools, whose objects have types of their own, and the name of a caller. */
+const opaque: ReadonlySet<string> = new Set([
+  'arguments',
+  'input',
+  'parameters',
+  'input_schema',
+  'output_schema',
+  'schema',
+  'attributes',
+  'env',
+  'metadata',
+  'trigger',
+  'caller',
+])
+
+/** Members that define tools, in whatever they are. */
+const defining: ReadonlySet<string> = new Set(['tools', 'tool', 'definition'])
+
+const fileId = /^file[_-]?id$/i
+
+/** Whether none of these types needs a look at what has it. */
+export function areHarmless(found: Iterable<string>, { types }: Conversation): boolean {
+  for (const type of found) if (types.get(type) !== 'harmless') return false
+  return true
+}
+
+/** Looks through a value, whose `place` in the request is such as `messages`. */
+export function searchConversation(root: unknown, place: string, { types }: Conversation, finds: Finds): void {
+  /** `defines`: tools. `isFile`: the object around it may refer to a file. */
+  const visit = (value: unknown, at: string, defines: boolean, isFile: boolean): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (Array.isArray(value)) {
+      value.forEach((each, index) => visit(each, `${at}[${index}]`, defines, isFile))
+      return
+    }
+    const members = Object.entries(value)
+    const typed = members.filter(([name]) => isType(name))
+    const kinds = typed.map(([, type]) => types.get(type as string))
+    if (defines && !kinds.some((kind) => kind !== undefined)) return finds.tool(value, at)
+    const mayBeFile = kinds.includes('files') || (isFile && kinds.length === 0)
+    for (const [index, [name, type]] of typed.entries()) {
+      const kind = kinds[index] ?? type
+      if (typeof kind === 'string' && !passing.has(kind)) finds.typed(`${at}.${name}`, String(type), kind)
+    }
+    for (const [name, member] of members) {
+      if (mayBeFile && fileId.test(name) && member !== null) finds.file(`${at}.${name}`)
+      if (!opaque.has(name)) visit(member, `${at}.${name}`, defining.has(name), mayBeFile)
+    }
+  }
+  visit(root, place, false, false)
+}
+
+/** Kinds that need no permission for what is of that type. */
+const passing: ReadonlySet<string> = new Set(['harmless', 'files', 'tools'])
+
+/** Whether a value refers to a file of the host's account. */
+export function refersToFile(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([name, member]) => (fileId.test(name) && member !== null) || refersToFile(member))
+}
+
+/** Whether a member is a type, also for parsers that ignore case. */
+export function isType(name: string): boolean {
+  return name.length === 4 && name.toLowerCase() === 'type'
+}
