@@ -18,7 +18,7 @@ type Whole<Question> = Question extends unknown ? Omit<Question, 'limit' | 'afte
 /**
  * The lists of `gateway.admin` as CSV (RFC 4180), a header line first, in pieces that are read from the stores as they are
  * needed: `Readable.from(gateway.admin.csv.usage({ account })).pipe(response)`. Times are in ISO 8601, amounts decimal
- * numbers. A text that a spreadsheet would take for a formula begins with an apostrophe.
+ * numbers. What a spreadsheet would take for a formula in a text begins with an apostrophe.
  */
 export class CsvAdmin {
   readonly #accounts: AccountAdmin
@@ -99,15 +99,18 @@ function lineOf(cells: readonly Cell[]): string {
   return `${cells.map(textOf).join(',')}\r\n`
 }
 
-/** Full-width forms count, too: spreadsheets convert them in some languages. */
-const formula = /^[=+\-@\t\r\n＝＋－＠]/
+/**
+ * What a spreadsheet would take for the beginning of a formula: also after a semicolon, a tab or a line break, at which it may
+ * split a line, and in the full-width forms that it converts in some languages.
+ */
+const formula = /^(?=[;\t\r\n])|(?<=^|[;\t\r\n])(?=[\s"']*[=+\-@﹢﹣﹦﹫＋－＝＠])/g
 
 function textOf(cell: Cell): string {
   if (cell === undefined) return ''
   if (typeof cell === 'number' || typeof cell === 'boolean') return String(cell)
   if (typeof cell === 'object' && 'amount' in cell) return cell.amount
   const text = typeof cell === 'string' ? cell : cell.join(' ')
-  const harmless = formula.test(text) ? `'${text}` : text
+  const harmless = text.replace(formula, "'")
   return /[",\r\n]|^\s|\s$/.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless
 }
 

@@ -32,8 +32,20 @@ function cellsOf(csv: string): string[][] {
 }
 
 test('cells that a spreadsheet would take for a formula are harmless, and all others are unchanged', async () => {
-  const harmful = ['=1+1', '+1', '-1', '@SUM(A1)', '\t=1', '\r=1', '\n=1', '＝1', '=HYPERLINK("http://x","y")']
-  const harmless = ['a=b', '1,5', 'say "hi"', 'two\r\nlines', ' space ', '', "'", 'ä中🎈']
+  const harmful = [
+    '=1+1',
+    '+1',
+    '-1',
+    '@SUM(A1)',
+    '\tb',
+    '\rb',
+    '\nb',
+    ';b',
+    '＝1',
+    '﹦1',
+    '=HYPERLINK("http://x","y")',
+  ]
+  const harmless = ['a=b', 'a; b', '1,5', 'say "hi"', 'two\r\nlines', ' space ', '', "'", 'ä中🎈']
   const items = [...harmful, ...harmless].map((name) => ({ name, amount: '-1.5', tags: [name, 'b'] }))
   const columns = ['name', ['amount', (item: { amount: string }) => ({ amount: item.amount })], 'tags'] as const
   const csv = await text(Readable.from(csvOf(columns, async () => ({ items }))))
@@ -45,6 +57,13 @@ test('cells that a spreadsheet would take for a formula are harmless, and all ot
   for (const [name = '', , tags = ''] of rows) {
     for (const cell of [name, tags]) expect(cell).not.toMatch(/^[=+\-@\t\r\n＝＋－＠]/)
   }
+})
+
+test('no part of a text becomes a formula where a spreadsheet splits lines at semicolons or tabs, and ignores quotes', async () => {
+  const texts = [';=1', 'a;=1', 'a; "=1', 'a;\t+1', 'a\t@x', 'a;＝1', 'a\r\n-1', ' =1', '"=1', ';;=1', 'a,b;=c"d']
+  const items = texts.map((name) => ({ before: 1, name }))
+  const csv = await text(Readable.from(csvOf(['before', 'name'], async () => ({ items }))))
+  for (const part of csv.split(/[;\t\r\n]|1,/)) expect(part).not.toMatch(/^[\s"]*[=+\-@＝]/)
 })
 
 test('a list of many pages is read page by page, as it is consumed', async () => {
