@@ -100,7 +100,7 @@ export class Gateway {
   }
 
   /**
-   * Handles one request: route, authenticate, enter, read, claim the idempotency key, find the model, admit, serve, keep.
+   * Handles one request: route, authenticate, enter, read, find the model, claim the idempotency key, admit, serve, keep.
    * Never rejects: every error becomes a reply. Awaits only values that are not available yet, because each `await` costs a promise.
    */
   async handle(exchange: Exchange): Promise<Reply> {
@@ -123,14 +123,15 @@ export class Gateway {
       const reading = endpoint.read(request.exchange, sizes, { caller, parts, now })
       const read: Order<unknown> = isPending(reading) ? await reading : reading
       request.hasOrdered(read)
+      // Before a response is repeated: another key of the account may have been allowed to use the model.
+      const finding = catalogue.find(read.model, caller, startedAt)
+      const model = isPending(finding) ? await finding : finding
+      request.names(model)
       const earlier = isKeyed(exchange)
         ? await idempotency?.begin(endpoint.name, { id, caller, exchange: request.exchange }, read)
         : undefined
       if (earlier instanceof Attempt) held.attempt = earlier
       else if (earlier !== undefined) return request.answered(earlier)
-      const finding = catalogue.find(read.model, caller, startedAt)
-      const model = isPending(finding) ? await finding : finding
-      request.names(model)
       const changes = fitCosts(endpoint.name, read, model)
       const order = changes === undefined ? read : amended(read, changes)
       requireReadable(endpoint, order, model)

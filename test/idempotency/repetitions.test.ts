@@ -92,6 +92,15 @@ test.each([
   expect(receipts).toHaveLength(1)
 })
 
+test('a key that may not use a model gets no response of it that another key of its account has had', async () => {
+  const keys = { 'sk-test': { account: 'a' }, 'sk-narrow': { account: 'a', models: ['demo-image'] } }
+  const { url } = await hostedWith({ models, keys })
+  const body = { model: 'demo', messages }
+  expect(await ask(url, { body })).toMatchObject({ status: 200 })
+  expect(await ask(url, { body, bearer: 'sk-narrow' })).toMatchObject({ status: 404, code: 'model_not_found' })
+  expect(await ask(url, { body })).toMatchObject({ status: 200, replayed: 'true' })
+})
+
 describe('the official client', () => {
   const vision = async (key: string, url: string) => {
     const client = new KeyedClient({ baseURL: `${url}/v1`, apiKey: 'sk-test', maxRetries: 0 })
