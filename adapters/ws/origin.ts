@@ -1,6 +1,5 @@
+import { allKeyHeaders } from '../../src/auth/authenticate.ts'
 import type { UpgradeRequest } from './upgrade-request.ts'
-
-const keyHeaders = ['authorization', 'api-key', 'x-api-key', 'x-goog-api-key']
 
 /**
  * Whether a page of another site may have sent an upgrade on behalf of a user who did not ask for it. Pages cannot add
@@ -10,7 +9,7 @@ export function isForeign({ headers }: UpgradeRequest, allowed: readonly string[
   const { origin, host, cookie, authorization } = headers
   if (origin === undefined) return false
   const isBasic = /^basic\b/i.test(String(authorization))
-  if (cookie === undefined && !isBasic && keyHeaders.some((name) => headers[name] !== undefined)) return false
+  if (cookie === undefined && !isBasic && allKeyHeaders.some((name) => headers[name] !== undefined)) return false
   if (allowed.includes(String(origin))) return false
   return hostOf(String(origin)) !== String(host).toLowerCase()
 }

@@ -173,13 +173,21 @@ const bearerForm = /^bearer +([\x21-\x7e]{1,1024}) *$/i
 /** A bearer token, valid or not. */
 const namesKey = /^bearer +\S/i
 
+/** Clients that were set up for LiteLLM send the key in this header, and may send one of a vendor in the others. */
+const ofGateways = 'x-litellm-api-key'
+
 const keyHeaders = ['api-key', 'x-api-key', 'x-goog-api-key']
+
+/** All headers that may carry a key. */
+export const allKeyHeaders: readonly string[] = ['authorization', ofGateways, ...keyHeaders]
 
 /**
  * Azure clients send the key as `api-key`, Anthropic clients as `x-api-key`, Google clients as `x-goog-api-key`. A proxy may
  * have a use of its own for `Authorization`, such as a password.
  */
 function keyIn(exchange: Exchange): string | undefined {
+  const own = header(exchange, ofGateways)
+  if (own !== undefined) return bearer(/^bearer /i.test(own) ? own : `Bearer ${own}`)
   const authorization = header(exchange, 'authorization')
   if (authorization !== undefined) {
     const key = bearer(authorization)

@@ -10,6 +10,12 @@ test.each<[Record<string, string>, number]>([
   [{ 'x-api-key': good }, 200],
   [{ 'x-goog-api-key': good }, 200],
   [{ 'api-key': good }, 200],
+  [{ 'x-litellm-api-key': good }, 200],
+  [{ 'x-litellm-api-key': `Bearer ${good}` }, 200],
+  // It counts before those that may carry a vendor's key, valid or not.
+  [{ 'x-litellm-api-key': good, authorization: 'Bearer sk-other', 'x-api-key': 'sk-other' }, 200],
+  [{ 'x-litellm-api-key': 'sk-other', authorization: `Bearer ${good}` }, 401],
+  [{ 'x-litellm-api-key': '', authorization: `Bearer ${good}` }, 401],
   [{ 'api-key': good, 'x-api-key': 'sk-other' }, 200],
   // A bearer token counts before all others, valid or not.
   [{ authorization: `Bearer ${good}`, 'x-api-key': 'sk-other' }, 200],

@@ -92,7 +92,7 @@ describe('an upgrade without a valid key', () => {
 
   test('may bring the key in any of the headers that requests may use', async () => {
     const { connect } = await world()
-    for (const name of ['x-api-key', 'api-key', 'x-goog-api-key']) {
+    for (const name of ['x-api-key', 'api-key', 'x-goog-api-key', 'x-litellm-api-key']) {
       expect(textOf(await (await connect({ [name]: key })).ask({ input: 'Hi' }))).toBe('Hi')
     }
   })
