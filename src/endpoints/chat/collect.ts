@@ -59,7 +59,16 @@ export async function collect(
   const { id, created, model } = state.last()
   // Random padding of each chunk.
   delete extra['obfuscation']
-  const completion = { ...extra, id, created, model, object: 'chat.completion' as const, choices: whole }
+  // Required by clients that validate.
+  const completion = {
+    system_fingerprint: null,
+    ...extra,
+    id,
+    created,
+    model,
+    object: 'chat.completion' as const,
+    choices: whole,
+  }
   return state.usage === undefined ? completion : { ...completion, usage: state.usage }
 }
 

@@ -8,7 +8,7 @@ import { ChoiceState } from './choice.ts'
 
 /** A chunk as clients receive it. */
 export type FullChunk = ChatChunk &
-  AnswerHead & { readonly object: 'chat.completion.chunk'; readonly system_fingerprint: unknown }
+  AnswerHead & { readonly object: 'chat.completion.chunk'; readonly system_fingerprint?: string }
 
 /** Normalises the chunks of a chat response, and withholds the usage until the end. */
 export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
@@ -17,8 +17,8 @@ export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
   readonly #maker: string | undefined
   readonly #choices = new Map<number, ChoiceState>()
   #head: AnswerHead | undefined
-  /** Required in each chunk by clients that validate. */
-  #fingerprint: unknown = null
+  /** That of the vendor. Clients that validate reject null in a chunk. */
+  #fingerprint: { readonly system_fingerprint: string } | undefined
   usage: Usage | undefined
   serviceTier: string | undefined
 
@@ -50,8 +50,9 @@ export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
     if (choices.length > 0 || chunk.id) this.#head ??= this.#headOf(chunk)
     if (choices.length === 0) return []
     if (choices.length > maxChoices) throw tooMany('pieces in one event', maxChoices)
-    this.#fingerprint = chunk['system_fingerprint'] ?? this.#fingerprint
-    const { usage: _, choices: __, id: ___, created: ____, model: _____, ...rest } = chunk
+    const { usage: _, choices: __, id: ___, created: ____, model: _____, system_fingerprint: print, ...rest } = chunk
+    if (typeof print === 'string' && print !== this.#fingerprint?.system_fingerprint)
+      this.#fingerprint = { system_fingerprint: print }
     return choices
       .flatMap((choice) => this.#stateOf(choice.index ?? 0).accept(choice))
       .map((choice) => ({ ...rest, ...this.#chunk([choice]) }))
@@ -80,7 +81,7 @@ export class ChatStreamState implements ChunkState<ChatChunk, FullChunk> {
 
   #chunk(choices: ChunkChoice[]): FullChunk {
     const { head } = this
-    return { ...head, object: 'chat.completion.chunk', system_fingerprint: this.#fingerprint, choices }
+    return { ...head, object: 'chat.completion.chunk', ...this.#fingerprint, choices }
   }
 
   #headOf(chunk: ChatChunk): AnswerHead {

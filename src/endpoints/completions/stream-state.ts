@@ -36,8 +36,9 @@ export class TextStreamState implements ChunkState<TextChunk, FullTextChunk> {
       created: chunk.created || this.#fallback.created,
       model: (this.#renamed ? undefined : chunk.model) || this.#fallback.model,
     }
-    const { usage: _, choices: __, ...rest } = chunk
-    return [{ ...rest, ...this.#head, object: 'text_completion', choices }]
+    const { usage: _, choices: __, system_fingerprint: print, ...rest } = chunk
+    const own = typeof print === 'string' && { system_fingerprint: print }
+    return [{ ...rest, ...own, ...this.#head, object: 'text_completion', choices }]
   }
 
   complete(): FullTextChunk[] {
