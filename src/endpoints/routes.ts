@@ -1,4 +1,4 @@
-/** The route table: path → method → endpoint. A `*` matches the rest of the path. */
+/** The route table: path → method → endpoint. A `*` matches one segment, or several for names of models. */
 import { GatewayError } from '../errors.ts'
 import { header, type Exchange } from '../http/exchange.ts'
 import { pathOf } from '../http/target.ts'
@@ -62,7 +62,10 @@ export interface Route {
 const fixed = new Map(Object.entries(table).filter(([pattern]) => !pattern.includes('*')))
 const open = Object.entries(table)
   .filter(([pattern]) => pattern.includes('*'))
-  .map(([pattern, methods]) => ({ before: pattern.split('*')[0] ?? '', after: pattern.split('*')[1] ?? '', methods }))
+  .map(([pattern, methods]) => {
+    const [before = '', after = ''] = pattern.split('*')
+    return { before, after, methods, isOneSegment: pattern !== '/v1/models/*' }
+  })
 
 /** The route for a target. Throws 404, which suggests the correct path for a misspelt one. */
 export function routeOf({ method, target }: Pick<Exchange, 'method' | 'target'>): Route {
@@ -88,9 +91,10 @@ export function nameAt({ method, target }: Pick<Exchange, 'method' | 'target'>):
 function findRoute(path: string): Route | undefined {
   const methods = fixed.get(path)
   if (methods !== undefined) return { methods, rest: '' }
-  for (const { before, after, methods: found } of open) {
+  for (const { before, after, methods: found, isOneSegment } of open) {
     if (path.length > before.length + after.length && path.startsWith(before) && path.endsWith(after)) {
-      return { methods: found, rest: path.slice(before.length, path.length - after.length) }
+      const rest = path.slice(before.length, path.length - after.length)
+      if (!isOneSegment || !rest.includes('/')) return { methods: found, rest }
     }
   }
   return undefined

@@ -60,6 +60,18 @@ test.each([
   expect(answer.error?.message).not.toContain('secret')
 })
 
+test.each([
+  ['POST', '/v1/videos/video_1/remix'],
+  ['GET', '/v1/videos/video_1/content/more'],
+  ['DELETE', '/v1/videos/generations/video_1/content'],
+  ['POST', '/v1/responses/resp_1/unknown'],
+  ['DELETE', '/v1/responses/resp_1/input_items/item_1'],
+])('%s %s, below a path with an id, is unknown', async (method, path) => {
+  const response = await fetch((await url()) + path, { method, headers: { authorization: 'Bearer sk-test' } })
+  expect(response.status).toBe(404)
+  expect(await response.json()).toMatchObject({ error: { code: 'unknown_url' } })
+})
+
 test('an error repeats at most 200 characters of a path', async () => {
   expect((await get(await url(), `/v1/${'x'.repeat(5_000)}`)).error?.message.length).toBeLessThan(300)
 })
