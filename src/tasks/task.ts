@@ -11,6 +11,8 @@ export interface VideoTask {
   readonly state: 'submitting' | VideoState
   /** The request, without its images once the vendor has the job. */
   readonly request: VideoRequest
+  /** The end of the path at which it was created, if not `/v1/videos`, which is OpenAI's: responses have the form of that API. */
+  readonly path?: 'generations'
   /** SHA-256 of the request as received, to detect a different request with the same idempotency key. */
   readonly digest: string
   /**

@@ -29,6 +29,8 @@ export interface Submission extends TaskRequest {
   readonly caller: Caller
   readonly attribution?: Attribution
   readonly request: VideoRequest
+  /** See `VideoTask.path`. */
+  readonly path?: 'generations' | undefined
   /** SHA-256 of the request as received. */
   readonly digest: string
   /** A retry with the same key returns the same task. At most 255 characters. */
@@ -201,7 +203,7 @@ export class VideoTasks {
   }
 
   #intent(
-    { id: attempt, caller, attribution = {}, request, digest, watch }: Submission,
+    { id: attempt, caller, attribution = {}, request, path, digest, watch }: Submission,
     id: string,
     now: number,
     leaseMs: number,
@@ -219,6 +221,7 @@ export class VideoTasks {
       data: {
         state: 'submitting',
         request,
+        ...(path !== undefined && { path }),
         digest,
         attempt,
         group: caller.group,

@@ -1,5 +1,6 @@
 /** The AI SDK's video model of xAI, and OpenAI's client, with the same tasks. */
 import { createXai } from '@ai-sdk/xai'
+import { experimental_generateVideo as generateVideo } from 'ai'
 import { demo, defineProvider, gatewayVideo, openai, type Provider } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { createGateway } from '../../src/index.ts'
@@ -27,7 +28,7 @@ async function served(provider: Provider) {
     passed += 6_000
     return model.doStatus?.({ operation } as never)
   }
-  return { url, start, status }
+  return { url, start, status, pass: (ms: number) => (passed += ms) }
 }
 
 function ending(end: object): Provider {
@@ -64,11 +65,30 @@ describe('the video model of xAI', () => {
     await expect(status({ requestId: 'video_of_another' })).rejects.toMatchObject({ statusCode: 404 })
   })
 
-  test('gets the same task as OpenAI’s client and clients of the specification', async () => {
+  test('gets a video by generateVideo of the AI SDK, which names another program in its User-Agent', async () => {
+    const { url, pass } = await served(ending({ state: 'completed', url: 'https://videos.example/1.mp4', seconds: 5 }))
+    const renamed: typeof fetch = (input, init) => {
+      pass(6_000)
+      const headers = new Headers(init?.headers)
+      headers.set('user-agent', 'studio/1.0')
+      return fetch(input, { ...init, headers })
+    }
+    const model = createXai({ baseURL: `${url}/v1`, apiKey: 'sk-test', fetch: renamed }).video('film')
+    const { video } = await generateVideo({
+      model,
+      prompt: 'A hatch',
+      duration: 5,
+      resolution: '1280x720',
+      poll: { intervalMs: 1, timeoutMs: 5_000 },
+      download: async () => ({ data: new Uint8Array([1]), mediaType: 'video/mp4' }),
+    })
+    expect([...video.uint8Array]).toEqual([1])
+  })
+
+  test('gets the same task as clients of the specification', async () => {
     const { url, start, status } = await served(demo({ videoSeconds: 0 }))
     const { requestId } = await start()
     expect(await status({ requestId })).toMatchObject({ status: 'completed' })
-    expect(await clientOf(url).videos.retrieve(requestId)).toMatchObject({ id: requestId, status: 'completed' })
     const { json } = await ask(url, 'GET', `/videos/generations/${requestId}`)
     expect(json).toMatchObject({ id: requestId, task_id: requestId, request_id: requestId, status: 'completed' })
   })

@@ -4,7 +4,6 @@
  */
 import { GatewayError, invalid } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
-import { header } from '../../http/exchange.ts'
 import { decodeSegment, queryOf } from '../../http/target.ts'
 import { openaiShape } from '../../tasks/shape.ts'
 import { noSuchTask } from '../../tasks/video-tasks.ts'
@@ -51,8 +50,8 @@ export const retrieveVideo: QueryEndpoint = {
   name: 'videos.retrieve',
   async answer(query) {
     const task = await query.parts.videos.find(query.caller.account, idIn(query), query)
-    // xAI's clients use the same path, but expect another shape.
-    const isXai = /\bai-sdk[-/]xai\//.test(header(query.exchange, 'user-agent') ?? '')
+    // Clients of xAI create a task at the path of the specification, and look at it here.
+    const isXai = task.data.path === 'generations'
     return taskReply(task, isXai ? xaiShape(task, contentUrl(query, task.id)) : openaiShape(task))
   },
 }
@@ -93,7 +92,8 @@ async function create(query: Query, shape: 'specification' | 'openai'): Promise<
   await query.admit(model)
   const { digest, idempotencyKey, async } = order
   const attribution = parts.attribute(exchange, caller, field)
-  const submission = { id, caller, attribution, request, digest, idempotencyKey, concerns, watch }
+  const path = shape === 'specification' ? ('generations' as const) : undefined
+  const submission = { id, caller, attribution, request, path, digest, idempotencyKey, concerns, watch }
   return { task: await parts.videos.create(submission), async }
 }
 
