@@ -1,3 +1,4 @@
+import { createHash, randomBytes } from 'node:crypto'
 import type { Cap } from '../caps/cap.ts'
 import type { CapMeasure, CapPeriod } from '../caps/contract.ts'
 import type { ErrorCode } from '../errors.ts'
@@ -118,6 +119,19 @@ export function withoutPictures(request: VideoRequest): VideoRequest {
   const small = Object.entries(rest).filter(([, value]) => isShort(value, 2_000))
   const kept = isShort(small, 20_000) ? Object.fromEntries(small) : {}
   return { ...kept, prompt, model, duration, ...(size !== undefined && { size }) }
+}
+
+/** An id of 192 random bits. */
+export function newId(): string {
+  return `video_${randomBytes(24).toString('base64url')}`
+}
+
+/** An id derived from account and idempotency key, so that a retry finds the same task. */
+export function repeatedId(account: string, key: string): string {
+  const digest = createHash('sha256')
+    .update(JSON.stringify([account, 'videos', key]))
+    .digest('base64url')
+  return `video_${digest.slice(0, 32)}`
 }
 
 /**

@@ -1,4 +1,3 @@
-import { createHash, randomBytes } from 'node:crypto'
 import type { Caller } from '../auth/contract.ts'
 import { GatewayError } from '../errors.ts'
 import { pause } from '../http/deadline.ts'
@@ -12,7 +11,7 @@ import { save, deploymentOf, type TaskParts } from './parts.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
 import { Sweeper, type SweeperOptions } from './sweeper.ts'
 import { recordIdOf } from '../usage/lines.ts'
-import { chargeId, deletedAt, fromRecord, isFinal, toRecord, type StoredTask } from './task.ts'
+import { chargeId, deletedAt, fromRecord, isFinal, newId, repeatedId, toRecord, type StoredTask } from './task.ts'
 
 /** A request about a task. */
 export interface TaskRequest {
@@ -254,19 +253,6 @@ export function noSuchTask(): GatewayError {
     message: 'No such video task. It does not exist, or it has expired after 24 hours.',
     param: 'id',
   })
-}
-
-/** An id of 192 random bits. */
-function newId(): string {
-  return `video_${randomBytes(24).toString('base64url')}`
-}
-
-/** An id derived from account and idempotency key, so that a retry finds the same task. */
-function repeatedId(account: string, key: string): string {
-  const digest = createHash('sha256')
-    .update(JSON.stringify([account, 'videos', key]))
-    .digest('base64url')
-  return `video_${digest.slice(0, 32)}`
 }
 
 function repetition(task: StoredTask, submission: Submission): StoredTask {
