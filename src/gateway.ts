@@ -13,7 +13,6 @@ import type { Order } from './endpoints/endpoint.ts'
 import { amendOrder } from './endpoints/order.ts'
 import { requireReadable } from './endpoints/readable.ts'
 import { isCall, methodOf, routeOf } from './endpoints/routes.ts'
-import { isPending } from './eventual.ts'
 import { finished } from './handling/finished.ts'
 import { HandledRequest } from './handling/handled-request.ts'
 import { answerQuery } from './handling/query.ts'
@@ -101,7 +100,7 @@ export class Gateway {
 
   /**
    * Handles one request: route, authenticate, enter, read, find the model, claim the idempotency key, admit, serve, keep.
-   * Never rejects: every error becomes a reply. Awaits only values that are not available yet, because each `await` costs a promise.
+   * Never rejects: every error becomes a reply.
    */
   async handle(exchange: Exchange): Promise<Reply> {
     const { admission, authenticator, calls, catalogue, idempotency, parts, sizes, now } = this.#assembly
@@ -112,20 +111,17 @@ export class Gateway {
       const { id, held, startedAt } = request
       if (this.#closing !== undefined) throw closingError()
       const { methods, rest } = routeOf(request.exchange)
-      const knowing = authenticator.authenticate(exchange)
-      const caller = isPending(knowing) ? await knowing : knowing
+      const caller = await authenticator.authenticate(exchange)
       const endpoint = methodOf(methods, exchange)
       request.isFor(endpoint, caller)
       if (!isCall(endpoint)) {
         return request.finished(await answerQuery(this.#assembly, request, { endpoint, caller, rest }))
       }
       held.entry = admission.enter(id, caller)
-      const reading = endpoint.read(request.exchange, sizes, { caller, parts, now })
-      const read: Order<unknown> = isPending(reading) ? await reading : reading
+      const read: Order<unknown> = await endpoint.read(request.exchange, sizes, { caller, parts, now })
       request.hasOrdered(read)
       // Before a response is repeated: another key of the account may have been allowed to use the model.
-      const finding = catalogue.find(read.model, caller, startedAt)
-      const model = isPending(finding) ? await finding : finding
+      const model = await catalogue.find(read.model, caller, startedAt)
       request.names(model)
       const earlier = isKeyed(exchange)
         ? await idempotency?.begin(endpoint.name, { id, caller, exchange: request.exchange }, read)
@@ -135,13 +131,10 @@ export class Gateway {
       const changes = fitCosts(endpoint.name, read, model)
       const order = changes === undefined ? read : amended(read, changes)
       requireReadable(endpoint, order, model)
-      const fitting = endpoint.fit?.(order, model)
-      if (isPending(fitting)) await fitting
-      const replying = endpoint.early?.(order, { id, startedAt })
-      const early = isPending(replying) ? await replying : replying
+      await endpoint.fit?.(order, model)
+      const early = await endpoint.early?.(order, { id, startedAt })
       if (early !== undefined) return request.answered(early)
-      const admitting = held.entry?.admit(endpoint, order, model)
-      const ticket = isPending(admitting) ? await admitting : admitting
+      const ticket = await held.entry?.admit(endpoint, order, model)
       request.isServed()
       const served = await serve(this.#assembly, endpoint, request, { caller, order, model, ticket })
       const reply = held.attempt === undefined ? served : await held.attempt.keep(served)

@@ -124,7 +124,6 @@ const layers = [
   'src/wire',
   'src/calendar.ts',
   'src/lazily.ts',
-  'src/eventual.ts',
   'src/node-version.ts',
   'src/version.ts',
   'src/errors.ts',
@@ -196,7 +195,7 @@ describe('imports', () => {
 
   test('of http and wire: nothing from the other folders', () => {
     const within = (folder: string) => src.filter(({ path }) => path.startsWith(`src/${folder}/`))
-    const http = below('src/http', 'src/errors.ts', 'src/eventual.ts')
+    const http = below('src/http', 'src/errors.ts')
     expect(offences(within('http'), (imported) => http(imported) || node(imported) || dependency(imported))).toEqual([])
     expect(offences(within('wire'), below('src/wire'))).toEqual([])
     expect(src.find(({ path }) => path === 'src/errors.ts')?.imports).toEqual([])
@@ -204,7 +203,7 @@ describe('imports', () => {
 
   test('of providers: wire formats and HTTP, nothing about callers or what happens with the response', () => {
     const providers = src.filter(({ path }) => path.startsWith('src/providers/'))
-    const http = below('src/wire', 'src/http', 'src/errors.ts', 'src/eventual.ts')
+    const http = below('src/wire', 'src/http', 'src/errors.ts')
     const known = (imported: string) =>
       http(imported) || below('src/providers', 'src/validation/known-options.ts')(imported)
     const allowed = (imported: string) => known(imported) || node(imported) || dependency(imported)

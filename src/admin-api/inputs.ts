@@ -1,8 +1,6 @@
 /** Reading of parameters and bodies by the schemas of a route. */
 import * as z from 'zod'
 import { invalid } from '../errors.ts'
-import type { Eventual } from '../eventual.ts'
-import { whenReady } from '../eventual.ts'
 import { readJson } from '../http/body.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defaultSizes, type Sizes } from '../http/sizes.ts'
@@ -31,9 +29,8 @@ export function requireShort(target: string): void {
 }
 
 /** The body of a request. Throws 400, 408, 413 or 415. */
-export function readBody(schema: z.ZodType | undefined, exchange: Exchange): Eventual<unknown> {
-  if (schema === undefined) return {}
-  return whenReady(readJson(exchange, sizes), (body) => checked(schema, body.value, 'field'))
+export async function readBody(schema: z.ZodType | undefined, exchange: Exchange): Promise<unknown> {
+  return schema === undefined ? {} : checked(schema, (await readJson(exchange, sizes)).value, 'field')
 }
 
 /** The text of a parameter as the type of its schema. What does not fit stays a text, which the schema rejects. */

@@ -1,5 +1,4 @@
 import { GatewayError } from '../errors.ts'
-import { isPending, type Eventual } from '../eventual.ts'
 import { header, type Exchange } from '../http/exchange.ts'
 import { within } from '../http/deadline.ts'
 import { Guard, type StoreFailed } from '../store-access/guard.ts'
@@ -61,13 +60,19 @@ export class Authenticator {
     })
   }
 
-  /** Throws or rejects with 401 `invalid_api_key`, or 503 while the key store or `authenticate` fails. */
-  authenticate(exchange: Exchange): Eventual<Caller> {
+  /** Rejects with 401 `invalid_api_key`, or 503 while the key store or `authenticate` fails. */
+  async authenticate(exchange: Exchange): Promise<Caller> {
     const { authenticate } = this.#options
-    if (authenticate === undefined) return this.#byKey(exchange)
-    const validated = async () => requireCaller(await authenticate(exchange))
-    const caller = orUnavailable(within(this.#timeoutMs, validated(), 'authenticate()'))
-    return caller.then((found) => found ?? this.#byKey(exchange))
+    if (authenticate !== undefined) {
+      const validated = async () => requireCaller(await authenticate(exchange))
+      const caller = await orUnavailable(within(this.#timeoutMs, validated(), 'authenticate()'))
+      if (caller !== undefined) return caller
+    }
+    const key = keyIn(exchange)
+    if (key === undefined) throw new GatewayError('invalid_api_key')
+    const hash = hashKey(key)
+    const found = this.#cache.find(hash)
+    return this.#admit(found instanceof Promise ? await orUnavailable(found) : found, hash, exchange)
   }
 
   /** Drops a key from the cache, by its hash. */
@@ -84,15 +89,6 @@ export class Authenticator {
   follow(caller: Caller, end: (reason: GatewayError) => void): (() => void) | undefined {
     const record = this.#records.get(caller)
     return record && this.#open?.open(record.hash, record.expiresAt, end)
-  }
-
-  #byKey(exchange: Exchange): Eventual<Caller> {
-    const key = keyIn(exchange)
-    if (key === undefined) throw new GatewayError('invalid_api_key')
-    const hash = hashKey(key)
-    const record = this.#cache.find(hash)
-    if (!isPending(record)) return this.#admit(record, hash, exchange)
-    return orUnavailable(record).then((found) => this.#admit(found, hash, exchange))
   }
 
   #isValid(record: KeyRecord | undefined, hash: string): record is KeyRecord {

@@ -1,6 +1,5 @@
 /** Responses to chat and text completions: converts a provider's response to the form the client requested. */
 import { textInAnswer } from '../billing/estimate.ts'
-import { whenReady, type Eventual } from '../eventual.ts'
 import type { AnsweredResponse, Tally } from '../billing/tally.ts'
 import { estimateTokens, readUsage } from '../wire/counts.ts'
 import { cancellationOf } from '../http/cancellation.ts'
@@ -57,7 +56,7 @@ interface Countable {
  * whole response has arrived; counts the usage of a whole response. `maker`: puts the opaque state of the response into
  * envelopes with this name. Default: it stays as the provider gave it.
  */
-export function openAnswer<
+export async function openAnswer<
   Chunk extends { choices?: readonly unknown[] },
   Full extends object,
   Whole extends Countable,
@@ -68,26 +67,25 @@ export function openAnswer<
   context: AnswerContext,
   stream: boolean = call.stream,
   maker?: string,
-): Eventual<OpenAnswer<Chunk, Full, Whole>> {
+): Promise<OpenAnswer<Chunk, Full, Whole>> {
   const head = headFor(form.idPrefix, context)
   const renamed = call.publicModel !== call.model
-  const open = (pieces: AsyncIterable<Chunk | ContentFrames>, state: ChunkState<Chunk, Full>) =>
-    whenReady(begin(pieces, state, form.hasContent), (opened) => ({ kind: 'stream' as const, stream: opened }))
   if (Symbol.asyncIterator in answer) {
     const state = form.state(head, renamed, maker)
-    if (stream) return open(answer, state)
-    const collected = form.collect(untilAborted(answer, cancellationOf(call)), state, context.meter)
-    return collected.then((whole) => {
-      context.meter.watch?.answered(responseOf(whole))
-      return { kind: 'whole', whole }
-    })
+    if (stream) return { kind: 'stream', stream: await begin(answer, state, form.hasContent) }
+    const whole = await form.collect(untilAborted(answer, cancellationOf(call)), state, context.meter)
+    context.meter.watch?.answered(responseOf(whole))
+    return { kind: 'whole', whole }
   }
   const value = answer instanceof Verbatim ? answer.value : answer
   const whole = readVendor(
     () => form.normalise(value, head, renamed, stream ? undefined : maker),
     () => readUsage(value.usage),
   )
-  if (stream) return open(form.explode(whole), form.state(head, false, maker))
+  if (stream) {
+    const state = form.state(head, false, maker)
+    return { kind: 'stream', stream: await begin(form.explode(whole), state, form.hasContent) }
+  }
   tell(context.meter, { usage: whole.usage, serviceTier: tierOf(whole) })
   context.meter.watch?.answered(responseOf(whole))
   if (whole.usage === undefined) context.meter.textBytes = textInAnswer(whole)

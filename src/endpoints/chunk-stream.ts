@@ -1,5 +1,4 @@
 /** Streams of chunks, as chat and text completions have them: waiting for the first content, and writing frames. */
-import { whenReady, type Eventual } from '../eventual.ts'
 import type { Cancellation } from '../http/cancellation.ts'
 import { Flow, type Receiver } from '../http/flow.ts'
 import { dataFrame, doneFrame } from '../http/sse.ts'
@@ -45,15 +44,15 @@ interface Chunky {
 }
 
 /** Reads up to the first content: an error before it can still become an HTTP status, or another attempt. */
-export function begin<Chunk extends Chunky, Full extends object>(
+export async function begin<Chunk extends Chunky, Full extends object>(
   pieces: AsyncIterable<Chunk | ContentFrames>,
   state: ChunkState<Chunk, Full>,
   hasContent: (chunk: Chunk) => boolean,
-): Eventual<OpenStream<Chunk, Full>> {
+): Promise<OpenStream<Chunk, Full>> {
   const isContent = (piece: Chunk | ContentFrames) =>
     piece instanceof ContentFrames || readVendor(() => hasContent(piece))
   const hasChoices = (piece: Chunk | ContentFrames) => piece instanceof ContentFrames || Boolean(piece.choices?.length)
-  return whenReady(opened(pieces, isContent, hasChoices, usageIn), (open) => ({ state, pieces: open }))
+  return { state, pieces: await opened(pieces, isContent, hasChoices, usageIn) }
 }
 
 function usageIn(piece: object): Usage | undefined {

@@ -10,7 +10,6 @@ import type { Sizes } from '../http/sizes.ts'
 import type { Catalogue } from '../models/access.ts'
 import type { Deployment, Model } from '../models/contract.ts'
 import type { GatewayError } from '../errors.ts'
-import type { Eventual } from '../eventual.ts'
 import type { Observer } from '../observing/observe.ts'
 import type { CallWatch } from '../observing/watch.ts'
 import type { Call, Provider } from '../providers/contract.ts'
@@ -81,11 +80,11 @@ export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Ord
   /** Not optional here, so that an endpoint cannot forget to name its product. */
   readonly makes: Product | undefined
   /** Reads and validates the request; throws 400, 413, 415. */
-  readonly read: (exchange: Exchange, sizes: Sizes, reading: Reading) => Eventual<Read>
+  readonly read: (exchange: Exchange, sizes: Sizes, reading: Reading) => Promise<Read>
   /** Validates the order against the limits of the model; throws 400. */
   readonly fit?: (order: Read, model: Model) => void | Promise<void>
   /** The reply to a request that needs no provider and is not charged; undefined for all others. */
-  readonly early?: (order: Read, context: Early) => Eventual<Reply | undefined>
+  readonly early?: (order: Read, context: Early) => Reply | undefined | Promise<Reply | undefined>
   /**
    * Calls one provider. Resolves once the first content or the whole response has arrived; an error before that may be
    * retried, or becomes the HTTP status.

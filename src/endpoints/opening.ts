@@ -1,5 +1,4 @@
 /** Waiting for the first content of a stream: an error before it can still become an HTTP status, or another attempt. */
-import type { Eventual } from '../eventual.ts'
 import { Flow, type Receiver } from '../http/flow.ts'
 import { flowOf } from '../http/flow-of.ts'
 import { billed, unreadable } from '../providers/failure.ts'
@@ -7,7 +6,7 @@ import type { Usage } from '../wire/usage.ts'
 
 /**
  * A flow of all pieces, once one of them is content. A stream that ends before is enough if it has a piece that
- * `isAnswer` accepts. Throws or rejects with the stream's error, or that of a piece that cannot be read. `usageIn`: what a
+ * `isAnswer` accepts. Rejects with the stream's error, or that of a piece that cannot be read. `usageIn`: what a
  * piece reports, which is charged if there is no content.
  */
 export function opened<Piece>(
@@ -15,11 +14,11 @@ export function opened<Piece>(
   isContent: (piece: Piece) => boolean,
   isAnswer: (piece: Piece) => boolean,
   usageIn?: (piece: Piece) => Usage | undefined,
-): Eventual<Flow<Piece>> {
+): Promise<Flow<Piece>> {
   const source = flowOf(pieces)
   const opening = new Opening(source, isContent, isAnswer, usageIn)
   source.start(opening)
-  return opening.open()
+  return opening.begun
 }
 
 /** Keeps the pieces up to those that arrived with the first content, and then pauses the source. */
@@ -29,11 +28,11 @@ class Opening<Piece> extends Flow<Piece> implements Receiver<Piece> {
   readonly #isAnswer: (piece: Piece) => boolean
   readonly #usageIn: ((piece: Piece) => Usage | undefined) | undefined
   #seen: Piece[] = []
+  readonly #begun = Promise.withResolvers<Flow<Piece>>()
   #isOpen = false
   #ended = false
   #paused = false
   #failure: { readonly error: unknown } | undefined
-  #begun: PromiseWithResolvers<Flow<Piece>> | undefined
 
   constructor(
     source: Flow<Piece>,
@@ -48,11 +47,8 @@ class Opening<Piece> extends Flow<Piece> implements Receiver<Piece> {
     this.#usageIn = usageIn
   }
 
-  /** The flow itself, once it has begun. Throws or rejects if it fails before. */
-  open(): Eventual<Flow<Piece>> {
-    if (this.#isOpen) return this
-    if (this.#failure !== undefined) throw this.#failure.error
-    this.#begun = Promise.withResolvers()
+  /** The flow itself, once it has begun. Rejects if it fails before. */
+  get begun(): Promise<Flow<Piece>> {
     return this.#begun.promise
   }
 
@@ -72,12 +68,12 @@ class Opening<Piece> extends Flow<Piece> implements Receiver<Piece> {
     this.#isOpen = true
     this.#ended = last
     if (!last) this.#source.pause()
-    this.#begun?.resolve(this)
+    this.#begun.resolve(this)
   }
 
   fail(error: unknown): void {
     this.#failure = { error }
-    if (!this.#isOpen) this.#begun?.reject(error)
+    if (!this.#isOpen) this.#begun.reject(error)
   }
 
   start(receiver: Receiver<Piece>): void {

@@ -2,7 +2,6 @@
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { GatewayError, invalid } from '../errors.ts'
-import { whenReady, type Eventual } from '../eventual.ts'
 import { cancellationOf, type Cancellation } from './cancellation.ts'
 import { header, type Exchange, type PresetExchange, type Presets } from './exchange.ts'
 import { endOf, inflated } from './inflate.ts'
@@ -15,15 +14,14 @@ import type { Sizes } from './sizes.ts'
  * documents; they override the defaults of the presets. Throws 400 (not JSON), 408 (stopped arriving), 413 (too large),
  * 415 (other media type or encoding).
  */
-export function readJson(
+export async function readJson(
   exchange: PresetExchange,
   sizes: Sizes,
   own?: Readonly<Record<string, string>>,
-): Eventual<JsonBody> {
-  const body = readBody(exchange, sizes)
+): Promise<JsonBody> {
+  const body = await readBody(exchange, sizes)
   const { presets } = exchange
-  if (presets === undefined && own === undefined) return body
-  return whenReady(body, (read) => preset(read, sizes, presets, own))
+  return presets === undefined && own === undefined ? body : preset(body, sizes, presets, own)
 }
 
 function preset(
@@ -31,7 +29,7 @@ function preset(
   sizes: Sizes,
   { fixed, defaults }: Partial<Presets> & Pick<Presets, 'fixed'> = { fixed: {} },
   own?: Readonly<Record<string, string>>,
-): Eventual<JsonBody> {
+): JsonBody | Promise<JsonBody> {
   const changes: Record<string, string> = { ...fixed }
   for (const [name, value] of Object.entries({ ...defaults, ...own })) {
     if (!Object.hasOwn(fixed, name) && isUnset(body.get(name))) changes[name] = value
@@ -43,7 +41,7 @@ function isUnset(value: unknown): boolean {
   return value === undefined || value === null || value === ''
 }
 
-function readBody(exchange: Exchange, sizes: Sizes): Eventual<JsonBody> {
+function readBody(exchange: Exchange, sizes: Sizes): JsonBody | Promise<JsonBody> {
   requireJson(exchange)
   const { body } = exchange
   switch (body.state) {
@@ -68,7 +66,7 @@ function readBody(exchange: Exchange, sizes: Sizes): Eventual<JsonBody> {
 const emptyObject = Buffer.from('{}')
 
 /** An empty body counts as `{}`, as it does for the hosts' parsers, so that the error names the missing field. */
-function bodyFrom(bytes: Buffer, sizes: Sizes): Eventual<JsonBody> {
+function bodyFrom(bytes: Buffer, sizes: Sizes): JsonBody | Promise<JsonBody> {
   if (isLarge(bytes)) return largeBodyFrom(bytes, sizes)
   return JsonBody.fromBytes(bytes.length === 0 ? emptyObject : bytes, sizes)
 }

@@ -1,5 +1,4 @@
 import { GatewayError } from '../errors.ts'
-import { isPending, type Eventual } from '../eventual.ts'
 import type { Caller } from '../auth/contract.ts'
 import type { ScopedCap } from '../caps/cap.ts'
 import type { ScopedRate } from '../limits/rate.ts'
@@ -47,13 +46,15 @@ export class Catalogue {
   }
 
   /**
-   * `startedAt`: when the call started, whose prices apply. Throws or rejects with the same 404 `model_not_found` for a
+   * `startedAt`: when the call started, whose prices apply. Rejects with the same 404 `model_not_found` for a
    * model that does not exist and for one outside the caller's group.
    */
-  find(id: string, caller: Caller, startedAt: number = this.#options.now()): Eventual<Model> {
-    const allowed = (given: RegistryModel | undefined) => this.#allowed(given, id, caller, startedAt)
-    const found = this.#registry.find(id)
-    return isPending(found) ? within(registryTimeoutMs, found, 'the model registry').then(allowed) : allowed(found)
+  async find(id: string, caller: Caller, startedAt: number = this.#options.now()): Promise<Model> {
+    const finding = this.#registry.find(id)
+    const found = await (finding instanceof Promise
+      ? within(registryTimeoutMs, finding, 'the model registry')
+      : finding)
+    return this.#allowed(found, id, caller, startedAt)
   }
 
   /** The model regardless of groups, for work that was authorised when it started, at the prices of that time. */

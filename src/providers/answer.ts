@@ -1,5 +1,4 @@
 /** Reads the parts of an HTTP response that are the same for all vendors: the status, and a JSON body. */
-import { whenReady, type Eventual } from '../eventual.ts'
 import type { StructureCheck } from './answer-bounds.ts'
 import { Verbatim, type Call } from './contract.ts'
 import { unreadable } from './failure.ts'
@@ -50,12 +49,8 @@ export async function readError(transfer: Transfer): Promise<unknown> {
 }
 
 /** The body as a JSON object, with the text it was parsed from. Throws if it exceeds the bounds of `Structure`. */
-export function readJsonObject(transfer: Transfer, maxBytes: number): Eventual<Verbatim<object>> {
-  return whenReady(transfer.body ?? transfer.read(new WholeBody(maxBytes)), objectIn)
-}
-
-function objectIn(body: WholeBody): Verbatim<object> {
-  const bytes = withoutMark(body.bytes)
+export async function readJsonObject(transfer: Transfer, maxBytes: number): Promise<Verbatim<object>> {
+  const bytes = withoutMark((transfer.body ?? (await transfer.read(new WholeBody(maxBytes)))).bytes)
   return new Verbatim(readObject(bytes), bytes)
 }
 

@@ -1,7 +1,6 @@
 /** Calling a provider's chat, for the chat endpoint and for those that are built on it. */
 import { GatewayError } from '../../errors.ts'
-import { whenReady } from '../../eventual.ts'
-import type { Call, ChatAnswer, Provider } from '../../providers/contract.ts'
+import type { Call, Provider } from '../../providers/contract.ts'
 import type { ChatChunk, ChatCompletion, ChatRequest } from '../../wire/chat.ts'
 import { openAnswer, type AnswerForm, type AnswerContext, type OpenAnswer } from '../chunk-answer.ts'
 import type { Context } from '../endpoint.ts'
@@ -30,7 +29,7 @@ export const chatForm: AnswerForm<ChatChunk, FullChunk, ChatCompletion> = {
  * chunks, even if the provider does not stream; `as answered`: the form that the provider chose. Default: as the client
  * requested. `maker`: see `openAnswer`.
  */
-export function askChat(
+export async function askChat(
   provider: Provider,
   call: Call<ChatRequest>,
   context: AnswerContext,
@@ -40,11 +39,9 @@ export function askChat(
   if (provider.chat === undefined) {
     throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not support chat.' })
   }
-  const open = (answer: ChatAnswer) => {
-    const asStream = inChunks === 'as answered' ? Symbol.asyncIterator in answer : inChunks
-    return openAnswer(chatForm, answer, call, context, asStream, maker)
-  }
-  return Promise.resolve(whenReady(provider.chat(call), open))
+  const answer = await provider.chat(call)
+  const asStream = inChunks === 'as answered' ? Symbol.asyncIterator in answer : inChunks
+  return await openAnswer(chatForm, answer, call, context, asStream, maker)
 }
 
 /** Like `askChat`, for clients of chats: they carry the opaque state of the messages in envelopes. */

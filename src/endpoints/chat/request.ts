@@ -3,7 +3,6 @@
  */
 import * as z from 'zod'
 import { invalid } from '../../errors.ts'
-import { whenReady, type Eventual } from '../../eventual.ts'
 import { readJson } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { JsonBody } from '../../http/json-body.ts'
@@ -77,11 +76,8 @@ const unread = ['messages', 'tools']
 const madeSchema = chatSchema.omit({ messages: true })
 
 /** Reads and validates a chat request. Messages and tools of a long one are validated by their reader. */
-export function readChat(exchange: Exchange, sizes: Sizes): Eventual<Order<ChatRequest>> {
-  return whenReady(readJson(exchange, sizes), orderFrom)
-}
-
-function orderFrom(body: JsonBody): Order<ChatRequest> {
+export async function readChat(exchange: Exchange, sizes: Sizes): Promise<Order<ChatRequest>> {
+  const body = await readJson(exchange, sizes)
   check(chatSchema, body, unread)
   checkTogether(body)
   return jsonOrder<ChatRequest>(body)

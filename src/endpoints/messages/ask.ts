@@ -1,5 +1,4 @@
 /** Calling a provider for a message: by its own Messages API, by its chat, or by its responses endpoint. */
-import { whenReady, type Eventual } from '../../eventual.ts'
 import { Verbatim, type Call, type MessageAnswer, type Provider } from '../../providers/contract.ts'
 import { textBytes } from '../../billing/estimate.ts'
 import { usageOfMessage } from '../../wire/message-usage.ts'
@@ -16,23 +15,26 @@ import { checkLong } from './request.ts'
 import { sealedMessage, sealedPieces } from './sealing.ts'
 import { thinkingMakerOf } from './thinking-maker.ts'
 
-/** Calls the provider. Resolves once the first content or the whole message has arrived. May throw instead of rejecting. */
-export function askMessage(
+/** Calls the provider. Resolves once the first content or the whole message has arrived. */
+export async function askMessage(
   provider: Provider,
   call: Call<MessageRequest>,
   context: Context<MessageRequest>,
 ): Promise<OpenMessage> {
   if (provider.message !== undefined) {
-    const answering = provider.message(nativeCall(call, context))
-    return Promise.resolve(whenReady(answering, (answer) => fromVendor(answer, call, context)))
+    return fromVendor(await provider.message(nativeCall(call, context)), call, context)
   }
   checkLong(call)
-  if (provider.respond === undefined) return Promise.resolve(messageByChat(provider, call, context))
+  if (provider.respond === undefined) return messageByChat(provider, call, context)
   // A responses endpoint returns the reasoning that the model needs again; chats may not.
   return messageByResponses(provider, call, context)
 }
 
-function fromVendor(answer: MessageAnswer, call: Call<MessageRequest>, context: AnswerContext): Eventual<OpenMessage> {
+function fromVendor(
+  answer: MessageAnswer,
+  call: Call<MessageRequest>,
+  context: AnswerContext,
+): OpenMessage | Promise<OpenMessage> {
   const maker = thinkingMakerOf(call.model)
   if (Symbol.asyncIterator in answer) {
     return openEvents(maker === bareMaker ? answer : sealedPieces(answer, maker), call, false, context)

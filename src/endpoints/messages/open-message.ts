@@ -1,4 +1,3 @@
-import { whenReady, type Eventual } from '../../eventual.ts'
 import { cancellationOf } from '../../http/cancellation.ts'
 import type { Flow } from '../../http/flow.ts'
 import type { Call } from '../../providers/contract.ts'
@@ -26,20 +25,16 @@ export type OpenMessage =
  * The message of a stream: its pieces, or all of it for a client that does not stream. `isCounted`: whether the gateway made
  * the events, and tells the meter their usage.
  */
-export function openEvents(
+export async function openEvents(
   events: AsyncIterable<MessagePiece>,
   call: Call<MessageRequest>,
   isCounted: boolean,
   context: AnswerContext,
-): Eventual<OpenMessage> {
-  if (call.stream) {
-    return whenReady(opened(events, hasContent, isEnd), (pieces) => ({ kind: 'stream', pieces, isCounted }))
-  }
+): Promise<OpenMessage> {
+  if (call.stream) return { kind: 'stream', pieces: await opened(events, hasContent, isEnd), isCounted }
   const read = isCounted ? events : counted(events as AsyncIterable<MessageEvent>, context.meter)
-  const whole = collectMessage(read as AsyncIterable<MessageEvent>, cancellationOf(call))
-  return whole.then((message) =>
-    isCounted ? { kind: 'whole', message: withTextLast(message), isMade: true } : { kind: 'whole', message },
-  )
+  const message = await collectMessage(read as AsyncIterable<MessageEvent>, cancellationOf(call))
+  return isCounted ? { kind: 'whole', message: withTextLast(message), isMade: true } : { kind: 'whole', message }
 }
 
 function hasContent(piece: MessagePiece): boolean {

@@ -1,6 +1,5 @@
 /** Validation of requests for messages. Unknown fields are allowed. Source of the fields: Anthropic's Messages API. */
 import * as z from 'zod'
-import { whenReady, type Eventual } from '../../eventual.ts'
 import { readJson } from '../../http/body.ts'
 import { header, type Exchange } from '../../http/exchange.ts'
 import type { JsonBody } from '../../http/json-body.ts'
@@ -52,13 +51,13 @@ const claudeCode = 'claude-cli/'
 const unread = ['messages', 'tools']
 
 /** Reads and validates a request for a message. Throws 400, 413, 415. */
-export function readMessage(exchange: Exchange, sizes: Sizes): Eventual<Order<MessageRequest>> {
-  return whenReady(readJson(exchange, sizes), (body) => orderFrom(exchange, body, schema))
+export async function readMessage(exchange: Exchange, sizes: Sizes): Promise<Order<MessageRequest>> {
+  return orderFrom(exchange, await readJson(exchange, sizes), schema)
 }
 
 /** The same for a request to count its tokens, which needs no `max_tokens`. */
-export function readCounting(exchange: Exchange, sizes: Sizes): Eventual<Order<MessageRequest>> {
-  return whenReady(readJson(exchange, sizes), (body) => orderFrom(exchange, body, countingSchema))
+export async function readCounting(exchange: Exchange, sizes: Sizes): Promise<Order<MessageRequest>> {
+  return orderFrom(exchange, await readJson(exchange, sizes), countingSchema)
 }
 
 function orderFrom(exchange: Exchange, body: JsonBody, rules: z.ZodObject): Order<MessageRequest> {

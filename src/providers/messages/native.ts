@@ -1,5 +1,4 @@
 /** Messages at a vendor that has Anthropic's API: the request passes with few changes, the response as it came. */
-import { whenReady } from '../../eventual.ts'
 import { cancellationOf } from '../../http/cancellation.ts'
 import { isMediaType } from '../../http/media-type.ts'
 import type { Message, MessageRequest } from '../../wire/messages.ts'
@@ -55,7 +54,7 @@ export class NativeMessages {
     if (call.stream && !isMediaType(transfer.contentType, 'application/json')) {
       throw transfer.fail(unreadable("the vendor's response is not an event stream"))
     }
-    return whenReady(readJsonObject(transfer, client.answerBytes), (answer) => wholeMessage(answer, rename, failure))
+    return wholeMessage(await readJsonObject(transfer, client.answerBytes), rename, failure)
   }
 
   /** Sends the request again without thinking, if the vendor misses that of another vendor's calls. */

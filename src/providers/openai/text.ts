@@ -1,5 +1,4 @@
 /** Chats and text completions. Bytes of the response that need no change are passed on as they are. */
-import { whenReady, type Eventual } from '../../eventual.ts'
 import { hasSucceeded, readError, readJsonObject, requireSuccess } from '../answer.ts'
 import { isMediaType } from '../../http/media-type.ts'
 import { Verbatim, type Call, type ChatAnswer, type ChatPiece, type CompletionAnswer } from '../contract.ts'
@@ -15,7 +14,7 @@ export async function chat(vendor: Vendor, call: Call<ChatRequest>, options: Ope
   const transfer = await vendor.send('/chat/completions', call, changesFor(call, options))
   if (!hasSucceeded(transfer)) await requireSuccess(transfer, call)
   const started = vendor.started(transfer, call)
-  return eventsIn(started, call) ?? readComplete<ChatCompletion>(started, vendor.client.answerBytes)
+  return eventsIn(started, call) ?? (await readComplete<ChatCompletion>(started, vendor.client.answerBytes))
 }
 
 /** Undefined if the vendor, or this model, has no text completions: most models support only chats. */
@@ -62,13 +61,12 @@ function eventsIn(
 }
 
 /** Reads a non-streaming response. It keeps its bytes unless the model name must change. */
-export function readComplete<T extends object>(
+export async function readComplete<T extends object>(
   { transfer, rename, failure }: StartedResponse,
   maxBytes: number,
-): Eventual<T | Verbatim<T>> {
-  return whenReady(readJsonObject(transfer, maxBytes), (answer) => {
-    const { error } = answer.value as { error?: unknown }
-    if (error) throw failure(error)
-    return rename === undefined ? (answer as Verbatim<T>) : ({ ...answer.value, model: rename } as unknown as T)
-  })
+): Promise<T | Verbatim<T>> {
+  const answer = await readJsonObject(transfer, maxBytes)
+  const { error } = answer.value as { error?: unknown }
+  if (error) throw failure(error)
+  return rename === undefined ? (answer as Verbatim<T>) : ({ ...answer.value, model: rename } as unknown as T)
 }

@@ -1,5 +1,4 @@
 /** Messages for providers that only support chat. */
-import { whenReady, type Eventual } from '../../../eventual.ts'
 import { ContentFrames, type Call, type Provider } from '../../../providers/contract.ts'
 import { forceParse, othersTurn } from '../../../providers/turns.ts'
 import { textInChunks } from '../../../billing/estimate.ts'
@@ -26,17 +25,12 @@ import { verbatimMessages } from './verbatim.ts'
 import { messageOfCompletion } from './whole.ts'
 
 /** Calls the provider's chat; tells `context.meter` the usage. */
-export function messageByChat(
+export async function messageByChat(
   provider: Provider,
   call: Call<MessageRequest>,
   context: AnswerContext,
-): Eventual<OpenMessage> {
-  return call.large === true
-    ? forceParse(call).then(() => askForMessage(provider, call, context))
-    : askForMessage(provider, call, context)
-}
-
-function askForMessage(provider: Provider, call: Call<MessageRequest>, context: AnswerContext): Eventual<OpenMessage> {
+): Promise<OpenMessage> {
+  if (call.large === true) await forceParse(call)
   const verbatim = call.large === true ? undefined : verbatimMessages(call.request, context.order)
   const reading = read(call, verbatim !== undefined)
   for (const type of reading.tools.omitted) context.meter.omit?.(type)
@@ -49,7 +43,7 @@ function askForMessage(provider: Provider, call: Call<MessageRequest>, context: 
     sent = replaced.request
     return askChat(provider, replaced, context, call.stream || 'as answered')
   }
-  const open = (answer: OpenChat): Eventual<OpenMessage> => {
+  const open = (answer: OpenChat): OpenMessage | Promise<OpenMessage> => {
     const form = { reading, stops: enforced(sent), maker }
     if (answer.kind === 'whole')
       return { kind: 'whole', message: messageOfCompletion(answer.whole, form, context), isMade: true }
@@ -62,7 +56,8 @@ function askForMessage(provider: Provider, call: Call<MessageRequest>, context: 
   const fail = (thrown: unknown) => {
     throw withMessageFieldNames(thrown, call.request)
   }
-  return whenReady(othersTurn(call), () => askSoftly(provider, call.model, made, softer, ask).then(open, fail))
+  await othersTurn(call)
+  return askSoftly(provider, call.model, made, softer, ask).then(open, fail)
 }
 
 /** The fields that agents send to every model, and that change little of an answer. */
