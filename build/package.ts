@@ -2,7 +2,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { rolldown } from 'rolldown'
+import { rolldown, type InputOptions } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { pageFiles } from './page.ts'
 
@@ -29,16 +29,30 @@ const [, , folder = root] = process.argv
 const dir = join(folder, 'dist')
 rmSync(dir, { recursive: true, force: true })
 
-const bundle = await rolldown({
-  input,
-  cwd: root,
-  platform: 'node',
-  external: (id) => !/^[./#]/.test(id),
-  plugins: [dts({ generator: 'oxc', sourcemap: false })],
-})
+const options: InputOptions = { cwd: root, platform: 'node', external: (id) => !/^[./#]/.test(id) }
+
+/** The modules that an entry loads. */
+async function modulesOf(name: string): Promise<ReadonlySet<string>> {
+  const alone = Object.entries(input).filter(([entry]) => entry === name)
+  const scanned = await rolldown({ ...options, input: Object.fromEntries(alone) })
+  const { output } = await scanned.generate()
+  await scanned.close()
+  return new Set(output.flatMap((file) => (file.type === 'chunk' ? file.moduleIds : [])))
+}
+
+// Every file costs time at start, and every app loads both of these: what they contain is in few chunks.
+const [gateway, providers] = await Promise.all([modulesOf('index'), modulesOf('providers')])
+const bundle = await rolldown({ ...options, input, plugins: [dts({ generator: 'oxc', sourcemap: false })] })
 await bundle.write({
   dir,
   chunkFileNames: 'chunks/[name].js',
+  codeSplitting: {
+    groups: [
+      { name: 'gateway', test: (id) => gateway.has(id) },
+      // By the entry of all vendors, and by those of two.
+      { name: 'vendors', test: (id) => providers.has(id), minShareCount: 3 },
+    ],
+  },
   comments: { jsdoc: false },
   minifyInternalExports: false,
 })

@@ -1,8 +1,6 @@
 /** The outbound HTTP client of all providers. It adds timeouts and size limits, and does not interpret responses. */
 import type { LookupFunction } from 'node:net'
-// Not from 'undici': its index replaces the global dispatcher, and with it the behaviour of the host's own `fetch`. The path
-// is not public, so package.json accepts patch releases only.
-import Pool from 'undici/lib/dispatcher/pool.js'
+import type Pool from 'undici/lib/dispatcher/pool.js'
 import { count, timer, type Known } from '../validation/known-options.ts'
 import type { Cancellation } from '../http/cancellation.ts'
 import { longestTimerMs } from '../http/deadline.ts'
@@ -83,8 +81,8 @@ function lengthOf(body: Uint8Array): Record<string, string> {
 }
 
 /**
- * An HTTP client for one origin: an undici pool that is opened at the first request. It uses `dispatch` directly, because
- * `request` and `fetch` cost several times the CPU.
+ * An HTTP client for one origin: an undici pool that is loaded and opened at the first request. It uses `dispatch` directly,
+ * because `request` and `fetch` cost several times the CPU.
  */
 export class Client {
   /** See `ClientOptions`. */
@@ -93,6 +91,7 @@ export class Client {
   readonly origin: string
   readonly #settings: Pool.Options
   #opened: Pool | undefined
+  #closed = false
   readonly #prefix: string
   readonly #query: string
   /** The headers of every request, by lower-case name. */
@@ -129,19 +128,35 @@ export class Client {
     this.answerBytes = options.answerBytes ?? usual.answerBytes
   }
 
-  get #pool(): Pool {
-    return (this.#opened ??= new Pool(this.origin, this.#settings))
+  async #open(): Promise<Pool> {
+    // Not from 'undici': its index replaces the global dispatcher, and with it the behaviour of the host's own `fetch`. The
+    // path is not public, so package.json accepts patch releases only.
+    const { default: Pool } = await import('undici/lib/dispatcher/pool.js')
+    const pool = (this.#opened ??= new Pool(this.origin, this.#settings))
+    if (this.#closed) await pool.destroy()
+    return pool
   }
 
   /** Resolves once status and headers have arrived, for any status. Rejects if the connection fails or the body is compressed. */
-  send({ method = 'POST', path, body, headers, added, signal, sent, whole }: VendorRequest): Promise<Transfer> {
+  send(request: VendorRequest): Promise<Transfer> {
+    const { signal, sent, whole } = request
     if (signal.aborted) return Promise.reject(signal.reason)
     const transfer = new Transfer({ signal, bounds: this.#bounds, sent, whole })
+    if (this.#opened !== undefined) this.#dispatch(this.#opened, request, transfer)
+    else
+      this.#open().then(
+        (pool) => this.#dispatch(pool, request, transfer),
+        (error: Error) => transfer.fail(error),
+      )
+    return transfer.begun
+  }
+
+  #dispatch(pool: Pool, { method = 'POST', path, body, headers, added }: VendorRequest, transfer: Transfer): void {
     const usual = this.#withHeaders(headers)
     const all = added === undefined ? usual : { ...usual, ...added }
     const isLong = body instanceof Uint8Array && body.length > longBytes
     try {
-      this.#pool.dispatch(
+      pool.dispatch(
         {
           method,
           path: this.#prefix + this.#withQuery(path),
@@ -154,10 +169,10 @@ export class Client {
     } catch (error) {
       transfer.fail(error as Error)
     }
-    return transfer.begun
   }
 
   async close(): Promise<void> {
+    this.#closed = true
     await this.#opened?.destroy()
     const { firstByte, idle, settling } = this.#bounds
     for (const limit of [firstByte, idle, settling]) limit.close()

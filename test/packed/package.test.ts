@@ -84,6 +84,13 @@ describe.runIf(thorough)('the packed package', () => {
     expect(consumer.bytes).toBeLessThanOrEqual(800_000)
   })
 
+  test('starts with few files, and without undici, whether its own or the one inside Node', async () => {
+    consumer.write('loaded.mjs', listing)
+    const loaded = JSON.parse(await consumer.node('loaded.mjs')) as string[]
+    expect(loaded.filter((url) => url.includes(`/${manifest.name}/dist/`)).length).toBeLessThanOrEqual(15)
+    expect(loaded.filter((url) => url.includes('undici'))).toEqual([])
+  })
+
   test('says in editors what the sources say, and names its functions in stack traces', async () => {
     const declared = readFileSync(join(consumer.installed, 'dist/express.d.ts'), 'utf8')
     const [, docstring = ''] =
@@ -187,6 +194,15 @@ for (const name of names) {
   if ('default' in imported) console.log(name, 'has a default export')
 }
 if (state() !== before) console.log(before, 'became', state())
+`
+
+/** Prints what the imports of the quick start load. */
+const listing = `
+import { registerHooks } from 'node:module'
+const loaded = []
+registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+for (const name of ['express', 'modelhatch', 'modelhatch/express', 'modelhatch/providers']) await import(name)
+console.log(JSON.stringify([...loaded, ...process.moduleLoadList]))
 `
 
 /** Makes a server listen on a free port, sends it one request and exits. */

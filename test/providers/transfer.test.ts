@@ -65,3 +65,33 @@ test('a timeout may be very long', async () => {
     expect(String((await next).value)).toBe(piece)
   }
 })
+
+test('a client that is closed while its first request opens the connection sends nothing, then and later', async () => {
+  const reached: unknown[] = []
+  const vendor = await vendorFor((request, response) => {
+    reached.push(request.url)
+    response.end()
+  })
+  const client = new Client({ baseURL: vendor.baseURL })
+  const send = () => client.send({ path: '/', signal: new AbortController().signal })
+  const first = send()
+  await Promise.all([client.close(), expect(first).rejects.toMatchObject({ code: 'service_unavailable' })])
+  await expect(send()).rejects.toMatchObject({ code: 'service_unavailable' })
+  expect(reached).toEqual([])
+})
+
+test('a first request that is aborted at once rejects with the reason and is not sent', async () => {
+  const reached: unknown[] = []
+  const vendor = await vendorFor((request, response) => {
+    reached.push(request.url)
+    response.end()
+  })
+  const client = new Client({ baseURL: vendor.baseURL })
+  onTestFinished(() => client.close())
+  const control = new AbortController()
+  const first = client.send({ path: '/first', signal: control.signal })
+  control.abort(new Error('the client has gone'))
+  await expect(first).rejects.toThrow('the client has gone')
+  await client.send({ path: '/second', signal: new AbortController().signal })
+  expect(reached).toEqual(['/v1/second'])
+})
