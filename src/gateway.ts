@@ -10,7 +10,7 @@ import type { Caller } from './auth/contract.ts'
 import { withOmission } from './billing/meter.ts'
 import { addressOf } from './endpoints/aliases.ts'
 import type { Order } from './endpoints/endpoint.ts'
-import { amendOrder } from './endpoints/order.ts'
+import { amendOrder, overlaid } from './endpoints/order.ts'
 import { requireReadable } from './endpoints/readable.ts'
 import { isCall, methodOf, routeOf } from './endpoints/routes.ts'
 import { finished } from './handling/finished.ts'
@@ -136,7 +136,9 @@ export class Gateway {
       if (early !== undefined) return request.answered(early)
       const ticket = await held.entry?.admit(endpoint, order, model)
       request.isServed()
-      const served = await serve(this.#assembly, endpoint, request, { caller, order, model, ticket })
+      const expected = ticket?.demand.promptTokens ?? order.promptTokens
+      const sized = expected === order.promptTokens ? order : overlaid(order, { promptTokens: expected })
+      const served = await serve(this.#assembly, endpoint, request, { caller, order: sized, model, ticket })
       const reply = held.attempt === undefined ? served : await held.attempt.keep(served)
       return request.finished(reply, ticket?.headers)
     } catch (thrown) {

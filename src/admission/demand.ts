@@ -20,6 +20,8 @@ export interface Demand {
   readonly hold: Hold | undefined
   /** Upper bound of the request's usage. */
   readonly bounds: Bounds
+  /** Expected tokens of the prompt. */
+  readonly promptTokens: number
   /** Units that are charged if the client disconnects before the response, because the vendor may have produced them. */
   readonly asked?: Units | undefined
   /** Token limit per choice to send to the vendor. */

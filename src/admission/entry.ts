@@ -59,7 +59,7 @@ export class Entry {
     const { ledger, billing, limitOptions } = admission.options
     const scope = modelScope(model, caller)
     if (scope !== undefined) this.#scopes = [...this.#scopes, scope]
-    const asked = estimate(endpoint, order ?? nothing, model)
+    const asked = estimate(endpoint, order ?? nothing, model, billing.bounds)
     const demanding = {
       id,
       caller,
@@ -79,7 +79,8 @@ export class Entry {
     const made = endpoint.once === true ? asked.units : undefined
     const { claim, rates } = claimOf(demanding, limitOptions)
     const bounds = boundsOf(asked, model)
-    const demand = { claim, rates, hold, bounds, asked: made, cap: hold && cap, caps }
+    const { promptTokens } = asked
+    const demand = { claim, rates, hold, bounds, promptTokens, asked: made, cap: hold && cap, caps }
     if (admission.isOverflowing(hold !== undefined))
       throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
     const ticket = new Ticket(admission, this, model, demand)

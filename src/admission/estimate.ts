@@ -1,3 +1,4 @@
+import type { CostBounds } from '../billing/options.ts'
 import type { Product } from '../billing/price.ts'
 import type { Units } from '../billing/receipt.ts'
 import { bytesPerToken } from '../wire/counts.ts'
@@ -5,12 +6,15 @@ import type { OpenForm } from '../http/form.ts'
 import type { Model } from '../models/contract.ts'
 import { choicesIn } from './choices.ts'
 import { lengthIn } from './length.ts'
+import { promptOf } from './prompt.ts'
 import { addedTokens } from './vendor-tokens.ts'
 
 /** The size of a request and of its response, as far as the request states it. */
 export interface Estimate {
-  /** Typical number of prompt tokens for a request of this size. */
+  /** Expected prompt tokens. */
   readonly promptTokens: number
+  /** See `Prompt`. */
+  readonly hasFiles: boolean
   /** Size of the request. */
   readonly bytes: number
   /** Upper bound of the prompt tokens that the vendor adds to those of the request. */
@@ -39,6 +43,8 @@ export interface Asked {
 export interface SizedRequest extends Asked {
   /** Estimated. */
   readonly promptTokens: number
+  /** The members named `type` inside a field; undefined if they are not known without parsing it. */
+  readonly typesWithin?: ((name: string) => ReadonlySet<string> | undefined) | undefined
   /** What the prompt contains beside the fields of the request, by name, such as earlier turns. */
   readonly content?: () => Readonly<Record<string, unknown>>
 }
@@ -58,9 +64,11 @@ export interface Sizing {
 }
 
 /** Estimates the size of a request and its response from the request's own fields. */
-export function estimate(endpoint: Sizing, order: SizedRequest, model: Model): Estimate {
+export function estimate(endpoint: Sizing, order: SizedRequest, model: Model, bounds?: CostBounds): Estimate {
   const { lengthFields } = endpoint
   const { promptTokens, field } = order
+  const { tokens, hasFiles } =
+    lengthFields === undefined ? { tokens: promptTokens, hasFiles: false } : promptOf(order, model, bounds)
   const { contextWindow = Infinity, maxOutputTokens = Infinity } = model
   const { stated, largest } = lengthFields === undefined ? unknownLength : lengthIn(field, lengthFields)
   const choices = endpoint.choices?.(order, model) ?? choicesIn(field)
@@ -69,7 +77,8 @@ export function estimate(endpoint: Sizing, order: SizedRequest, model: Model): E
   // What is no free text has no tools and no template.
   const added = lengthFields === undefined ? 0 : addedTokens(model, field)
   return {
-    promptTokens,
+    promptTokens: tokens,
+    hasFiles,
     bytes,
     added,
     mostPromptTokens: Math.min(bytes + added, contextWindow),

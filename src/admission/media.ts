@@ -52,13 +52,21 @@ function collect(value: unknown, param: string, found: Media[], depth: number): 
   }
   const { type } = value as { type?: unknown }
   const kind = (typeof type === 'string' ? kindIn(kinds, type) : undefined) ?? carriedBy(value)
-  if (kind !== undefined) return void found.push({ kind, param, bytes: bytesIn(value) })
+  // The text of a message beside it is none of its data.
+  const isMessage = 'content' in value
+  if (kind !== undefined) found.push({ kind, param, bytes: isMessage ? 0 : bytesIn(value) })
+  if (kind !== undefined && !isMessage) return
   for (const [name, member] of Object.entries(value)) {
     if (mentions.includes(name)) continue
     // In a message of an assistant, the id of an earlier answer in audio.
     if (name === 'audio' && isObject(member)) found.push({ kind: 'audio', param: `${param}.audio`, bytes: 0 })
     else if (isObject(member)) collect(member, `${param}.${name}`, found, depth + 1)
   }
+}
+
+/** Whether a part of this type is not text. */
+export function isMediaType(type: string): boolean {
+  return kindIn(kinds, type) !== undefined
 }
 
 function kindIn(known: typeof kinds, name: string): MediaKind | undefined {

@@ -1,7 +1,6 @@
 import type { Message } from '../../wire/messages.ts'
 import { usageOf } from '../../wire/usage.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
-import { estimatedInput } from './estimate.ts'
 import { messageUsage } from './usage.ts'
 
 /**
@@ -14,7 +13,7 @@ export function blankMessage(context: Pick<AnswerContext, 'id' | 'order'>): Mess
     content: [],
     stop_reason: null,
     stop_sequence: null,
-    usage: messageUsage(usageOf(inputOf(context.order), 1)),
+    usage: messageUsage(usageOf(Math.max(1, context.order.promptTokens), 1)),
   }
 }
 
@@ -24,11 +23,4 @@ export function messageHead({
   order,
 }: Pick<AnswerContext, 'id' | 'order'>): Pick<Message, 'id' | 'type' | 'role' | 'model'> {
   return { id: id.replace('req_', 'msg_'), type: 'message', role: 'assistant', model: order.model }
-}
-
-/** An image in the request makes it long: from this size on it pays to look for one. */
-const longPrompt = 10_000
-
-function inputOf(order: AnswerContext['order']): number {
-  return order.promptTokens < longPrompt ? Math.max(1, order.promptTokens) : estimatedInput(order)
 }

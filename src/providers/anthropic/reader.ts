@@ -42,6 +42,7 @@ export class MessageReader {
   #model = ''
   #usage: Fields = {}
   #finished = false
+  #hasToldInput = false
   #calls = 0
   readonly #open = new Map<unknown, OpenBlock>()
   readonly #arrangement: Arrangement
@@ -202,7 +203,10 @@ export class MessageReader {
 
   #chunk(choices: ChunkChoice[]): ChatChunk {
     const head = { id: this.#id, model: this.#model, choices }
-    return this.#finished ? { ...head, usage: usageOfMessage(this.#usage) } : head
+    // With the first chunk the tokens of the prompt, which are charged if the client disconnects.
+    if (this.#hasToldInput && !this.#finished) return head
+    this.#hasToldInput = true
+    return typeof this.#usage['input_tokens'] === 'number' ? { ...head, usage: usageOfMessage(this.#usage) } : head
   }
 }
 

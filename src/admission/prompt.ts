@@ -1,0 +1,51 @@
+/** Estimates the prompt of a request for as long as its vendor has not reported it. */
+import type { CostBounds } from '../billing/options.ts'
+import type { Model } from '../models/contract.ts'
+import { estimateTokens } from '../wire/counts.ts'
+import type { SizedRequest } from './estimate.ts'
+import { isMediaType, mediaIn, type Media } from './media.ts'
+import { imageTokens } from './vendor-tokens.ts'
+
+/** In a shorter request no image can be, whose bytes say more than the figure for an image. */
+const longPrompt = 4_096
+
+/** Where a vendor has not published its largest image. */
+const largestImage = 8_192
+/** Of audio: 32 tokens a second at a low bitrate, in base64. */
+const bytesPerAudioToken = 64
+/** Of what the request only refers to. */
+const referred = { audio: 1_000, file: 3_000 }
+
+/** What is known of a prompt in advance. */
+export interface Prompt {
+  /** Expected tokens. */
+  readonly tokens: number
+  /** Whether it has files, of which neither the bytes nor anything else in the request tells the tokens. */
+  readonly hasFiles: boolean
+}
+
+/**
+ * Expects a token for four bytes of text, and for images, recordings and files the figures with which they are held; at most
+ * the context window.
+ */
+export function promptOf(order: SizedRequest, model: Model, bounds: CostBounds = {}): Prompt {
+  const { contextWindow = Infinity } = model
+  const media = mayHaveMedia(order) ? mediaIn(order.field, order.content?.()) : []
+  const image = bounds.imageTokens ?? imageTokens(model) ?? largestImage
+  let tokens = order.promptTokens
+  for (const each of media) tokens += tokensOf(each, image, bounds) - estimateTokens(each.bytes)
+  return { tokens: Math.max(0, Math.min(tokens, contextWindow)), hasFiles: media.some(({ kind }) => kind === 'file') }
+}
+
+function mayHaveMedia({ promptTokens, typesWithin }: SizedRequest): boolean {
+  const known = ['messages', 'input'].map((name) => typesWithin?.(name))
+  if (known.every((types) => types === undefined)) return promptTokens > longPrompt
+  return known.some((types) => types !== undefined && [...types].some(isMediaType))
+}
+
+function tokensOf({ kind, bytes }: Media, image: number, { audioTokens, fileTokens }: CostBounds): number {
+  if (kind === 'image') return image
+  if (bytes === 0) return (kind === 'audio' ? audioTokens : fileTokens) ?? referred[kind]
+  if (kind === 'audio') return Math.min(audioTokens ?? Infinity, Math.ceil(bytes / bytesPerAudioToken))
+  return Math.min(fileTokens ?? Infinity, estimateTokens(bytes))
+}
