@@ -4,7 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { framesOf, post } from '../endpoints/ask.ts'
 import { hostedWith, vendorFor } from '../hosted.ts'
 import { claude } from './claude.ts'
-import { allMakers, contentIn, gatewayOver, journey, type MakerName, type Way } from './journey.ts'
+import { contentIn } from './collected.ts'
+import { allMakers, gatewayOver, journey, type MakerName, type Way } from './journey.ts'
 import { endEvents, endJson, type Sent } from './maker.ts'
 
 const route: readonly MakerName[] = [
