@@ -8,7 +8,7 @@ import {
   openingAccounts,
   readingCaps,
 } from './admission-caps.ts'
-import { admissionTypes, parametersOf, plannedOnce } from './columns.ts'
+import { admissionTypes, parametersOf, plannedOnce, stillAwaited } from './columns.ts'
 
 /**
  * PL/pgSQL that locks the rows of `buckets`, sorted by name, and reads them into `used` and `at`. Missing rows are inserted
@@ -118,6 +118,7 @@ export const admissionSchema: string = `
         moment := clock_timestamp();
         moment_ms := date_part('epoch', moment) * 1000;
       END IF;
+      ${stillAwaited}
       IF cardinality(places) > 0 THEN
         FOR r IN
           SELECT n.b, buckets[n.b] AS name, n.wanted, n.places, o.held, o.soonest FROM (

@@ -73,6 +73,15 @@ export const endingTypes = {
 export const plannedOnce: string = `SET plan_cache_mode = force_generic_plan SET enable_seqscan = off
     SET enable_hashjoin = off SET enable_mergejoin = off`
 
+/**
+ * PL/pgSQL that ends a statement which has waited for its locks so long that its caller has given up, before it does any work.
+ * Otherwise, each statement that was abandoned would delay those after it.
+ */
+export const stillAwaited: string = `
+      IF clock_timestamp() > statement_timestamp() + interval '1900 milliseconds' THEN
+        RAISE 'the statement waited too long for its locks' USING ERRCODE = 'query_canceled';
+      END IF;`
+
 /** The declaration of the parameters of a function that takes columns. */
 export function parametersOf(types: Types): string {
   return Object.entries(types)

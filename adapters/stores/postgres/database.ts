@@ -55,7 +55,9 @@ export class Database {
   readonly #schema: string
   readonly #tables: string
   readonly #changes: readonly Change[]
+  /** For all statements but those of upgrades, and for those of them that may read many rows. */
   readonly #turns: Turns
+  readonly #longTurns: Turns
   /** The statements to send, by their text before the schema is filled in. */
   readonly #statements = new Map<string, Statement>()
   #prepares: boolean
@@ -63,13 +65,14 @@ export class Database {
   #upgrade: Upgrade | undefined
 
   /**
-   * `prepares`: whether a `pg.Pool` prepares named statements. `tables`: those of version 1. `upgrades`: their changes since.
+   * `prepares`: whether a `pg.Pool` prepares named statements. `connections`: how many of its connections to use at most. `tables`: those of version 1. `upgrades`: their changes since.
    * Throws a `TypeError` for an invalid pool or schema.
    */
   constructor(
     pool: Queryable,
     schema: string,
     prepares: boolean,
+    connections: number,
     tables: string,
     upgrades: readonly Change[] = changes,
   ) {
@@ -84,8 +87,9 @@ export class Database {
     this.#tables = tables
     this.#changes = upgrades
     this.#prepares = prepares
-    const connections = isPool(pool) ? (pool.options?.max ?? 10) : 1
-    this.#turns = new Turns(Math.max(1, Math.floor(connections / 2)))
+    const most = isPool(pool) ? Math.min(connections, pool.options?.max ?? 10) : Infinity
+    this.#turns = new Turns(most)
+    this.#longTurns = new Turns(isPool(pool) ? Math.max(1, Math.floor(most / 2)) : 1)
     // Without a listener, the error of an idle connection would end the host's process.
     if (isPool(pool)) pool.on('error', () => undefined)
   }
@@ -95,18 +99,20 @@ export class Database {
     await (this.#ready ??= this.#prepare())
     let statement = this.#statements.get(text)
     if (statement === undefined) {
-      const sent = this.#inSchema(text)
+      const filled = this.#inSchema(text)
       // A hash of the text, so that no connection knows another statement by the same name.
-      const name = `modelhatch_${createHash('sha256').update(sent).digest('hex').slice(0, 32)}`
-      this.#statements.set(text, (statement = { text: sent, name }))
+      const name = `modelhatch_${createHash('sha256').update(filled).digest('hex').slice(0, 32)}`
+      this.#statements.set(text, (statement = { text: filled, name }))
     }
-    return this.#run<Row>(statement, values, queryMs)
+    const sent = statement
+    return this.#turns.take(() => this.#run<Row>(sent, values, queryMs), queryMs, restMsAfter)
   }
 
   /** The same for statements that may read many rows: they have more time, and at most half of the connections. */
   async manyRows<Row>(text: string, values: unknown[]): Promise<readonly Row[]> {
     await (this.#ready ??= this.#prepare())
-    return this.#turns.take(() => this.#run<Row>({ text: this.#inSchema(text) }, values, longQueryMs))
+    const run = () => this.#run<Row>({ text: this.#inSchema(text) }, values, longQueryMs)
+    return this.#longTurns.take(() => this.#turns.take(run, longQueryMs, restMsAfter), longQueryMs)
   }
 
   /** Calls one of the schema's functions that return JSON. Resolves to the parsed result. */
@@ -195,6 +201,11 @@ export class Database {
     requireUsable(what, found as Layout, { version: this.#changes.length + 1, oldest: 1, remedy })
     return found as Layout
   }
+}
+
+/** Milliseconds for which the server may continue a statement that `pg` has abandoned: no other takes its place until then. */
+function restMsAfter(error: unknown): number {
+  return (error as { message?: unknown }).message === 'Query read timeout' ? 1_000 : 0
 }
 
 function isPool(pool: Queryable): pool is Pool {

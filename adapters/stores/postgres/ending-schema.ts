@@ -1,7 +1,7 @@
 /** The SQL functions that end a batch of calls: they return claims to the limits, and settle or release holds. */
 import { lockingBuckets } from './admission-schema.ts'
 import { capVariables, countingSettlements, crossingLevels, lockingCaps, recordingNotices } from './ending-caps.ts'
-import { endingTypes, parametersOf, plannedOnce } from './columns.ts'
+import { endingTypes, parametersOf, plannedOnce, stillAwaited } from './columns.ts'
 
 /**
  * The parameters are columns, as in `admit_calls`; each hold is in a batch at most once. An ending is applied even if its
@@ -36,6 +36,7 @@ export const endingSchema: string = `
       IF cardinality(ids) > 0 THEN
         ${lockingCaps}
       END IF;
+      ${stillAwaited}
       moment := clock_timestamp();
       moment_ms := date_part('epoch', moment) * 1000;
       IF cardinality(holders) > 0 THEN

@@ -32,7 +32,7 @@ export function creation(schema: string, tables: string, changes: readonly Chang
           holder text NOT NULL,
           ends timestamptz NOT NULL
         );
-        ${tables}
+        ${tables};
         ${[...steps, ...[{ serves: 1 }, ...changes].map(({ serves }, index) => recording(index + 1, serves))].join(';\n')}
       $tables$;
     END

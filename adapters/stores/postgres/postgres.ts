@@ -1,5 +1,5 @@
 import type { StorageBundle } from '../index.ts'
-import { age, checkKnown, flag, text, type Rule } from '../../../src/validation/known-options.ts'
+import { age, checkKnown, count, flag, text, type Rule } from '../../../src/validation/known-options.ts'
 import { Calls } from './calls.ts'
 import { Database, type Queryable } from './database.ts'
 import { postgresIdempotency } from './idempotency.ts'
@@ -32,6 +32,11 @@ export interface PostgresOptions {
    * not support prepared statements, such as PgBouncer before 1.21 or with `max_prepared_statements = 0`. Default true.
    */
   readonly preparedStatements?: boolean
+  /**
+   * Maximum number of connections of a `pg.Pool` that are used at once, so that many processes together do not exceed the
+   * `max_connections` of the server; an upgrade of the tables takes one more. Default 4, at most the pool's `max`.
+   */
+  readonly connections?: number
 }
 
 const durabilities: Rule = {
@@ -63,14 +68,16 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     responseAgeMs: age,
     durability: durabilities,
     preparedStatements: flag,
+    connections: count,
   })
   const {
     schema = 'modelhatch',
     responseAgeMs = 30 * 86_400_000,
     durability = 'relaxed',
     preparedStatements = true,
+    connections = 4,
   } = options
-  const database = new Database(pool, schema, preparedStatements, tables)
+  const database = new Database(pool, schema, preparedStatements, connections, tables)
   const calls = new Calls(database, durability === 'full')
   const limits = postgresLimits(database, calls)
   const ledger = postgresLedger(database, calls)

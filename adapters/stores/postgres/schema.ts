@@ -11,6 +11,27 @@ import { responsesSchema } from './responses.ts'
 import { tasksSchema } from './tasks.ts'
 import { usageSchema } from './usage-schema.ts'
 
+/**
+ * The functions that a call waits for. The server ends them when they have waited too long for a lock: a client that gives up
+ * only closes its connection, which the server does not notice while it waits. A timeout of the function, unlike one of the
+ * session, also works through a transaction pooler.
+ */
+const bounded = [
+  'admit_calls',
+  'end_calls',
+  'open_account',
+  'credit',
+  'refund',
+  'read_caps',
+  'renew_holds',
+  'renew_places',
+  'compact_entries',
+  'append_usage',
+  'admit_users',
+  'begin_attempt',
+  'put_response',
+].map((name) => `ALTER FUNCTION @.${name} SET lock_timeout = '1500ms'`)
+
 /** Statements in which `@.` precedes every name in the schema. */
 export const tables: string = [
   keysSchema,
@@ -24,4 +45,5 @@ export const tables: string = [
   tasksSchema,
   idempotencySchema,
   responsesSchema,
+  ...bounded,
 ].join(';\n')

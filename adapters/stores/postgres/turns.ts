@@ -1,7 +1,4 @@
-/** Milliseconds after which a waiting statement fails. */
-const maxWaitMs = 60_000
-
-/** Limits how many statements that may read many rows run at once, so that calls keep the other connections of the pool. */
+/** Limits how many statements run at once. */
 export class Turns {
   #free: number
   readonly #waiting: (() => void)[] = []
@@ -11,18 +8,31 @@ export class Turns {
     this.#free = max
   }
 
-  /** Runs `act` when it is its turn. Rejects without running it if it has waited for more than 60 seconds. */
-  async take<T>(act: () => Promise<T>): Promise<T> {
+  /**
+   * Runs `act` when it is its turn. Rejects without running it if it has waited for more than `maxWaitMs`. `restMs`: for how long
+   * its turn is kept after an error.
+   */
+  async take<T>(act: () => Promise<T>, maxWaitMs: number, restMs: (error: unknown) => number = () => 0): Promise<T> {
     const since = performance.now()
     if (this.#free > 0) this.#free--
     else await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    let rest = 0
     try {
-      if (performance.now() - since > maxWaitMs) throw new Error('too many statements that read many rows were waiting')
+      if (performance.now() - since > maxWaitMs)
+        throw new Error('the database is too slow: a statement was not sent to it')
       return await act()
+    } catch (error) {
+      rest = restMs(error)
+      throw error
     } finally {
-      const next = this.#waiting.shift()
-      if (next === undefined) this.#free++
-      else next()
+      if (rest > 0) setTimeout(() => this.#pass(), rest).unref()
+      else this.#pass()
     }
+  }
+
+  #pass(): void {
+    const next = this.#waiting.shift()
+    if (next === undefined) this.#free++
+    else next()
   }
 }

@@ -46,7 +46,7 @@ function opened(): { pool: Pool; schema: string } {
 
 /** A process of a version with these changes. */
 function processOf(pool: Pool, schema: string, changes: readonly Change[]): { database: Database; ledger: Ledger } {
-  const database = new Database(pool, schema, true, tables, changes)
+  const database = new Database(pool, schema, true, 4, tables, changes)
   onTestFinished(() => database.close())
   return { database, ledger: postgresLedger(database, new Calls(database, false)) }
 }

@@ -107,4 +107,25 @@ describe.skipIf(!hasPostgres || !installed)('Postgres behind PgBouncer in transa
     const probe = { id: 'probe', rates: [], places: [{ bucket: 'slots', places: 250 }], leaseMs: 1 }
     expect((await limits.take(probe)).free).toEqual([249])
   })
+
+  test('a statement that waits too long for a lock is ended by the server', async () => {
+    const [pool, schema, direct] = [new Pool({ connectionString: await pooler(), max: 2 }), ownName(), postgresPool(1)]
+    pool.on('error', () => undefined)
+    const { ledger, close } = postgres(pool, { schema })
+    onTestFinished(async () => {
+      await close()
+      await pool.end()
+      await direct.query(`DROP SCHEMA IF EXISTS ${schema} CASCADE`)
+      await direct.end()
+    })
+    await ledger.credit({ account: 'acme', amount: 1n, reference: 'start' })
+    const blocker = await direct.connect()
+    await blocker.query('BEGIN')
+    await blocker.query(`SELECT FROM ${schema}.accounts FOR UPDATE`)
+    const hold = { id: 'call', account: 'acme', amount: 1n, leaseMs: 60_000 }
+    await expect(ledger.hold(hold)).rejects.toMatchObject({ code: '55P03' })
+    await blocker.query('COMMIT')
+    blocker.release()
+    expect(await ledger.hold(hold)).toMatchObject({ outcome: 'held' })
+  })
 })

@@ -1,5 +1,5 @@
 /** A process of the store benchmark: a number of callers, each of which makes one call after another. */
-import { setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 import { serveParent } from '../child.ts'
 import { callsOf, type Calls } from './calls.ts'
 import { openServer, type Opening, type Server } from './server.ts'
@@ -20,6 +20,23 @@ export interface Measured {
   readonly admitted: readonly number[]
   /** Microseconds of CPU time of this process. */
   readonly cpu: number
+}
+
+/** Calls that arrive whether or not earlier ones have ended. */
+export interface Offer {
+  /** Calls per second. */
+  readonly rate: number
+  readonly accounts: number
+  readonly forMs: number
+}
+
+export interface Offered {
+  readonly offered: number
+  readonly admitted: number
+  /** Those of the second half of the time. */
+  readonly late: number
+  readonly refused: number
+  readonly causes: Readonly<Record<string, number>>
 }
 
 let server: Server | undefined
@@ -47,6 +64,35 @@ async function load({ callers, accounts, forMs, baseline }: Load): Promise<Measu
   return { calls: admitted.length, ms: performance.now() - began, admitted, cpu: user + system }
 }
 
+async function offer({ rate, accounts, forMs }: Offer): Promise<Offered> {
+  const offered = { offered: 0, admitted: 0, late: 0, refused: 0, causes: {} as Record<string, number> }
+  const began = performance.now()
+  const open: Promise<void>[] = []
+  const one = async (account: string) => {
+    try {
+      await call(account)
+      offered.admitted++
+      if (performance.now() - began > forMs / 2) offered.late++
+    } catch (error) {
+      offered.refused++
+      const cause = causeOf(error)
+      offered.causes[cause] = (offered.causes[cause] ?? 0) + 1
+    }
+  }
+  while (performance.now() - began < forMs) {
+    const due = ((performance.now() - began) * rate) / 1_000
+    for (; offered.offered < due; offered.offered++) open.push(one(`account ${Math.floor(Math.random() * accounts)}`))
+    await pause(5 + Math.random() * 10)
+  }
+  await Promise.all(open)
+  return offered
+}
+
+function causeOf(error: unknown): string {
+  const { cause } = error as { cause?: unknown }
+  return cause === undefined ? String(error) : causeOf(cause)
+}
+
 async function call(account: string): Promise<void> {
   const ticket = await calls?.admit(account)
   if (ticket !== undefined) calls?.end(ticket, account)
@@ -65,6 +111,7 @@ serveParent({
       await Promise.all(Array.from({ length: 50 }, async () => calls?.admit(account)))
   },
   load,
+  offer,
   cpu: () => server?.cpu(),
   clear: () => server?.clear(),
   close: () => server?.close(),
