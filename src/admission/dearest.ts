@@ -3,6 +3,7 @@ import type { BillingOptions } from '../billing/options.ts'
 import type { Price, Product } from '../billing/price.ts'
 import { tierName } from '../billing/service-tier.ts'
 import { GatewayError } from '../errors.ts'
+import { definesTools, type Searched } from '../models/conversation-guard.ts'
 import { uncharged } from '../models/charged.ts'
 import type { Model } from '../models/contract.ts'
 import type { Estimate } from './estimate.ts'
@@ -21,6 +22,8 @@ export interface Priced {
   readonly asked: Estimate
   /** One field of the request. */
   readonly field: Field
+  readonly typesWithin?: Searched['typesWithin']
+  readonly content?: Searched['content']
   /** Absent if the endpoint is free. */
   readonly makes?: Product | undefined
 }
@@ -156,15 +159,16 @@ export function statedToolCalls(field: Field, set: Fields = {}): number | undefi
 }
 
 /** Whether a request may make the vendor run tools of its own. `set`: the fields that the host sets. */
-export function runsVendorTools({ model, field }: Pick<Priced, 'model' | 'field'>, set: Fields = {}): boolean {
+export function runsVendorTools(priced: Searched & Pick<Priced, 'model'>, set: Fields = {}): boolean {
+  const { model, field } = priced
   const allowed = model.allow ?? model.deployments.flatMap(({ allow = [] }) => allow)
   // Otherwise fields with which vendors run tools are rejected.
   if (allowed.length === 0 && Object.keys(set).length === 0 && !isUnguarded(model)) return false
   const read: Field = (name) => set[name] ?? field(name)
   const tools = read('tools')
-  const runs = Array.isArray(tools) && tools.some((tool) => !isClientTool(tool))
-  const online = model.deployments.some(({ model: name }) => name.includes(':online'))
-  return runs || online || toolFields.some((name) => isSet(read(name)))
+  if (Array.isArray(tools) && tools.some(isVendorTool)) return true
+  if (model.deployments.some(({ model: name }) => name.includes(':online'))) return true
+  return toolFields.some((name) => isSet(read(name))) || definesTools(priced, isVendorTool)
 }
 
 /** Whether a provider does not say which fields change its cost, so that nothing is rejected. */
@@ -172,10 +176,11 @@ function isUnguarded({ deployments }: Model): boolean {
   return deployments.some(({ provider }) => provider.costs === undefined)
 }
 
-function isClientTool(tool: unknown): boolean {
-  const { type } = Object(tool) as { type?: unknown }
-  if (type === undefined || type === null || type === 'function' || type === 'custom') return true
-  return typeof type === 'string' && clientTool.test(type)
+function isVendorTool(tool: unknown): boolean {
+  const { type, tools } = Object(tool) as { type?: unknown; tools?: unknown }
+  if (type === 'namespace') return Array.isArray(tools) && tools.some(isVendorTool)
+  if (type === undefined || type === null || type === 'function' || type === 'custom') return false
+  return typeof type !== 'string' || !clientTool.test(type)
 }
 
 /** Anthropic's names of tools that the client runs. */

@@ -67,6 +67,8 @@ export class Entry {
       model,
       asked,
       field: (order ?? nothing).field,
+      typesWithin: order?.typesWithin,
+      content: order?.content,
       makes: endpoint.makes,
       leaseMs: admission.leaseMs,
     }

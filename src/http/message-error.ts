@@ -4,12 +4,14 @@ import { header, type Exchange } from './exchange.ts'
 import { eventFrame } from './sse.ts'
 import { isMessages, pathOf } from './target.ts'
 
-/** Whether the client expects replies in Anthropic's format: by the path, or on a shared one by the header of its clients. */
+/** Whether the client expects replies in Anthropic's format: by the path, or by the header of its clients on paths that OpenAI's API does not have alone. */
 export function speaksAnthropic(exchange: Pick<Exchange, 'target' | 'headers'>): boolean {
   const { target } = exchange
   if (isMessages(target)) return true
-  return header(exchange, 'anthropic-version') !== undefined && /^\/v1\/models(?:\/|$)/.test(pathOf(target))
+  return header(exchange, 'anthropic-version') !== undefined && !onlyOpenAI.test(pathOf(target))
 }
+
+const onlyOpenAI = /^\/v1\/(?:chat|completions|responses|embeddings|moderations|images|audio|videos?)(?:\/|$)/
 
 /** Source: Anthropic's API reference, Errors. */
 const types: Readonly<Record<number, string>> = {

@@ -1,5 +1,10 @@
 /** Finds what in a conversation costs the host or reaches its account, by the types of its items, blocks and parts. */
-import type { Conversation } from '../providers/costs/conversation.ts'
+import {
+  chatConversation,
+  messageConversation,
+  responseConversation,
+  type Conversation,
+} from '../providers/costs/conversation.ts'
 
 /** What to do with what is found. Throws for what the model does not allow. */
 export interface Finds {
@@ -9,7 +14,7 @@ export interface Finds {
   readonly tool: (tool: unknown, place: string) => void
 }
 
-/** Members with data of the client's own tools, whose objects have types of their own, and the name of a caller. */
+/** Members with data of the client's own tools, whose objects have types of their own, and those that only mention something. */
 const opaque: ReadonlySet<string> = new Set([
   'arguments',
   'input',
@@ -22,6 +27,7 @@ const opaque: ReadonlySet<string> = new Set([
   'metadata',
   'trigger',
   'caller',
+  'annotations',
 ])
 
 /** Members that define tools, in whatever they are. */
@@ -30,7 +36,7 @@ const defining: ReadonlySet<string> = new Set(['tools', 'tool', 'definition'])
 const fileId = /^file[_-]?id$/i
 
 /** Whether none of these types needs a look at what has it. */
-export function areHarmless(found: Iterable<string>, { types }: Conversation): boolean {
+function areHarmless(found: Iterable<string>, { types }: Conversation): boolean {
   for (const type of found) if (types.get(type) !== 'harmless') return false
   return true
 }
@@ -63,6 +69,43 @@ export function searchConversation(root: unknown, place: string, { types }: Conv
 
 /** Kinds that need no permission for what is of that type. */
 const passing: ReadonlySet<string> = new Set(['harmless', 'files', 'tools'])
+
+/** A request, of which as little is parsed as possible. */
+export interface Searched {
+  readonly field: (name: string) => unknown
+  /** The members named `type` inside a field; undefined if they are not known without parsing it. */
+  readonly typesWithin?: ((name: string) => ReadonlySet<string> | undefined) | undefined
+  /** The values of fields with what the gateway adds to them, such as earlier turns. */
+  readonly content?: (() => Readonly<Record<string, unknown>>) | undefined
+}
+
+/** The value of a field to search; undefined if it has harmless types only. */
+export function valueToSearch(name: string, { field, typesWithin, content }: Searched, format: Conversation): unknown {
+  const added = content?.()[name]
+  if (added !== undefined) return added
+  const types = typesWithin?.(name)
+  return types !== undefined && areHarmless(types, format) ? undefined : field(name)
+}
+
+const formats = [chatConversation, responseConversation, messageConversation]
+const anyFormat: Conversation = {
+  fields: [...new Set(formats.flatMap(({ fields }) => fields))],
+  types: new Map(formats.flatMap(({ types }) => [...types])),
+}
+
+/** Whether the conversation of a request in any format defines tools of which `isVendors`, or has what runs at the vendor. */
+export function definesTools(searched: Searched, isVendors: (tool: unknown) => boolean): boolean {
+  let defines = false
+  const finds: Finds = {
+    typed: () => void (defines = true),
+    file: () => undefined,
+    tool: (tool) => void (defines ||= isVendors(tool)),
+  }
+  for (const name of anyFormat.fields) {
+    searchConversation(valueToSearch(name, searched, anyFormat), name, anyFormat, finds)
+  }
+  return defines
+}
 
 /** Whether a value refers to a file of the host's account. */
 export function refersToFile(value: unknown): boolean {

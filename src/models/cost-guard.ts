@@ -6,22 +6,17 @@ import { GatewayError } from '../errors.ts'
 import type { CostRules, Harmless } from '../providers/costs/contract.ts'
 import { placing } from '../providers/costs/placing.ts'
 import type { Deployment, Model } from './contract.ts'
-import { areHarmless, isType, refersToFile, searchConversation } from './conversation-guard.ts'
+import { isType, refersToFile, searchConversation, valueToSearch, type Searched } from './conversation-guard.ts'
 import { containers, isNamed, knownNames, readHere, type KnownNames } from './field-names.ts'
 import { checkName } from './name-guard.ts'
 import { isChoiceKept } from './tool-choice.ts'
 
 /** The fields of a request. */
-export interface Asked {
+export interface Asked extends Searched {
   /** The names of the top-level fields, as the client wrote them. */
   readonly names: () => Iterable<string>
-  readonly field: (name: string) => unknown
   /** Whether an object inside a field has a duplicate name. Parsers differ in which of the two they use. */
   readonly repeatsWithin?: ((name: string) => boolean) | undefined
-  /** The members named `type` inside a field; undefined if they are not known without parsing it. */
-  readonly typesWithin?: ((name: string) => ReadonlySet<string> | undefined) | undefined
-  /** The values of fields with what the gateway adds to them. */
-  readonly content?: (() => Readonly<Record<string, unknown>>) | undefined
 }
 
 /** Changes to a request: new values of fields; undefined removes a field. */
@@ -88,10 +83,9 @@ class Check {
 
   #conversation(name: string): Changes | undefined {
     const { conversation } = this.#rules
-    const added = this.#asked.content?.()[name]
-    const types = added === undefined ? this.#asked.typesWithin?.(name) : undefined
-    if (conversation === undefined || (types !== undefined && areHarmless(types, conversation))) return undefined
-    const value = added ?? this.#asked.field(name)
+    if (conversation === undefined) return undefined
+    const value = valueToSearch(name, this.#asked, conversation)
+    if (value === undefined) return undefined
     searchConversation(value, name, conversation, {
       typed: (place, type, allow) => {
         if (!isAllowed(this.#allow, allow) && !isAllowed(this.#allow, type)) throw this.#refusal(place, type)
@@ -101,7 +95,7 @@ class Check {
       },
       tool: (tool, place) => void (this.#allow.includes('tools') || this.#keeps(tool, place)),
     })
-    return added === undefined && this.#asked.repeatsWithin?.(name) === true ? { [name]: value } : undefined
+    return this.#asked.repeatsWithin?.(name) === true ? { [name]: this.#asked.field(name) } : undefined
   }
 
   /** `base`: the name without the `[part]` of a form. */
@@ -114,7 +108,11 @@ class Check {
     // A field in `set` is not rejected: its value is replaced, and other spellings of it are removed.
     const fixed = Object.keys(this.#set).find((each) => isNamed(base, each))
     if (fixed !== undefined) return name === fixed ? undefined : { [name]: undefined }
-    if (Object.hasOwn(placing, name) && !Object.hasOwn(this.#rules.fields, name)) return this.#placed(name, value)
+    if (Object.hasOwn(placing, name)) {
+      const isKnown = Object.hasOwn(this.#rules.fields, name)
+      if (!isKnown || this.#rules.isTranslated === true) this.#refusePlace(name, value)
+      if (!isKnown) return undefined
+    }
     const file = this.#rules.fileFields?.find((each) => isNamed(base, each))
     if (file !== undefined) {
       if (this.#allow.includes('files') || (name === file && !refersToFile(parsed(value)))) return undefined
@@ -126,7 +124,7 @@ class Check {
   }
 
   /** A field that says where or how a request may be processed, at a vendor that does not get it. */
-  #placed(name: string, value: unknown): undefined {
+  #refusePlace(name: string, value: unknown): void {
     if (value === undefined || value === null || isHarmless(placing[name] ?? [], value, this.#asked.field)) return
     throw new GatewayError('unsupported_parameter', {
       param: name,

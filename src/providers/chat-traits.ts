@@ -20,6 +20,8 @@ export interface ChatTraits {
    * Whether tool calls of other vendors' models may have their `reasoning_content`. If not, it is left out. Default false.
    */
   readonly reasoning?: boolean
+  /** Whether the vendor may keep chats unless `store` is false. Default false: `store` is left out. */
+  readonly stores?: boolean
   /** Maximum number of `stop` sequences. The gateway enforces the others. Default 4. */
   readonly maxStops?: number
 }

@@ -120,9 +120,10 @@ describe('a capped call', () => {
   test.each(parts)(
     'with %s is refused by name, unless it is bounded by an option',
     async (_, body, param, what, option) => {
-      const refused = await (await capped()).ask(body as object)
+      const model = { allow: ['files'] }
+      const refused = await (await capped({ model })).ask(body as object)
       expect(refused).toMatchObject({ status: 400, error: { param, message: expect.stringContaining(what) as string } })
-      const { ask } = await capped({ bounds: { [option]: 1_500 } })
+      const { ask } = await capped({ model, bounds: { [option]: 1_500 } })
       const { status, held } = await ask({ ...(body as object), max_tokens: 10 })
       expect(status).toBe(200)
       const data = JSON.stringify(body).includes('"AAAA"') ? 4 : 0
@@ -154,6 +155,19 @@ describe('a capped call', () => {
     const { status, held } = await ask(body)
     // Four rounds of the whole window, ten tokens of output, and three fees.
     expect([status, held?.amount]).toEqual([200, 4_000n + 100n + 30_000n])
+  })
+
+  test("with the vendor's own tools inside the conversation holds their calls too, also if it is long", async () => {
+    const price = { input: '1', output: '10', tools: { '*': '0.01' } }
+    const model = { allow: ['builtin_function'], price, contextWindow: 1_000 }
+    const { ask } = await capped({ model, bounds: { toolCalls: 3 } })
+    for (const text of ['Hi', 'x'.repeat(20_000)]) {
+      const defining = { role: 'system', content: text, tools: [{ type: 'builtin_function' }] }
+      const { status, held } = await ask({ messages: [defining, { role: 'user', content: 'Hi' }], max_tokens: 10 })
+      expect([status, held?.amount]).toEqual([200, 4_000n + 100n + 30_000n])
+    }
+    const { held } = await ask({ ...message('Hi'), max_tokens: 10 })
+    expect(held?.amount).toBeLessThan(1_200n)
   })
 
   test('that continues a conversation is bounded by all of it', async () => {

@@ -38,7 +38,7 @@ async function countBy(
   await forceParse(call)
   try {
     const tools = new ChatTools(call.request.tools ?? [])
-    const made = chatRequestOf(call, order, tools, maker, provider.chatTraits?.reasoning === true)
+    const made = chatRequestOf(call, order, tools, maker, provider.chatTraits)
     checkMadeChat(made)
     return await provider.countChat(replaceLarge(call, made))
   } catch (thrown) {

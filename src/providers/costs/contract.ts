@@ -23,6 +23,8 @@ export interface CostRules {
   readonly clientTools?: readonly string[]
   /** The types of items, blocks and parts that requests may contain. Default: the vendor receives none as it is. */
   readonly conversation?: Conversation
+  /** Whether requests are translated, so that fields about where they are processed do not arrive. Default: no. */
+  readonly isTranslated?: boolean
   /**
    * Fields that may refer to files of the host's account by `file_id`: rejected then, unless the host allows `files`. Default:
    * none.

@@ -31,7 +31,7 @@ export const chatConversation: Conversation = conversation(['messages'], {
     'text image_url input_audio refusal function custom',
     // Of other vendors, and of clients that write Anthropic's blocks.
     'video_url audio_url document_url image video audio thinking redacted_thinking reference tool_use tool_result',
-    'reasoning.text reasoning.summary reasoning.encrypted url_citation ephemeral',
+    'reasoning.text reasoning.summary reasoning.encrypted ephemeral url_citation file_citation file_path',
   ].join(' '),
   files: 'file',
 })

@@ -178,7 +178,9 @@ export function openaiCosts(vendor: KnownVendor, hasResponses: boolean, hasMessa
     ['chat.completions', chats],
     ['completions', chats],
     // Without it, responses are translated to chats, which never contain tools that run at the vendor.
-    ...(hasResponses ? (['responses', 'responses.compact'] as const).map((name) => [name, responses] as const) : []),
+    ...(['responses', 'responses.compact'] as const).map(
+      (name) => [name, hasResponses ? responses : { ...others, isTranslated: true }] as const,
+    ),
     ['messages', { ...(hasMessages ? messagesOf(fields) : translatedRules), ...named }],
     ['images.generations', images],
     ['images.edits', images],
@@ -194,6 +196,8 @@ function messagesOf(fields: Fields): CostRules {
 const localRules: CostRules = { fields: {} }
 
 const anthropicRules: CostRules = { fields: anthropicFields }
+
+const anthropicTranslatedRules: CostRules = { fields: anthropicFields, isTranslated: true }
 
 /** For a vendor that receives messages as they are. */
 const messageRules: CostRules = {
@@ -224,10 +228,16 @@ const messageRules: CostRules = {
   freesChoice: true,
 }
 
-/** For messages that are translated: the translation passes on none of the fields. */
-const translatedRules: CostRules = { fields: {} }
+/** For messages that are translated: the translation passes on no other fields, and not these. */
+const translatedRules: CostRules = {
+  fields: { ...tiers, speed: ['standard'] },
+  offeredFields: ['service_tier', 'speed'],
+}
 
-export const anthropicCosts: CostsOf = (endpoint) => (endpoint === 'messages' ? messageRules : anthropicRules)
+export const anthropicCosts: CostsOf = (endpoint) => {
+  if (endpoint === 'messages') return messageRules
+  return endpoint === 'chat.completions' ? anthropicRules : anthropicTranslatedRules
+}
 
 /** The fields of `anthropicCosts` that Claude's API has under the same name: passed on if the host allows them. */
 export const anthropicExtras: readonly string[] = ['speed', 'inference_geo', 'mcp_servers', 'container']
@@ -247,7 +257,7 @@ export const geminiCosts: CostsOf = (endpoint) => {
 }
 
 /** For models of the AI SDK: they receive only the fields that our adapter reads. */
-export const aiSdkCosts: CostsOf = (endpoint) => (endpoint === 'videos' ? sizedVideoRules : undefined)
+export const aiSdkCosts: CostsOf = (endpoint) => (endpoint === 'videos' ? sizedVideoRules : localRules)
 
 /** For video vendors. `sized`: the provider rejects a `resolution` that contradicts `size`. */
 export function videoCosts(sized: boolean): CostsOf {

@@ -47,7 +47,11 @@ export function costsOf({ preset, baseURL, messages = false }: OpenAIOptions, ha
 }
 
 export const presets: Readonly<Record<PresetName, Preset>> = {
-  openai: { baseURL: 'https://api.openai.com/v1', pastFields: [], chatTraits: { systemAnywhere: true } },
+  openai: {
+    baseURL: 'https://api.openai.com/v1',
+    pastFields: [],
+    chatTraits: { systemAnywhere: true, stores: true },
+  },
   azure: {
     keyHeader: 'api-key',
     // Models with reasoning reject the other one.

@@ -69,6 +69,8 @@ test.each<[number, string, unknown, RequestInit, string?]>([
   [400, 'invalid_request_error', { ...hello, tools: ['f'] }, {}],
   [400, 'invalid_request_error', { ...hello, thinking: 'much' }, {}],
   [404, 'not_found_error', undefined, { method: 'GET', headers: { 'anthropic-version': 'x' } }, '/v1/models/none'],
+  [404, 'not_found_error', undefined, { method: 'GET', headers: { 'anthropic-version': 'x' } }, '/v1/files'],
+  [404, 'not_found_error', undefined, { method: 'GET', headers: { 'anthropic-version': 'x' } }, '/v1/skills?limit=1'],
 ])('%i %s', async (status, type, body, init, path) => {
   const { send, vendor } = await gateway({ sizes: { jsonBytes: 1_000 } })
   expect(await send(body, init, path)).toMatchObject({ status, type })

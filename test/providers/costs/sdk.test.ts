@@ -15,8 +15,8 @@ const resource = (path: string) =>
 const openai = (path: string) => resource(`openai/resources/${path}`)
 const claude = (path: string) => resource(`@anthropic-ai/sdk/resources/${path}`)
 
-/** Definitions of tools, which are checked like the field `tools`, and the names of callers. */
-const elsewhere = ['tools', 'definition', 'caller']
+/** Definitions of tools, which are checked like the field `tools`, and members that only mention something. */
+const elsewhere = ['tools', 'definition', 'caller', 'annotations']
 
 test.each<[string, Conversation, [file: string, type: string][]]>([
   ['chats', chatConversation, [[openai('chat/completions/completions'), 'ChatCompletionMessageParam']]],

@@ -19,6 +19,7 @@ export function chatRequestOf(
   // Assigned one by one: an object of many conditional parts takes several times as long.
   const request: { -readonly [Name in keyof ChatRequest]: ChatRequest[Name] } = { model, messages }
   if (stream) request.stream = stream
+  if (traits.stores === true) request['store'] = false
   request.max_tokens = settings.maxTokens
   if (temperature !== undefined) request.temperature = temperature
   if (topP !== undefined) request.top_p = topP

@@ -37,7 +37,7 @@ export async function respondByChat(
     maker,
     now: order.now,
   })
-  const request = chatRequestOf(call, order, chatTools, maker, provider.chatTraits?.reasoning === true)
+  const request = chatRequestOf(call, order, chatTools, maker, provider.chatTraits)
   order.derived.push(request)
   const answer = await callChat(provider, call, request, { ...context, meter })
   if (answer.kind === 'whole') throw new TypeError('the chat was requested in chunks but returned none')

@@ -1,3 +1,4 @@
+import type { ChatTraits } from '../../../providers/chat-traits.ts'
 import type { Call } from '../../../providers/contract.ts'
 import type { ChatRequest, ResponseFormat } from '../../../wire/chat.ts'
 import type { ResponseRequest, TextFormat } from '../../../wire/responses.ts'
@@ -6,23 +7,24 @@ import { messagesOf } from './messages.ts'
 import type { ChatTools } from './tools.ts'
 
 /**
- * The chat request. Omits fields of the gateway (`store`, `metadata`), of vendors' own tools and of their caches,
- * because some vendors reject unknown fields. `maker` and `takesReasoning`: see `messagesOf`.
+ * The chat request. Omits fields of the gateway (`metadata`, `store` but for vendors that keep chats), of vendors' own tools
+ * and of their caches, because some vendors reject unknown fields. `maker`: see `messagesOf`.
  */
 export function chatRequestOf(
   { request, stream }: Call<ResponseRequest>,
   order: Pick<ResponseOrder, 'model' | 'conversation'>,
   chatTools: ChatTools,
   maker: string,
-  takesReasoning: boolean,
+  traits: ChatTraits = {},
 ): ChatRequest {
   const { tools, choice } = chatTools.choose(request.tool_choice)
   const { text, reasoning } = request
   const logprobs = request.include?.includes('message.output_text.logprobs') === true || Boolean(request.top_logprobs)
   return withoutUnset({
     model: order.model,
-    messages: messagesOf(order.conversation, request.instructions, maker, takesReasoning),
+    messages: messagesOf(order.conversation, request.instructions, maker, traits.reasoning === true),
     stream: stream || undefined,
+    store: traits.stores === true ? false : undefined,
     temperature: request.temperature,
     top_p: request.top_p,
     presence_penalty: request['presence_penalty'],
