@@ -47,8 +47,6 @@ export interface SizedRequest extends Asked {
   readonly typesWithin?: ((name: string) => ReadonlySet<string> | undefined) | undefined
   /** What the prompt contains beside the fields of the request, by name, such as earlier turns. */
   readonly content?: () => Readonly<Record<string, unknown>>
-  /** The members named `type` inside a field, at all levels, without parsing it; undefined if they are not known. */
-  readonly typesWithin?: (name: string) => ReadonlySet<string> | undefined
 }
 
 /** What an endpoint declares about the size of its responses. */
