@@ -93,7 +93,7 @@ export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Ord
   /** Releases a response that arrived after the request was aborted. Must not throw. */
   readonly discard?: (answer: Answer) => void
   /** The non-streaming reply. */
-  readonly whole: (answer: Answer, context: Context<Request, Read>) => Reply | ByteAnswer
+  readonly whole: (answer: Answer, context: Context<Request, Read>) => Reply
   /**
    * All frames of a streamed response. If they throw, an error event ends the stream. `ahead`: the client already has
    * the `opening` frame. Absent: the endpoint does not stream, and ignores the field `stream`.
@@ -113,12 +113,6 @@ export interface CallEndpoint<Request, Answer, Read extends Order<Request> = Ord
   readonly opening?: (context: Context<Request, Read>) => string
   /** The last frames of a stream that failed. Default: one frame with the error, as in chat. */
   readonly failed?: (error: GatewayError, context: Context<Request, Read>) => string
-}
-
-/** A response of bytes, such as audio, that are passed on as they arrive. If they throw, the connection is cut. */
-export interface ByteAnswer {
-  readonly contentType: string
-  readonly bytes: AsyncIterable<Uint8Array>
 }
 
 /** A request that was read and validated. */

@@ -69,10 +69,6 @@ export class Serving {
       if (order.large === true) await othersTurn(order)
       const reply = endpoint.whole(answer, served.context)
       if (order.large === true) await othersTurn(order)
-      if ('bytes' in reply) {
-        const headers = withOmitted({ 'content-type': reply.contentType }, served)
-        return { status: 200, headers, body: this.#body(reply.bytes, served) }
-      }
       served.context.meter.firstByte()
       served.end(call.disconnected ? 'cancelled' : 'completed')
       const headers = withOmitted(reply.headers, served)
@@ -124,7 +120,7 @@ export class Serving {
   #body<R, A>(
     frames: Frames,
     served: Served<R, A>,
-    events?: Pick<EventStreamOptions, 'opening' | 'idle' | 'failed'>,
+    events: Pick<EventStreamOptions, 'opening' | 'idle' | 'failed'>,
   ): StreamBody {
     const { stallMs = 60_000, idleMs = 600_000, keepAliveMs = 15_000 } = this.#options.timeouts
     const { id, meter, observer } = served.context

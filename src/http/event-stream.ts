@@ -25,11 +25,8 @@ export interface EventStreamOptions {
   readonly keepReading?: () => boolean
   /** Called before each frame is written. */
   readonly writing: () => void
-  /**
-   * The last frame of a stream that failed. Absent for a body that is not an event stream: it gets no keep-alive
-   * frames, and a failure cuts the connection.
-   */
-  readonly failed?: ((error: GatewayError) => string) | undefined
+  /** The last frame of a stream that failed. */
+  readonly failed: (error: GatewayError) => string
   /**
    * Called once at the end. `completed`: the client stayed connected to the end. `cancelled`: it disconnected; without
    * an error, the source was still read to its end. Must not throw.
@@ -116,9 +113,9 @@ class Pump implements Receiver<string | Uint8Array> {
 
   beat(): void {
     if (this.#stalled) return
-    const { silentBeats = Infinity, failed } = this.#options
+    const { silentBeats = Infinity } = this.#options
     if (this.#silent !== undefined && ++this.#silent >= silentBeats) this.#end(silence())
-    else if (failed !== undefined) this.#sink.write(this.#idleFrame())
+    else this.#sink.write(this.#idleFrame())
   }
 
   /** Called from a timer, where an exception would crash the host. */
@@ -142,9 +139,8 @@ class Pump implements Receiver<string | Uint8Array> {
     if (this.#sink.closed || error?.code === 'client_closed') ended('cancelled', error)
     else if (error === undefined) ended('completed')
     else {
-      if (failed !== undefined) this.#sink.write(lastFrame(failed, error))
+      this.#sink.write(lastFrame(failed, error))
       ended('failed', error)
-      if (failed === undefined) this.#sink.destroy()
     }
     this.#sink.end(error === undefined)
   }
