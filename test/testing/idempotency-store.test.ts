@@ -77,11 +77,6 @@ const faults: [string, Fault, string][] = [
     'an attempt cannot finish or forget a record that another attempt holds',
   ],
   [
-    'lets any attempt finish a record',
-    asHolder((good, holders) => ({ finish: (end) => good.finish({ ...end, ...holderOf(holders, end) }) })),
-    'an attempt cannot finish or forget a record that another attempt holds',
-  ],
-  [
     'inserts a record that finishes without having begun',
     (good) => ({
       async finish(end) {
@@ -162,11 +157,6 @@ const faults: [string, Fault, string][] = [
   [
     'joins names without a separator',
     changedKeys(({ account, route, key }) => ({ account: account + route + key, route: '', key: '' })),
-    'records with different accounts, routes or keys are separate, whatever characters these contain',
-  ],
-  [
-    'truncates long keys',
-    changedKeys(({ key }) => ({ key: key.slice(0, 64) })),
     'records with different accounts, routes or keys are separate, whatever characters these contain',
   ],
 ]

@@ -106,11 +106,6 @@ const faults: Fault<KeyStore>[] = [
     'lists only the keys of an account, newest first',
   ],
   [
-    'list returns the oldest first',
-    (store) => ({ list: async (account) => (await store.list?.(account))?.toReversed() ?? [] }),
-    'lists only the keys of an account, newest first',
-  ],
-  [
     'search returns keys of one account only',
     (store) => ({
       search: async (question) => {

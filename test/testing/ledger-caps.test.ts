@@ -70,19 +70,6 @@ const faults: Fault<Ledger>[] = [
     'grants holds up to the exact limit of each measure',
   ],
   [
-    'hold limits money only',
-    (ledger) =>
-      withHolds(ledger, (hold) => ({
-        ...hold,
-        caps:
-          hold.caps?.map((claim) => ({
-            ...claim,
-            limits: claim.limits.money === undefined ? {} : { money: claim.limits.money },
-          })) ?? [],
-      })),
-    'grants holds up to the exact limit of each measure',
-  ],
-  [
     'hold checks only the first of several caps',
     (ledger) =>
       withHolds(ledger, (hold) => ({
@@ -243,13 +230,6 @@ const faults: Fault<Ledger>[] = [
     'each period counts anew',
   ],
   [
-    'a refund counts in the period in which it arrives',
-    (ledger) => ({
-      credit: ({ account, amount, reference }) => ledger.credit({ account, amount, reference }),
-    }),
-    'each period counts anew',
-  ],
-  [
     'a repeated hold reports the current period',
     (ledger) => ({
       async hold(hold) {
@@ -268,15 +248,6 @@ const faults: Fault<Ledger>[] = [
     (ledger) =>
       withClaims(ledger, (claim) => {
         return { ...claim, periods: rolling(claim.periods, (grainMs) => ({ grainMs, rollingMs: 0 })) }
-      }),
-    'a rolling window counts use until its length after the end',
-  ],
-  [
-    'a rolling window ends one period early',
-    (ledger) =>
-      withClaims(ledger, (claim) => {
-        const shorter = (grainMs: number, rollingMs: number) => ({ grainMs, rollingMs: rollingMs - grainMs })
-        return { ...claim, periods: rolling(claim.periods, shorter) }
       }),
     'a rolling window counts use until its length after the end',
   ],
@@ -397,17 +368,6 @@ const faults: Fault<Ledger>[] = [
     'the settlement that reaches a mark records its notice',
   ],
   [
-    'a notice is recorded by each settlement above its level',
-    (ledger) =>
-      withSettlements(ledger, (settlement) => ({
-        ...settlement,
-        caps:
-          settlement.caps?.map((cap) => ({ ...cap, marks: cap.marks?.map((mark) => ({ ...mark, at: 1n })) ?? [] })) ??
-          [],
-      })),
-    'the settlement that reaches a mark records its notice',
-  ],
-  [
     'notices are lost',
     (ledger) =>
       withSettlements(ledger, ({ caps, ...rest }) => {
@@ -462,18 +422,8 @@ const faults: Fault<Ledger>[] = [
     'deleteNotices deletes every notice of an account',
   ],
   [
-    'no notice is deleted',
-    (ledger) => capsOf(ledger, { deleteNotices: () => false }),
-    'deleteNotices deletes every notice of an account',
-  ],
-  [
     'a notice that is done is taken again',
     (ledger) => capsOf(ledger, { endNotice: async (id, retryMs) => ledger.caps?.endNotice(id, retryMs ?? 1) }),
-    'a notice is taken by one process at a time',
-  ],
-  [
-    'a notice that is to be taken later is ended',
-    (ledger) => capsOf(ledger, { endNotice: async (id) => ledger.caps?.endNotice(id) }),
     'a notice is taken by one process at a time',
   ],
 ]

@@ -25,21 +25,6 @@ const faults: Fault<Ledger>[] = [
     'compact replaces old charges by their exact sum; balance, audit and payments stay',
   ],
   [
-    'compact replaces more entries than asked for',
-    (ledger) => ({ compact: (account, before) => ledger.compact?.(account, before, 1_000) ?? 0 }),
-    'compact replaces old charges by their exact sum; balance, audit and payments stay',
-  ],
-  [
-    'the sum is counted as a floating-point number',
-    (ledger) => ({
-      entries: async (account, page) => {
-        const { items, ...rest } = (await ledger.entries?.(account, page)) ?? { items: [] }
-        return { ...rest, items: items.map((item) => ({ ...item, amount: BigInt(Math.fround(Number(item.amount))) })) }
-      },
-    }),
-    'compact replaces old charges by their exact sum; balance, audit and payments stay',
-  ],
-  [
     'each call of compact leaves a sum of its own',
     (ledger) => {
       const firsts = new Map<string, bigint>()
@@ -140,16 +125,6 @@ const faults: Fault<Ledger>[] = [
         },
       }
     },
-    'settles an id once; repeated settlements return the amount charged',
-  ],
-  [
-    'a repeated settle returns its own amount instead of the amount charged',
-    (ledger) => ({
-      async settle(settlement) {
-        const verdict = await ledger.settle(settlement)
-        return verdict.outcome === 'already' ? { ...verdict, charged: settlement.amount } : verdict
-      },
-    }),
     'settles an id once; repeated settlements return the amount charged',
   ],
   [

@@ -88,18 +88,6 @@ const faults: Fault<LimitStore>[] = [
     'takes buckets of an account and shared ones together or not at all',
   ],
   [
-    'take frees a place that the call held before if a shared bucket rejects the claim',
-    (store) => ({
-      async take(claim) {
-        const verdict = await store.take(claim)
-        const places = claim.places.flatMap(({ bucket }) => (accountOf(bucket) === undefined ? [] : [bucket]))
-        if (!verdict.admitted) await store.give({ id: claim.id, places, corrections: [] })
-        return verdict
-      },
-    }),
-    'takes buckets of an account and shared ones together or not at all',
-  ],
-  [
     'take admits what the account allows before it counts shared buckets',
     (store) => ({
       async take(claim) {
@@ -260,11 +248,6 @@ const faults: Fault<LimitStore>[] = [
         }
       },
     }),
-    'a negative correction returns units, up to the burst',
-  ],
-  [
-    'corrections are ignored',
-    (store) => ({ give: (returned) => store.give({ ...returned, corrections: [] }) }),
     'a negative correction returns units, up to the burst',
   ],
   [

@@ -174,18 +174,6 @@ const cases: readonly (readonly [fault: string, caughtBy: string, make: Make, di
     geminiDialect,
   ],
   [
-    'two parallel calls are merged into one',
-    'parallel tool calls keep their ids, order and arguments, and the text before them (streamed)',
-    faulty(
-      claude,
-      choices((choice) => {
-        const [call] = choice.delta?.tool_calls ?? []
-        return call === undefined ? choice : { ...choice, delta: { tool_calls: [{ ...call, index: 0, id: 'call_1' }] } }
-      }),
-    ),
-    anthropicDialect,
-  ],
-  [
     'reasoning is part of the text',
     'reasoning is separate from the text (streamed)',
     faulty(

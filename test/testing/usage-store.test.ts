@@ -51,31 +51,12 @@ const faults: Fault<UsageStore>[] = [
     'lists only records that match the filter',
   ],
   [
-    'the key is ignored in sums',
-    (store) => ({ summarise: (question) => store.summarise(without('key', question)) }),
-    'lists only records that match the filter',
-  ],
-  [
     'pages are counted from the beginning',
     (store) => ({
       async list({ after = '0', ...question }) {
         const { items } = await store.list({ ...question, limit: 1_000 })
         const end = Number(after) + (question.limit ?? 100)
         return { items: items.slice(Number(after), end), ...(end < items.length && { next: String(end) }) }
-      },
-    }),
-    'pages neither repeat nor omit a record while others are appended',
-  ],
-  [
-    'pages continue by time alone',
-    (store) => ({
-      async list(question) {
-        const page = await store.list({ ...question, limit: 1_000 })
-        const older = page.items.filter(
-          (item) => question.after === undefined || item.startedAt < Number(question.after),
-        )
-        const items = older.slice(0, question.limit)
-        return { items, ...(older.length > items.length && { next: String(items.at(-1)?.startedAt) }) }
       },
     }),
     'pages neither repeat nor omit a record while others are appended',
@@ -118,20 +99,8 @@ const faults: Fault<UsageStore>[] = [
     'groups sums by any combination of dimensions, ordered by them',
   ],
   [
-    'only the first dimension counts',
-    (store) => ({ summarise: (question) => store.summarise({ ...question, by: question.by.slice(0, 1) }) }),
-    'groups sums by any combination of dimensions, ordered by them',
-  ],
-  [
     'days are those of UTC',
     (store) => ({ summarise: (question) => store.summarise(without('offsetMinutes', question)) }),
-    'days begin at midnight in the given time zone offset',
-  ],
-  [
-    'the time zone offset has the wrong sign',
-    (store) => ({
-      summarise: (question) => store.summarise({ ...question, offsetMinutes: -(question.offsetMinutes ?? 0) }),
-    }),
     'days begin at midnight in the given time zone offset',
   ],
   [
@@ -195,11 +164,6 @@ const faults: Fault<UsageStore>[] = [
   [
     'users are ignored in lists',
     (store) => ({ list: (question) => store.list(without('user', question)) }),
-    'lists only records of a user, session, tag, outcome or error code',
-  ],
-  [
-    'sums of a session are those of the account',
-    (store) => ({ summarise: (question) => store.summarise(without('session', question)) }),
     'lists only records of a user, session, tag, outcome or error code',
   ],
   [
@@ -298,11 +262,6 @@ const faults: Fault<UsageStore>[] = [
     'keeps the lines of a charge, and sums equal ones by account and model',
   ],
   [
-    'lines are summed outside the time range, too',
-    (store) => ({ sumLines: (filter) => store.sumLines?.(without('to', filter)) ?? [] }),
-    'keeps the lines of a charge, and sums equal ones by account and model',
-  ],
-  [
     'the newest records are removed first',
     (store) => ({
       removeBefore: async (before, most) => {
@@ -313,11 +272,6 @@ const faults: Fault<UsageStore>[] = [
         return count - kept.length
       },
     }),
-    'removes old records, the oldest first, and no others',
-  ],
-  [
-    'more records are removed than asked for',
-    (store) => ({ removeBefore: (before) => store.removeBefore?.(before, 1_000) ?? 0 }),
     'removes old records, the oldest first, and no others',
   ],
   [
