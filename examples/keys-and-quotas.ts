@@ -30,7 +30,8 @@ my.post('/top-ups', async (request, response) => {
 })
 my.get('/keys', async (request, response) => response.json(await keys.list(accountOf(request))))
 my.post('/keys', async (request, response) => {
-  response.json(await keys.create({ account: accountOf(request), group: 'starter', name: request.body.name }))
+  const account = accountOf(request)
+  response.json(await keys.create({ account, open: true, group: 'starter', name: request.body.name }))
 })
 my.delete('/keys/:id', async (request, response) =>
   response.json(await keys.revoke(accountOf(request), request.params.id)),

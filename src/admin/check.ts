@@ -132,6 +132,7 @@ export const rules: Readonly<Record<RuleName, z.ZodType>> = {
   }),
   key: strict({
     account: id,
+    open: z.boolean().optional(),
     group: z.string(),
     name: storable().optional(),
     user: user.optional(),

@@ -163,6 +163,7 @@ const keyColumns: readonly Column<KeyView>[] = [
   time('createdAt'),
   time('expiresAt'),
   time('revokedAt'),
+  'source',
 ]
 
 const usageColumns: readonly Column<UsageView>[] = [

@@ -5,9 +5,9 @@ import type { AdminParts } from './parts.ts'
 
 /** What is left of an erased account until it expires: what the store cannot delete, and videos that are still being made. */
 export interface Remainder {
-  /** Stored responses, responses kept for idempotency keys, videos with their prompts, or alerts. */
-  readonly kind: 'responses' | 'idempotency' | 'videos' | 'alerts'
-  /** When the last one expires, in milliseconds since the epoch. Undefined if the store decides. */
+  /** Stored responses, responses kept for idempotency keys, videos with their prompts, alerts, or keys of the options. */
+  readonly kind: 'responses' | 'idempotency' | 'videos' | 'alerts' | 'keys'
+  /** When the last one expires, in milliseconds since the epoch. Undefined if the store decides, and of keys. */
   readonly until?: number
 }
 

@@ -16,6 +16,8 @@ export type KeyView = Omit<KeyRecord, 'hash' | 'version'>
 export interface KeyRequest {
   /** The account that pays for requests with the key. */
   readonly account: string
+  /** Opens the account if the ledger has none of this id. Default false: 404. Without billing, accounts need not be opened. */
+  readonly open?: boolean
   /** One of the gateway's groups. */
   readonly group: string
   /** A label chosen by the owner. */
@@ -104,9 +106,13 @@ export class KeyAdmin {
   readonly #forget: (hash: string) => void
 
   readonly #caps: AdminParts['caps']
+  readonly #ledger: AdminParts['ledger']
+  readonly #ledgerGuard: Guard
 
-  constructor({ keys, guard, pageGuard, groups, now, forget, caps }: AdminParts) {
+  constructor({ keys, guard, pageGuard, groups, now, forget, caps, ledger }: AdminParts) {
     this.#caps = caps
+    this.#ledger = ledger
+    this.#ledgerGuard = guard('the ledger')
     this.#pageGuard = pageGuard('the key store')
     this.#forget = forget
     this.#store = keys
@@ -115,13 +121,16 @@ export class KeyAdmin {
     this.#now = now
   }
 
-  /** Creates a key. The returned `key` cannot be read again. Throws a 400 for invalid arguments. */
+  /**
+   * Creates a key. The returned `key` cannot be read again. Throws a 400 for invalid arguments, and a 404 if there is no such
+   * account.
+   */
   async create(request: KeyRequest): Promise<{ readonly key: string; readonly record: KeyView }> {
     requireValid(rules.key, request)
     this.#checkGroup(request.group)
     this.#caps.requireUsable(request.caps, request.group)
     const now = this.#now()
-    const { lifeMs, ...rest } = request
+    const { lifeMs, open = false, ...rest } = request
     if (lifeMs !== undefined && rest.expiresAt !== undefined) {
       throw invalid('Only one of "lifeMs" and "expiresAt" can be set.', 'lifeMs')
     }
@@ -130,6 +139,7 @@ export class KeyAdmin {
     }
     const { key, record } = mintKey({ ...rest, ...(lifeMs !== undefined && { expiresAt: now + lifeMs }) }, now)
     const store = offering(this.#store, 'insert', 'keys')
+    await this.#requireAccount(rest.account, open)
     if (!(await this.#guard.call(() => store.insert(record)))) throw new GatewayError('conflict')
     return { key, record: view(record) }
   }
@@ -158,7 +168,7 @@ export class KeyAdmin {
   /**
    * Replaces a key by a new one with the same properties. The old one is valid for another `overlapMs` milliseconds, unless
    * it expires earlier. The limits and the usage of both are counted together, under the id of the first. Throws a 404 if
-   * the account has no such key, and a 409 if it is no longer valid.
+   * the account has no such key, and a 409 if it is no longer valid or is one of the options.
    */
   async rotate(
     account: string,
@@ -169,6 +179,7 @@ export class KeyAdmin {
     const now = this.#now()
     const old = (await this.#records(account)).find((each) => each.id === id)
     if (old === undefined) throw new GatewayError('not_found', { param: 'id', message: 'No such key.' })
+    requireStored(old)
     const { expiresAt = Infinity, revokedAt, continues = id } = old
     if (revokedAt !== undefined || expiresAt <= now) {
       throw new GatewayError('conflict', { param: 'id', message: 'The key is revoked or expired. Create a new one.' })
@@ -189,7 +200,7 @@ export class KeyAdmin {
     return { key: minted.key, record: view(record), replaced }
   }
 
-  /** Changes a key. Throws a 404 if the account has no such key. */
+  /** Changes a key. Throws a 404 if the account has no such key, and a 409 for one of the options. */
   async update(account: string, id: string, change: KeyChange): Promise<KeyView> {
     requireValid(rules.keyChange, change)
     this.#checkGroup(change.group)
@@ -206,7 +217,7 @@ export class KeyAdmin {
 
   /**
    * Revokes a key permanently. Rejected at once by this process, and by others within a second if the store reports
-   * changes, otherwise after `keyCache.ageMs`. Throws a 404 if the account has no such key.
+   * changes, otherwise after `keyCache.ageMs`. Throws a 404 if the account has no such key, and a 409 for one of the options.
    */
   async revoke(account: string, id: string): Promise<KeyView> {
     const now = this.#now()
@@ -214,20 +225,21 @@ export class KeyAdmin {
   }
 
   /**
-   * Revokes the keys of an account, or of one user of it, and removes what refers to a person. Returns how many. Used by
-   * `gateway.admin.erase`.
+   * Revokes the keys of an account, or of one user of it, and removes what refers to a person. Returns how many, and how many
+   * are left because they are part of the options. Used by `gateway.admin.erase`.
    */
-  async eraseAll(account: string, user?: string): Promise<number> {
-    if (this.#store.list === undefined || this.#store.update === undefined) return 0
+  async eraseAll(account: string, user?: string): Promise<{ readonly revoked: number; readonly left: number }> {
+    if (this.#store.list === undefined || this.#store.update === undefined) return { revoked: 0, left: 0 }
     const records = (await this.#records(account)).filter((record) => user === undefined || record.user === user)
+    const stored = records.filter(({ source }) => source !== 'options')
     const now = this.#now()
-    for (const { id } of records) {
+    for (const { id } of stored) {
       await this.#change(account, id, (record) => {
         const { name: _, user: __, tags: ___, addresses: ____, ...rest } = record
         return { ...rest, revokedAt: record.revokedAt ?? now }
       })
     }
-    return records.length
+    return { revoked: stored.length, left: records.length - stored.length }
   }
 
   async #change(account: string, id: string, change: (record: KeyRecord) => KeyRecord): Promise<KeyView> {
@@ -235,6 +247,7 @@ export class KeyAdmin {
     for (let tries = 0; tries < 5; tries++) {
       const record = (await this.#records(account)).find((each) => each.id === id)
       if (record === undefined) throw new GatewayError('not_found', { param: 'id', message: 'No such key.' })
+      requireStored(record)
       const next = { ...change(record), version: record.version + 1 }
       if (await this.#guard.call(() => store.update(next))) {
         this.#forget(next.hash)
@@ -250,11 +263,28 @@ export class KeyAdmin {
     return this.#guard.call(() => store.list(account))
   }
 
+  /** A key of an account that the ledger does not know would be rejected with every request. */
+  async #requireAccount(id: string, open: boolean): Promise<void> {
+    const ledger = this.#ledger
+    if (ledger === undefined) return
+    if ((await this.#ledgerGuard.call(() => ledger.account(id))) !== undefined) return
+    if (open) return void (await this.#ledgerGuard.call(() => ledger.open({ id })))
+    const message = `There is no account "${id}". Check its id, open it first, or set "open" to true to open it with the key.`
+    throw new GatewayError('not_found', { param: 'account', message })
+  }
+
   #checkGroup(group: string | undefined): void {
     if (group !== undefined && !this.#groups.includes(group)) {
       throw invalid(`"group" must be one of ${this.#groups.join(', ')}.`, 'group')
     }
   }
+}
+
+/** Throws a 409 for a key of the options: a change of its record would be lost, and the key would stay valid. */
+function requireStored({ source }: KeyRecord): void {
+  if (source !== 'options') return
+  const message = 'This key is part of the options of the gateway. Change or remove it there ("keys" of createGateway).'
+  throw new GatewayError('conflict', { param: 'id', message, shouldRetry: false })
 }
 
 function view({ hash: _hash, version: _version, ...record }: KeyRecord): KeyView {

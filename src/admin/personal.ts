@@ -41,7 +41,7 @@ export type PersonalItem =
 
 /** What `erase` has done. */
 export interface Erased {
-  /** Number of keys that were revoked. */
+  /** Number of keys that were revoked. Those of the options stay valid, and are named in `left`. */
   readonly keys: number
   /** The account under which the usage is kept: a random name. Undefined if usage is not recorded. */
   readonly usageAs?: string
@@ -88,8 +88,9 @@ export class PersonalData {
   async erase(account: string): Promise<Erased> {
     requireId(account, 'account')
     const usage = this.#usage && offering(this.#usage, 'anonymise', 'anonymous records')
-    const keys = await this.#keys.eraseAll(account)
-    const left = await this.#deleteKept(account)
+    const { revoked: keys, left: inOptions } = await this.#keys.eraseAll(account)
+    const left: Remainder[] = await this.#deleteKept(account)
+    if (inOptions > 0) left.push({ kind: 'keys' })
     const usageAs = `anonymous_${randomBytes(12).toString('base64url')}`
     if (usage !== undefined) await this.#anonymise(usage, { account, as: usageAs })
     const ledger = this.#ledger

@@ -45,6 +45,6 @@ function keysOf({ keys = {}, storage }: GatewayOptions, now: number): KeyStore {
 function recordsOf(keys: Readonly<Record<string, KeyOptions>>, now: number) {
   return Object.entries(keys).map(([key, { group = 'default', account, ...rest }]) => {
     const record = recordOf(key, { ...rest, group, account: account ?? '' }, now)
-    return { ...record, account: account ?? record.id }
+    return { ...record, account: account ?? record.id, source: 'options' as const }
   })
 }

@@ -36,6 +36,8 @@ export interface KeyRecord {
   readonly caps?: readonly Cap[]
   /** Milliseconds since the epoch. Set once, never cleared. */
   readonly revokedAt?: number
+  /** `options`: the key is one of the option `keys`, and is changed and removed there. Absent of all that a store keeps. */
+  readonly source?: 'options'
   /** Incremented by one with every change. */
   readonly version: number
 }

@@ -7,7 +7,9 @@ import { authorize, gatewayWith, record, served } from './served.ts'
 describe('keys', () => {
   test('are created, shown once, listed, changed, rotated and revoked', async () => {
     const { ask } = await served()
-    const created = await ask('admin', '/accounts/acme/keys', { body: { group: 'default', name: 'laptop' } })
+    const created = await ask('admin', '/accounts/acme/keys', {
+      body: { group: 'default', name: 'laptop', open: true },
+    })
     expect(created.status).toBe(201)
     const { key, record: made } = created.json
     expect(key).toMatch(/^sk-.{40,}/)
@@ -155,7 +157,7 @@ describe('usage', () => {
 test('an account sees who it is, its groups, and models with prices but not who serves them', async () => {
   const { ask, gateway } = await served()
   expect((await ask('acme', '/me')).json).toMatchObject({ role: 'account', account: 'acme', groups: [] })
-  await gateway.admin.keys.create({ account: 'acme', group: 'vip' })
+  await gateway.admin.keys.create({ account: 'acme', group: 'vip', open: true })
   const me = await ask('acme', '/me')
   expect(me.json).toMatchObject({ groups: ['vip'], currency: 'EUR', readOnly: false })
   expect(me.json.features).toMatchObject({ accounts: true, caps: true, usage: true, keys: true })
@@ -226,7 +228,7 @@ test('models have the state of each deployment, for the operator', async () => {
 
 test('an account creates keys in its own groups only, and not without end', async () => {
   const { ask, gateway } = await served()
-  await gateway.admin.keys.create({ account: 'acme', group: 'vip' })
+  await gateway.admin.keys.create({ account: 'acme', group: 'vip', open: true })
   const path = '/accounts/acme/keys'
   expect((await ask('acme', path, { body: { group: 'default' } })).status).toBe(400)
   const made = await ask('acme', path, { body: { group: 'vip' } })

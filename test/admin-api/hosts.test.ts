@@ -77,7 +77,7 @@ describe.each(Object.entries(hosts))('%s', (_, make) => {
       send(origin, path + target, { ...asked, headers: { 'x-as': as, ...asked.headers } })
 
     expect((await ask('admin', '/me')).json).toMatchObject({ role: 'admin' })
-    const created = await ask('admin', '/accounts/a%2Fb/keys', { body: { group: 'vip', name: 'ключ 🔑' } })
+    const created = await ask('admin', '/accounts/a%2Fb/keys', { body: { group: 'vip', name: 'ключ 🔑', open: true } })
     expect([created.status, created.json.record.account, created.json.record.name]).toEqual([201, 'a/b', 'ключ 🔑'])
     expect((await ask('a/b', '/keys')).json.items).toHaveLength(1)
     const csv = await ask('admin', '/requests.csv')

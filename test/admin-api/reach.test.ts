@@ -178,7 +178,7 @@ describe('an account', () => {
     const gateway = gatewayWith({
       groups: { default: { models: '*', caps: [own, shared] }, vip: { models: '*', caps: [own] } },
     })
-    await gateway.admin.keys.create({ account: 'mine', group: 'default' })
+    await gateway.admin.keys.create({ account: 'mine', group: 'default', open: true })
     const { ask } = await served(gateway)
     const caps = await ask('mine', '/accounts/mine/caps?group=default')
     expect(caps.json.items.map((each: { cap: string }) => each.cap)).toEqual(['monthly'])

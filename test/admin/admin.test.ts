@@ -74,7 +74,7 @@ describe('keys', () => {
 
   test('cannot be changed in any other field', async () => {
     const { admin } = await service()
-    const { record } = await admin.keys.create({ account: 'acme', group: 'free' })
+    const { record } = await admin.keys.create({ account: 'acme', group: 'free', open: true })
     const revoked = await admin.keys.revoke('acme', record.id)
     const sent = { name: 'mine', account: 'victim', id: 'key_other', revokedAt: null, createdAt: 1 }
     await expect(admin.keys.update('acme', record.id, sent)).rejects.toMatchObject({ status: 400 })
@@ -113,7 +113,7 @@ describe('keys', () => {
 
   test('of another account cannot be changed', async () => {
     const { admin } = await service()
-    const { record } = await admin.keys.create({ account: 'acme', group: 'free' })
+    const { record } = await admin.keys.create({ account: 'acme', group: 'free', open: true })
     await expect(admin.keys.revoke('other', record.id)).rejects.toMatchObject({ status: 404 })
     await expect(admin.keys.update('other', record.id, { group: 'pro' })).rejects.toMatchObject({ status: 404 })
   })

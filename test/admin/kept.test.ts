@@ -14,6 +14,9 @@ import { methodsOf } from '../testing/faults.ts'
 
 const clock = () => 1_000
 
+/** The keys of these gateways can only be removed from the options. */
+const inOptions = { kind: 'keys' }
+
 function storageOf(): Required<Pick<StorageBundle, 'responses' | 'idempotency' | 'tasks'>> {
   return { responses: memoryResponseStore(), idempotency: memoryIdempotencyStore(), tasks: memoryTaskStore() }
 }
@@ -69,7 +72,7 @@ test('responses, idempotent responses and videos of an erased account are delete
   const [ada, bob] = [await used(gateway, 'sk-ada'), await used(gateway, 'sk-bob')]
   expect(await storage.responses.get('ada', ada.response)).toBeDefined()
   expect(await storage.tasks.find('ada', ada.video, clock())).toBeDefined()
-  expect((await gateway.admin.erase('ada')).left).toEqual([])
+  expect((await gateway.admin.erase('ada')).left).toEqual([inOptions])
   expect(await storage.responses.get('ada', ada.response)).toBeUndefined()
   expect(await storage.tasks.find('ada', ada.video, clock())).toBeUndefined()
   expect(await attemptOf(storage, 'ada')).toBe('begun')
@@ -88,7 +91,7 @@ test('alerts of an erased account are deleted before they are sent or listed, an
     const balanceMarks = [{ id: `low ${account}`, at: 9n, notice: '{"type":"balance.low","level":"9"}' }]
     await ledger.settle({ id: `req_${account}`, account, amount: 5n, balanceMarks })
   }
-  expect((await gateway.admin.erase('ada')).left).toEqual([])
+  expect((await gateway.admin.erase('ada')).left).toEqual([inOptions])
   expect((await gateway.admin.alerts.list({ all: true })).items).toMatchObject([{ account: 'bob' }])
   expect(await caps.claimNotices(10, 1_000)).toMatchObject([{ account: 'bob' }])
 })
@@ -110,6 +113,7 @@ test('what a store cannot delete is named, with the time when it expires', async
     { kind: 'idempotency', until: clock() + day },
     { kind: 'alerts', until: clock() + 35 * day },
     { kind: 'videos', until: clock() + day },
+    inOptions,
   ])
 })
 

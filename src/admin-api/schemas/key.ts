@@ -44,6 +44,10 @@ export type NewKey = Omit<KeyRequest, 'account' | 'lifeMs'>
 
 /** The fields of a new key. */
 export const newKey: z.ZodType<NewKey> = fieldsOf<NewKey>({
+  open: z
+    .boolean()
+    .optional()
+    .describe('Opens the account if there is none. Default: that of the role "account" is opened, any other is a 404.'),
   group: text.describe('One of those of `GET /groups`.'),
   name: text.optional(),
   user: z.string().min(1).max(256).optional(),
@@ -85,6 +89,10 @@ export const key: z.ZodObject = z.object({
   addresses: addresses.optional(),
   continues: id.optional().describe('The key that this one replaces.'),
   revokedAt: time.optional(),
+  source: z
+    .literal('options')
+    .optional()
+    .describe('`options`: the key is part of the options of the gateway, and can only be changed and removed there.'),
 })
 
 /** A key that was just created: the only response with the key itself. */

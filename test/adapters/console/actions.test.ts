@@ -44,6 +44,23 @@ describe.skipIf(!hasChromium).each(['Express', 'Koa'] as const)('in %s', (host) 
   const statusWith = async (key: string) =>
     (await fetch(new URL('/ai/v1/models', served.url), { headers: { authorization: `Bearer ${key}` } })).status
 
+  testOnce('a key of the options has no actions, and a key of an unknown account needs consent', async () => {
+    await admin.go('#/keys')
+    const row = page.getByRole('row', { name: 'deployed' })
+    await row.getByText('in the options').waitFor()
+    expect(await row.getByRole('button').count()).toBe(0)
+    await button('Create key').click()
+    await page.getByLabel('Account', { exact: true }).last().fill('acne')
+    await page.getByRole('dialog').getByLabel('Group').selectOption('trial')
+    await inDialog('Create').click()
+    await page.getByRole('dialog').getByText('There is no account "acne"').waitFor()
+    await page.getByLabel('Open the account if there is none').check()
+    await inDialog('Create').click()
+    await page.locator('#new-key').waitFor()
+    await button('I have stored it').click()
+    expect(await stage.gateway.admin.accounts.find('acne')).toMatchObject({ balance: '0' })
+  })
+
   test('a key is created, shown once, changed, rotated and revoked', async () => {
     await admin.go('#/keys')
     await button('Create key').click()

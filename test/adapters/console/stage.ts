@@ -69,6 +69,7 @@ export async function openStage(storage: Storage, records = 400): Promise<Stage>
       },
       trial: { models: ['gpt-mini', 'gemini-flash'], rate: { requests: '20/min' } },
     },
+    keys: { 'sk-in-options': { account: 'globex', group: 'trial', name: 'deployed' } },
     billing: { currency: 'EUR', minimumTopUp: '1' },
     usage: { lines: true },
     storage,

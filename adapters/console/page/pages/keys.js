@@ -93,7 +93,10 @@ export function KeysPage() {
         {
           title: t('actions'),
           hiddenTitle: true,
-          cell: (record) => !readOnly && stateOf(record) === 'active' && h(RowActions, { record, onOpen: setOpen }),
+          cell: (record) =>
+            record.source === 'options'
+              ? h('small', { title: t('inOptionsHint') }, t('inOptions'))
+              : !readOnly && stateOf(record) === 'active' && h(RowActions, { record, onOpen: setOpen }),
         },
       ],
     }),

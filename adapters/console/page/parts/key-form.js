@@ -5,7 +5,7 @@ import { useAction, useLoad } from '../load.js'
 import { useSession } from '../session.js'
 import { t } from '../words.js'
 import { FormDialog } from './dialog.js'
-import { SelectField, TextField } from './field.js'
+import { CheckField, SelectField, TextField } from './field.js'
 
 /** @import { KeyView } from '../shapes.d.ts' */
 
@@ -91,13 +91,15 @@ export function KeyDialog({ record, onClose, onCreated, onSaved }) {
   const { data } = useLoad((signal) => get('groups', {}, signal), [])
   const groups = /** @type {string[]} */ (role === 'admin' ? (data?.items ?? own) : own)
   const [fields, setFields] = useState(() => fieldsOf(record, account, own[0] ?? ''))
+  const [open, setOpen] = useState(false)
   const field = (/** @type {keyof Fields} */ name) => ({
     value: fields[name],
     onChange: (/** @type {string} */ value) => setFields((before) => ({ ...before, [name]: value })),
   })
   const { run, busy, error } = useAction(async () => {
     const body = bodyOf(fields, record)
-    if (record === undefined) onCreated?.(await send('POST', accountPath(fields.account.trim(), 'keys'), body))
+    if (record === undefined)
+      onCreated?.(await send('POST', accountPath(fields.account.trim(), 'keys'), open ? { ...body, open } : body))
     else {
       await send('PATCH', accountPath(record.account, 'keys', record.id), body)
       onSaved?.()
@@ -112,6 +114,10 @@ export function KeyDialog({ record, onClose, onCreated, onSaved }) {
     role === 'admin' &&
       record === undefined &&
       h(TextField, { label: t('by_account'), ...field('account'), required: true }),
+    role === 'admin' &&
+      record === undefined &&
+      features.accounts &&
+      h(CheckField, { label: t('openMissing'), checked: open, onChange: setOpen }),
     h(TextField, { label: t('name'), ...field('name'), placeholder: t('namePlaceholder') }),
     h(SelectField, {
       label: t('by_group'),

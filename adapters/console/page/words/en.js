@@ -209,6 +209,9 @@ export const en = {
   revokeTitle: 'Revoke {name}',
   revokeHint: 'The key stops working at once. This cannot be undone.',
   revokedKey: 'The key is revoked',
+  inOptions: 'in the options',
+  inOptionsHint: 'Part of the options of the gateway: changed and removed there.',
+  openMissing: 'Open the account if there is none',
 
   // Accounts
   balance: 'Balance',

@@ -202,6 +202,9 @@ export const zh = {
   revokeTitle: '吊销 {name}',
   revokeHint: '密钥立即失效，且无法恢复。',
   revokedKey: '密钥已吊销',
+  inOptions: '在选项中',
+  inOptionsHint: '该密钥属于网关选项，只能在选项中修改和移除。',
+  openMissing: '账户不存在时创建',
 
   balance: '余额',
   held: '冻结',
