@@ -159,7 +159,7 @@ class Table implements PriceTable {
     const listed = possible.map(({ prices: each }): ListedModel | undefined => {
       const options = priceIn(each, convert)
       if (options === undefined) return undefined
-      const price = new Price(withMinimum(options, of.id), this.source)
+      const price = new Price(completed(options, of.id), this.source)
       return { price, ...(contextWindow !== undefined && { contextWindow }) }
     })
     if (listed.length === 1) return { of, at: () => listed[0] }
@@ -184,9 +184,16 @@ function modelIn(provider: Provider, model: string): ModelInfo | undefined {
   }
 }
 
-/** Groq charges at least ten seconds of audio; the package has that in its code instead of its data. */
-function withMinimum(price: PriceOptions, vendor: string): PriceOptions {
-  return vendor === 'groq' && price.hour !== undefined ? { ...price, minimumSeconds: 10 } : price
+/**
+ * Groq charges at least ten seconds of audio; the package has that in its code instead of its data. Google has one price for
+ * text and audio where the table has no other.
+ */
+function completed(price: PriceOptions, vendor: string): PriceOptions {
+  if (vendor === 'groq' && price.hour !== undefined) return { ...price, minimumSeconds: 10 }
+  const { input, inputAudio, outputImage } = price
+  if (vendor !== 'google' || input === undefined || (inputAudio ?? outputImage) !== undefined) return price
+  const longPrompts = price.longPrompts?.map((each) => ({ ...each, ...(each.input && { inputAudio: each.input }) }))
+  return { ...price, inputAudio: input, ...(longPrompts && { longPrompts }) }
 }
 
 function ownPrice(name: string, price: PriceOptions): Price {

@@ -3,11 +3,12 @@ import type { BillingOptions, CostBounds } from '../billing/options.ts'
 import type { Price } from '../billing/price.ts'
 import { GatewayError } from '../errors.ts'
 import type { CallerCap } from './caps.ts'
-import { pricesOf, runsVendorTools, statedToolCalls, unstatedLength, type Priced } from './dearest.ts'
-import type { Estimate, SizedRequest } from './estimate.ts'
+import { pricesOf, unstatedLength } from './dearest.ts'
+import type { Estimate, Priced, SizedRequest } from './estimate.ts'
 import type { Field } from './length.ts'
 import { mediaIn, type Media, type MediaKind } from './media.ts'
 import { imageTokens } from './vendor-tokens.ts'
+import { runsVendorTools, statedToolCalls } from './vendor-tools.ts'
 
 /** A request whose use is bounded. */
 export interface Bounded {

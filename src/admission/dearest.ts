@@ -3,11 +3,12 @@ import type { BillingOptions } from '../billing/options.ts'
 import type { Price, Product } from '../billing/price.ts'
 import { tierName } from '../billing/service-tier.ts'
 import { GatewayError } from '../errors.ts'
-import { definesTools, type Searched } from '../models/conversation-guard.ts'
 import { uncharged } from '../models/charged.ts'
 import type { Model } from '../models/contract.ts'
-import type { Estimate } from './estimate.ts'
-import { positive, type Field } from './length.ts'
+import type { Priced } from './estimate.ts'
+import type { Field } from './length.ts'
+import { requireRates } from './required-rates.ts'
+import { runsVendorTools, statedToolCalls, type Fields } from './vendor-tools.ts'
 
 /**
  * Assumed for a request that states no length: output tokens, for limits and holds alike, tokens of an image (OpenAI's
@@ -15,32 +16,20 @@ import { positive, type Field } from './length.ts'
  */
 const usual = { outputTokens: 4_096, imageTokens: 8_192, seconds: 60, toolCalls: 10 }
 
-/** A request whose highest price is asked for. */
-export interface Priced {
-  readonly model: Model
-  /** What the request asks for, as far as it says so. */
-  readonly asked: Estimate
-  /** One field of the request. */
-  readonly field: Field
-  readonly typesWithin?: Searched['typesWithin']
-  readonly content?: Searched['content']
-  /** Absent if the endpoint is free. */
-  readonly makes?: Product | undefined
-}
-
 /**
  * The highest price of a request in micro-units, whichever deployment serves it: the most expensive service tier and
  * length of the prompt, all input written to a one-hour cache, a fee for each call of the vendor's own tools. At least
- * 1 unless the request is free. Throws a 400 for a service tier without a price, a 503 for a model without one.
+ * 1 unless the request is free. Throws a 400 for what has no price, such as a service tier, a 503 for a model without one.
  */
 export function dearestCost(priced: Priced, multiplier: bigint, options: Partial<BillingOptions>): bigint {
   const { model, asked, makes } = priced
   const { seconds = usual.seconds } = options.defaults ?? {}
   const outputTokens = asked.outputTokens ?? mostUnstated(priced, options)
   let amount = 0n
-  for (const { price, set } of pricesOf(model, options)) {
+  for (const { price, names, set } of pricesOf(model, options)) {
     if (price === undefined || price.isZero || multiplier === 0n) continue
     if (makes !== undefined) requireChargedCall(model, price, makes)
+    requireRates(priced, { price, names, set })
     const most = price.bound(
       {
         promptTokens: asked.mostPromptTokens,
@@ -82,10 +71,11 @@ function mostUnstated({ model, asked, makes }: Priced, options: Partial<BillingO
   return options.defaults?.enforce === true ? usually : Math.max(usually, leastOutputTokens)
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
+/** A price of a request, and what it is for. */
 export interface PossiblePrice {
   readonly price: Price | undefined
+  /** The vendors' names of the models that it is for. */
+  readonly names: readonly string[]
   /** The fields that the host sets for this deployment. */
   readonly set: Fields | undefined
 }
@@ -95,8 +85,11 @@ export function pricesOf(
   { id, price, set, deployments }: Model,
   { unpriced }: Partial<BillingOptions>,
 ): PossiblePrice[] {
-  if (price !== undefined) return [{ price, set: deployments.length === 1 ? { ...deployments[0]?.set, ...set } : set }]
-  const prices = deployments.map((each) => ({ price: each.price, set: { ...each.set, ...set } }))
+  if (price !== undefined) {
+    const names = deployments.map(({ model }) => model)
+    return [{ price, names, set: deployments.length === 1 ? { ...deployments[0]?.set, ...set } : set }]
+  }
+  const prices = deployments.map((each) => ({ price: each.price, names: [each.model], set: { ...each.set, ...set } }))
   if (unpriced === 'free' || prices.every((each) => each.price !== undefined)) return prices
   throw new GatewayError('service_unavailable', { cause: new TypeError(`the model "${id}" has no price`) })
 }
@@ -134,58 +127,8 @@ function specialTier(value: unknown): string | undefined {
   return typeof value === 'string' && tierName(value) !== 'default' ? value : undefined
 }
 
-/** Fields with which a request makes the vendor run tools. */
-const toolFields = [
-  'web_search_options',
-  'search_parameters',
-  'enable_search',
-  'enable_code_interpreter',
-  'plugins',
-  'mcp_servers',
-  'models',
-  'compound_custom',
-  'search_settings',
-]
-
 /** Upper bound of the calls of the vendor's own tools, as far as they have a price. */
 function mostToolCalls(priced: Priced, price: Price, set: Fields = {}, { defaults }: Partial<BillingOptions>): number {
   if (!price.hasToolFees || !runsVendorTools(priced, set)) return 0
   return statedToolCalls(priced.field, set) ?? defaults?.toolCalls ?? usual.toolCalls
-}
-
-/** The limit that the host sets, or the client's, which vendors read only in requests to the responses endpoint. */
-export function statedToolCalls(field: Field, set: Fields = {}): number | undefined {
-  return positive(set['max_tool_calls'] ?? (field('messages') === undefined ? field('max_tool_calls') : undefined))
-}
-
-/** Whether a request may make the vendor run tools of its own. `set`: the fields that the host sets. */
-export function runsVendorTools(priced: Searched & Pick<Priced, 'model'>, set: Fields = {}): boolean {
-  const { model, field } = priced
-  const allowed = model.allow ?? model.deployments.flatMap(({ allow = [] }) => allow)
-  // Otherwise fields with which vendors run tools are rejected.
-  if (allowed.length === 0 && Object.keys(set).length === 0 && !isUnguarded(model)) return false
-  const read: Field = (name) => set[name] ?? field(name)
-  const tools = read('tools')
-  if (Array.isArray(tools) && tools.some(isVendorTool)) return true
-  if (model.deployments.some(({ model: name }) => name.includes(':online'))) return true
-  return toolFields.some((name) => isSet(read(name))) || definesTools(priced, isVendorTool)
-}
-
-/** Whether a provider does not say which fields change its cost, so that nothing is rejected. */
-function isUnguarded({ deployments }: Model): boolean {
-  return deployments.some(({ provider }) => provider.costs === undefined)
-}
-
-function isVendorTool(tool: unknown): boolean {
-  const { type, tools } = Object(tool) as { type?: unknown; tools?: unknown }
-  if (type === 'namespace') return Array.isArray(tools) && tools.some(isVendorTool)
-  if (type === undefined || type === null || type === 'function' || type === 'custom') return false
-  return typeof type !== 'string' || !clientTool.test(type)
-}
-
-/** Anthropic's names of tools that the client runs. */
-const clientTool = /^(?:bash|text_editor|computer|memory|tool_search_tool_(?:bm25|regex))_\d{8}$/
-
-function isSet(value: unknown): boolean {
-  return value !== undefined && value !== null && value !== false
 }

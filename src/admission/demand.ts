@@ -7,9 +7,9 @@ import type { Measured } from '../limits/headers.ts'
 import type { LimitOptions } from '../limits/options.ts'
 import type { CallerCap } from './caps.ts'
 import type { Scope } from './scopes.ts'
-import { dearestCost, unstatedLength, type Priced } from './dearest.ts'
+import { dearestCost, unstatedLength } from './dearest.ts'
 import type { Model } from '../models/contract.ts'
-import type { Estimate } from './estimate.ts'
+import type { Estimate, Priced } from './estimate.ts'
 import type { Bounds } from './plausible.ts'
 
 /** What a request must draw from limits and ledger before the vendor is called. Absent parts are not needed. */

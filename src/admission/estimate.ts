@@ -3,9 +3,10 @@ import type { Product } from '../billing/price.ts'
 import type { Units } from '../billing/receipt.ts'
 import { bytesPerToken } from '../wire/counts.ts'
 import type { OpenForm } from '../http/form.ts'
+import type { Searched } from '../models/conversation-guard.ts'
 import type { Model } from '../models/contract.ts'
 import { choicesIn } from './choices.ts'
-import { lengthIn } from './length.ts'
+import { lengthIn, type Field } from './length.ts'
 import { promptOf } from './prompt.ts'
 import { addedTokens } from './vendor-tokens.ts'
 
@@ -31,6 +32,19 @@ export interface Estimate {
   readonly writes: boolean
   /** Requested images and seconds, if the endpoint has them. */
   readonly units: Units
+}
+
+/** A request whose highest price is asked for. */
+export interface Priced {
+  readonly model: Model
+  /** What the request asks for, as far as it says so. */
+  readonly asked: Estimate
+  /** One field of the request. */
+  readonly field: Field
+  readonly typesWithin?: Searched['typesWithin']
+  readonly content?: Searched['content']
+  /** Absent if the endpoint is free. */
+  readonly makes?: Product | undefined
 }
 
 /** The parts of a request that say how much it asks for. */

@@ -14,7 +14,7 @@ export interface TokenPrices {
   readonly cacheWrite1h?: string
   /** Output tokens spent on reasoning. Default: as `output`. */
   readonly reasoning?: string
-  /** Input tokens that are audio. Default: as `input`. */
+  /** Input tokens that are audio. Default: as `input`; requests with audio are then rejected. */
   readonly inputAudio?: string
   /** Audio input tokens read from a cache. Default: as `inputAudio`, or as `cached` if that is absent too. */
   readonly cachedAudio?: string
@@ -24,7 +24,7 @@ export interface TokenPrices {
   readonly cachedImage?: string
   /** Input tokens that are video. Default: as `input`. */
   readonly inputVideo?: string
-  /** Output tokens that are audio. Default: as `output`. */
+  /** Output tokens that are audio. Default: as `output`; requests for audio are then rejected. */
   readonly outputAudio?: string
   /** Output tokens that are images. Default: as `output`. */
   readonly outputImage?: string

@@ -23,7 +23,7 @@ const chargedBy: Readonly<Record<Product, readonly Part[]>> = {
   text: ['output'],
   vectors: ['input'],
   images: ['image', 'output', 'outputImage'],
-  transcripts: ['second', 'hour', 'input', 'inputAudio'],
+  transcripts: ['second', 'hour', 'inputAudio'],
   videos: ['second', 'outputVideo'],
 }
 
@@ -122,7 +122,14 @@ export class Price {
   missing(product: Product): string | undefined {
     if (this.isZero || chargedBy[product].some((part) => this.#given.has(part))) return undefined
     if (this.#request > 0n && !(product === 'text' && this.#given.has('input'))) return undefined
-    return chargedBy[product][0]
+    // The rate of text is not that of the recording.
+    return product === 'transcripts' && this.#given.has('input') ? 'inputAudio' : chargedBy[product][0]
+  }
+
+  /** Whether it charges for tokens, but has none of these parts. */
+  lacks(parts: readonly Part[]): boolean {
+    const given = this.#given
+    return !this.isZero && (given.has('input') || given.has('output')) && !parts.some((part) => given.has(part))
   }
 
   /** The cost of a request in micro-units, rounded up once at the end, so that rounding never makes a request free. */

@@ -38,6 +38,7 @@ describe('when the gateway is created', () => {
     [painter, { input: '1' }, 'image'],
     [painter, { second: '1' }, 'image'],
     [listener, { image: '1' }, 'second'],
+    [listener, { input: '1', output: '1' }, 'inputAudio'],
     [embedder, { output: '1' }, 'input'],
   ])('rejects %o with the price %o: no price per %s', (provider, price, part) => {
     expect(() => create(provider, price)).toThrow(
@@ -53,7 +54,7 @@ describe('when the gateway is created', () => {
     [filmer, { request: '1' }],
     [filmer, { second: '0', input: '1' }],
     [painter, { input: '1', output: '2' }],
-    [listener, { input: '1' }],
+    [listener, { inputAudio: '1' }],
     [embedder, { input: '1' }],
     [openai({ apiKey: 'x' }), { input: '1' }],
   ])('accepts %o with the price %o', (provider, price) => {
