@@ -1,8 +1,23 @@
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
-import { long } from './long.ts'
+import { long, thorough } from './long.ts'
 import { LongestFirst } from './order.ts'
+
+/** What a plain `npm test` leaves to CI, unless it is named: browsers, processes and measurements that take seconds each. */
+const slowest = [
+  'adapters/console/{keyboard,pages,reading}',
+  'adapters/hosts/{hostile-names,rolls,safety,slow-readers}',
+  'adapters/ws/{hostile,unread}',
+  'cpu-time',
+  'examples/{charging,quick-start,video-webhook}',
+  'idempotency/two-gateways',
+  'makers/hostile',
+  'providers/anthropic/shapes',
+  'providers/features',
+  'uploads/large',
+].map((name) => `**/${name}.test.ts`)
+const words = process.argv.slice(2).filter((word) => !/^-|^run$|^watch$|vitest\.config\.ts$/.test(word))
 
 export default defineConfig({
   resolve: { conditions: ['modelhatch-source'] },
@@ -10,6 +25,7 @@ export default defineConfig({
   test: {
     dir: 'test',
     include: ['**/*.test.ts'],
+    exclude: thorough || words.length > 0 ? [] : slowest,
     // Generous for busy machines; tests that hang still end.
     testTimeout: long ? 1_200_000 : 90_000,
     hookTimeout: 180_000,

@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { Child } from '../bench/child.ts'
-import { sampleOf } from '../long.ts'
+import { sampleOf, thorough } from '../long.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -44,7 +44,7 @@ test.each(sampleOf(scenarios, 4))(
   },
 )
 
-test.each(sampleOf(['json', 'sse50'], 2))(
+test.runIf(thorough).each(['json', 'sse50'])(
   'without telemetry and hooks, the code of both allocates nothing: %s',
   async (scenario) => {
     const allocated = async (variant: string) => (await warmed(variant)).ask<Allocations>('allocations')

@@ -7,7 +7,7 @@ import { anthropic, gemini, openai, type Provider } from 'modelhatch/providers'
 import { expect, test } from 'vitest'
 import { textOf } from '../../src/testing/in-process.ts'
 import { vendorFor } from '../hosted.ts'
-import { long } from '../long.ts'
+import { long, thorough } from '../long.ts'
 import { hasShared, sharedBytes } from '../shared.ts'
 import { recordingsOf } from './recordings.ts'
 
@@ -16,7 +16,7 @@ const vendors =
 const streams = vendors.flatMap(recordingsOf).filter(({ stream }) => stream)
 
 /** Bytes between two truncations. In the short form a prime, so that all positions within frames occur. */
-const stride = long ? 1 : 499
+const stride = long ? 1 : thorough ? 499 : 1_999
 const atOnce = 8
 
 /** How the vendor ends a response: normally, or by closing the connection. */

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import * as z from 'zod'
+import { thorough } from '../../long.ts'
 import { turnsOf } from '../../worst/turns.ts'
 import { say } from './ask.ts'
 import { leastMs } from '../../cpu-time.ts'
@@ -146,7 +147,7 @@ describe('JSON from the demo model', () => {
     const whole = schema.map((part) => ({ type: 'object', properties: { part }, required: ['part'] }))
     await fc.assert(
       fc.asyncProperty(whole, (described) => expectConforming(described, 'In Paris, city=Rome and a is 7.')),
-      { numRuns: 150 },
+      { numRuns: thorough ? 150 : 40 },
     )
   })
 
