@@ -34,7 +34,7 @@ export function contentIn(events: readonly Sent[]): Sent[] | undefined {
       if (json !== undefined) inputs[index] = (inputs[index] ?? '') + json
       for (const [name, text] of Object.entries(more)) blocks[index][name] = (blocks[index][name] ?? '') + text
     } else if (type === 'content_block_stop' && inputs[index] !== undefined)
-      blocks[index].input = JSON.parse(inputs[index])
+      blocks[index].input = JSON.parse(inputs[index] || '{}')
   }
   return events.at(-1)?.type === 'message_stop' ? blocks : undefined
 }

@@ -173,7 +173,8 @@ const messages: Client = {
   whole: (frames) => {
     const events = parsed(frames)
     const end = events.findLast(({ type }) => type === 'message_delta')
-    return { ...events[0]?.message, ...end?.delta, usage: end?.usage, content: contentIn(events) ?? [] }
+    const start = events[0]?.message
+    return { ...start, ...end?.delta, usage: { ...start?.usage, ...end?.usage }, content: contentIn(events) ?? [] }
   },
 }
 

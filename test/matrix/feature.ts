@@ -93,6 +93,10 @@ export interface Feature {
   readonly schema?: object
   /** Further fields in the format of each client. Formats that are not named do not have the feature. Default: all, none. */
   readonly fields?: Partial<Record<ClientName, object>>
+  /** What must be in the vendor's requests for `fields`. Default: all their values. */
+  readonly sent?: RegExp
+  /** The guides say that some vendors do not get it. */
+  readonly mayDrop?: boolean
   /** Default: `Hello`. */
   readonly answer?: Answer
   /** The client sends the answer back with these turns, and gets a second answer. */

@@ -56,6 +56,7 @@ const long = JSON.stringify({ city: 'Llanfairpwllgwyngyll '.repeat(20), list: [1
 const effort = (level: string) =>
   fields({ reasoning_effort: level }, { reasoning: { effort: level } }, { output_config: { effort: level } })
 const back = {
+  sent: /effort|thinking/i,
   tools,
   turns: [asked],
   ...fields(
@@ -100,7 +101,14 @@ export const features: readonly Feature[] = [
   { name: 'tool-digits', tools, answer: says({ call: { ...oslo, input: '{"id":12345678901234567890,"x":1.10}' } }) },
   { name: 'tool-unknown', tools, turns: [asked], answer: says({ call: { ...oslo, name: 'nowhere' } }) },
   { name: 'tool-cut', tools, answer: { ...says({ call: { ...oslo, input: '{"city":"O' } }), end: 'length' } },
-  { name: 'tool-serial', tools, turns: [asked], serial: true, answer: says({ call: oslo }, { call: noon }) },
+  {
+    name: 'tool-serial',
+    sent: /./,
+    tools,
+    turns: [asked],
+    serial: true,
+    answer: says({ call: oslo }, { call: noon }),
+  },
   { name: 'tool-strict', tools: [{ ...weather, strict: true }], answer: says({ call: oslo }) },
   {
     name: 'tool-loose',
@@ -111,6 +119,7 @@ export const features: readonly Feature[] = [
   { name: 'tool-long-name', tools: [{ ...weather, name: `w_${'x'.repeat(60)}` }] },
   {
     name: 'tool-custom',
+    sent: /shell|bash/,
     ...fields(
       { tools: [{ type: 'custom', custom: { name: 'shell', description: 'Runs.' } }] },
       { tools: [{ type: 'custom', name: 'shell', description: 'Runs.' }] },
@@ -119,6 +128,8 @@ export const features: readonly Feature[] = [
   },
   {
     name: 'tool-hosted',
+    sent: /web_search|googleSearch/,
+    mayDrop: true,
     ...fields(
       { web_search_options: {} },
       { tools: [{ type: 'web_search' }] },
@@ -127,13 +138,20 @@ export const features: readonly Feature[] = [
   },
   {
     name: 'functions',
+    sent: /weather/,
     ...fields({ functions: [{ name: 'weather', parameters: city }] }, null, null),
     answer: says({ call: oslo }),
   },
   { name: 'choice-auto', tools, choice: 'auto' },
-  { name: 'choice-none', tools, choice: 'none' },
-  { name: 'choice-required', tools, choice: 'required', answer: says({ call: oslo }) },
-  { name: 'choice-named', tools, choice: { name: 'clock' }, answer: says({ call: noon }) },
+  { name: 'choice-none', sent: /none/i, tools, choice: 'none' },
+  { name: 'choice-required', sent: /"(?:required|any)"/i, tools, choice: 'required', answer: says({ call: oslo }) },
+  {
+    name: 'choice-named',
+    sent: /tool_?choice|toolConfig/i,
+    tools,
+    choice: { name: 'clock' },
+    answer: says({ call: noon }),
+  },
   { name: 'choice-allowed', tools, choice: ['clock'], answer: says({ call: noon }) },
   { name: 'result', ...usedTool(resultOf(oslo, 'Rain in Oslo')) },
   { name: 'result-text', ...usedTool(resultOf(oslo, 'Rain in Oslo'), { text: 'And now?' }) },
@@ -162,6 +180,7 @@ export const features: readonly Feature[] = [
   },
   {
     name: 'json-object',
+    sent: /json/i,
     ...fields({ response_format: { type: 'json_object' } }, { text: { format: { type: 'json_object' } } }, null),
     answer: says('{"a":1}'),
   },
@@ -170,6 +189,8 @@ export const features: readonly Feature[] = [
   { name: 'image-url', turns: [user('See', { image: 'https://pictures.test/a.png' })] },
   {
     name: 'image-detail',
+    sent: /"low"|LOW/,
+    mayDrop: true,
     turns: [user({ image: png, own: { chat: { detail: 'low' }, responses: { detail: 'low' } } })],
   },
   { name: 'images-between', turns: [user('First', { image: png }, 'then', { image: png }, 'last')] },
@@ -177,13 +198,18 @@ export const features: readonly Feature[] = [
   { name: 'file-url', turns: [user('Read', { file: 'https://pages.test/a.pdf' })] },
   { name: 'audio', turns: [user('Listen', { audio: wav })] },
 
-  { name: 'effort-none', ...effort('none') },
-  { name: 'effort-low', ...effort('low') },
-  { name: 'effort-high', ...effort('high') },
-  { name: 'effort-max', ...effort('max') },
-  { name: 'thinking-off', ...fields(null, null, { thinking: { type: 'disabled' } }) },
+  { name: 'effort-none', sent: /effort|thinking/i, ...effort('none') },
+  { name: 'effort-low', sent: /effort|thinking/i, ...effort('low') },
+  { name: 'effort-high', sent: /effort|thinking/i, ...effort('high') },
+  { name: 'effort-max', sent: /effort|thinking/i, ...effort('max') },
+  {
+    name: 'thinking-off',
+    sent: /thinking|effort|reasoning/i,
+    ...fields(null, null, { thinking: { type: 'disabled' } }),
+  },
   {
     name: 'thinking-adaptive',
+    sent: /thinking|effort|reasoning/i,
     ...fields(null, null, { thinking: { type: 'adaptive' } }),
     answer: says(thought, 'Rain'),
   },
@@ -233,10 +259,14 @@ export const features: readonly Feature[] = [
   },
   { name: 'max-tokens', ...fields({ max_completion_tokens: 77 }, { max_output_tokens: 77 }, { max_tokens: 77 }) },
   { name: 'max-tokens-old', ...fields({ max_tokens: 77 }, null, null) },
-  { name: 'temperature', ...fields({ temperature: 0.37 }, { temperature: 0.37 }, { temperature: 0.37 }) },
-  { name: 'temperature-high', ...fields({ temperature: 1.7 }, { temperature: 1.7 }, null) },
-  { name: 'top-p', ...fields({ top_p: 0.37 }, { top_p: 0.37 }, { top_p: 0.37 }) },
-  { name: 'top-k', ...fields({ top_k: 37 }, null, { top_k: 37 }) },
+  {
+    name: 'temperature',
+    mayDrop: true,
+    ...fields({ temperature: 0.37 }, { temperature: 0.37 }, { temperature: 0.37 }),
+  },
+  { name: 'temperature-high', mayDrop: true, ...fields({ temperature: 1.7 }, { temperature: 1.7 }, null) },
+  { name: 'top-p', mayDrop: true, ...fields({ top_p: 0.37 }, { top_p: 0.37 }, { top_p: 0.37 }) },
+  { name: 'top-k', mayDrop: true, ...fields({ top_k: 37 }, null, { top_k: 37 }) },
   { name: 'seed', ...fields({ seed: 37 }, null, null) },
   {
     name: 'penalties',
@@ -248,6 +278,7 @@ export const features: readonly Feature[] = [
   },
   {
     name: 'logprobs',
+    sent: /logprobs/i,
     ...fields(
       { logprobs: true, top_logprobs: 3 },
       { top_logprobs: 3, include: ['message.output_text.logprobs'] },
@@ -255,20 +286,27 @@ export const features: readonly Feature[] = [
     ),
   },
   { name: 'logit-bias', ...fields({ logit_bias: { 5: 37 } }, null, null) },
-  { name: 'n', ...fields({ n: 2 }, null, null) },
+  { name: 'n', sent: /"(?:n|candidateCount)":2/, ...fields({ n: 2 }, null, null) },
   { name: 'verbosity', ...fields({ verbosity: 'low' }, { text: { verbosity: 'low' } }, null) },
-  { name: 'user', ...fields({ user: 'ada-1' }, { user: 'ada-1' }, { metadata: { user_id: 'ada-1' } }) },
+  { name: 'user', mayDrop: true, ...fields({ user: 'ada-1' }, { user: 'ada-1' }, { metadata: { user_id: 'ada-1' } }) },
   {
     name: 'hints',
+    mayDrop: true,
     ...fields(
       { metadata: { k: 'v-1' }, store: true, prompt_cache_key: 'key-1', safety_identifier: 'safe-1' },
       { metadata: { k: 'v-1' }, prompt_cache_key: 'key-1', safety_identifier: 'safe-1', truncation: 'auto' },
       null,
     ),
   },
-  { name: 'tier', ...fields({ service_tier: 'priority' }, { service_tier: 'priority' }, { service_tier: 'auto' }) },
+  {
+    name: 'tier',
+    mayDrop: true,
+    ...fields({ service_tier: 'priority' }, { service_tier: 'priority' }, { service_tier: 'auto' }),
+  },
   {
     name: 'cache-breakpoint',
+    sent: /cache_/,
+    mayDrop: true,
     turns: [
       system({
         text: 'Be kind.',
@@ -280,8 +318,8 @@ export const features: readonly Feature[] = [
       user('Hi'),
     ],
   },
-  { name: 'modalities', ...fields({ modalities: ['text', 'image'] }, null, null) },
-  { name: 'prediction', ...fields({ prediction: { type: 'content', content: 'Hello 1' } }, null, null) },
+  { name: 'modalities', sent: /modalities/i, ...fields({ modalities: ['text', 'image'] }, null, null) },
+  { name: 'prediction', mayDrop: true, ...fields({ prediction: { type: 'content', content: 'Hello 1' } }, null, null) },
   { name: 'unknown-field', ...fields({ frobnicate: 'yes-1' }, { frobnicate: 'yes-1' }, { frobnicate: 'yes-1' }) },
 
   answers('length', { ...says('One two'), end: 'length' }),
@@ -301,6 +339,7 @@ export const features: readonly Feature[] = [
   answers('usage-none', { ...says('Hi'), usage: null }),
   {
     name: 'usage-asked',
+    sent: /./,
     ...fields({ stream_options: { include_usage: true } }, null, null),
     answer: { ...says('Hi'), usage: { input: 1_000, cached: 400, output: 90, reasoning: 60 } },
   },

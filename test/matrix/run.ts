@@ -5,6 +5,7 @@
  *   --against=COMMIT   compares the bytes with those of another commit, and prints the cells that differ
  *   --only=TEXT        only the cells whose name contains this, such as `chat gemini tool`
  *   --show             prints the bytes of each cell
+ *   --summary          counts the cells by what became of the feature; with --only, names those that are not right
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -14,6 +15,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { cells, nameOf, runCells, type Traffic } from './cells.ts'
+import { classOf, type Class } from './classes.ts'
 import { Digests } from './digests.ts'
 import { treeAt } from './tree.ts'
 
@@ -25,6 +27,7 @@ const { values } = parseArgs({
     against: { type: 'string' },
     only: { type: 'string', default: '' },
     show: { type: 'boolean' },
+    summary: { type: 'boolean' },
     /** Of a child: the tree to run, and the file for its traffic. */
     root: { type: 'string', default: here },
     into: { type: 'string' },
@@ -55,6 +58,22 @@ async function compare(): Promise<void> {
   for (const line of differing.toSorted()) console.log(line)
   console.log(`${differing.length} of ${chosen.length} cells differ from the recorded digests`)
   if (differing.length > 0 && !values.write) process.exitCode = 1
+}
+
+async function summarise(): Promise<void> {
+  const counts = new Map<string, Record<Class, number>>()
+  await runCells(await treeAt(here), chosen, (cell, traffic) => {
+    // Its answers follow rules of its own.
+    if (cell.vendor === 'demo') return
+    const [found, reason] = classOf(cell, traffic)
+    for (const row of [`${cell.client} ${cell.vendor}`, `${cell.client} in all`]) {
+      const count = counts.get(row) ?? { right: 0, refused: 0, told: 0, lost: 0, wrong: 0 }
+      count[found]++
+      counts.set(row, count)
+    }
+    if (values.only !== '' && found !== 'right') console.log(`${found}: ${nameOf(cell)}: ${reason}`)
+  })
+  console.table(Object.fromEntries(counts))
 }
 
 /** Runs the matrix on the sources of a tree, in a process of its own. */
@@ -94,4 +113,5 @@ async function compareWith(commit: string): Promise<void> {
 
 if (values.into !== undefined) writeFileSync(values.into, JSON.stringify(await trafficOf(values.root)))
 else if (values.against !== undefined) await compareWith(values.against)
+else if (values.summary) await summarise()
 else await compare()
