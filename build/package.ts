@@ -42,7 +42,7 @@ async function modulesOf(name: string): Promise<ReadonlySet<string>> {
 
 // Every file costs time at start, and every app loads both of these: what they contain is in few chunks.
 const [gateway, providers] = await Promise.all([modulesOf('index'), modulesOf('providers')])
-const bundle = await rolldown({ ...options, input, plugins: [dts({ generator: 'oxc', sourcemap: false })] })
+const bundle = await rolldown({ ...options, input, plugins: [dts({ cwd: root })] })
 await bundle.write({
   dir,
   chunkFileNames: 'chunks/[name].js',
