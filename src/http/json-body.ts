@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { GatewayError, invalid } from '../errors.ts'
 import { scanObject, type Places, type Scan } from './json-scan.ts'
 import { checkValue, countEntries } from './json-value.ts'
-import type { Types } from './json-types.ts'
+import { typesIn, type Types } from './json-types.ts'
 import type { Sizes } from './sizes.ts'
 
 /** A parsed JSON object. */
@@ -160,6 +160,7 @@ export class JsonBody {
 
   /** The members named `type` inside a top-level field, without parsing it; undefined if they are not known. */
   typesWithin(name: string): Types | undefined {
+    if (this.#places === undefined) return typesIn(this.get(name))
     return this.#repeats() ? undefined : this.#types[this.#placeOf(name) / perMember]
   }
 

@@ -3,8 +3,13 @@
  * know what kinds of parts it has.
  */
 
-/** The strings that are members named `type` inside a value, at all levels. */
+/** The strings that are members named `type` inside a value, at all levels, and `file_id` if a member has such a name. */
 export type Types = ReadonlySet<string>
+
+/** In any spelling that a parser may take for it. */
+const fileId = 'file_id'
+const isFileId = /^file[_-]?id$/i
+const isTypeName = /^type$/i
 
 /** Types of one value to record, and the length in bytes of the longest one. */
 const mostTypes = 64
@@ -27,21 +32,40 @@ export class TypeNames {
   /** Whether the key of a member is `type`, in lower or upper case. `start`, `end`: with its quotes. */
   isType(start: number, end: number, hasEscape: boolean): boolean {
     if (hasEscape) this.#areKnown = false
-    if (end - start !== 6) return false
+    const length = end - start
+    if (length !== 6) {
+      if ((length === 9 || length === 8) && this.#spells('file', start + 1) && this.#isFileId(start + 1, end - 1)) {
+        this.#addText(fileId)
+      }
+      return false
+    }
+    return this.#spells('type', start + 1)
+  }
+
+  /** Whether four letters spell a word, in lower or upper case. */
+  #spells(word: string, start: number): boolean {
     const bytes = this.#bytes
     return (
-      ((bytes[start + 1] as number) | 0x20) === 0x74 &&
-      ((bytes[start + 2] as number) | 0x20) === 0x79 &&
-      ((bytes[start + 3] as number) | 0x20) === 0x70 &&
-      ((bytes[start + 4] as number) | 0x20) === 0x65
+      ((bytes[start] as number) | 0x20) === word.charCodeAt(0) &&
+      ((bytes[start + 1] as number) | 0x20) === word.charCodeAt(1) &&
+      ((bytes[start + 2] as number) | 0x20) === word.charCodeAt(2) &&
+      ((bytes[start + 3] as number) | 0x20) === word.charCodeAt(3)
     )
+  }
+
+  #isFileId(start: number, end: number): boolean {
+    return isFileId.test(this.#bytes.toString('latin1', start, end))
   }
 
   /** Adds the string between two offsets. */
   add(start: number, end: number, hasEscape: boolean): void {
-    const types = (this.#types ??= new Set())
     if (hasEscape || end - start > longestType) this.#areKnown = false
-    else if (types.size < mostTypes) types.add(textAt(this.#bytes, start, end))
+    else this.#addText(textAt(this.#bytes, start, end))
+  }
+
+  #addText(text: string): void {
+    const types = (this.#types ??= new Set())
+    if (types.size < mostTypes) types.add(text)
     else this.#areKnown = false
   }
 
@@ -55,6 +79,22 @@ export class TypeNames {
     this.#areKnown = true
     return types
   }
+}
+
+/** The types in a value that is parsed already. */
+export function typesIn(root: unknown): Types {
+  const types = new Set<string>()
+  const open = typeof root === 'object' && root !== null ? [root] : []
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const name in next) {
+      const member = (next as Record<string, unknown>)[name]
+      if (typeof member === 'object') {
+        if (member !== null) open.push(member)
+      } else if (name.length === 4 && typeof member === 'string' && isTypeName.test(name)) types.add(member)
+      else if (name.length < 8 && name.length > 5 && isFileId.test(name)) types.add(fileId)
+    }
+  }
+  return types
 }
 
 /** The text of a short string without escapes, which is seldom made anew. */

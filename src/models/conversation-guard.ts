@@ -35,9 +35,12 @@ const defining: ReadonlySet<string> = new Set(['tools', 'tool', 'definition'])
 
 const fileId = /^file[_-]?id$/i
 
-/** Whether none of these types needs a look at what has it. */
+/** Whether none of these types needs a look at what has it. They have `file_id` if a member has that name. */
 function areHarmless(found: Iterable<string>, { types }: Conversation): boolean {
-  for (const type of found) if (types.get(type) !== 'harmless') return false
+  for (const type of found) {
+    const kind = types.get(type)
+    if (kind !== 'harmless' && kind !== 'files') return false
+  }
   return true
 }
 

@@ -287,3 +287,30 @@ describe('a released body', () => {
     }
   })
 })
+
+it('knows the types inside a field without parsing it, and of a parsed value', () => {
+  const part = {
+    type: 'image',
+    source: { TYPE: 'file', FileId: 'f', n: [{ type: 1 }, { type: ['x'] }, { kind: 'type' }] },
+  }
+  const value = {
+    type: 'top',
+    messages: [{ role: 'user', content: ['type', part, { type: 'text', text: '"type":"no"' }] }],
+  }
+  for (const padding of ['', 'x'.repeat(20_000)]) {
+    const bytes = Buffer.from(JSON.stringify({ ...value, padding }))
+    for (const body of [JsonBody.fromBytes(bytes, sizes), JsonBody.fromValue({ ...value, padding }, sizes)]) {
+      expect([...(body.typesWithin('messages') ?? [])].sort()).toEqual(['file', 'file_id', 'image', 'text'])
+      expect([...(body.typesWithin('padding') ?? [])]).toEqual([])
+    }
+  }
+  for (const unknown of [
+    '{"a":{"t\\u0079pe":"x"}}',
+    '{"a":{"type":"\\u0078"}}',
+    `{"a":{"type":"${'x'.repeat(65)}"}}`,
+    `{"a":[${Array.from({ length: 65 }, (_, at) => `{"type":"t${at}"}`).join()}]}`,
+    '{"a":{"type":"x"},"a":{"type":"y"}}',
+  ]) {
+    expect(JsonBody.fromBytes(Buffer.from(unknown), sizes).typesWithin('a'), unknown).toBeUndefined()
+  }
+})
