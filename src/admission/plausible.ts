@@ -21,19 +21,22 @@ const mostToolCalls = 1_000
 export interface Bounds {
   readonly promptTokens: number
   readonly completionTokens: number
+  /** Upper bound of the output tokens that the request asks for; 0 for vectors and transcripts. */
+  readonly length: number
   /** Number of choices of the response. */
   readonly choices: number
 }
 
 /** Computes the bounds that a vendor's counts must not exceed, so that a faulty count cannot empty an account. */
 export function boundsOf(
-  { bytes, outputTokens, choices }: Estimate,
+  { bytes, outputTokens, choices, writes, units }: Estimate,
   { contextWindow, maxOutputTokens }: Model,
 ): Bounds {
   const length = outputTokens ?? (maxOutputTokens ?? contextWindow ?? largestWindow) * choices
   return {
     promptTokens: Math.max((contextWindow ?? largestWindow) * mostRounds, bytes),
     completionTokens: length * mostRounds + slack,
+    length: writes || units.images !== undefined ? length : 0,
     choices,
   }
 }

@@ -6,6 +6,7 @@ import type { LimitReturn, PlaceRule, RateRule } from '../limits/contract.ts'
 import type { Model } from '../models/contract.ts'
 import type { Work } from '../providers/work.ts'
 import type { CallEnd } from './contract.ts'
+import { usageOf } from '../wire/usage.ts'
 import { recordOf } from '../usage/record.ts'
 import type { AdmissionParts } from './parts.ts'
 import type { Demand } from './demand.ts'
@@ -81,9 +82,9 @@ export class Ticket {
     const { options, records } = this.#admission
     const { caller } = this.#request
     const { hold, asked } = this.demand
-    // The vendor may have produced the images although the client disconnected before the response.
-    const unanswered = reported.unanswered === true && asked !== undefined
-    const receipt = this.#plausible(unanswered ? { ...reported, units: asked } : reported)
+    // The vendor may have produced the images although the client disconnected before the response, or could not get it.
+    const unseen = (reported.unanswered === true || reported.billed === true) && asked !== undefined
+    const receipt = this.#plausible(this.#limited(unseen ? { ...reported, units: asked } : reported))
     const charged = this.#charge(receipt)
     const { cost, basis } = charged
     const held = hold?.amount ?? 0n
@@ -140,7 +141,24 @@ export class Ticket {
     return cut
   }
 
+  /** An answer that was too large to be read may have far more bytes than its tokens explain. */
+  #limited(receipt: Receipt): Receipt {
+    const { billed, usageSource, usage } = receipt
+    if (billed !== true || usageSource === 'reported') return receipt
+    const { prompt_tokens: prompt, completion_tokens: completion } = usage
+    return { ...receipt, usage: usageOf(prompt, Math.min(completion, this.demand.bounds.length)) }
+  }
+
   #charge(receipt: Receipt): Charged {
+    const charged = this.#priced(receipt)
+    const { hold } = this.demand
+    const isGuess = receipt.billed === true && receipt.usageSource === 'estimated'
+    return isGuess && hold !== undefined && charged.cost > hold.amount
+      ? { cost: hold.amount, basis: charged.basis }
+      : charged
+  }
+
+  #priced(receipt: Receipt): Charged {
     const admission = this.#admission
     const model = admission.options.ledger === undefined ? undefined : this.#model
     const onDisconnect = admission.disconnectPolicy(this.#model)

@@ -1,5 +1,6 @@
 /** Measures one request, for its receipt. */
 import type { GatewayError } from '../errors.ts'
+import type { Billed } from '../providers/failure.ts'
 import type { Usage } from '../wire/usage.ts'
 import type { Tally } from './tally.ts'
 import { usageOf } from '../wire/usage.ts'
@@ -106,10 +107,11 @@ export class Meter implements Tally {
     this.#sent = 0
   }
 
-  /** Records that the vendor bills the last attempt although it failed. `usage`: as reported, if not before. */
-  bill(usage: Usage | undefined): void {
+  /** Records that the vendor bills the last attempt although it failed. */
+  bill({ usage, bytes = 0 }: Billed): void {
     this.#isBilled = true
     this.usage = usage ?? this.usage
+    this.textBytes = Math.max(this.textBytes, bytes)
   }
 
   /** Records the time of the first content. */

@@ -153,7 +153,7 @@ export class Served<R, A> implements Trial<A> {
   end(outcome: Receipt['outcome'], error?: GatewayError): void {
     const { id, meter, observer, order } = this.context
     const billed = billedOf(error)
-    if (billed !== undefined) meter.bill(billed.usage)
+    if (billed !== undefined) meter.bill(billed)
     try {
       meter.end(outcome, error)
     } catch (thrown) {

@@ -3,7 +3,7 @@
  * megabytes can hold a million objects, or be nested too deeply for a recursive reader. The bounds are far above what
  * models produce and far below what blocks the process.
  */
-import { type ProviderError, unreadable } from './failure.ts'
+import { oversized, type ProviderError, unreadable } from './failure.ts'
 
 /** Bytes of a response that is read as a whole, unless a provider's options say otherwise. */
 export const answerBytes: number = 64 * 1024 * 1024
@@ -38,7 +38,7 @@ export const usualBounds: StructureBounds = { depth: 128, values: 1_000_000, mem
 /** For embeddings, which consist of very many numbers. */
 const vectorBounds: StructureBounds = { ...usualBounds, values: 4_000_000 }
 
-/** The error for an exceeded bound. `what` is a plural, such as `tool calls`. */
+/** The error for an exceeded bound that no model's answer reaches. `what` is a plural, such as `tool calls`. */
 export function tooMany(what: string, bound: number): ProviderError {
   return unreadable(`the vendor's response has more than ${bound} ${what}`, 'next')
 }
@@ -81,8 +81,8 @@ export class Structure {
     }
     this.#commas += commas
     const { values, costly } = this.#bounds
-    if (this.#commas + this.#lists + this.#objects > values) throw tooMany('values', values)
-    if (this.#objects + this.#texts - this.#names > costly) throw tooMany('objects and texts', costly)
+    if (this.#commas + this.#lists + this.#objects > values) throw oversized(`${values} values`, 0)
+    if (this.#objects + this.#texts - this.#names > costly) throw oversized(`${costly} objects and texts`, 0)
   }
 
   #structural(byte: number): void {

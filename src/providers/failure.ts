@@ -12,6 +12,8 @@ export type RetryAdvice = 'same' | 'next' | 'never'
 export interface Billed {
   /** As the vendor reported it. Undefined: what was reported in chunks before, otherwise an estimate. */
   readonly usage?: Usage | undefined
+  /** Bytes of the answer that were read: what an estimate is based on, at most what was held. */
+  readonly bytes?: number
 }
 
 /** Details of a `ProviderError`. */
@@ -122,6 +124,14 @@ export function unreadable(what: string, retry: RetryAdvice = 'same'): ProviderE
 /** A 503 for a complete answer that is of no use because of what the model wrote. It is charged, and not asked for again. */
 export function useless(what: string, usage?: Usage): ProviderError {
   return unavailable('never', new Error(what), { fault: 'provider_invalid_response', billed: { usage } })
+}
+
+/** A 503 for an answer that is larger than what is read. Another deployment would bill it too, so it is not asked for again. */
+export function oversized(what: string, bytes: number): ProviderError {
+  return unavailable('never', new Error(`the vendor's response has more than ${what}`), {
+    fault: 'provider_invalid_response',
+    billed: { bytes },
+  })
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The frames of an event stream, side by side in memory that all streams share: nothing is allocated for a read. */
-import { unreadable } from './failure.ts'
+import { oversized } from './failure.ts'
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
@@ -98,7 +98,7 @@ export class FrameWindow {
   /** Keeps the bytes after the frames. */
   #keep({ bytes, size: end }: WordView, size: number): void {
     this.#kept = size - end
-    if (this.#kept > this.#limit) throw unreadable(`the vendor sent an event larger than ${this.#limit} bytes`, 'next')
+    if (this.#kept > this.#limit) throw oversized(`${this.#limit} bytes in one event`, this.#kept)
     if (this.#kept === 0) this.#tail = undefined
     else if (end > 0 || bytes !== this.#tail) this.#tail = copy(bytes.subarray(end), this.#kept, this.#kept)
   }

@@ -1,5 +1,5 @@
 import { Structure, type StructureCheck } from './answer-bounds.ts'
-import { unreadable } from './failure.ts'
+import { oversized, ProviderError } from './failure.ts'
 
 /** Bodies up to this many bytes need no check of their structure: they cannot be deep or wide enough to matter. */
 const harmlessBytes = 2_048
@@ -23,6 +23,15 @@ export class WholeBody {
   /** Throws if the body exceeds a bound. */
   add(piece: Buffer): void {
     this.#size += piece.length
+    try {
+      this.#add(piece)
+    } catch (error) {
+      const isBilled = error instanceof ProviderError && error.billed !== undefined
+      throw isBilled ? error.with({ billed: { bytes: this.#size } }) : error
+    }
+  }
+
+  #add(piece: Buffer): void {
     if (this.#size > this.#maxBytes) throw tooLarge(this.#maxBytes)
     if (this.#first === undefined) this.#first = piece
     else if (this.#pieces === undefined) this.#pieces = [this.#first, piece]
@@ -54,6 +63,6 @@ export function joined(pieces: readonly Buffer[]): Buffer {
 }
 
 /** The error for a response of more than `bytes` bytes. */
-export function tooLarge(bytes: number): Error {
-  return unreadable(`the vendor's response is larger than ${bytes} bytes`, 'next')
+export function tooLarge(bytes: number): ProviderError {
+  return oversized(`${bytes} bytes`, bytes)
 }

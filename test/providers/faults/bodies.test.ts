@@ -90,7 +90,7 @@ describe.each([
     ['endless comments', { streamBytes: 1_000_000 }, endlessComments],
   ])('%s', async (_, provider, vendor) => {
     const met = await runFault({ vendor, provider }, stream)
-    expectRefused(met, unavailable)
+    expectRefused(met, { ...unavailable, billed: true }, true)
     await met.vendor.quiet()
   })
 })

@@ -37,6 +37,11 @@ const excessive = tooMuch.map(({ name, type, body }): [string, Script] => {
   return [name, (line) => line.answer('200', type, body)]
 })
 
+/** Sizes that an answer may have if the request asks for very much. The vendor bills them. */
+const large = ['a million members', '300,000 objects', 'an event of 300,000 empty objects']
+const oversized = excessive.filter(([name]) => large.includes(name))
+const absurd = excessive.filter(([name]) => !large.includes(name))
+
 const shapeless: [string, Script][] = [
   ['tool calls that are a string', saying(message({ content: null, tool_calls: 'x' }))],
   ['tool calls that are strings', saying(message({ content: null, tool_calls: ['x'] }))],
@@ -64,12 +69,16 @@ describe.each([
   { client: 'a non-streaming client', stream: false },
   { client: 'a streaming client', stream: true },
 ])('$client gets a 503 for a response with', ({ stream }) => {
-  test.each([...excessive, ...shapeless])('%s', async (_, vendor) => {
+  test.each([...absurd, ...shapeless])('%s', async (_, vendor) => {
     expectRefused(await runFault({ vendor }, stream), unavailable, true)
+  })
+
+  test.each(oversized)('%s, which is charged', async (_, vendor) => {
+    expectRefused(await runFault({ vendor }, stream), { ...unavailable, billed: true }, true)
   })
 })
 
-test.each(excessive)('the gateway tries the next deployment after %s', async (_, vendor) => {
+test.each(absurd)('the gateway tries the next deployment after %s', async (_, vendor) => {
   const good = await rawVendor(healthy)
   const met = await runFault(
     {
