@@ -1,6 +1,6 @@
 /** `npm run build`: the entries of the package with the chunks they share, their declarations, and the console's page. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { rolldown, type InputOptions } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
@@ -59,7 +59,7 @@ await bundle.write({
 await bundle.close()
 
 for (const [path, bytes] of await pageFiles({ minify: true })) {
-  const file = join(dir, 'console', normalize(path))
+  const file = join(dir, 'console', path)
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, bytes)
 }
