@@ -3,6 +3,7 @@ import { disconnectDefaults } from '../billing/disconnect.ts'
 import { callerScopes, type Scope } from './scopes.ts'
 import type { Model } from '../models/contract.ts'
 import { CountLimit } from './count-limit.ts'
+import type { Demand } from './demand.ts'
 import { Entry } from './entry.ts'
 import { AdmissionParts } from './parts.ts'
 
@@ -29,10 +30,14 @@ export class Admission extends AdmissionParts {
     return this.#counts.take(id, caller)
   }
 
-  /** Milliseconds for which a response is read after its client has disconnected; 0 if it is aborted. */
-  drainMs(model: Model): number {
-    const { vendor = disconnectDefaults.vendor, drainMs = disconnectDefaults.drainMs } = this.disconnectPolicy(model)
-    return vendor === 'drain' ? drainMs : 0
+  /**
+   * Milliseconds for which a response is read after its client has disconnected; 0 if it is aborted. `demand`: undefined if
+   * nothing is charged or limited.
+   */
+  drainMs(model: Model, demand: Demand | undefined): number {
+    const { vendor, drainMs, charge } = { ...disconnectDefaults, ...this.disconnectPolicy(model) }
+    const unknown = demand?.hold !== undefined && charge !== 'none' && (demand.hidden !== undefined || demand.hasFiles)
+    return vendor === 'drain' || (vendor === 'auto' && unknown) ? drainMs : 0
   }
 
   /** Sends what is queued to the stores: to the ledger within `settleMs`, to the usage store within `ms`. */

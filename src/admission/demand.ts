@@ -6,6 +6,7 @@ import type { LimitClaim, PlaceRule, RateRule } from '../limits/contract.ts'
 import type { Measured } from '../limits/headers.ts'
 import type { LimitOptions } from '../limits/options.ts'
 import type { CallerCap } from './caps.ts'
+import type { Speeds } from './hidden.ts'
 import type { Scope } from './scopes.ts'
 import { dearestCost, unstatedLength } from './dearest.ts'
 import type { Model } from '../models/contract.ts'
@@ -22,12 +23,24 @@ export interface Demand {
   readonly bounds: Bounds
   /** Expected tokens of the prompt. */
   readonly promptTokens: number
+  /** See `Prompt`. */
+  readonly hasFiles: boolean
+  /** Set if the vendor may bill output that the client does not see. */
+  readonly hidden?: HiddenOutput | undefined
   /** Units that are charged if the client disconnects before the response, because the vendor may have produced them. */
   readonly asked?: Units | undefined
   /** Token limit per choice to send to the vendor. */
   readonly cap?: number | undefined
   /** The caps of the hold, in the order of its claims. */
   readonly caps: readonly CallerCap[]
+}
+
+/** Output that is charged by the time that the vendor took, if the client disconnects and the vendor's count stays unknown. */
+export interface HiddenOutput {
+  /** Tokens in a second. */
+  readonly speedOf: (deployment: Parameters<Speeds['of']>[0]) => number
+  /** Upper bound of the tokens: those that are held. */
+  readonly mostTokens: number
 }
 
 export interface Demanding extends Priced {

@@ -10,7 +10,10 @@ import type { CallerCap } from './caps.ts'
 import type { Admitted } from './counters.ts'
 import { isUnasked } from '../store-access/guard.ts'
 import type { AdmissionParts } from './parts.ts'
-import { capOf, claimOf, holdOf, requestClaim } from './demand.ts'
+import type { BillingOptions } from '../billing/options.ts'
+import { unstatedLength } from './dearest.ts'
+import { capOf, claimOf, holdOf, requestClaim, type Demanding, type HiddenOutput } from './demand.ts'
+import { hidesTokens } from './hidden.ts'
 import { estimate, type SizedRequest, type Sizing } from './estimate.ts'
 import { boundsOf } from './plausible.ts'
 import { Ticket } from './ticket.ts'
@@ -81,8 +84,9 @@ export class Entry {
     const made = endpoint.once === true ? asked.units : undefined
     const { claim, rates } = claimOf(demanding, limitOptions)
     const bounds = boundsOf(asked, model)
-    const { promptTokens } = asked
-    const demand = { claim, rates, hold, bounds, promptTokens, asked: made, cap: hold && cap, caps }
+    const { promptTokens, hasFiles } = asked
+    const hidden = hold && this.#hidden(demanding, billing)
+    const demand = { claim, rates, hold, bounds, promptTokens, hasFiles, hidden, asked: made, cap: hold && cap, caps }
     if (admission.isOverflowing(hold !== undefined))
       throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
     const ticket = new Ticket(admission, this, model, demand)
@@ -96,6 +100,12 @@ export class Entry {
     this.#over = true
     for (const name of this.#entered) this.#admission.known.leave(name)
     if (!this.#counted) this.#count()
+  }
+
+  #hidden({ asked, model, field }: Demanding, { defaults }: Partial<BillingOptions>): HiddenOutput | undefined {
+    if (!asked.writes || !hidesTokens(model, field)) return undefined
+    const mostTokens = asked.outputTokens ?? unstatedLength(model, defaults) * asked.choices
+    return { mostTokens, speedOf: (deployment) => this.#admission.speeds.of(deployment) }
   }
 
   #ask(ticket: Ticket): Ticket | Promise<Ticket> {

@@ -7,7 +7,7 @@ import type { Searched } from '../models/conversation-guard.ts'
 import type { Model } from '../models/contract.ts'
 import { choicesIn } from './choices.ts'
 import { lengthIn, type Field } from './length.ts'
-import { promptOf } from './prompt.ts'
+import { promptOf, type SizedPrompt } from './prompt.ts'
 import { addedTokens } from './vendor-tokens.ts'
 
 /** The size of a request and of its response, as far as the request states it. */
@@ -54,14 +54,7 @@ export interface Asked {
 }
 
 /** A request with the size of its prompt. */
-export interface SizedRequest extends Asked {
-  /** Estimated. */
-  readonly promptTokens: number
-  /** The members named `type` inside a field; undefined if they are not known without parsing it. */
-  readonly typesWithin?: ((name: string) => ReadonlySet<string> | undefined) | undefined
-  /** What the prompt contains beside the fields of the request, by name, such as earlier turns. */
-  readonly content?: () => Readonly<Record<string, unknown>>
-}
+export interface SizedRequest extends Asked, SizedPrompt {}
 
 /** What an endpoint declares about the size of its responses. */
 export interface Sizing {

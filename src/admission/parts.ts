@@ -13,6 +13,7 @@ import type { Observer } from '../observing/observe.ts'
 import { CapHolds } from './cap-holds.ts'
 import { counters, type Counters } from './counters.ts'
 import type { JointStore } from './contract.ts'
+import { Speeds } from './hidden.ts'
 import { Guard } from '../store-access/guard.ts'
 import { Queue } from '../store-access/queue.ts'
 import type { UsageStore } from '../usage/contract.ts'
@@ -52,6 +53,7 @@ export class AdmissionParts {
   readonly local: LimitStore | undefined
   readonly leases: Leases
   readonly caps: CapHolds
+  readonly speeds: Speeds = new Speeds()
   readonly options: AdmissionOptions
   readonly endings: Endings
   readonly records: Queue<Recording> | undefined

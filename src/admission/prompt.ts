@@ -2,7 +2,7 @@
 import type { CostBounds } from '../billing/options.ts'
 import type { Model } from '../models/contract.ts'
 import { estimateTokens } from '../wire/counts.ts'
-import type { SizedRequest } from './estimate.ts'
+import type { Field } from './length.ts'
 import { isMediaType, mediaIn, type Media } from './media.ts'
 import { imageTokens } from './vendor-tokens.ts'
 
@@ -16,11 +16,22 @@ const bytesPerAudioToken = 64
 /** Of what the request only refers to. */
 const referred = { audio: 1_000, file: 3_000 }
 
+/** The parts of a request that say how long its prompt is. */
+export interface SizedPrompt {
+  /** Estimated from the size of the request. */
+  readonly promptTokens: number
+  readonly field: Field
+  /** The members named `type` inside a field; undefined if they are not known without parsing it. */
+  readonly typesWithin?: ((name: string) => ReadonlySet<string> | undefined) | undefined
+  /** What the prompt contains beside the fields of the request, by name, such as earlier turns. */
+  readonly content?: (() => Readonly<Record<string, unknown>>) | undefined
+}
+
 /** What is known of a prompt in advance. */
 export interface Prompt {
   /** Expected tokens. */
   readonly tokens: number
-  /** Whether it has files, of which neither the bytes nor anything else in the request tells the tokens. */
+  /** Whether it refers to files without a bound, of which nothing in the request tells the tokens. */
   readonly hasFiles: boolean
 }
 
@@ -28,16 +39,19 @@ export interface Prompt {
  * Expects a token for four bytes of text, and for images, recordings and files the figures with which they are held; at most
  * the context window.
  */
-export function promptOf(order: SizedRequest, model: Model, bounds: CostBounds = {}): Prompt {
+export function promptOf(order: SizedPrompt, model: Model, bounds: CostBounds = {}): Prompt {
   const { contextWindow = Infinity } = model
   const media = mayHaveMedia(order) ? mediaIn(order.field, order.content?.()) : []
   const image = bounds.imageTokens ?? imageTokens(model) ?? largestImage
   let tokens = order.promptTokens
   for (const each of media) tokens += tokensOf(each, image, bounds) - estimateTokens(each.bytes)
-  return { tokens: Math.max(0, Math.min(tokens, contextWindow)), hasFiles: media.some(({ kind }) => kind === 'file') }
+  return {
+    tokens: Math.max(0, Math.min(tokens, contextWindow)),
+    hasFiles: bounds.fileTokens === undefined && media.some(({ kind, bytes }) => kind === 'file' && bytes === 0),
+  }
 }
 
-function mayHaveMedia({ promptTokens, typesWithin }: SizedRequest): boolean {
+function mayHaveMedia({ promptTokens, typesWithin }: SizedPrompt): boolean {
   const known = ['messages', 'input'].map((name) => typesWithin?.(name))
   if (known.every((types) => types === undefined)) return promptTokens > longPrompt
   return known.some((types) => types !== undefined && [...types].some(isMediaType))

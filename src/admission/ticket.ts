@@ -85,6 +85,7 @@ export class Ticket {
     // The vendor may have produced the images although the client disconnected before the response, or could not get it.
     const unseen = (reported.unanswered === true || reported.billed === true) && asked !== undefined
     const receipt = this.#plausible(this.#limited(unseen ? { ...reported, units: asked } : reported))
+    this.#admission.speeds.learn(receipt)
     const charged = this.#charge(receipt)
     const { cost, basis } = charged
     const held = hold?.amount ?? 0n

@@ -1,10 +1,11 @@
 /** What happens to a request whose client disconnects before the end of the response. */
 export interface DisconnectPolicy {
   /**
-   * `abort` (the default): aborts the vendor's response at once. `drain`: reads it to its end, but at most for `drainMs`,
-   * so that the vendor's own token counts are known.
+   * `abort`: aborts the vendor's response at once. `drain`: reads it to its end, but at most for `drainMs`, so that the
+   * vendor's own token counts are known. `auto` (the default): drains what cannot be estimated, which are responses of
+   * models that reason unseen, and prompts with files by reference, and aborts all others.
    */
-  readonly vendor?: 'abort' | 'drain'
+  readonly vendor?: 'auto' | 'abort' | 'drain'
   /**
    * What the client pays. `delivered` (the default): the tokens reported by the vendor, if it has reported any; otherwise
    * an estimate of the prompt and of the response so far. `reported`: only what the vendor has reported. `none`: nothing.
@@ -20,7 +21,7 @@ export interface DisconnectPolicy {
 }
 
 export const disconnectDefaults: Required<DisconnectPolicy> = {
-  vendor: 'abort',
+  vendor: 'auto',
   charge: 'delivered',
   unanswered: 'prompt',
   drainMs: 60_000,

@@ -12,6 +12,9 @@ import type { Receipt, Units } from './receipt.ts'
 const mostOmitted = 20
 const longestOmitted = 64
 
+/** More output tokens than vendors report at the start of a response. */
+const startTokens = 16
+
 /** A request whose usage is measured. */
 export interface Metered {
   readonly id: string
@@ -24,6 +27,11 @@ export interface Metered {
     readonly promptTokens: number
     readonly omitted?: readonly string[]
   }
+  /**
+   * Set if the vendor may bill output that the client does not see: if the client disconnects before it is reported, it is
+   * estimated by the time that the vendor took. `speedOf`: tokens in a second.
+   */
+  readonly hidden?: { readonly speedOf: (deployment: Tried) => number; readonly mostTokens: number } | undefined
   readonly startedAt: number
   /** Milliseconds since the request arrived, by a monotonic clock. */
   readonly elapsedMs: () => number
@@ -53,6 +61,8 @@ export class Meter implements Tally {
   #deployment: Tried | undefined
   /** The fraction of the request sent to the provider in the current attempt, 0 to 1. */
   #sent = 0
+  /** Milliseconds from the start of the request to that of the attempt. */
+  #attemptMs = 0
   #attempts = 0
   readonly #log: AttemptLog | undefined
   #firstByteMs: number | undefined
@@ -78,6 +88,7 @@ export class Meter implements Tally {
   /** Starts an attempt. Discards the usage of earlier attempts, which failed. `serviceTier`: as requested. */
   attempt(deployment: Tried, serviceTier?: string): void {
     this.#attempts++
+    this.#attemptMs = this.#request.elapsedMs()
     this.#sent = deployment.provider.reportsSent === true ? 0 : 1
     this.usage = undefined
     this.textBytes = 0
@@ -85,7 +96,7 @@ export class Meter implements Tally {
     this.serviceTier = serviceTier
     this.omitted = this.#request.order.omitted
     this.#deployment = deployment
-    this.#log?.start(this.#request.elapsedMs())
+    this.#log?.start(this.#attemptMs)
   }
 
   /** Records how the current attempt ended. */
@@ -142,7 +153,7 @@ export class Meter implements Tally {
       model: order.model,
       attempts: this.#attempts,
       stream: order.stream,
-      usage: this.usage ?? usageOf(prompt, estimateTokens(this.textBytes)),
+      usage: this.usage ?? usageOf(prompt, this.#written(outcome, error)),
       usageSource: this.usage === undefined ? 'estimated' : 'reported',
       startedAt,
       totalMs: this.#request.elapsedMs(),
@@ -150,7 +161,7 @@ export class Meter implements Tally {
     if (error !== undefined) {
       receipt.code = error.code
       if (outcome === 'failed') this.#log?.broke(error)
-      const delivered = this.#delivered()
+      const delivered = this.#delivered(outcome, error)
       if (delivered !== undefined) receipt.delivered = delivered
     }
     if (caller.key !== undefined) receipt.key = caller.key
@@ -172,11 +183,24 @@ export class Meter implements Tally {
     this.#request.deliver(receipt)
   }
 
+  /** Estimates the tokens that the vendor has written. `error`: undefined if its response was read to the end. */
+  #written(outcome: Receipt['outcome'], error: GatewayError | undefined): number {
+    const { hidden, elapsedMs } = this.#request
+    const seen = estimateTokens(this.textBytes)
+    if (outcome !== 'cancelled' || error === undefined || hidden === undefined) return seen
+    if (this.#sent === 0 || this.#deployment === undefined) return seen
+    const seconds = (elapsedMs() - this.#attemptMs) / 1_000
+    return Math.max(seen, Math.min(hidden.mostTokens, Math.ceil(seconds * hidden.speedOf(this.#deployment))))
+  }
+
   /** Some vendors report completion tokens only at the end of a stream, which an interrupted response did not reach. */
-  #delivered(): Usage | undefined {
+  #delivered(outcome: Receipt['outcome'], error: GatewayError): Usage | undefined {
     const reported = this.usage
-    const completion = estimateTokens(this.textBytes)
-    if (reported === undefined || reported.completion_tokens >= completion) return undefined
+    // A vendor that has counted more than it counts at the start of a response has counted all of it.
+    if (reported === undefined || reported.completion_tokens > Math.max(startTokens, estimateTokens(this.textBytes)))
+      return undefined
+    const completion = this.#written(outcome, error)
+    if (reported.completion_tokens >= completion) return undefined
     return { ...reported, ...usageOf(reported.prompt_tokens, completion) }
   }
 }

@@ -1,6 +1,6 @@
 import { tierIn } from '../admission/dearest.ts'
 import { lengthChanges } from '../admission/length.ts'
-import { Meter } from '../billing/meter.ts'
+import { Meter, type Metered } from '../billing/meter.ts'
 import type { Receipt } from '../billing/receipt.ts'
 import type { Caller } from '../auth/contract.ts'
 import { GatewayError } from '../errors.ts'
@@ -28,6 +28,8 @@ export interface Admitted<Request> extends Omit<Context<Request>, 'meter' | 'obs
   readonly elapsedMs: () => number
   /** The limit of output tokens to send to the vendor if the request has none, so that the held amount suffices. */
   readonly cap?: number | undefined
+  /** See `Metered.hidden`. */
+  readonly hidden?: Metered['hidden']
   /** Tracks which providers are working for this request. */
   readonly work: Work
   /** Called once with the receipt. */
@@ -124,7 +126,9 @@ export class Served<R, A> implements Trial<A> {
   }
 
   isFinal(failure: unknown): boolean {
-    if (this.context.order.form?.spent === true || billedOf(failure) !== undefined) return true
+    // For a client that has gone, only the response that was begun is read.
+    if (this.context.order.form?.spent === true || this.cancellation.disconnected) return true
+    if (billedOf(failure) !== undefined) return true
     return this.#endpoint.once === true && mayHaveBegun(failure)
   }
 
@@ -172,7 +176,8 @@ export class Served<R, A> implements Trial<A> {
 
   /** Like `end`, for a request that failed unless the caller ended it. */
   endWith(error: GatewayError): void {
-    this.end(isCallersEnd(error) ? 'cancelled' : 'failed', error)
+    const { disconnected, aborted } = this.cancellation
+    this.end(isCallersEnd(error) || (disconnected && aborted) ? 'cancelled' : 'failed', error)
   }
 }
 

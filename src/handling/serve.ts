@@ -26,7 +26,7 @@ export function serve<R, A>(
 ): Promise<Reply> {
   refused?.use()
   const work = new Work()
-  const call = calls.open(cancellationOf(exchange), admission.drainMs(model))
+  const call = calls.open(cancellationOf(exchange), admission.drainMs(model, ticket?.demand))
   const unfollow = authenticator.follow(caller, (reason) => call.abort(reason))
   const deliver = (receipt: Receipt) => {
     unfollow?.()
@@ -34,10 +34,10 @@ export function serve<R, A>(
     if (watch !== undefined) watch.receipt = closed
     observer.receipt(closed)
   }
-  const cap = ticket?.demand.cap
+  const { cap, hidden } = ticket?.demand ?? {}
   const attribution = parts.attribute(exchange, caller, order.field)
   const logsAttempts = admission.records !== undefined
   const times = { startedAt, elapsedMs }
-  const admitted = { id, caller, attribution, order, model, cap, work, deliver, watch, logsAttempts, ...times }
+  const admitted = { id, caller, attribution, order, model, cap, hidden, work, deliver, watch, logsAttempts, ...times }
   return serving.serve(endpoint, admitted, call)
 }

@@ -67,7 +67,7 @@ export const timed: z.ZodNumber = positive.max(longestTimerMs)
 export const anyFunction: z.ZodType = z.custom((value) => typeof value === 'function', 'must be a function')
 
 export const onDisconnect: z.ZodType = strict({
-  vendor: z.enum(['abort', 'drain']),
+  vendor: z.enum(['auto', 'abort', 'drain']),
   charge: z.enum(['delivered', 'reported', 'none']),
   unanswered: z.enum(['prompt', 'none']),
   drainMs: timed,

@@ -1,0 +1,64 @@
+/** Tokens that a vendor bills and no client sees: reasoning of which the response has only a summary, or nothing. */
+import { LRUCache } from 'lru-cache'
+import type { Receipt } from '../billing/receipt.ts'
+import type { Deployment, Model } from '../models/contract.ts'
+import type { Field } from './length.ts'
+
+/** Models that reason in every response, or whenever they find it useful. */
+const reasoning = /\b(?:o[1-9]|gpt-(?:[5-9]|\d\d)|codex|computer-use|grok-(?:3-mini|code|[4-9]))|deep-research/i
+const plain = /gpt-[\d.]+-chat|non-reasoning/i
+
+/** Vendors that show no reasoning in any response, so that their future models count as well. */
+const secretive = /^https:\/\/(?:[\w.-]+\.)?(?:api\.openai\.com|openai\.azure\.com|api\.x\.ai)\b/
+const known = /gpt-[34]|chatgpt|davinci|babbage|grok-[123]\b/i
+
+/** Fields with which a request asks for reasoning, or for none. */
+const fields = ['reasoning_effort', 'reasoning', 'thinking', 'enable_thinking', 'output_config'] as const
+
+/** Whether the response to a request may have tokens that the client does not see. */
+export function hidesTokens({ deployments }: Pick<Model, 'deployments'>, field: Field): boolean {
+  const asks = fields.some((name) => isOn(field(name)))
+  return deployments.some((each) => reasonsUnseen(each) || (asks && !showsReasoning(each)))
+}
+
+function reasonsUnseen({ provider: { origin = '' }, model }: Deployment): boolean {
+  if (plain.test(model)) return false
+  return reasoning.test(model) || (secretive.test(origin) && !known.test(model))
+}
+
+/** Vendors that take the reasoning back in the next turn have shown it. */
+function showsReasoning({ provider: { chatTraits } }: Deployment): boolean {
+  return chatTraits?.reasoning === true
+}
+
+function isOn(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) {
+    return value !== undefined && value !== null && value !== false && value !== 'none'
+  }
+  const { type, effort, enabled } = value as Readonly<Record<string, unknown>>
+  if (type === 'disabled' || effort === 'none' || enabled === false) return false
+  return type !== undefined || effort !== undefined || enabled === true
+}
+
+/** Tokens in a second that are assumed of a deployment before its first response, and the least and most of any. */
+const usual = 100
+const least = 20
+const most = 1_000
+
+/** How fast deployments write, from the responses that were read to their end. */
+export class Speeds {
+  readonly #perSecond = new LRUCache<string, number>({ max: 1_000 })
+
+  learn({ outcome, usageSource, usage, totalMs, firstByteMs, provider, providerModel }: Receipt): void {
+    if (outcome !== 'completed' || usageSource !== 'reported' || firstByteMs === undefined) return
+    if (usage.completion_tokens < 50 || totalMs <= 0) return
+    const name = `${provider} ${providerModel}`
+    const now = Math.min(most, Math.max(least, (usage.completion_tokens * 1_000) / totalMs))
+    this.#perSecond.set(name, ((this.#perSecond.get(name) ?? now) * 7 + now) / 8)
+  }
+
+  /** Tokens in a second. */
+  of({ provider, model }: { readonly provider: { readonly name: string }; readonly model: string }): number {
+    return this.#perSecond.get(`${provider.name} ${model}`) ?? usual
+  }
+}
