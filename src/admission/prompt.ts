@@ -51,7 +51,9 @@ export function promptOf(order: SizedPrompt, model: Model, bounds: CostBounds = 
   }
 }
 
-function mayHaveMedia({ promptTokens, typesWithin }: SizedPrompt): boolean {
+function mayHaveMedia({ promptTokens, typesWithin, content }: SizedPrompt): boolean {
+  // Earlier turns are not in the body.
+  if (content !== undefined && promptTokens > longPrompt) return true
   const known = ['messages', 'input'].map((name) => typesWithin?.(name))
   if (known.every((types) => types === undefined)) return promptTokens > longPrompt
   return known.some((types) => types !== undefined && [...types].some(isMediaType))
