@@ -3,7 +3,7 @@ import { formatMoney, parseMoney } from '../billing/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../store-access/guard.ts'
 import type { UsageRecord } from '../usage/contract.ts'
-import { findRecord } from '../usage/lines.ts'
+import { findRecord, recordIdOf, recordIdsOf } from '../usage/lines.ts'
 import type { AdminParts } from './parts.ts'
 import { requireValid, rules } from './check.ts'
 import { Comparison, type ComparisonQuestion, type Difference } from './compare.ts'
@@ -108,7 +108,7 @@ export class AccountAdmin {
     this.#comparison = new Comparison(parts)
     const usageGuard = guard('the usage store')
     this.#usage = async (id) => {
-      if (usage === undefined) throw invalid('A refund needs usage records: set the option "usage" or "storage".')
+      if (usage === undefined) return undefined
       return usageGuard.call(() => findRecord(offering(usage, 'find', 'single records'), id))
     }
     this.#ledger = ledger
@@ -171,11 +171,12 @@ export class AccountAdmin {
 
   /**
    * Gives a request's charge back, in whole or in part: once per request, and never more than it cost. A repeated refund
-   * changes nothing; one of another amount throws a 409. Throws a 404 if the account has no such request in its usage.
+   * changes nothing; one of another amount throws a 409. Throws a 404 if the account has no such request in its usage, nor
+   * among its newest 10,000 ledger entries.
    */
   async refund({ account, request, amount, reason }: Refund): Promise<Credited> {
     requireValid(rules.refund, { account, request, amount, reason })
-    const record = await this.#usage(request)
+    const record = (await this.#usage(request)) ?? (await this.#charged(account, request))
     if (record?.account !== account)
       throw new GatewayError('not_found', { param: 'request', message: 'No such request.' })
     const micros = amount === undefined ? record.cost : amountOf({ account, amount, reference: request })
@@ -185,6 +186,25 @@ export class AccountAdmin {
     // Several ids may lead to one request, which is refunded once.
     const { id } = record
     return this.#credit({ account, reference: `refund:${id}`, note: reason, refunds: id }, micros)
+  }
+
+  /** A charge in the ledger: the usage of a request may be in the memory of another process. */
+  async #charged(account: string, request: string): Promise<Pick<UsageRecord, 'id' | 'account' | 'cost'> | undefined> {
+    const ids = recordIdsOf(request)
+    let after: string | undefined
+    for (let page = 0; page < 10; page++) {
+      const asked = { limit: 1_000, ...(after !== undefined && { after }) }
+      const { items, next } = await this.#page((ledger) =>
+        offering(ledger, 'entries', 'ledger entries').entries(account, asked),
+      )
+      for (const { kind, reference, amount } of items) {
+        const id = recordIdOf(reference)
+        if (kind === 'settle' && ids.includes(id)) return { id, account, cost: -amount }
+      }
+      if (next === undefined) return undefined
+      after = next
+    }
+    return undefined
   }
 
   /**

@@ -27,6 +27,8 @@ const failuresToOpen = 5
 const coolDownMs = 250
 /** Timeout of a probe in milliseconds. A later success still closes the breaker. */
 const probeMs = 500
+/** Milliseconds by which a timer is late if the event loop was blocked. */
+const mostLateMs = 10
 /** Maximum number of pending calls. */
 const mostWaiting = 10_000
 
@@ -82,13 +84,21 @@ export class Guard {
   #wait<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
     this.#waiting++
     return new Promise<T>((resolve, reject) => {
-      const timer = setTimeout(() => {
+      const { now } = this.#options
+      const due = now() + timeoutMs
+      let late = false
+      const expire = () => {
         this.#waiting--
         late = true
         reject(this.#failed(new Error(`no answer within ${timeoutMs} ms`)))
+      }
+      let timer = setTimeout(() => {
+        // While the event loop is blocked, an answer may arrive but is not read: it gets as much more time.
+        const blockedMs = now() - due
+        if (blockedMs < mostLateMs) expire()
+        else timer = setTimeout(expire, Math.min(blockedMs, timeoutMs)).unref()
       }, timeoutMs)
       timer.unref()
-      let late = false
       const settled = () => {
         clearTimeout(timer)
         if (!late) this.#waiting--

@@ -25,9 +25,15 @@ export async function findRecord(
   store: Required<Pick<UsageStore, 'find'>>,
   id: string,
 ): Promise<UsageRecord | undefined> {
-  const own = await store.find(id)
-  if (own !== undefined) return own
+  for (const each of recordIdsOf(id)) {
+    const record = await store.find(each)
+    if (record !== undefined) return record
+  }
+  return undefined
+}
+
+/** The ids of usage records to which an `x-request-id` or the reference of a charge may lead, the likeliest first. */
+export function recordIdsOf(id: string): readonly string[] {
   const at = id.lastIndexOf(`.${ofRequest}`)
-  if (at < 0) return undefined
-  return (await store.find(id.slice(0, at))) ?? store.find(recordIdOf(id))
+  return at < 0 ? [id] : [id, id.slice(0, at), recordIdOf(id)]
 }

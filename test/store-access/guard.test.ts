@@ -1,3 +1,5 @@
+import { readFile } from 'node:fs/promises'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/errors.ts'
 import { Guard } from '../../src/store-access/guard.ts'
@@ -30,6 +32,16 @@ describe('a store call', () => {
         throw new Error('not even sent')
       }),
     ).toThrow(expect.objectContaining(unavailable))
+  })
+
+  test('gets the answer that arrived while the event loop was blocked', async () => {
+    const guard = new Guard({ name: 'the store', timeoutMs: 20, now: () => performance.now() })
+    const file = fileURLToPath(import.meta.url)
+    await readFile(file)
+    const answer = guard.call(async () => readFile(file))
+    for (const until = performance.now() + 60; performance.now() < until;);
+    expect(String(await answer)).toContain('event loop was blocked')
+    await expect(guard.call(never)).rejects.toMatchObject({ status: 503 })
   })
 
   test('that rejects with a GatewayError passes it on, and does not count as a failure', async () => {

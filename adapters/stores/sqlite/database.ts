@@ -5,10 +5,20 @@ export type Row = Record<string, number | bigint | string | null>
 
 /** Milliseconds for which a call retries while another process writes to the file. */
 const maxWaitMs = 2_000
+/** Milliseconds for which waiting transactions run as one, and so for which they block the event loop and other processes. */
+const sliceMs = 8
 /** SQLITE_BUSY: another connection is writing. */
 const busy = 5
 /** SQLITE_ERROR: among others, a statement does not match the tables, because another process has changed them. */
 const genericError = 1
+
+/** A transaction that waits while another process is writing. */
+interface Waiting {
+  readonly act: () => unknown
+  readonly resolve: (result: never) => void
+  readonly reject: (error: unknown) => void
+  readonly end: number
+}
 
 /** A SQLite file, opened on first use. While another process is writing, calls retry without blocking the event loop. */
 export class Database {
@@ -17,6 +27,8 @@ export class Database {
   readonly #tables: string
   readonly #changes: readonly Change[]
   readonly #statements = new Map<string, StatementSync>()
+  /** In the order in which they run. */
+  readonly #waiting: Waiting[] = []
   #open: DatabaseSync | undefined
   #ready = false
   #depth = 0
@@ -42,12 +54,17 @@ export class Database {
    * transaction it joins that one.
    */
   transaction<T>(act: () => T): T | Promise<T> {
-    return this.#whenFree(() => this.#inTransaction(act))
+    if (this.#depth > 0) return act()
+    if (this.#waiting.length > 0) return this.#wait(act)
+    return this.#whenFree(
+      () => this.#inTransaction(act),
+      () => this.#wait(act),
+    )
   }
 
   /** Runs `act`, which only reads, without a transaction. */
   read<T>(act: () => T): T | Promise<T> {
-    return this.#whenFree(act)
+    return this.#whenFree(act, () => this.#retry(act, performance.now() + maxWaitMs))
   }
 
   /** Runs `act`, which executes single statements without a transaction, and retries it while another process is writing. */
@@ -91,14 +108,67 @@ export class Database {
     this.#ready = false
   }
 
-  #whenFree<T>(act: () => T): T | Promise<T> {
+  #whenFree<T>(act: () => T, later: () => Promise<T>): T | Promise<T> {
     try {
       this.#prepare()
       return act()
     } catch (error) {
       if (codeOf(error) === genericError) this.#ready = false
       if (!isBusy(error)) throw error
-      return this.#retry(act, performance.now() + maxWaitMs)
+      return later()
+    }
+  }
+
+  #wait<T>(act: () => T): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    this.#waiting.push({ act, resolve, reject, end: performance.now() + maxWaitMs })
+    if (this.#waiting.length === 1) void this.#runWaiting()
+    return promise
+  }
+
+  async #runWaiting(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await backoff()
+      const ended: (() => void)[] = []
+      try {
+        this.#prepare()
+        this.#inTransaction(() => this.#runSome(ended))
+        this.#waiting.splice(0, ended.length)
+      } catch (error) {
+        // What has run was undone. While another process is writing, only those give up that have waited too long.
+        const over = this.#waiting.filter(({ end }) => !isBusy(error) || performance.now() > end)
+        for (const each of over) this.#waiting.splice(this.#waiting.indexOf(each), 1)
+        ended.splice(
+          0,
+          Infinity,
+          ...over.map(
+            ({ reject }) =>
+              () =>
+                reject(error),
+          ),
+        )
+      }
+      for (const settle of ended) settle()
+    }
+  }
+
+  /** Runs the first of the waiting transactions, each as a part of the current one. `ended` gets how each has ended. */
+  #runSome(ended: (() => void)[]): void {
+    const database = this.#database()
+    const until = performance.now() + sliceMs
+    for (const { act, resolve, reject } of this.#waiting) {
+      database.exec('SAVEPOINT waiting')
+      try {
+        const result = act() as never
+        ended.push(() => resolve(result))
+      } catch (error) {
+        // Some errors undo the whole transaction.
+        if (!database.isTransaction) throw error
+        database.exec('ROLLBACK TO waiting')
+        ended.push(() => reject(error))
+      }
+      database.exec('RELEASE waiting')
+      if (performance.now() > until) return
     }
   }
 
@@ -115,7 +185,6 @@ export class Database {
   }
 
   #inTransaction<T>(act: () => T): T {
-    if (this.#depth > 0) return act()
     const database = this.#database()
     database.exec('BEGIN IMMEDIATE')
     this.#depth++

@@ -7,6 +7,7 @@ import { afterAll, describe, expect, test } from 'vitest'
 import type { JointStore, Ledger, LimitClaim } from '../../../adapters/stores/index.ts'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
 import { redis } from '../../../adapters/stores/redis/redis.ts'
+import { Database } from '../../../adapters/stores/sqlite/database.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
 import type { StorageBundle } from '../../../src/index.ts'
 import { mostMicros } from '../../../src/billing/money.ts'
@@ -237,6 +238,45 @@ describe('SQLite', () => {
     await new Promise((resolve) => setTimeout(resolve, 20))
     other.exec('COMMIT')
     expect(await crediting).toEqual({ outcome: 'credited', balance: 5n })
+    other.close()
+    await storage.close()
+  })
+
+  test('runs what has waited for another process in its order, and undoes only what fails', async () => {
+    const file = join(folder, 'waiting.db')
+    const [other, database] = [new DatabaseSync(file), new Database(file, 'process', '')]
+    other.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (number INTEGER PRIMARY KEY)')
+    database.transaction(() => undefined)
+    other.exec('BEGIN IMMEDIATE')
+    const ended: number[] = []
+    const waiting = Array.from({ length: 1_500 }, async (_, number) => {
+      await database.transaction(() => {
+        database.run('INSERT INTO t VALUES (?)', number)
+        if (number % 3 === 1) throw new Error('undo')
+      })
+      ended.push(number)
+    })
+    other.exec('COMMIT')
+    const failed = (await Promise.allSettled(waiting)).filter(({ status }) => status === 'rejected')
+    expect(failed).toHaveLength(500)
+    const kept = Array.from({ length: 1_500 }, (_, number) => number).filter((number) => number % 3 !== 1)
+    expect(ended).toEqual(kept)
+    expect(other.prepare('SELECT number FROM t').all()).toEqual(kept.map((number) => ({ number })))
+    database.close()
+    other.close()
+  })
+
+  test('gives up after two seconds while another process keeps writing', async () => {
+    const file = join(folder, 'locked.db')
+    const storage = sqlite(file)
+    await storage.ledger.open({ id: 'a' })
+    const other = new DatabaseSync(file)
+    other.exec('BEGIN IMMEDIATE')
+    const credit = async (reference: string) => storage.ledger.credit({ account: 'a', amount: 5n, reference })
+    const given = await Promise.allSettled([credit('first'), credit('second')])
+    expect(given.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    other.exec('COMMIT')
+    expect(await credit('third')).toEqual({ outcome: 'credited', balance: 5n })
     other.close()
     await storage.close()
   })
