@@ -92,6 +92,10 @@ const turns = (bytes: number) =>
   }))
 const chat = (model: string, bytes: number) => ({ model, stream: true, messages: turns(bytes), max_tokens: 100 })
 
+const converse = (model: string, bytes: number) => ({
+  ...chat(model, bytes),
+  messages: turns(bytes).map(({ role, content }) => ({ role, content: [{ type: 'text', text: content }] })),
+})
 const respond = (model: string, bytes: number) => ({ model, stream: true, store: false, input: turns(bytes) })
 
 /** Bytes in use, of JavaScript values and of buffers. */
@@ -119,6 +123,8 @@ type Body = (model: string, bytes: number) => object
 const bodies = ['openai', 'renamed', 'anthropic', 'gemini'].flatMap((model): [string, string, Body, string][] => [
   [`a chat of "${model}"`, '/v1/chat/completions', chat, model],
   [`a response of "${model}"`, '/v1/responses', respond, model],
+  [`a message of "${model}"`, '/v1/messages', chat, model],
+  [`a message of "${model}", in blocks`, '/v1/messages', converse, model],
 ])
 
 test.each(sampleOf(bodies, 3))(

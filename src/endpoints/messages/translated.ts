@@ -59,10 +59,13 @@ export class TranslatedEvents<Piece> extends Flow<MessageEvent> implements Recei
 }
 
 /**
- * Lets go of a request that was made for a provider, once the first content of its answer has arrived: whatever still holds
+ * Lets go of what was made of a request for a provider, once the first content of its answer has arrived: whatever still holds
  * the request would keep the conversation in memory for as long as the answer is streamed.
  */
-export function letGo({ releasesCalls }: Pick<Provider, 'releasesCalls'>, request: object): void {
+export function letGo(
+  { releasesCalls }: Pick<Provider, 'releasesCalls'>,
+  ...made: readonly (object | undefined)[]
+): void {
   if (releasesCalls !== true) return
-  for (const name of Object.keys(request)) (request as Record<string, unknown>)[name] = null
+  for (const each of made) for (const name of Object.keys(each ?? {})) (each as Record<string, unknown>)[name] = null
 }

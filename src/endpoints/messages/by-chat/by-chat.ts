@@ -48,7 +48,7 @@ export async function messageByChat(
     if (answer.kind === 'whole')
       return { kind: 'whole', message: messageOfCompletion(answer.whole, form, context), isMade: true }
     const { state, pieces } = answer.stream
-    letGo(provider, sent)
+    letGo(provider, sent, verbatim)
     const { meter, order } = context
     const translator = new ChatTranslator(state, readerOf(form, context), meter, order.promptTokens)
     return openEvents(new TranslatedEvents(pieces, translator), call, true, context)
