@@ -83,7 +83,9 @@ export class Ticket {
     const { caller } = this.#request
     const { hold, asked } = this.demand
     // The vendor may have produced the images although the client disconnected before the response, or could not get it.
-    const unseen = (reported.unanswered === true || reported.billed === true) && asked !== undefined
+    const unseen =
+      (reported.unanswered === true || (reported.billed === true && reported.usageSource === 'estimated')) &&
+      asked !== undefined
     const receipt = this.#plausible(this.#limited(unseen ? { ...reported, units: asked } : reported))
     this.#admission.speeds.learn(receipt)
     const charged = this.#charge(receipt)
