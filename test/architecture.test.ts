@@ -96,36 +96,36 @@ function circles(sources: readonly Source[]): string[] {
 const layers = [
   'adapters',
   'src/testing',
-  'src/admin-api',
+  'src/admin/api',
   'src/index.ts',
   'src/gateway.ts',
-  'src/handling',
-  'src/assembly',
-  'src/options',
+  'src/gateway/handling',
+  'src/gateway/assembly',
+  'src/gateway/options',
   'src/admin',
-  'src/idempotency',
+  'src/admission/idempotency',
   'src/endpoints',
-  'src/alerts',
+  'src/admission/alerts',
   'src/tasks',
   'src/admission',
   'src/routing',
   'src/responses',
-  'src/observing',
+  'src/observe',
   'src/models',
-  'src/usage',
-  'src/billing',
-  'src/auth',
-  'src/caps',
-  'src/limits',
+  'src/observe/usage',
+  'src/money',
+  'src/callers',
+  'src/money/caps',
+  'src/money/limits',
   'src/providers',
-  'src/store-access',
-  'src/validation',
+  'src/records',
+  'src/records',
   'src/http',
   'src/wire',
-  'src/calendar.ts',
-  'src/lazily.ts',
-  'src/node-version.ts',
-  'src/version.ts',
+  'src/records/calendar.ts',
+  'src/records/lazily.ts',
+  'src/gateway/node-version.ts',
+  'src/http/version.ts',
   'src/errors.ts',
 ]
 
@@ -143,7 +143,7 @@ const dependency = (imported: string) => Object.hasOwn(dependencies, imported.sp
 describe('imports', () => {
   test('are found at all', () => {
     expect(src.length).toBeGreaterThan(50)
-    expect(src.find(({ path }) => path === 'src/gateway.ts')?.imports).toContain('src/assembly/assemble.ts')
+    expect(src.find(({ path }) => path === 'src/gateway.ts')?.imports).toContain('src/gateway/assembly/assemble.ts')
   })
 
   test('of src: itself, Node and the few dependencies; no framework and no database', () => {
@@ -176,7 +176,7 @@ describe('imports', () => {
   test('of stores: what a store outside the project can import too, and small parts that it can do without', () => {
     const stores = adapters.filter(({ path }) => /^adapters\/stores\/\w+\//.test(path))
     expect(stores.length).toBeGreaterThan(20)
-    const small = below('src/validation/known-options.ts', 'src/errors.ts', 'src/http/deadline.ts')
+    const small = below('src/records/known-options.ts', 'src/errors.ts', 'src/http/deadline.ts')
     const allowed = (imported: string) => !below('src')(imported) || imported === 'src/index.ts' || small(imported)
     expect(offences(stores, allowed)).toEqual([])
   })
@@ -205,13 +205,13 @@ describe('imports', () => {
     const providers = src.filter(({ path }) => path.startsWith('src/providers/'))
     const http = below('src/wire', 'src/http', 'src/errors.ts')
     const known = (imported: string) =>
-      http(imported) || below('src/providers', 'src/validation/known-options.ts')(imported)
+      http(imported) || below('src/providers', 'src/records/known-options.ts')(imported)
     const allowed = (imported: string) => known(imported) || node(imported) || dependency(imported)
     expect(offences(providers, allowed)).toEqual([])
   })
 
   test('of endpoints: the gateway alone, and what puts it together', () => {
-    const inner = below('src/endpoints', 'src/gateway.ts', 'src/handling', 'src/assembly')
+    const inner = below('src/endpoints', 'src/gateway.ts', 'src/gateway/handling', 'src/gateway/assembly')
     const others = src.filter(({ path }) => !inner(path) && path !== 'src/index.ts')
     expect(offences(others, (imported) => !inner(imported))).toEqual([])
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { requireNode } from '../src/node-version.ts'
+import { requireNode } from '../src/gateway/node-version.ts'
 
 test.each(['18.20.8', '20.19.5', '21.7.3'])('Node %s is rejected with the required version', (version) => {
   expect(() => requireNode(version)).toThrow(`createGateway: needs Node.js 22.19 or newer, and this is ${version}.`)

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { GatewayError, type ErrorCode } from 'modelhatch'
 import * as stores from 'modelhatch/stores'
 import * as kits from 'modelhatch/testing'
-import { routes as adminRoutes } from '../src/admin-api/routes.ts'
+import { routes as adminRoutes } from '../src/admin/api/routes.ts'
 import { presets } from '../src/providers/openai/presets.ts'
 import {
   documentAt,
@@ -23,7 +23,7 @@ import {
 } from './documents.ts'
 
 const readme = documentAt('README.md')
-const reference = documentAt('src/options/README.md')
+const reference = documentAt('src/gateway/options/README.md')
 
 const manifest = JSON.parse(textOf('package.json')) as {
   scripts: Record<string, string>
@@ -74,26 +74,26 @@ const inherited: Readonly<Record<string, readonly string[]>> = {
 
 describe('a table of options has every option, and no other:', () => {
   test.each([
-    ['src/options/README.md', 'Options', 'RetryOptions', 'retry.'],
-    ['src/options/README.md', 'Options', 'BreakerOptions', 'breaker.'],
-    ['src/options/README.md', 'Options', 'KeyCacheOptions', 'keyCache.'],
-    ['src/options/README.md', 'Sizes and timeouts', 'Sizes', 'sizes.'],
-    ['src/options/README.md', 'Sizes and timeouts', 'Timeouts', 'timeouts.'],
+    ['src/gateway/options/README.md', 'Options', 'RetryOptions', 'retry.'],
+    ['src/gateway/options/README.md', 'Options', 'BreakerOptions', 'breaker.'],
+    ['src/gateway/options/README.md', 'Options', 'KeyCacheOptions', 'keyCache.'],
+    ['src/gateway/options/README.md', 'Sizes and timeouts', 'Sizes', 'sizes.'],
+    ['src/gateway/options/README.md', 'Sizes and timeouts', 'Timeouts', 'timeouts.'],
     ['src/models/README.md', 'Models', 'ModelOptions', ''],
-    ['src/auth/README.md', 'API keys', 'KeyOptions', ''],
-    ['src/auth/README.md', 'Groups', 'Group', ''],
-    ['src/limits/README.md', 'Rate limits', 'Rate', ''],
-    ['src/limits/README.md', 'Options', 'LimitOptions', 'limits.'],
-    ['src/billing/README.md', 'Prices', 'PriceOptions', ''],
-    ['src/billing/README.md', 'Clients that disconnect', 'DisconnectPolicy', ''],
-    ['src/billing/README.md', 'Usage records', 'UsageOptions', 'usage.'],
-    ['src/idempotency/README.md', 'Options', 'IdempotencyOptions', 'idempotency.'],
+    ['src/callers/README.md', 'API keys', 'KeyOptions', ''],
+    ['src/callers/README.md', 'Groups', 'Group', ''],
+    ['src/money/limits/README.md', 'Rate limits', 'Rate', ''],
+    ['src/money/limits/README.md', 'Options', 'LimitOptions', 'limits.'],
+    ['src/money/README.md', 'Prices', 'PriceOptions', ''],
+    ['src/money/README.md', 'Clients that disconnect', 'DisconnectPolicy', ''],
+    ['src/money/README.md', 'Usage records', 'UsageOptions', 'usage.'],
+    ['src/admission/idempotency/README.md', 'Options', 'IdempotencyOptions', 'idempotency.'],
     ['src/tasks/README.md', 'Options', 'TaskOptions', 'tasks.'],
-    ['src/observing/README.md', 'Receipts', 'Receipt', ''],
-    ['src/observing/README.md', 'Attempts', 'AttemptEvent', ''],
-    ['src/observing/README.md', 'Failures', 'Failure', ''],
+    ['src/observe/README.md', 'Receipts', 'Receipt', ''],
+    ['src/observe/README.md', 'Attempts', 'AttemptEvent', ''],
+    ['src/observe/README.md', 'Failures', 'Failure', ''],
     ['adapters/README.md', 'Shutdown', 'ShutdownOptions', ''],
-    ['src/admin-api/README.md', 'Options', 'AdminApiOptions', ''],
+    ['src/admin/api/README.md', 'Options', 'AdminApiOptions', ''],
   ])('%s, %s: %s', (guide, title, name, prefix) => {
     const options = members(name).map((option) => prefix + option)
     expect(options.length).toBeGreaterThan(1)
@@ -107,19 +107,19 @@ describe('a table of options has every option, and no other:', () => {
   test('of the gateway and its hooks', () => {
     const listed = firstCells(section(reference, 'Options')).map((option) => option.replace(/\..*/, ''))
     expect(new Set(listed)).toEqual(new Set(members('GatewayOptions')))
-    const hooks = rows(marked(documentAt('src/observing/README.md'), 'channels')).flatMap((cells) => inCode(cells[1]))
+    const hooks = rows(marked(documentAt('src/observe/README.md'), 'channels')).flatMap((cells) => inCode(cells[1]))
     expect(hooks.sort()).toEqual(members('Hooks').sort())
   })
 
   test('of billing, with its defaults', () => {
-    const listed = firstCells(section(documentAt('src/billing/README.md'), 'Options'))
+    const listed = firstCells(section(documentAt('src/money/README.md'), 'Options'))
     const options = members('BillingOptions')
     expect(new Set(listed.map((option) => option.split('.')[1]))).toEqual(new Set(options))
-    const defaults = /defaults\?: \{([\s\S]*?)\n {2}\}/.exec(textOf('src/billing/options.ts'))?.[1] ?? ''
+    const defaults = /defaults\?: \{([\s\S]*?)\n {2}\}/.exec(textOf('src/money/options.ts'))?.[1] ?? ''
     const names = [...defaults.matchAll(/^ {4}readonly (\w+)/gm)].map(([, name]) => `billing.defaults.${name}`)
     expect(names.length).toBeGreaterThan(2)
     expect(listed).toEqual(expect.arrayContaining(names))
-    expectDefaults(section(documentAt('src/billing/README.md'), 'Options'), 'BillingOptions', 'billing.')
+    expectDefaults(section(documentAt('src/money/README.md'), 'Options'), 'BillingOptions', 'billing.')
     expect(numericDefaults('BillingOptions').length).toBeGreaterThan(1)
   })
 
@@ -144,7 +144,7 @@ test('the table of endpoints is the table of routes', () => {
 })
 
 test('the table of the admin API is the table of its routes', () => {
-  const listed = rows(marked(documentAt('src/admin-api/README.md'), 'admin-routes')).flatMap(([first]) => inCode(first))
+  const listed = rows(marked(documentAt('src/admin/api/README.md'), 'admin-routes')).flatMap(([first]) => inCode(first))
   expect(listed.sort()).toEqual(adminRoutes.map(({ method, path }) => `${method} ${path}`).sort())
 })
 
@@ -162,7 +162,7 @@ test('the channels are those that are published on', () => {
     [...textOf(path).matchAll(/\bchannel(?:<\w+>)?\('(modelhatch:\w+)'\)/g)].map(([, channel = '']) => channel),
   )
   expect(published.length).toBeGreaterThan(3)
-  expect(firstCells(marked(documentAt('src/observing/README.md'), 'channels')).sort()).toEqual(published.sort())
+  expect(firstCells(marked(documentAt('src/observe/README.md'), 'channels')).sort()).toEqual(published.sort())
 })
 
 test('presets, demo models, conformance tests, what stores share and examples are all listed', () => {

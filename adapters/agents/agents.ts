@@ -1,5 +1,5 @@
 /** `modelhatch/agents`: how coding agents are set up for a gateway. */
-import { mistake } from '../../src/validation/rules.ts'
+import { mistake } from '../../src/records/rules.ts'
 import { claudeCode } from './claude-code.ts'
 import { codex } from './codex.ts'
 import { opencode } from './opencode.ts'

@@ -1,4 +1,4 @@
-import { mistake } from '../../src/validation/rules.ts'
+import { mistake } from '../../src/records/rules.ts'
 
 /** A model that an agent offers. */
 export interface AgentModel {

@@ -4,7 +4,7 @@ import { extname } from 'node:path'
 import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import { header, type Exchange, type Reply } from '../../src/http/exchange.ts'
-import { version } from '../../src/version.ts'
+import { version } from '../../src/http/version.ts'
 
 const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',

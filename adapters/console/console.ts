@@ -1,8 +1,8 @@
 /** `modelhatch/console`: pages for operators and customers, over the admin API. */
 import { pageFiles } from '#page'
-import type { AdminApiOptions } from '../../src/admin-api/index.ts'
+import type { AdminApiOptions } from '../../src/admin/api/index.ts'
 import type { Gateway, Mountable } from '../../src/index.ts'
-import { checkKnown, text, type Rule } from '../../src/validation/known-options.ts'
+import { checkKnown, text, type Rule } from '../../src/records/known-options.ts'
 import { loadAssets } from './assets.ts'
 import { Site } from './site.ts'
 

@@ -1,7 +1,7 @@
 /** `modelhatch/health`: what load balancers and orchestrators ask of a process. */
 import { pathOf } from '../../src/http/target.ts'
 import type { Exchange, Gateway, GatewayHealth, Mountable, Reply } from '../../src/index.ts'
-import { checkKnown, flag } from '../../src/validation/known-options.ts'
+import { checkKnown, flag } from '../../src/records/known-options.ts'
 
 /** Options of `health`. */
 export interface HealthOptions {

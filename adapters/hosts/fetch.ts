@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import type { Exchange, Mountable, RequestBody, Sink, StreamBody } from '../../src/index.ts'
-import { checkKnown, elsewhere } from '../../src/validation/known-options.ts'
+import { checkKnown, elsewhere } from '../../src/records/known-options.ts'
 import { isProbe, mountPath } from './mount-path.ts'
 import { ignore, isStream, requireGateway } from './exchange.ts'
 

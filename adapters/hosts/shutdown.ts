@@ -1,7 +1,7 @@
 import { Server as HttpsServer } from 'node:https'
 import type { Server, Socket } from 'node:net'
 import type { Gateway } from '../../src/index.ts'
-import { checkKnown, delay } from '../../src/validation/known-options.ts'
+import { checkKnown, delay } from '../../src/records/known-options.ts'
 
 // Not by `import`, which reads all properties of the module: its `WebSocket` loads Node's own undici, in 30 ms.
 const { Server: HttpServer } = process.getBuiltinModule('node:http')

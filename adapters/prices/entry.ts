@@ -1,6 +1,6 @@
 /** Translates an entry of the table to a price of the gateway. */
 import type { ConditionalPrice, ModelPrice, TieredPrices } from '@pydantic/genai-prices'
-import type { LongPromptPrices, PriceOptions, TokenPrices } from '../../src/billing/price-options.ts'
+import type { LongPromptPrices, PriceOptions, TokenPrices } from '../../src/money/prices/price-options.ts'
 
 /** The table's names for prices of tokens, per million. */
 const tokenKeys: Readonly<Record<string, keyof TokenPrices>> = {

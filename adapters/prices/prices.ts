@@ -1,15 +1,15 @@
 /** `modelhatch/prices`: prices and context windows from the table of the package `@pydantic/genai-prices`. */
 import { calcPrice, findProvider, type ModelInfo, type Provider } from '@pydantic/genai-prices'
-import { Price } from '../../src/billing/price.ts'
-import type { PriceOptions } from '../../src/billing/price-options.ts'
-import type { PriceSource } from '../../src/billing/price-source.ts'
-import type { ListedModel, PriceTable, VendorModel } from '../../src/billing/price-table.ts'
-import { callback, checkKnown, elsewhere, object, text, textByName } from '../../src/validation/known-options.ts'
+import { Price } from '../../src/money/prices/price.ts'
+import type { PriceOptions } from '../../src/money/prices/price-options.ts'
+import type { PriceSource } from '../../src/money/prices/price-source.ts'
+import type { ListedModel, PriceTable, VendorModel } from '../../src/money/prices/price-table.ts'
+import { callback, checkKnown, elsewhere, object, text, textByName } from '../../src/records/known-options.ts'
 import { exact, parseFactor } from './decimals.ts'
 import { positionAt, priceIn, type Convert } from './entry.ts'
 import { installedRelease } from './release.ts'
 
-export type { ListedModel, PriceTable, VendorModel } from '../../src/billing/price-table.ts'
+export type { ListedModel, PriceTable, VendorModel } from '../../src/money/prices/price-table.ts'
 
 /** A model of the table, for a margin. */
 export interface TableModel {

@@ -1,8 +1,8 @@
 /** `modelhatch/stores`: the contracts of stores, and functions for implementing them. Contract tests: `modelhatch/testing`. */
 export type { CallEnd, JointStore, JointVerdict } from '../../src/admission/contract.ts'
-export type { KeyQuestion, KeyRecord, KeyStore } from '../../src/auth/contract.ts'
-export type { AttemptRecord } from '../../src/billing/attempt-log.ts'
-export { pageOfKeys } from '../../src/auth/search.ts'
+export type { KeyQuestion, KeyRecord, KeyStore } from '../../src/callers/contract.ts'
+export type { AttemptRecord } from '../../src/money/attempt-log.ts'
+export { pageOfKeys } from '../../src/callers/search.ts'
 export type {
   Credit,
   CreditVerdict,
@@ -16,7 +16,7 @@ export type {
   PageRequest,
   Settlement,
   SettleVerdict,
-} from '../../src/billing/contract.ts'
+} from '../../src/money/ledger/contract.ts'
 export type {
   CapAmounts,
   CapCharge,
@@ -30,10 +30,10 @@ export type {
   LedgerCaps,
   Mark,
   Notice,
-} from '../../src/caps/contract.ts'
-export { capFits, capLimitsWith, capMeasures, capPeriodAt } from '../../src/caps/period.ts'
-export { capUseMs, noticeMs } from '../../src/caps/retention.ts'
-export { cursorOf, pageOf, readCursor, readNumberCursor } from '../../src/store-access/page.ts'
+} from '../../src/money/caps/contract.ts'
+export { capFits, capLimitsWith, capMeasures, capPeriodAt } from '../../src/money/caps/period.ts'
+export { capUseMs, noticeMs } from '../../src/money/caps/retention.ts'
+export { cursorOf, pageOf, readCursor, readNumberCursor } from '../../src/records/page.ts'
 export type {
   IdempotencyClaim,
   IdempotencyEnd,
@@ -41,7 +41,7 @@ export type {
   IdempotencyStore,
   IdempotencyVerdict,
   IdempotentAnswer,
-} from '../../src/idempotency/contract.ts'
+} from '../../src/admission/idempotency/contract.ts'
 export type {
   LimitClaim,
   LimitReturn,
@@ -49,10 +49,10 @@ export type {
   LimitVerdict,
   PlaceRule,
   RateRule,
-} from '../../src/limits/contract.ts'
-export { accountOf } from '../../src/limits/bucket.ts'
-export { verdictAfter } from '../../src/limits/verdict.ts'
-export type { StorageBundle } from '../../src/options/storage.ts'
+} from '../../src/money/limits/contract.ts'
+export { accountOf } from '../../src/money/limits/bucket.ts'
+export { verdictAfter } from '../../src/money/limits/verdict.ts'
+export type { StorageBundle } from '../../src/gateway/options/storage.ts'
 export type { ResponseRecord, ResponseStore } from '../../src/responses/contract.ts'
 export type { TaskClaim, TaskListOptions, TaskRecord, TaskStore } from '../../src/tasks/contract.ts'
 export type {
@@ -69,8 +69,8 @@ export type {
   UsageRecord,
   UsageStore,
   UsageSummary,
-} from '../../src/usage/contract.ts'
-export type { LargestRows, NamedRows, UsageMeasure } from '../../src/usage/needed-rows.ts'
+} from '../../src/observe/usage/contract.ts'
+export type { LargestRows, NamedRows, UsageMeasure } from '../../src/observe/usage/needed-rows.ts'
 export type { Json } from '../../src/wire/json.ts'
 export { pollForChanges, type KeyChanges } from './polling.ts'
 export { Sweep } from './sweep.ts'

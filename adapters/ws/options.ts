@@ -1,4 +1,4 @@
-import { callback, count, timer, texts, type Known } from '../../src/validation/known-options.ts'
+import { callback, count, timer, texts, type Known } from '../../src/records/known-options.ts'
 import type { UpgradeRequest } from './upgrade-request.ts'
 
 /** Options of `upgrades`. */

@@ -1,4 +1,4 @@
-import { allKeyHeaders } from '../../src/auth/authenticate.ts'
+import { allKeyHeaders } from '../../src/callers/authenticate.ts'
 import type { UpgradeRequest } from './upgrade-request.ts'
 
 /**

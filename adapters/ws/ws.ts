@@ -1,6 +1,6 @@
 /** `modelhatch/ws`: responses over WebSockets, as Codex and the `openai` package use them. Needs the package `ws`. */
 import type { Gateway } from '../../src/index.ts'
-import { checkKnown } from '../../src/validation/known-options.ts'
+import { checkKnown } from '../../src/records/known-options.ts'
 import { requireGateway } from '../hosts/exchange.ts'
 import { mountPath } from '../hosts/mount-path.ts'
 import { optionRules, withDefaults, type UpgradeOptions } from './options.ts'

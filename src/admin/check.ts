@@ -1,11 +1,11 @@
 import * as z from 'zod'
 import { invalid } from '../errors.ts'
-import { isTimeZone } from '../calendar.ts'
-import { breachOf, instant, strict } from '../validation/rules.ts'
-import { capLimits, caps } from '../caps/cap-rules.ts'
-import { rate } from '../limits/rate-rules.ts'
-import { addresses, models, tags, user } from '../auth/key-rules.ts'
-import { isStorable } from '../store-access/text.ts'
+import { isTimeZone } from '../records/calendar.ts'
+import { breachOf, instant, strict } from '../records/rules.ts'
+import { capLimits, caps } from '../records/cap-rules.ts'
+import { rate } from '../records/rate-rules.ts'
+import { addresses, models, tags, user } from '../callers/key-rules.ts'
+import { isStorable } from '../records/text.ts'
 
 const id = z.string().regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 visible ASCII characters')
 

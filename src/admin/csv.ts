@@ -1,5 +1,5 @@
-import type { AttemptRecord } from '../billing/attempt-log.ts'
-import type { Page, PageRequest } from '../store-access/page.ts'
+import type { AttemptRecord } from '../money/attempt-log.ts'
+import type { Page, PageRequest } from '../records/page.ts'
 import type { AccountAdmin, AccountView, EntryView } from './accounts.ts'
 import type { KeyAdmin, KeySearch, KeyView } from './keys.ts'
 import type { InvoiceItem } from './invoice.ts'

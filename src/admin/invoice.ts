@@ -1,8 +1,8 @@
-import { periodsAround } from '../calendar.ts'
-import { formatMoney, parseDecimal } from '../billing/money.ts'
-import { multiplierDigits, rateDigits } from '../billing/rate.ts'
-import { decimal } from '../billing/sum.ts'
-import type { UsageLineSum, UsageSummary } from '../usage/contract.ts'
+import { periodsAround } from '../records/calendar.ts'
+import { formatMoney, parseDecimal } from '../money/money.ts'
+import { multiplierDigits, rateDigits } from '../money/prices/rate.ts'
+import { decimal } from '../money/prices/sum.ts'
+import type { UsageLineSum, UsageSummary } from '../observe/usage/contract.ts'
 
 /** A line of an invoice: all usage at one price. */
 export interface InvoiceLine {

@@ -1,6 +1,6 @@
 /** Deletion of what is kept of an account for later requests. */
-import { noticeMs } from '../caps/retention.ts'
-import type { Guard } from '../store-access/guard.ts'
+import { noticeMs } from '../money/caps/retention.ts'
+import type { Guard } from '../records/guard.ts'
 import type { AdminParts } from './parts.ts'
 
 /** What is left of an erased account until it expires: what the store cannot delete, and videos that are still being made. */

@@ -1,5 +1,5 @@
 import { invalid } from '../errors.ts'
-import type { DurationQuestion, Durations, UsageFilter, UsageStore } from '../usage/contract.ts'
+import type { DurationQuestion, Durations, UsageFilter, UsageStore } from '../observe/usage/contract.ts'
 import type { UsageScope } from './scope.ts'
 
 /** Selects the requests of which latencies are measured. */

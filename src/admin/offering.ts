@@ -1,5 +1,5 @@
 import { invalid } from '../errors.ts'
-import type { Page } from '../store-access/page.ts'
+import type { Page } from '../records/page.ts'
 import { requireValid, rules } from './check.ts'
 
 /** Throws a 400 unless the value is a valid id. */

@@ -1,4 +1,4 @@
-import type { Page, PageRequest } from '../store-access/page.ts'
+import type { Page, PageRequest } from '../records/page.ts'
 
 /** The items of all pages of a list. */
 export async function* all<T>(pageAt: (page: PageRequest) => Promise<Page<T>> | Page<T>): AsyncGenerator<T, void> {

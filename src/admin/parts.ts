@@ -1,13 +1,13 @@
 import type { CapHolds } from '../admission/cap-holds.ts'
-import type { Ledger } from '../billing/contract.ts'
-import type { PriceTable } from '../billing/price-table.ts'
-import type { KeyStore } from '../auth/contract.ts'
-import type { Idempotency } from '../idempotency/idempotency.ts'
+import type { Ledger } from '../money/ledger/contract.ts'
+import type { PriceTable } from '../money/prices/price-table.ts'
+import type { KeyStore } from '../callers/contract.ts'
+import type { Idempotency } from '../admission/idempotency/idempotency.ts'
 import type { Catalogue } from '../models/access.ts'
 import type { ResponseStore } from '../responses/contract.ts'
-import type { Guard } from '../store-access/guard.ts'
+import type { Guard } from '../records/guard.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
-import type { UsageStore } from '../usage/contract.ts'
+import type { UsageStore } from '../observe/usage/contract.ts'
 
 export interface AdminParts {
   readonly keys: KeyStore

@@ -1,6 +1,6 @@
 import { GatewayError, invalid } from '../errors.ts'
 import type { VideoContent } from '../providers/video.ts'
-import { cursorOf, readCursor, type Page, type PageRequest } from '../store-access/page.ts'
+import { cursorOf, readCursor, type Page, type PageRequest } from '../records/page.ts'
 import type { StoredTask } from '../tasks/task.ts'
 import type { VideoState } from '../wire/video.ts'
 import { requireId } from './offering.ts'

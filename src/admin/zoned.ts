@@ -1,5 +1,5 @@
-import { offsetsIn } from '../calendar.ts'
-import type { UsageDimension, UsageQuestion, UsageSummary } from '../usage/contract.ts'
+import { offsetsIn } from '../records/calendar.ts'
+import type { UsageDimension, UsageQuestion, UsageSummary } from '../observe/usage/contract.ts'
 
 /** No gateway has older records. Before it, days have the offset from UTC that they had at this time. */
 const earliest = Date.UTC(2020, 0, 1)

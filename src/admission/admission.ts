@@ -1,5 +1,5 @@
-import type { Caller } from '../auth/contract.ts'
-import { disconnectDefaults } from '../billing/disconnect.ts'
+import type { Caller } from '../callers/contract.ts'
+import { disconnectDefaults } from '../money/disconnect.ts'
 import { callerScopes, type Scope } from './scopes.ts'
 import type { Model } from '../models/contract.ts'
 import { CountLimit } from './count-limit.ts'

@@ -1,6 +1,6 @@
 /** True upper bounds of what a request uses, for callers whose money or tokens are capped. */
-import type { BillingOptions, CostBounds } from '../billing/options.ts'
-import type { Price } from '../billing/price.ts'
+import type { BillingOptions, CostBounds } from '../money/options.ts'
+import type { Price } from '../money/prices/price.ts'
 import { GatewayError } from '../errors.ts'
 import type { CallerCap } from './caps.ts'
 import { pricesOf, unstatedLength } from './dearest.ts'

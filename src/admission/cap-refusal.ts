@@ -1,8 +1,8 @@
 /** The 429 of a hold that does not fit into a cap. */
-import type { CapAmounts, CapMeasure, CapState } from '../caps/contract.ts'
-import { capMeasures } from '../caps/period.ts'
-import type { Hold } from '../billing/contract.ts'
-import { formatMoney } from '../billing/money.ts'
+import type { CapAmounts, CapMeasure, CapState } from '../money/caps/contract.ts'
+import { capMeasures } from '../money/caps/period.ts'
+import type { Hold } from '../money/ledger/contract.ts'
+import { formatMoney } from '../money/money.ts'
 import { GatewayError } from '../errors.ts'
 import type { CallerCap } from './caps.ts'
 

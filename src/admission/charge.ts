@@ -1,10 +1,10 @@
 import type { Model } from '../models/contract.ts'
-import { disconnectDefaults, type DisconnectPolicy } from '../billing/disconnect.ts'
-import { formatMoney } from '../billing/money.ts'
-import type { PriceSource } from '../billing/price-source.ts'
-import type { Consumption, Price } from '../billing/price.ts'
-import type { Charge, ChargeBasis, Receipt } from '../billing/receipt.ts'
-import type { UsageLine } from '../usage/contract.ts'
+import { disconnectDefaults, type DisconnectPolicy } from '../money/disconnect.ts'
+import { formatMoney } from '../money/money.ts'
+import type { PriceSource } from '../money/prices/price-source.ts'
+import type { Consumption, Price } from '../money/prices/price.ts'
+import type { Charge, ChargeBasis, Receipt } from '../money/receipt.ts'
+import type { UsageLine } from '../observe/usage/contract.ts'
 
 export interface Charged {
   /** In micro-units. */

@@ -1,5 +1,5 @@
-import type { Hold, HoldVerdict, Ledger, Settlement } from '../billing/contract.ts'
-import type { LimitClaim, LimitStore, LimitReturn, LimitVerdict } from '../limits/contract.ts'
+import type { Hold, HoldVerdict, Ledger, Settlement } from '../money/ledger/contract.ts'
+import type { LimitClaim, LimitStore, LimitReturn, LimitVerdict } from '../money/limits/contract.ts'
 
 /** Updates limits and ledger in one round trip, for a database that keeps both. */
 export interface JointStore {

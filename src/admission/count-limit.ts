@@ -1,8 +1,8 @@
-import type { Caller } from '../auth/contract.ts'
-import { ownedBy } from '../limits/bucket.ts'
-import { limitHeaders, type Measured } from '../limits/headers.ts'
-import { parseFrequency } from '../limits/rate.ts'
-import { refusalOf, tooManyRequests } from '../limits/refusal.ts'
+import type { Caller } from '../callers/contract.ts'
+import { ownedBy } from '../money/limits/bucket.ts'
+import { limitHeaders, type Measured } from '../money/limits/headers.ts'
+import { parseFrequency } from '../records/rate.ts'
+import { refusalOf, tooManyRequests } from '../money/limits/refusal.ts'
 import type { AdmissionParts } from './parts.ts'
 import { ofCaller, ownerOf } from './scopes.ts'
 

@@ -1,8 +1,8 @@
-import type { Hold, HoldVerdict, Ledger } from '../billing/contract.ts'
+import type { Hold, HoldVerdict, Ledger } from '../money/ledger/contract.ts'
 import { GatewayError } from '../errors.ts'
-import type { LimitClaim, LimitStore, LimitVerdict } from '../limits/contract.ts'
+import type { LimitClaim, LimitStore, LimitVerdict } from '../money/limits/contract.ts'
 import type { JointVerdict, CallEnd, JointStore } from './contract.ts'
-import { Guard, type GuardOptions } from '../store-access/guard.ts'
+import { Guard, type GuardOptions } from '../records/guard.ts'
 
 type Result<T> = Promise<T> | T
 

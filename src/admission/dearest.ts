@@ -1,7 +1,7 @@
 /** The most that a request can cost. */
-import type { BillingOptions } from '../billing/options.ts'
-import type { Price, Product } from '../billing/price.ts'
-import { tierName } from '../billing/service-tier.ts'
+import type { BillingOptions } from '../money/options.ts'
+import type { Price, Product } from '../money/prices/price.ts'
+import { tierName } from '../money/prices/service-tier.ts'
 import { GatewayError } from '../errors.ts'
 import { uncharged } from '../models/charged.ts'
 import type { Model } from '../models/contract.ts'

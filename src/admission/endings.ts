@@ -1,9 +1,9 @@
-import type { Settlement } from '../billing/contract.ts'
-import type { LimitReturn } from '../limits/contract.ts'
-import type { Observer } from '../observing/observe.ts'
+import type { Settlement } from '../money/ledger/contract.ts'
+import type { LimitReturn } from '../money/limits/contract.ts'
+import type { Observer } from '../observe/observe.ts'
 import type { Counters } from './counters.ts'
 import type { CallEnd } from './contract.ts'
-import { Queue } from '../store-access/queue.ts'
+import { Queue } from '../records/queue.ts'
 
 /** Maximum number of charges that wait for the ledger before paid requests are rejected. */
 const mostEndings = 10_000

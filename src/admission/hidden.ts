@@ -1,6 +1,6 @@
 /** Tokens that a vendor bills and no client sees: reasoning of which the response has only a summary, or nothing. */
 import { LRUCache } from 'lru-cache'
-import type { Receipt } from '../billing/receipt.ts'
+import type { Receipt } from '../money/receipt.ts'
 import type { Deployment, Model } from '../models/contract.ts'
 import type { Field } from './length.ts'
 

@@ -1,6 +1,6 @@
-import type { Hold, Ledger } from '../billing/contract.ts'
-import type { LimitStore } from '../limits/contract.ts'
-import { Guard, type StoreFailed } from '../store-access/guard.ts'
+import type { Hold, Ledger } from '../money/ledger/contract.ts'
+import type { LimitStore } from '../money/limits/contract.ts'
+import { Guard, type StoreFailed } from '../records/guard.ts'
 
 /** The places and the hold of an open request. */
 export interface Lease {

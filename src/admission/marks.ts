@@ -1,9 +1,9 @@
 /** The levels at which settlements record alerts. */
 import crypto from 'node:crypto'
-import type { CapCharge, CapPeriod, CapState, Mark } from '../caps/contract.ts'
-import { capMeasures } from '../caps/period.ts'
-import type { Caller } from '../auth/contract.ts'
-import { parseMoney } from '../billing/money.ts'
+import type { CapCharge, CapPeriod, CapState, Mark } from '../money/caps/contract.ts'
+import { capMeasures } from '../money/caps/period.ts'
+import type { Caller } from '../callers/contract.ts'
+import { parseMoney } from '../money/money.ts'
 import type { CallerCap } from './caps.ts'
 
 /** What is stored with an alert of a cap until it is delivered. Amounts are whole micro-units, tokens or calls. */

@@ -1,4 +1,4 @@
-import type { Receipt } from '../billing/receipt.ts'
+import type { Receipt } from '../money/receipt.ts'
 import type { Model } from '../models/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
 import type { Estimate } from './estimate.ts'

@@ -1,5 +1,5 @@
 /** Estimates the prompt of a request for as long as its vendor has not reported it. */
-import type { CostBounds } from '../billing/options.ts'
+import type { CostBounds } from '../money/options.ts'
 import type { Model } from '../models/contract.ts'
 import { estimateTokens } from '../wire/counts.ts'
 import type { Field } from './length.ts'

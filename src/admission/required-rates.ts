@@ -1,6 +1,6 @@
 /** The rates that a price must have for what a request asks for, so that it is not charged as text, or not at all. */
-import type { Price } from '../billing/price.ts'
-import type { PriceOptions } from '../billing/price-options.ts'
+import type { Price } from '../money/prices/price.ts'
+import type { PriceOptions } from '../money/prices/price-options.ts'
 import { GatewayError } from '../errors.ts'
 import { uncoveredBy } from '../models/charged.ts'
 import type { Priced } from './estimate.ts'

@@ -1,10 +1,10 @@
-import type { Caller } from '../auth/contract.ts'
-import { ownedBy } from '../limits/bucket.ts'
-import type { PlaceRule } from '../limits/contract.ts'
-import type { Measure, Measured } from '../limits/headers.ts'
+import type { Caller } from '../callers/contract.ts'
+import { ownedBy } from '../money/limits/bucket.ts'
+import type { PlaceRule } from '../money/limits/contract.ts'
+import type { Measure, Measured } from '../money/limits/headers.ts'
 import type { Groups } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
-import { parseFrequency, type Rate, type Refill, type ScopedRate } from '../limits/rate.ts'
+import { parseFrequency, type Rate, type Refill, type ScopedRate } from '../records/rate.ts'
 
 /** One set of limits that a request must pass: those of its key, its group or its model. */
 export interface Scope {

@@ -1,6 +1,6 @@
 /** Responses to chat and text completions: converts a provider's response to the form the client requested. */
-import { textInAnswer } from '../billing/estimate.ts'
-import type { AnsweredResponse, Tally } from '../billing/tally.ts'
+import { textInAnswer } from '../money/prices/estimate.ts'
+import type { AnsweredResponse, Tally } from '../money/tally.ts'
 import { estimateTokens, readUsage } from '../wire/counts.ts'
 import { cancellationOf } from '../http/cancellation.ts'
 import { bytesReply, jsonReply } from '../http/answers.ts'

@@ -1,8 +1,8 @@
 /** The contract of an endpoint: the parts of request handling that differ between endpoints. */
 import type { Sizing } from '../admission/estimate.ts'
-import type { Caller } from '../auth/contract.ts'
-import type { Product } from '../billing/price.ts'
-import type { Meter } from '../billing/meter.ts'
+import type { Caller } from '../callers/contract.ts'
+import type { Product } from '../money/prices/price.ts'
+import type { Meter } from '../admission/meter.ts'
 import type { Frames } from '../http/event-stream.ts'
 import type { Exchange, Reply } from '../http/exchange.ts'
 import type { OpenForm } from '../http/form.ts'
@@ -10,12 +10,12 @@ import type { Sizes } from '../http/sizes.ts'
 import type { Catalogue } from '../models/access.ts'
 import type { Deployment, Model } from '../models/contract.ts'
 import type { GatewayError } from '../errors.ts'
-import type { Observer } from '../observing/observe.ts'
-import type { CallWatch } from '../observing/watch.ts'
+import type { Observer } from '../observe/observe.ts'
+import type { CallWatch } from '../observe/watch.ts'
 import type { Call, Provider } from '../providers/contract.ts'
 import type { ResponseStore } from '../responses/contract.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
-import type { Attribution } from '../usage/attribution.ts'
+import type { Attribution } from '../observe/usage/attribution.ts'
 
 /** An endpoint that does not wait for a model, such as the model list. */
 export interface QueryEndpoint {

@@ -1,5 +1,5 @@
-import type { Price, Product } from '../billing/price.ts'
-import type { PriceOptions } from '../billing/price-options.ts'
+import type { Price, Product } from '../money/prices/price.ts'
+import type { PriceOptions } from '../money/prices/price-options.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { Model } from './contract.ts'
 

@@ -1,7 +1,7 @@
-import type { DisconnectPolicy } from '../billing/disconnect.ts'
-import type { Price } from '../billing/price.ts'
-import type { PriceOptions } from '../billing/price-options.ts'
-import type { ScopedRate } from '../limits/rate.ts'
+import type { DisconnectPolicy } from '../money/disconnect.ts'
+import type { Price } from '../money/prices/price.ts'
+import type { PriceOptions } from '../money/prices/price-options.ts'
+import type { ScopedRate } from '../records/rate.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { VideoLimits } from '../providers/video.ts'
 

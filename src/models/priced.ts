@@ -1,5 +1,5 @@
-import { Price } from '../billing/price.ts'
-import type { PriceOptions } from '../billing/price-options.ts'
+import { Price } from '../money/prices/price.ts'
+import type { PriceOptions } from '../money/prices/price-options.ts'
 import type { Model, RegistryModel } from './contract.ts'
 
 const read = new WeakMap<RegistryModel, Model>()

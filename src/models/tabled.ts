@@ -1,4 +1,4 @@
-import type { ListedModel, PriceTable } from '../billing/price-table.ts'
+import type { ListedModel, PriceTable } from '../money/prices/price-table.ts'
 import type { Deployment, Model } from './contract.ts'
 
 /** Fills in what a price table knows of models. */

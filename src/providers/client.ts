@@ -1,7 +1,7 @@
 /** The outbound HTTP client of all providers. It adds timeouts and size limits, and does not interpret responses. */
 import type { LookupFunction } from 'node:net'
 import type Pool from 'undici/lib/dispatcher/pool.js'
-import { count, timer, type Known } from '../validation/known-options.ts'
+import { count, timer, type Known } from '../records/known-options.ts'
 import type { Cancellation } from '../http/cancellation.ts'
 import { longestTimerMs } from '../http/deadline.ts'
 import { TimeLimit } from '../http/time-limit.ts'

@@ -1,6 +1,6 @@
-import { age, callback, checkKnown, count as atLeastOne } from '../validation/known-options.ts'
+import { age, callback, checkKnown, count as atLeastOne } from '../records/known-options.ts'
 import { LRUCache } from 'lru-cache'
-import { lazily } from '../lazily.ts'
+import { lazily } from '../records/lazily.ts'
 import type { ResponseRecord, ResponseStore } from './contract.ts'
 
 /** Options of `memoryResponseStore`. */

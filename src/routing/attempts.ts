@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.ts'
 import type { AbortListener, Cancellation } from '../http/cancellation.ts'
 import { TimeLimit, type Deadline, type TimeLimited } from '../http/time-limit.ts'
 import type { Deployment } from '../models/contract.ts'
-import type { AttemptEvent } from '../observing/observe.ts'
+import type { AttemptEvent } from '../observe/observe.ts'
 import type { ProviderError, RetryAdvice } from '../providers/failure.ts'
 import type { Breaker } from './breaker.ts'
 

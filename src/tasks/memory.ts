@@ -1,7 +1,7 @@
-import { checkKnown, count as atLeastOne } from '../validation/known-options.ts'
+import { checkKnown, count as atLeastOne } from '../records/known-options.ts'
 import { LRUCache } from 'lru-cache'
 import { GatewayError } from '../errors.ts'
-import { lazily } from '../lazily.ts'
+import { lazily } from '../records/lazily.ts'
 import { copyJson } from '../wire/json.ts'
 import type { TaskRecord, TaskStore } from './contract.ts'
 

@@ -1,6 +1,6 @@
 import { ProviderError } from '../providers/failure.ts'
-import type { ObservedAttempt } from '../observing/contract.ts'
-import type { AttemptWatch } from '../observing/watch.ts'
+import type { ObservedAttempt } from '../observe/contract.ts'
+import type { AttemptWatch } from '../observe/watch.ts'
 import type { VideoProvider } from '../providers/video.ts'
 import { GatewayError } from '../errors.ts'
 import type { TaskStore } from './contract.ts'

@@ -1,6 +1,6 @@
 /** The diagnostics channel and the hook for video tasks. */
 import { channel } from 'node:diagnostics_channel'
-import type { Observer } from '../observing/observe.ts'
+import type { Observer } from '../observe/observe.ts'
 import type { TaskEvent } from './parts.ts'
 
 const tasks = channel('modelhatch:task')

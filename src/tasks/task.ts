@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
-import type { Cap } from '../caps/cap.ts'
-import type { CapMeasure, CapPeriod } from '../caps/contract.ts'
+import type { Cap } from '../records/cap.ts'
+import type { CapMeasure, CapPeriod } from '../money/caps/contract.ts'
 import type { ErrorCode } from '../errors.ts'
 import type { VideoRequest, VideoState } from '../wire/video.ts'
 import { copyJson, isShort, type Json } from '../wire/json.ts'

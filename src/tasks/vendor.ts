@@ -1,6 +1,6 @@
 import { GatewayError } from '../errors.ts'
-import type { AttemptStep } from '../observing/contract.ts'
-import type { AttemptWatch } from '../observing/watch.ts'
+import type { AttemptStep } from '../observe/contract.ts'
+import type { AttemptWatch } from '../observe/watch.ts'
 import type { VideoContext } from '../providers/video.ts'
 import { ask, type TaskParts, type VideoDeployment } from './parts.ts'
 import type { StoredTask } from './task.ts'

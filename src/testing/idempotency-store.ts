@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { IdempotencyStart, IdempotencyStore, IdempotentAnswer } from '../idempotency/contract.ts'
+import type { IdempotencyStart, IdempotencyStore, IdempotentAnswer } from '../admission/idempotency/contract.ts'
 import {
   fresh,
   assertStoresLarge,

@@ -1,6 +1,6 @@
 /** The tests of the key store contract for `search`. */
 import assert from 'node:assert/strict'
-import type { KeyQuestion, KeyRecord, KeyStore } from '../auth/contract.ts'
+import type { KeyQuestion, KeyRecord, KeyStore } from '../callers/contract.ts'
 import { fresh, lookalikes, oddNames, type Suite } from './kit.ts'
 
 const now = 1_900_000_000_000

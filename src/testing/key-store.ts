@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
-import type { KeyRecord, KeyStore } from '../auth/contract.ts'
+import type { KeyRecord, KeyStore } from '../callers/contract.ts'
 import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
 import { testKeySearch } from './key-search.ts'
 import { testKeyNames } from './lookalikes.ts'

@@ -1,6 +1,6 @@
 /** The tests of the ledger contract for accounts, entries and the audit. */
 import assert from 'node:assert/strict'
-import type { Ledger } from '../billing/contract.ts'
+import type { Ledger } from '../money/ledger/contract.ts'
 import { fresh, oddNames, race, type Suite } from './kit.ts'
 
 /** Longer than any test. */

@@ -1,8 +1,8 @@
 /** The tests of the caps of a ledger: limits of use per period. */
 import assert from 'node:assert/strict'
-import type { CapAmounts, CapClaim, CapLimits, CapState, LedgerCaps } from '../caps/contract.ts'
-import type { Hold, HoldVerdict, Ledger, Settlement } from '../billing/contract.ts'
-import { mostMicros } from '../billing/money.ts'
+import type { CapAmounts, CapClaim, CapLimits, CapState, LedgerCaps } from '../money/caps/contract.ts'
+import type { Hold, HoldVerdict, Ledger, Settlement } from '../money/ledger/contract.ts'
+import { mostMicros } from '../money/money.ts'
 import { fresh, lookalikes, race, type Suite } from './kit.ts'
 import { funded, fundsOf } from './ledger-books.ts'
 

@@ -1,6 +1,6 @@
 /** The tests of the ledger contract for `compact`. */
 import assert from 'node:assert/strict'
-import type { Ledger, LedgerEntry } from '../billing/contract.ts'
+import type { Ledger, LedgerEntry } from '../money/ledger/contract.ts'
 import { fresh, race, type Suite } from './kit.ts'
 import { funded, fundsOf } from './ledger-books.ts'
 

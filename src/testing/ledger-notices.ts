@@ -1,7 +1,7 @@
 /** The tests of the notices that settlements record, and of their delivery. */
 import assert from 'node:assert/strict'
-import type { CapCharge, CapMeasure, Mark, Notice, NoticeQuestion } from '../caps/contract.ts'
-import type { Ledger } from '../billing/contract.ts'
+import type { CapCharge, CapMeasure, Mark, Notice, NoticeQuestion } from '../money/caps/contract.ts'
+import type { Ledger } from '../money/ledger/contract.ts'
 import { fresh, race, type Suite } from './kit.ts'
 import { funded } from './ledger-books.ts'
 import { capOf, capTests, holdOf, settlementOf, storeTime, type Capped } from './ledger-caps.ts'

@@ -1,7 +1,7 @@
 /** The tests of the periods of caps, and of the leases of holds that count for them. */
 import assert from 'node:assert/strict'
-import type { Ledger } from '../billing/contract.ts'
-import type { CapState } from '../caps/contract.ts'
+import type { Ledger } from '../money/ledger/contract.ts'
+import type { CapState } from '../money/caps/contract.ts'
 import { fresh, type Suite } from './kit.ts'
 import { funded } from './ledger-books.ts'
 import { amountsOf, capOf, capTests, holdOf, settlementOf, storeTime, useOf } from './ledger-caps.ts'

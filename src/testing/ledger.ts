@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import type { Ledger } from '../billing/contract.ts'
-import { mostMicros } from '../billing/money.ts'
+import type { Ledger } from '../money/ledger/contract.ts'
+import { mostMicros } from '../money/money.ts'
 import { fresh, race, suiteOf, type StoreKitOptions } from './kit.ts'
 import { funded, fundsOf, testBooks } from './ledger-books.ts'
 import { testCompaction } from './ledger-compaction.ts'

@@ -1,7 +1,7 @@
 /** The tests of limits that several accounts share, together with limits of their own. */
 import assert from 'node:assert/strict'
-import { ownedBy } from '../limits/bucket.ts'
-import type { LimitClaim, LimitStore, PlaceRule, RateRule } from '../limits/contract.ts'
+import { ownedBy } from '../money/limits/bucket.ts'
+import type { LimitClaim, LimitStore, PlaceRule, RateRule } from '../money/limits/contract.ts'
 import { fresh, race, type Suite } from './kit.ts'
 
 const hour = 3_600_000

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LimitStore } from '../limits/contract.ts'
+import type { LimitStore } from '../money/limits/contract.ts'
 import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
 import { claim, leaseMs, rate, testSharedBuckets, whole } from './limit-store-shared.ts'
 import { testBucketNames } from './lookalikes.ts'

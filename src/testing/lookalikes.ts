@@ -3,12 +3,12 @@
  * One test for each kind of store; the one for tasks is in `task-store.ts`.
  */
 import assert from 'node:assert/strict'
-import type { KeyRecord, KeyStore } from '../auth/contract.ts'
-import type { Ledger } from '../billing/contract.ts'
-import type { IdempotencyStart, IdempotencyStore } from '../idempotency/contract.ts'
-import type { LimitStore } from '../limits/contract.ts'
+import type { KeyRecord, KeyStore } from '../callers/contract.ts'
+import type { Ledger } from '../money/ledger/contract.ts'
+import type { IdempotencyStart, IdempotencyStore } from '../admission/idempotency/contract.ts'
+import type { LimitStore } from '../money/limits/contract.ts'
 import type { ResponseStore } from '../responses/contract.ts'
-import type { UsageStore } from '../usage/contract.ts'
+import type { UsageStore } from '../observe/usage/contract.ts'
 import { fresh, lookalikes, type Suite } from './kit.ts'
 import { record as usageRecord } from './usage-sums.ts'
 

@@ -1,6 +1,6 @@
 /** The tests of the usage store contract for users, sessions, tags and outcomes. */
 import assert from 'node:assert/strict'
-import type { NamedUser, UsageDimension, UsageFilter, UsageRecord, UsageStore } from '../usage/contract.ts'
+import type { NamedUser, UsageDimension, UsageFilter, UsageRecord, UsageStore } from '../observe/usage/contract.ts'
 import { fresh, lookalikes, oddNames, race, type Suite } from './kit.ts'
 import { record, start } from './usage-sums.ts'
 

@@ -1,6 +1,6 @@
 /** The tests of the usage store contract for `durations`. */
 import assert from 'node:assert/strict'
-import type { Durations, UsageFilter, UsageStore } from '../usage/contract.ts'
+import type { Durations, UsageFilter, UsageStore } from '../observe/usage/contract.ts'
 import { fresh, type Suite } from './kit.ts'
 import { record, start } from './usage-sums.ts'
 

@@ -1,6 +1,6 @@
 /** The tests of the usage store contract for the log of attempts and for refused requests. */
 import assert from 'node:assert/strict'
-import type { UsageFilter, UsageRecord, UsageStore } from '../usage/contract.ts'
+import type { UsageFilter, UsageRecord, UsageStore } from '../observe/usage/contract.ts'
 import { fresh, oddNames, race, type Suite } from './kit.ts'
 import { record, start } from './usage-sums.ts'
 

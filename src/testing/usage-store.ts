@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { UsageStore } from '../usage/contract.ts'
+import type { UsageStore } from '../observe/usage/contract.ts'
 import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
 import { testUsageNames } from './lookalikes.ts'
 import type { TestFunction } from './runner.ts'

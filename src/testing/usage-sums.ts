@@ -1,6 +1,6 @@
 /** The tests of the usage store contract for `summarise`. */
 import assert from 'node:assert/strict'
-import type { UsageRecord, UsageStore } from '../usage/contract.ts'
+import type { UsageRecord, UsageStore } from '../observe/usage/contract.ts'
 import { fresh, type Suite } from './kit.ts'
 
 const minute = 60_000

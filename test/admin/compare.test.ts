@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { createGateway, memoryLedger, memoryUsageStore, type Difference, type Refund } from '../../src/index.ts'
 import { demo } from '../../src/providers/index.ts'
-import { usageRecord } from '../usage/record.ts'
+import { usageRecord } from '../observe/usage/record.ts'
 
 const hour = 3_600_000
 const start = Date.UTC(2030, 0, 10)

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { csvOf } from '../../src/admin/csv.ts'
 import { createGateway, memoryUsageStore } from '../../src/index.ts'
 import { demo } from '../../src/providers/index.ts'
-import { usageRecord } from './../usage/record.ts'
+import { usageRecord } from '../observe/usage/record.ts'
 
 const price = { input: '1', output: '1' }
 

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { createGateway, memoryUsageStore, type GatewayOptions, type UsageStore } from '../../src/index.ts'
 import { defineProvider, finish, text as said } from '../../src/providers/index.ts'
 import { hosted } from '../hosted.ts'
-import { plainUsageStore, usageRecord } from '../usage/record.ts'
+import { plainUsageStore, usageRecord } from '../observe/usage/record.ts'
 
 const parrot = defineProvider({
   name: 'parrot',

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { createGateway, memoryUsageStore, type PersonalItem } from '../../src/index.ts'
 import { demo } from '../../src/providers/index.ts'
-import { plainUsageStore, usageRecord } from '../usage/record.ts'
+import { plainUsageStore, usageRecord } from '../observe/usage/record.ts'
 
 function service() {
   const usage = memoryUsageStore()

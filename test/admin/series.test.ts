@@ -4,7 +4,7 @@ import { createGateway, memoryUsageStore, type UsageRecord, type UsageStore } fr
 import type { UsagePoint } from '../../src/admin/series.ts'
 import { demo } from '../../src/providers/index.ts'
 import { everyBundle } from '../every-bundle.ts'
-import { usageRecord } from '../usage/record.ts'
+import { usageRecord } from '../observe/usage/record.ts'
 
 const hour = 3_600_000
 const start = Date.UTC(2031, 4, 5)

@@ -1,6 +1,6 @@
 /** What a call holds if its money or tokens are capped: a true upper bound, or a refusal that names the part without one. */
 import { describe, expect, test } from 'vitest'
-import type { Hold } from '../../src/billing/contract.ts'
+import type { Hold } from '../../src/money/ledger/contract.ts'
 import { memoryLedger, type BillingOptions, type CostBounds, type ModelOptions } from '../../src/index.ts'
 import type { VendorReply } from '../../src/testing/vendor.ts'
 import { methodsOf } from '../testing/faults.ts'

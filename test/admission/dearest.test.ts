@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { memoryLedger, type ModelOptions } from '../../src/index.ts'
-import type { PriceOptions } from '../../src/billing/price-options.ts'
+import type { PriceOptions } from '../../src/money/prices/price-options.ts'
 import { anthropic, openai } from '../../src/providers/index.ts'
 import type { VendorReply } from '../../src/testing/vendor.ts'
 import { errorOf, post } from '../endpoints/ask.ts'

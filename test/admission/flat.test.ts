@@ -1,6 +1,6 @@
 /** The cost of a request in the memory stores does not grow with thousands of open ones. Counts steps, not time. */
 import { describe, expect, test } from 'vitest'
-import { memoryIdempotencyStore } from '../../src/idempotency/memory.ts'
+import { memoryIdempotencyStore } from '../../src/admission/idempotency/memory.ts'
 import { memoryLedger, memoryLimitStore } from '../../src/index.ts'
 
 const leaseMs = 60_000

@@ -1,7 +1,7 @@
 /** Spenders of a worker process that share caps, and check each verdict that they get. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { CapClaim, CapMeasure } from '../../src/caps/contract.ts'
-import type { Ledger } from '../../src/billing/contract.ts'
+import type { CapClaim, CapMeasure } from '../../src/money/caps/contract.ts'
+import type { Ledger } from '../../src/money/ledger/contract.ts'
 
 /** A cap in a message between processes: its limit in digits. */
 export interface SharedCap {

@@ -72,7 +72,7 @@ export async function installPacked(): Promise<Consumer> {
   for (const name of ['package.json', 'README.md', 'LICENSE', 'src', 'adapters', 'examples']) {
     cpSync(join(root, name), join(installed, name), { recursive: true })
   }
-  await run(process.execPath, [join(root, 'build/package.ts'), installed])
+  await run(process.execPath, [join(root, '.build/package.ts'), installed])
   const { files, bytes } = await pack(installed)
   for (const file of globSync('**', { cwd: installed, withFileTypes: true })) {
     const path = join(file.parentPath, file.name)

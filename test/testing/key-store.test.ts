@@ -1,6 +1,6 @@
 import { describe } from 'vitest'
-import type { KeyRecord, KeyStore } from '../../src/auth/contract.ts'
-import { memoryKeyStore } from '../../src/auth/memory.ts'
+import type { KeyRecord, KeyStore } from '../../src/callers/contract.ts'
+import { memoryKeyStore } from '../../src/callers/memory.ts'
 import { testKeyStore } from '../../src/testing/key-store.ts'
 import { plant, turn, type Fault } from './faults.ts'
 

@@ -1,8 +1,8 @@
 import { describe } from 'vitest'
-import type { CapClaim, CapPeriods, LedgerCaps } from '../../src/caps/contract.ts'
-import { capPeriodAt } from '../../src/caps/period.ts'
-import type { Hold, Ledger, Settlement } from '../../src/billing/contract.ts'
-import { memoryLedger } from '../../src/billing/memory.ts'
+import type { CapClaim, CapPeriods, LedgerCaps } from '../../src/money/caps/contract.ts'
+import { capPeriodAt } from '../../src/money/caps/period.ts'
+import type { Hold, Ledger, Settlement } from '../../src/money/ledger/contract.ts'
+import { memoryLedger } from '../../src/money/ledger/memory.ts'
 import { testLedger } from '../../src/testing/ledger.ts'
 import { methodsOf, plant, turn, type Fault } from './faults.ts'
 

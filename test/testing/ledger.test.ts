@@ -1,6 +1,6 @@
 import { describe } from 'vitest'
-import type { LedgerAccount, Ledger, Settlement } from '../../src/billing/contract.ts'
-import { memoryLedger } from '../../src/billing/memory.ts'
+import type { LedgerAccount, Ledger, Settlement } from '../../src/money/ledger/contract.ts'
+import { memoryLedger } from '../../src/money/ledger/memory.ts'
 import { testLedger } from '../../src/testing/ledger.ts'
 import { plant, turn, type Fault } from './faults.ts'
 

@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
-import { accountOf } from '../../src/limits/bucket.ts'
-import type { LimitClaim, LimitStore, LimitVerdict } from '../../src/limits/contract.ts'
-import { memoryLimitStore } from '../../src/limits/memory.ts'
+import { accountOf } from '../../src/money/limits/bucket.ts'
+import type { LimitClaim, LimitStore, LimitVerdict } from '../../src/money/limits/contract.ts'
+import { memoryLimitStore } from '../../src/money/limits/memory.ts'
 import { testLimitStore } from '../../src/testing/limit-store.ts'
 import { plant, turn, type Fault } from './faults.ts'
 

@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import { testUsageStore } from '../../src/testing/usage-store.ts'
-import type { UsageStore } from '../../src/usage/contract.ts'
-import { memoryUsageStore } from '../../src/usage/memory.ts'
+import type { UsageStore } from '../../src/observe/usage/contract.ts'
+import { memoryUsageStore } from '../../src/observe/usage/memory.ts'
 import { plant, turn, type Fault } from './faults.ts'
 
 const faults: Fault<UsageStore>[] = [

@@ -1,4 +1,4 @@
-import { checkKnown, count, flag, object, text, texts } from '../../../src/validation/known-options.ts'
+import { checkKnown, count, flag, object, text, texts } from '../../../src/records/known-options.ts'
 import type { Provider } from '../../../src/providers/contract.ts'
 import { aiSdkCosts } from '../../../src/providers/costs/lists.ts'
 import { chat, type ChatSettings } from './chat.ts'

@@ -1,5 +1,5 @@
 import type { StorageBundle } from '../index.ts'
-import { age, checkKnown, count, flag, text, type Rule } from '../../../src/validation/known-options.ts'
+import { age, checkKnown, count, flag, text, type Rule } from '../../../src/records/known-options.ts'
 import { Calls } from './calls.ts'
 import { Database, type Queryable } from './database.ts'
 import { postgresIdempotency } from './idempotency.ts'

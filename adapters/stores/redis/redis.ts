@@ -1,6 +1,6 @@
 import type { StorageBundle } from '../index.ts'
 import { redisIdempotency } from './idempotency.ts'
-import { age, checkKnown, count, text } from '../../../src/validation/known-options.ts'
+import { age, checkKnown, count, text } from '../../../src/records/known-options.ts'
 import { Calls } from './calls.ts'
 import { redisJoint } from './joint.ts'
 import { redisKeys } from './keys.ts'

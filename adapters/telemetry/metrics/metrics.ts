@@ -9,7 +9,7 @@ import {
   type Reply,
   type Telemetry,
 } from '../../../src/index.ts'
-import { checkKnown, elsewhere, texts, type Known } from '../../../src/validation/known-options.ts'
+import { checkKnown, elsewhere, texts, type Known } from '../../../src/records/known-options.ts'
 import { AttemptFigures, CallFigures } from '../call-figures.ts'
 import { Figures } from '../figures.ts'
 import { metricNames, type Gauge, type MetricName, type Recorded } from '../names.ts'

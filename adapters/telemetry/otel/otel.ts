@@ -2,7 +2,7 @@
 import type { MeterProvider, TracerProvider } from '@opentelemetry/api'
 import { trace } from '@opentelemetry/api'
 import type { ObservedAttempt, ObservedCall, Telemetry } from '../../../src/index.ts'
-import { checkKnown, elsewhere, flag, texts, type Known } from '../../../src/validation/known-options.ts'
+import { checkKnown, elsewhere, flag, texts, type Known } from '../../../src/records/known-options.ts'
 import { AttemptFigures, CallFigures } from '../call-figures.ts'
 import { Figures } from '../figures.ts'
 import { Batch } from './batch.ts'

@@ -1,5 +1,5 @@
 /** Text completions for providers that only support chat. */
-import type { Tally } from '../../billing/tally.ts'
+import type { Tally } from '../../money/tally.ts'
 import { sumOfUsages } from '../../wire/counts.ts'
 import { GatewayError, invalid } from '../../errors.ts'
 import type { Call, CompletionAnswer, Provider } from '../../providers/contract.ts'

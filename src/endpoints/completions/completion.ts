@@ -1,5 +1,5 @@
 /** Non-streaming text completions: collected from chunks, normalised, and split into chunks. */
-import type { Tally } from '../../billing/tally.ts'
+import type { Tally } from '../../money/tally.ts'
 import { readUsage } from '../../wire/counts.ts'
 import { ContentFrames, type CompletionPiece } from '../../providers/contract.ts'
 import { billed, unreadable } from '../../providers/failure.ts'

@@ -1,7 +1,7 @@
 /** The number and kind of images that a request can produce, for which money is held. */
 import { choicesIn } from '../../admission/choices.ts'
 import type { Asked } from '../../admission/estimate.ts'
-import type { Units } from '../../billing/receipt.ts'
+import type { Units } from '../../money/receipt.ts'
 import type { Model } from '../../models/contract.ts'
 
 /** The number of images; the model's maximum while a form that may still set `n` is arriving. */

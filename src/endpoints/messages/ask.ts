@@ -1,6 +1,6 @@
 /** Calling a provider for a message: by its own Messages API, by its chat, or by its responses endpoint. */
 import { Verbatim, type Call, type MessageAnswer, type Provider } from '../../providers/contract.ts'
-import { textBytes } from '../../billing/estimate.ts'
+import { textBytes } from '../../money/prices/estimate.ts'
 import { usageOfMessage } from '../../wire/message-usage.ts'
 import type { MessageRequest } from '../../wire/messages.ts'
 import type { AnswerContext } from '../chunk-answer.ts'

@@ -1,5 +1,5 @@
 /** Counting the usage and the text of a vendor's own events. */
-import type { Tally } from '../../billing/tally.ts'
+import type { Tally } from '../../money/tally.ts'
 import { MessageFrames, type MessagePiece } from '../../providers/message.ts'
 import { usageOfMessage, withTotals } from '../../wire/message-usage.ts'
 import type { MessageEvent, MessageUsage } from '../../wire/messages.ts'

@@ -1,6 +1,6 @@
 /** The responses endpoint's reply: opened, written as events or as a whole, and stored. */
-import { textBytes } from '../../billing/estimate.ts'
-import type { Tally } from '../../billing/tally.ts'
+import { textBytes } from '../../money/prices/estimate.ts'
+import type { Tally } from '../../money/tally.ts'
 import { estimateTokens } from '../../wire/counts.ts'
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'

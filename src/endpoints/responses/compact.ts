@@ -1,5 +1,5 @@
 /** Compaction: replaces a long conversation by a few items. */
-import { textBytes } from '../../billing/estimate.ts'
+import { textBytes } from '../../money/prices/estimate.ts'
 import { estimateTokens } from '../../wire/counts.ts'
 import { GatewayError } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'

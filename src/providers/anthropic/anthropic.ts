@@ -10,7 +10,7 @@ import {
   textByName,
   texts,
   type Known,
-} from '../../validation/known-options.ts'
+} from '../../records/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import { Client, clientOptions, type ClientOptions } from '../client.ts'
 import type { Call, ChatPiece, Provider } from '../contract.ts'

@@ -1,5 +1,5 @@
 /** The provider for Google's models, on the Gemini API or on Vertex AI. */
-import { checkKnown } from '../../validation/known-options.ts'
+import { checkKnown } from '../../records/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import { isMediaType } from '../../http/media-type.ts'
 import type { ChatPiece, Provider } from '../contract.ts'

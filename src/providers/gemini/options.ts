@@ -1,4 +1,4 @@
-import { elsewhere, object, secret, text, textByName, texts, type Known } from '../../validation/known-options.ts'
+import { elsewhere, object, secret, text, textByName, texts, type Known } from '../../records/known-options.ts'
 import { clientOptions, type ClientOptions } from '../client.ts'
 import type { RequestOptions } from './request.ts'
 

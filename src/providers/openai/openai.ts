@@ -1,6 +1,6 @@
 /** The provider for OpenAI, and for any vendor with an OpenAI-compatible API. */
 import { createHash } from 'node:crypto'
-import { checkKnown } from '../../validation/known-options.ts'
+import { checkKnown } from '../../records/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import type { Provider } from '../contract.ts'
 import { unreadable } from '../failure.ts'

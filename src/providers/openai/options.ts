@@ -9,7 +9,7 @@ import {
   textByName,
   texts,
   type Known,
-} from '../../validation/known-options.ts'
+} from '../../records/known-options.ts'
 import type { ChatTraits } from '../chat-traits.ts'
 import { clientOptions, type ClientOptions } from '../client.ts'
 

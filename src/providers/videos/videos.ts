@@ -1,5 +1,5 @@
 /** Providers for video APIs. */
-import { checkKnown, elsewhere, oneOf, secret, text, textByName, type Known } from '../../validation/known-options.ts'
+import { checkKnown, elsewhere, oneOf, secret, text, textByName, type Known } from '../../records/known-options.ts'
 import { Client, clientOptions, type ClientOptions } from '../client.ts'
 import type { Provider } from '../contract.ts'
 import { videoCosts } from '../costs/lists.ts'

@@ -18,7 +18,7 @@ import { demo } from 'modelhatch/providers'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { loadAssets } from '../../../adapters/console/assets.ts'
 import { Site } from '../../../adapters/console/site.ts'
-import { pageFiles } from '../../../build/page.ts'
+import { pageFiles } from '../../../.build/page.ts'
 import { authorize } from './stage.ts'
 
 const gateway = createGateway({ keys: { 'sk-test': {} }, models: { demo: demo() } })

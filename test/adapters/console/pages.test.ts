@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { hasChromium, launch } from './browser.ts'
 import { loadAssets } from '../../../adapters/console/assets.ts'
 import { Site } from '../../../adapters/console/site.ts'
-import { pageFiles } from '../../../build/page.ts'
+import { pageFiles } from '../../../.build/page.ts'
 import { authorize, openStage, serveConsole, serveSite, type Served, type Stage } from './stage.ts'
 import { settled, violations, visit } from './visit.ts'
 

@@ -5,14 +5,14 @@
 import { calcPrice, extractUsage, findProvider } from '@pydantic/genai-prices'
 import { describe, expect, test } from 'vitest'
 import { prices } from '../../../adapters/prices/prices.ts'
-import { parseDecimal } from '../../../src/billing/money.ts'
+import { parseDecimal } from '../../../src/money/money.ts'
 import { chatUsage } from '../../../src/wire/response-usage.ts'
 import { usageOfMessage as anthropicUsage } from '../../../src/wire/message-usage.ts'
 import { usageOf as geminiUsage } from '../../../src/providers/gemini/usage.ts'
 import { readTokenUsage, readUsage } from '../../../src/wire/counts.ts'
 import type { OutputItem } from '../../../src/wire/responses.ts'
 import type { Usage } from '../../../src/wire/usage.ts'
-import { published, type Published } from '../../billing/published.ts'
+import { published, type Published } from '../../money/published.ts'
 import { hasShared, sharedBytes } from '../../shared.ts'
 
 type Fields = Readonly<Record<string, unknown>>

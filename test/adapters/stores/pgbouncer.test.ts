@@ -8,7 +8,7 @@ import { Pool } from 'pg'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
 import { hasPostgres, ownName, postgresPool, postgresUrl } from '../../servers.ts'
-import { usageRecord } from '../../usage/record.ts'
+import { usageRecord } from '../../observe/usage/record.ts'
 
 const installed = spawnSync('pgbouncer', ['--version']).status === 0
 

@@ -4,7 +4,7 @@ import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { Database } from '../../../adapters/stores/sqlite/database.ts'
 import { Slices } from '../../../adapters/stores/sqlite/slices.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
-import { usageRecord } from '../../usage/record.ts'
+import { usageRecord } from '../../observe/usage/record.ts'
 
 let raw: DatabaseSync
 let slices: Slices

@@ -1,8 +1,8 @@
 /** Usage of vendors with other field names than OpenAI: what clients receive, and what is charged. */
 import { openai } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
-import { memoryLedger } from '../../../src/billing/memory.ts'
-import type { PriceOptions } from '../../../src/billing/price-options.ts'
+import { memoryLedger } from '../../../src/money/ledger/memory.ts'
+import type { PriceOptions } from '../../../src/money/prices/price-options.ts'
 import { hostedWith, vendorFor } from '../../hosted.ts'
 import { post } from '../ask.ts'
 import { formOf, send, type Entry } from '../forms.ts'

@@ -5,7 +5,7 @@ import type { VendorReply } from 'modelhatch/testing'
 import { expect, test } from 'vitest'
 import { createGateway } from '../../../src/index.ts'
 import { hosted, vendorFor } from '../../hosted.ts'
-import { Recorder } from '../../observing/recorder.ts'
+import { Recorder } from '../../observe/recorder.ts'
 
 const as =
   (type: string, body: string | Buffer, headers: Record<string, string> = {}, status = 200): VendorReply =>

@@ -1,7 +1,7 @@
 /** The size of a video at vendors that use a ratio and a resolution, and what a client may choose. */
 import { gatewayVideo, openaiVideo, seedanceVideo, xaiVideo, type Provider } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
-import { memoryLedger } from '../../../src/billing/memory.ts'
+import { memoryLedger } from '../../../src/money/ledger/memory.ts'
 import type { ModelOptions } from '../../../src/models/registry.ts'
 import { ask, errorOf } from '../../endpoints/ask.ts'
 import { hostedWith, vendorFor } from '../../hosted.ts'

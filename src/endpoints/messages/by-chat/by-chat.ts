@@ -1,8 +1,8 @@
 /** Messages for providers that only support chat. */
 import { ContentFrames, type Call, type Provider } from '../../../providers/contract.ts'
 import { forceParse, othersTurn } from '../../../providers/turns.ts'
-import { textInChunks } from '../../../billing/estimate.ts'
-import type { Tally } from '../../../billing/tally.ts'
+import { textInChunks } from '../../../money/prices/estimate.ts'
+import type { Tally } from '../../../money/tally.ts'
 import type { ChatChunk, ChatRequest, ResponseFormat } from '../../../wire/chat.ts'
 import { estimateTokens } from '../../../wire/counts.ts'
 import type { MessageEvent, MessageRequest } from '../../../wire/messages.ts'

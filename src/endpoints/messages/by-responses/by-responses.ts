@@ -1,5 +1,5 @@
 /** Messages for providers that serve responses. */
-import type { Tally } from '../../../billing/tally.ts'
+import type { Tally } from '../../../money/tally.ts'
 import { GatewayError } from '../../../errors.ts'
 import { flowOf } from '../../../http/flow-of.ts'
 import { ContentFrames, Verbatim, type Call, type Provider, type ResponsePiece } from '../../../providers/contract.ts'

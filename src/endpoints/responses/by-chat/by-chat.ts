@@ -1,5 +1,5 @@
 /** Responses for providers that only support chat. */
-import type { Tally } from '../../../billing/tally.ts'
+import type { Tally } from '../../../money/tally.ts'
 import type { Call, Provider } from '../../../providers/contract.ts'
 import { forceParse, othersTurn } from '../../../providers/turns.ts'
 import type { ChatChunk, ChatRequest } from '../../../wire/chat.ts'

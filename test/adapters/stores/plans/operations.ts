@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
 import type { CapClaim, TaskRecord, UsageFilter } from '../../../../adapters/stores/index.ts'
 import type { KeyRecord, StorageBundle } from '../../../../src/index.ts'
-import { usageRecord } from '../../../usage/record.ts'
+import { usageRecord } from '../../../observe/usage/record.ts'
 
 export type Bundle = Required<StorageBundle>
 

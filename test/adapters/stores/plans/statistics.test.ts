@@ -4,7 +4,7 @@ import { postgres } from '../../../../adapters/stores/postgres/postgres.ts'
 import { createGateway } from '../../../../src/index.ts'
 import { demo } from '../../../../src/providers/index.ts'
 import { hasPostgres, ownName, postgresPool } from '../../../servers.ts'
-import { usageRecord } from '../../../usage/record.ts'
+import { usageRecord } from '../../../observe/usage/record.ts'
 import { countingRows } from './rows-read.ts'
 
 const records = 12_000

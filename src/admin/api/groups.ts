@@ -1,0 +1,25 @@
+import { invalid } from '../../errors.ts'
+import type { Identity } from './identity.ts'
+import type { AdministeredGateway, Call } from './route.ts'
+
+/** The groups that an identity may use, in the order of the gateway. */
+export async function groupsOf(gateway: AdministeredGateway, identity: Identity): Promise<readonly string[]> {
+  const all = gateway.admin.groups()
+  if (identity.role === 'admin') return all
+  const own = new Set(identity.groups ?? (await groupsOfKeys(gateway, identity.account)))
+  return all.filter((group) => own.has(group))
+}
+
+/** None if the key store cannot list keys. */
+async function groupsOfKeys({ admin }: AdministeredGateway, account: string): Promise<readonly string[]> {
+  return admin.offers().keys ? (await admin.keys.inUse(account)).groups : []
+}
+
+/** Throws a 400 for a group that the identity may not use. The message does not tell which others exist. */
+export async function requireGroup(call: Pick<Call, 'groups'>, group: string | undefined): Promise<void> {
+  if (group === undefined) return
+  const groups = await call.groups()
+  if (groups.includes(group)) return
+  const message = groups.length === 0 ? 'No group may be used here.' : `"group" must be one of ${groups.join(', ')}.`
+  throw invalid(message, 'group')
+}

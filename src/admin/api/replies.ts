@@ -1,0 +1,70 @@
+import { byteStream } from '../../http/byte-stream.ts'
+import { jsonReply } from '../../http/answers.ts'
+import type { Reply, StreamBody } from '../../http/exchange.ts'
+import type { Exports } from './exports.ts'
+import { requireOpen } from './open.ts'
+import type { Call, Route } from './route.ts'
+
+/** Milliseconds after which a client that does not read a stream is disconnected. */
+const stallMs = 60_000
+
+const types = { csv: 'text/csv; charset=utf-8; header=present', jsonl: 'application/jsonl; charset=utf-8' }
+
+/** The headers of every reply: nothing is kept by caches, guessed at by browsers, or embedded by other sites. */
+export const safeHeaders: Readonly<Record<string, string>> = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'cross-origin-resource-policy': 'same-origin',
+}
+
+/** The reply of a route. */
+export async function replyOf(route: Route, call: Call, exports: Exports): Promise<Reply> {
+  if (route.produces === 'bytes') return route.answer(call)
+  if (route.produces === 'json') return jsonReply(await route.answer(call), route.status)
+  const headers = { 'content-type': types[route.produces], 'content-disposition': attachment(route) }
+  const end = exports.begin(call.identity.role === 'account' ? call.identity.account : undefined)
+  try {
+    const pieces = route.answer(call)[Symbol.asyncIterator]()
+    // An invalid question fails at the first piece, while there can still be an error reply.
+    const first = await pieces.next()
+    const body = byteStream(bytesOf(call, first, pieces, end), stallMs)
+    if (call.exchange.method !== 'HEAD') return { status: 200, headers, body }
+    await pieces.return?.()
+  } catch (error) {
+    end()
+    throw error
+  }
+  end()
+  return { status: 200, headers, body: empty }
+}
+
+/** For HEAD: without a `content-length`, which is not known. */
+const empty: StreamBody = { start: (sink) => sink.end() }
+
+function attachment({ path, produces }: Route): string {
+  const name =
+    path
+      .split('/')
+      .at(-1)
+      ?.replace(/\.\w+$/, '') ?? 'export'
+  return `attachment; filename="${name}.${produces}"`
+}
+
+const encoder = new TextEncoder()
+
+async function* bytesOf(
+  { gateway }: Pick<Call, 'gateway'>,
+  first: IteratorResult<string>,
+  rest: AsyncIterator<string>,
+  end: () => void,
+): AsyncGenerator<Uint8Array, void> {
+  try {
+    for (let piece = first; piece.done !== true; piece = await rest.next()) {
+      yield encoder.encode(piece.value)
+      requireOpen(gateway)
+    }
+  } finally {
+    end()
+    await rest.return?.()
+  }
+}

@@ -1,0 +1,62 @@
+import * as z from 'zod'
+import { invalid } from '../../../errors.ts'
+import type { PersonalItem } from '../../personal.ts'
+import { route, type Route } from '../route.ts'
+import { id, money, time } from '../schemas/values.ts'
+
+const erased = z.object({
+  keys: z.number().optional().describe('Number of keys that were revoked. Absent for a user.'),
+  usageAs: z.string().optional().describe('The account under which the usage is kept.'),
+  balance: money.optional(),
+  left: z
+    .array(z.object({ kind: z.string(), until: time.optional() }))
+    .optional()
+    .describe('What is left until it expires, because a store cannot delete it.'),
+})
+
+/** The routes of personal data. */
+export const personalRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/accounts/{account}/export',
+    name: 'exportAccount',
+    summary: 'Returns everything that is stored about an account, one JSON object a line.',
+    role: 'admin',
+    produces: 'jsonl',
+    answer: ({ gateway, account }) => lines(gateway.admin.export(account)),
+  }),
+  route({
+    method: 'POST',
+    path: '/accounts/{account}/erase',
+    name: 'eraseAccount',
+    summary: 'Revokes all keys of an account, or of one of its users, and removes what refers to a person.',
+    role: 'admin',
+    produces: 'json',
+    body: z.strictObject({
+      confirm: id.describe('The id of the account once more.'),
+      user: z.string().min(1).max(256).optional().describe('Only this user of the account.'),
+    }),
+    response: erased,
+    async answer({ gateway, account, body: { confirm, user } }) {
+      if (confirm !== account) throw invalid('"confirm" must be the id of the account.', 'confirm')
+      if (user === undefined) return gateway.admin.erase(account)
+      await gateway.admin.eraseUser(account, user)
+      return {}
+    },
+  }),
+]
+
+/** Items together, so that a line is not a write of its own. */
+const itemsPerPiece = 200
+
+async function* lines(items: AsyncIterable<PersonalItem>): AsyncGenerator<string, void> {
+  let piece = ''
+  let count = 0
+  for await (const item of items) {
+    piece += `${JSON.stringify(item)}\n`
+    if (++count % itemsPerPiece !== 0) continue
+    yield piece
+    piece = ''
+  }
+  if (piece !== '') yield piece
+}

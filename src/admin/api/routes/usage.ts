@@ -1,0 +1,127 @@
+import * as z from 'zod'
+import type { LatencyQuestion } from '../../latency.ts'
+import type { UsageSeriesQuestion } from '../../series.ts'
+import type { UsageListQuestion, UsageSumsQuestion, UsageView } from '../../usage.ts'
+import { invalid } from '../../../errors.ts'
+import type { UsageDimension } from '../../../observe/usage/contract.ts'
+import { given } from '../given.ts'
+import type { Identity } from '../identity.ts'
+import { route, type Route } from '../route.ts'
+import { within, type Scope } from '../scope.ts'
+import { latencyParameters, latencyPoint, seriesQuestion, usageSeries } from '../schemas/series.ts'
+import { request, usageFilter, usageRow, usageSums } from '../schemas/usage.ts'
+import { listOf, page, pageOf } from '../schemas/values.ts'
+
+const sums = z.strictObject(usageSums)
+const filter = z.strictObject(usageFilter)
+
+/** The most rows of sums in one response. A CSV may have more. */
+const mostRows = 10_000
+
+/** The routes of usage and of the request log. */
+export const usageRoutes: readonly Route[] = [
+  route({
+    method: 'GET',
+    path: '/usage',
+    name: 'sumUsage',
+    summary: 'Sums usage by day, account, group, key, model, endpoint, user, tag or session.',
+    role: 'account',
+    produces: 'json',
+    query: sums,
+    response: listOf(usageRow),
+    async answer({ gateway, query, scope }) {
+      const largest = { most: mostRows + 1, measure: 'cost' } as const
+      const items = await gateway.admin.usage.statistics({ ...sumsOf(query, scope), largest })
+      if (items.length <= mostRows) return { items }
+      const message = `These sums have more than ${mostRows} rows: choose fewer dimensions, a shorter time, or "/usage.csv".`
+      throw invalid(message, 'by')
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/usage.csv',
+    name: 'exportUsage',
+    summary: 'Returns sums of usage as CSV.',
+    role: 'account',
+    produces: 'csv',
+    query: sums,
+    answer: ({ gateway, query, scope }) => gateway.admin.csv.statistics(sumsOf(query, scope)),
+  }),
+  route({
+    method: 'GET',
+    path: '/usage/series',
+    name: 'getUsageSeries',
+    summary: 'Sums usage by periods of a range, in total and for the largest models, keys and so on.',
+    role: 'account',
+    produces: 'json',
+    query: z.strictObject(seriesQuestion),
+    response: usageSeries,
+    answer: ({ gateway, query, scope }) =>
+      gateway.admin.usage.series({ ...given(query), ...scope } as UsageSeriesQuestion),
+  }),
+  route({
+    method: 'GET',
+    path: '/usage/latency',
+    name: 'getLatency',
+    summary: 'Returns the latencies of the last requests in each period of a range.',
+    role: 'account',
+    produces: 'json',
+    query: z.strictObject(latencyParameters),
+    response: listOf(latencyPoint),
+    answer: async ({ gateway, query, scope }) => ({
+      items: await gateway.admin.usage.latency({ ...given(query), ...scope } as LatencyQuestion),
+    }),
+  }),
+  route({
+    method: 'GET',
+    path: '/requests',
+    name: 'listRequests',
+    summary: 'Lists requests, newest first.',
+    role: 'account',
+    produces: 'json',
+    query: z.strictObject({ ...usageFilter, ...page }),
+    response: pageOf(request),
+    async answer({ gateway, query, scope, identity }) {
+      const found = await gateway.admin.usage.list({ ...given(query), ...scope } as UsageListQuestion)
+      return { ...found, items: found.items.map((each) => shown(each, identity)) }
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/requests.csv',
+    name: 'exportRequests',
+    summary: 'Lists requests as CSV.',
+    role: 'account',
+    produces: 'csv',
+    query: filter,
+    answer({ gateway, query, scope, identity }) {
+      const question = { ...given(query), ...scope } as UsageListQuestion
+      return gateway.admin.csv.usage(question, identity.role === 'admin' ? [] : vendors)
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/requests/{request}',
+    name: 'getRequest',
+    summary: 'Returns the request to which this `x-request-id` leads, also that of a replayed response or of a video.',
+    role: 'account',
+    produces: 'json',
+    response: request,
+    answer: async ({ gateway, id, scope, identity }) =>
+      shown(within(scope, await gateway.admin.usage.find(id)), identity),
+  }),
+]
+
+function sumsOf({ by = [], ...rest }: { readonly by?: UsageDimension[] | undefined }, scope: Scope): UsageSumsQuestion {
+  return { by, ...given(rest), ...scope }
+}
+
+/** What says which vendor serves a model: the operator's business. */
+const vendors = ['provider', 'providerModel', 'attemptLog'] as const
+
+function shown(view: UsageView, { role }: Identity): object {
+  if (role === 'admin') return view
+  const { provider: _, providerModel: __, attemptLog, ...rest } = view
+  if (attemptLog === undefined) return rest
+  return { ...rest, attemptLog: attemptLog.map(({ outcome, code, startMs, ms }) => ({ outcome, code, startMs, ms })) }
+}

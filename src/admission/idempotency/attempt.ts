@@ -1,0 +1,158 @@
+import { GatewayError } from '../../errors.ts'
+import type { Reply } from '../../http/exchange.ts'
+import type { Observer } from '../../observe/observe.ts'
+import type { Guard } from '../../records/guard.ts'
+import type { IdempotencyStart, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from './contract.ts'
+import { recording } from './recording.ts'
+import { notKept } from './refusals.ts'
+
+export interface AttemptParts {
+  readonly store: IdempotencyStore
+  readonly guard: Guard
+  readonly keepMs: number
+  readonly maxBytes: number
+  readonly observer: Observer
+}
+
+/** The outcome for requests that waited for the attempt; undefined if one of them must try again. */
+export type Ending = { readonly reply: Reply } | { readonly error: GatewayError } | undefined
+
+/** One attempt to serve a request with an `Idempotency-Key`: claims the key, and stores the response for replay. */
+export class Attempt {
+  readonly #ended: () => void
+  readonly #waiting = new Set<(ending: Ending) => void>()
+  readonly #start: IdempotencyStart
+  readonly #parts: AttemptParts
+  #renewal: NodeJS.Timeout | undefined
+  #renewing: Promise<unknown> | undefined
+
+  /** `ended` is called once the store has the outcome. After that, `wait` must not be called. */
+  constructor(start: IdempotencyStart, parts: AttemptParts, ended: () => void) {
+    this.#start = start
+    this.#parts = parts
+    this.#ended = ended
+  }
+
+  get digest(): string {
+    return this.#start.digest
+  }
+
+  /** Claims the key. If successful, renews its lease until the attempt ends. Rejects with a 503. */
+  async claim(): Promise<IdempotencyVerdict> {
+    const verdict = await this.#ask()
+    if (verdict.outcome !== 'begun') return verdict
+    this.#renewal = setInterval(() => this.#renew(), this.#start.leaseMs / 3)
+    this.#renewal.unref()
+    return verdict
+  }
+
+  /** Waits for the outcome. Rejects with a 499 if the client disconnects, and then keeps no reference to it. */
+  wait(client: AbortSignal): Promise<Ending> {
+    return new Promise((resolve, reject) => {
+      const settle = (ending: Ending) => {
+        client.removeEventListener('abort', disconnect)
+        resolve(ending)
+      }
+      const disconnect = () => {
+        this.#waiting.delete(settle)
+        reject(new GatewayError('client_closed', { cause: client.reason }))
+      }
+      if (client.aborted) return disconnect()
+      client.addEventListener('abort', disconnect, { once: true })
+      this.#waiting.add(settle)
+    })
+  }
+
+  /** Ends an attempt that did not get the key. */
+  yield(ending: Ending): void {
+    this.#end(ending)
+  }
+
+  /** Stores the reply and returns it. A streamed reply is recorded and stored at its end. */
+  async keep(reply: Reply): Promise<Reply> {
+    const { status, body } = reply
+    const headers = this.#identified(reply)
+    if (typeof body === 'string' || body instanceof Uint8Array) {
+      const bytes = Buffer.from(body)
+      await this.#finish({ status, headers, body: bytes })
+      return reply
+    }
+    const recorded = recording(body, this.#parts.maxBytes, (whole, bytes) => {
+      if (!whole) void this.#forget(undefined)
+      else if (bytes === undefined) void this.#finish(undefined)
+      else void this.#finish({ status, headers, body: bytes })
+    })
+    return { status, headers: reply.headers, body: recorded }
+  }
+
+  /**
+   * Ends a failed attempt. Its reply is stored only if the vendor may have started work that would be charged again;
+   * after any other failure the next attempt can use the key.
+   */
+  async fail(thrown: unknown, reply: Reply): Promise<void> {
+    const { status, body } = reply
+    const headers = this.#identified(reply)
+    const error = GatewayError.from(thrown)
+    if (error.status >= 500 && error.shouldRetry === false)
+      await this.#finish({ status, headers, body: Buffer.from(body as string) })
+    else await this.#forget(error.code === 'client_closed' ? undefined : { error })
+  }
+
+  /** The headers that are stored: with the id of this request, to which the responses that repeat it lead. */
+  #identified({ headers }: Reply): Reply['headers'] {
+    return { ...headers, 'x-request-id': this.#start.attempt }
+  }
+
+  async #finish(answer: IdempotentAnswer | undefined): Promise<void> {
+    const { store, keepMs, maxBytes } = this.#parts
+    const kept = answer !== undefined && answer.body.length <= maxBytes ? answer : undefined
+    // The lease is renewed until the store has the whole response, which may be large.
+    await this.#update(() => store.finish({ ...this.#start, keepMs, ...(kept && { answer: kept }) }))
+    await this.#stopRenewal()
+    this.#end(kept === undefined ? { error: notKept() } : { reply: replayed(kept) })
+  }
+
+  async #forget(ending: Ending): Promise<void> {
+    // A renewal that arrives after `forget` would claim the key again.
+    await this.#stopRenewal()
+    await this.#update(() => this.#parts.store.forget(this.#start))
+    this.#end(ending)
+  }
+
+  /** Does not reject: if the store fails, the lease expires. */
+  async #update(update: () => Promise<void> | void): Promise<void> {
+    try {
+      await this.#parts.guard.call(update)
+    } catch (error) {
+      this.#parts.observer.failure({ id: this.#start.attempt, error })
+    }
+  }
+
+  /** Resolves when no renewal is scheduled or in progress. */
+  async #stopRenewal(): Promise<void> {
+    clearInterval(this.#renewal)
+    await this.#renewing
+  }
+
+  #end(ending: Ending): void {
+    this.#ended()
+    for (const settle of this.#waiting) settle(ending)
+    this.#waiting.clear()
+  }
+
+  #renew(): void {
+    this.#renewing ??= this.#ask().then(
+      () => (this.#renewing = undefined),
+      () => (this.#renewing = undefined),
+    )
+  }
+
+  async #ask(): Promise<IdempotencyVerdict> {
+    return this.#parts.guard.call(() => this.#parts.store.begin(this.#start))
+  }
+}
+
+/** The response to a replayed request. `x-request-id` is that of the first one, unless an earlier version has stored it. */
+export function replayed({ status, headers, body }: IdempotentAnswer): Reply {
+  return { status, headers: { ...headers, 'idempotent-replayed': 'true' }, body }
+}

@@ -1,0 +1,148 @@
+import type { Admission } from '../../admission/admission.ts'
+import { chargeOf, linesOf, type Charged } from '../../admission/charge.ts'
+import { requireChargedCall } from '../../admission/dearest.ts'
+import type { Hold, Ledger } from '../../money/ledger/contract.ts'
+import type { Price } from '../../money/prices/price.ts'
+import type { Receipt } from '../../money/receipt.ts'
+import { GatewayError, type ErrorCode } from '../../errors.ts'
+import type { Catalogue } from '../../models/access.ts'
+import type { Guard } from '../../records/guard.ts'
+import type { Model } from '../../models/contract.ts'
+import { usageOf } from '../../wire/usage.ts'
+import { recordIdOf } from '../../observe/usage/lines.ts'
+import { recordOf } from '../../observe/usage/record.ts'
+import type { VideoBilling } from '../../tasks/parts.ts'
+import { capsOfTask, countedCaps, settledCaps } from './caps.ts'
+import { chargeId, type StoredTask, type VideoTask } from '../../tasks/task.ts'
+
+export interface TaskBillingOptions {
+  /** If absent, nothing is charged, but receipts are still delivered. */
+  readonly ledger: Ledger | undefined
+  readonly guard: Guard
+  readonly admission: Admission
+  readonly catalogue: Catalogue
+  /** Milliseconds by which a hold outlasts the deadline of its task. */
+  readonly slackMs: number
+  readonly deliver: (receipt: Receipt) => void
+}
+
+/** Charges videos through the ledger: holds at submission, settles a completed or charged task, releases any other. */
+export class TaskBilling implements VideoBilling {
+  readonly #options: TaskBillingOptions
+
+  constructor(options: TaskBillingOptions) {
+    this.#options = options
+  }
+
+  /** Returns the amount held, in micro-units. It is stored with the task because prices may change before its end. */
+  async hold(task: StoredTask, leaseMs: number): Promise<Pick<VideoTask, 'held' | 'counted'>> {
+    const { ledger, guard, admission } = this.#options
+    const agreed = task.data.held === undefined ? undefined : BigInt(task.data.held)
+    const amount = ledger === undefined ? 0n : (agreed ?? (await this.#price(task, task.data.request.duration)).cost)
+    const caps = capsOfTask(admission.caps, task)
+    if (ledger === undefined || (amount === 0n && caps.length === 0)) return { held: '0' }
+    if (admission.isOverflowing(true))
+      throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
+    const claims = caps.length > 0 && { caps: admission.caps.claims(caps) }
+    const hold: Hold = { id: chargeId(task), account: task.account, amount, leaseMs, durable: true, ...claims }
+    const verdict = await guard.call(() => ledger.hold(hold))
+    if (verdict.outcome === 'capped') throw admission.caps.refusal(caps, verdict, hold)
+    if (verdict.outcome === 'insufficient') throw new GatewayError('insufficient_quota')
+    return { held: String(amount), ...(verdict.caps && { counted: countedCaps(verdict.caps) }) }
+  }
+
+  async keep(task: StoredTask): Promise<void> {
+    const { ledger, guard, slackMs } = this.#options
+    const { held = '0', counted, deadlineAt } = task.data
+    if (ledger === undefined || (held === '0' && counted === undefined)) return
+    const hold = { id: chargeId(task), account: task.account }
+    await guard.call(() => ledger.renew([hold], deadlineAt - task.createdAt + slackMs))
+  }
+
+  async end(task: StoredTask): Promise<void> {
+    const { ledger, guard, admission, deliver } = this.#options
+    const { state, charged: isCharged, request, held = '0', counted } = task.data
+    const seconds = task.data.seconds ?? request.duration
+    const made = state === 'completed' || isCharged === true
+    const charged = made ? await this.#final(task, seconds, BigInt(held)) : ({ cost: 0n, basis: 'none' } as const)
+    const { cost: amount, basis } = charged
+    let overage = 0n
+    if (ledger !== undefined && (held !== '0' || counted !== undefined)) {
+      const id = chargeId(task)
+      const settlement = { id, account: task.account, amount, ...settledCaps(admission.caps, task, id) }
+      if (made) ({ overage } = await guard.call(() => ledger.settle(settlement)))
+      else await guard.call(() => ledger.release(settlement))
+    }
+    const receipt = receiptOf(task, made ? seconds : 0)
+    const lines = admission.options.usageOptions.lines === true && amount > 0n ? { lines: linesOf(charged) } : {}
+    const record = recordOf({ ...receipt, id: recordIdOf(chargeId(task)) }, { cost: amount, overage, basis, ...lines })
+    admission.records?.add({ record, userIsClaimed: task.data.userIsKnown !== true })
+    const { currency } = admission.options.billing
+    if (ledger === undefined || currency === undefined) return deliver(receipt)
+    deliver({ ...receipt, charge: chargeOf(charged, overage, currency) })
+  }
+
+  /** A video shorter than requested costs less; a longer one costs what was held. */
+  async #final(task: StoredTask, seconds: number, held: bigint): Promise<Charged> {
+    const agreed: Charged = { cost: held, basis: 'reported' }
+    if (held === 0n) return agreed
+    const charged = await this.#price(task, Math.min(seconds, task.data.request.duration)).catch(() => agreed)
+    const isLess = seconds < task.data.request.duration && charged.cost < held
+    return isLess || charged.cost === held ? charged : agreed
+  }
+
+  /** The price as of the submission. */
+  async #price(task: StoredTask, seconds: number): Promise<Charged> {
+    const { admission, catalogue } = this.#options
+    const { request, provider, providerModel, group } = task.data
+    const model = await catalogue.lookUp(request.model, task.createdAt)
+    const deployment = model?.deployments.find(
+      (each) => each.provider.name === provider && each.model === providerModel,
+    )
+    const price: Price | undefined = model?.price ?? deployment?.price
+    const multiplier = admission.multiplierOf(group)
+    if (price === undefined || multiplier === 0n) return { cost: 0n, basis: 'reported' }
+    requireChargedCall(model as Model, price, 'videos')
+    const size = request.size === undefined ? {} : { size: request.size }
+    const consumed = { units: { seconds, ...size } }
+    return { cost: price.cost(consumed, multiplier), basis: 'reported', by: { price, consumed, multiplier } }
+  }
+}
+
+function receiptOf(task: StoredTask, seconds: number): Receipt {
+  const {
+    state,
+    request,
+    group,
+    key,
+    user,
+    session,
+    tags,
+    provider,
+    providerModel,
+    error,
+    finishedAt = task.createdAt,
+  } = task.data
+  return {
+    id: task.id,
+    endpoint: 'videos',
+    outcome: state === 'completed' ? 'completed' : error?.code === 'cancelled' ? 'cancelled' : 'failed',
+    ...(state === 'failed' && { code: 'server_error' satisfies ErrorCode }),
+    account: task.account,
+    group,
+    ...(key !== undefined && { key }),
+    ...(user !== undefined && { user }),
+    ...(session !== undefined && { session }),
+    ...(tags !== undefined && { tags }),
+    model: request.model,
+    ...(provider !== undefined && { provider }),
+    ...(providerModel !== undefined && { providerModel }),
+    attempts: 1,
+    stream: false,
+    usage: usageOf(0, 0),
+    usageSource: 'reported',
+    units: { seconds, ...(request.size !== undefined && { size: request.size }) },
+    startedAt: task.createdAt,
+    totalMs: finishedAt - task.createdAt,
+  }
+}

@@ -1,0 +1,44 @@
+/** The caps of a video task: what its hold counts, and what is stored with the task to settle it. */
+import type { CapState } from '../../money/caps/contract.ts'
+import type { CapHolds } from '../../admission/cap-holds.ts'
+import type { CallerCap, Capped } from '../../admission/caps.ts'
+import type { Settlement } from '../../money/ledger/contract.ts'
+import type { CountedCap, StoredTask } from '../../tasks/task.ts'
+
+/** The caps that apply to the caller of a task. */
+export function capsOfTask(caps: CapHolds, task: StoredTask): readonly CallerCap[] {
+  return caps.of(callerOf(task))
+}
+
+/** The periods in which a hold counts, as stored with its task. */
+export function countedCaps(states: readonly CapState[]): readonly CountedCap[] {
+  return states.map(({ name, window, start, end, rollingMs, limits }) => {
+    const entries = Object.entries(limits).map(([measure, limit]) => [measure, String(limit)])
+    return { name, window, start, end, rollingMs, limits: Object.fromEntries(entries) as CountedCap['limits'] }
+  })
+}
+
+/** What the settlement of a task counts. */
+export function settledCaps(
+  caps: CapHolds,
+  task: StoredTask,
+  id: string,
+): Pick<Settlement, 'caps' | 'tokens' | 'balanceMarks'> {
+  const { counted } = task.data
+  const states = counted?.map(({ limits, ...period }) => {
+    const entries = Object.entries(limits).map(([measure, limit]) => [measure, BigInt(limit)])
+    return { ...period, limits: Object.fromEntries(entries) as CapState['limits'] }
+  })
+  return caps.counted(id, states === undefined ? [] : capsOfTask(caps, task), states, callerOf(task), 0)
+}
+
+function callerOf({ account, data }: StoredTask): Capped {
+  const { group, key, user, userIsKnown, callerCaps } = data
+  return {
+    account,
+    group,
+    ...(key !== undefined && { key }),
+    ...(userIsKnown === true && user !== undefined && { user }),
+    ...(callerCaps !== undefined && { caps: callerCaps }),
+  }
+}

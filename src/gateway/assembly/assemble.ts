@@ -1,0 +1,158 @@
+/** The parts of a gateway, made from its options. */
+import { Admin } from '../../admin/admin.ts'
+import type { Admission } from '../../admission/admission.ts'
+import { Authenticator } from '../../callers/authenticate.ts'
+import type { Parts } from '../../endpoints/endpoint.ts'
+import { Serving } from '../../endpoints/serving.ts'
+import { Heartbeat } from '../../http/heartbeat.ts'
+import { OpenCalls } from '../../http/open-calls.ts'
+import { defaultSizes, type Sizes } from '../../http/sizes.ts'
+import type { Idempotency } from '../../admission/idempotency/idempotency.ts'
+import { Catalogue } from '../../models/access.ts'
+import type { Model, ModelRegistry } from '../../models/contract.ts'
+import { providersOf, staticRegistry } from '../../models/registry.ts'
+import { Tabled } from '../../models/tabled.ts'
+import { Observer } from '../../observe/observe.ts'
+import { isRegistry, type GatewayOptions } from '../options/options.ts'
+import { Breaker } from '../../routing/breaker.ts'
+import { plan } from '../../routing/plan.ts'
+import { Guard } from '../../records/guard.ts'
+import { attributing } from '../../observe/usage/attribution.ts'
+import type { RefusedLog } from '../../observe/usage/refused.ts'
+import type { AlertDelivery } from '../../admission/alerts/delivery.ts'
+import { createAdmission } from './admission.ts'
+import { alertDelivery } from './alerts.ts'
+import type { Closing } from './close.ts'
+import { createIdempotency } from './idempotency.ts'
+import { KnownDeployments } from './known-deployments.ts'
+import { StoreChecks } from './store-checks.ts'
+import { storeQuestions, type StoreQuestion } from './store-questions.ts'
+import { refusedLog } from './refused.ts'
+import { guardedResponses } from './responses.ts'
+import { storesOf } from './stores.ts'
+import { videoTasks } from './video-tasks.ts'
+
+export interface Assembly {
+  readonly admin: Admin
+  readonly admission: Admission
+  /** Undefined if nothing records alerts. */
+  readonly alerts: AlertDelivery | undefined
+  readonly authenticator: Authenticator
+  readonly breaker: Breaker
+  readonly calls: OpenCalls
+  readonly catalogue: Catalogue
+  readonly checks: StoreChecks
+  readonly deployments: KnownDeployments
+  /** Undefined where the options turn it off. */
+  readonly idempotency: Idempotency | undefined
+  readonly observer: Observer
+  readonly parts: Parts
+  /** Undefined if refused requests are not recorded. */
+  readonly refused: RefusedLog | undefined
+  readonly serving: Serving
+  readonly sizes: Sizes
+  readonly questions: readonly StoreQuestion[]
+  /** Closed with the gateway. */
+  readonly owned: readonly Closing[]
+  /** Milliseconds since the epoch. */
+  readonly now: () => number
+  /** Milliseconds, monotonic; only differences count. */
+  readonly ticks: () => number
+}
+
+export function assemble(options: GatewayOptions): Assembly {
+  const { models, groups = { default: { models: '*' } }, clock: now = Date.now, random = Math.random } = options
+  const { authenticate, billing, keyCache: cache, timeouts = {}, publicUrl = '' } = options
+  const ticks = options.clock ?? (() => performance.now())
+  const stores = storesOf(options, now)
+  const { ledger } = stores
+  const observer = new Observer(options.hooks, options.telemetry, options.logger)
+  const guarding = guardsOf(observer)
+  const admission = createAdmission(options, stores, groups, observer)
+  const idempotency = createIdempotency(options, observer)
+  const endsCalls = options.whenKeyEnds === 'end'
+  const authenticator = new Authenticator({
+    store: stores.keys,
+    authenticate,
+    endsCalls,
+    cache,
+    timeoutMs: timeouts.authMs,
+    now,
+    failed: observer.storeFailed,
+  })
+  const priced = billing !== undefined && billing.unpriced !== 'free'
+  const tabled = options.prices && new Tabled(options.prices)
+  const registry = isRegistry(models) ? models : staticRegistry(models, { now, priced, tabled })
+  const catalogue = new Catalogue(registry, groups, { now, tabled, requiresPrice: priced })
+  const guard = guarding(timeouts.storeMs ?? 2_000)
+  const videos = videoTasks({ options, catalogue, admission, ledger, clock: now, random, observer })
+  const admin = new Admin({
+    ...stores,
+    idempotency,
+    videos,
+    caps: admission.caps,
+    catalogue,
+    groups: Object.keys(groups),
+    prices: options.prices,
+    currency: billing?.currency,
+    guard,
+    pageGuard: guarding(timeouts.pageMs ?? 30_000),
+    minimumTopUp: billing?.minimumTopUp ?? '1',
+    now,
+    forget: (hash) => authenticator.forget(hash),
+  })
+  const breaker = new Breaker(options.breaker ?? {}, ticks, (change) => observer.breaker(change))
+  const serving = new Serving({
+    retry: options.retry ?? {},
+    timeouts,
+    breaker,
+    heartbeat: new Heartbeat(timeouts.keepAliveMs ?? 15_000),
+    random,
+    observer,
+  })
+  const parts = {
+    responses: guardedResponses(stores.responses, guard('the response store')),
+    videos,
+    attribute: attributing(options.usage),
+    publicUrl: publicUrl.replace(/\/*(?:\/v1)?\/*$/, ''),
+    usable: (model: Model) => breaker.usable(plan(model.deployments, random)),
+    stallMs: timeouts.stallMs ?? 60_000,
+  }
+  const providers = isRegistry(models) ? [] : providersOf(models)
+  const named = isRegistry(models) ? [] : Object.keys(models).flatMap((id) => staticModel(registry, id))
+  const questions = storeQuestions(options, stores)
+  const countDue = (most: number) => videos.countDue(most)
+  const owned = [authenticator, idempotency, serving, ...Object.values(stores), registry, ...providers]
+  return {
+    admin,
+    admission,
+    alerts: alertDelivery(options, ledger, guard('the ledger'), observer),
+    authenticator,
+    breaker,
+    calls: new OpenCalls(billing?.maxDrains),
+    catalogue,
+    checks: new StoreChecks({ questions, countDue, timeoutMs: timeouts.storeMs ?? 2_000, now }),
+    deployments: new KnownDeployments(named, breaker),
+    idempotency,
+    observer,
+    parts,
+    questions,
+    refused: refusedLog(options, stores.usage, guarding((timeouts.storeMs ?? 2_000) * 5)('the usage store'), observer),
+    serving,
+    sizes: { ...defaultSizes, ...options.sizes },
+    owned: owned.filter((part) => part !== undefined),
+    now,
+    ticks,
+  }
+}
+
+/** The model of the options with this name; none if the name is a wildcard. */
+function staticModel(registry: ModelRegistry, id: string): Model[] {
+  const model = id.endsWith('*') ? undefined : (registry.find(id) as Model | undefined)
+  return model === undefined ? [] : [model]
+}
+
+/** Makes guards with a common timeout. */
+function guardsOf({ storeFailed: failed }: Observer): (timeoutMs: number) => (name: string) => Guard {
+  return (timeoutMs) => (name) => new Guard({ name, timeoutMs, now: () => performance.now(), failed })
+}

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import type { StoreName } from '../../observe/health.ts'
+import type { GatewayOptions } from '../options/options.ts'
+import type { Stores } from './stores.ts'
+
+/** A call that shows whether a store works. */
+export interface StoreQuestion {
+  readonly store: StoreName
+  /** The store in messages, such as `the ledger`. */
+  readonly name: string
+  /** Whether requests to models fail without the store. */
+  readonly required: boolean
+  readonly ask: () => Promise<unknown>
+}
+
+/** A name that no account, bucket or id has. */
+const nobody = 'modelhatch.ready'
+
+/** One question for each store of a gateway. */
+export function storeQuestions(options: GatewayOptions, stores: Stores): readonly StoreQuestion[] {
+  const { keys, limits, ledger, usage, responses } = stores
+  const { tasks, idempotency: replays } = options.storage ?? {}
+  const idempotency = options.idempotency === false ? undefined : replays
+  const rates = [{ bucket: nobody, cost: 0, limit: 1, periodMs: 1_000, burst: 1 }]
+  const claim = { account: nobody, route: nobody, key: randomUUID(), attempt: randomUUID() }
+  const questions: StoreQuestion[] = []
+  const add = (store: StoreName, name: string, required: boolean, ask: () => unknown) =>
+    questions.push({ store, name, required, ask: async () => ask() })
+  add('keys', 'the key store', true, () => keys.find('0'.repeat(64)))
+  add('limits', 'the limit store', options.limits?.whenDown !== 'local', () =>
+    limits.take({ id: nobody, rates, places: [], leaseMs: 1_000 }),
+  )
+  if (ledger !== undefined) add('ledger', 'the ledger', true, () => ledger.account(nobody))
+  if (usage !== undefined) add('usage', 'the usage store', false, () => usage.list({ account: nobody, limit: 1 }))
+  add('responses', 'the response store', false, () => responses.get(nobody, nobody))
+  if (tasks !== undefined) add('tasks', 'the task store', false, () => tasks.find(nobody, nobody, Date.now()))
+  if (idempotency !== undefined) {
+    add('idempotency', 'the idempotency store', false, async () => {
+      await idempotency.begin({ ...claim, digest: '0'.repeat(64), leaseMs: 1_000 })
+      await idempotency.forget(claim)
+    })
+  }
+  return questions
+}

@@ -1,0 +1,50 @@
+import type { KeyStore } from '../../callers/contract.ts'
+import { recordOf } from '../../callers/key.ts'
+import { memoryKeyStore } from '../../callers/memory.ts'
+import { eitherKeyStore } from '../../callers/either.ts'
+import type { Ledger } from '../../money/ledger/contract.ts'
+import { memoryLedger } from '../../money/ledger/memory.ts'
+import type { LimitStore } from '../../money/limits/contract.ts'
+import { memoryLimitStore } from '../../money/limits/memory.ts'
+import type { GatewayOptions, KeyOptions } from '../options/options.ts'
+import type { ResponseStore } from '../../responses/contract.ts'
+import { memoryResponseStore } from '../../responses/memory.ts'
+import type { UsageStore } from '../../observe/usage/contract.ts'
+import { memoryUsageStore } from '../../observe/usage/memory.ts'
+
+export interface Stores {
+  readonly keys: KeyStore
+  readonly limits: LimitStore
+  /** Undefined without billing. */
+  readonly ledger: Ledger | undefined
+  /** Undefined if usage is not recorded. */
+  readonly usage: UsageStore | undefined
+  readonly responses: ResponseStore
+}
+
+/** The stores of a gateway: those of `storage`, and memory stores for the rest. */
+export function storesOf(options: GatewayOptions, now: () => number): Stores {
+  const { storage, billing, usage } = options
+  const record = usage?.record ?? (storage !== undefined || billing !== undefined)
+  return {
+    keys: keysOf(options, now()),
+    limits: storage?.limits ?? memoryLimitStore(options.clock && { clock: options.clock }),
+    ledger: billing && (storage?.ledger ?? memoryLedger({ clock: now })),
+    usage: record ? (storage?.usage ?? memoryUsageStore()) : undefined,
+    responses: storage?.responses ?? memoryResponseStore({ clock: now }),
+  }
+}
+
+function keysOf({ keys = {}, storage }: GatewayOptions, now: number): KeyStore {
+  const kept = storage?.keys
+  const given = memoryKeyStore(recordsOf(keys, now))
+  if (kept !== undefined && Object.keys(keys).length === 0) return kept
+  return kept === undefined ? given : eitherKeyStore(given, kept)
+}
+
+function recordsOf(keys: Readonly<Record<string, KeyOptions>>, now: number) {
+  return Object.entries(keys).map(([key, { group = 'default', account, ...rest }]) => {
+    const record = recordOf(key, { ...rest, group, account: account ?? '' }, now)
+    return { ...record, account: account ?? record.id, source: 'options' as const }
+  })
+}

@@ -1,0 +1,95 @@
+import type { Admission } from '../../admission/admission.ts'
+import type { Ledger } from '../../money/ledger/contract.ts'
+import type { Catalogue } from '../../models/access.ts'
+import type { Observer } from '../../observe/observe.ts'
+import { publishTask } from '../../tasks/publish.ts'
+import type { GatewayOptions } from '../options/options.ts'
+import { Guard } from '../../records/guard.ts'
+import type { TaskStore } from '../../tasks/contract.ts'
+import { memoryTaskStore } from '../../tasks/memory.ts'
+import { defaultTiming, type VideoDeployment } from '../../tasks/parts.ts'
+import { TaskBilling } from '../../endpoints/videos/billing.ts'
+import { StoreTime } from '../../tasks/store-time.ts'
+import { VideoTasks } from '../../tasks/video-tasks.ts'
+import { deliver } from '../../tasks/webhook.ts'
+
+export interface TaskSurroundings {
+  readonly options: GatewayOptions
+  readonly catalogue: Catalogue
+  readonly admission: Admission
+  readonly ledger: Ledger | undefined
+  readonly clock: () => number
+  readonly random: () => number
+  readonly observer: Observer
+}
+
+/** Creates the video tasks of a gateway from its options. */
+export function videoTasks({
+  options,
+  catalogue,
+  admission,
+  ledger,
+  clock,
+  random,
+  observer,
+}: TaskSurroundings): VideoTasks {
+  const { deadlineMs = defaultTiming.deadlineMs, sweepMs = 1_000, webhooks } = options.tasks ?? {}
+  const given = options.storage?.tasks
+  const { storeMs: timeoutMs = 2_000 } = options.timeouts ?? {}
+  const { storeFailed: failed } = observer
+  const guard = (name: string) => new Guard({ name, timeoutMs, now: () => performance.now(), failed })
+  const store = given === undefined ? memoryTaskStore() : guarded(given, guard('the task store'))
+  const time = new StoreTime(store, clock)
+  const tasks = new VideoTasks(
+    {
+      store,
+      now: () => time.now(),
+      async deployments(model) {
+        const found = await catalogue.lookUp(model, clock())
+        return (found?.deployments ?? []).flatMap(
+          ({ provider, model: named, open = false, set }): VideoDeployment[] => {
+            const { name, video, origin } = provider
+            if (video === undefined) return []
+            return [{ provider: name, origin, model: named, openModel: open, video, set: { ...set, ...found?.set } }]
+          },
+        )
+      },
+      billing: new TaskBilling({
+        ledger,
+        guard: guard('the ledger'),
+        admission,
+        catalogue,
+        slackMs: 10 * 60_000,
+        deliver: (made) => observer.receipt(made),
+      }),
+      publish: (event) => publishTask(event, options.hooks?.task, observer),
+      attempt: (attempt) => observer.attempt(attempt),
+      ...(webhooks && { push: async (ended) => deliver(webhooks, ended, await time.now()) }),
+      // The intervals that the specification recommends to clients for polling.
+      intervalMs: (seconds) => (seconds <= 10 ? 5_000 : 15_000),
+      timing: { ...defaultTiming, deadlineMs },
+    },
+    { everyMs: sweepMs, concurrency: 64, perProvider: 16, random },
+  )
+  // A durable store may contain tasks of an earlier process.
+  if (given !== undefined) tasks.start()
+  return tasks
+}
+
+/** A task store with a timeout and a breaker for all calls. */
+function guarded(store: TaskStore, guard: Guard): TaskStore {
+  const call = async <T>(ask: () => Promise<T>): Promise<T> => guard.call(ask)
+  return {
+    insert: (task) => call(() => store.insert(task)),
+    find: (account, id, now) => call(() => store.find(account, id, now)),
+    replace: (task) => call(() => store.replace(task)),
+    claim: (claim) => call(() => store.claim(claim)),
+    ...(store.list && { list: (account, list) => call(async () => (await store.list?.(account, list)) ?? []) }),
+    ...(store.search && { search: (search) => call(async () => (await store.search?.(search)) ?? []) }),
+    ...(store.countDue && {
+      countDue: (now, most) => call(async () => (await store.countDue?.(now, most)) ?? 0),
+    }),
+    ...(store.now && { now: () => call(async () => (await store.now?.()) ?? Date.now()) }),
+    close: async () => store.close?.(),
+  }
+}

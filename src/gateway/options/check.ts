@@ -1,0 +1,260 @@
+import * as z from 'zod'
+import { longestTimerMs } from '../../http/deadline.ts'
+import { parseMoney } from '../../money/money.ts'
+import { parsePriceMultiplier } from '../../money/prices/price.ts'
+import type { PriceTable } from '../../money/prices/price-table.ts'
+import { checkCaps } from './check-caps.ts'
+import { checkModels } from './check-models.ts'
+import type { ModelEntry } from '../../models/registry.ts'
+import {
+  anyFunction,
+  instant,
+  onDisconnect,
+  mistake,
+  parsed,
+  positive,
+  strict,
+  timed,
+  verify,
+} from '../../records/rules.ts'
+import { addresses, models, tags, user } from '../../callers/key-rules.ts'
+import { caps, scopedCaps } from '../../records/cap-rules.ts'
+import { frequency, rate, scopedRate } from '../../records/rate-rules.ts'
+import type { Telemetry } from '../../observe/contract.ts'
+import type { Logger } from '../../observe/logger.ts'
+import { isRegistry, type GatewayOptions } from './options.ts'
+import { storageRule } from './check-storage.ts'
+
+const headerName = z.string().regex(/^[a-z0-9!#$%&'*+.^_`|~-]+$/, 'must be the name of a header in lower case')
+
+const nameCurrency = "must name the currency of all prices and balances, such as 'EUR'"
+
+/** Objects with methods; a class instance too. */
+const telemetry = z.custom<Telemetry>(
+  (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+  "must be an object with methods, such as otel() of 'modelhatch/otel'",
+)
+
+const logger = z.custom<Logger>(
+  (value) => typeof Object(value).warn === 'function' && typeof Object(value).error === 'function',
+  'must be a logger with the methods warn and error, such as pino()',
+)
+
+const retained = z.number().min(3_600_000, 'must be milliseconds, at least an hour').max(Number.MAX_SAFE_INTEGER)
+
+const webhooks = strict({ endpoint: anyFunction, allowPrivateNetwork: z.boolean().optional() })
+
+const schema = strict({
+  models: z.unknown().optional(),
+  keys: z.unknown().optional(),
+  authenticate: anyFunction.optional(),
+  groups: z
+    .record(
+      z.string(),
+      strict({
+        models: z.union([z.literal('*'), z.array(z.string())], "must be '*' or a list of model names"),
+        rate: scopedRate.optional(),
+        caps: scopedCaps.optional(),
+        priceMultiplier: parsed(parsePriceMultiplier).optional(),
+      }),
+    )
+    .optional(),
+  defaultModel: z.string().min(1).optional(),
+  azure: z.boolean().optional(),
+  sizes: strict({
+    jsonBytes: positive,
+    jsonDepth: positive.max(1_000),
+    jsonEntries: positive,
+    jsonNodes: positive,
+    uploadBytes: positive,
+    uploadMemoryBytes: positive,
+    fileBytes: positive,
+    fieldBytes: positive,
+    formFiles: positive,
+    formFields: positive,
+    inflateRatio: positive,
+    bodyIdleMs: timed,
+  })
+    .partial()
+    .optional(),
+  timeouts: strict({
+    firstContentMs: timed,
+    keepAliveMs: timed,
+    idleMs: timed,
+    stallMs: timed,
+    authMs: timed,
+    storeMs: timed,
+    pageMs: timed,
+  })
+    .partial()
+    .optional(),
+  retry: strict({
+    maxAttempts: z.int().min(1),
+    backoffMs: z.number().min(0),
+    maxWaitMs: z.number().min(0).max(longestTimerMs),
+  })
+    .partial()
+    .optional(),
+  breaker: strict({ failures: z.int().min(1), coolDownMs: positive })
+    .partial()
+    .optional(),
+  whenKeyEnds: z.enum(['finish', 'end']).optional(),
+  keyCache: strict({ size: z.int().min(1), ageMs: positive, unknownAgeMs: positive })
+    .partial()
+    .optional(),
+  storage: storageRule.optional(),
+  billing: strict({
+    currency: z.string(nameCurrency).min(1, nameCurrency),
+    unpriced: z.enum(['refuse', 'free']),
+    minimumTopUp: parsed(parseMoney),
+    onDisconnect,
+    chargeFailed: z.boolean(),
+    maxDrains: z.int().min(0),
+    defaults: strict({
+      outputTokens: z.int().min(0),
+      enforce: z.boolean(),
+      seconds: z.number().min(0),
+      toolCalls: z.int().min(0),
+    }).partial(),
+    leaseMs: timed,
+    caps: scopedCaps,
+    bounds: strict({
+      imageTokens: z.int().min(0),
+      audioTokens: z.int().min(0),
+      fileTokens: z.int().min(0),
+      seconds: z.number().min(0),
+      toolCalls: z.int().min(0),
+    }).partial(),
+    lowBalance: z.array(parsed(parseMoney)).max(10),
+  })
+    .partial({
+      unpriced: true,
+      minimumTopUp: true,
+      onDisconnect: true,
+      chargeFailed: true,
+      maxDrains: true,
+      defaults: true,
+      leaseMs: true,
+      caps: true,
+      bounds: true,
+      lowBalance: true,
+    })
+    .optional(),
+  limits: strict({
+    whenDown: z.enum(['refuse', 'local']),
+    leaseMs: timed,
+    outputTokens: z.int().min(0),
+    tokenCounts: frequency,
+  })
+    .partial()
+    .optional(),
+  usage: strict({
+    record: z.boolean(),
+    queue: z.int().min(1),
+    whenFull: z.enum(['drop', 'refuse']),
+    user: z.union(
+      [z.enum(['field', 'none']), strict({ header: headerName })],
+      "must be 'field', 'none' or { header: 'x-user' }",
+    ),
+    sessionHeaders: z.array(headerName),
+    maxUsers: z.int().min(0),
+    lines: z.boolean(),
+    keepMs: retained,
+    refused: z.union([
+      z.literal(false),
+      strict({ perAccount: z.int().min(0), perMinute: z.int().min(0), keepMs: retained }).partial(),
+    ]),
+  })
+    .partial()
+    .optional(),
+  idempotency: z
+    .union([z.literal(false), strict({ keepMs: positive, maxBytes: positive, leaseMs: timed }).partial()])
+    .optional(),
+  tasks: strict({
+    deadlineMs: positive,
+    sweepMs: timed,
+    webhooks,
+  })
+    .partial()
+    .optional(),
+  prices: z
+    .custom<PriceTable>(
+      (value) => typeof Object(value).find === 'function' && typeof Object(value).currency === 'string',
+      "must be a price table, such as prices() of 'modelhatch/prices'",
+    )
+    .optional(),
+  alerts: strict({ webhooks }).partial().optional(),
+  publicUrl: z.url({ protocol: /^https?$/, error: 'must be like "https://api.example.com/ai"' }).optional(),
+  telemetry: z.array(telemetry, 'must be a list, such as [otel()]').optional(),
+  logger: logger.optional(),
+  hooks: strict({
+    receipt: anyFunction,
+    attempt: anyFunction,
+    failure: anyFunction,
+    task: anyFunction,
+    alert: anyFunction,
+  })
+    .partial()
+    .optional(),
+  clock: anyFunction.optional(),
+  random: anyFunction.optional(),
+})
+
+const keyRule = strict({
+  group: z.string().optional(),
+  account: z.string().min(1).optional(),
+  name: z.string().optional(),
+  user: user.optional(),
+  tags: tags.optional(),
+  expiresAt: instant.optional(),
+  rate: rate.optional(),
+  models: models.optional(),
+  addresses: addresses.optional(),
+  caps: caps.optional(),
+})
+
+/** Throws a `TypeError` that names an invalid option and describes the valid values. */
+export function checkOptions(options: GatewayOptions): void {
+  verify(schema, options, '')
+  const { models, keys, groups = { default: { models: '*' } }, prices, billing, usage, storage } = options
+  if (prices !== undefined && billing !== undefined && prices.currency !== billing.currency) {
+    throw mistake('prices', `is in ${prices.currency}, but "billing.currency" is ${billing.currency}`)
+  }
+  if (usage?.keepMs !== undefined && storage?.usage !== undefined && storage.usage.removeBefore === undefined) {
+    throw mistake('usage.keepMs', 'the usage store cannot remove records')
+  }
+  if (!isRegistry(models)) {
+    checkModels(models, groups)
+    checkDefault(options.defaultModel, models)
+  }
+  if (keys === undefined) return checkCaps(options)
+  const form =
+    "must map each key to its options, such as { 'sk-…': {} }. A key store belongs into storage: { keys: store }"
+  if (typeof keys !== 'object' || keys === null || Array.isArray(keys) || typeof keys['find'] === 'function')
+    throw mistake('keys', form)
+  for (const [key, entry] of Object.entries(keys)) {
+    // Messages never contain a key, because keys are secrets.
+    verify(keyRule, entry, 'keys[…]')
+    const { group = 'default' } = entry
+    if (!/^[\x21-\x7e]+$/.test(key)) throw mistake('keys', 'a key must consist of visible ASCII characters')
+    // The name of a computed property whose variable is unset, which anyone could guess.
+    if (key === 'undefined' || key === 'null') throw mistake('keys', `a key cannot be "${key}": is a variable unset?`)
+    if (!Object.hasOwn(groups, group)) {
+      const known = Object.keys(groups).join(', ')
+      throw new TypeError(
+        `createGateway: a key is in the group "${group}", which is not in "groups". Valid groups: ${known}.`,
+      )
+    }
+  }
+  checkCaps(options)
+}
+
+/** Rejects a default model that does not exist. */
+function checkDefault(name: string | undefined, models: Readonly<Record<string, ModelEntry>>): void {
+  if (name === undefined) return
+  const known = Object.entries(models).some(([id, entry]) => {
+    const { aliases = [] } = entry as { aliases?: readonly string[] }
+    return id === name || aliases.includes(name) || (id.endsWith('*') && name.startsWith(id.slice(0, -1)))
+  })
+  if (!known) throw mistake('defaultModel', `"${name}" is not in "models"`)
+}

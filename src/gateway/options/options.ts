@@ -1,0 +1,169 @@
+import type { Alert } from '../../admission/alerts/alert.ts'
+import type { AlertWebhookOptions } from '../../admission/alerts/delivery.ts'
+import type { Authenticate } from '../../callers/authenticate.ts'
+import type { KeyCacheOptions } from '../../callers/cache.ts'
+import type { BillingOptions } from '../../money/options.ts'
+import type { PriceTable } from '../../money/prices/price-table.ts'
+import type { Receipt } from '../../money/receipt.ts'
+import type { Sizes } from '../../http/sizes.ts'
+import type { Timeouts } from '../../http/timeouts.ts'
+import type { IdempotencyOptions } from '../../admission/idempotency/options.ts'
+import type { LimitOptions } from '../../money/limits/options.ts'
+import type { Cap } from '../../records/cap.ts'
+import type { Rate } from '../../records/rate.ts'
+import type { Group } from '../../models/access.ts'
+import type { ModelRegistry } from '../../models/contract.ts'
+import type { ModelEntry } from '../../models/registry.ts'
+import type { Telemetry } from '../../observe/contract.ts'
+import type { Logger } from '../../observe/logger.ts'
+import type { AttemptEvent, Failure } from '../../observe/observe.ts'
+import type { BreakerOptions } from '../../routing/breaker.ts'
+import type { RetryOptions } from '../../routing/attempts.ts'
+import type { StorageBundle } from './storage.ts'
+import type { UsageOptions } from '../../observe/usage/options.ts'
+import type { TaskEvent } from '../../tasks/parts.ts'
+import type { WebhookOptions } from '../../tasks/webhook.ts'
+
+/** Options of `createGateway`. Only `models` is required. */
+export interface GatewayOptions {
+  /** The models by the name clients use, which may end in `*`, or a custom registry. */
+  readonly models: Readonly<Record<string, ModelEntry>> | ModelRegistry
+  /**
+   * The stores of keys, limits, ledger, usage, video tasks, responses and idempotency: a bundle such as `postgres(pool)`,
+   * or single stores, such as `{ ...postgres(pool), limits: redis(client).limits }`. Default for each store: the memory
+   * of this process, whose content is lost on restart.
+   */
+  readonly storage?: StorageBundle
+  /** API keys and their options, in addition to those of `storage.keys`. Only their hashes stay in memory. */
+  readonly keys?: Readonly<Record<string, KeyOptions>>
+  /** The host's own authentication, called before the API key is checked. */
+  readonly authenticate?: Authenticate
+  /** Model groups by name. Default: `{ default: { models: '*' } }`. */
+  readonly groups?: Readonly<Record<string, Group>>
+  /** The model of requests that name none. Default: such requests are rejected. */
+  readonly defaultModel?: string
+  /**
+   * Whether to serve the paths of Azure OpenAI as well: `/openai/deployments/{model}/…`, `/openai/responses` and
+   * `/openai/v1/…` below the mount path, with any `api-version`. Default false.
+   */
+  readonly azure?: boolean
+  /** Size limits of a request. */
+  readonly sizes?: Partial<Sizes>
+  /** Timeouts. */
+  readonly timeouts?: Timeouts
+  /** Retries of failed attempts before the client has received a first byte. */
+  readonly retry?: RetryOptions
+  /** When a failing deployment is skipped. */
+  readonly breaker?: BreakerOptions
+  /** The cache of API keys. */
+  readonly keyCache?: KeyCacheOptions
+  /**
+   * What happens to open requests when their key expires or is revoked. `finish` (the default): they continue. `end`: they
+   * fail with `invalid_api_key`, a stream with an error event, and what was delivered is charged. A revocation takes
+   * effect as soon as for a new request, an expiry at its time.
+   */
+  readonly whenKeyEnds?: 'finish' | 'end'
+  /** Charges requests to prepaid accounts at the prices of the models. Default: nothing is charged. */
+  readonly billing?: BillingOptions
+  /** How alerts of thresholds of caps (`thresholds`) and of low balances (`billing.lowBalance`) are delivered. */
+  readonly alerts?: AlertOptions
+  /**
+   * Prices and context windows for models that have none of their own, such as `prices()` of `modelhatch/prices`. Default:
+   * only those of the models.
+   */
+  readonly prices?: PriceTable
+  /** How the limits of groups, keys and models (`rate`) are enforced. */
+  readonly limits?: LimitOptions
+  /** How usage is recorded. Default: all requests if `storage` or `billing` is set, otherwise none. */
+  readonly usage?: UsageOptions
+  /** How responses to requests with an `Idempotency-Key` are replayed; false ignores the header. */
+  readonly idempotency?: IdempotencyOptions | false
+  /** Video tasks. */
+  readonly tasks?: TaskOptions
+  /** The public URL of the mount, such as `https://api.example.com/ai`, with or without `/v1`. Used for links in responses. */
+  readonly publicUrl?: string
+  /** Functions that are called with receipts, attempts, failures and events of video tasks. */
+  readonly hooks?: Hooks
+  /**
+   * What receives the start and the end of each request and of its attempts, such as `otel()` of `modelhatch/otel` and
+   * `metrics()` of `modelhatch/metrics`. Default: nothing.
+   */
+  readonly telemetry?: readonly Telemetry[]
+  /**
+   * Where failures and failed attempts are written, one line each: a logger of pino, winston or bunyan, or `console`. Lines have
+   * no secrets and no content of requests; at most 10 of a kind and 100 in all are written in ten seconds. Default: none.
+   */
+  readonly logger?: Logger
+  /** Returns milliseconds since the epoch. Default `Date.now`. */
+  readonly clock?: () => number
+  /** Returns a number from 0 inclusive to 1 exclusive. Used for weights and jitter, never for secrets. Default `Math.random`. */
+  readonly random?: () => number
+}
+
+/** An API key in the options. */
+export interface KeyOptions {
+  /** The model group of the key. Default `default`. */
+  readonly group?: string
+  /** The account that pays, and that owns what the key creates. Default: an account of the key's own. */
+  readonly account?: string
+  /** A label. */
+  readonly name?: string
+  /** The person who uses the key. Default: requests name their user. */
+  readonly user?: string
+  /** Words by which usage of the key is filtered and summed: at most 10, each of at most 64 characters. */
+  readonly tags?: readonly string[]
+  /** Milliseconds since the epoch. Default: never. */
+  readonly expiresAt?: number
+  /** Limits of this key, in addition to those of its group. */
+  readonly rate?: Rate
+  /** The models that the key may use, of those of its group: names, each of which may end in `*`. Default: all. */
+  readonly models?: readonly string[]
+  /**
+   * The IP addresses and CIDR ranges from which the key may be used. Requests whose address the host does not know are
+   * rejected. Default: all addresses.
+   */
+  readonly addresses?: readonly string[]
+  /** Limits of what the key uses in a period, in addition to those of its group. Requires `billing`. */
+  readonly caps?: readonly Cap[]
+}
+
+/** How alerts are delivered, in addition to `hooks.alert` and the channel `modelhatch:alert`. */
+export interface AlertOptions {
+  /** Webhooks for alerts, signed like those of videos. Delivered at least once each, always with the same `webhook-id`. */
+  readonly webhooks?: AlertWebhookOptions
+}
+
+/** Options of video tasks. */
+export interface TaskOptions {
+  /** Milliseconds from creation to automatic cancellation. Default 7,200,000 (two hours). */
+  readonly deadlineMs?: number
+  /** Milliseconds between two sweeps for due tasks, which advance tasks whose client does not poll. Default 1,000. */
+  readonly sweepMs?: number
+  /** Webhooks for finished videos. */
+  readonly webhooks?: WebhookOptions
+}
+
+/**
+ * Functions that the gateway calls with what happens. No response waits for them. What one throws or rejects with is
+ * passed to `failure`, and never makes a request fail.
+ */
+export interface Hooks {
+  /** Called once when a request to a model, or a video task, has ended. */
+  readonly receipt?: (receipt: Receipt) => void
+  /** Called when an attempt at a deployment has ended, also if the client notices nothing of it. */
+  readonly attempt?: (attempt: AttemptEvent) => void
+  /** Called for each response with status 500 or above, and when work behind a response fails, such as a charge. */
+  readonly failure?: (failure: Failure) => void
+  /** Called when a video task was created or has ended, or needs attention (`reconcile`). */
+  readonly task?: (event: TaskEvent) => void
+  /**
+   * Called when a cap or a balance has reached a threshold. At least once per alert, by one of the processes that share the
+   * ledger: again later if it throws or rejects, up to six times within three hours.
+   */
+  readonly alert?: (alert: Alert) => void | Promise<void>
+}
+
+export function isRegistry(models: GatewayOptions['models']): models is ModelRegistry {
+  // Arrays also have a method `find`.
+  return typeof (models as Partial<ModelRegistry> | undefined)?.find === 'function' && !Array.isArray(models)
+}

@@ -1,0 +1,33 @@
+import type { JointStore } from '../../admission/contract.ts'
+import type { KeyStore } from '../../callers/contract.ts'
+import type { Ledger } from '../../money/ledger/contract.ts'
+import type { IdempotencyStore } from '../../admission/idempotency/contract.ts'
+import type { LimitStore } from '../../money/limits/contract.ts'
+import type { ResponseStore } from '../../responses/contract.ts'
+import type { TaskStore } from '../../tasks/contract.ts'
+import type { UsageStore } from '../../observe/usage/contract.ts'
+
+/**
+ * The stores of a gateway, as returned by `postgres(pool)`, `sqlite(file)` and `redis(client)`. Each can be replaced:
+ * `storage: { ...postgres(pool), limits: redis(client).limits }`. A missing store is kept in the memory of the process.
+ */
+export interface StorageBundle {
+  /** API keys. */
+  readonly keys?: KeyStore
+  /** Counters of rates and concurrency slots. */
+  readonly limits?: LimitStore
+  /** Balances, holds and charges. Only used with `billing`. */
+  readonly ledger?: Ledger
+  /** A record of each request. */
+  readonly usage?: UsageStore
+  /** Video tasks. */
+  readonly tasks?: TaskStore
+  /** Responses to requests with an `Idempotency-Key`, for replay. */
+  readonly idempotency?: IdempotencyStore
+  /** Stored responses of `/v1/responses`. */
+  readonly responses?: ResponseStore
+  /** Optional. Updates limits and ledger in one call, if the same database keeps both. */
+  readonly joint?: JointStore
+  /** Optional. Releases shared resources. Called once by `gateway.close()`, after the stores' own `close`. */
+  close?(): Promise<void> | void
+}

@@ -1,0 +1,60 @@
+import { LRUCache } from 'lru-cache'
+import { lazily } from '../../records/lazily.ts'
+import { refillMs, type Measured } from './headers.ts'
+import type { LimitVerdict } from './contract.ts'
+
+const maxBuckets = 10_000
+
+interface Drained {
+  readonly until: number
+  readonly waitMs: number
+}
+
+/**
+ * Limits that this process knows to be reached without asking the store, so that a request over its limit is rejected
+ * before its body is read. Remembers until when a bucket is empty, and how many places this process has taken. Other
+ * processes can only use more, so a request that the store would admit is never rejected here.
+ */
+export class Known {
+  readonly #now: () => number
+  readonly #drained = lazily(() => new LRUCache<string, Drained>({ max: maxBuckets }))
+  readonly #places = new Map<string, number>()
+
+  /** `now` returns milliseconds; only differences matter. */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** Milliseconds for which this bucket is known to be empty; 0 if that is unknown. */
+  waitMs(bucket: string): number {
+    const drained = this.#drained().get(bucket)
+    if (drained === undefined) return 0
+    const wait = drained.until - this.#now()
+    // If the clock was set back, the computed wait is too long.
+    return wait > drained.waitMs ? 0 : Math.max(0, wait)
+  }
+
+  learn(rates: readonly Measured[], verdict: LimitVerdict): void {
+    rates.forEach(({ measure, rule }, index) => {
+      const left = verdict.left[index] ?? 0
+      // Drawn tokens can be given back at any time, so an empty bucket of tokens says nothing about the next moment.
+      if (measure !== 'requests' || left >= 1) return
+      const waitMs = refillMs(rule, 1 - left)
+      this.#drained().set(rule.bucket, { until: this.#now() + waitMs, waitMs })
+    })
+  }
+
+  /** Takes a place. Returns false if this process alone already holds all of them. */
+  enter(bucket: string, places: number): boolean {
+    const taken = this.#places.get(bucket) ?? 0
+    if (taken >= places) return false
+    this.#places.set(bucket, taken + 1)
+    return true
+  }
+
+  leave(bucket: string): void {
+    const taken = this.#places.get(bucket) ?? 0
+    if (taken > 1) this.#places.set(bucket, taken - 1)
+    else this.#places.delete(bucket)
+  }
+}

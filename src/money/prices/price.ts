@@ -1,0 +1,230 @@
+import type { Usage } from '../../wire/usage.ts'
+import { checkPrice, type PriceOptions } from './price-options.ts'
+import type { PriceSource } from './price-source.ts'
+import { count, most, multiplierOne, parseFactor, parseRate, scaled } from './rate.ts'
+import type { Units } from '../receipt.ts'
+import { tierName, tierPrices, type TierPrice } from './service-tier.ts'
+import { lineOf, product, roundedUp, roundingOf, type ChargeLine } from './sum.ts'
+import { Tariff } from './tariff.ts'
+import type { Add } from './token-rates.ts'
+
+/** A group's factor on all prices, such as `'0.8'`. */
+export function parsePriceMultiplier(text: string): bigint {
+  return parseFactor(text, 'priceMultiplier')
+}
+
+/** The kind of output of an endpoint, which decides the parts of a price that apply. */
+export type Product = 'text' | 'vectors' | 'images' | 'transcripts' | 'videos'
+
+type Part = keyof PriceOptions
+
+/** For each product, the parts of a price of which at least one must be set, so that it is not free by mistake. */
+const chargedBy: Readonly<Record<Product, readonly Part[]>> = {
+  text: ['output'],
+  vectors: ['input'],
+  images: ['image', 'output', 'outputImage'],
+  transcripts: ['second', 'hour', 'inputAudio'],
+  videos: ['second', 'outputVideo'],
+}
+
+/** What a request consumed, as far as it has a price. */
+export interface Consumption {
+  /** Default: no tokens, and no tools. */
+  readonly usage?: Usage | undefined
+  /** Default: none. */
+  readonly units?: Units | undefined
+  /** The service tier as the vendor or the request names it. Default: the normal tier. */
+  readonly serviceTier?: string | undefined
+}
+
+/** The most that a request can consume. */
+export interface Asked {
+  /** Upper bound of the prompt tokens. */
+  readonly promptTokens: number
+  /** Upper bound of the output tokens. */
+  readonly outputTokens: number
+  /** Upper bounds of images, seconds and characters, with the size and quality as far as they are known. */
+  readonly units?: Units | undefined
+  /** Upper bound of the calls of the vendor's own tools. Default 0. */
+  readonly toolCalls?: number | undefined
+  /** The only service tier beside the normal one that can apply. Default: each that the price lists. */
+  readonly serviceTier?: string | undefined
+}
+
+/** A parsed price. All arithmetic is exact. */
+export class Price {
+  /** Whether every part is zero. */
+  readonly isZero: boolean
+  /** The price table that it is from. Absent for a price in the options. */
+  readonly source: PriceSource | undefined
+  /** What it was made of. */
+  readonly options: PriceOptions
+  readonly #given: ReadonlySet<string>
+  readonly #tiers: ReadonlyMap<string, TierPrice>
+  readonly #normal: TierPrice
+  readonly #request: bigint
+  readonly #tools: ReadonlyMap<string, bigint>
+  readonly #dearestTool: bigint
+  readonly #image: Tariff
+  readonly #second: Tariff
+  readonly #hour: bigint
+  readonly #leastMs: number
+  /** Whether anything but requests, tokens and tools has a price. */
+  readonly #pricesUnits: boolean
+  readonly #characters: bigint
+
+  /** Throws a `TypeError` that names the invalid field. */
+  constructor(options: PriceOptions, source?: PriceSource) {
+    checkPrice(options)
+    this.source = source
+    this.options = options
+    this.#given = new Set(Object.keys(options).filter((name) => options[name as Part] !== undefined))
+    const rate = (name: 'request' | 'hour' | 'characters') =>
+      options[name] === undefined ? 0n : parseRate(options[name], name)
+    this.#tiers = tierPrices(options)
+    this.#normal = this.#tiers.get('default') as TierPrice
+    this.#request = rate('request')
+    this.#hour = rate('hour')
+    this.#characters = rate('characters')
+    this.#leastMs = milliseconds(options.minimumSeconds ?? 0)
+    const tools = Object.entries(options.tools ?? {})
+    this.#tools = new Map(tools.map(([name, text]) => [name, parseRate(text, `tools["${name}"]`)]))
+    this.#dearestTool = most(0n, ...this.#tools.values())
+    this.#image = new Tariff(options.image, 'image')
+    this.#second = new Tariff(options.second, 'second')
+    const ofUnits = [this.#hour, this.#characters, this.#image.dearest, this.#second.dearest]
+    this.#pricesUnits = ofUnits.some((each) => each > 0n)
+    const others = [this.#request, ...ofUnits]
+    const tokens = [...this.#tiers.values()].flatMap((tier) => tier.reachable(Infinity))
+    const rates = tokens.flatMap(({ dearestInput, dearestOutput }) => [dearestInput, dearestOutput])
+    this.isZero = [...rates, ...others, ...this.#tools.values()].every((each) => each === 0n)
+  }
+
+  /** Whether it has prices for service tiers beside the normal one. */
+  get hasServiceTiers(): boolean {
+    return this.#tiers.size > 1
+  }
+
+  /** Whether requests for a service tier can be charged. */
+  lists(serviceTier: string): boolean {
+    return this.#tiers.has(tierName(serviceTier))
+  }
+
+  /** Whether calls of the vendor's own tools are charged. */
+  get hasToolFees(): boolean {
+    return this.#tools.size > 0
+  }
+
+  /**
+   * The part that must be added so that the price charges for a product, such as `output`; undefined if it already
+   * charges, or if every part is explicitly '0'. A price per request suffices, except for text with a price for input.
+   */
+  missing(product: Product): string | undefined {
+    if (this.isZero || chargedBy[product].some((part) => this.#given.has(part))) return undefined
+    if (this.#request > 0n && !(product === 'text' && this.#given.has('input'))) return undefined
+    // The rate of text is not that of the recording.
+    return product === 'transcripts' && this.#given.has('input') ? 'inputAudio' : chargedBy[product][0]
+  }
+
+  /** Whether it charges for tokens, but has none of these parts. */
+  lacks(parts: readonly Part[]): boolean {
+    const given = this.#given
+    return !this.isZero && (given.has('input') || given.has('output')) && !parts.some((part) => given.has(part))
+  }
+
+  /** The cost of a request in micro-units, rounded up once at the end, so that rounding never makes a request free. */
+  cost(consumed: Consumption, multiplier: bigint = multiplierOne): bigint {
+    return roundedUp(this.#sum(consumed, this.#tierOf(consumed)), multiplier)
+  }
+
+  /** The lines of `cost`. The amounts of the lines and `rounding` add up to it exactly. */
+  lines(
+    consumed: Consumption,
+    multiplier: bigint = multiplierOne,
+  ): { readonly lines: readonly ChargeLine[]; readonly rounding: string } {
+    const tier = this.#tierOf(consumed)
+    const sum = this.#sum(consumed, tier)
+    const lines: ChargeLine[] = []
+    this.#each(consumed, tier, (item, quantity, per, rate) => {
+      if (rate > 0n) lines.push(lineOf(item, quantity, per, rate, multiplier))
+    })
+    return { lines, rounding: roundingOf(roundedUp(sum, multiplier), sum, multiplier) }
+  }
+
+  /**
+   * Upper bound of the cost: the most expensive service tier, length of the prompt and kind of token that is possible, a
+   * fee for each tool call.
+   */
+  bound(asked: Asked, multiplier: bigint = multiplierOne): bigint {
+    const { serviceTier, promptTokens, outputTokens, toolCalls = 0, units = {} } = asked
+    const named = serviceTier === undefined ? undefined : this.#tiers.get(tierName(serviceTier))
+    const tiers = named === undefined ? this.#tiers.values() : [this.#normal, named]
+    const fees = this.#request * 1_000_000n + (toolCalls > 0 ? product(count(toolCalls), 1, this.#dearestTool) : 0n)
+    const [prompt, output] = [count(promptTokens), count(outputTokens)]
+    let highest = 0n
+    for (const tier of tiers) {
+      const sum = tier.bound(prompt, output) + this.#unitsBound(units, tier)
+      if (sum > highest) highest = sum
+    }
+    return roundedUp(highest + fees, multiplier)
+  }
+
+  #unitsBound(units: Units, tier: TierPrice): bigint {
+    let sum = 0n
+    if (this.#pricesUnits) this.#units(units, tier, true, (_, ...rest) => (sum += product(...rest)))
+    return sum
+  }
+
+  /** The prices of a tier; of the most expensive one for a tier that is not listed. */
+  #tierOf(consumed: Consumption): TierPrice {
+    const tiers = this.#tiers
+    if (tiers.size === 1 || consumed.serviceTier === undefined) return this.#normal
+    const named = tiers.get(tierName(consumed.serviceTier))
+    if (named !== undefined) return named
+    const sums = [...tiers.values()].map((tier) => ({ tier, sum: this.#sum(consumed, tier) }))
+    return sums.reduce((left, right) => (right.sum > left.sum ? right : left)).tier
+  }
+
+  #sum(consumed: Consumption, tier: TierPrice): bigint {
+    let sum = 0n
+    this.#each(consumed, tier, (_, quantity, per, rate) => {
+      if (rate > 0n) sum += product(quantity, per, rate)
+    })
+    return sum
+  }
+
+  #each({ usage, units }: Consumption, tier: TierPrice, add: Add): void {
+    if (usage !== undefined) {
+      const rates = tier.rates(count(usage.prompt_tokens))
+      rates.each(usage, add)
+      if (usage.server_tool_use && this.hasToolFees) this.#toolCalls(usage.server_tool_use, add)
+    }
+    if (this.#request > 0n) add('request', 1, 1, this.#request)
+    if (units !== undefined && this.#pricesUnits) this.#units(units, tier, false, add)
+  }
+
+  #toolCalls(calls: Readonly<Record<string, unknown>>, add: Add): void {
+    for (const [name, value] of Object.entries(calls)) {
+      const tool = name.replace(/_(?:requests|calls)$/, '')
+      const calls = count(value)
+      if (calls > 0) add(`tools.${tool}`, calls, 1, this.#tools.get(tool) ?? this.#tools.get('*') ?? 0n)
+    }
+  }
+
+  /** `bounding`: at the highest rates among those that the vendor may choose. */
+  #units(units: Units, { factor }: TierPrice, bounding: boolean, add: Add): void {
+    const { images, seconds, characters } = units
+    const rate = (tariff: Tariff) => (bounding ? tariff.bound(units, factor) : tariff.rate(units, factor))
+    if (images !== undefined) add('image', count(images), 1, rate(this.#image))
+    if (characters !== undefined) add('characters', count(characters), 1_000_000, scaled(this.#characters, factor))
+    if (seconds === undefined) return
+    const ms = seconds > 0 ? Math.max(milliseconds(seconds), this.#leastMs) : 0
+    add('second', ms, 1000, rate(this.#second))
+    if (this.#hour > 0n) add('hour', ms, 3_600_000, scaled(this.#hour, factor))
+  }
+}
+
+/** Rounded up, except for the inaccuracy of a product of floating-point numbers. */
+function milliseconds(seconds: number): number {
+  return count(Math.round(seconds * 1e9) / 1e6)
+}

@@ -1,0 +1,64 @@
+/** The sum of a charge: exact, and rounded up once at its end. */
+import { mostMicros } from '../money.ts'
+import { multiplierDigits, rateDigits } from './rate.ts'
+
+/** A line of a charge. `amount` = `quantity` / `per` × `price`, exactly. */
+export interface ChargeLine {
+  /**
+   * What is charged, by its name in a price: `input`, `cacheWrite1h`, `image`, `tools.web_search`. `held`: an amount agreed
+   * before, at a price that is no longer known.
+   */
+  readonly item: string
+  /** How much of it. Seconds and hours are counted in milliseconds. */
+  readonly quantity: number
+  /** The quantity to which `price` refers: 1,000,000 for tokens, 1 for images and calls, 3,600,000 for hours. */
+  readonly per: number
+  /** The price of `per`, after the group's price multiplier and the factor of the service tier. A decimal string. */
+  readonly price: string
+  /** A decimal string, not rounded. A price per hour is rounded up at the 18th decimal place before the multiplier. */
+  readonly amount: string
+}
+
+/** Decimal places of a sum before the multiplier, and with it. */
+const sumDigits = rateDigits + 6
+const exactDigits = sumDigits + multiplierDigits
+const microDivisor = 10n ** BigInt(exactDigits - 6)
+
+/** A quantity times its rate, scaled by 10^`sumDigits`. */
+export function product(quantity: number, per: number, rate: bigint): bigint {
+  if (rate === 0n) return 0n
+  const amount = BigInt(quantity) * rate
+  if (per === 1_000_000) return amount
+  if (per === 1) return amount * 1_000_000n
+  const divisor = BigInt(per)
+  return (amount * 1_000_000n + divisor - 1n) / divisor
+}
+
+/** A sum in micro-units: rounded up once, so that rounding never makes a request free. */
+export function roundedUp(sum: bigint, multiplier: bigint): bigint {
+  const micros = (sum * multiplier + microDivisor - 1n) / microDivisor
+  return micros < mostMicros ? micros : mostMicros
+}
+
+/** One line of a sum. */
+export function lineOf(item: string, quantity: number, per: number, rate: bigint, multiplier: bigint): ChargeLine {
+  return {
+    item,
+    quantity,
+    per,
+    price: decimal(rate * multiplier, rateDigits + multiplierDigits),
+    amount: decimal(product(quantity, per, rate) * multiplier, exactDigits),
+  }
+}
+
+/** What rounding added to the exact sum, in a decimal string. */
+export function roundingOf(cost: bigint, sum: bigint, multiplier: bigint): string {
+  return decimal(cost * microDivisor - sum * multiplier, exactDigits)
+}
+
+/** A scaled integer as a decimal string without trailing zeros. */
+export function decimal(value: bigint, digits: number): string {
+  const text = String(value < 0n ? -value : value).padStart(digits + 1, '0')
+  const fraction = text.slice(-digits).replace(/0+$/, '')
+  return `${value < 0n ? '-' : ''}${text.slice(0, -digits)}${fraction === '' ? '' : `.${fraction}`}`
+}

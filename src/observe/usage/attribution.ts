@@ -1,0 +1,68 @@
+import type { Caller } from '../../callers/contract.ts'
+import { isName, longestUser } from '../../callers/names.ts'
+import { header, type Exchange } from '../../http/exchange.ts'
+import { isMessages } from '../../http/target.ts'
+import { namesIn, type Named } from './message-metadata.ts'
+import type { UsageOptions } from './options.ts'
+
+/** Whom the usage of a request is attributed to. */
+export interface Attribution {
+  readonly user?: string
+  readonly session?: string
+  /** The agent within the session, such as a sub-agent of Claude Code. Only with `session`. */
+  readonly agent?: string
+  readonly tags?: readonly string[]
+}
+
+const longestSession = 256
+const agentHeader = 'x-claude-code-agent-id'
+const defaultSessionHeaders = ['x-claude-code-session-id', 'session-id', 'session_id']
+
+/** Reads whom a request is attributed to. `field` returns the value of a top-level field of its body. */
+type Attribute = (
+  exchange: Pick<Exchange, 'headers' | 'target'>,
+  caller: Pick<Caller, 'user' | 'tags'>,
+  field: (name: string) => unknown,
+) => Attribution
+
+/** Values of requests that are empty, too long or not storable are ignored, because clients choose them. */
+export function attributing(options: UsageOptions = {}): Attribute {
+  const { user: source = 'field', sessionHeaders = defaultSessionHeaders } = options
+  return (exchange, caller, field) => {
+    const attribution: { -readonly [Name in keyof Attribution]: Attribution[Name] } = {}
+    const named = isMessages(exchange.target) ? namesIn(field('metadata')) : undefined
+    const user = caller.user ?? userOf(source, exchange, field) ?? (source === 'field' ? userIn(named) : undefined)
+    if (user !== undefined) attribution.user = user
+    for (const name of sessionHeaders) {
+      const session = header(exchange, name)
+      if (!isName(session, longestSession)) continue
+      attribution.session = session
+      break
+    }
+    const session = named?.session
+    if (attribution.session === undefined && sessionHeaders.length > 0 && isName(session, longestSession)) {
+      attribution.session = session
+    }
+    const agent = attribution.session === undefined ? undefined : header(exchange, agentHeader)
+    if (isName(agent, longestSession)) attribution.agent = agent
+    const { tags } = caller
+    if (tags !== undefined && tags.length > 0) attribution.tags = tags
+    return attribution
+  }
+}
+
+function userIn({ user }: Named = {}): string | undefined {
+  return isName(user, longestUser) ? user : undefined
+}
+
+function userOf(
+  source: NonNullable<UsageOptions['user']>,
+  exchange: Pick<Exchange, 'headers'>,
+  field: (name: string) => unknown,
+): string | undefined {
+  if (source === 'none') return undefined
+  const named = source === 'field' ? field('user') : header(exchange, source.header)
+  if (isName(named, longestUser)) return named
+  const identifier = source === 'field' ? field('safety_identifier') : undefined
+  return isName(identifier, longestUser) ? identifier : undefined
+}

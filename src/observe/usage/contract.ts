@@ -1,0 +1,287 @@
+import type { AttemptRecord } from '../../money/attempt-log.ts'
+import type { Page, PageRequest } from '../../money/ledger/contract.ts'
+import type { ChargeBasis } from '../../money/receipt.ts'
+import type { ErrorCode } from '../../errors.ts'
+import type { LargestRows, NamedRows } from './needed-rows.ts'
+
+/** The usage of one request. Flat; JSON values except the amounts, which are bigints in micro-units of the currency. */
+export interface UsageRecord {
+  /** The request id, as in `x-request-id`. Of a video: of the request that submitted it. */
+  readonly id: string
+  /** The account of the caller. */
+  readonly account: string
+  /** The group of the caller. */
+  readonly group: string
+  /** Public id of the key. */
+  readonly key?: string
+  /** The person behind the request: named by the host, or by the request itself. */
+  readonly user?: string
+  /** The session that the client says the request belongs to. */
+  readonly session?: string
+  /** The agent within the session, such as a sub-agent of Claude Code. Only with `session`. */
+  readonly agent?: string
+  /** The tags of the key or caller, without duplicates. Never empty. */
+  readonly tags?: readonly string[]
+  /** Name of the endpoint, such as `chat.completions`. */
+  readonly endpoint: string
+  /** Model name in the request. */
+  readonly model: string
+  /** The provider of the last attempt. */
+  readonly provider?: string
+  /** That provider's name for the model. */
+  readonly providerModel?: string
+  /**
+   * How the request ended, as in `Receipt`; or `refused`: the gateway rejected the request of a known caller before any
+   * attempt, for example because of a limit. Refused requests are listed, but never summed.
+   */
+  readonly outcome: 'completed' | 'failed' | 'cancelled' | 'refused'
+  /** Error code of a failed or refused request. */
+  readonly code?: ErrorCode
+  /** Number of attempts, including retries. Absent in records of earlier versions. */
+  readonly attempts?: number
+  /** Each attempt, in order, at most 100. Absent if there was none, and in records of earlier versions. */
+  readonly attemptLog?: readonly AttemptRecord[]
+  /** Whether the response was streamed. */
+  readonly stream: boolean
+  /** Tokens of the prompt. */
+  readonly promptTokens: number
+  /** Prompt tokens read from the vendor's cache, included in `promptTokens`. */
+  readonly cachedTokens: number
+  /** Tokens of the response. */
+  readonly completionTokens: number
+  /** Completion tokens spent on reasoning, included in `completionTokens`. */
+  readonly reasoningTokens: number
+  /** Number of images. */
+  readonly images: number
+  /** Seconds of video or audio. */
+  readonly seconds: number
+  /** Micro-units charged. */
+  readonly cost: bigint
+  /** The part of `cost` that exceeded the hold. */
+  readonly overage: bigint
+  /** What the charge is based on. */
+  readonly basis: ChargeBasis
+  /** The parts of the cost, with the option `usage.lines`. */
+  readonly lines?: readonly UsageLine[]
+  /** Milliseconds since the epoch, by the gateway's clock. */
+  readonly startedAt: number
+  /** Milliseconds until the first content. */
+  readonly firstByteMs?: number
+  /** Milliseconds until the end of the response. */
+  readonly totalMs: number
+}
+
+/** A part of the cost of a request: `quantity` / `per` × `price`. */
+export interface UsageLine {
+  /** What is charged, by its name in a price, such as `input`. */
+  readonly item: string
+  /** How much of it: a whole number, at most 2^53. */
+  readonly quantity: number
+  /** The quantity to which `price` refers. */
+  readonly per: number
+  /** The price of `per`. A decimal string. */
+  readonly price: string
+}
+
+/** The sum of equal lines of the requests of one account and model. */
+export interface UsageLineSum extends UsageLine {
+  /** The account. */
+  readonly account: string
+  /** The model. */
+  readonly model: string
+}
+
+/** Selects the records of which lines are summed. */
+export type UsageLineFilter = Pick<UsageFilter, 'account' | 'from' | 'to'>
+
+/** Selects records to anonymise. */
+export interface Anonymisation {
+  /** The account of the records. */
+  readonly account: string
+  /** Only records of this user. Default: all of the account. */
+  readonly user?: string
+  /** The account that the records get. */
+  readonly as: string
+}
+
+/** Selects records. An absent field matches every record. */
+export interface UsageFilter {
+  /** Only records of this account. */
+  readonly account?: string
+  /** Only records of the key with this public id. */
+  readonly key?: string
+  /** Only records of this model. */
+  readonly model?: string
+  /** Only records of this user. */
+  readonly user?: string
+  /** Only records with this tag. */
+  readonly tag?: string
+  /** Only records of this session. */
+  readonly session?: string
+  /** Only records with this outcome. */
+  readonly outcome?: UsageRecord['outcome']
+  /** Only records with this error code. */
+  readonly code?: string
+  /** Earliest `startedAt`, inclusive. Milliseconds since the epoch. */
+  readonly from?: number
+  /** Latest `startedAt`, exclusive. Milliseconds since the epoch. */
+  readonly to?: number
+}
+
+/** Selects the completed requests of which durations are read. */
+export interface DurationQuestion extends Omit<UsageFilter, 'from' | 'to' | 'outcome' | 'code'> {
+  /** The starts of consecutive ranges, ascending, at most 100 of them. Milliseconds since the epoch. */
+  readonly starts: readonly number[]
+  /** End of the last range, exclusive. Milliseconds since the epoch. */
+  readonly to: number
+  /** The most requests of each range, at most 1,000. */
+  readonly most: number
+}
+
+/** The durations of some requests, in any order. */
+export interface Durations {
+  /** Milliseconds until the end of the response, of each request. */
+  readonly totalMs: readonly number[]
+  /** Milliseconds until the first content, of each request that has content. */
+  readonly firstByteMs: readonly number[]
+}
+
+/** A field by which sums of usage can be grouped. */
+export type UsageDimension =
+  | 'day'
+  | 'period'
+  | 'account'
+  | 'group'
+  | 'key'
+  | 'model'
+  | 'endpoint'
+  | 'user'
+  | 'tag'
+  | 'session'
+
+/** A query for sums of usage. */
+export interface UsageQuestion extends UsageFilter {
+  /** One row for each combination of these that occurs. Empty: one row in total. */
+  readonly by: readonly UsageDimension[]
+  /** Time zone of the days and periods, as minutes ahead of UTC, such as 480 for Beijing. Default 0. */
+  readonly offsetMinutes?: number
+  /**
+   * Length of the periods of the dimension `period`, in whole milliseconds. Periods begin at multiples of it, in the time
+   * zone. Of a length or offset that is no whole number of quarter-hours, each matching record may be read. Default one hour.
+   */
+  readonly periodMs?: number
+  /** Only rows with one of these values are needed. A store may return others too. */
+  readonly only?: NamedRows
+  /** Only so many rows are needed: those with the largest sums. A store may return more. */
+  readonly largest?: LargestRows
+}
+
+/** One row of sums over records. */
+export interface UsageSummary {
+  /**
+   * Only the requested dimensions are present. `day` is `YYYY-MM-DD`; `key`, `user`, `tag` and `session` are empty for
+   * requests without one. A request with several tags counts once for each of them.
+   */
+  readonly day?: string
+  /** The start of the period of the row. Milliseconds since the epoch. */
+  readonly period?: number
+  /** The account of the row. */
+  readonly account?: string
+  /** The group of the row. */
+  readonly group?: string
+  /** Public id of the key of the row. */
+  readonly key?: string
+  /** The model of the row. */
+  readonly model?: string
+  /** The endpoint of the row. */
+  readonly endpoint?: string
+  /** The user of the row. */
+  readonly user?: string
+  /** The tag of the row. */
+  readonly tag?: string
+  /** The session of the row. */
+  readonly session?: string
+  /** Number of requests. */
+  readonly requests: number
+  /** Requests that failed or were cancelled. */
+  readonly incomplete: number
+  /** Sum of the prompt tokens. */
+  readonly promptTokens: number
+  /** Sum of the prompt tokens read from a cache. */
+  readonly cachedTokens: number
+  /** Sum of the completion tokens. */
+  readonly completionTokens: number
+  /** Sum of the reasoning tokens. */
+  readonly reasoningTokens: number
+  /** Number of images. */
+  readonly images: number
+  /** Seconds of video or audio. */
+  readonly seconds: number
+  /** Sum of the amounts charged, in micro-units. */
+  readonly cost: bigint
+}
+
+/**
+ * Where usage is recorded: one record per request, for the pages on which accounts see their usage. Charges do not
+ * depend on it; the `Ledger` holds the money.
+ *
+ * - Required. Every later call observes what was appended before a promise resolved.
+ * - Required. Appending a record whose id exists changes nothing, so that an append can be retried.
+ * - Optional. Returns its result synchronously instead of as a promise.
+ */
+export interface UsageStore {
+  /** Required. Adds records. If it rejects, any part of them may have been added. */
+  append(records: readonly UsageRecord[]): Promise<void> | void
+  /**
+   * Recommended. Like `append`, for records with the outcome `refused`, and only for these. They are listed, found, removed
+   * and anonymised as all others, but no sum counts them. Without it, refused requests are not recorded.
+   */
+  appendRefused?(records: readonly UsageRecord[]): Promise<void> | void
+  /** Required. Records by `startedAt`, newest first; records with equal times by id, descending. */
+  list(question: UsageFilter & PageRequest): Promise<Page<UsageRecord>> | Page<UsageRecord>
+  /** Recommended. The record with this id, of any account. */
+  find?(id: string): Promise<UsageRecord | undefined> | UsageRecord | undefined
+  /**
+   * Required. Sums, ordered by the requested dimensions. May take time in proportion to the number of matching records if
+   * the question names `session`, `outcome` or `code`.
+   */
+  summarise(question: UsageQuestion): Promise<UsageSummary[]> | UsageSummary[]
+  /**
+   * Recommended. The durations of the last completed requests of each range that match, one item for each range. Its time
+   * must not grow with the number of records: of a filter that selects very many of them, a part may be read. Without it,
+   * the requests of each range are listed.
+   */
+  durations?(question: DurationQuestion): Promise<Durations[]> | Durations[]
+  /**
+   * Recommended. Sums of equal lines of the selected records, ordered by account, model, item, `per` and price. May take
+   * time in proportion to the number of the records.
+   */
+  sumLines?(filter: UsageLineFilter): Promise<UsageLineSum[]> | UsageLineSum[]
+  /**
+   * Recommended. Removes records that started before `before`, the oldest first, at most `most` of them, and returns how
+   * many; fewer than `most` if none are left. They are no longer listed and found. Sums over times from `before` on do not
+   * change, sums over earlier times may still count them. `only`: of refused requests alone; required with `appendRefused`.
+   */
+  removeBefore?(before: number, most: number, only?: 'refused'): Promise<number> | number
+  /**
+   * Recommended. Takes key, user, session, agent and tags from the selected records and gives them the account `as`, in steps:
+   * returns whether to call it again. Sums change likewise. Registered users are forgotten: those of the account, or the
+   * selected one.
+   */
+  anonymise?(anonymisation: Anonymisation): Promise<boolean> | boolean
+  /**
+   * Recommended. Registers users and returns for each whether it is registered: a new one is, unless `most` users of its
+   * account are. All processes together never register more. Without it, each process counts on its own.
+   */
+  admitUsers?(users: readonly NamedUser[], most: number): Promise<readonly boolean[]> | readonly boolean[]
+  /** Optional. Releases the store's resources. Called once by `gateway.close()`. */
+  close?(): Promise<void>
+}
+
+/** A user that a request has named. */
+export interface NamedUser {
+  /** The account of the request. */
+  readonly account: string
+  /** The user. */
+  readonly user: string
+}

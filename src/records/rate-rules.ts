@@ -1,0 +1,12 @@
+/** The rules that rates in the options are checked by. */
+import * as z from 'zod'
+import { parsed, strict } from './rules.ts'
+import { parseFrequency } from './rate.ts'
+
+export const frequency: z.ZodType = parsed(parseFrequency)
+
+const rates = { requests: frequency, tokens: frequency, concurrent: z.int().min(1) }
+
+export const rate: z.ZodType = strict(rates).partial()
+
+export const scopedRate: z.ZodType = strict({ ...rates, per: z.enum(['account', 'key', 'all']) }).partial()

@@ -1,7 +1,0 @@
-import { describe, test } from 'vitest'
-import { memoryKeyStore } from '../../src/auth/memory.ts'
-import { testKeyStore } from '../../src/testing/key-store.ts'
-
-describe('the memory store conforms to the contract:', () => {
-  testKeyStore(test, () => memoryKeyStore())
-})

@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest'
+import { eitherKeyStore } from '../../src/callers/either.ts'
+import { memoryKeyStore } from '../../src/callers/memory.ts'
+import { testKeyStore } from '../../src/testing/key-store.ts'
+
+testKeyStore(test, () => eitherKeyStore(memoryKeyStore(), memoryKeyStore()))
+
+test('lists the keys of an account newest first, across both stores', async () => {
+  const stores = [memoryKeyStore(), memoryKeyStore()] as const
+  const own = { account: 'acme', group: 'free', prefix: 'sk-', version: 1 }
+  const times = [2, 4, 1, 3]
+  for (const [index, createdAt] of times.entries()) {
+    const id = `key_${createdAt}`
+    await stores[index < 2 ? 0 : 1].insert?.({ ...own, id, hash: id, createdAt })
+  }
+  const listed = await eitherKeyStore(...stores).list?.('acme')
+  expect(listed?.map((key) => key.createdAt)).toEqual([4, 3, 2, 1])
+})
