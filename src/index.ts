@@ -2,16 +2,8 @@
  * `modelhatch`: the gateway, its options, and the stores in memory. Providers are in `modelhatch/providers`, hosts in
  * `modelhatch/express` and others, what a store is made of in `modelhatch/stores`.
  */
-export type {
-  AccountAdmin,
-  AccountQuestion,
-  AccountView,
-  Compaction,
-  Credited,
-  EntryView,
-  Refund,
-  TopUp,
-} from './admin/accounts.ts'
+export type { AccountView, EntryView } from './admin/account-view.ts'
+export type { AccountAdmin, AccountQuestion, Compaction, Credited, Refund, TopUp } from './admin/accounts.ts'
 export type { ComparisonQuestion, Difference } from './admin/compare.ts'
 export type { Admin, Offers } from './admin/admin.ts'
 export type { CsvAdmin } from './admin/csv.ts'
@@ -55,7 +47,13 @@ export { memoryLedger, type MemoryLedgerOptions } from './money/ledger/memory.ts
 export { formatMoney, parseMoney } from './money/money.ts'
 export type { BillingOptions, CostBounds } from './money/options.ts'
 export { Price, type Asked, type Consumption } from './money/prices/price.ts'
-export type { LongPromptPrices, PriceOptions, TieredTokenPrices, Tiers, TokenPrices } from './money/prices/price-options.ts'
+export type {
+  LongPromptPrices,
+  PriceOptions,
+  TieredTokenPrices,
+  Tiers,
+  TokenPrices,
+} from './money/prices/price-options.ts'
 export type { PriceSource } from './money/prices/price-source.ts'
 export type { ListedModel, PriceTable, VendorModel } from './money/prices/price-table.ts'
 export type { Charge, ChargeBasis, Receipt, Units } from './money/receipt.ts'

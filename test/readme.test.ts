@@ -151,7 +151,7 @@ test('the table of the admin API is the table of its routes', () => {
 test('the walk of a request names folders, and each step that src has', () => {
   const folders = rows(marked(readme, 'walk')).flatMap((cells) => inCode(cells[2]))
   expect(folders.filter((folder) => !existsSync(join(root, folder)))).toEqual([])
-  for (const folder of ['endpoints', 'auth', 'limits', 'http', 'idempotency', 'models', 'routing', 'providers']) {
+  for (const folder of ['endpoints', 'callers', 'admission', 'http', 'money', 'models', 'routing', 'providers']) {
     expect(folders).toContain(`src/${folder}`)
   }
 })

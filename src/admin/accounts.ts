@@ -1,30 +1,15 @@
-import type { LedgerAccount, LedgerAudit, LedgerEntry, Ledger, Page, PageRequest } from '../money/ledger/contract.ts'
+import type { LedgerAccount, LedgerAudit, Ledger, Page, PageRequest } from '../money/ledger/contract.ts'
 import { formatMoney, parseMoney } from '../money/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import type { UsageRecord } from '../observe/usage/contract.ts'
 import { findRecord, recordIdOf, recordIdsOf } from '../observe/usage/lines.ts'
 import type { AdminParts } from './parts.ts'
+import { view, type AccountView, type EntryView } from './account-view.ts'
 import { requireValid, rules } from './check.ts'
 import { Comparison, type ComparisonQuestion, type Difference } from './compare.ts'
 import { offering, paged, requireId } from './offering.ts'
 import { all } from './pages.ts'
-
-/** An account, with amounts as decimal strings. */
-export interface AccountView {
-  /** The id of the account. */
-  readonly id: string
-  /** The name that the host gave the account. */
-  readonly name?: string
-  /** Amount available, such as `'12.5'`. */
-  readonly balance: string
-  /** Amount held for open requests and tasks; not included in `balance`. */
-  readonly held: string
-  /** Whether requests are admitted regardless of the balance. */
-  readonly unlimited: boolean
-  /** Milliseconds since the epoch. */
-  readonly createdAt: number
-}
 
 /** Selects accounts and a page of them. */
 export interface AccountQuestion extends PageRequest {
@@ -81,14 +66,6 @@ export interface Credited {
   readonly balance: string
   /** Whether the reference was already used for the same payment, so that nothing changed. */
   readonly repeated: boolean
-}
-
-/** A ledger entry, with amounts as decimal strings. */
-export interface EntryView extends Omit<LedgerEntry, 'amount' | 'overage'> {
-  /** Change of the account, as a decimal string. */
-  readonly amount: string
-  /** Of a settlement: the part that exceeded the hold, as a decimal string. */
-  readonly overage: string
 }
 
 /** Accounts, payments and ledger entries. Methods throw a 400 without the option `billing`, and a 503 if the ledger fails. */
@@ -288,10 +265,6 @@ export class AccountAdmin {
     if (ledger === undefined) throw invalid('Accounts need the option "billing".')
     return guard.call(() => question(ledger))
   }
-}
-
-function view({ balance, held, ...account }: LedgerAccount): AccountView {
-  return { ...account, balance: formatMoney(balance), held: formatMoney(held) }
 }
 
 /** The amount of a valid payment in micro-units. Throws a 400 for an invalid one. */

@@ -1,6 +1,7 @@
 import type { AttemptRecord } from '../money/attempt-log.ts'
 import type { Page, PageRequest } from '../records/page.ts'
-import type { AccountAdmin, AccountView, EntryView } from './accounts.ts'
+import type { AccountView, EntryView } from './account-view.ts'
+import type { AccountAdmin } from './accounts.ts'
 import type { KeyAdmin, KeySearch, KeyView } from './keys.ts'
 import type { InvoiceItem } from './invoice.ts'
 import type {

@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { isTimeZone, periodsAround, periodStart, type Calendar, type CalendarUnit, offsetsIn } from '../../src/records/calendar.ts'
+import {
+  isTimeZone,
+  periodsAround,
+  periodStart,
+  type Calendar,
+  type CalendarUnit,
+  offsetsIn,
+} from '../../src/records/calendar.ts'
 
 const hourMs = 3_600_000
 const at = (text: string) => Date.parse(text)

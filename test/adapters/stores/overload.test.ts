@@ -16,15 +16,16 @@ async function opened(processes: number) {
     return pool
   })
   const storages = pools.map((pool) => postgres(pool, { schema }))
-  let [most, isOver] = [0, false]
+  let most = 0
+  const over = new AbortController()
   const count = async () => {
     const sql = 'SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = $1'
-    while (!isOver) most = Math.max(most, (await direct.query(sql, [schema])).rows[0]?.count as number)
+    while (!over.signal.aborted) most = Math.max(most, (await direct.query(sql, [schema])).rows[0]?.count as number)
   }
   await storages[0]?.ledger.credit({ account, amount: 1_000_000n, reference: 'start' })
   const counting = count()
   onTestFinished(async () => {
-    isOver = true
+    over.abort()
     await counting
     for (const storage of storages) await storage.close()
     await Promise.all(pools.map((pool) => pool.end()))

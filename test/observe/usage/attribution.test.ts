@@ -1,6 +1,12 @@
 /** Whom requests are attributed to: users, sessions and tags, from the request to the pages of the host. */
 import { expect, test } from 'vitest'
-import { createGateway, memoryUsageStore, type GatewayOptions, type Receipt, type UsageStore } from '../../../src/index.ts'
+import {
+  createGateway,
+  memoryUsageStore,
+  type GatewayOptions,
+  type Receipt,
+  type UsageStore,
+} from '../../../src/index.ts'
 import { defineProvider, finish, text } from '../../../src/providers/index.ts'
 import { hosted, hostedWith } from '../../hosted.ts'
 import { methodsOf } from '../../testing/faults.ts'
