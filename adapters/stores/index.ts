@@ -1,5 +1,5 @@
 /** `modelhatch/stores`: the contracts of stores, and functions for implementing them. Contract tests: `modelhatch/testing`. */
-export type { CallEnd, JointStore, JointVerdict } from '../../src/admission/contract.ts'
+export type { CallEnd, AdmissionStore, AdmissionVerdict } from '../../src/admission/contract.ts'
 export type { KeyQuestion, KeyRecord, KeyStore } from '../../src/callers/contract.ts'
 export type { AttemptRecord } from '../../src/money/attempt-log.ts'
 export { pageOfKeys } from '../../src/callers/search.ts'

@@ -2,8 +2,8 @@ import type { Hold, HoldVerdict, Ledger, Settlement } from '../money/ledger/cont
 import type { LimitClaim, LimitStore, LimitReturn, LimitVerdict } from '../money/limits/contract.ts'
 
 /** Updates limits and ledger in one round trip, for a database that keeps both. */
-export interface JointStore {
-  /** The limit store it combines. The gateway uses a joint store only together with exactly these two stores. */
+export interface AdmissionStore {
+  /** The limit store it combines. The gateway uses an admission store only together with exactly these two stores. */
   readonly limits: LimitStore
   /** The ledger of the same database. */
   readonly ledger: Ledger
@@ -13,13 +13,13 @@ export interface JointStore {
    * `free` are the current values. If several nodes keep the data, it may use steps as `limits.take` may: the first one takes
    * the hold and draws from the buckets of its account. A hold that a later step undoes leaves no entry in the ledger.
    */
-  admit(claim: LimitClaim, hold: Hold): Promise<JointVerdict> | JointVerdict
+  admit(claim: LimitClaim, hold: Hold): Promise<AdmissionVerdict> | AdmissionVerdict
   /** Required. Ends requests, in any order. Idempotent for the ledger, so it can be repeated after a failure. */
   finish(endings: readonly CallEnd[]): Promise<void> | void
 }
 
 /** The result of `admit`. */
-export interface JointVerdict {
+export interface AdmissionVerdict {
   /** As of `limits.take`. */
   readonly limits: LimitVerdict
   /** As of `ledger.hold`. Absent if the limits rejected the claim. */

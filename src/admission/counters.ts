@@ -1,21 +1,21 @@
 import type { Hold, HoldVerdict, Ledger } from '../money/ledger/contract.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitClaim, LimitStore, LimitVerdict } from '../money/limits/contract.ts'
-import type { JointVerdict, CallEnd, JointStore } from './contract.ts'
+import type { AdmissionVerdict, CallEnd, AdmissionStore } from './contract.ts'
 import { Guard, type GuardOptions } from '../records/guard.ts'
 
 type Result<T> = Promise<T> | T
 
-export interface Admitted extends Partial<JointVerdict> {
+export interface Admitted extends Partial<AdmissionVerdict> {
   /** The limits were counted in this process, because the limit store is down. */
   readonly local?: boolean
   /** The limit store was called before it failed, so it may have drawn the claim. */
   readonly doubtful?: boolean
 }
 
-/** Limits and ledger behind one interface, whether one joint store or two stores keep them. */
+/** Limits and ledger behind one interface, whether an admission store or two stores keep them. */
 export interface Counters {
-  /** Whether `finish` updates limits and ledger in one call to a joint store. */
+  /** Whether `finish` updates limits and ledger in one call to an admission store. */
   readonly together: boolean
   /** Draws the claim and takes the hold, all or nothing. Throws or rejects with a 503 while a store is down. */
   admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<Admitted>
@@ -28,36 +28,36 @@ export interface CounterOptions extends Omit<GuardOptions, 'name'> {
   /** Counts limits in this process while `limits` is down. Absent: requests with limits are then rejected. */
   readonly local: LimitStore | undefined
   readonly ledger: Ledger | undefined
-  readonly joint: JointStore | undefined
+  readonly admission: AdmissionStore | undefined
 }
 
 export function counters(options: CounterOptions): Counters {
-  const { limits, ledger, joint, timeoutMs, now, failed } = options
+  const { limits, ledger, admission, timeoutMs, now, failed } = options
   const guard = (name: string) => new Guard({ name, timeoutMs, now, failed })
   const apart = new Apart(options, guard('the limit store'), guard('the ledger'))
-  if (joint === undefined || joint.limits !== limits || joint.ledger !== ledger) return apart
-  return new Together(joint, guard('the store of limits and money'), apart)
+  if (admission === undefined || admission.limits !== limits || admission.ledger !== ledger) return apart
+  return new Together(admission, guard('the store of limits and money'), apart)
 }
 
 class Together implements Counters {
   readonly together = true
-  readonly #joint: JointStore
+  readonly #store: AdmissionStore
   readonly #guard: Guard
   readonly #apart: Counters
 
-  constructor(joint: JointStore, guard: Guard, apart: Counters) {
-    this.#joint = joint
+  constructor(store: AdmissionStore, guard: Guard, apart: Counters) {
+    this.#store = store
     this.#guard = guard
     this.#apart = apart
   }
 
   admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<Admitted> {
     if (claim === undefined || hold === undefined) return this.#apart.admit(claim, hold)
-    return this.#guard.call(() => this.#joint.admit(claim, hold))
+    return this.#guard.call(() => this.#store.admit(claim, hold))
   }
 
   finish(endings: readonly CallEnd[]): Result<void> {
-    return this.#guard.call(() => this.#joint.finish(endings))
+    return this.#guard.call(() => this.#store.finish(endings))
   }
 }
 
@@ -83,7 +83,7 @@ class Apart implements Counters {
   }
 
   admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<Admitted> {
-    if (claim === undefined) return then(this.#hold(hold), admission)
+    if (claim === undefined) return then(this.#hold(hold), (held) => (held === undefined ? {} : { hold: held }))
     return then(this.#take(claim), (taken) => {
       if (!taken.limits.admitted || hold === undefined) return taken
       let held: Result<HoldVerdict | undefined>
@@ -165,10 +165,6 @@ class Apart implements Counters {
       return undefined
     }
   }
-}
-
-function admission(hold: HoldVerdict | undefined): Admitted {
-  return hold === undefined ? {} : { hold }
 }
 
 function then<T, U>(value: Result<T>, next: (value: T) => Result<U>): Result<U> {

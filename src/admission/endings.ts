@@ -16,7 +16,7 @@ const mostReturns = 10_000
  */
 export class Endings {
   readonly #money: Queue<CallEnd>
-  /** The same queue as `#money` if a joint store updates limits and ledger in one call. */
+  /** The same queue as `#money` if an admission store updates limits and ledger in one call. */
   readonly #limits: Queue<CallEnd>
 
   constructor(counters: Counters, observer: Observer) {

@@ -12,7 +12,7 @@ import type { Model } from '../models/contract.ts'
 import type { Observer } from '../observe/observe.ts'
 import { CapHolds } from './cap-holds.ts'
 import { counters, type Counters } from './counters.ts'
-import type { JointStore } from './contract.ts'
+import type { AdmissionStore } from './contract.ts'
 import { Speeds } from './hidden.ts'
 import { Guard } from '../records/guard.ts'
 import { Queue } from '../records/queue.ts'
@@ -31,7 +31,7 @@ export interface AdmissionOptions {
   readonly modelRates: boolean
   /** Absent: nothing is charged. */
   readonly ledger?: Ledger | undefined
-  readonly joint?: JointStore | undefined
+  readonly admission?: AdmissionStore | undefined
   readonly billing: Partial<BillingOptions>
   /** Absent: no usage is recorded. */
   readonly usage?: UsageStore | undefined
@@ -64,12 +64,12 @@ export class AdmissionParts {
   readonly #multipliers: ReadonlyMap<string, bigint>
 
   constructor(options: AdmissionOptions) {
-    const { groups, limits, limitOptions, ledger, joint, usage, usageOptions, timeoutMs, now, observer } = options
+    const { groups, limits, limitOptions, ledger, admission, usage, usageOptions, timeoutMs, now, observer } = options
     this.options = options
     this.known = new Known(now)
     this.local = limitOptions.whenDown === 'local' ? memoryLimitStore({ clock: now }) : undefined
     const failed = observer.storeFailed
-    this.counters = counters({ limits, local: this.local, ledger, joint, timeoutMs, now, failed })
+    this.counters = counters({ limits, local: this.local, ledger, admission, timeoutMs, now, failed })
     this.leases = new Leases({ limits, ledger, timeoutMs, now, failed, leaseMs: this.leaseMs })
     this.#multipliers = new Map(
       Object.entries(groups).map(

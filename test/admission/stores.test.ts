@@ -25,19 +25,19 @@ async function bundle(): Promise<{ storage: StorageBundle; calls: string[]; endi
   const endings: CallEnd[] = []
   const ledger = spied(await funded(), 'ledger', calls)
   const limits = spied(memoryLimitStore(), 'limits', calls)
-  const joint = {
+  const admission = {
     limits,
     ledger,
-    async admit(...[claim, hold]: Parameters<NonNullable<StorageBundle['joint']>['admit']>) {
-      calls.push('joint.admit')
+    async admit(...[claim, hold]: Parameters<NonNullable<StorageBundle['admission']>['admit']>) {
+      calls.push('admission.admit')
       return { limits: { admitted: true, left: claim.rates.map(() => 1), free: [] }, hold: await ledger.hold(hold) }
     },
     finish(batch: readonly CallEnd[]) {
-      calls.push('joint.finish')
+      calls.push('admission.finish')
       endings.push(...batch)
     },
   }
-  return { storage: { limits, ledger, joint }, calls, endings }
+  return { storage: { limits, ledger, admission }, calls, endings }
 }
 
 function spied<T extends object>(store: T, name: string, calls: string[]): T {
@@ -59,7 +59,7 @@ const options = {
 } as const
 
 describe('before the vendor is called', () => {
-  test('a joint store of limits and money is called once', async () => {
+  test('an admission store of limits and money is called once', async () => {
     const { storage, calls, endings } = await bundle()
     const before: string[] = []
     const { url, receipt } = await scene(
@@ -71,18 +71,18 @@ describe('before the vendor is called', () => {
     )
     expect((await askChat(url)).status).toBe(200)
     await receipt()
-    expect(before.filter((call) => call.startsWith('joint'))).toEqual(['joint.admit'])
-    expect(calls.filter((call) => call.startsWith('joint'))).toEqual(['joint.admit', 'joint.finish'])
+    expect(before.filter((call) => call.startsWith('admission'))).toEqual(['admission.admit'])
+    expect(calls.filter((call) => call.startsWith('admission'))).toEqual(['admission.admit', 'admission.finish'])
     expect(endings).toMatchObject([{ returned: { corrections: [] }, end: { account: 'acme', amount: 30n } }])
     expect(calls).not.toContain('limits.take')
   })
 
-  test('the joint store is not used if one of its stores was replaced', async () => {
+  test('the admission store is not used if one of its stores was replaced', async () => {
     const { storage, calls } = await bundle()
     const { url, receipt } = await scene(whole, { ...options, storage: { ...storage, limits: memoryLimitStore() } })
     expect((await askChat(url)).status).toBe(200)
     await receipt()
-    expect(calls.filter((call) => call.startsWith('joint'))).toEqual([])
+    expect(calls.filter((call) => call.startsWith('admission'))).toEqual([])
     expect(calls).toEqual(['ledger.hold', 'ledger.settle'])
   })
 

@@ -125,7 +125,7 @@ describe.each(places)('$kind, shared by two processes', (place, there) => {
     const caps = [{ name: 'monthly', period: 'month', calls: 60 } as const]
     const other = await openBundle(place)
     const urls = await Promise.all(
-      [opened.storage, other.storage].map(({ ledger, joint, limits }) =>
+      [opened.storage, other.storage].map(({ ledger, admission, limits }) =>
         hosted(
           createGateway({
             keys: { 'sk-test': { account, caps } },
@@ -133,7 +133,7 @@ describe.each(places)('$kind, shared by two processes', (place, there) => {
             billing: { currency: 'EUR' },
             timeouts: { storeMs: 30_000 },
             groups: { default: { models: '*', rate: { requests: '1000000/min' } } },
-            storage: { ledger, limits, joint },
+            storage: { ledger, limits, admission },
           }),
         ),
       ),

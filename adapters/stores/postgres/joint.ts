@@ -1,13 +1,13 @@
 /** Applies the limits and the ledger together: one round trip before a call, and one after it. */
-import type { JointStore, JointVerdict, Ledger, LimitStore } from '../index.ts'
+import type { AdmissionStore, AdmissionVerdict, Ledger, LimitStore } from '../index.ts'
 import type { Calls } from './calls.ts'
 
-/** The joint store of a schema. `finish` rejects if any of its endings fails, after all have been tried. */
-export function postgresJoint(calls: Calls, limits: LimitStore, ledger: Ledger): JointStore {
+/** The admission store of a schema. `finish` rejects if any of its endings fails, after all have been tried. */
+export function postgresAdmission(calls: Calls, limits: LimitStore, ledger: Ledger): AdmissionStore {
   return {
     limits,
     ledger,
-    admit: async (claim, hold) => (await calls.admit({ claim, hold })) as JointVerdict,
+    admit: async (claim, hold) => (await calls.admit({ claim, hold })) as AdmissionVerdict,
     async finish(endings) {
       const ended = await Promise.allSettled(endings.map((ending) => calls.end(ending)))
       const failure = ended.find((each) => each.status === 'rejected')

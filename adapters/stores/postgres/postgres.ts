@@ -3,7 +3,7 @@ import { age, checkKnown, count, flag, text, type Rule } from '../../../src/reco
 import { Calls } from './calls.ts'
 import { Database, type Queryable } from './database.ts'
 import { postgresIdempotency } from './idempotency.ts'
-import { postgresJoint } from './joint.ts'
+import { postgresAdmission } from './joint.ts'
 import { postgresKeys } from './keys.ts'
 import { postgresLedger } from './ledger.ts'
 import { postgresLimits } from './limits.ts'
@@ -89,7 +89,7 @@ export function postgres(pool: Queryable, options: PostgresOptions = {}): Postgr
     tasks: postgresTasks(database),
     idempotency: postgresIdempotency(database),
     responses: postgresResponses(database, responseAgeMs),
-    joint: postgresJoint(calls, limits, ledger),
+    admission: postgresAdmission(calls, limits, ledger),
     close: () => database.close(),
   }
 }

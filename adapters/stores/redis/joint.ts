@@ -1,10 +1,10 @@
 /** Limits and ledger in one step, where one node has the keys of both. */
-import type { HoldVerdict, JointStore, Ledger, LimitStore } from '../index.ts'
+import type { HoldVerdict, AdmissionStore, Ledger, LimitStore } from '../index.ts'
 import type { Admitted } from './admit.ts'
 import type { Calls } from './calls.ts'
 import { limitVerdict } from './limits.ts'
 
-export function redisJoint(calls: Calls, limits: LimitStore, ledger: Ledger): JointStore {
+export function redisAdmission(calls: Calls, limits: LimitStore, ledger: Ledger): AdmissionStore {
   return {
     limits,
     ledger,

@@ -2,7 +2,7 @@ import type { StorageBundle } from '../index.ts'
 import { redisIdempotency } from './idempotency.ts'
 import { age, checkKnown, count, text } from '../../../src/records/known-options.ts'
 import { Calls } from './calls.ts'
-import { redisJoint } from './joint.ts'
+import { redisAdmission } from './joint.ts'
 import { redisKeys } from './keys.ts'
 import { Layout, requiringLayout } from './layout.ts'
 import { Leases } from './leases.ts'
@@ -70,6 +70,6 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
     tasks: taskStore(send, layout.base('tasks')),
     idempotency: redisIdempotency(scripts, layout),
     responses: redisResponses(scripts, layout, responseAgeMs),
-    joint: redisJoint(calls, limits, ledger),
+    admission: redisAdmission(calls, limits, ledger),
   }
 }

@@ -1,15 +1,15 @@
-import { verdictAfter, type JointStore, type JointVerdict, type Ledger, type LimitStore } from '../index.ts'
+import { verdictAfter, type AdmissionStore, type AdmissionVerdict, type Ledger, type LimitStore } from '../index.ts'
 import type { Database } from './database.ts'
 import { endHold, hold } from './ledger.ts'
 import { check, draw, giveBack } from './limits.ts'
 
 /** Limits and ledger of a request, changed in one transaction. */
-export function sqliteJoint(database: Database, limits: LimitStore, ledger: Ledger): JointStore {
+export function sqliteAdmission(database: Database, limits: LimitStore, ledger: Ledger): AdmissionStore {
   return {
     limits,
     ledger,
     admit: (claim, wanted) =>
-      database.transaction((): JointVerdict => {
+      database.transaction((): AdmissionVerdict => {
         const verdict = check(database, claim)
         if (!verdict.admitted) return { limits: verdict }
         const held = hold(database, wanted)

@@ -5,7 +5,7 @@ import type { StorageBundle, TaskStore } from '../index.ts'
 import { age, checkKnown, elsewhere } from '../../../src/records/known-options.ts'
 import { Database } from './database.ts'
 import { sqliteIdempotency } from './idempotency.ts'
-import { sqliteJoint } from './joint.ts'
+import { sqliteAdmission } from './joint.ts'
 import { sqliteKeys } from './keys.ts'
 import { sqliteLedger } from './ledger.ts'
 import { sqliteLimits } from './limits.ts'
@@ -61,7 +61,7 @@ export function sqlite(file: string | DatabaseSync, options: SqliteOptions = {})
     tasks: sqliteTasks(database),
     idempotency,
     responses,
-    joint: sqliteJoint(database, limits, ledger),
+    admission: sqliteAdmission(database, limits, ledger),
     async close() {
       // A running sweep would open the file again.
       await Promise.all([ledger.close(), idempotency.close(), responses.close()])

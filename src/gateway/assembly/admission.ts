@@ -19,7 +19,7 @@ export function createAdmission(
     limitOptions,
     modelRates: isRegistry(models) || Object.values(models).some((entry) => 'rate' in entry),
     ledger,
-    joint: storage?.joint,
+    admission: storage?.admission,
     billing,
     usage,
     usageOptions,

@@ -10,7 +10,7 @@ const methods: Readonly<Record<Exclude<keyof StorageBundle, 'close'>, readonly s
   tasks: ['insert', 'find', 'replace', 'claim'],
   idempotency: ['begin', 'finish', 'forget'],
   responses: ['put', 'get', 'holding', 'delete'],
-  joint: ['admit', 'finish'],
+  admission: ['admit', 'finish'],
 }
 
 type StoreName = keyof typeof methods

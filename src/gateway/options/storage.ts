@@ -1,4 +1,4 @@
-import type { JointStore } from '../../admission/contract.ts'
+import type { AdmissionStore } from '../../admission/contract.ts'
 import type { KeyStore } from '../../callers/contract.ts'
 import type { Ledger } from '../../money/ledger/contract.ts'
 import type { IdempotencyStore } from '../../admission/idempotency/contract.ts'
@@ -27,7 +27,7 @@ export interface StorageBundle {
   /** Stored responses of `/v1/responses`. */
   readonly responses?: ResponseStore
   /** Optional. Updates limits and ledger in one call, if the same database keeps both. */
-  readonly joint?: JointStore
+  readonly admission?: AdmissionStore
   /** Optional. Releases shared resources. Called once by `gateway.close()`, after the stores' own `close`. */
   close?(): Promise<void> | void
 }

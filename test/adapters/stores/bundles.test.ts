@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, test } from 'vitest'
-import type { JointStore, Ledger, LimitClaim } from '../../../adapters/stores/index.ts'
+import type { AdmissionStore, Ledger, LimitClaim } from '../../../adapters/stores/index.ts'
 import { postgres } from '../../../adapters/stores/postgres/postgres.ts'
 import { redis } from '../../../adapters/stores/redis/redis.ts'
 import { Database } from '../../../adapters/stores/sqlite/database.ts'
@@ -28,7 +28,7 @@ afterAll(async () => {
   connection?.close()
 })
 
-type Bundle = StorageBundle & Required<Pick<StorageBundle, 'ledger' | 'limits' | 'joint'>>
+type Bundle = StorageBundle & Required<Pick<StorageBundle, 'ledger' | 'limits' | 'admission'>>
 
 const bundles: [string, boolean, () => Bundle][] = [
   ['SQLite', true, () => sqlite(join(folder, 'bundle.db'))],
@@ -45,23 +45,23 @@ const floors = (left: readonly number[]) => left.map((each) => Math.floor(each +
 
 describe.each(bundles)('%s: limits and money in one step', (_, there, open) => {
   const storage = there ? open() : undefined
-  const { joint, ledger, limits } = (storage ?? {}) as Bundle
+  const { admission, ledger, limits } = (storage ?? {}) as Bundle
 
-  async function admitted(joint: JointStore, cost: number, amount: bigint, account: string, bucket: string) {
+  async function admitted(admission: AdmissionStore, cost: number, amount: bigint, account: string, bucket: string) {
     const claim = claimOf(cost, bucket)
-    return { claim, ...(await joint.admit(claim, { id: claim.id, account, amount, leaseMs: 60_000 })) }
+    return { claim, ...(await admission.admit(claim, { id: claim.id, account, amount, leaseMs: 60_000 })) }
   }
 
   test.skipIf(!there)('are taken together, or not at all', async () => {
     const [account, bucket] = [fresh('account'), fresh('bucket')]
     await ledger.credit({ account, amount: 10n, reference: fresh('r') })
-    const first = await admitted(joint, 4, 6n, account, bucket)
+    const first = await admitted(admission, 4, 6n, account, bucket)
     expect([first.limits.admitted, floors(first.limits.left), first.limits.free]).toEqual([true, [6], [1]])
     expect(first.hold).toEqual({ outcome: 'held', balance: 4n })
-    const poor = await admitted(joint, 4, 5n, account, bucket)
+    const poor = await admitted(admission, 4, 5n, account, bucket)
     expect([poor.limits.admitted, floors(poor.limits.left), poor.limits.free]).toEqual([true, [6], [1]])
     expect(poor.hold).toEqual({ outcome: 'insufficient', balance: 4n })
-    const fast = await admitted(joint, 7, 1n, account, bucket)
+    const fast = await admitted(admission, 7, 1n, account, bucket)
     expect([fast.limits.admitted, fast.hold]).toEqual([false, undefined])
     expect(await ledger.account(account)).toMatchObject({ balance: 4n, held: 6n })
     const free = await limits.take(claimOf(6, bucket))
@@ -73,7 +73,10 @@ describe.each(bundles)('%s: limits and money in one step', (_, there, open) => {
     async () => {
       const [account, bucket] = [fresh('account'), fresh('bucket')]
       await ledger.credit({ account, amount: 100n, reference: fresh('r') })
-      const calls = [await admitted(joint, 4, 30n, account, bucket), await admitted(joint, 4, 30n, account, bucket)]
+      const calls = [
+        await admitted(admission, 4, 30n, account, bucket),
+        await admitted(admission, 4, 30n, account, bucket),
+      ]
       const endings = calls.map(({ claim }, index) => ({
         returned: {
           id: claim.id,
@@ -82,8 +85,8 @@ describe.each(bundles)('%s: limits and money in one step', (_, there, open) => {
         },
         end: { id: claim.id, account, ...(index === 0 && { amount: 11n }) },
       }))
-      await joint.finish(endings)
-      await joint.finish(endings.map(({ end }) => ({ end })))
+      await admission.finish(endings)
+      await admission.finish(endings.map(({ end }) => ({ end })))
       expect(await ledger.account(account)).toMatchObject({ balance: 89n, held: 0n })
       const after = await limits.take(claimOf(0, bucket))
       expect([floors(after.left), after.free]).toEqual([[8], [1]])
@@ -98,7 +101,7 @@ describe.each(bundles)('%s: limits and money in one step', (_, there, open) => {
     const admit = async (amount: bigint) => {
       const claim = claimOf(4, bucket)
       const hold = { id: claim.id, account, amount, tokens: 9n, leaseMs: 60_000, caps: [cap] }
-      return { ...(await joint.admit(claim, hold)), id: claim.id }
+      return { ...(await admission.admit(claim, hold)), id: claim.id }
     }
     const first = await admit(30n)
     expect(first.hold).toMatchObject({ outcome: 'held', balance: 70n, caps: [{ held: { money: 30n, calls: 1n } }] })
@@ -108,7 +111,7 @@ describe.each(bundles)('%s: limits and money in one step', (_, there, open) => {
     const mark = { id: fresh('mark'), at: 10n, notice: '{}', measure: 'money' as const }
     const charges = first.hold?.caps?.map((state) => ({ ...state, marks: [mark] })) ?? []
     const third = await admit(20n)
-    await joint.finish([
+    await admission.finish([
       { end: { id: first.id, account, amount: 11n, tokens: 5n, caps: charges } },
       { end: { id: third.id, account } },
     ])
@@ -125,7 +128,7 @@ describe.each(bundles)('%s: limits and money in one step', (_, there, open) => {
     const account = fresh('account')
     await ledger.credit({ account, amount: 1_000n, reference: fresh('r') })
     const asked = Array.from({ length: 200 }, async (_, index) =>
-      admitted(joint, 0, 7n, account, fresh(`bucket ${index}`)),
+      admitted(admission, 0, 7n, account, fresh(`bucket ${index}`)),
     )
     const held = (await Promise.all(asked)).filter(({ hold }) => hold?.outcome === 'held')
     expect(held).toHaveLength(142)

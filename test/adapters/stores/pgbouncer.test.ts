@@ -86,16 +86,16 @@ describe.skipIf(!hasPostgres || !installed)('Postgres behind PgBouncer in transa
     const cap = { name: 'cap', window: 'w', periods: { boundaries: [0, 8e15] }, limits: { calls: 150n } }
     const admitted = await Promise.all(
       Array.from({ length: 300 }, async (_, index) => {
-        const { joint, usage: records } = storages[index % 2] as (typeof storages)[number]
+        const { admission, usage: records } = storages[index % 2] as (typeof storages)[number]
         const id = `call ${index}`
         const rates = [{ bucket: 'rate', cost: 1, limit: 1, periodMs: 1e9, burst: 200 }]
         const claim = { id, rates, places: [{ bucket: 'slots', places: 250 }], leaseMs: 60_000 }
         const hold = { id, account: 'acme', amount: 5n, leaseMs: 60_000, caps: [cap] }
-        const verdict = await joint.admit(claim, hold)
+        const verdict = await admission.admit(claim, hold)
         if (verdict.hold?.outcome !== 'held') return false
         await ledger.renew([hold], 60_000)
         const returned = { id, places: ['slots'], corrections: [] }
-        await joint.finish([{ returned, end: { id, account: 'acme', amount: 3n, caps: verdict.hold.caps ?? [] } }])
+        await admission.finish([{ returned, end: { id, account: 'acme', amount: 3n, caps: verdict.hold.caps ?? [] } }])
         await records.append([usageRecord({ id, account: 'acme' })])
         return true
       }),

@@ -97,13 +97,13 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     const { storage, sent, since } = await opened()
     const before = sent.length
     const ids = Array.from({ length: 20 }, (_, index) => `call ${index}`)
-    const admitted = await Promise.all(ids.map(async (id) => storage.joint.admit(claimOf(id), holdOf(id, 7n))))
+    const admitted = await Promise.all(ids.map(async (id) => storage.admission.admit(claimOf(id), holdOf(id, 7n))))
     expect(admitted.map(({ hold }) => hold?.balance)).toEqual(ids.map((_, index) => 993n - 7n * BigInt(index)))
     expect(admitted.map(({ limits }) => limits.free)).toEqual(ids.map((_, index) => [9_999 - index]))
     expect(since(before)).toEqual(['admit_calls'])
     const returned = (id: string) => ({ id, places: ['slots'], corrections: claimOf(id, -1).rates })
     await Promise.all(
-      ids.map(async (id) => storage.joint.finish([{ returned: returned(id), end: { id, account, amount: 2n } }])),
+      ids.map(async (id) => storage.admission.finish([{ returned: returned(id), end: { id, account, amount: 2n } }])),
     )
     expect(since(before)).toEqual(['admit_calls', 'end_calls', 'flush'])
     expect(await storage.ledger.account(account)).toMatchObject({ balance: 960n, held: 0n })
@@ -138,7 +138,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
       ['held', claimOf('e', 9_998), holdOf('e', 400n)],
       ['limited', claimOf('f', 2), holdOf('f', 0n)],
     ]
-    const verdicts = await Promise.all(wants.map(async ([, claim, hold]) => storage.joint.admit(claim, hold)))
+    const verdicts = await Promise.all(wants.map(async ([, claim, hold]) => storage.admission.admit(claim, hold)))
     expect(verdicts.map(({ limits, hold }) => (limits.admitted ? hold?.outcome : 'limited'))).toEqual(
       wants.map(([outcome]) => outcome),
     )
@@ -169,7 +169,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
 
   test('statements are prepared by name, except with preparedStatements: false', async () => {
     const use = async ({ storage }: Awaited<ReturnType<typeof opened>>) => {
-      await storage.joint.admit(claimOf('a'), holdOf('a'))
+      await storage.admission.admit(claimOf('a'), holdOf('a'))
       await storage.ledger.settle({ id: 'a', account, amount: 1n })
       await storage.keys.find('hash')
       await storage.limits.renew([{ id: 'a', places: ['slots'] }], leaseMs)
@@ -193,7 +193,7 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
 
   test('relaxed: only the hold of a call is confirmed before it is on disk', async () => {
     const { storage, of } = await committing()
-    await storage.joint.admit(claimOf('a'), holdOf('a'))
+    await storage.admission.admit(claimOf('a'), holdOf('a'))
     await storage.ledger.hold({ ...holdOf('video'), durable: true })
     expect(of('admit_calls')).toEqual(['off', 'on'])
     // The commit releases the locks without waiting for the disk; the promise waits for the flush.
@@ -225,8 +225,8 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
 
   test('full: the hold of a call is on disk before it is admitted', async () => {
     const { storage, of } = await committing({ durability: 'full' })
-    await storage.joint.admit(claimOf('a'), holdOf('a'))
-    await storage.joint.admit(claimOf('b'), holdOf('b'))
+    await storage.admission.admit(claimOf('a'), holdOf('a'))
+    await storage.admission.admit(claimOf('b'), holdOf('b'))
     expect(of('admit_calls')).toEqual(['on', 'on'])
   })
 
@@ -262,15 +262,15 @@ describe.skipIf(!hasPostgres)('Postgres,', () => {
     const cap = { name: 'cap', window: 'w', periods: { boundaries: [0, 8e15] }, limits: { calls: 100_000n } }
     const capped = (id: string) => ({ ...holdOf(id, 0n), caps: [cap] })
     const one = async (id: string) => {
-      const { hold } = await storage.joint.admit(claimOf(id), capped(id))
+      const { hold } = await storage.admission.admit(claimOf(id), capped(id))
       const returned = { id, places: ['slots'], corrections: claimOf(id, -1).rates }
-      await storage.joint.finish([{ returned, end: { id, account, amount: 0n, caps: hold?.caps ?? [] } }])
+      await storage.admission.finish([{ returned, end: { id, account, amount: 0n, caps: hold?.caps ?? [] } }])
     }
     await one('first')
     const alone = await read(() => one('alone'))
     const ids = Array.from({ length: 5_000 }, (_, index) => `open ${index}`)
     while (ids.length > 0)
-      await Promise.all(ids.splice(0, 500).map(async (id) => storage.joint.admit(claimOf(id), capped(id))))
+      await Promise.all(ids.splice(0, 500).map(async (id) => storage.admission.admit(claimOf(id), capped(id))))
     expect(await read(() => one('among others'))).toBeLessThanOrEqual(alone + 5)
     expect((await storage.limits.take(claimOf('last'))).free).toEqual([10_000 - 5_001])
   })

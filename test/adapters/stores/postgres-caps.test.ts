@@ -74,7 +74,7 @@ describe.skipIf(!hasPostgres)('caps in Postgres', () => {
     const outcomes = new Map<string, number>()
     const call = async (caller: number, round: number) => {
       const seed = caller * 31 + round
-      const { ledger, joint } = (all[caller % 2] as (typeof all)[number]).storage
+      const { ledger, admission } = (all[caller % 2] as (typeof all)[number]).storage
       const account = accounts[chosen(seed, accounts.length)] as string
       const claims = [own.get(account) as CapClaim, group, model]
       const hold = holdOf(account, seed % 2 === 0 ? claims : claims.toReversed())
@@ -90,7 +90,7 @@ describe.skipIf(!hasPostgres)('caps in Postgres', () => {
       held.push(hold)
       const { id } = hold
       const settlement = { id, account, amount: BigInt(chosen(seed, 3)), tokens: 1n, caps: verdict.caps ?? [] }
-      await joint.finish([{ end: seed % 5 === 0 ? { id, account } : settlement }])
+      await admission.finish([{ end: seed % 5 === 0 ? { id, account } : settlement }])
     }
     await Promise.all(
       Array.from({ length: 200 }, async (_, caller) => {
@@ -152,7 +152,7 @@ describe.skipIf(!hasPostgres)('caps in Postgres', () => {
     const holders = holds.map(({ id }) => ({ id, places: [bucket] }))
     for (const hold of holds) {
       const claim = { id: hold.id, rates: [], places: [{ bucket, places: 9 }], leaseMs }
-      await storage.joint.admit(claim, hold)
+      await storage.admission.admit(claim, hold)
     }
     const other = await pool.connect()
     onTestFinished(() => other.release())

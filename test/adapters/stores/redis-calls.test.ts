@@ -35,7 +35,7 @@ async function opened() {
   })
   await storage.ledger.credit({ account, amount: 1_000n, reference: 'start' })
   // The first use of a script takes a second command, which loads it.
-  await storage.joint.admit(claimOf('first', 0), holdOf('first', 0n))
+  await storage.admission.admit(claimOf('first', 0), holdOf('first', 0n))
   sent.length = 0
   return { storage, sent }
 }
@@ -44,11 +44,11 @@ describe.skipIf(!hasRedis)('Redis:', () => {
   test('requests of one turn of the event loop are admitted in one command, in order', async () => {
     const { storage, sent } = await opened()
     const ids = Array.from({ length: 20 }, (_, index) => `call ${index}`)
-    const admitted = await Promise.all(ids.map(async (id) => storage.joint.admit(claimOf(id), holdOf(id, 7n))))
+    const admitted = await Promise.all(ids.map(async (id) => storage.admission.admit(claimOf(id), holdOf(id, 7n))))
     expect(admitted.map(({ hold }) => hold?.balance)).toEqual(ids.map((_, index) => 993n - 7n * BigInt(index)))
     expect(admitted.map(({ limits }) => limits.free)).toEqual(ids.map((_, index) => [9_998 - index]))
     expect(sent).toHaveLength(1)
-    await storage.joint.finish(ids.map((id) => ({ end: { id, account, amount: 2n } })))
+    await storage.admission.finish(ids.map((id) => ({ end: { id, account, amount: 2n } })))
     expect(sent.slice(1).filter(([command]) => command === 'EVALSHA')).toHaveLength(1)
     expect(await storage.ledger.account(account)).toMatchObject({ balance: 960n, held: 0n })
   })
@@ -64,7 +64,9 @@ describe.skipIf(!hasRedis)('Redis:', () => {
       ['held', claimOf('e', 9_998), holdOf('e', 400n)],
       ['limited', claimOf('f', 2), holdOf('f', 0n)],
     ]
-    const verdicts = await Promise.allSettled(attempts.map(async ([, claim, hold]) => storage.joint.admit(claim, hold)))
+    const verdicts = await Promise.allSettled(
+      attempts.map(async ([, claim, hold]) => storage.admission.admit(claim, hold)),
+    )
     const outcomes = verdicts.map((verdict) => {
       if (verdict.status === 'rejected') return 'failed'
       return verdict.value.limits.admitted ? verdict.value.hold?.outcome : 'limited'
@@ -115,9 +117,9 @@ test.skipIf(!hasRedisServer)('the accounts of a batch are written in one command
 
 const openIds = Array.from({ length: 5_000 }, (_, index) => `open ${index}`)
 
-async function begin({ joint }: RedisStorage, ids: readonly string[], amount = 1n): Promise<void> {
+async function begin({ admission }: RedisStorage, ids: readonly string[], amount = 1n): Promise<void> {
   for (let from = 0; from < ids.length; from += 200) {
-    await Promise.all(ids.slice(from, from + 200).map(async (id) => joint.admit(claimOf(id), holdOf(id, amount))))
+    await Promise.all(ids.slice(from, from + 200).map(async (id) => admission.admit(claimOf(id), holdOf(id, amount))))
   }
 }
 
@@ -127,14 +129,14 @@ describe.skipIf(!hasRedisServer)('With thousands of calls under way, Redis', () 
   test('executes for another call no more commands than without them', async () => {
     const { storage, commandsOf } = await counted()
     const call = async (id: string) => {
-      await storage.joint.admit(claimOf(id), holdOf(id))
-      await storage.joint.finish([
+      await storage.admission.admit(claimOf(id), holdOf(id))
+      await storage.admission.finish([
         { returned: { id, places: ['slots'], corrections: [] }, end: { id, account, amount: 1n } },
       ])
       await storage.ledger.account(account)
     }
     await call('first')
-    await storage.joint.admit(claimOf('another'), holdOf('another'))
+    await storage.admission.admit(claimOf('another'), holdOf('another'))
     const alone = await commandsOf(async () => call('alone'))
     await begin(storage, openIds)
     expect(await commandsOf(async () => call('one more'))).toEqual(alone)
@@ -155,7 +157,7 @@ describe.skipIf(!hasRedisServer)('With thousands of calls under way, Redis', () 
     await storage.ledger.renew(leases(ids), 1)
     await storage.limits.renew(leases(ids), 1)
     await new Promise((resolve) => setTimeout(resolve, 20))
-    const one = await commandsOf(async () => storage.joint.admit(claimOf('poor', 0), holdOf('poor', 1_000_000n)))
+    const one = await commandsOf(async () => storage.admission.admit(claimOf('poor', 0), holdOf('poor', 1_000_000n)))
     expect(one['evalsha']).toBe(5)
     expect(one['zremrangebyrank']).toBeLessThanOrEqual(5)
     expect(await storage.ledger.account(account)).toMatchObject({ balance: 0n, held: 1_000_000n })
@@ -173,7 +175,7 @@ test('while the server does not reply, few commands wait in the client, and a bo
   })
   let rejected = 0
   const calls = Array.from({ length: 12_000 }, async (_, index) =>
-    storage.joint.admit(claimOf(`${index}`), holdOf(`${index}`)),
+    storage.admission.admit(claimOf(`${index}`), holdOf(`${index}`)),
   )
   for (const call of calls) call.catch(() => rejected++)
   await new Promise((resolve) => setImmediate(resolve))

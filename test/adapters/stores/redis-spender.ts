@@ -25,12 +25,12 @@ async function spend({ ports, prefix, accounts, calls, name, shared }: Spending)
   const cluster = createCluster({ rootNodes: ports.map((port) => ({ url: `redis://127.0.0.1:${port}` })) })
   cluster.on('error', () => undefined)
   await cluster.connect()
-  const { joint } = redis(cluster, { prefix })
+  const { admission } = redis(cluster, { prefix })
   const admitted = Array.from({ length: calls }, async (_, index) => {
     const id = `${name} ${index}`
     const account = accounts[index % accounts.length] as string
     const claim = { id, ...shared, leaseMs: 60_000 }
-    const { limits, hold } = await joint.admit(claim, { id, account, amount: 1n, leaseMs: 60_000 })
+    const { limits, hold } = await admission.admit(claim, { id, account, amount: 1n, leaseMs: 60_000 })
     return limits.admitted && hold?.outcome === 'held' ? [id] : []
   })
   return (await Promise.all(admitted)).flat()

@@ -109,7 +109,7 @@ describe.skipIf(!hasRedisServer)('On a Redis cluster,', async () => {
     expect(await leftOf(storage, { ...claimOf('', '', ''), ...shared })).toEqual([[20], [0]])
     const { balances, holds, faults } = await storage.ledger.audit()
     expect([balances, holds, faults]).toEqual([170n, 70n, []])
-    await storage.joint.finish(
+    await storage.admission.finish(
       admitted.map((id, index) => ({
         returned: { id, places: ['model "m" places'], corrections: [] },
         end: {
@@ -127,9 +127,9 @@ describe.skipIf(!hasRedisServer)('On a Redis cluster,', async () => {
     const storage = redis(cluster, { prefix: ownName() })
     const [account, other, shared] = [await funded(storage), await funded(storage), fresh('shared')]
     const first = claimOf(other, shared, fresh('call'))
-    await storage.joint.admit(first, { id: first.id, account: other, amount: 1n, leaseMs })
+    await storage.admission.admit(first, { id: first.id, account: other, amount: 1n, leaseMs })
     const claim = claimOf(account, shared, fresh('call'))
-    const rejected = await storage.joint.admit(claim, { id: claim.id, account, amount: 60n, leaseMs })
+    const rejected = await storage.admission.admit(claim, { id: claim.id, account, amount: 60n, leaseMs })
     expect(rejected.hold).toBeUndefined()
     const { admitted, left, free } = rejected.limits
     expect([admitted, floors(left), free]).toEqual([false, [10, 4], [10, 0]])
@@ -141,11 +141,11 @@ describe.skipIf(!hasRedisServer)('On a Redis cluster,', async () => {
     expect((await storage.ledger.entries?.(account, {}))?.items).toHaveLength(1)
     // The id of a rejected call can be used again.
     await storage.limits.give({ id: first.id, places: [`${shared} places`], corrections: [] })
-    const retried = await storage.joint.admit(claim, { id: claim.id, account, amount: 60n, leaseMs })
+    const retried = await storage.admission.admit(claim, { id: claim.id, account, amount: 60n, leaseMs })
     expect([retried.limits.admitted, retried.hold]).toEqual([true, { outcome: 'held', balance: 40n }])
     // A repetition that is rejected does not end what the call has held before.
     const dear = { ...claim, rates: claim.rates.map((rule) => ({ ...rule, cost: 4 })) }
-    const repeated = await storage.joint.admit(dear, { id: claim.id, account, amount: 60n, leaseMs })
+    const repeated = await storage.admission.admit(dear, { id: claim.id, account, amount: 60n, leaseMs })
     expect([repeated.limits.admitted, repeated.limits.free]).toEqual([false, [10, 1]])
     expect(await leftOf(storage, claim)).toEqual([
       [9, 3],
@@ -158,7 +158,7 @@ describe.skipIf(!hasRedisServer)('On a Redis cluster,', async () => {
     const storage = redis(cluster, { prefix: ownName() })
     const [account, shared] = [await funded(storage, 5n), fresh('shared')]
     const claim = claimOf(account, shared, fresh('call'))
-    const { limits, hold } = await storage.joint.admit(claim, { id: claim.id, account, amount: 6n, leaseMs })
+    const { limits, hold } = await storage.admission.admit(claim, { id: claim.id, account, amount: 6n, leaseMs })
     expect([limits.admitted, floors(limits.left), limits.free]).toEqual([true, [10, 5], [10, 1]])
     expect(hold).toEqual({ outcome: 'insufficient', balance: 5n })
     expect(await leftOf(storage, claim)).toEqual([
@@ -173,7 +173,7 @@ describe.skipIf(!hasRedisServer)('On a Redis cluster,', async () => {
     const cap = capOf({ money: 70n })
     const claim = claimOf(account, shared, fresh('call'))
     const dear = { id: claim.id, account, amount: 71n, leaseMs, caps: [cap] }
-    const { limits, hold } = await storage.joint.admit(claim, dear)
+    const { limits, hold } = await storage.admission.admit(claim, dear)
     expect([limits.admitted, floors(limits.left), limits.free]).toEqual([true, [10, 5], [10, 1]])
     expect(hold).toMatchObject({ outcome: 'capped', balance: 100n, caps: [{ held: amountsOf(0, 0, 0) }] })
     expect(await leftOf(storage, claim)).toEqual([
@@ -181,9 +181,9 @@ describe.skipIf(!hasRedisServer)('On a Redis cluster,', async () => {
       [10, 1],
     ])
     expect(await storage.ledger.account(account)).toMatchObject({ balance: 100n, held: 0n })
-    const fits = await storage.joint.admit(claim, { ...dear, amount: 70n, tokens: 3n })
+    const fits = await storage.admission.admit(claim, { ...dear, amount: 70n, tokens: 3n })
     expect(fits.hold).toMatchObject({ outcome: 'held', balance: 30n, caps: [{ held: amountsOf(70, 3, 1) }] })
-    await storage.joint.finish([{ end: { id: claim.id, account } }])
+    await storage.admission.finish([{ end: { id: claim.id, account } }])
     expect(await storage.ledger.caps?.read([cap])).toMatchObject([{ held: amountsOf(0, 0, 0) }])
   })
 
@@ -264,12 +264,12 @@ describe.skipIf(!hasRedisServer)('On a Redis cluster,', async () => {
     const claim = { ...claimOf(account, shared, fresh('call')), leaseMs: 1_000 }
     // Both scripts are known to the servers, so that each step is one command.
     const known = claimOf(account, shared, fresh('call'))
-    await storage.joint.admit(known, { id: known.id, account, amount: 1n, leaseMs })
-    await storage.joint.finish([
+    await storage.admission.admit(known, { id: known.id, account, amount: 1n, leaseMs })
+    await storage.admission.finish([
       { returned: { id: known.id, places: known.places.map(({ bucket }) => bucket), corrections: [] } },
       { end: { id: known.id, account } },
     ])
-    await expect(dying.joint.admit(claim, { id: claim.id, account, amount: 60n, leaseMs: 1_000 })).rejects.toThrow(
+    await expect(dying.admission.admit(claim, { id: claim.id, account, amount: 60n, leaseMs: 1_000 })).rejects.toThrow(
       'dead',
     )
     expect(await storage.ledger.account(account)).toMatchObject({ balance: 40n, held: 60n })
@@ -290,7 +290,7 @@ describe.skipIf(!hasRedisServer)('On a Redis cluster,', async () => {
     const admitted = await Promise.all(
       accounts.map(async (account) => {
         const claim = { ...claimOf(account, shared, fresh('call')), places: [] }
-        return storage.joint.admit(claim, { id: claim.id, account, amount: 2n, leaseMs })
+        return storage.admission.admit(claim, { id: claim.id, account, amount: 2n, leaseMs })
       }),
     )
     expect(admitted.filter(({ hold }) => hold?.outcome === 'held')).toHaveLength(5)

@@ -98,7 +98,7 @@ function filters(account: string): UsageFilter[] {
   return fields.flatMap((one, index) => fields.slice(index).map((other) => ({ ...one, ...other })))
 }
 
-async function money({ joint, ledger, limits }: Bundle, account: string): Promise<void> {
+async function money({ admission, ledger, limits }: Bundle, account: string): Promise<void> {
   const claimOf = () => {
     const rates = [{ bucket: `rate ${account}`, cost: 0.001, limit: 1_000, periodMs: 1_000, burst: 1_000 }]
     return { id: fresh('call'), rates, places: [{ bucket: `places ${account}`, places: 1_000 }], leaseMs }
@@ -115,12 +115,12 @@ async function money({ joint, ledger, limits }: Bundle, account: string): Promis
   for (const amount of [5n, undefined]) {
     const claim = claimOf()
     const hold = { id: claim.id, account, amount: 10n, leaseMs }
-    await joint.admit(claim, hold)
-    await joint.admit(claim, hold)
+    await admission.admit(claim, hold)
+    await admission.admit(claim, hold)
     await ledger.renew([hold, { id: fresh('none'), account }], leaseMs)
     await limits.renew([{ id: claim.id, places: [`places ${account}`] }], leaseMs)
     const returned = { id: claim.id, places: [`places ${account}`], corrections: claim.rates }
-    await joint.finish([{ returned, end: { id: claim.id, account, ...(amount !== undefined && { amount }) } }])
+    await admission.finish([{ returned, end: { id: claim.id, account, ...(amount !== undefined && { amount }) } }])
   }
   const claim = claimOf()
   await limits.take(claim)
@@ -135,7 +135,7 @@ async function money({ joint, ledger, limits }: Bundle, account: string): Promis
 }
 
 /** A capped hold whose settlement records notices, and its refund. */
-async function caps({ ledger, joint }: Bundle, account: string): Promise<void> {
+async function caps({ ledger, admission }: Bundle, account: string): Promise<void> {
   const { caps: store } = ledger
   if (store === undefined) return
   const cap: CapClaim = {
@@ -155,7 +155,7 @@ async function caps({ ledger, joint }: Bundle, account: string): Promise<void> {
   const mark = { id: fresh('mark'), at: 1n, notice: '{}' }
   const charges = states.map((state) => ({ ...state, marks: [{ ...mark, measure: 'calls' as const }] }))
   const balanceMarks = [{ ...mark, id: fresh('mark'), at: 10n ** 15n }]
-  await joint.finish([{ end: { id: hold.id, account, amount: 1n, caps: charges, balanceMarks } }])
+  await admission.finish([{ end: { id: hold.id, account, amount: 1n, caps: charges, balanceMarks } }])
   await ledger.credit({ account, amount: 1n, reference: fresh('refund'), refunds: hold.id })
   const short = { ...hold, id: fresh('hold'), leaseMs: 1 }
   await ledger.hold(short)
