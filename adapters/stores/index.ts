@@ -70,7 +70,7 @@ export type {
   UsageStore,
   UsageSummary,
 } from '../../src/observe/usage/contract.ts'
-export type { LargestRows, NamedRows, UsageMeasure } from '../../src/observe/usage/needed-rows.ts'
+export type { LargestRows, NamedRows, UsageMeasure } from '../../src/observe/usage/row-selection.ts'
 export type { Json } from '../../src/wire/json.ts'
 export { pollForChanges, type KeyChanges } from './polling.ts'
 export { Sweep } from './sweep.ts'

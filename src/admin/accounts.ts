@@ -3,13 +3,13 @@ import { formatMoney, parseMoney } from '../money/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import type { UsageRecord } from '../observe/usage/contract.ts'
-import { findRecord, recordIdOf, recordIdsOf } from '../observe/usage/lines.ts'
-import type { AdminParts } from './parts.ts'
+import { findRecord, recordIdOf, recordIdsOf } from '../observe/usage/record-ids.ts'
+import type { AdminParts } from './services.ts'
 import { view, type AccountView, type EntryView } from './account-view.ts'
 import { requireValid, rules } from './check.ts'
-import { Comparison, type ComparisonQuestion, type Difference } from './compare.ts'
+import { Comparison, type ComparisonQuestion, type Difference } from './audit.ts'
 import { offering, paged, requireId } from './offering.ts'
-import { all } from './pages.ts'
+import { all } from './all-pages.ts'
 
 /** Selects accounts and a page of them. */
 export interface AccountQuestion extends PageRequest {

@@ -10,7 +10,7 @@ import { KeyAdmin } from './keys.ts'
 import { PersonalData, type Erased, type PersonalItem } from './personal.ts'
 import { UsageAdmin } from './usage.ts'
 import { VideoAdmin } from './videos.ts'
-import type { AdminParts } from './parts.ts'
+import type { AdminParts } from './services.ts'
 
 /** Which operations of `gateway.admin` the options and stores of a gateway support. */
 export interface Offers {

@@ -4,8 +4,8 @@ import type { Guard } from '../records/guard.ts'
 import type { Page, PageRequest } from '../records/page.ts'
 import { offering, paged } from './offering.ts'
 import { requireValid, rules } from './check.ts'
-import type { AdminParts } from './parts.ts'
-import type { UsageScope } from './scope.ts'
+import type { AdminParts } from './services.ts'
+import type { UsageScope } from './usage-scope.ts'
 
 /** Selects alerts and a page of them. */
 export type AlertListQuestion = UsageScope & PageRequest

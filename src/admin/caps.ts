@@ -9,7 +9,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import { offering } from './offering.ts'
 import { requireValid, rules } from './check.ts'
-import type { AdminParts } from './parts.ts'
+import type { AdminParts } from './services.ts'
 
 /** Whose caps are meant: those that apply to calls with this account, key, group and user. */
 export interface CapSubject {

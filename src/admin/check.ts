@@ -5,7 +5,7 @@ import { breachOf, instant, strict } from '../records/rules.ts'
 import { capLimits, caps } from '../records/cap-rules.ts'
 import { rate } from '../records/rate-rules.ts'
 import { addresses, models, tags, user } from '../callers/key-rules.ts'
-import { isStorable } from '../records/text.ts'
+import { isStorable } from '../records/storable-text.ts'
 
 const id = z.string().regex(/^[\x21-\x7e]{1,128}$/, 'must be 1 to 128 visible ASCII characters')
 

@@ -6,7 +6,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import type { Rate } from '../records/rate.ts'
 import type { Guard } from '../records/guard.ts'
 import { offering, paged, requireId } from './offering.ts'
-import type { AdminParts } from './parts.ts'
+import type { AdminParts } from './services.ts'
 import { requireValid, rules } from './check.ts'
 
 /** A key record without its hash, to show to the key's owner. */

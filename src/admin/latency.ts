@@ -1,6 +1,6 @@
 import { invalid } from '../errors.ts'
 import type { DurationQuestion, Durations, UsageFilter, UsageStore } from '../observe/usage/contract.ts'
-import type { UsageScope } from './scope.ts'
+import type { UsageScope } from './usage-scope.ts'
 
 /** Selects the requests of which latencies are measured. */
 export type LatencyQuestion = UsageScope &

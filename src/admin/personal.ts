@@ -7,10 +7,10 @@ import type { AccountView, EntryView } from './account-view.ts'
 import type { AccountAdmin } from './accounts.ts'
 import { offering, requireId } from './offering.ts'
 import { requireValid, rules } from './check.ts'
-import { deleteKept, type Remainder } from './kept.ts'
+import { deleteKept, type Remainder } from './erase.ts'
 import type { KeyAdmin, KeyView } from './keys.ts'
-import { all } from './pages.ts'
-import type { AdminParts } from './parts.ts'
+import { all } from './all-pages.ts'
+import type { AdminParts } from './services.ts'
 import type { UsageAdmin, UsageView } from './usage.ts'
 
 /** One item of what is stored about an account. */

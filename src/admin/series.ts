@@ -2,8 +2,8 @@ import { offsetsIn, periodsAround, periodStart } from '../records/calendar.ts'
 import { formatMoney } from '../money/money.ts'
 import { invalid } from '../errors.ts'
 import type { UsageFilter, UsageQuestion, UsageSummary } from '../observe/usage/contract.ts'
-import type { LargestRows, SeriesDimension, UsageMeasure } from '../observe/usage/needed-rows.ts'
-import type { UsageScope } from './scope.ts'
+import type { LargestRows, SeriesDimension, UsageMeasure } from '../observe/usage/row-selection.ts'
+import type { UsageScope } from './usage-scope.ts'
 
 /** Selects usage, and how to divide it into periods and series. */
 export type UsageSeriesQuestion = UsageScope &

@@ -5,8 +5,8 @@ import type { StoredTask } from '../tasks/task.ts'
 import type { VideoState } from '../wire/video.ts'
 import { requireId } from './offering.ts'
 import { requireValid, rules } from './check.ts'
-import type { AdminParts } from './parts.ts'
-import type { UsageScope } from './scope.ts'
+import type { AdminParts } from './services.ts'
+import type { UsageScope } from './usage-scope.ts'
 
 /** A video task. */
 export interface VideoView {

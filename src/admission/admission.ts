@@ -5,7 +5,7 @@ import type { Model } from '../models/contract.ts'
 import { CountLimit } from './count-limit.ts'
 import type { Demand } from './demand.ts'
 import { Entry } from './entry.ts'
-import { AdmissionParts } from './parts.ts'
+import { AdmissionParts } from './services.ts'
 
 /**
  * Enforces limits, holds and charges money, and records usage. One call to the stores before the vendor is called; the

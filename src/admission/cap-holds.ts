@@ -4,12 +4,12 @@ import type { Hold, HoldVerdict, Ledger, Settlement } from '../money/ledger/cont
 import type { BillingOptions } from '../money/options.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Groups } from '../models/access.ts'
-import { boundedBy, needsBound } from './bounded.ts'
+import { boundedBy, needsBound } from './upper-bounds.ts'
 import { capRefusal } from './cap-refusal.ts'
 import { callerCaps, claimsOf, type CallerCap, type Capped } from './caps.ts'
 import type { SizedRequest } from './estimate.ts'
 import { capOf, holdOf, type Demanding } from './demand.ts'
-import { balanceMarksOf, chargesOf, type Counted } from './marks.ts'
+import { balanceMarksOf, chargesOf, type Counted } from './alert-thresholds.ts'
 
 export interface CapHoldsOptions {
   readonly groups: Groups

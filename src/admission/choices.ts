@@ -1,4 +1,4 @@
-import { positive, type Field } from './length.ts'
+import { positive, type Field } from './output-length.ts'
 
 /** The number of choices per prompt, `unstated` if the request does not set it. */
 export function choicesIn(field: Field, unstated: number = 1): number {

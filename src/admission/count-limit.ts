@@ -3,7 +3,7 @@ import { ownedBy } from '../money/limits/bucket.ts'
 import { limitHeaders, type Measured } from '../money/limits/headers.ts'
 import { parseFrequency } from '../records/rate.ts'
 import { refusalOf, tooManyRequests } from '../money/limits/refusal.ts'
-import type { AdmissionParts } from './parts.ts'
+import type { AdmissionParts } from './services.ts'
 import { ofCaller, ownerOf } from './scopes.ts'
 
 /** The rate of requests that only count tokens. */

@@ -6,12 +6,12 @@ import type { LimitClaim, PlaceRule, RateRule } from '../money/limits/contract.t
 import type { Measured } from '../money/limits/headers.ts'
 import type { LimitOptions } from '../money/limits/options.ts'
 import type { CallerCap } from './caps.ts'
-import type { Speeds } from './hidden.ts'
+import type { Speeds } from './hidden-tokens.ts'
 import type { Scope } from './scopes.ts'
-import { dearestCost, unstatedLength } from './dearest.ts'
+import { dearestCost, unstatedLength } from './highest-cost.ts'
 import type { Model } from '../models/contract.ts'
 import type { Estimate, Priced } from './estimate.ts'
-import type { Bounds } from './plausible.ts'
+import type { Bounds } from './plausible-usage.ts'
 
 /** What a request must draw from limits and ledger before the vendor is called. Absent parts are not needed. */
 export interface Demand {

@@ -6,7 +6,7 @@ import type { OpenForm } from '../http/form.ts'
 import type { Searched } from '../models/conversation-guard.ts'
 import type { Model } from '../models/contract.ts'
 import { choicesIn } from './choices.ts'
-import { lengthIn, type Field } from './length.ts'
+import { lengthIn, type Field } from './output-length.ts'
 import { promptOf, type SizedPrompt } from './prompt.ts'
 import { addedTokens } from './vendor-tokens.ts'
 

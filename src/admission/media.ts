@@ -1,5 +1,5 @@
 /** Finds the parts of a prompt whose number of tokens does not follow from their size. */
-import type { Field } from './length.ts'
+import type { Field } from './output-length.ts'
 
 export type MediaKind = 'image' | 'audio' | 'file'
 

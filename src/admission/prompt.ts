@@ -2,7 +2,7 @@
 import type { CostBounds } from '../money/options.ts'
 import type { Model } from '../models/contract.ts'
 import { estimateTokens } from '../wire/counts.ts'
-import type { Field } from './length.ts'
+import type { Field } from './output-length.ts'
 import { isMediaType, mediaIn, type Media } from './media.ts'
 import { imageTokens } from './vendor-tokens.ts'
 

@@ -2,9 +2,9 @@
 import type { Price } from '../money/prices/price.ts'
 import type { PriceOptions } from '../money/prices/price-options.ts'
 import { GatewayError } from '../errors.ts'
-import { uncoveredBy } from '../models/charged.ts'
+import { uncoveredBy } from '../models/price-coverage.ts'
 import type { Priced } from './estimate.ts'
-import type { Field } from './length.ts'
+import type { Field } from './output-length.ts'
 import { mediaIn } from './media.ts'
 import { runsVendorTools, type Fields } from './vendor-tools.ts'
 

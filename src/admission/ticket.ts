@@ -8,10 +8,10 @@ import type { Work } from '../providers/work.ts'
 import type { CallEnd } from './contract.ts'
 import { usageOf } from '../wire/usage.ts'
 import { recordOf } from '../observe/usage/record.ts'
-import type { AdmissionParts } from './parts.ts'
+import type { AdmissionParts } from './services.ts'
 import type { Demand } from './demand.ts'
 import type { Lease } from './leases.ts'
-import { plausible } from './plausible.ts'
+import { plausible } from './plausible-usage.ts'
 
 /** Maximum time in milliseconds that a place is kept for a vendor still working after its client has disconnected. */
 const longestWorkMs = 600_000

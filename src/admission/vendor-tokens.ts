@@ -3,7 +3,7 @@
  * vision, OpenAI's guide to images, Google's and xAI's to tokens; chat templates of open models for all others.
  */
 import type { Deployment, Model } from '../models/contract.ts'
-import type { Field } from './length.ts'
+import type { Field } from './output-length.ts'
 
 interface Additions {
   /** Of the vendor's own instructions in every request. */

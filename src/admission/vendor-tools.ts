@@ -2,7 +2,7 @@
 import { definesTools, type Searched } from '../models/conversation-guard.ts'
 import type { Model } from '../models/contract.ts'
 import type { Priced } from './estimate.ts'
-import { positive, type Field } from './length.ts'
+import { positive, type Field } from './output-length.ts'
 
 /** Fields of a request by name. */
 export type Fields = Readonly<Record<string, unknown>>

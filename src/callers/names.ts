@@ -1,4 +1,4 @@
-import { isStorable } from '../records/text.ts'
+import { isStorable } from '../records/storable-text.ts'
 
 /** Maximum length of a user, in UTF-16 code units. */
 export const longestUser = 256

@@ -1,5 +1,5 @@
 /** Refuses requests whose answers would be too large to be read: the vendor would bill them, and nobody would get them. */
-import { lengthIn, positive } from '../admission/length.ts'
+import { lengthIn, positive } from '../admission/output-length.ts'
 import { GatewayError } from '../errors.ts'
 import type { Model } from '../models/contract.ts'
 import { answerBytes, maxChoices, maxEvents, streamBytes, usualBounds } from '../providers/answer-bounds.ts'

@@ -1,5 +1,5 @@
-import { tierIn } from '../admission/dearest.ts'
-import { lengthChanges } from '../admission/length.ts'
+import { tierIn } from '../admission/highest-cost.ts'
+import { lengthChanges } from '../admission/output-length.ts'
 import { Meter, type Metered } from '../admission/meter.ts'
 import type { Receipt } from '../money/receipt.ts'
 import type { Caller } from '../callers/contract.ts'

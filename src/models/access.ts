@@ -4,8 +4,8 @@ import type { ScopedCap } from '../records/cap.ts'
 import type { ScopedRate } from '../records/rate.ts'
 import { within } from '../http/deadline.ts'
 import type { Model, ModelRegistry, RegistryModel } from './contract.ts'
-import { priced } from './priced.ts'
-import type { Tabled } from './tabled.ts'
+import { priced } from './parsed-prices.ts'
+import type { Tabled } from './price-table-defaults.ts'
 
 /** A model group: the models, limits and prices of its keys. */
 export interface Group {

@@ -9,7 +9,7 @@ import type { Deployment, Model } from './contract.ts'
 import { isType, refersToFile, searchConversation, valueToSearch, type Searched } from './conversation-guard.ts'
 import { containers, isNamed, knownNames, readHere, type KnownNames } from './field-names.ts'
 import { checkName } from './name-guard.ts'
-import { isChoiceKept } from './tool-choice.ts'
+import { isChoiceKept } from './kept-tool-choice.ts'
 
 /** The fields of a request. */
 export interface Asked extends Searched {

@@ -6,8 +6,8 @@ import { within } from '../http/deadline.ts'
 import type { Provider } from '../providers/contract.ts'
 import type { ModelObject } from '../wire/model.ts'
 import type { VideoLimits } from '../providers/video.ts'
-import { requireCharged } from './charged.ts'
-import type { Tabled } from './tabled.ts'
+import { requireCharged } from './price-coverage.ts'
+import type { Tabled } from './price-table-defaults.ts'
 import type { Deployment, ImageAbilities, Model, ModelRegistry } from './contract.ts'
 
 /** A model in the options: a provider alone, or a provider with options. */

@@ -4,7 +4,7 @@ import type { Receipt } from '../money/receipt.ts'
 import type { Guard } from '../records/guard.ts'
 import type { ObservedAttempt, TaskChange, Telemetry } from './contract.ts'
 import type { BreakerChange, GatewayState, QueueName } from './state.ts'
-import { FailureLines } from './lines.ts'
+import { FailureLines } from './log-lines.ts'
 import type { Logger } from './logger.ts'
 import { askAttempt, AttemptWatch, CallWatch, collect, type Arrival } from './watch.ts'
 

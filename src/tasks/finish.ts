@@ -1,5 +1,5 @@
 import type { Json } from '../wire/json.ts'
-import { save, type TaskEvent, type TaskParts } from './parts.ts'
+import { save, type TaskEvent, type TaskParts } from './services.ts'
 import { changed, withoutPictures, type StoredTask, type VideoTask } from './task.ts'
 import { nextTryMs } from '../http/signed-webhook.ts'
 

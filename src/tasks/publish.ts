@@ -1,7 +1,7 @@
 /** The diagnostics channel and the hook for video tasks. */
 import { channel } from 'node:diagnostics_channel'
 import type { Observer } from '../observe/observe.ts'
-import type { TaskEvent } from './parts.ts'
+import type { TaskEvent } from './services.ts'
 
 const tasks = channel('modelhatch:task')
 

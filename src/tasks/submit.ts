@@ -7,7 +7,7 @@ import { GatewayError } from '../errors.ts'
 import type { VideoContext } from '../providers/video.ts'
 import type { Json } from '../wire/json.ts'
 import { fail, finish, reconcile } from './finish.ts'
-import { save, wasNotBegun, deploymentOf, type TaskParts, type VideoDeployment } from './parts.ts'
+import { save, wasNotBegun, deploymentOf, type TaskParts, type VideoDeployment } from './services.ts'
 import { changed, withoutPictures, type StoredTask } from './task.ts'
 import { askVendor } from './vendor.ts'
 

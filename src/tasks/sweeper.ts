@@ -1,5 +1,5 @@
 import { advance } from './advance.ts'
-import { save, type TaskParts } from './parts.ts'
+import { save, type TaskParts } from './services.ts'
 import { changed, fromRecord, type StoredTask } from './task.ts'
 
 export interface SweeperOptions {

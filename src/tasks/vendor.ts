@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.ts'
 import type { AttemptStep } from '../observe/contract.ts'
 import type { AttemptWatch } from '../observe/watch.ts'
 import type { VideoContext } from '../providers/video.ts'
-import { ask, type TaskParts, type VideoDeployment } from './parts.ts'
+import { ask, type TaskParts, type VideoDeployment } from './services.ts'
 import type { StoredTask } from './task.ts'
 
 /** Calls the vendor of a task, with a timeout, and tells telemetry about it. */

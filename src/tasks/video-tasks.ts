@@ -7,10 +7,10 @@ import type { VideoRequest } from '../wire/video.ts'
 import type { Attribution } from '../observe/usage/attribution.ts'
 import { advance, lease } from './advance.ts'
 import type { TaskListOptions, TaskSearch } from './contract.ts'
-import { save, deploymentOf, type TaskParts } from './parts.ts'
+import { save, deploymentOf, type TaskParts } from './services.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
 import { Sweeper, type SweeperOptions } from './sweeper.ts'
-import { recordIdOf } from '../observe/usage/lines.ts'
+import { recordIdOf } from '../observe/usage/record-ids.ts'
 import { chargeId, deletedAt, fromRecord, isFinal, newId, repeatedId, toRecord, type StoredTask } from './task.ts'
 
 /** A request about a task. */

@@ -1,6 +1,6 @@
 import { within } from '../http/deadline.ts'
 import { sendSigned, webhookTimeoutMs, type WebhookEndpoint } from '../http/signed-webhook.ts'
-import { openaiShape } from './shape.ts'
+import { openaiShape } from './openai-video.ts'
 import type { StoredTask } from './task.ts'
 
 /** Webhooks for finished videos. */

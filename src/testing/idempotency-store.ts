@@ -10,7 +10,7 @@ import {
   untilDone,
   type StoreKitOptions,
 } from './kit.ts'
-import { testAttemptNames } from './lookalikes.ts'
+import { testAttemptNames } from './exact-names.ts'
 import type { TestFunction } from './runner.ts'
 
 const leaseMs = 60_000

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto'
 import type { KeyRecord, KeyStore } from '../callers/contract.ts'
 import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
 import { testKeySearch } from './key-search.ts'
-import { testKeyNames } from './lookalikes.ts'
+import { testKeyNames } from './exact-names.ts'
 import type { TestFunction } from './runner.ts'
 
 function record(changes: Partial<KeyRecord> = {}): KeyRecord {

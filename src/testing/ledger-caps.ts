@@ -4,7 +4,7 @@ import type { CapAmounts, CapClaim, CapLimits, CapState, LedgerCaps } from '../m
 import type { Hold, HoldVerdict, Ledger, Settlement } from '../money/ledger/contract.ts'
 import { mostMicros } from '../money/money.ts'
 import { fresh, lookalikes, race, type Suite } from './kit.ts'
-import { funded, fundsOf } from './ledger-books.ts'
+import { funded, fundsOf } from './ledger-accounts.ts'
 
 export type Capped = Ledger & { readonly caps: LedgerCaps }
 

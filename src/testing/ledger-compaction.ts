@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { Ledger, LedgerEntry } from '../money/ledger/contract.ts'
 import { fresh, race, type Suite } from './kit.ts'
-import { funded, fundsOf } from './ledger-books.ts'
+import { funded, fundsOf } from './ledger-accounts.ts'
 
 const leaseMs = 600_000
 

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { CapCharge, CapMeasure, Mark, Notice, NoticeQuestion } from '../money/caps/contract.ts'
 import type { Ledger } from '../money/ledger/contract.ts'
 import { fresh, race, type Suite } from './kit.ts'
-import { funded } from './ledger-books.ts'
+import { funded } from './ledger-accounts.ts'
 import { capOf, capTests, holdOf, settlementOf, storeTime, type Capped } from './ledger-caps.ts'
 
 const leaseMs = 600_000

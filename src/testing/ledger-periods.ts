@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { Ledger } from '../money/ledger/contract.ts'
 import type { CapState } from '../money/caps/contract.ts'
 import { fresh, type Suite } from './kit.ts'
-import { funded } from './ledger-books.ts'
+import { funded } from './ledger-accounts.ts'
 import { amountsOf, capOf, capTests, holdOf, settlementOf, storeTime, useOf } from './ledger-caps.ts'
 
 const nothing = amountsOf(0, 0, 0)

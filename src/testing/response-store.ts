@@ -10,7 +10,7 @@ import {
   untilDone,
   type StoreKitOptions,
 } from './kit.ts'
-import { testResponseNames } from './lookalikes.ts'
+import { testResponseNames } from './exact-names.ts'
 import type { TestFunction } from './runner.ts'
 
 /**

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import type { TaskRecord, TaskStore } from '../tasks/contract.ts'
 import type { Suite } from './kit.ts'
-import { hour, next, start, task } from './tasks.ts'
+import { hour, next, start, task } from './task-records.ts'
 
 export function testClaims(it: Suite<TaskStore>['it']): void {
   it('claims tasks from their due time on, to the millisecond, and no others', async (store) => {

@@ -4,7 +4,7 @@ import type { TaskRecord, TaskStore } from '../tasks/contract.ts'
 import { assertStoresLarge, lookalikes, suiteOf, type StoreKitOptions } from './kit.ts'
 import type { TestFunction } from './runner.ts'
 import { testClaims } from './task-claims.ts'
-import { hour, next, start, task } from './tasks.ts'
+import { hour, next, start, task } from './task-records.ts'
 
 /**
  * Registers one test for each requirement of the `TaskStore` contract. The tests pass all times to the store, so they never

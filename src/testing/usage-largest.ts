@@ -1,7 +1,7 @@
 /** The tests of the usage store contract for sums of which only some rows are needed. */
 import assert from 'node:assert/strict'
 import type { UsageStore } from '../observe/usage/contract.ts'
-import type { SeriesDimension } from '../observe/usage/needed-rows.ts'
+import type { SeriesDimension } from '../observe/usage/row-selection.ts'
 import { fresh, oddNames, type Suite } from './kit.ts'
 import { record, start } from './usage-sums.ts'
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import type { UsageStore } from '../observe/usage/contract.ts'
 import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
-import { testUsageNames } from './lookalikes.ts'
+import { testUsageNames } from './exact-names.ts'
 import type { TestFunction } from './runner.ts'
 import { testAttribution } from './usage-attribution.ts'
 import { testDurations } from './usage-durations.ts'
 import { testLargest } from './usage-largest.ts'
 import { testLog } from './usage-log.ts'
-import { testLife } from './usage-life.ts'
+import { testLife } from './usage-retention.ts'
 import { record, start, testSums } from './usage-sums.ts'
 
 /**

@@ -1,6 +1,6 @@
 /** Bounds of prompts count what vendors add by themselves, so that no cap is passed. */
 import { describe, expect, test } from 'vitest'
-import { boundedBy } from '../../src/admission/bounded.ts'
+import { boundedBy } from '../../src/admission/upper-bounds.ts'
 import { estimate } from '../../src/admission/estimate.ts'
 import type { Model } from '../../src/models/contract.ts'
 import { anthropic, gemini, openai } from '../../src/providers/index.ts'

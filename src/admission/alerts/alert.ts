@@ -1,8 +1,8 @@
 import type { Notice } from '../../money/caps/contract.ts'
 import type { ScopedCap } from '../../records/cap.ts'
-import type { BalanceNotice, CapNotice } from '../marks.ts'
+import type { BalanceNotice, CapNotice } from '../alert-thresholds.ts'
 import { formatMoney } from '../../money/money.ts'
-import { recordIdOf } from '../../observe/usage/lines.ts'
+import { recordIdOf } from '../../observe/usage/record-ids.ts'
 
 /** What alerts have in common. */
 interface AnyAlert {

@@ -1,7 +1,7 @@
 import type { Caller } from '../../callers/contract.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Exchange, Reply } from '../../http/exchange.ts'
-import { Attempt, replayed, type AttemptParts, type Ending } from './attempt.ts'
+import { Attempt, replayed, type AttemptParts, type Ending } from './claim.ts'
 import type { IdempotencyStore } from './contract.ts'
 import { digestOf, type ReadBody } from './digest.ts'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'

@@ -1,7 +1,7 @@
 /** Video tasks in the shapes of the specification and of xAI; for OpenAI's see `tasks/shape.ts`. */
 import type { Reply } from '../../http/exchange.ts'
 import { jsonReply } from '../../http/answers.ts'
-import { openaiShape } from '../../tasks/shape.ts'
+import { openaiShape } from '../../tasks/openai-video.ts'
 import { isFinal, type StoredTask } from '../../tasks/task.ts'
 import type { VideoTaskObject } from '../../wire/video.ts'
 

@@ -5,7 +5,7 @@
 import { GatewayError, invalid } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { decodeSegment, queryOf } from '../../http/target.ts'
-import { openaiShape } from '../../tasks/shape.ts'
+import { openaiShape } from '../../tasks/openai-video.ts'
 import { noSuchTask } from '../../tasks/video-tasks.ts'
 import type { StoredTask } from '../../tasks/task.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'

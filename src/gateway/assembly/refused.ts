@@ -2,7 +2,7 @@ import type { Observer } from '../../observe/observe.ts'
 import type { GatewayOptions } from '../options/options.ts'
 import type { Guard } from '../../records/guard.ts'
 import type { UsageStore } from '../../observe/usage/contract.ts'
-import { RefusedLog } from '../../observe/usage/refused.ts'
+import { RefusedLog } from '../../observe/usage/refused-log.ts'
 
 /** Creates the log of refused requests; undefined if the options turn it off, or if the store cannot keep them. */
 export function refusedLog(

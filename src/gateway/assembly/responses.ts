@@ -1,5 +1,5 @@
 import type { Guard } from '../../records/guard.ts'
-import { isStorable } from '../../records/text.ts'
+import { isStorable } from '../../records/storable-text.ts'
 import type { ResponseStore } from '../../responses/contract.ts'
 
 /** A response store with a timeout. Ids come from clients and vendors; those that no store can keep are treated as unknown. */

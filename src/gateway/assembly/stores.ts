@@ -1,7 +1,7 @@
 import type { KeyStore } from '../../callers/contract.ts'
 import { recordOf } from '../../callers/key.ts'
 import { memoryKeyStore } from '../../callers/memory.ts'
-import { eitherKeyStore } from '../../callers/either.ts'
+import { eitherKeyStore } from '../../callers/combined-key-store.ts'
 import type { Ledger } from '../../money/ledger/contract.ts'
 import { memoryLedger } from '../../money/ledger/memory.ts'
 import type { LimitStore } from '../../money/limits/contract.ts'

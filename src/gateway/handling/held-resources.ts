@@ -1,6 +1,6 @@
 import type { Entry } from '../../admission/entry.ts'
 import type { OpenForm } from '../../http/form.ts'
-import type { Attempt } from '../../admission/idempotency/attempt.ts'
+import type { Attempt } from '../../admission/idempotency/claim.ts'
 
 /** What a request holds until its response has ended: a place in the limits, an uploaded form, an idempotency key. */
 export class HeldResources {

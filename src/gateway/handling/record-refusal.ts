@@ -4,7 +4,7 @@ import { isCall, type Endpoint } from '../../endpoints/routes.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { Observer } from '../../observe/observe.ts'
-import type { RefusedLog } from '../../observe/usage/refused.ts'
+import type { RefusedLog } from '../../observe/usage/refused-log.ts'
 
 /** A request of a known caller that was rejected. */
 interface Rejected {

@@ -1,7 +1,7 @@
 import type { Alert } from '../../admission/alerts/alert.ts'
 import type { Receipt } from '../../money/receipt.ts'
 import type { AttemptEvent, Failure } from '../../observe/observe.ts'
-import type { TaskEvent } from '../../tasks/parts.ts'
+import type { TaskEvent } from '../../tasks/services.ts'
 
 /**
  * The channels of `node:diagnostics_channel` by name, with the type of their messages. They carry the same as the hooks, for

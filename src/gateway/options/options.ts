@@ -21,7 +21,7 @@ import type { BreakerOptions } from '../../routing/breaker.ts'
 import type { RetryOptions } from '../../routing/attempts.ts'
 import type { StorageBundle } from './storage.ts'
 import type { UsageOptions } from '../../observe/usage/options.ts'
-import type { TaskEvent } from '../../tasks/parts.ts'
+import type { TaskEvent } from '../../tasks/services.ts'
 import type { WebhookOptions } from '../../tasks/webhook.ts'
 
 /** Options of `createGateway`. Only `models` is required. */

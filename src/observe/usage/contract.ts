@@ -2,7 +2,7 @@ import type { AttemptRecord } from '../../money/attempt-log.ts'
 import type { Page, PageRequest } from '../../money/ledger/contract.ts'
 import type { ChargeBasis } from '../../money/receipt.ts'
 import type { ErrorCode } from '../../errors.ts'
-import type { LargestRows, NamedRows } from './needed-rows.ts'
+import type { LargestRows, NamedRows } from './row-selection.ts'
 
 /** The usage of one request. Flat; JSON values except the amounts, which are bigints in micro-units of the currency. */
 export interface UsageRecord {

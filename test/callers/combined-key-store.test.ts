@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { eitherKeyStore } from '../../src/callers/either.ts'
+import { eitherKeyStore } from '../../src/callers/combined-key-store.ts'
 import { memoryKeyStore } from '../../src/callers/memory.ts'
 import { testKeyStore } from '../../src/testing/key-store.ts'
 

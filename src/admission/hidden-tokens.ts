@@ -2,7 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Receipt } from '../money/receipt.ts'
 import type { Deployment, Model } from '../models/contract.ts'
-import type { Field } from './length.ts'
+import type { Field } from './output-length.ts'
 
 /** Models that reason in every response, or whenever they find it useful. */
 const reasoning = /\b(?:o[1-9]|gpt-(?:[5-9]|\d\d)|codex|computer-use|grok-(?:3-mini|code|[4-9]))|deep-research/i

@@ -3,11 +3,11 @@ import { formatMoney } from '../money/money.ts'
 import { invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import type { UsageRecord, UsageStore } from '../observe/usage/contract.ts'
-import { recordIdOf } from '../observe/usage/lines.ts'
+import { recordIdOf } from '../observe/usage/record-ids.ts'
 import { offering, requireId } from './offering.ts'
 import { requireValid, rules } from './check.ts'
-import { all } from './pages.ts'
-import type { AdminParts } from './parts.ts'
+import { all } from './all-pages.ts'
+import type { AdminParts } from './services.ts'
 
 /** The period in which books and usage of an account are compared. */
 export interface ComparisonQuestion {

@@ -1,7 +1,7 @@
 /** Deletion of what is kept of an account for later requests. */
 import { noticeMs } from '../money/caps/retention.ts'
 import type { Guard } from '../records/guard.ts'
-import type { AdminParts } from './parts.ts'
+import type { AdminParts } from './services.ts'
 
 /** What is left of an erased account until it expires: what the store cannot delete, and videos that are still being made. */
 export interface Remainder {
