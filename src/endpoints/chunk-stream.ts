@@ -8,7 +8,7 @@ import { estimateTokens, readUsage } from '../wire/counts.ts'
 import { ContentFrames } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
 import type { Order } from './endpoint.ts'
-import { opened } from './opening.ts'
+import { opened } from './first-content.ts'
 import { readVendor } from './read-vendor.ts'
 
 /** Normalises the chunks of one response, whichever vendor they come from. */

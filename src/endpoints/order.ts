@@ -4,7 +4,7 @@ import type { Canceller } from '../http/cancellation.ts'
 import { amendForm, changesTo } from '../http/form.ts'
 import { JsonBody, type JsonObject } from '../http/json-body.ts'
 import type { Call } from '../providers/contract.ts'
-import { serialize } from '../providers/turns.ts'
+import { serialize } from '../providers/yielding.ts'
 import type { Order } from './endpoint.ts'
 import { printed, type WrittenField } from './written-field.ts'
 

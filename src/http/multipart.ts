@@ -10,7 +10,7 @@ import type { TextPart } from './form.ts'
 import { endOf } from './inflate.ts'
 import { IncomingFile, isName, malformed } from './incoming-file.ts'
 import { tooLarge } from './json-body.ts'
-import { LastLine } from './last-line.ts'
+import { LastLine } from './closing-boundary.ts'
 import type { Sizes } from './sizes.ts'
 
 /** A multipart body to be read. */

@@ -21,6 +21,6 @@ export {
 export type { ChatTraits } from './chat-traits.ts'
 export { ProviderError, retrySame, tryNext, type ProviderFailure, type RetryAdvice } from './failure.ts'
 export { MessageFrames, type MessagePiece } from './message.ts'
-export { finish, reasoning, text, toolCall, type ToolCallPiece } from './pieces.ts'
+export { finish, reasoning, text, toolCall, type ToolCallPiece } from './chunks.ts'
 export { isFile, type FilePart, type Form, type FormPart, type TextPart } from '../http/form.ts'
 export type { VideoCall, VideoContent, VideoContext, VideoLimits, VideoProvider, VideoStatus } from './video.ts'

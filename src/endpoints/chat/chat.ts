@@ -1,7 +1,7 @@
 import type { ChatRequest } from '../../wire/chat.ts'
 import { discardAnswer, framesOf, keepAliveFrames, wholeReply } from '../chunk-answer.ts'
 import type { CallEndpoint } from '../endpoint.ts'
-import { askForClient, chatForm, type OpenChat } from './ask.ts'
+import { askForClient, chatForm, type OpenChat } from './call-chat.ts'
 import { readChat } from './request.ts'
 
 /** `POST /v1/chat/completions`. */

@@ -1,6 +1,6 @@
 import { retrySame } from '../../providers/failure.ts'
 import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
-import { CarriedState, mayHoldState } from './carried.ts'
+import { CarriedState, mayHoldState } from './seal-state.ts'
 import { ToolCalls } from './tool-calls.ts'
 
 /** Normalises the deltas of one choice of a chat response, whichever vendor they come from. */

@@ -1,7 +1,7 @@
 import { jsonReply } from '../../http/answers.ts'
 import type { Model } from '../../models/contract.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
-import { forceParse } from '../../providers/turns.ts'
+import { forceParse } from '../../providers/yielding.ts'
 import type { MessageRequest } from '../../wire/messages.ts'
 import { countByVendor } from '../count-by-vendor.ts'
 import type { QueryEndpoint } from '../endpoint.ts'
@@ -18,7 +18,7 @@ import { withoutCosts } from './headers.ts'
 import { readableHistory } from './history.ts'
 import { thinkingMakerOf } from './thinking-maker.ts'
 import { read, type Reading } from './reading/reading.ts'
-import { askSoftly } from './refusals.ts'
+import { askSoftly } from './field-fallbacks.ts'
 import { checkLong, readCounting } from './request.ts'
 
 /** `POST /v1/messages/count_tokens`: by the vendor if it counts, else an estimate. */

@@ -4,9 +4,9 @@ import type { Call } from '../../providers/contract.ts'
 import { MessageFrames, type MessagePiece } from '../../providers/message.ts'
 import type { Message, MessageEvent, MessageRequest } from '../../wire/messages.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
-import { opened } from '../opening.ts'
+import { opened } from '../first-content.ts'
 import { collectMessage } from './collect.ts'
-import { counted } from './tally.ts'
+import { counted } from './event-usage.ts'
 import { withTextLast } from './text-last.ts'
 
 /** A message whose first content, or all of it, has arrived. */

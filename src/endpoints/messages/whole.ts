@@ -1,7 +1,7 @@
 import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
 import type { OpenMessage } from './open-message.ts'
-import { writtenMessage } from './print.ts'
+import { writtenMessage } from './message-json.ts'
 
 /** The non-streaming reply: the vendor's own bytes if nothing had to change. */
 export function wholeMessage(answer: OpenMessage): Reply {

@@ -4,7 +4,7 @@ import { useless } from '../../providers/failure.ts'
 import type { ToolCallDelta } from '../../wire/chat.ts'
 import type { Message, MessageBlock, MessageEvent, MessageUsage, StopReason } from '../../wire/messages.ts'
 import { CallQueue, parsed, type QueuedCall } from '../call-queue.ts'
-import type { StopScanner } from './stops.ts'
+import type { StopScanner } from './stop-scanner.ts'
 
 /** State that the vendor wants back, such as signatures, for the `signature` of thinking blocks. */
 export interface Sealing {

@@ -1,6 +1,6 @@
 import { jsonReply } from '../../http/answers.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
-import { forceParse } from '../../providers/turns.ts'
+import { forceParse } from '../../providers/yielding.ts'
 import type { ResponseRequest } from '../../wire/responses.ts'
 import { checkMadeChat } from '../chat/request.ts'
 import { countByVendor } from '../count-by-vendor.ts'

@@ -4,7 +4,7 @@ import type { ResponseObject } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
 import type { Early } from '../endpoint.ts'
 import { withIds } from './answer.ts'
-import { blankResponse } from './blank.ts'
+import { blankResponse } from './empty-response.ts'
 import type { ResponseOrder } from './request.ts'
 import { responseUsage } from '../../wire/response-usage.ts'
 

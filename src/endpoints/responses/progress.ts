@@ -1,7 +1,7 @@
 import type { GatewayError } from '../../errors.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import type { OutputItem, ResponseEvent, ResponseObject } from '../../wire/responses.ts'
-import { sealed, sealedItem } from './sealing.ts'
+import { sealed, sealedItem } from './seal-items.ts'
 
 /** Options of `ResponseProgress`. */
 export interface ProgressOptions {

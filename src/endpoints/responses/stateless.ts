@@ -3,7 +3,7 @@ import type { InputItem, ResponseRequest } from '../../wire/responses.ts'
 import { amend } from '../order.ts'
 import { kindOf } from './items.ts'
 import type { ResponseOrder } from './request.ts'
-import { opened } from './sealing.ts'
+import { opened } from './seal-items.ts'
 
 const opaqueReasoning = 'reasoning.encrypted_content'
 

@@ -4,7 +4,7 @@ import { CallIds } from '../reading/call-ids.ts'
 import type { AssistantTurn, Turn, UserTurn } from '../reading/messages.ts'
 import { isRecord, type MediaPart, type Part, type TextPart } from '../reading/parts.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
-import { formatOf, isThinking, restore, type Block } from './arrangement.ts'
+import { formatOf, isThinking, restore, type Block } from './block-order.ts'
 
 export interface Message {
   readonly role: 'user' | 'assistant'

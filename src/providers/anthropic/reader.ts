@@ -3,7 +3,7 @@ import { unreadable } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { ChatChunk, ChunkChoice, FinishReason } from '../../wire/chat.ts'
 import { usageOfMessage } from '../../wire/message-usage.ts'
-import { Arrangement } from './arrangement.ts'
+import { Arrangement } from './block-order.ts'
 
 type Fields = Record<string, unknown>
 

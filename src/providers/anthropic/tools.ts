@@ -3,7 +3,7 @@ import type { Turn } from '../reading/messages.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { Format } from '../reading/settings.ts'
 import { answerToolName, type FunctionTool, type ToolPlan } from '../reading/tools.ts'
-import { withoutChoice } from './choice.ts'
+import { withoutChoice } from './schema-choice.ts'
 import { strictSchema } from './schema.ts'
 import type { StrictBudget } from './strictness.ts'
 

@@ -1,8 +1,8 @@
 /** Serves chats: the response is planned as a whole, then emitted token by token. */
 import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises'
 import type { Call } from '../contract.ts'
-import { finish } from '../pieces.ts'
-import { othersTurn } from '../turns.ts'
+import { finish } from '../chunks.ts'
+import { othersTurn } from '../yielding.ts'
 import type { ChatChunk, ChatRequest } from '../../wire/chat.ts'
 import { usageOf } from '../../wire/usage.ts'
 import { checkRequest } from './check.ts'

@@ -7,7 +7,7 @@ import type { ModerationList, ModerationRequest } from '../../wire/moderations.t
 import type { ModelObject } from '../../wire/model.ts'
 import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
 import { checkKnown, amount, delay, text } from '../../records/known-options.ts'
-import { forceParse } from '../turns.ts'
+import { forceParse } from '../yielding.ts'
 import { chat } from './chat.ts'
 import { editImages } from './edits.ts'
 import { embed } from './embed.ts'

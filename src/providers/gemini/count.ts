@@ -1,9 +1,9 @@
 import { readJsonObject } from '../answer.ts'
 import type { Call } from '../contract.ts'
 import { unreadable } from '../failure.ts'
-import { forceParse } from '../turns.ts'
+import { forceParse } from '../yielding.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
-import { ask } from './ask.ts'
+import { ask } from './send.ts'
 import type { RequestOptions } from './request.ts'
 import { collectionOf, type Vendor } from './vendor.ts'
 

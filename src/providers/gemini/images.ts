@@ -13,7 +13,7 @@ import { sumOfUsages, tokenUsage } from '../../wire/counts.ts'
 import type { Usage } from '../../wire/usage.ts'
 import type { ContentPart } from './extra-content.ts'
 import { usageOf } from './usage.ts'
-import { forceParse, othersTurn, serialize } from '../turns.ts'
+import { forceParse, othersTurn, serialize } from '../yielding.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Width to height. Source: the Gemini API reference, ImageConfig. */

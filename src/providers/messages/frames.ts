@@ -13,7 +13,7 @@ import type { WordView } from '../frame-window.ts'
 import { eventIn, type VendorEvent } from '../framing.ts'
 import { MessageFrames, type MessagePiece } from '../message.ts'
 import { isRecord } from '../reading/parts.ts'
-import { DeltaLayout, type DeltaLayouts } from './delta-layout.ts'
+import { DeltaLayout, type DeltaLayouts } from './delta-template.ts'
 import { fieldsOf, MessageProgress, newBatch, type Batch } from './progress.ts'
 import { renamed } from './renamed.ts'
 

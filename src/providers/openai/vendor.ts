@@ -7,10 +7,10 @@ import type { StructureCheck } from '../answer-bounds.ts'
 import { Client } from '../client.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'
-import { othersTurn } from '../turns.ts'
+import { othersTurn } from '../yielding.ts'
 import { statusIn, vendorError } from '../vendor-error.ts'
 import { WholeBody } from '../whole-body.ts'
-import { Layouts } from './layouts.ts'
+import { Layouts } from './templates.ts'
 import type { OpenAIOptions } from './options.ts'
 
 type Changes = Record<string, unknown>

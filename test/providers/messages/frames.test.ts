@@ -2,7 +2,7 @@
 import { MessageFrames } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { Flow } from '../../../src/http/flow.ts'
-import { DeltaLayouts } from '../../../src/providers/messages/delta-layout.ts'
+import { DeltaLayouts } from '../../../src/providers/messages/delta-template.ts'
 import { readMessageFrames } from '../../../src/providers/messages/frames.ts'
 import type { MessageEvent, MessageUsage } from '../../../src/wire/messages.ts'
 import { usageOfMessage } from '../../../src/wire/message-usage.ts'

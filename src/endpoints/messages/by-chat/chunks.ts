@@ -3,12 +3,12 @@ import type { ChunkChoice, Delta } from '../../../wire/chat.ts'
 import type { MessageEvent, StopReason } from '../../../wire/messages.ts'
 import type { Usage } from '../../../wire/usage.ts'
 import type { AnswerContext } from '../../chunk-answer.ts'
-import { blankMessage } from '../blank.ts'
+import { blankMessage } from '../empty-message.ts'
 import type { Reading } from '../reading/reading.ts'
-import { StopScanner } from '../stops.ts'
+import { StopScanner } from '../stop-scanner.ts'
 import { messageUsage } from '../usage.ts'
 import { EventWriter, type MessageOutcome } from '../writer.ts'
-import { ChatSealing } from './sealing.ts'
+import { ChatSealing } from './seal-state.ts'
 
 /** What decides on the message that a chat becomes. */
 export interface MessageForm {

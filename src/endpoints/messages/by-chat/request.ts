@@ -3,7 +3,7 @@ import type { ChatMessage, ChatRequest, Tool } from '../../../wire/chat.ts'
 import type { Reading } from '../reading/reading.ts'
 import { isClosed } from '../reading/schema.ts'
 import type { Tools } from '../reading/tools.ts'
-import { messagesOf } from './messages.ts'
+import { messagesOf } from './chat-messages.ts'
 
 /** The chat request for the vendor `maker`. `messages`: if they are known already. */
 export function chatRequestOf(

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { InputItem, ResponsePart } from '../../../wire/responses.ts'
 import { unseal } from '../../envelope.ts'
-import { StateReader } from '../../opaque.ts'
+import { StateReader } from '../../model-state.ts'
 import { chatNameOf } from '../../tool-names.ts'
 import type { Part } from '../reading/parts.ts'
 import type { AssistantBlock, AssistantTurn, ResultTurn, SystemTurn, Turn } from '../reading/turns.ts'

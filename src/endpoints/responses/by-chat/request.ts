@@ -3,7 +3,7 @@ import type { Call } from '../../../providers/contract.ts'
 import type { ChatRequest, ResponseFormat } from '../../../wire/chat.ts'
 import type { ResponseRequest, TextFormat } from '../../../wire/responses.ts'
 import type { ResponseOrder } from '../request.ts'
-import { messagesOf } from './messages.ts'
+import { messagesOf } from './chat-messages.ts'
 import type { ChatTools } from './tools.ts'
 
 /**

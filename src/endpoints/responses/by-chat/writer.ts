@@ -2,7 +2,7 @@
 import type { ChatChunk, ChunkChoice, Delta, FinishReason, ToolCallDelta } from '../../../wire/chat.ts'
 import type { OutputItem, ResponseEvent, ResponseObject, ResponseUsage } from '../../../wire/responses.ts'
 import { CallQueue, type QueuedCall } from '../../call-queue.ts'
-import { append, opaqueFields, pack } from '../../opaque.ts'
+import { append, opaqueFields, pack } from '../../model-state.ts'
 import { OpenCall } from './open-call.ts'
 import type { ItemStatus, OpenItem, Place } from './open-item.ts'
 import { OpenMessage } from './open-message.ts'

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest'
 import { ContentFrames, type ChatPiece } from '../../../src/providers/contract.ts'
 import { readFrames } from '../../../src/providers/openai/frames.ts'
-import { Layouts } from '../../../src/providers/openai/layouts.ts'
+import { Layouts } from '../../../src/providers/openai/templates.ts'
 
 type Fields = Record<string, unknown>
 

@@ -6,8 +6,8 @@ import { MessageFrames, type MessagePiece } from '../../providers/message.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
 import { readVendor } from '../read-vendor.ts'
 import type { OpenMessage } from './open-message.ts'
-import { writtenFrame } from './print.ts'
-import { MessageTally } from './tally.ts'
+import { writtenFrame } from './message-json.ts'
+import { MessageTally } from './event-usage.ts'
 
 /** The frames of a message; they fail if its events end without `message_stop`. */
 export function messageFrames(answer: OpenMessage, { meter }: AnswerContext): Flow<string | Uint8Array> {

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { serialize } from '../../src/providers/turns.ts'
+import { serialize } from '../../src/providers/yielding.ts'
 
 const long = 'x'.repeat(999_999)
 

@@ -8,11 +8,11 @@ import type { Context } from '../endpoint.ts'
 import { bareMaker } from '../envelope.ts'
 import { messageByChat } from './by-chat/by-chat.ts'
 import { messageByResponses } from './by-responses/by-responses.ts'
-import { explodeMessage } from './explode.ts'
+import { explodeMessage } from './message-events.ts'
 import { nativeCall } from './native.ts'
 import { openEvents, type OpenMessage } from './open-message.ts'
 import { checkLong } from './request.ts'
-import { sealedMessage, sealedPieces } from './sealing.ts'
+import { sealedMessage, sealedPieces } from './seal-thinking.ts'
 import { thinkingMakerOf } from './thinking-maker.ts'
 
 /** Calls the provider. Resolves once the first content or the whole message has arrived. */

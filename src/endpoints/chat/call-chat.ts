@@ -7,8 +7,8 @@ import type { Context } from '../endpoint.ts'
 import { makerOf } from '../envelope.ts'
 import { collect } from './collect.ts'
 import { completionOf } from './completion.ts'
-import { explode } from './explode.ts'
-import { mayHoldEnvelopes, withOwnState } from './own-state.ts'
+import { explode } from './completion-chunks.ts'
+import { mayHoldEnvelopes, withOwnState } from './unseal-state.ts'
 import { ChatStreamState, type FullChunk } from './stream-state.ts'
 
 /** A chat response whose first content, or all of it, has arrived. */

@@ -1,4 +1,4 @@
-import { append, hasOpaqueFields, opaqueFields, pack } from '../../opaque.ts'
+import { append, hasOpaqueFields, opaqueFields, pack } from '../../model-state.ts'
 import { toolId, type Sealing } from '../writer.ts'
 
 /** The state that a chat wants back, as its chunks deliver it. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { writtenFrame } from '../../../src/endpoints/messages/print.ts'
+import { writtenFrame } from '../../../src/endpoints/messages/message-json.ts'
 import { eventFrame } from '../../../src/http/sse.ts'
 import type { MessageEvent } from '../../../src/wire/messages.ts'
 

@@ -1,12 +1,12 @@
 /** The opaque state of earlier messages on its way back: opened for its maker, removed for all others. */
 import type { Call } from '../../providers/contract.ts'
-import { othersTurn } from '../../providers/turns.ts'
+import { othersTurn } from '../../providers/yielding.ts'
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts'
 import type { Order } from '../endpoint.ts'
 import { bareMaker, isSealed, makerIn, unseal } from '../envelope.ts'
-import { StateReader, type OpaqueState } from '../opaque.ts'
+import { StateReader, type OpaqueState } from '../model-state.ts'
 import { amend } from '../order.ts'
-import { sealedNames, stateFormat } from './carried.ts'
+import { sealedNames, stateFormat } from './seal-state.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

@@ -5,7 +5,7 @@
  */
 import type { AssistantMessage, Delta, ToolCall, ToolCallDelta } from '../../wire/chat.ts'
 import { bareMaker, seal } from '../envelope.ts'
-import { append, hasOpaqueFields, opaqueFields, pack } from '../opaque.ts'
+import { append, hasOpaqueFields, opaqueFields, pack } from '../model-state.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

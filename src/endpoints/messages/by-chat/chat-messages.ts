@@ -2,7 +2,7 @@
 import type { ChatTraits } from '../../../providers/chat-traits.ts'
 import type { ChatMessage, ContentPart, ToolCall } from '../../../wire/chat.ts'
 import { isSealed } from '../../envelope.ts'
-import { append, StateReader } from '../../opaque.ts'
+import { append, StateReader } from '../../model-state.ts'
 import { chatNameOf } from '../../tool-names.ts'
 import type { Part, TextPart } from '../reading/parts.ts'
 import type { AssistantBlock, AssistantTurn, ResultTurn, Turn } from '../reading/turns.ts'
