@@ -13,8 +13,7 @@ import type { Order } from './endpoints/endpoint.ts'
 import { amendOrder, overlaid } from './endpoints/order.ts'
 import { requireReadable } from './endpoints/readable.ts'
 import { isCall, methodOf, routeOf } from './endpoints/routes.ts'
-import { finished } from './gateway/handling/finished.ts'
-import { HandledRequest } from './gateway/handling/handled-request.ts'
+import { finished, HandledRequest } from './gateway/handling/handled-request.ts'
 import { answerQuery } from './gateway/handling/query.ts'
 import { serve } from './gateway/handling/serve.ts'
 import { Connections } from './http/connections.ts'
@@ -24,7 +23,7 @@ import type { Sizes } from './http/sizes.ts'
 import { requestId } from './http/request-id.ts'
 import { isKeyed } from './http/idempotency-key.ts'
 import { isBelowV1 } from './http/target.ts'
-import { Attempt } from './admission/idempotency/claim.ts'
+import { KeyedRequest } from './admission/idempotency/keyed-request.ts'
 import { fitCosts, omissionsIn, type Changes } from './models/cost-guard.ts'
 import { requireNode } from './gateway/node-version.ts'
 import type { GatewayHealth } from './observe/health.ts'
@@ -108,7 +107,7 @@ export class Gateway {
     calls.enter()
     try {
       request = new HandledRequest(this.#assembly, exchange, this.#addressed(exchange))
-      const { id, held, startedAt } = request
+      const { id, startedAt } = request
       if (this.#closing !== undefined) throw closingError()
       const { methods, rest } = routeOf(request.exchange)
       const caller = await authenticator.authenticate(exchange)
@@ -117,7 +116,7 @@ export class Gateway {
       if (!isCall(endpoint)) {
         return request.finished(await answerQuery(this.#assembly, request, { endpoint, caller, rest }))
       }
-      held.entry = admission.enter(id, caller)
+      request.entry = admission.enter(id, caller)
       const read: Order<unknown> = await endpoint.read(request.exchange, sizes, { caller, parts, now })
       request.hasOrdered(read)
       // Before a response is repeated: another key of the account may have been allowed to use the model.
@@ -126,7 +125,7 @@ export class Gateway {
       const earlier = isKeyed(exchange)
         ? await idempotency?.begin(endpoint.name, { id, caller, exchange: request.exchange }, read)
         : undefined
-      if (earlier instanceof Attempt) held.attempt = earlier
+      if (earlier instanceof KeyedRequest) request.keyed = earlier
       else if (earlier !== undefined) return request.answered(earlier)
       const changes = fitCosts(endpoint.name, read, model)
       const order = changes === undefined ? read : amended(read, changes)
@@ -134,12 +133,12 @@ export class Gateway {
       await endpoint.fit?.(order, model)
       const early = await endpoint.early?.(order, { id, startedAt })
       if (early !== undefined) return request.answered(early)
-      const ticket = await held.entry?.admit(endpoint, order, model)
+      const ticket = await request.entry?.admit(endpoint, order, model)
       request.isServed()
       const expected = ticket?.demand.promptTokens ?? order.promptTokens
       const sized = expected === order.promptTokens ? order : overlaid(order, { promptTokens: expected })
       const served = await serve(this.#assembly, endpoint, request, { caller, order: sized, model, ticket })
-      const reply = held.attempt === undefined ? served : await held.attempt.keep(served)
+      const reply = request.keyed === undefined ? served : await request.keyed.keep(served)
       return request.finished(reply, ticket?.headers)
     } catch (thrown) {
       return request === undefined ? finished(requestId(), false, refuse(thrown)) : await request.refused(thrown)

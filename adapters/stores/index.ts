@@ -1,5 +1,5 @@
 /** `modelhatch/stores`: the contracts of stores, and functions for implementing them. Contract tests: `modelhatch/testing`. */
-export type { CallEnd, AdmissionStore, AdmissionVerdict } from '../../src/admission/contract.ts'
+export type { AdmissionEnd, AdmissionStore, AdmissionVerdict } from '../../src/admission/contract.ts'
 export type { KeyQuestion, KeyRecord, KeyStore } from '../../src/callers/contract.ts'
 export type { AttemptRecord } from '../../src/money/attempt-log.ts'
 export { pageOfKeys } from '../../src/callers/search.ts'
@@ -28,7 +28,7 @@ export type {
   CapPeriods,
   CapState,
   LedgerCaps,
-  Mark,
+  AlertThreshold,
   Notice,
 } from '../../src/money/caps/contract.ts'
 export { capFits, capLimitsWith, capMeasures, capPeriodAt } from '../../src/money/caps/period.ts'

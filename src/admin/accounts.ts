@@ -4,7 +4,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import type { UsageRecord } from '../observe/usage/contract.ts'
 import { findRecord, recordIdOf, recordIdsOf } from '../observe/usage/record-ids.ts'
-import type { AdminParts } from './services.ts'
+import type { AdminServices } from './services.ts'
 import { view, type AccountView, type EntryView } from './account-view.ts'
 import { requireValid, rules } from './check.ts'
 import { Comparison, type ComparisonQuestion, type Difference } from './audit.ts'
@@ -79,10 +79,10 @@ export class AccountAdmin {
   readonly #comparison: Comparison
   readonly #now: () => number
 
-  constructor(parts: AdminParts) {
-    const { ledger, guard, pageGuard, minimumTopUp, usage, now } = parts
+  constructor(services: AdminServices) {
+    const { ledger, guard, pageGuard, minimumTopUp, usage, now } = services
     this.#now = now
-    this.#comparison = new Comparison(parts)
+    this.#comparison = new Comparison(services)
     const usageGuard = guard('the usage store')
     this.#usage = async (id) => {
       if (usage === undefined) return undefined

@@ -10,7 +10,7 @@ import { KeyAdmin } from './keys.ts'
 import { PersonalData, type Erased, type PersonalItem } from './personal.ts'
 import { UsageAdmin } from './usage.ts'
 import { VideoAdmin } from './videos.ts'
-import type { AdminParts } from './services.ts'
+import type { AdminServices } from './services.ts'
 
 /** Which operations of `gateway.admin` the options and stores of a gateway support. */
 export interface Offers {
@@ -57,22 +57,22 @@ export class Admin {
   readonly #personal: PersonalData
   readonly #catalogue: Catalogue
   readonly #groups: readonly string[]
-  readonly #prices: AdminParts['prices']
+  readonly #prices: AdminServices['prices']
   readonly #offers: Offers
 
-  constructor(parts: AdminParts) {
-    this.accounts = new AccountAdmin(parts)
-    this.caps = new CapAdmin(parts)
-    this.alerts = new AlertAdmin(parts)
-    this.keys = new KeyAdmin(parts)
-    this.usage = new UsageAdmin(parts)
-    this.videos = new VideoAdmin(parts)
+  constructor(services: AdminServices) {
+    this.accounts = new AccountAdmin(services)
+    this.caps = new CapAdmin(services)
+    this.alerts = new AlertAdmin(services)
+    this.keys = new KeyAdmin(services)
+    this.usage = new UsageAdmin(services)
+    this.videos = new VideoAdmin(services)
     this.csv = new CsvAdmin(this.accounts, this.keys, this.usage)
-    this.#personal = new PersonalData(parts, this.accounts, this.keys, this.usage)
-    this.#catalogue = parts.catalogue
-    this.#groups = parts.groups
-    this.#prices = parts.prices
-    const { ledger, usage, keys, videos, currency } = parts
+    this.#personal = new PersonalData(services, this.accounts, this.keys, this.usage)
+    this.#catalogue = services.catalogue
+    this.#groups = services.groups
+    this.#prices = services.prices
+    const { ledger, usage, keys, videos, currency } = services
     this.#offers = {
       accounts: ledger !== undefined,
       caps: ledger?.caps !== undefined,

@@ -4,7 +4,7 @@ import type { Guard } from '../records/guard.ts'
 import type { Page, PageRequest } from '../records/page.ts'
 import { offering, paged } from './offering.ts'
 import { requireValid, rules } from './check.ts'
-import type { AdminParts } from './services.ts'
+import type { AdminServices } from './services.ts'
 import type { UsageScope } from './usage-scope.ts'
 
 /** Selects alerts and a page of them. */
@@ -12,10 +12,10 @@ export type AlertListQuestion = UsageScope & PageRequest
 
 /** Alerts of caps and balances. Methods throw a 400 without the option `billing`, and a 503 if the ledger fails. */
 export class AlertAdmin {
-  readonly #ledger: AdminParts['ledger']
+  readonly #ledger: AdminServices['ledger']
   readonly #guard: Guard
 
-  constructor({ ledger, pageGuard }: AdminParts) {
+  constructor({ ledger, pageGuard }: AdminServices) {
     this.#ledger = ledger
     this.#guard = pageGuard('the ledger')
   }

@@ -7,7 +7,7 @@ import { recordIdOf } from '../observe/usage/record-ids.ts'
 import { offering, requireId } from './offering.ts'
 import { requireValid, rules } from './check.ts'
 import { all } from './all-pages.ts'
-import type { AdminParts } from './services.ts'
+import type { AdminServices } from './services.ts'
 
 /** The period in which books and usage of an account are compared. */
 export interface ComparisonQuestion {
@@ -45,20 +45,20 @@ const longestMs = 26 * 3_600_000
 
 /** Compares ledger and usage store. */
 export class Comparison {
-  readonly #parts: AdminParts
+  readonly #services: AdminServices
   readonly #ledgerGuard: Guard
   readonly #usageGuard: Guard
 
-  constructor(parts: AdminParts) {
-    this.#parts = parts
-    this.#ledgerGuard = parts.pageGuard('the ledger')
-    this.#usageGuard = parts.pageGuard('the usage store')
+  constructor(services: AdminServices) {
+    this.#services = services
+    this.#ledgerGuard = services.pageGuard('the ledger')
+    this.#usageGuard = services.pageGuard('the usage store')
   }
 
   async *differences({ account, from, to }: ComparisonQuestion): AsyncGenerator<Difference, void> {
     requireId(account, 'account')
     for (const [name, time] of Object.entries({ from, to })) requireValid(rules.instant, time, name)
-    const { ledger, usage } = this.#parts
+    const { ledger, usage } = this.#services
     if (ledger === undefined) throw invalid('A comparison needs the option "billing".')
     if (usage === undefined) throw invalid('Usage is not recorded: set the option "usage" or "storage".')
     const charges = await this.#charges(ledger, account, from, to + longestMs)

@@ -9,7 +9,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import { offering } from './offering.ts'
 import { requireValid, rules } from './check.ts'
-import type { AdminParts } from './services.ts'
+import type { AdminServices } from './services.ts'
 
 /** Whose caps are meant: those that apply to calls with this account, key, group and user. */
 export interface CapSubject {
@@ -78,7 +78,7 @@ export interface CapOverrideRequest extends CapSubject {
 
 /** Caps of keys, accounts, groups and users. Methods throw a 400 without the option `billing`, and a 503 if the ledger fails. */
 export class CapAdmin {
-  readonly #ledger: AdminParts['ledger']
+  readonly #ledger: AdminServices['ledger']
   readonly #keys: KeyStore
   readonly #caps: CapHolds
   readonly #guard: Guard
@@ -86,7 +86,7 @@ export class CapAdmin {
   readonly #groups: readonly string[]
   readonly #now: () => number
 
-  constructor({ ledger, keys, caps, guard, groups, now }: AdminParts) {
+  constructor({ ledger, keys, caps, guard, groups, now }: AdminServices) {
     this.#ledger = ledger
     this.#keys = keys
     this.#caps = caps

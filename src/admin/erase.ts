@@ -1,7 +1,7 @@
 /** Deletion of what is kept of an account for later requests. */
 import { noticeMs } from '../money/caps/retention.ts'
 import type { Guard } from '../records/guard.ts'
-import type { AdminParts } from './services.ts'
+import type { AdminServices } from './services.ts'
 
 /** What is left of an erased account until it expires: what the store cannot delete, and videos that are still being made. */
 export interface Remainder {
@@ -12,8 +12,8 @@ export interface Remainder {
 }
 
 /** Deletes the stored responses, idempotent responses, videos and alerts of an account. Returns what is left. */
-export async function deleteKept(parts: AdminParts, account: string): Promise<Remainder[]> {
-  const { responses, idempotency, videos, ledger, pageGuard, now } = parts
+export async function eraseStored(services: AdminServices, account: string): Promise<Remainder[]> {
+  const { responses, idempotency, videos, ledger, pageGuard, now } = services
   const left: Remainder[] = []
   if (!(await deleteAll(responses, pageGuard('the response store'), account))) left.push({ kind: 'responses' })
   if (idempotency !== undefined) {

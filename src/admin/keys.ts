@@ -6,7 +6,7 @@ import { GatewayError, invalid } from '../errors.ts'
 import type { Rate } from '../records/rate.ts'
 import type { Guard } from '../records/guard.ts'
 import { offering, paged, requireId } from './offering.ts'
-import type { AdminParts } from './services.ts'
+import type { AdminServices } from './services.ts'
 import { requireValid, rules } from './check.ts'
 
 /** A key record without its hash, to show to the key's owner. */
@@ -105,11 +105,11 @@ export class KeyAdmin {
   readonly #now: () => number
   readonly #forget: (hash: string) => void
 
-  readonly #caps: AdminParts['caps']
-  readonly #ledger: AdminParts['ledger']
+  readonly #caps: AdminServices['caps']
+  readonly #ledger: AdminServices['ledger']
   readonly #ledgerGuard: Guard
 
-  constructor({ keys, guard, pageGuard, groups, now, forget, caps, ledger }: AdminParts) {
+  constructor({ keys, guard, pageGuard, groups, now, forget, caps, ledger }: AdminServices) {
     this.#caps = caps
     this.#ledger = ledger
     this.#ledgerGuard = guard('the ledger')

@@ -5,7 +5,7 @@ import type { UsageDimension, UsageQuestion, UsageSummary } from '../observe/usa
 const earliest = Date.UTC(2020, 0, 1)
 
 /** Asks a store for sums by days of a time zone: once for each part of the range in which its clocks are not changed. */
-export async function summariseIn(
+export async function summariseByLocalDay(
   timeZone: string,
   question: UsageQuestion,
   now: number,

@@ -7,10 +7,10 @@ import type { AccountView, EntryView } from './account-view.ts'
 import type { AccountAdmin } from './accounts.ts'
 import { offering, requireId } from './offering.ts'
 import { requireValid, rules } from './check.ts'
-import { deleteKept, type Remainder } from './erase.ts'
+import { eraseStored, type Remainder } from './erase.ts'
 import type { KeyAdmin, KeyView } from './keys.ts'
 import { all } from './all-pages.ts'
-import type { AdminParts } from './services.ts'
+import type { AdminServices } from './services.ts'
 import type { UsageAdmin, UsageView } from './usage.ts'
 
 /** One item of what is stored about an account. */
@@ -60,16 +60,16 @@ export class PersonalData {
   readonly #ledger: Ledger | undefined
   readonly #usage: UsageStore | undefined
   readonly #guard: (name: string) => Guard
-  readonly #deleteKept: (account: string) => Promise<Remainder[]>
+  readonly #eraseStored: (account: string) => Promise<Remainder[]>
 
-  constructor(parts: AdminParts, accounts: AccountAdmin, keys: KeyAdmin, usage: UsageAdmin) {
+  constructor(services: AdminServices, accounts: AccountAdmin, keys: KeyAdmin, usage: UsageAdmin) {
     this.#accounts = accounts
     this.#keys = keys
     this.#usageAdmin = usage
-    this.#ledger = parts.ledger
-    this.#usage = parts.usage
-    this.#guard = parts.pageGuard
-    this.#deleteKept = (account) => deleteKept(parts, account)
+    this.#ledger = services.ledger
+    this.#usage = services.usage
+    this.#guard = services.pageGuard
+    this.#eraseStored = (account) => eraseStored(services, account)
   }
 
   async *export(account: string): AsyncGenerator<PersonalItem, void> {
@@ -90,7 +90,7 @@ export class PersonalData {
     requireId(account, 'account')
     const usage = this.#usage && offering(this.#usage, 'anonymise', 'anonymous records')
     const { revoked: keys, left: inOptions } = await this.#keys.eraseAll(account)
-    const left: Remainder[] = await this.#deleteKept(account)
+    const left: Remainder[] = await this.#eraseStored(account)
     if (inOptions > 0) left.push({ kind: 'keys' })
     const usageAs = `anonymous_${randomBytes(12).toString('base64url')}`
     if (usage !== undefined) await this.#anonymise(usage, { account, as: usageAs })

@@ -9,7 +9,7 @@ import type { Guard } from '../records/guard.ts'
 import type { VideoTasks } from '../tasks/video-tasks.ts'
 import type { UsageStore } from '../observe/usage/contract.ts'
 
-export interface AdminParts {
+export interface AdminServices {
   readonly keys: KeyStore
   readonly ledger: Ledger | undefined
   readonly usage: UsageStore | undefined

@@ -5,13 +5,13 @@ import type { Guard } from '../records/guard.ts'
 import type { UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from '../observe/usage/contract.ts'
 import { findRecord } from '../observe/usage/record-ids.ts'
 import { offering, paged } from './offering.ts'
-import type { AdminParts } from './services.ts'
+import type { AdminServices } from './services.ts'
 import { itemsOf, monthOf, type InvoiceItem } from './invoice.ts'
 import { requireValid, rules } from './check.ts'
 import type { UsageScope } from './usage-scope.ts'
 import { durationsIn, latencyOf, type LatencyPoint, type LatencyQuestion } from './latency.ts'
 import { largestOf, seriesOf, type UsageSeries, type UsageSeriesQuestion } from './series.ts'
-import { summariseIn } from './local-days.ts'
+import { summariseByLocalDay } from './local-days.ts'
 
 /** A usage record, with amounts as decimal strings. */
 export interface UsageView extends Omit<UsageRecord, 'cost' | 'overage'> {
@@ -73,7 +73,7 @@ export class UsageAdmin {
   readonly #guard: Guard
   readonly #now: () => number
 
-  constructor({ usage, pageGuard, now }: AdminParts) {
+  constructor({ usage, pageGuard, now }: AdminServices) {
     this.#now = now
     this.#store = usage
     this.#guard = pageGuard('the usage store')
@@ -165,7 +165,7 @@ export class UsageAdmin {
   #sums({ timeZone, ...question }: UsageQuestion & { readonly timeZone?: string }): Promise<UsageSummary[]> {
     const ask = (asked: UsageQuestion) => this.#ask((store) => store.summarise(asked))
     const isZoned = timeZone !== undefined && question.by.includes('day')
-    return isZoned ? summariseIn(timeZone, question, this.#now(), ask) : ask(question)
+    return isZoned ? summariseByLocalDay(timeZone, question, this.#now(), ask) : ask(question)
   }
 
   async #ask<T>(question: (store: UsageStore) => Promise<T> | T): Promise<T> {

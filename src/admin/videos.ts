@@ -5,7 +5,7 @@ import type { StoredTask } from '../tasks/task.ts'
 import type { VideoState } from '../wire/video.ts'
 import { requireId } from './offering.ts'
 import { requireValid, rules } from './check.ts'
-import type { AdminParts } from './services.ts'
+import type { AdminServices } from './services.ts'
 import type { UsageScope } from './usage-scope.ts'
 
 /** A video task. */
@@ -70,9 +70,9 @@ const readForPage = 1_000
 
 /** Video tasks. Methods throw a 404 if the task store cannot list them, and a 503 if it fails. */
 export class VideoAdmin {
-  readonly #videos: AdminParts['videos']
+  readonly #videos: AdminServices['videos']
 
-  constructor({ videos }: AdminParts) {
+  constructor({ videos }: AdminServices) {
     this.#videos = videos
   }
 

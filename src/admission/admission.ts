@@ -5,13 +5,13 @@ import type { Model } from '../models/contract.ts'
 import { CountLimit } from './count-limit.ts'
 import type { Demand } from './demand.ts'
 import { Entry } from './entry.ts'
-import { AdmissionParts } from './services.ts'
+import { AdmissionServices } from './services.ts'
 
 /**
  * Enforces limits, holds and charges money, and records usage. One call to the stores before the vendor is called; the
  * stores are updated in the background after the response.
  */
-export class Admission extends AdmissionParts {
+export class Admission extends AdmissionServices {
   readonly #scopes = new WeakMap<Caller, readonly Scope[]>()
   readonly #counts = new CountLimit(this)
 
@@ -44,7 +44,7 @@ export class Admission extends AdmissionParts {
   async close(settleMs: number, ms: number): Promise<void> {
     this.leases.close()
     // Extends the holds first, so that they do not expire even if there is no time to settle them.
-    this.leases.keep(this.endings.unsettled)
-    await Promise.all([this.endings.drain(settleMs, ms), this.records?.drain(ms), this.retention?.close()])
+    this.leases.keep(this.settlements.unsettled)
+    await Promise.all([this.settlements.drain(settleMs, ms), this.records?.drain(ms), this.retention?.close()])
   }
 }

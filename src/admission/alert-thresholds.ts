@@ -1,6 +1,6 @@
 /** The levels at which settlements record alerts. */
 import crypto from 'node:crypto'
-import type { CapCharge, CapPeriod, CapState, Mark } from '../money/caps/contract.ts'
+import type { CapCharge, CapPeriod, CapState, AlertThreshold } from '../money/caps/contract.ts'
 import { capMeasures } from '../money/caps/period.ts'
 import type { Caller } from '../callers/contract.ts'
 import { parseMoney } from '../money/money.ts'
@@ -86,7 +86,10 @@ function shareOf(limit: bigint, percent: number): bigint {
 }
 
 /** The marks of the balances below which a settlement may take an account. */
-export function balanceMarksOf(levels: readonly string[] | undefined, settlement: string): readonly Mark[] | undefined {
+export function balanceMarksOf(
+  levels: readonly string[] | undefined,
+  settlement: string,
+): readonly AlertThreshold[] | undefined {
   return levels?.map((level) => {
     const at = parseMoney(level)
     const notice: BalanceNotice = { type: 'balance.low', level: String(at) }

@@ -15,7 +15,7 @@ export interface AdmissionStore {
    */
   admit(claim: LimitClaim, hold: Hold): Promise<AdmissionVerdict> | AdmissionVerdict
   /** Required. Ends requests, in any order. Idempotent for the ledger, so it can be repeated after a failure. */
-  finish(endings: readonly CallEnd[]): Promise<void> | void
+  finish(endings: readonly AdmissionEnd[]): Promise<void> | void
 }
 
 /** The result of `admit`. */
@@ -27,7 +27,7 @@ export interface AdmissionVerdict {
 }
 
 /** The end of one request, for limits and ledger. */
-export interface CallEnd {
+export interface AdmissionEnd {
   /** For `limits.give`. */
   readonly returned?: LimitReturn
   /** For `ledger.settle`, or, without an amount, for `ledger.release`. */

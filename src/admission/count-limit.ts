@@ -3,31 +3,31 @@ import { ownedBy } from '../money/limits/bucket.ts'
 import { limitHeaders, type Measured } from '../money/limits/headers.ts'
 import { parseFrequency } from '../records/rate.ts'
 import { refusalOf, tooManyRequests } from '../money/limits/refusal.ts'
-import type { AdmissionParts } from './services.ts'
+import type { AdmissionServices } from './services.ts'
 import { ofCaller, ownerOf } from './scopes.ts'
 
 /** The rate of requests that only count tokens. */
 export class CountLimit {
-  readonly #admission: AdmissionParts
+  readonly #admission: AdmissionServices
 
-  constructor(admission: AdmissionParts) {
+  constructor(admission: AdmissionServices) {
     this.#admission = admission
   }
 
   /** Draws one request. Resolves with the headers that describe the rate; rejects with a 429 or 503. */
   async take(id: string, caller: Caller): Promise<Readonly<Record<string, string>>> {
-    const { counters, known, options } = this.#admission
+    const { counters, reached, options } = this.#admission
     const refill = parseFrequency(options.limitOptions.tokenCounts ?? '600/min')
     const bucket = `${ownedBy(caller.account, `counts ${ownerOf(caller)}`)} requests`
     const rule = { bucket, ...refill, cost: 1 }
     const rate: Measured = { measure: 'requests', rule, owner: `${ofCaller(caller)} for counts of tokens` }
     const rates = [rate]
-    const waitMs = known.waitMs(bucket)
+    const waitMs = reached.waitMs(bucket)
     if (waitMs > 0) throw tooManyRequests(rate, waitMs)
     const claim = { id, rates: [rule], places: [], leaseMs: 1 }
     const { limits, local = false } = await counters.admit(claim, undefined)
     if (limits === undefined) return {}
-    if (!local) known.learn(rates, limits)
+    if (!local) reached.learn(rates, limits)
     if (!limits.admitted) throw refusalOf(claim, rates, limits)
     return limitHeaders(rates, limits)
   }

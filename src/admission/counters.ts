@@ -1,7 +1,7 @@
 import type { Hold, HoldVerdict, Ledger } from '../money/ledger/contract.ts'
 import { GatewayError } from '../errors.ts'
 import type { LimitClaim, LimitStore, LimitVerdict } from '../money/limits/contract.ts'
-import type { AdmissionVerdict, CallEnd, AdmissionStore } from './contract.ts'
+import type { AdmissionVerdict, AdmissionEnd, AdmissionStore } from './contract.ts'
 import { Guard, type GuardOptions } from '../records/guard.ts'
 
 type Result<T> = Promise<T> | T
@@ -20,7 +20,7 @@ export interface Counters {
   /** Draws the claim and takes the hold, all or nothing. Throws or rejects with a 503 while a store is down. */
   admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<Admitted>
   /** Gives back places, corrects rates, and settles or releases holds. */
-  finish(endings: readonly CallEnd[]): Result<void>
+  finish(endings: readonly AdmissionEnd[]): Result<void>
 }
 
 export interface CounterOptions extends Omit<GuardOptions, 'name'> {
@@ -56,7 +56,7 @@ class Together implements Counters {
     return this.#guard.call(() => this.#store.admit(claim, hold))
   }
 
-  finish(endings: readonly CallEnd[]): Result<void> {
+  finish(endings: readonly AdmissionEnd[]): Result<void> {
     return this.#guard.call(() => this.#store.finish(endings))
   }
 }
@@ -105,7 +105,7 @@ class Apart implements Counters {
     })
   }
 
-  finish(endings: readonly CallEnd[]): Result<void> {
+  finish(endings: readonly AdmissionEnd[]): Result<void> {
     const waits: Promise<unknown>[] = []
     for (const { returned, end } of endings) {
       if (returned !== undefined) collect(waits, () => this.#limitGuard.call(() => this.#limits.give(returned)))
@@ -140,7 +140,7 @@ class Apart implements Counters {
     return this.#ledgerGuard.call(() => ledger.hold(hold))
   }
 
-  #end({ id, account, amount, ...rest }: NonNullable<CallEnd['end']>): Result<unknown> {
+  #end({ id, account, amount, ...rest }: NonNullable<AdmissionEnd['end']>): Result<unknown> {
     const ledger = this.#ledger
     if (ledger === undefined) return undefined
     return this.#ledgerGuard.call<unknown>(() =>

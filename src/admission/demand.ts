@@ -8,7 +8,7 @@ import type { LimitOptions } from '../money/limits/options.ts'
 import type { CallerCap } from './caps.ts'
 import type { Speeds } from './hidden-tokens.ts'
 import type { Scope } from './scopes.ts'
-import { dearestCost, unstatedLength } from './highest-cost.ts'
+import { highestCost, unstatedLength } from './highest-cost.ts'
 import type { Model } from '../models/contract.ts'
 import type { Estimate, Priced } from './estimate.ts'
 import type { Bounds } from './plausible-usage.ts'
@@ -98,7 +98,7 @@ export function holdOf(
   capped?: Pick<Hold, 'caps' | 'tokens'>,
 ): Hold | undefined {
   const { id, caller, leaseMs } = demanding
-  const amount = dearestCost(demanding, multiplier, options)
+  const amount = highestCost(demanding, multiplier, options)
   const hold = { id, account: caller.account, amount, leaseMs }
   if (capped !== undefined) return { ...hold, ...capped }
   return amount === 0n ? undefined : hold

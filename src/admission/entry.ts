@@ -9,7 +9,7 @@ import type { Model } from '../models/contract.ts'
 import type { CallerCap } from './caps.ts'
 import type { Admitted } from './counters.ts'
 import { isUnasked } from '../records/guard.ts'
-import type { AdmissionParts } from './services.ts'
+import type { AdmissionServices } from './services.ts'
 import type { BillingOptions } from '../money/options.ts'
 import { unstatedLength } from './highest-cost.ts'
 import { capOf, claimOf, holdOf, requestClaim, type Demanding, type HiddenOutput } from './demand.ts'
@@ -25,7 +25,7 @@ const placeWaitMs = 1_000
 export class Entry {
   readonly id: string
   readonly caller: Caller
-  readonly #admission: AdmissionParts
+  readonly #admission: AdmissionServices
   #scopes: readonly Scope[]
   /** Scopes of which the request has taken a place in this process. */
   readonly #entered: string[] = []
@@ -33,18 +33,18 @@ export class Entry {
   #over = false
 
   /** Throws a 429 if this process knows that a limit is reached. */
-  constructor(admission: AdmissionParts, id: string, caller: Caller, scopes: readonly Scope[]) {
+  constructor(admission: AdmissionServices, id: string, caller: Caller, scopes: readonly Scope[]) {
     this.#admission = admission
     this.id = id
     this.caller = caller
     this.#scopes = scopes
     for (const { request } of scopes) {
-      const waitMs = request === undefined ? 0 : admission.known.waitMs(request.rule.bucket)
+      const waitMs = request === undefined ? 0 : admission.reached.waitMs(request.rule.bucket)
       if (request !== undefined && waitMs > 0) throw tooManyRequests(request, waitMs)
     }
     for (const { name, owner, limits } of scopes) {
       if (limits.concurrent === undefined) continue
-      if (!admission.known.enter(name, limits.concurrent)) {
+      if (!admission.reached.enter(name, limits.concurrent)) {
         this.leave()
         throw tooManyAtOnce(limits.concurrent, owner)
       }
@@ -98,7 +98,7 @@ export class Entry {
   leave(): void {
     if (this.#over) return
     this.#over = true
-    for (const name of this.#entered) this.#admission.known.leave(name)
+    for (const name of this.#entered) this.#admission.reached.leave(name)
     if (!this.#counted) this.#count()
   }
 
@@ -115,13 +115,13 @@ export class Entry {
   }
 
   async #wait(answer: Promise<Admitted>, ticket: Ticket): Promise<Ticket> {
-    const { counters, endings } = this.#admission
+    const { counters, settlements } = this.#admission
     const { claim, hold } = ticket.demand
     let given: Admitted
     try {
       given = await answer
-      if (given.local !== true && isFull(given.limits) && endings.areReturning) {
-        await endings.returned(placeWaitMs)
+      if (given.local !== true && isFull(given.limits) && settlements.areReturning) {
+        await settlements.returned(placeWaitMs)
         given = await counters.admit(claim, hold)
       }
     } catch (error) {
@@ -138,7 +138,7 @@ export class Entry {
     ticket.local = local
     if (limits !== undefined && claim !== undefined) {
       // Counts of this process say nothing about the state of the limit store.
-      if (!local) this.#admission.known.learn(rates, limits)
+      if (!local) this.#admission.reached.learn(rates, limits)
       if (!limits.admitted) {
         this.#counted = true
         throw refusalOf(claim, rates, limits)
@@ -162,10 +162,10 @@ export class Entry {
   }
 
   #count(): void {
-    const { counters, known } = this.#admission
+    const { counters, reached } = this.#admission
     const demand = requestClaim(this.id, this.#scopes)
     if (demand === undefined) return
-    const learn = ({ limits, local }: Admitted) => limits && !local && known.learn(demand.rates, limits)
+    const learn = ({ limits, local }: Admitted) => limits && !local && reached.learn(demand.rates, limits)
     try {
       const answer = counters.admit(demand.claim, undefined)
       if (answer instanceof Promise) answer.then(learn, ignore)

@@ -21,7 +21,7 @@ const usual = { outputTokens: 4_096, imageTokens: 8_192, seconds: 60, toolCalls:
  * length of the prompt, all input written to a one-hour cache, a fee for each call of the vendor's own tools. At least
  * 1 unless the request is free. Throws a 400 for what has no price, such as a service tier, a 503 for a model without one.
  */
-export function dearestCost(priced: Priced, multiplier: bigint, options: Partial<BillingOptions>): bigint {
+export function highestCost(priced: Priced, multiplier: bigint, options: Partial<BillingOptions>): bigint {
   const { model, asked, makes } = priced
   const { seconds = usual.seconds } = options.defaults ?? {}
   const outputTokens = asked.outputTokens ?? mostUnstated(priced, options)

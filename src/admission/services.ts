@@ -4,7 +4,7 @@ import type { BillingOptions } from '../money/options.ts'
 import { parsePriceMultiplier } from '../money/prices/price.ts'
 import { multiplierOne } from '../money/prices/rate.ts'
 import type { LimitStore } from '../money/limits/contract.ts'
-import { Known } from '../money/limits/reached-limits.ts'
+import { ReachedLimits } from '../money/limits/reached-limits.ts'
 import { memoryLimitStore } from '../money/limits/memory.ts'
 import type { LimitOptions } from '../money/limits/options.ts'
 import type { Groups } from '../models/access.ts'
@@ -20,7 +20,7 @@ import type { UsageStore } from '../observe/usage/contract.ts'
 import type { UsageOptions } from '../observe/usage/options.ts'
 import { Retention } from '../observe/usage/retention.ts'
 import { NamedUsers, type Recording } from '../observe/usage/users.ts'
-import { Endings } from './settlement-queue.ts'
+import { SettlementQueue } from './settlement-queue.ts'
 import { Leases } from './leases.ts'
 
 export interface AdmissionOptions {
@@ -46,8 +46,8 @@ export interface AdmissionOptions {
 }
 
 /** What all requests share: the options, the stores, and the queues of what is still to be written. */
-export class AdmissionParts {
-  readonly known: Known
+export class AdmissionServices {
+  readonly reached: ReachedLimits
   readonly counters: Counters
   /** Limits of this process alone, used while the limit store is down; undefined if requests are then rejected. */
   readonly local: LimitStore | undefined
@@ -55,7 +55,7 @@ export class AdmissionParts {
   readonly caps: CapHolds
   readonly speeds: Speeds = new Speeds()
   readonly options: AdmissionOptions
-  readonly endings: Endings
+  readonly settlements: SettlementQueue
   readonly records: Queue<Recording> | undefined
   /** Deletes old usage records. Undefined if they are kept for ever. */
   readonly retention: Retention | undefined
@@ -66,7 +66,7 @@ export class AdmissionParts {
   constructor(options: AdmissionOptions) {
     const { groups, limits, limitOptions, ledger, admission, usage, usageOptions, timeoutMs, now, observer } = options
     this.options = options
-    this.known = new Known(now)
+    this.reached = new ReachedLimits(now)
     this.local = limitOptions.whenDown === 'local' ? memoryLimitStore({ clock: now }) : undefined
     const failed = observer.storeFailed
     this.counters = counters({ limits, local: this.local, ledger, admission, timeoutMs, now, failed })
@@ -77,7 +77,7 @@ export class AdmissionParts {
       ),
     )
     this.caps = new CapHolds(options)
-    this.endings = new Endings(this.counters, observer)
+    this.settlements = new SettlementQueue(this.counters, observer)
     if (usage === undefined) return
     const guard = new Guard({ name: 'the usage store', timeoutMs: timeoutMs * 5, now, failed })
     const users = new NamedUsers(usage, usageOptions.maxUsers ?? 1_000)
@@ -122,7 +122,7 @@ export class AdmissionParts {
   /** Whether requests must be rejected because a charge or a usage record could be lost. `pays`: the request may cost something. */
   isOverflowing(pays: boolean): boolean {
     const { usageOptions } = this.options
-    if (pays && this.endings.overflowing) return true
+    if (pays && this.settlements.overflowing) return true
     return usageOptions.whenFull === 'refuse' && this.records?.full === true
   }
 

@@ -2,7 +2,7 @@ import type { Settlement } from '../money/ledger/contract.ts'
 import type { LimitReturn } from '../money/limits/contract.ts'
 import type { Observer } from '../observe/observe.ts'
 import type { Counters } from './counters.ts'
-import type { CallEnd } from './contract.ts'
+import type { AdmissionEnd } from './contract.ts'
 import { Queue } from '../records/queue.ts'
 
 /** Maximum number of charges that wait for the ledger before paid requests are rejected. */
@@ -14,14 +14,14 @@ const mostReturns = 10_000
  * Sends the outcome of requests to the stores after the response, and retries until a store has accepted it. Each store
  * has its own queue, so that one that is down does not delay the other.
  */
-export class Endings {
-  readonly #money: Queue<CallEnd>
+export class SettlementQueue {
+  readonly #money: Queue<AdmissionEnd>
   /** The same queue as `#money` if an admission store updates limits and ledger in one call. */
-  readonly #limits: Queue<CallEnd>
+  readonly #limits: Queue<AdmissionEnd>
 
   constructor(counters: Counters, observer: Observer) {
-    const send = (batch: readonly CallEnd[]) => counters.finish(batch)
-    this.#money = new Queue<CallEnd>({
+    const send = (batch: readonly AdmissionEnd[]) => counters.finish(batch)
+    this.#money = new Queue<AdmissionEnd>({
       send,
       again: withoutCorrections,
       most: Infinity,
@@ -32,7 +32,7 @@ export class Endings {
     })
     this.#limits = counters.together
       ? this.#money
-      : new Queue<CallEnd>({
+      : new Queue<AdmissionEnd>({
           send,
           again: withoutCorrections,
           most: mostReturns,
@@ -40,7 +40,7 @@ export class Endings {
         })
   }
 
-  add(returned: CallEnd['returned'], end: CallEnd['end']): void {
+  add(returned: AdmissionEnd['returned'], end: AdmissionEnd['end']): void {
     if (returned !== undefined && end !== undefined && this.#limits === this.#money) {
       return this.#money.add({ returned, end })
     }
@@ -88,12 +88,12 @@ export class Endings {
   }
 }
 
-function isCharge(end: NonNullable<CallEnd['end']>): end is Settlement {
+function isCharge(end: NonNullable<AdmissionEnd['end']>): end is Settlement {
   return end.amount !== undefined
 }
 
 /** What may be sent a second time: returning places and ending holds is idempotent, corrections are not. */
-function withoutCorrections({ returned, ...rest }: CallEnd): CallEnd {
+function withoutCorrections({ returned, ...rest }: AdmissionEnd): AdmissionEnd {
   const again: LimitReturn | undefined = returned && { ...returned, corrections: [] }
   return again === undefined ? rest : { ...rest, returned: again }
 }

@@ -5,10 +5,10 @@ import type { Receipt } from '../money/receipt.ts'
 import type { LimitReturn, PlaceRule, RateRule } from '../money/limits/contract.ts'
 import type { Model } from '../models/contract.ts'
 import type { Work } from '../providers/work.ts'
-import type { CallEnd } from './contract.ts'
+import type { AdmissionEnd } from './contract.ts'
 import { usageOf } from '../wire/usage.ts'
 import { recordOf } from '../observe/usage/record.ts'
-import type { AdmissionParts } from './services.ts'
+import type { AdmissionServices } from './services.ts'
 import type { Demand } from './demand.ts'
 import type { Lease } from './leases.ts'
 import { plausible } from './plausible-usage.ts'
@@ -34,12 +34,12 @@ export class Ticket {
   local = false
   /** The verdict on the hold; undefined if there is none. */
   held: HoldVerdict | undefined
-  readonly #admission: AdmissionParts
+  readonly #admission: AdmissionServices
   readonly #request: TicketHolder
   readonly #model: Model
   #lease: Lease | undefined
 
-  constructor(admission: AdmissionParts, request: TicketHolder, model: Model, demand: Demand) {
+  constructor(admission: AdmissionServices, request: TicketHolder, model: Model, demand: Demand) {
     this.#admission = admission
     this.#request = request
     this.#model = model
@@ -65,7 +65,7 @@ export class Ticket {
   /** Returns places to the limit store, which may have taken them before it failed. */
   abandonPlaces(): void {
     const returned = this.#returned(undefined)
-    if (returned !== undefined) this.#admission.endings.add(returned, undefined)
+    if (returned !== undefined) this.#admission.settlements.add(returned, undefined)
   }
 
   /** Ends a request that holds no money here: frees its places. */
@@ -114,7 +114,7 @@ export class Ticket {
     return Object.assign(receipt, { charge: chargeOf(charged, overage, currency) })
   }
 
-  #ending({ cost, basis }: Charged, tokens: number): CallEnd['end'] {
+  #ending({ cost, basis }: Charged, tokens: number): AdmissionEnd['end'] {
     const { id, caller } = this.#request
     const { account } = caller
     const { hold } = this.demand
@@ -189,11 +189,11 @@ export class Ticket {
     return { id: claim.id, places: claim.places.map(bucketOf), corrections }
   }
 
-  #end(returned: LimitReturn | undefined, end: CallEnd['end']): void {
+  #end(returned: LimitReturn | undefined, end: AdmissionEnd['end']): void {
     const some = returned !== undefined && returned.places.length + returned.corrections.length > 0
-    if (!this.local) return this.#admission.endings.add(some ? returned : undefined, end)
+    if (!this.local) return this.#admission.settlements.add(some ? returned : undefined, end)
     if (some) void this.#admission.local?.give(returned)
-    this.#admission.endings.add(undefined, end)
+    this.#admission.settlements.add(undefined, end)
   }
 }
 

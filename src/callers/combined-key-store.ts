@@ -2,7 +2,7 @@ import { cursorOf, pageOf } from '../records/page.ts'
 import type { KeyStore } from './contract.ts'
 
 /** Combines the keys of the options with a key store: reads the first store, then the second; writes to the second. */
-export function eitherKeyStore(first: KeyStore, second: KeyStore): KeyStore {
+export function combinedKeyStore(first: KeyStore, second: KeyStore): KeyStore {
   return {
     async find(hash) {
       return (await first.find(hash)) ?? second.find(hash)

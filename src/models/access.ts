@@ -4,8 +4,8 @@ import type { ScopedCap } from '../records/cap.ts'
 import type { ScopedRate } from '../records/rate.ts'
 import { within } from '../http/deadline.ts'
 import type { Model, ModelRegistry, RegistryModel } from './contract.ts'
-import { priced } from './parsed-prices.ts'
-import type { Tabled } from './price-table-defaults.ts'
+import { withParsedPrices } from './parsed-prices.ts'
+import type { PriceTableDefaults } from './price-table-defaults.ts'
 
 /** A model group: the models, limits and prices of its keys. */
 export interface Group {
@@ -28,7 +28,7 @@ export interface CatalogueOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Prices and context windows for models without their own. Default: none. */
-  readonly tabled?: Tabled | undefined
+  readonly tabled?: PriceTableDefaults | undefined
   /** Whether models without a price are refused. Default false. */
   readonly requiresPrice?: boolean
 }
@@ -76,7 +76,7 @@ export class Catalogue {
   }
 
   #complete(given: RegistryModel, at: number): Model {
-    const model = priced(given)
+    const model = withParsedPrices(given)
     return this.#options.tabled?.complete(model, at) ?? model
   }
 

@@ -8,7 +8,7 @@ const read = new WeakMap<RegistryModel, Model>()
  * A registry's model with parsed prices; the same object if they are already parsed. Throws a `TypeError` that names the
  * model and the invalid field.
  */
-export function priced(model: RegistryModel): Model {
+export function withParsedPrices(model: RegistryModel): Model {
   const { price, deployments } = model
   if (isRead(price) && deployments.every((each) => isRead(each.price))) return model as Model
   let known = read.get(model)

@@ -2,7 +2,7 @@ import type { ListedModel, PriceTable } from '../money/prices/price-table.ts'
 import type { Deployment, Model } from './contract.ts'
 
 /** Fills in what a price table knows of models. */
-export class Tabled {
+export class PriceTableDefaults {
   readonly #table: PriceTable
   /** For each model the version with the latest entries of the table, of which it is made again when they change. */
   readonly #known = new WeakMap<

@@ -7,7 +7,7 @@ import type { Provider } from '../providers/contract.ts'
 import type { ModelObject } from '../wire/model.ts'
 import type { VideoLimits } from '../providers/video.ts'
 import { requireCharged } from './price-coverage.ts'
-import type { Tabled } from './price-table-defaults.ts'
+import type { PriceTableDefaults } from './price-table-defaults.ts'
 import type { Deployment, ImageAbilities, Model, ModelRegistry } from './contract.ts'
 
 /** A model in the options: a provider alone, or a provider with options. */
@@ -88,7 +88,7 @@ export interface RegistryOptions {
   /** Whether every model must have a price. Throws a `TypeError` that names one without. Default false. */
   readonly priced?: boolean
   /** Prices and context windows for models without their own. Default: none. */
-  readonly tabled?: Tabled | undefined
+  readonly tabled?: PriceTableDefaults | undefined
 }
 
 /** Timeout in milliseconds of a vendor's model list; the list is then sent without its models. */

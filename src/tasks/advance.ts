@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.ts'
 import { ProviderError } from '../providers/failure.ts'
 import type { VideoContext, VideoStatus } from '../providers/video.ts'
 import { deleted, fail, finish, push, reconcile, settle } from './finish.ts'
-import { backoffMs, save, deploymentOf, type TaskParts, type VideoDeployment } from './services.ts'
+import { backoffMs, save, deploymentOf, type TaskServices, type VideoDeployment } from './services.ts'
 import { recover } from './submit.ts'
 import { changed, isFinal, type StoredTask } from './task.ts'
 import { askVendor } from './vendor.ts'
@@ -11,64 +11,68 @@ import { askVendor } from './vendor.ts'
 const maxMisses = 3
 
 /** Takes the lease of a due task. Returns undefined if it is not due or another process holds the lease. */
-export async function lease(parts: TaskParts, task: StoredTask): Promise<StoredTask | undefined> {
-  const now = await parts.now()
+export async function lease(services: TaskServices, task: StoredTask): Promise<StoredTask | undefined> {
+  const now = await services.now()
   if (task.dueAt === null || task.dueAt > now || task.leasedUntil > now) return undefined
-  const { won, task: leased } = await save(parts, changed(task, {}, { leasedUntil: now + parts.timing.leaseMs }))
+  const { won, task: leased } = await save(services, changed(task, {}, { leasedUntil: now + services.timing.leaseMs }))
   return won ? leased : undefined
 }
 
 /** Does the next step of a task whose lease this process holds. Returns the task as stored afterwards. */
-export async function advance(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
-  if (isFinal(task.data)) return task.data.settled ? push(parts, task) : settle(parts, task)
-  if (task.data.state === 'submitting') return recover(parts, task)
-  const deployment = await deploymentOf(parts, task.data)
-  const now = await parts.now()
-  if (now >= task.data.deadlineAt) return expire(parts, task, deployment)
-  if (deployment === undefined) return later(parts, task, new Error('the provider of the task is not configured'))
+export async function advance(services: TaskServices, task: StoredTask): Promise<StoredTask> {
+  if (isFinal(task.data)) return task.data.settled ? push(services, task) : settle(services, task)
+  if (task.data.state === 'submitting') return recover(services, task)
+  const deployment = await deploymentOf(services, task.data)
+  const now = await services.now()
+  if (now >= task.data.deadlineAt) return expire(services, task, deployment)
+  if (deployment === undefined) return later(services, task, new Error('the provider of the task is not configured'))
   let status: VideoStatus
   try {
-    status = await check(parts, task, deployment)
+    status = await check(services, task, deployment)
   } catch (error) {
-    return later(parts, task, error)
+    return later(services, task, error)
   }
-  return record(parts, task, status, deployment)
+  return record(services, task, status, deployment)
 }
 
 /** Asks the vendor to cancel the job, which runs on if the vendor cannot, rejects it or fails. */
-async function cancel(parts: TaskParts, task: StoredTask, deployment: VideoDeployment | undefined): Promise<void> {
+async function cancel(
+  services: TaskServices,
+  task: StoredTask,
+  deployment: VideoDeployment | undefined,
+): Promise<void> {
   const { operation = null } = task.data
   const cancelling = deployment?.video.cancel?.bind(deployment.video)
   if (deployment === undefined || cancelling === undefined) return
   const call = async (context: VideoContext) => cancelling(operation, context)
-  await askVendor(parts, task, deployment, 'cancel', call).catch(() => undefined)
+  await askVendor(services, task, deployment, 'cancel', call).catch(() => undefined)
 }
 
 /** Checks the job once more at the deadline, so that a video that is ready is not discarded. */
 async function expire(
-  parts: TaskParts,
+  services: TaskServices,
   task: StoredTask,
   deployment: VideoDeployment | undefined,
 ): Promise<StoredTask> {
-  const status = await (deployment && check(parts, task, deployment).catch(() => undefined))
-  if (status?.state === 'completed' || status?.state === 'failed') return record(parts, task, status, deployment)
-  const ended = await giveUp(parts, task, 'expired', 'Cancelled: not finished in time.')
-  if (ended.data.state === 'failed' && task.data.removed !== 'asked') await cancel(parts, task, deployment)
+  const status = await (deployment && check(services, task, deployment).catch(() => undefined))
+  if (status?.state === 'completed' || status?.state === 'failed') return record(services, task, status, deployment)
+  const ended = await giveUp(services, task, 'expired', 'Cancelled: not finished in time.')
+  if (ended.data.state === 'failed' && task.data.removed !== 'asked') await cancel(services, task, deployment)
   return ended
 }
 
 /** Ends a task whose job may go on at the vendor. It is not charged, unless its owner has deleted it. */
-function giveUp(parts: TaskParts, task: StoredTask, code: string, message: string): Promise<StoredTask> {
-  return task.data.removed === undefined ? fail(parts, task, code, message) : finish(parts, task, deleted)
+function giveUp(services: TaskServices, task: StoredTask, code: string, message: string): Promise<StoredTask> {
+  return task.data.removed === undefined ? fail(services, task, code, message) : finish(services, task, deleted)
 }
 
-function check(parts: TaskParts, task: StoredTask, deployment: VideoDeployment): Promise<VideoStatus> {
+function check(services: TaskServices, task: StoredTask, deployment: VideoDeployment): Promise<VideoStatus> {
   const { operation = null } = task.data
-  return askVendor(parts, task, deployment, 'check', (context) => deployment.video.check(operation, context))
+  return askVendor(services, task, deployment, 'check', (context) => deployment.video.check(operation, context))
 }
 
 async function record(
-  parts: TaskParts,
+  services: TaskServices,
   task: StoredTask,
   status: VideoStatus,
   deployment: VideoDeployment | undefined,
@@ -81,38 +85,38 @@ async function record(
         ...(seconds !== undefined && { seconds }),
         ...(operation !== undefined && { operation }),
       }
-      if (task.data.removed !== undefined) return finish(parts, task, { ...deleted, ...reported })
-      const stored = await finish(parts, task, { state: 'completed', progress: 100, ...reported })
+      if (task.data.removed !== undefined) return finish(services, task, { ...deleted, ...reported })
+      const stored = await finish(services, task, { state: 'completed', progress: 100, ...reported })
       // The task was cancelled meanwhile and stays failed, although the vendor has made the video.
       if (stored.data.state === 'failed')
-        reconcile(parts, { ...stored, data: { ...stored.data, ...reported } }, 'late_result')
+        reconcile(services, { ...stored, data: { ...stored.data, ...reported } }, 'late_result')
       return stored
     }
     case 'failed':
-      return fail(parts, task, status.code ?? 'generation_failed', status.error)
+      return fail(services, task, status.code ?? 'generation_failed', status.error)
     default: {
       const asks = task.data.removed === 'new'
-      if (asks) await cancel(parts, task, deployment)
-      const dueAt = (await parts.now()) + parts.intervalMs(task.data.request.duration)
+      if (asks) await cancel(services, task, deployment)
+      const dueAt = (await services.now()) + services.intervalMs(task.data.request.duration)
       const { state, progress, operation } = status
       const reported = { ...(progress !== undefined && { progress }), ...(operation !== undefined && { operation }) }
       // Clients never see a task return from `processing` to `pending`, even if the vendor queues it again.
       const forward = task.data.state === 'processing' ? 'processing' : state
       const data = { state: forward, misses: 0, faults: 0, ...reported, ...(asks && { removed: 'asked' as const }) }
-      return (await save(parts, changed(task, data, { dueAt, leasedUntil: 0 }))).task
+      return (await save(services, changed(task, data, { dueAt, leasedUntil: 0 }))).task
     }
   }
 }
 
 /** Schedules the next check after one that failed or that reported an unknown job. */
-async function later(parts: TaskParts, task: StoredTask, error: unknown): Promise<StoredTask> {
-  const intervalMs = parts.intervalMs(task.data.request.duration)
+async function later(services: TaskServices, task: StoredTask, error: unknown): Promise<StoredTask> {
+  const intervalMs = services.intervalMs(task.data.request.duration)
   const unknown = GatewayError.is(error) && error.code === 'not_found'
   const misses = unknown ? task.data.misses + 1 : task.data.misses
-  if (misses >= maxMisses) return giveUp(parts, task, 'lost', 'The provider no longer knows this video job.')
+  if (misses >= maxMisses) return giveUp(services, task, 'lost', 'The provider no longer knows this video job.')
   const faults = task.data.faults + 1
   const vendorWaitMs = error instanceof ProviderError ? error.vendorWaitMs : undefined
   const waitMs = Math.max(vendorWaitMs ?? 0, unknown ? intervalMs : backoffMs(faults - 1, intervalMs))
-  const dueAt = (await parts.now()) + waitMs
-  return (await save(parts, changed(task, { misses, faults }, { dueAt, leasedUntil: 0 }))).task
+  const dueAt = (await services.now()) + waitMs
+  return (await save(services, changed(task, { misses, faults }, { dueAt, leasedUntil: 0 }))).task
 }

@@ -1,5 +1,5 @@
 import type { Json } from '../wire/json.ts'
-import { save, type TaskEvent, type TaskParts } from './services.ts'
+import { save, type TaskEvent, type TaskServices } from './services.ts'
 import { changed, withoutPictures, type StoredTask, type VideoTask } from './task.ts'
 import { nextTryMs } from '../http/signed-webhook.ts'
 
@@ -9,16 +9,16 @@ type Ending = Pick<VideoTask, 'state'> & Partial<VideoTask>
  * Makes the task final, which exactly one process can do, and settles it. Returns the stored task, even if another
  * process ended it. Settlement and notification are at-least-once: the task stays due until both have succeeded.
  */
-export async function finish(parts: TaskParts, task: StoredTask, ending: Ending): Promise<StoredTask> {
-  const now = await parts.now()
-  const record = { dueAt: now, leasedUntil: now + parts.timing.leaseMs }
+export async function finish(services: TaskServices, task: StoredTask, ending: Ending): Promise<StoredTask> {
+  const now = await services.now()
+  const record = { dueAt: now, leasedUntil: now + services.timing.leaseMs }
   const end = { ...ending, request: withoutPictures(task.data.request), finishedAt: now, settled: false }
-  const { won, task: stored } = await save(parts, changed(task, end, record))
-  return won ? settle(parts, stored) : stored
+  const { won, task: stored } = await save(services, changed(task, end, record))
+  return won ? settle(services, stored) : stored
 }
 
-export function fail(parts: TaskParts, task: StoredTask, code: string, message: string): Promise<StoredTask> {
-  return finish(parts, task, { state: 'failed', error: { code, message } })
+export function fail(services: TaskServices, task: StoredTask, code: string, message: string): Promise<StoredTask> {
+  return finish(services, task, { state: 'failed', error: { code, message } })
 }
 
 /**
@@ -32,45 +32,45 @@ export const deleted: Ending = {
 }
 
 /** Settles a final task and notifies the host. Requires the lease. Rescheduled if the ledger fails. */
-export async function settle(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
+export async function settle(services: TaskServices, task: StoredTask): Promise<StoredTask> {
   try {
-    await parts.billing.end(task)
+    await services.billing.end(task)
   } catch {
-    const dueAt = (await parts.now()) + parts.timing.leaseMs
-    return (await save(parts, changed(task, { faults: task.data.faults + 1 }, { dueAt, leasedUntil: 0 }))).task
+    const dueAt = (await services.now()) + services.timing.leaseMs
+    return (await save(services, changed(task, { faults: task.data.faults + 1 }, { dueAt, leasedUntil: 0 }))).task
   }
-  parts.publish({ type: task.data.state === 'completed' ? 'completed' : 'failed', task })
-  if (task.data.unclear !== undefined) reconcile(parts, task, task.data.unclear)
-  if (parts.push === undefined) {
-    return (await save(parts, changed(task, { settled: true }, { dueAt: null, leasedUntil: 0 }))).task
+  services.publish({ type: task.data.state === 'completed' ? 'completed' : 'failed', task })
+  if (task.data.unclear !== undefined) reconcile(services, task, task.data.unclear)
+  if (services.push === undefined) {
+    return (await save(services, changed(task, { settled: true }, { dueAt: null, leasedUntil: 0 }))).task
   }
   // Left to the next sweep: a slow webhook must not delay the request that found the task finished.
-  const due = { dueAt: await parts.now(), leasedUntil: 0 }
-  return (await save(parts, changed(task, { settled: true, pushFailures: 0 }, due))).task
+  const due = { dueAt: await services.now(), leasedUntil: 0 }
+  return (await save(services, changed(task, { settled: true, pushFailures: 0 }, due))).task
 }
 
 /** Sends the webhook of a settled task. Requires the lease. */
-export async function push(parts: TaskParts, task: StoredTask): Promise<StoredTask> {
+export async function push(services: TaskServices, task: StoredTask): Promise<StoredTask> {
   const { pushFailures: failed = 0, ...data } = task.data
   const done: StoredTask = { ...task, version: task.version + 1, dueAt: null, leasedUntil: 0, data }
   try {
-    await parts.push?.(task)
-    return (await save(parts, done)).task
+    await services.push?.(task)
+    return (await save(services, done)).task
   } catch {
     const waitMs = nextTryMs(failed + 1)
-    if (waitMs === undefined) return (await save(parts, done)).task
-    const dueAt = (await parts.now()) + waitMs
-    return (await save(parts, changed(task, { pushFailures: failed + 1 }, { dueAt, leasedUntil: 0 }))).task
+    if (waitMs === undefined) return (await save(services, done)).task
+    const dueAt = (await services.now()) + waitMs
+    return (await save(services, changed(task, { pushFailures: failed + 1 }, { dueAt, leasedUntil: 0 }))).task
   }
 }
 
 /** Reports to the host that the vendor's state and the task's may differ. */
 export function reconcile(
-  parts: TaskParts,
+  services: TaskServices,
   task: StoredTask,
   reason: NonNullable<TaskEvent['reason']>,
   operation?: Json,
 ): void {
   const known = operation === undefined ? task : { ...task, data: { ...task.data, operation } }
-  parts.publish({ type: 'reconcile', reason, task: known })
+  services.publish({ type: 'reconcile', reason, task: known })
 }

@@ -1,7 +1,7 @@
 import type { StoredTask } from './task.ts'
 
 /** A task as OpenAI's `Video` object, for its clients and for webhooks. */
-export function openaiShape(task: StoredTask): Record<string, unknown> {
+export function openaiVideo(task: StoredTask): Record<string, unknown> {
   const { state, request, progress = 0, error, finishedAt } = task.data
   const status = {
     submitting: 'queued',

@@ -47,7 +47,7 @@ export interface VideoDeployment {
 }
 
 /** What the steps of a task depend on. */
-export interface TaskParts {
+export interface TaskServices {
   readonly store: TaskStore
   /** Milliseconds since the epoch, by the store's clock. */
   readonly now: () => Promise<number>
@@ -90,22 +90,22 @@ export const defaultTiming: TaskTiming = {
  * Stores the next version. If another process has changed the task meanwhile, returns its version with `won: false`, except
  * if its owner has deleted it: that changes nothing else, so the next version is stored with it.
  */
-export async function save(parts: TaskParts, next: StoredTask): Promise<{ won: boolean; task: StoredTask }> {
-  if (await parts.store.replace(toRecord(next))) return { won: true, task: next }
+export async function save(services: TaskServices, next: StoredTask): Promise<{ won: boolean; task: StoredTask }> {
+  if (await services.store.replace(toRecord(next))) return { won: true, task: next }
   // Time 0: a deleted task has expired.
-  const current = await parts.store.find(next.account, next.id, 0)
+  const current = await services.store.find(next.account, next.id, 0)
   if (current === undefined) return { won: false, task: next }
   const stored = fromRecord(current)
   const { removed } = stored.data
   if (removed === undefined || next.data.removed !== undefined || stored.version !== next.version)
     return { won: false, task: stored }
   const { version, expiresAt } = stored
-  return save(parts, { ...next, version: version + 1, expiresAt, data: { ...next.data, removed } })
+  return save(services, { ...next, version: version + 1, expiresAt, data: { ...next.data, removed } })
 }
 
 /** The deployment a task was submitted to. */
-export async function deploymentOf(parts: TaskParts, task: VideoTask): Promise<VideoDeployment | undefined> {
-  const deployments = await parts.deployments(task.request.model)
+export async function deploymentOf(services: TaskServices, task: VideoTask): Promise<VideoDeployment | undefined> {
+  const deployments = await services.deployments(task.request.model)
   return deployments.find(({ provider, model }) => provider === task.provider && model === task.providerModel)
 }
 

@@ -1,5 +1,5 @@
 import { advance } from './advance.ts'
-import { save, type TaskParts } from './services.ts'
+import { save, type TaskServices } from './services.ts'
 import { changed, fromRecord, type StoredTask } from './task.ts'
 
 export interface SweeperOptions {
@@ -17,15 +17,15 @@ export interface SweeperOptions {
  * unref'ed timer.
  */
 export class Sweeper {
-  readonly #parts: TaskParts
+  readonly #services: TaskServices
   readonly #options: SweeperOptions
   readonly #running = new Set<Promise<void>>()
   readonly #busy = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #stopped = false
 
-  constructor(parts: TaskParts, options: SweeperOptions) {
-    this.#parts = parts
+  constructor(services: TaskServices, options: SweeperOptions) {
+    this.#services = services
     this.#options = options
   }
 
@@ -44,9 +44,9 @@ export class Sweeper {
         continue
       }
       const limit = concurrency - this.#running.size
-      const claimed = await this.#parts.store.claim({
-        now: await this.#parts.now(),
-        leaseMs: this.#parts.timing.leaseMs,
+      const claimed = await this.#services.store.claim({
+        now: await this.#services.now(),
+        leaseMs: this.#services.timing.leaseMs,
         limit,
       })
       for (const record of claimed) this.#work(fromRecord(record))
@@ -91,13 +91,13 @@ export class Sweeper {
   async #step(task: StoredTask, provider: string, busy: number): Promise<void> {
     this.#busy.set(provider, busy + 1)
     try {
-      await advance(this.#parts, task)
+      await advance(this.#services, task)
     } finally {
       this.#busy.set(provider, (this.#busy.get(provider) ?? 1) - 1)
     }
   }
 
   async #putBack(task: StoredTask): Promise<void> {
-    await save(this.#parts, changed(task, {}, { leasedUntil: 0, dueAt: (await this.#parts.now()) + 1_000 }))
+    await save(this.#services, changed(task, {}, { leasedUntil: 0, dueAt: (await this.#services.now()) + 1_000 }))
   }
 }

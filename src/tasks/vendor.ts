@@ -2,20 +2,20 @@ import { GatewayError } from '../errors.ts'
 import type { AttemptStep } from '../observe/contract.ts'
 import type { AttemptWatch } from '../observe/watch.ts'
 import type { VideoContext } from '../providers/video.ts'
-import { ask, type TaskParts, type VideoDeployment } from './services.ts'
+import { ask, type TaskServices, type VideoDeployment } from './services.ts'
 import type { StoredTask } from './task.ts'
 
 /** Calls the vendor of a task, with a timeout, and tells telemetry about it. */
 export async function askVendor<T>(
-  parts: TaskParts,
+  services: TaskServices,
   task: StoredTask,
   deployment: VideoDeployment,
   step: Exclude<AttemptStep, 'call'>,
   call: (context: VideoContext) => Promise<T>,
 ): Promise<T> {
-  const { timing } = parts
+  const { timing } = services
   const ms = step === 'submit' ? timing.startMs : timing.checkMs
-  const watch = attemptAt(parts, task, deployment, step)
+  const watch = attemptAt(services, task, deployment, step)
   if (watch === undefined) return ask(ms, (signal) => call({ signal }))
   const { headers } = watch
   try {
@@ -36,13 +36,13 @@ export async function askVendor<T>(
 }
 
 function attemptAt(
-  parts: TaskParts,
+  services: TaskServices,
   { id, data }: StoredTask,
   { provider, model: providerModel, openModel, origin }: VideoDeployment,
   step: AttemptStep,
 ): AttemptWatch | undefined {
-  if (parts.attempt === undefined) return undefined
+  if (services.attempt === undefined) return undefined
   const task = { id, traceparent: data.trace }
   const { model } = data.request
-  return parts.attempt({ id, endpoint: 'videos', step, model, provider, providerModel, openModel, origin, task })
+  return services.attempt({ id, endpoint: 'videos', step, model, provider, providerModel, openModel, origin, task })
 }

@@ -7,7 +7,7 @@ import type { VideoRequest } from '../wire/video.ts'
 import type { Attribution } from '../observe/usage/attribution.ts'
 import { advance, lease } from './advance.ts'
 import type { TaskListOptions, TaskSearch } from './contract.ts'
-import { save, deploymentOf, type TaskParts } from './services.ts'
+import { save, deploymentOf, type TaskServices } from './services.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
 import { Sweeper, type SweeperOptions } from './sweeper.ts'
 import { recordIdOf } from '../observe/usage/record-ids.ts'
@@ -41,12 +41,12 @@ const answerMs = 3_000
 
 /** The operations of the video endpoints on tasks. */
 export class VideoTasks {
-  readonly #parts: TaskParts
+  readonly #services: TaskServices
   readonly #sweeper: Sweeper
 
-  constructor(parts: TaskParts, sweeping: SweeperOptions) {
-    this.#parts = parts
-    this.#sweeper = new Sweeper(parts, sweeping)
+  constructor(services: TaskServices, sweeping: SweeperOptions) {
+    this.#services = services
+    this.#sweeper = new Sweeper(services, sweeping)
   }
 
   /** Starts the timer that advances tasks of earlier processes and of clients that do not poll. */
@@ -62,7 +62,7 @@ export class VideoTasks {
   /** Stops the timer and waits for steps in progress. Another process, or the next start, continues the tasks. */
   async close(): Promise<void> {
     await this.#sweeper.stop()
-    await this.#parts.store.close?.()
+    await this.#services.store.close?.()
   }
 
   /** Submits a video. Returns the new task, or the existing one with the same idempotency key. */
@@ -70,33 +70,33 @@ export class VideoTasks {
     const { caller, idempotencyKey, watch } = submission
     const id = idempotencyKey === undefined ? newId() : repeatedId(caller.account, idempotencyKey)
     if (idempotencyKey !== undefined) {
-      const present = await this.#parts.store.find(caller.account, id, await this.#parts.now())
+      const present = await this.#services.store.find(caller.account, id, await this.#services.now())
       if (present !== undefined) return repetition(fromRecord(present), submission)
     }
-    const deployments = await this.#parts.deployments(submission.request.model)
+    const deployments = await this.#services.deployments(submission.request.model)
     const first = deployments[0]
     if (first === undefined) {
       throw new GatewayError('unsupported_value', { param: 'model', message: 'This model does not make videos.' })
     }
-    const now = await this.#parts.now()
-    const intent = this.#intent(submission, id, now, intentLeaseMs(this.#parts, first.video))
+    const now = await this.#services.now()
+    const intent = this.#intent(submission, id, now, intentLeaseMs(this.#services, first.video))
     const named: StoredTask = {
       ...intent,
       data: { ...intent.data, provider: first.provider, providerModel: first.model },
     }
-    const held = await this.#parts.billing.hold(named, unstoredMs(this.#parts, first.video))
+    const held = await this.#services.billing.hold(named, unstoredMs(this.#services, first.video))
     const paid: StoredTask = { ...named, data: { ...named.data, ...held } }
-    const stored = fromRecord(await this.#parts.store.insert(toRecord(paid)))
+    const stored = fromRecord(await this.#services.store.insert(toRecord(paid)))
     if (stored.data.attempt !== paid.data.attempt) {
       // A concurrent submission with the same key was stored first: release the hold of this one.
-      await this.#parts.billing.end({ ...paid, data: { ...paid.data, state: 'failed' } })
+      await this.#services.billing.end({ ...paid, data: { ...paid.data, state: 'failed' } })
       return repetition(stored, submission)
     }
     tell(submission, stored)
     this.#sweeper.start()
-    this.#parts.publish({ type: 'created', task: stored })
-    await keepOrFail(this.#parts, stored)
-    return submit(within(this.#parts, watch), stored, deployments)
+    this.#services.publish({ type: 'created', task: stored })
+    await keepOrFail(this.#services, stored)
+    return submit(within(this.#services, watch), stored, deployments)
   }
 
   /** The account's task, updated from the vendor if a check is due. Throws the same `not_found` for every reason. */
@@ -104,17 +104,17 @@ export class VideoTasks {
     const task = await this.#own(account, id)
     tell(request, task)
     if (isFinal(task.data)) return task
-    const leased = await lease(this.#parts, task)
+    const leased = await lease(this.#services, task)
     if (leased === undefined) return task
-    return soonOr(advance(within(this.#parts, request.watch), leased), leased)
+    return soonOr(advance(within(this.#services, request.watch), leased), leased)
   }
 
   /** Waits until the task is final, but at most `ms`. */
   async wait(task: StoredTask, ms: number, signal: AbortSignal): Promise<StoredTask> {
-    const end = (await this.#parts.now()) + ms
+    const end = (await this.#services.now()) + ms
     let current = task
     while (!isFinal(current.data) && !signal.aborted) {
-      const now = await this.#parts.now()
+      const now = await this.#services.now()
       if (now >= end) break
       await pause(Math.min(Math.max((current.dueAt ?? now) - now, 50), end - now, 1_000), signal)
       current = await this.find(task.account, task.id)
@@ -123,32 +123,32 @@ export class VideoTasks {
   }
 
   async list(account: string, options: Omit<TaskListOptions, 'now'>): Promise<StoredTask[]> {
-    const { store } = this.#parts
+    const { store } = this.#services
     if (store.list === undefined) throw new GatewayError('not_found', { message: 'This server does not list tasks.' })
-    return (await store.list(account, { ...options, now: await this.#parts.now() })).map(fromRecord)
+    return (await store.list(account, { ...options, now: await this.#services.now() })).map(fromRecord)
   }
 
   /** Whether the store can list the tasks of all accounts. */
   get isSearchable(): boolean {
-    return this.#parts.store.search !== undefined
+    return this.#services.store.search !== undefined
   }
 
   /** Tasks of all accounts, newest first. Throws a 404 if the store cannot list them. */
   async search(options: Omit<TaskSearch, 'now'>): Promise<StoredTask[]> {
-    const { store } = this.#parts
+    const { store } = this.#services
     if (store.search === undefined) throw new GatewayError('not_found', { message: 'This server does not list tasks.' })
-    return (await store.search({ ...options, now: await this.#parts.now() })).map(fromRecord)
+    return (await store.search({ ...options, now: await this.#services.now() })).map(fromRecord)
   }
 
   /** How many tasks are due, up to `most`. Undefined if the store cannot count them. */
   async countDue(most: number): Promise<number | undefined> {
-    const { store } = this.#parts
-    return store.countDue?.(await this.#parts.now(), most)
+    const { store } = this.#services
+    return store.countDue?.(await this.#services.now(), most)
   }
 
   /** The bytes of a finished video, if the provider serves them; undefined if the video has a URL instead. */
   async content(task: StoredTask, signal: AbortSignal, range: string | undefined): Promise<VideoContent | undefined> {
-    const deployment = await deploymentOf(this.#parts, task.data)
+    const deployment = await deploymentOf(this.#services, task.data)
     const context = { signal, ...(range !== undefined && { range }) }
     return deployment?.video.content?.(task.data.operation ?? null, context)
   }
@@ -160,28 +160,28 @@ export class VideoTasks {
   async remove(account: string, id: string, request: TaskRequest = {}): Promise<StoredTask> {
     let task = await this.#own(account, id)
     tell(request, task)
-    const parts = within(this.#parts, request.watch)
+    const services = within(this.#services, request.watch)
     for (let tries = 0; tries < 5; tries++) {
-      const now = await this.#parts.now()
+      const now = await this.#services.now()
       if (task.expiresAt <= now) throw noSuchTask()
-      const { won, task: stored } = await save(parts, deletedAt(now, task))
+      const { won, task: stored } = await save(services, deletedAt(now, task))
       task = stored
       if (!won) continue
       if (isFinal(task.data) || task.data.state === 'submitting') return task
       this.#sweeper.start()
-      const leased = await lease(parts, task)
-      return leased === undefined ? task : soonOr(advance(parts, leased), leased)
+      const leased = await lease(services, task)
+      return leased === undefined ? task : soonOr(advance(services, leased), leased)
     }
     throw new GatewayError('conflict', { message: 'The task is being worked on. Try again.' })
   }
 
   /** Removes every task of the account. Returns until when the store keeps some of them; 0 if it keeps none. */
   async removeAll(account: string): Promise<number> {
-    const { store, timing } = this.#parts
-    if (store.list === undefined) return (await this.#parts.now()) + timing.lifeMs
+    const { store, timing } = this.#services
+    if (store.list === undefined) return (await this.#services.now()) + timing.lifeMs
     let until = 0
     for (;;) {
-      const tasks = await store.list(account, { now: await this.#parts.now(), limit: 100, order: 'asc' })
+      const tasks = await store.list(account, { now: await this.#services.now(), limit: 100, order: 'asc' })
       if (tasks.length === 0) return until
       for (const { id } of tasks) {
         try {
@@ -196,7 +196,7 @@ export class VideoTasks {
   }
 
   async #own(account: string, id: string): Promise<StoredTask> {
-    const record = await this.#parts.store.find(account, id, await this.#parts.now())
+    const record = await this.#services.store.find(account, id, await this.#services.now())
     if (record === undefined) throw noSuchTask()
     return fromRecord(record)
   }
@@ -207,7 +207,7 @@ export class VideoTasks {
     now: number,
     leaseMs: number,
   ): StoredTask {
-    const { lifeMs, deadlineMs } = this.#parts.timing
+    const { lifeMs, deadlineMs } = this.#services.timing
     const trace = watch?.traceparent
     return {
       account: caller.account,
@@ -238,9 +238,9 @@ export class VideoTasks {
   }
 }
 
-/** The parts with which a request works on a task: calls to the vendor belong to the request. */
-function within(parts: TaskParts, watch: CallWatch | undefined): TaskParts {
-  return watch === undefined ? parts : { ...parts, attempt: (attempt) => watch.attempt(attempt) }
+/** The services with which a request works on a task: calls to the vendor belong to the request. */
+function within(services: TaskServices, watch: CallWatch | undefined): TaskServices {
+  return watch === undefined ? services : { ...services, attempt: (attempt) => watch.attempt(attempt) }
 }
 
 function tell({ concerns, watch }: TaskRequest, task: StoredTask): void {

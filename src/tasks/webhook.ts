@@ -1,6 +1,6 @@
 import { within } from '../http/deadline.ts'
 import { sendSigned, webhookTimeoutMs, type WebhookEndpoint } from '../http/signed-webhook.ts'
-import { openaiShape } from './openai-video.ts'
+import { openaiVideo } from './openai-video.ts'
 import type { StoredTask } from './task.ts'
 
 /** Webhooks for finished videos. */
@@ -29,7 +29,7 @@ export async function deliver(
     object: 'event',
     created_at: timestamp,
     type: task.data.state === 'completed' ? 'video.completed' : 'video.failed',
-    data: openaiShape(task),
+    data: openaiVideo(task),
   })
   const id = `evt_${task.id}_${task.data.attempt}`
   const allowPrivateNetwork = options.allowPrivateNetwork === true

@@ -9,7 +9,7 @@ import type { IdempotencyStart, IdempotencyStore } from '../admission/idempotenc
 import type { LimitStore } from '../money/limits/contract.ts'
 import type { ResponseStore } from '../responses/contract.ts'
 import type { UsageStore } from '../observe/usage/contract.ts'
-import { fresh, lookalikes, type Suite } from './kit.ts'
+import { fresh, similarNames, type Suite } from './kit.ts'
 import { record as usageRecord } from './usage-sums.ts'
 
 const exactly = 'compares names byte for byte: case, accents and spaces count'
@@ -18,15 +18,15 @@ const shown = JSON.stringify
 
 /** The look-alikes made of visible ASCII characters, for names that contracts restrict to these. */
 function visible(name: string): readonly string[] {
-  return lookalikes(name).filter((each) => /^[!-~]+$/.test(each))
+  return similarNames(name).filter((each) => /^[!-~]+$/.test(each))
 }
 
 export function testKeyNames(it: Suite<KeyStore>['it'], record: (changes: Partial<KeyRecord>) => KeyRecord): void {
   it(exactly, async (store) => {
     const mine = record({ account: fresh('account'), id: fresh('key').replace(' ', '_'), version: 1 })
     await store.insert?.(mine)
-    for (const hash of lookalikes(mine.hash)) assert.equal(await store.find(hash), undefined, shown(hash))
-    for (const account of lookalikes(mine.account)) {
+    for (const hash of similarNames(mine.hash)) assert.equal(await store.find(hash), undefined, shown(hash))
+    for (const account of similarNames(mine.account)) {
       assert.deepEqual((await store.list?.(account)) ?? [], [], shown(account))
     }
     for (const id of visible(mine.id)) {
@@ -45,13 +45,13 @@ export function testBucketNames(it: Suite<LimitStore>['it']): void {
       return store.take({ id, rates, places: [{ bucket: places, places: 1 }], leaseMs })
     }
     assert.equal((await take(bucket, places, id)).admitted, true)
-    for (const other of lookalikes(bucket)) {
+    for (const other of similarNames(bucket)) {
       assert.equal((await take(other, fresh('places'), fresh('call'))).admitted, true, shown(other))
     }
-    for (const other of lookalikes(places)) {
+    for (const other of similarNames(places)) {
       assert.equal((await take(fresh('bucket'), other, fresh('call'))).admitted, true, shown(other))
     }
-    for (const other of lookalikes(id)) {
+    for (const other of similarNames(id)) {
       assert.equal((await take(fresh('bucket'), places, other)).admitted, false, shown(other))
       await store.give({ id: other, places: [places], corrections: [] })
     }
@@ -68,18 +68,18 @@ export function testLedgerNames(it: Suite<Ledger>['it']): void {
     const [account, id, reference] = [fresh('account'), fresh('hold a'), fresh('reference')]
     await ledger.credit({ account, amount: 1_000n, reference })
     assert.equal((await ledger.hold({ id, account, amount: 10n, leaseMs })).outcome, 'held')
-    for (const other of lookalikes(account)) {
+    for (const other of similarNames(account)) {
       assert.equal(await ledger.account(other), undefined, shown(other))
       const verdict = await ledger.hold({ id: fresh('hold'), account: other, amount: 1n, leaseMs })
       assert.equal(verdict.outcome, 'insufficient', shown(other))
       assert.deepEqual((await ledger.entries?.(other, {}))?.items ?? [], [], shown(other))
     }
-    for (const other of lookalikes(reference)) {
+    for (const other of similarNames(reference)) {
       const { outcome } = await ledger.credit({ account, amount: 1n, reference: other })
       assert.equal(outcome, 'credited', shown(other))
     }
-    const credits = 1_000n + BigInt(lookalikes(reference).length)
-    for (const other of lookalikes(id)) {
+    const credits = 1_000n + BigInt(similarNames(reference).length)
+    for (const other of similarNames(id)) {
       await ledger.release({ id: other, account })
       assert.equal((await ledger.account(account))?.held, 10n, shown(other))
     }
@@ -94,17 +94,18 @@ export function testUsageNames(it: Suite<UsageStore>['it']): void {
     const [account, key, model] = [fresh('account'), fresh('key a'), fresh('model a')]
     const mine = usageRecord({ id: fresh('call'), account, key, model })
     await store.append([mine])
-    for (const other of lookalikes(account)) assert.deepEqual((await store.list({ account: other })).items, [], other)
-    for (const other of lookalikes(key)) assert.deepEqual((await store.list({ account, key: other })).items, [], other)
-    for (const other of lookalikes(model)) {
+    for (const other of similarNames(account)) assert.deepEqual((await store.list({ account: other })).items, [], other)
+    for (const other of similarNames(key))
+      assert.deepEqual((await store.list({ account, key: other })).items, [], other)
+    for (const other of similarNames(model)) {
       assert.deepEqual((await store.list({ account, model: other })).items, [], shown(other))
       assert.deepEqual(await store.summarise({ account, model: other, by: [] }), [], shown(other))
     }
-    for (const other of lookalikes(mine.id)) assert.equal(await store.find?.(other), undefined, shown(other))
-    const others = lookalikes(mine.id).map((id) => usageRecord({ id, account, key, model }))
+    for (const other of similarNames(mine.id)) assert.equal(await store.find?.(other), undefined, shown(other))
+    const others = similarNames(mine.id).map((id) => usageRecord({ id, account, key, model }))
     await store.append(others)
     assert.equal((await store.list({ account })).items.length, others.length + 1)
-    const models = lookalikes(model)
+    const models = similarNames(model)
     await store.append(models.map((each) => usageRecord({ account, key, model: each })))
     assert.equal((await store.summarise({ account, by: ['model'] })).length, models.length + 1)
   })
@@ -117,13 +118,13 @@ export function testAttemptNames(
   it(exactly, async (store) => {
     const mine = start({ key: 'key-a', route: 'chat.completions' })
     assert.equal((await store.begin(mine)).outcome, 'begun')
-    for (const attempt of lookalikes(mine.attempt)) {
+    for (const attempt of similarNames(mine.attempt)) {
       await store.forget({ ...mine, attempt })
       assert.equal((await store.begin({ ...mine, attempt })).outcome, 'running', shown(attempt))
     }
     const others = [
-      ...lookalikes(mine.account).map((account) => ({ account })),
-      ...lookalikes(mine.route).map((route) => ({ route })),
+      ...similarNames(mine.account).map((account) => ({ account })),
+      ...similarNames(mine.route).map((route) => ({ route })),
       ...visible(mine.key).map((key) => ({ key })),
     ]
     for (const other of others) {
@@ -137,7 +138,7 @@ export function testResponseNames(it: Suite<ResponseStore>['it']): void {
     const account = fresh('account')
     const mine = { account, id: 'resp_a', items: ['msg_a'], body: '{"of":"mine"}' }
     await store.put(mine)
-    for (const other of lookalikes(account)) {
+    for (const other of similarNames(account)) {
       assert.equal(await store.get(other, mine.id), undefined, shown(other))
       assert.equal(await store.holding(other, 'msg_a'), undefined, shown(other))
       assert.equal(await store.delete(other, mine.id), false, shown(other))

@@ -3,7 +3,7 @@ import type { IdempotencyStart, IdempotencyStore, IdempotentAnswer } from '../ad
 import {
   fresh,
   assertStoresLarge,
-  lookalikes,
+  similarNames,
   oddNames,
   race,
   suiteOf,
@@ -148,7 +148,7 @@ export function testIdempotencyStore(
     if (store.deleteAll === undefined) return
     const { account } = start()
     const mine = Array.from({ length: 150 }, (_, index) => start({ account, key: `key ${index}` }))
-    const others = [...lookalikes(account), account.slice(0, -1)].map((name) => start({ account: name }))
+    const others = [...similarNames(account), account.slice(0, -1)].map((name) => start({ account: name }))
     for (const each of [...mine, ...others]) {
       await store.begin(each)
       await store.finish({ ...each, keepMs, answer: text('kept') })

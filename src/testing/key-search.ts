@@ -1,7 +1,7 @@
 /** The tests of the key store contract for `search`. */
 import assert from 'node:assert/strict'
 import type { KeyQuestion, KeyRecord, KeyStore } from '../callers/contract.ts'
-import { fresh, lookalikes, oddNames, type Suite } from './kit.ts'
+import { fresh, similarNames, oddNames, type Suite } from './kit.ts'
 
 const now = 1_900_000_000_000
 
@@ -39,7 +39,7 @@ export function testKeySearch(it: Suite<KeyStore>['it'], make: Make): void {
     assert.deepEqual(await ids({ text: first }), [0, 1])
     assert.deepEqual(await ids({ text: fresh('none') }), [])
     assert.deepEqual(await ids({ account: second, group: mark, tag: 'a', state: 'expired' }), [2])
-    for (const name of lookalikes('a')) assert.deepEqual(await ids({ group: mark, tag: name }), [], name)
+    for (const name of similarNames('a')) assert.deepEqual(await ids({ group: mark, tag: name }), [], name)
   })
 
   it('search takes texts literally, whatever characters they contain', async (store) => {

@@ -89,7 +89,7 @@ export const oddNames: readonly string[] = [
  * Variants of a name that some databases treat as equal to it because they ignore case, accents or surrounding spaces. A
  * store must not: accounts, ids, keys and references are compared byte for byte.
  */
-export function lookalikes(name: string): readonly string[] {
+export function similarNames(name: string): readonly string[] {
   const accented = name.replace(/[aeiou]/, (vowel) => `${vowel}\u0301`.normalize())
   return [name.toUpperCase(), `${name} `, ` ${name}`, accented, `${name}\t`].filter((each) => each !== name)
 }

@@ -19,7 +19,7 @@ export async function fundsOf(ledger: Ledger, id: string): Promise<{ balance: bi
   return { balance: found.balance, held: found.held }
 }
 
-export function testBooks(it: Suite<Ledger>['it']): void {
+export function testAccounts(it: Suite<Ledger>['it']): void {
   it('an account may go below zero while it is unlimited', async (ledger, other) => {
     const id = fresh('account')
     const opened = await ledger.open({ id, unlimited: true, name: 'ours' })

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import type { CapAmounts, CapClaim, CapLimits, CapState, LedgerCaps } from '../money/caps/contract.ts'
 import type { Hold, HoldVerdict, Ledger, Settlement } from '../money/ledger/contract.ts'
 import { mostMicros } from '../money/money.ts'
-import { fresh, lookalikes, race, type Suite } from './kit.ts'
+import { fresh, similarNames, race, type Suite } from './kit.ts'
 import { funded, fundsOf } from './ledger-accounts.ts'
 
 export type Capped = Ledger & { readonly caps: LedgerCaps }
@@ -207,10 +207,10 @@ export function testCaps(it: Suite<Ledger>['it']): void {
     const account = await funded(ledger, 100n)
     const claim = capOf({ calls: 1n })
     assert.equal((await ledger.hold(holdOf(account, [claim]))).outcome, 'held')
-    for (const name of lookalikes(claim.name)) {
+    for (const name of similarNames(claim.name)) {
       assert.equal((await ledger.hold(holdOf(account, [{ ...claim, name }]))).outcome, 'held', JSON.stringify(name))
     }
-    for (const window of lookalikes(claim.window)) {
+    for (const window of similarNames(claim.window)) {
       assert.equal((await ledger.hold(holdOf(account, [{ ...claim, window }]))).outcome, 'held', JSON.stringify(window))
     }
     assert.equal((await ledger.hold(holdOf(account, [claim]))).outcome, 'capped')

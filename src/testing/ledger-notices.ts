@@ -1,6 +1,6 @@
 /** The tests of the notices that settlements record, and of their delivery. */
 import assert from 'node:assert/strict'
-import type { CapCharge, CapMeasure, Mark, Notice, NoticeQuestion } from '../money/caps/contract.ts'
+import type { CapCharge, CapMeasure, AlertThreshold, Notice, NoticeQuestion } from '../money/caps/contract.ts'
 import type { Ledger } from '../money/ledger/contract.ts'
 import { fresh, race, type Suite } from './kit.ts'
 import { funded } from './ledger-accounts.ts'
@@ -10,11 +10,11 @@ const leaseMs = 600_000
 
 type Marks = NonNullable<CapCharge['marks']>
 
-function markAt(at: number, id: string = fresh('mark')): Mark {
+function markAt(at: number, id: string = fresh('mark')): AlertThreshold {
   return { id, at: BigInt(at), notice: `{"level":${at},"text":"naïve 🎈 中文"}` }
 }
 
-function markOf(measure: CapMeasure, at: number, id?: string): Mark & { readonly measure: CapMeasure } {
+function markOf(measure: CapMeasure, at: number, id?: string): AlertThreshold & { readonly measure: CapMeasure } {
   return { ...markAt(at, id), measure }
 }
 
@@ -111,7 +111,7 @@ export function testNotices({ it, withLease }: Suite<Ledger>): void {
 
   test('a settlement that takes an account below a level records its notice; open holds do not count', async (ledger, other) => {
     const account = await funded(ledger, 100n)
-    const settle = async (amount: bigint, ...marks: Mark[]) => {
+    const settle = async (amount: bigint, ...marks: AlertThreshold[]) => {
       const id = fresh('h')
       await ledger.settle({ id, account, amount, balanceMarks: marks })
       return id

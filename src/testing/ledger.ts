@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Ledger } from '../money/ledger/contract.ts'
 import { mostMicros } from '../money/money.ts'
 import { fresh, race, suiteOf, type StoreKitOptions } from './kit.ts'
-import { funded, fundsOf, testBooks } from './ledger-accounts.ts'
+import { funded, fundsOf, testAccounts } from './ledger-accounts.ts'
 import { testCompaction } from './ledger-compaction.ts'
 import { testCaps } from './ledger-caps.ts'
 import { testNotices } from './ledger-notices.ts'
@@ -270,7 +270,7 @@ export function testLedger(
     })
   })
 
-  testBooks(it)
+  testAccounts(it)
   testCompaction(suite)
   testCaps(it)
   testCapPeriods(suite)

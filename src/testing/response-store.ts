@@ -3,7 +3,7 @@ import type { ResponseRecord, ResponseStore } from '../responses/contract.ts'
 import {
   fresh,
   assertStoresLarge,
-  lookalikes,
+  similarNames,
   oddNames,
   race,
   suiteOf,
@@ -104,7 +104,7 @@ export function testResponseStore(
     const records = Array.from({ length: 250 }, (_, index) =>
       recordOf({ account, id: `resp_${index}`, items: [`msg_${index}`, 'shared'] }),
     )
-    const others = [...lookalikes(account), `${account}:`, account.slice(0, -1)].map((name) =>
+    const others = [...similarNames(account), `${account}:`, account.slice(0, -1)].map((name) =>
       recordOf({ account: name }),
     )
     for (const record of [...records, ...others]) await store.put(record)

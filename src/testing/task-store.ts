@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TaskRecord, TaskStore } from '../tasks/contract.ts'
-import { assertStoresLarge, lookalikes, suiteOf, type StoreKitOptions } from './kit.ts'
+import { assertStoresLarge, similarNames, suiteOf, type StoreKitOptions } from './kit.ts'
 import type { TestFunction } from './runner.ts'
 import { testClaims } from './task-claims.ts'
 import { hour, next, start, task } from './task-records.ts'
@@ -57,14 +57,14 @@ export function testTaskStore(
   it('compares accounts and ids byte for byte: case, accents and spaces count', async (store) => {
     const mine = task({ account: `acme ${randomUUID()}`, id: `task_a${randomUUID()}`, data: { of: 'mine' } })
     await store.insert(mine)
-    for (const account of lookalikes(mine.account)) {
+    for (const account of similarNames(mine.account)) {
       assert.equal(await store.find(account, mine.id, start), undefined, JSON.stringify(account))
       assert.equal(await store.replace(next({ ...mine, account })), false, JSON.stringify(account))
       assert.deepEqual((await store.list?.(account, { now: start, limit: 9, order: 'asc' })) ?? [], [])
       const theirs = { ...mine, account, data: { of: 'theirs' } }
       assert.deepEqual(await store.insert(theirs), theirs)
     }
-    for (const id of lookalikes(mine.id)) {
+    for (const id of similarNames(mine.id)) {
       assert.equal(await store.find(mine.account, id, start), undefined, JSON.stringify(id))
       assert.equal(await store.replace(next({ ...mine, id })), false, JSON.stringify(id))
     }

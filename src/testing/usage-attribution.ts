@@ -1,7 +1,7 @@
 /** The tests of the usage store contract for users, sessions, tags and outcomes. */
 import assert from 'node:assert/strict'
 import type { NamedUser, UsageDimension, UsageFilter, UsageRecord, UsageStore } from '../observe/usage/contract.ts'
-import { fresh, lookalikes, oddNames, race, type Suite } from './kit.ts'
+import { fresh, similarNames, oddNames, race, type Suite } from './kit.ts'
 import { record, start } from './usage-sums.ts'
 
 const day = 86_400_000
@@ -56,7 +56,7 @@ export function testAttribution(it: Suite<UsageStore>['it']): void {
         JSON.stringify(filter),
       )
     }
-    for (const name of lookalikes('ada')) {
+    for (const name of similarNames('ada')) {
       assert.deepEqual((await store.list({ account, user: name })).items, [], name)
       assert.deepEqual((await store.list({ account, tag: name })).items, [], name)
       assert.deepEqual((await store.list({ account, session: name })).items, [], name)

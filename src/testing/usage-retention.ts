@@ -6,7 +6,7 @@ import { record, start } from './usage-sums.ts'
 
 const line = (item: string, quantity: number, price = '3', per = 1_000_000) => ({ item, quantity, per, price })
 
-export function testLife(it: Suite<UsageStore>['it']): void {
+export function testRetention(it: Suite<UsageStore>['it']): void {
   it('keeps the lines of a charge, and sums equal ones by account and model', async (store, other) => {
     if (other.sumLines === undefined) return
     const [account, second] = [fresh('account'), fresh('account')]

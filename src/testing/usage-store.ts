@@ -7,7 +7,7 @@ import { testAttribution } from './usage-attribution.ts'
 import { testDurations } from './usage-durations.ts'
 import { testLargest } from './usage-largest.ts'
 import { testLog } from './usage-log.ts'
-import { testLife } from './usage-retention.ts'
+import { testRetention } from './usage-retention.ts'
 import { record, start, testSums } from './usage-sums.ts'
 
 /**
@@ -137,7 +137,7 @@ export function testUsageStore(
 
   testSums(it)
   testAttribution(it)
-  testLife(it)
+  testRetention(it)
   testDurations(it)
   testLargest(it)
   testLog(it)

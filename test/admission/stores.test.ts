@@ -1,6 +1,6 @@
 import { channel } from 'node:diagnostics_channel'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import type { CallEnd } from '../../adapters/stores/index.ts'
+import type { AdmissionEnd } from '../../adapters/stores/index.ts'
 import {
   memoryLedger,
   memoryLimitStore,
@@ -20,9 +20,9 @@ async function funded(): Promise<Ledger> {
 }
 
 /** A bundle that records every call. */
-async function bundle(): Promise<{ storage: StorageBundle; calls: string[]; endings: CallEnd[] }> {
+async function bundle(): Promise<{ storage: StorageBundle; calls: string[]; endings: AdmissionEnd[] }> {
   const calls: string[] = []
-  const endings: CallEnd[] = []
+  const endings: AdmissionEnd[] = []
   const ledger = spied(await funded(), 'ledger', calls)
   const limits = spied(memoryLimitStore(), 'limits', calls)
   const admission = {
@@ -32,7 +32,7 @@ async function bundle(): Promise<{ storage: StorageBundle; calls: string[]; endi
       calls.push('admission.admit')
       return { limits: { admitted: true, left: claim.rates.map(() => 1), free: [] }, hold: await ledger.hold(hold) }
     },
-    finish(batch: readonly CallEnd[]) {
+    finish(batch: readonly AdmissionEnd[]) {
       calls.push('admission.finish')
       endings.push(...batch)
     },

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { eitherKeyStore } from '../../src/callers/combined-key-store.ts'
+import { combinedKeyStore } from '../../src/callers/combined-key-store.ts'
 import { memoryKeyStore } from '../../src/callers/memory.ts'
 import { testKeyStore } from '../../src/testing/key-store.ts'
 
-testKeyStore(test, () => eitherKeyStore(memoryKeyStore(), memoryKeyStore()))
+testKeyStore(test, () => combinedKeyStore(memoryKeyStore(), memoryKeyStore()))
 
 test('lists the keys of an account newest first, across both stores', async () => {
   const stores = [memoryKeyStore(), memoryKeyStore()] as const
@@ -13,6 +13,6 @@ test('lists the keys of an account newest first, across both stores', async () =
     const id = `key_${createdAt}`
     await stores[index < 2 ? 0 : 1].insert?.({ ...own, id, hash: id, createdAt })
   }
-  const listed = await eitherKeyStore(...stores).list?.('acme')
+  const listed = await combinedKeyStore(...stores).list?.('acme')
   expect(listed?.map((key) => key.createdAt)).toEqual([4, 3, 2, 1])
 })

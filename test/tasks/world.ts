@@ -2,7 +2,7 @@
 import { requestId } from '../../src/http/request-id.ts'
 import type { TaskRecord, TaskStore } from '../../src/tasks/contract.ts'
 import { memoryTaskStore } from '../../src/tasks/memory.ts'
-import { defaultTiming, type TaskEvent, type TaskParts } from '../../src/tasks/services.ts'
+import { defaultTiming, type TaskEvent, type TaskServices } from '../../src/tasks/services.ts'
 import { fromRecord, type StoredTask } from '../../src/tasks/task.ts'
 import { VideoTasks } from '../../src/tasks/video-tasks.ts'
 import type { VideoProvider, VideoStatus } from '../../src/providers/video.ts'
@@ -108,7 +108,7 @@ export class World {
           return claimed
         }),
     }
-    const parts: TaskParts = {
+    const parts: TaskServices = {
       store: steppedStore,
       now: async () => this.time,
       deployments: async () => [{ provider: 'sim', model: 'sim-1', openModel: false, video: this.#vendor(effect) }],

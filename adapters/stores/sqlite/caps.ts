@@ -11,7 +11,7 @@ import {
   type CapState,
   type Hold,
   type LedgerCaps,
-  type Mark,
+  type AlertThreshold,
   type Notice,
   type Settlement,
 } from '../index.ts'
@@ -159,7 +159,12 @@ export function refundCaps(database: Database, hold: string, account: string, am
 }
 
 /** Records a notice, unless one with its id was recorded before. */
-export function note(database: Database, { id, notice }: Mark, { id: hold, account }: Settlement, value: bigint): void {
+export function note(
+  database: Database,
+  { id, notice }: AlertThreshold,
+  { id: hold, account }: Settlement,
+  value: bigint,
+): void {
   const now = database.now()
   database.run(noticeSql, id, notice, hold, account, value, now, now)
 }

@@ -3,7 +3,7 @@ import { documentRoute } from './document-route.ts'
 import type { Route } from './route.ts'
 import { accountRoutes } from './routes/accounts.ts'
 import { alertRoutes } from './routes/alerts.ts'
-import { bookRoutes } from './routes/accounting.ts'
+import { accountingRoutes } from './routes/accounting.ts'
 import { capRoutes } from './routes/caps.ts'
 import { keyRoutes } from './routes/keys.ts'
 import { modelRoutes } from './routes/models.ts'
@@ -17,7 +17,7 @@ const described: readonly Route[] = [
   ...accountRoutes,
   ...capRoutes,
   ...alertRoutes,
-  ...bookRoutes,
+  ...accountingRoutes,
   ...usageRoutes,
   ...videoRoutes,
   ...personalRoutes,

@@ -1,84 +1,84 @@
 import type { Caller } from '../../callers/contract.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Exchange, Reply } from '../../http/exchange.ts'
-import { Attempt, replayed, type AttemptParts, type Ending } from './claim.ts'
 import type { IdempotencyStore } from './contract.ts'
 import { digestOf, type ReadBody } from './digest.ts'
 import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
-import { anotherRequest, inProgress, notKept } from './refusals.ts'
-
-export interface IdempotencyParts extends AttemptParts {
-  readonly leaseMs: number
-}
-
-/** An authenticated request, after its body was read. */
-export interface Keyed {
-  readonly id: string
-  readonly caller: Caller
-  readonly exchange: Exchange
-}
+import {
+  anotherRequest,
+  inProgress,
+  KeyedRequest,
+  notKept,
+  replayed,
+  type IdempotencySettings,
+  type KeyedOutcome,
+} from './keyed-request.ts'
 
 /**
  * Serves the first request with an `Idempotency-Key` and replays its response to later ones. A request that arrives
  * while the first is in progress waits for it in the same process; in another process it is rejected with a 409.
  */
 export class Idempotency {
-  readonly #parts: IdempotencyParts
-  /** The attempts of this process. */
-  readonly #attempts = new Map<string, Attempt>()
+  readonly #settings: IdempotencySettings
+  /** Those of this process. */
+  readonly #inProgress = new Map<string, KeyedRequest>()
 
-  constructor(parts: IdempotencyParts) {
-    this.#parts = parts
+  constructor(settings: IdempotencySettings) {
+    this.#settings = settings
   }
 
   /** Where requests with a key are kept. */
   get store(): IdempotencyStore {
-    return this.#parts.store
+    return this.#settings.store
   }
 
   /** Milliseconds for which a response is kept. */
   get keepMs(): number {
-    return this.#parts.keepMs
+    return this.#settings.keepMs
   }
 
   /**
-   * Returns an attempt, on which the caller must call `keep` or `fail`, or the reply of an earlier attempt. Throws a 400
-   * for an invalid key, a 409 if the key was used for another request or is in progress in another process, the error of
-   * an attempt it waited for, a 499 or a 503.
+   * Returns the request with its key claimed, on which the caller must call `keep` or `fail`, or the reply to an earlier one.
+   * Throws a 400 for an invalid key, a 409 if the key was used for another request or is in progress in another process, the
+   * error of a request it waited for, a 499 or a 503. Called after the body was read.
    */
-  async begin(route: string, { id, caller, exchange }: Keyed, body: ReadBody): Promise<Attempt | Reply> {
+  async begin(
+    route: string,
+    { id, caller, exchange }: { readonly id: string; readonly caller: Caller; readonly exchange: Exchange },
+    body: ReadBody,
+  ): Promise<KeyedRequest | Reply> {
     const key = idempotencyKeyOf(exchange) ?? ''
     const { account } = caller
     const digest = await digestOf(body)
     const place = JSON.stringify([account, route, key])
-    for (let other = this.#attempts.get(place); other !== undefined; other = this.#attempts.get(place)) {
+    for (let other = this.#inProgress.get(place); other !== undefined; other = this.#inProgress.get(place)) {
       if (other.digest !== digest) throw anotherRequest()
-      const ending = await other.wait(exchange.signal)
-      if (ending !== undefined) return replyOf(ending)
+      const outcome = await other.wait(exchange.signal)
+      if (outcome !== undefined) return replyOf(outcome)
     }
-    const { leaseMs } = this.#parts
+    const { leaseMs } = this.#settings
     const start = { account, route, key, attempt: id, digest, leaseMs }
-    const attempt = new Attempt(start, this.#parts, () => this.#attempts.delete(place))
-    this.#attempts.set(place, attempt)
-    const ending = await this.#claim(attempt)
-    if (ending === undefined) return attempt
-    attempt.yield(ending)
-    return replyOf(ending)
+    const request = new KeyedRequest(start, this.#settings, () => this.#inProgress.delete(place))
+    this.#inProgress.set(place, request)
+    const outcome = await this.#claim(request)
+    if (outcome === undefined) return request
+    request.yield(outcome)
+    return replyOf(outcome)
   }
 
   /** Waits for pending updates of the store. */
   async close(): Promise<void> {
     const never = new AbortController().signal
-    await Promise.all(Array.from(this.#attempts.values(), async (attempt) => attempt.wait(never)))
-    await this.#parts.store.close?.()
+    await Promise.all(Array.from(this.#inProgress.values(), async (request) => request.wait(never)))
+    await this.#settings.store.close?.()
   }
 
   /** Claims the key. Returns undefined if successful, otherwise the outcome for this request. */
-  async #claim(attempt: Attempt): Promise<Ending> {
+  async #claim(request: KeyedRequest): Promise<KeyedOutcome> {
     try {
-      const verdict = await attempt.claim()
+      const verdict = await request.claim()
       if (verdict.outcome === 'begun') return undefined
-      if (verdict.digest !== attempt.digest) return { error: anotherRequest() }
+      if (verdict.digest !== request.digest) return { error: anotherRequest() }
       if (verdict.outcome === 'running') return { error: inProgress() }
       return verdict.answer === undefined ? { error: notKept() } : { reply: replayed(verdict.answer) }
     } catch (error) {
@@ -87,7 +87,7 @@ export class Idempotency {
   }
 }
 
-function replyOf(ending: NonNullable<Ending>): Reply {
-  if ('error' in ending) throw ending.error
-  return ending.reply
+function replyOf(outcome: NonNullable<KeyedOutcome>): Reply {
+  if ('error' in outcome) throw outcome.error
+  return outcome.reply
 }

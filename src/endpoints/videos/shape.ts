@@ -1,7 +1,7 @@
 /** Video tasks in the shapes of the specification and of xAI; for OpenAI's see `tasks/shape.ts`. */
 import type { Reply } from '../../http/exchange.ts'
 import { jsonReply } from '../../http/answers.ts'
-import { openaiShape } from '../../tasks/openai-video.ts'
+import { openaiVideo } from '../../tasks/openai-video.ts'
 import { isFinal, type StoredTask } from '../../tasks/task.ts'
 import type { VideoTaskObject } from '../../wire/video.ts'
 
@@ -42,7 +42,7 @@ export function xaiShape(task: StoredTask, contentUrl: string): object {
   const { state, request, url, seconds: length = request.duration } = task.data
   const status = state === 'completed' ? 'done' : state === 'failed' ? 'failed' : 'pending'
   const video = { url: url ?? contentUrl, duration: length, respect_moderation: true }
-  return { ...openaiShape(task), request_id: task.id, status, ...(state === 'completed' && { video }) }
+  return { ...openaiVideo(task), request_id: task.id, status, ...(state === 'completed' && { video }) }
 }
 
 function seconds(ms: number): number {

@@ -5,7 +5,7 @@
 import { GatewayError, invalid } from '../../errors.ts'
 import { jsonReply } from '../../http/answers.ts'
 import { decodeSegment, queryOf } from '../../http/target.ts'
-import { openaiShape } from '../../tasks/openai-video.ts'
+import { openaiVideo } from '../../tasks/openai-video.ts'
 import { noSuchTask } from '../../tasks/video-tasks.ts'
 import type { StoredTask } from '../../tasks/task.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
@@ -41,7 +41,7 @@ export const createVideo: QueryEndpoint = {
   limited: true,
   async answer(query) {
     const { task } = await create(query, 'openai')
-    return taskReply(task, openaiShape(task))
+    return taskReply(task, openaiVideo(task))
   },
 }
 
@@ -52,7 +52,7 @@ export const retrieveVideo: QueryEndpoint = {
     const task = await query.parts.videos.find(query.caller.account, idIn(query), query)
     // Clients of xAI create a task at the path of the specification, and look at it here.
     const isXai = task.data.path === 'generations'
-    return taskReply(task, isXai ? xaiShape(task, contentUrl(query, task.id)) : openaiShape(task))
+    return taskReply(task, isXai ? xaiShape(task, contentUrl(query, task.id)) : openaiVideo(task))
   },
 }
 
@@ -66,7 +66,7 @@ export const listVideos: QueryEndpoint = {
     const after = search.get('after')
     if (after !== null && !isId(after)) throw invalid('"after" must be the id of a video.', 'after')
     const tasks = await videos.list(caller.account, { limit: limit + 1, order, ...(after !== null && { after }) })
-    const data = tasks.slice(0, limit).map(openaiShape)
+    const data = tasks.slice(0, limit).map(openaiVideo)
     const [first, last] = [tasks[0]?.id ?? null, tasks[data.length - 1]?.id ?? null]
     return jsonReply({ object: 'list', data, first_id: first, last_id: last, has_more: tasks.length > limit })
   },

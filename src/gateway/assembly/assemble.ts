@@ -11,7 +11,7 @@ import type { Idempotency } from '../../admission/idempotency/idempotency.ts'
 import { Catalogue } from '../../models/access.ts'
 import type { Model, ModelRegistry } from '../../models/contract.ts'
 import { providersOf, staticRegistry } from '../../models/registry.ts'
-import { Tabled } from '../../models/price-table-defaults.ts'
+import { PriceTableDefaults } from '../../models/price-table-defaults.ts'
 import { Observer } from '../../observe/observe.ts'
 import { isRegistry, type GatewayOptions } from '../options/options.ts'
 import { Breaker } from '../../routing/breaker.ts'
@@ -81,7 +81,7 @@ export function assemble(options: GatewayOptions): Assembly {
     failed: observer.storeFailed,
   })
   const priced = billing !== undefined && billing.unpriced !== 'free'
-  const tabled = options.prices && new Tabled(options.prices)
+  const tabled = options.prices && new PriceTableDefaults(options.prices)
   const registry = isRegistry(models) ? models : staticRegistry(models, { now, priced, tabled })
   const catalogue = new Catalogue(registry, groups, { now, tabled, requiresPrice: priced })
   const guard = guarding(timeouts.storeMs ?? 2_000)

@@ -3,11 +3,11 @@ import type { Assembly } from './assemble.ts'
 
 /** The state of a gateway. Calls no store; costs as much as there are open requests. */
 export function stateOf({ admission, breaker, calls, observer }: Assembly, closing: boolean): GatewayState {
-  const { endings, records, leases, droppedRecords } = admission
+  const { settlements, records, leases, droppedRecords } = admission
   return {
     openCalls: calls.size,
     holds: leases.holds,
-    queues: { ...endings.sizes, usage: records?.size ?? 0 },
+    queues: { ...settlements.sizes, usage: records?.size ?? 0 },
     droppedRecords,
     breakers: breaker.open,
     failingStores: observer.failingStores,

@@ -1,7 +1,7 @@
 import type { KeyStore } from '../../callers/contract.ts'
 import { recordOf } from '../../callers/key.ts'
 import { memoryKeyStore } from '../../callers/memory.ts'
-import { eitherKeyStore } from '../../callers/combined-key-store.ts'
+import { combinedKeyStore } from '../../callers/combined-key-store.ts'
 import type { Ledger } from '../../money/ledger/contract.ts'
 import { memoryLedger } from '../../money/ledger/memory.ts'
 import type { LimitStore } from '../../money/limits/contract.ts'
@@ -39,7 +39,7 @@ function keysOf({ keys = {}, storage }: GatewayOptions, now: number): KeyStore {
   const kept = storage?.keys
   const given = memoryKeyStore(recordsOf(keys, now))
   if (kept !== undefined && Object.keys(keys).length === 0) return kept
-  return kept === undefined ? given : eitherKeyStore(given, kept)
+  return kept === undefined ? given : combinedKeyStore(given, kept)
 }
 
 function recordsOf(keys: Readonly<Record<string, KeyOptions>>, now: number) {

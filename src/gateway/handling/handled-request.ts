@@ -1,4 +1,6 @@
 import type { Caller } from '../../callers/contract.ts'
+import type { Entry } from '../../admission/entry.ts'
+import type { KeyedRequest } from '../../admission/idempotency/keyed-request.ts'
 import type { Assembly } from '../assembly/assemble.ts'
 import type { Order } from '../../endpoints/endpoint.ts'
 import { nameAt, type Endpoint } from '../../endpoints/routes.ts'
@@ -9,8 +11,6 @@ import { requestId } from '../../http/request-id.ts'
 import type { Model } from '../../models/contract.ts'
 import { refusalOf, type CallWatch } from '../../observe/watch.ts'
 import { repeatingId } from '../../observe/usage/record-ids.ts'
-import { finished } from './finished.ts'
-import { HeldResources } from './held-resources.ts'
 import { recordRefusal } from './record-refusal.ts'
 
 /** One request on its way through the steps: what is known of it, what it holds, and how it ends. */
@@ -24,7 +24,10 @@ export class HandledRequest {
   readonly startedAt: number
   /** Milliseconds since `startedAt`, by a monotonic clock. */
   readonly elapsedMs: () => number
-  readonly held: HeldResources = new HeldResources()
+  /** What it holds in the limits. */
+  entry: Entry | undefined
+  /** What it holds of its `Idempotency-Key`. */
+  keyed: KeyedRequest | undefined
   /** Undefined if the request is not observed. */
   readonly watch: CallWatch | undefined
   readonly #assembly: Assembly
@@ -58,7 +61,6 @@ export class HandledRequest {
 
   /** The body was read. */
   hasOrdered(order: Order<unknown>): void {
-    this.held.form = order.form
     this.#order = order
     if (this.watch !== undefined) this.watch.request = order
   }
@@ -84,7 +86,7 @@ export class HandledRequest {
   answered(reply: Reply): Reply {
     const first = reply.headers['x-request-id']
     if (first !== undefined) this.concerns(first)
-    this.held.release()
+    this.#release()
     this.watch?.ended({ outcome: 'completed', status: reply.status })
     return this.finished(reply)
   }
@@ -95,14 +97,20 @@ export class HandledRequest {
 
   /** The reply to a request that failed. Reports and records why. */
   async refused(thrown: unknown): Promise<Reply> {
-    const { id, held } = this
-    held.release()
+    const { id, keyed } = this
+    this.#release()
     const reply = refuse(thrown, this.#isAnthropic ? id : undefined)
-    if (held.attempt !== undefined) await held.attempt.fail(thrown, reply)
+    if (keyed !== undefined) await keyed.fail(thrown, reply)
     this.#record(thrown)
     this.watch?.ended(refusalOf(thrown))
     if (reply.status >= 500) this.#assembly.observer.failure({ id, error: thrown })
     return this.finished(reply)
+  }
+
+  /** For a request that ends without a response of a model. */
+  #release(): void {
+    this.entry?.leave()
+    this.#order?.form?.dispose()
   }
 
   #record(thrown: unknown): void {
@@ -112,4 +120,17 @@ export class HandledRequest {
     const [endpoint, order, model] = [this.#endpoint, this.#order, this.#model]
     recordRefusal(this.#assembly, thrown, { id, exchange, caller, startedAt, elapsedMs, endpoint, order, model })
   }
+}
+
+/** The reply with the id of the request; for a client of Anthropic's API also by the name that it knows. */
+export function finished(
+  id: string,
+  forAnthropic: boolean,
+  reply: Reply,
+  more?: Readonly<Record<string, string>>,
+): Reply {
+  const { status, body } = reply
+  const headers: Record<string, string> = { ...reply.headers, ...more, 'x-request-id': id }
+  if (forAnthropic) headers['request-id'] = id
+  return { status, headers, body }
 }

@@ -75,7 +75,7 @@ export interface CapState extends CapPeriod {
 }
 
 /** A use at which a settlement records a notice. */
-export interface Mark {
+export interface AlertThreshold {
   /** At most 128 characters. No second notice with this id is recorded while there is one. */
   readonly id: string
   /** The level. Whole micro-units, tokens or calls. */
@@ -90,7 +90,7 @@ export interface CapCharge extends CapPeriod {
    * Records the notice of each mark that this settlement reaches: what is settled, as in `CapState.settled` of this
    * period, was below `at` before and is at least `at` afterwards. Default none.
    */
-  readonly marks?: readonly (Mark & {
+  readonly marks?: readonly (AlertThreshold & {
     /** What is compared with `at`. */
     readonly measure: CapMeasure
   })[]
@@ -114,9 +114,9 @@ export interface CapOverride {
 
 /** What a settlement that reached a mark has recorded. */
 export interface Notice {
-  /** `Mark.id` */
+  /** `AlertThreshold.id` */
   readonly id: string
-  /** `Mark.notice` */
+  /** `AlertThreshold.notice` */
   readonly notice: string
   /** The id of the settlement that caused the notice. */
   readonly settlement: string

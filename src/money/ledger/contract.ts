@@ -1,4 +1,4 @@
-import type { CapCharge, CapClaim, CapState, LedgerCaps, Mark } from '../caps/contract.ts'
+import type { CapCharge, CapClaim, CapState, LedgerCaps, AlertThreshold } from '../caps/contract.ts'
 import type { Page, PageRequest } from '../../records/page.ts'
 export type { Page, PageRequest } from '../../records/page.ts'
 
@@ -72,7 +72,7 @@ export interface Settlement {
    * Records the notice of each mark below which this settlement takes the account: credits less settlements were at least
    * `at` before and are below `at` afterwards. Not for unlimited accounts. Only for a ledger with `caps`. Default none.
    */
-  readonly balanceMarks?: readonly Mark[]
+  readonly balanceMarks?: readonly AlertThreshold[]
 }
 
 /** The result of a settlement. */

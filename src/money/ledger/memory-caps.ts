@@ -6,7 +6,7 @@ import type {
   CapPeriod,
   CapState,
   LedgerCaps,
-  Mark,
+  AlertThreshold,
   Notice,
   NoticeQuestion,
 } from '../caps/contract.ts'
@@ -126,7 +126,7 @@ export class MemoryCaps implements LedgerCaps {
   }
 
   /** Records a notice, unless one with its id was recorded before. */
-  note({ id, notice }: Mark, { id: settlement, account }: Settlement, value: bigint): void {
+  note({ id, notice }: AlertThreshold, { id: settlement, account }: Settlement, value: bigint): void {
     if (this.#notices.has(id)) return
     const now = this.#now()
     this.#notices.set(id, {

@@ -15,7 +15,7 @@ interface Drained {
  * before its body is read. Remembers until when a bucket is empty, and how many places this process has taken. Other
  * processes can only use more, so a request that the store would admit is never rejected here.
  */
-export class Known {
+export class ReachedLimits {
   readonly #now: () => number
   readonly #drained = lazily(() => new LRUCache<string, Drained>({ max: maxBuckets }))
   readonly #places = new Map<string, number>()

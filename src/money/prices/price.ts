@@ -64,7 +64,7 @@ export class Price {
   readonly #normal: TierPrice
   readonly #request: bigint
   readonly #tools: ReadonlyMap<string, bigint>
-  readonly #dearestTool: bigint
+  readonly #mostExpensiveTool: bigint
   readonly #image: Tariff
   readonly #second: Tariff
   readonly #hour: bigint
@@ -89,7 +89,7 @@ export class Price {
     this.#leastMs = milliseconds(options.minimumSeconds ?? 0)
     const tools = Object.entries(options.tools ?? {})
     this.#tools = new Map(tools.map(([name, text]) => [name, parseRate(text, `tools["${name}"]`)]))
-    this.#dearestTool = most(0n, ...this.#tools.values())
+    this.#mostExpensiveTool = most(0n, ...this.#tools.values())
     this.#image = new Tariff(options.image, 'image')
     this.#second = new Tariff(options.second, 'second')
     const ofUnits = [this.#hour, this.#characters, this.#image.dearest, this.#second.dearest]
@@ -159,7 +159,8 @@ export class Price {
     const { serviceTier, promptTokens, outputTokens, toolCalls = 0, units = {} } = asked
     const named = serviceTier === undefined ? undefined : this.#tiers.get(tierName(serviceTier))
     const tiers = named === undefined ? this.#tiers.values() : [this.#normal, named]
-    const fees = this.#request * 1_000_000n + (toolCalls > 0 ? product(count(toolCalls), 1, this.#dearestTool) : 0n)
+    const fees =
+      this.#request * 1_000_000n + (toolCalls > 0 ? product(count(toolCalls), 1, this.#mostExpensiveTool) : 0n)
     const [prompt, output] = [count(promptTokens), count(outputTokens)]
     let highest = 0n
     for (const tier of tiers) {

@@ -72,8 +72,8 @@ export function callsOf(storage: StorageBundle | undefined): Calls {
   }
 }
 
-async function storedBy({ endings, records }: Admission): Promise<void> {
-  await Promise.all([endings.returned(60_000), records?.idle(60_000)])
+async function storedBy({ settlements, records }: Admission): Promise<void> {
+  await Promise.all([settlements.returned(60_000), records?.idle(60_000)])
 }
 
 function receiptOf({ demand }: Ticket, account: string): Receipt {

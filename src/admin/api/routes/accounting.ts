@@ -12,7 +12,7 @@ const period = z.strictObject(invoicePeriod)
 const mostDifferences = 1_000
 
 /** The routes of invoices, and of the checks of the books. */
-export const bookRoutes: readonly Route[] = [
+export const accountingRoutes: readonly Route[] = [
   route({
     method: 'GET',
     path: '/accounts/{account}/invoice',

@@ -4,32 +4,32 @@ import type { Observer } from '../../observe/observe.ts'
 import type { Guard } from '../../records/guard.ts'
 import type { IdempotencyStart, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from './contract.ts'
 import { recording } from './recording.ts'
-import { notKept } from './refusals.ts'
 
-export interface AttemptParts {
+export interface IdempotencySettings {
   readonly store: IdempotencyStore
   readonly guard: Guard
   readonly keepMs: number
+  readonly leaseMs: number
   readonly maxBytes: number
   readonly observer: Observer
 }
 
-/** The outcome for requests that waited for the attempt; undefined if one of them must try again. */
-export type Ending = { readonly reply: Reply } | { readonly error: GatewayError } | undefined
+/** The outcome for requests that waited for this one; undefined if one of them must try again. */
+export type KeyedOutcome = { readonly reply: Reply } | { readonly error: GatewayError } | undefined
 
-/** One attempt to serve a request with an `Idempotency-Key`: claims the key, and stores the response for replay. */
-export class Attempt {
+/** A request with an `Idempotency-Key`: claims the key, and stores the response for replay. */
+export class KeyedRequest {
   readonly #ended: () => void
-  readonly #waiting = new Set<(ending: Ending) => void>()
+  readonly #waiting = new Set<(outcome: KeyedOutcome) => void>()
   readonly #start: IdempotencyStart
-  readonly #parts: AttemptParts
+  readonly #settings: IdempotencySettings
   #renewal: NodeJS.Timeout | undefined
   #renewing: Promise<unknown> | undefined
 
   /** `ended` is called once the store has the outcome. After that, `wait` must not be called. */
-  constructor(start: IdempotencyStart, parts: AttemptParts, ended: () => void) {
+  constructor(start: IdempotencyStart, settings: IdempotencySettings, ended: () => void) {
     this.#start = start
-    this.#parts = parts
+    this.#settings = settings
     this.#ended = ended
   }
 
@@ -37,7 +37,7 @@ export class Attempt {
     return this.#start.digest
   }
 
-  /** Claims the key. If successful, renews its lease until the attempt ends. Rejects with a 503. */
+  /** Claims the key. If successful, renews its lease until the request ends. Rejects with a 503. */
   async claim(): Promise<IdempotencyVerdict> {
     const verdict = await this.#ask()
     if (verdict.outcome !== 'begun') return verdict
@@ -47,11 +47,11 @@ export class Attempt {
   }
 
   /** Waits for the outcome. Rejects with a 499 if the client disconnects, and then keeps no reference to it. */
-  wait(client: AbortSignal): Promise<Ending> {
+  wait(client: AbortSignal): Promise<KeyedOutcome> {
     return new Promise((resolve, reject) => {
-      const settle = (ending: Ending) => {
+      const settle = (outcome: KeyedOutcome) => {
         client.removeEventListener('abort', disconnect)
-        resolve(ending)
+        resolve(outcome)
       }
       const disconnect = () => {
         this.#waiting.delete(settle)
@@ -63,9 +63,9 @@ export class Attempt {
     })
   }
 
-  /** Ends an attempt that did not get the key. */
-  yield(ending: Ending): void {
-    this.#end(ending)
+  /** Ends a request that did not get the key. */
+  yield(outcome: KeyedOutcome): void {
+    this.#end(outcome)
   }
 
   /** Stores the reply and returns it. A streamed reply is recorded and stored at its end. */
@@ -77,7 +77,7 @@ export class Attempt {
       await this.#finish({ status, headers, body: bytes })
       return reply
     }
-    const recorded = recording(body, this.#parts.maxBytes, (whole, bytes) => {
+    const recorded = recording(body, this.#settings.maxBytes, (whole, bytes) => {
       if (!whole) void this.#forget(undefined)
       else if (bytes === undefined) void this.#finish(undefined)
       else void this.#finish({ status, headers, body: bytes })
@@ -86,8 +86,8 @@ export class Attempt {
   }
 
   /**
-   * Ends a failed attempt. Its reply is stored only if the vendor may have started work that would be charged again;
-   * after any other failure the next attempt can use the key.
+   * Ends a failed request. Its reply is stored only if the vendor may have started work that would be charged again;
+   * after any other failure the next request can use the key.
    */
   async fail(thrown: unknown, reply: Reply): Promise<void> {
     const { status, body } = reply
@@ -104,7 +104,7 @@ export class Attempt {
   }
 
   async #finish(answer: IdempotentAnswer | undefined): Promise<void> {
-    const { store, keepMs, maxBytes } = this.#parts
+    const { store, keepMs, maxBytes } = this.#settings
     const kept = answer !== undefined && answer.body.length <= maxBytes ? answer : undefined
     // The lease is renewed until the store has the whole response, which may be large.
     await this.#update(() => store.finish({ ...this.#start, keepMs, ...(kept && { answer: kept }) }))
@@ -112,19 +112,19 @@ export class Attempt {
     this.#end(kept === undefined ? { error: notKept() } : { reply: replayed(kept) })
   }
 
-  async #forget(ending: Ending): Promise<void> {
+  async #forget(outcome: KeyedOutcome): Promise<void> {
     // A renewal that arrives after `forget` would claim the key again.
     await this.#stopRenewal()
-    await this.#update(() => this.#parts.store.forget(this.#start))
-    this.#end(ending)
+    await this.#update(() => this.#settings.store.forget(this.#start))
+    this.#end(outcome)
   }
 
   /** Does not reject: if the store fails, the lease expires. */
   async #update(update: () => Promise<void> | void): Promise<void> {
     try {
-      await this.#parts.guard.call(update)
+      await this.#settings.guard.call(update)
     } catch (error) {
-      this.#parts.observer.failure({ id: this.#start.attempt, error })
+      this.#settings.observer.failure({ id: this.#start.attempt, error })
     }
   }
 
@@ -134,9 +134,9 @@ export class Attempt {
     await this.#renewing
   }
 
-  #end(ending: Ending): void {
+  #end(outcome: KeyedOutcome): void {
     this.#ended()
-    for (const settle of this.#waiting) settle(ending)
+    for (const settle of this.#waiting) settle(outcome)
     this.#waiting.clear()
   }
 
@@ -148,11 +148,34 @@ export class Attempt {
   }
 
   async #ask(): Promise<IdempotencyVerdict> {
-    return this.#parts.guard.call(() => this.#parts.store.begin(this.#start))
+    return this.#settings.guard.call(() => this.#settings.store.begin(this.#start))
   }
 }
 
-/** The response to a replayed request. `x-request-id` is that of the first one, unless an earlier version has stored it. */
+/** The response to a replayed request. `x-request-id` is that of the first one. */
 export function replayed({ status, headers, body }: IdempotentAnswer): Reply {
   return { status, headers: { ...headers, 'idempotent-replayed': 'true' }, body }
+}
+
+export function anotherRequest(): GatewayError {
+  return new GatewayError('conflict', {
+    message: 'This "Idempotency-Key" was used for another request. Use a new key for a new request.',
+    shouldRetry: false,
+  })
+}
+
+export function inProgress(): GatewayError {
+  return new GatewayError('conflict', {
+    message: 'A request with this "Idempotency-Key" is in progress. Retry after it has ended.',
+    shouldRetry: true,
+    retryAfterMs: 1_000,
+  })
+}
+
+export function notKept(): GatewayError {
+  return new GatewayError('conflict', {
+    message:
+      'The request with this "Idempotency-Key" has completed, but its response was too large to be stored. Use a new key to send it again.',
+    shouldRetry: false,
+  })
 }
