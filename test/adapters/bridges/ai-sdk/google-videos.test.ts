@@ -93,13 +93,13 @@ describe('a video that cannot be made', () => {
     expect(await next(id)).toMatchObject({ error: { code: 'lost' } })
   })
 
-  test('deleted by its owner: the id is unknown from then on', async () => {
+  test('deleted by its owner: the id is unknown from then on, and the price stays held, because Google goes on', async () => {
     const { process, spent } = await google()
     const { submit, client } = await process()
     const id = await submit()
     expect(await client.videos.delete(id)).toMatchObject({ deleted: true })
     await expect(client.videos.retrieve(id)).rejects.toMatchObject({ status: 404 })
-    expect(await spent()).toBe(0n)
+    expect(await spent()).toBe(4n)
   })
 })
 
