@@ -1,10 +1,9 @@
 /** The gateway: the steps of a request, and the shutdown. */
 import type { Admin } from './admin/admin.ts'
 import { assemble, type Assembly } from './gateway/assembly/assemble.ts'
-import { healthOf } from './gateway/assembly/health.ts'
-import { stateOf } from './gateway/assembly/state.ts'
+import { healthOf, stateOf } from './gateway/assembly/health.ts'
 import { closingError } from './gateway/assembly/close.ts'
-import { requireReady } from './gateway/assembly/ready.ts'
+import { requireReady } from './gateway/assembly/store-questions.ts'
 import { shutDown, type CloseOptions } from './gateway/assembly/shut-down.ts'
 import type { Caller } from './callers/contract.ts'
 import { withOmission } from './admission/meter.ts'

@@ -1,8 +1,8 @@
 /** `modelhatch/prices`: prices and context windows from the table of the package `@pydantic/genai-prices`. */
 import { calcPrice, findProvider, type ModelInfo, type Provider } from '@pydantic/genai-prices'
 import { Price } from '../../src/money/prices/price.ts'
+import type { PriceSource } from '../../src/money/receipt.ts'
 import type { PriceOptions } from '../../src/money/prices/price-options.ts'
-import type { PriceSource } from '../../src/money/prices/price-source.ts'
 import type { ListedModel, PriceTable, VendorModel } from '../../src/money/prices/price-table.ts'
 import { callback, checkKnown, elsewhere, object, text, textByName } from '../../src/records/known-options.ts'
 import { exact, parseFactor } from './decimals.ts'

@@ -17,22 +17,23 @@ export type {
   Settlement,
   SettleVerdict,
 } from '../../src/money/ledger/contract.ts'
-export type {
-  CapAmounts,
-  CapCharge,
-  CapClaim,
-  CapLimits,
-  CapMeasure,
-  CapOverride,
-  CapPeriod,
-  CapPeriods,
-  CapState,
-  LedgerCaps,
-  AlertThreshold,
-  Notice,
+export {
+  type CapAmounts,
+  type CapCharge,
+  type CapClaim,
+  type CapLimits,
+  type CapMeasure,
+  type CapOverride,
+  type CapPeriod,
+  type CapPeriods,
+  type CapState,
+  type LedgerCaps,
+  type AlertThreshold,
+  type Notice,
+  capUseMs,
+  noticeMs,
 } from '../../src/money/caps/contract.ts'
 export { capFits, capLimitsWith, capMeasures, capPeriodAt } from '../../src/money/caps/period.ts'
-export { capUseMs, noticeMs } from '../../src/money/caps/retention.ts'
 export { cursorOf, pageOf, readCursor, readNumberCursor } from '../../src/records/page.ts'
 export type {
   IdempotencyClaim,
@@ -42,16 +43,16 @@ export type {
   IdempotencyVerdict,
   IdempotentAnswer,
 } from '../../src/admission/idempotency/contract.ts'
-export type {
-  LimitClaim,
-  LimitReturn,
-  LimitStore,
-  LimitVerdict,
-  PlaceRule,
-  RateRule,
+export {
+  type LimitClaim,
+  type LimitReturn,
+  type LimitStore,
+  type LimitVerdict,
+  type PlaceRule,
+  type RateRule,
+  verdictAfter,
 } from '../../src/money/limits/contract.ts'
 export { accountOf } from '../../src/money/limits/bucket.ts'
-export { verdictAfter } from '../../src/money/limits/verdict.ts'
 export type { StorageBundle } from '../../src/gateway/options/storage.ts'
 export type { ResponseRecord, ResponseStore } from '../../src/responses/contract.ts'
 export type { TaskClaim, TaskListOptions, TaskRecord, TaskStore } from '../../src/tasks/contract.ts'

@@ -6,10 +6,9 @@ import type { UsageRecord } from '../observe/usage/contract.ts'
 import { findRecord, recordIdOf, recordIdsOf } from '../observe/usage/record-ids.ts'
 import type { AdminServices } from './services.ts'
 import { view, type AccountView, type EntryView } from './account-view.ts'
-import { requireValid, rules } from './check.ts'
+import { requireValid, rules, requireMethod, requireId } from './check.ts'
 import { Comparison, type ComparisonQuestion, type Difference } from './audit.ts'
-import { offering, paged, requireId } from './offering.ts'
-import { all } from './all-pages.ts'
+import { mapPage, allItems } from '../records/page.ts'
 
 /** Selects accounts and a page of them. */
 export interface AccountQuestion extends PageRequest {
@@ -86,7 +85,7 @@ export class AccountAdmin {
     const usageGuard = guard('the usage store')
     this.#usage = async (id) => {
       if (usage === undefined) return undefined
-      return usageGuard.call(() => findRecord(offering(usage, 'find', 'single records'), id))
+      return usageGuard.call(() => findRecord(requireMethod(usage, 'find', 'single records'), id))
     }
     this.#ledger = ledger
     this.#guard = guard('the ledger')
@@ -116,8 +115,8 @@ export class AccountAdmin {
     requireValid(rules.accountList, question)
     const { prefix = '', ...page } = question
     const list = (asked: PageRequest) =>
-      this.#page((ledger) => offering(ledger, 'accounts', 'accounts').accounts(asked))
-    if (prefix === '') return paged(await list(page), view)
+      this.#page((ledger) => requireMethod(ledger, 'accounts', 'accounts').accounts(asked))
+    if (prefix === '') return mapPage(await list(page), view)
     const { limit = 100, after } = page
     // The account whose id is the prefix itself comes before all others that begin with it.
     const itself = after === undefined ? await this.#page((ledger) => ledger.account(prefix)) : undefined
@@ -172,7 +171,7 @@ export class AccountAdmin {
     for (let page = 0; page < 10; page++) {
       const asked = { limit: 1_000, ...(after !== undefined && { after }) }
       const { items, next } = await this.#page((ledger) =>
-        offering(ledger, 'entries', 'ledger entries').entries(account, asked),
+        requireMethod(ledger, 'entries', 'ledger entries').entries(account, asked),
       )
       for (const { kind, reference, amount } of items) {
         const id = recordIdOf(reference)
@@ -197,8 +196,8 @@ export class AccountAdmin {
   async entries(account: string, page: PageRequest = {}): Promise<Page<EntryView>> {
     requireId(account, 'account')
     requireValid(rules.page, page)
-    const entries = await this.#page((ledger) => offering(ledger, 'entries', 'entries').entries(account, page))
-    return paged(entries, (entry) => ({
+    const entries = await this.#page((ledger) => requireMethod(ledger, 'entries', 'entries').entries(account, page))
+    return mapPage(entries, (entry) => ({
       ...entry,
       amount: formatMoney(entry.amount),
       overage: formatMoney(entry.overage),
@@ -216,14 +215,16 @@ export class AccountAdmin {
     if (before > this.#now() - 31 * 86_400_000) throw invalid('"before" must be at least 31 days ago.', 'before')
     if (account !== undefined) return this.#compact(account, before)
     let replaced = 0
-    for await (const { id } of all((page) => this.list(page))) replaced += await this.#compact(id, before)
+    for await (const { id } of allItems((page) => this.list(page))) replaced += await this.#compact(id, before)
     return replaced
   }
 
   async #compact(account: string, before: number): Promise<number> {
     const most = 500
     for (let replaced = 0; ;) {
-      const count = await this.#page((ledger) => offering(ledger, 'compact', 'openings').compact(account, before, most))
+      const count = await this.#page((ledger) =>
+        requireMethod(ledger, 'compact', 'openings').compact(account, before, most),
+      )
       replaced += count
       if (count < most) return replaced
       await new Promise(setImmediate)

@@ -1,4 +1,4 @@
-import type { PriceSource } from '../money/prices/price-source.ts'
+import type { PriceSource } from '../money/receipt.ts'
 import type { Catalogue } from '../models/access.ts'
 import type { Model } from '../models/contract.ts'
 import { invalid } from '../errors.ts'

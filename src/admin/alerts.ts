@@ -2,8 +2,8 @@ import { alertOf, type Alert } from '../admission/alerts/alert.ts'
 import { invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import type { Page, PageRequest } from '../records/page.ts'
-import { offering, paged } from './offering.ts'
-import { requireValid, rules } from './check.ts'
+import { requireMethod, requireValid, rules } from './check.ts'
+import { mapPage } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
 import type { UsageScope } from './usage-scope.ts'
 
@@ -33,8 +33,8 @@ export class AlertAdmin {
     }
     const caps = this.#ledger?.caps
     if (caps === undefined) throw invalid('Alerts need the option "billing" and a ledger with caps.')
-    const store = offering(caps, 'listNotices', 'alerts')
+    const store = requireMethod(caps, 'listNotices', 'alerts')
     const asked = { ...page, ...(account !== undefined && { account }) }
-    return paged(await this.#guard.call(() => store.listNotices(asked)), alertOf)
+    return mapPage(await this.#guard.call(() => store.listNotices(asked)), alertOf)
   }
 }

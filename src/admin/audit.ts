@@ -4,9 +4,8 @@ import { invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import type { UsageRecord, UsageStore } from '../observe/usage/contract.ts'
 import { recordIdOf } from '../observe/usage/record-ids.ts'
-import { offering, requireId } from './offering.ts'
-import { requireValid, rules } from './check.ts'
-import { all } from './all-pages.ts'
+import { requireMethod, requireId, requireValid, rules } from './check.ts'
+import { allItems } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
 
 /** The period in which books and usage of an account are compared. */
@@ -64,7 +63,7 @@ export class Comparison {
     const charges = await this.#charges(ledger, account, from, to + longestMs)
     const seen = new Set<string>()
     const question = { account, from: from - longestMs, to }
-    for await (const { id: recorded, cost, startedAt } of all((page) =>
+    for await (const { id: recorded, cost, startedAt } of allItems((page) =>
       this.#usageGuard.call(() => usage.list({ ...question, ...page })),
     )) {
       const id = recordIdOf(recorded)
@@ -88,8 +87,8 @@ export class Comparison {
   /** The charges that were booked in a period, by the id of their usage record. */
   async #charges(ledger: Ledger, account: string, from: number, to: number) {
     const charges = new Map<string, Charge>()
-    const store = offering(ledger, 'entries', 'entries')
-    for await (const { kind, reference, amount, at } of all((page) =>
+    const store = requireMethod(ledger, 'entries', 'entries')
+    for await (const { kind, reference, amount, at } of allItems((page) =>
       this.#ledgerGuard.call(() => store.entries(account, page)),
     )) {
       if (at < from) break

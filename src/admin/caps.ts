@@ -7,8 +7,7 @@ import type { KeyRecord, KeyStore } from '../callers/contract.ts'
 import { formatMoney, parseMoney } from '../money/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
-import { offering } from './offering.ts'
-import { requireValid, rules } from './check.ts'
+import { requireMethod, requireValid, rules } from './check.ts'
 import type { AdminServices } from './services.ts'
 
 /** Whose caps are meant: those that apply to calls with this account, key, group and user. */
@@ -152,7 +151,7 @@ export class CapAdmin {
   }
 
   async #record(account: string, key: string): Promise<KeyRecord> {
-    const store = offering(this.#keys, 'list', 'keys')
+    const store = requireMethod(this.#keys, 'list', 'keys')
     const found = (await this.#keyGuard.call(() => store.list(account))).find(({ id }) => id === key)
     if (found !== undefined) return found
     throw new GatewayError('not_found', { param: 'key', message: 'No such key.' })

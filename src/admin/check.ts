@@ -219,3 +219,18 @@ export function requireValid(rule: z.ZodType, value: unknown, name = ''): void {
   const path = [name, breach.path].filter((part) => part !== '').join('.')
   throw invalid(path === '' ? `Invalid argument: ${breach.message}` : `"${path}": ${breach.message}`, path)
 }
+
+/** Throws a 400 unless the value is a valid id. */
+export function requireId(value: unknown, name: string): void {
+  requireValid(rules.id, value, name)
+}
+
+/** The store, if it implements an optional method. Throws a 400 otherwise. */
+export function requireMethod<S extends object, M extends keyof S>(
+  store: S,
+  method: M,
+  what: string,
+): Required<Pick<S, M>> {
+  if (store[method] === undefined) throw invalid(`This store does not support listing or changing ${what}.`)
+  return store as Required<Pick<S, M>>
+}

@@ -1,5 +1,5 @@
 /** Deletion of what is kept of an account for later requests. */
-import { noticeMs } from '../money/caps/retention.ts'
+import { noticeMs } from '../money/caps/contract.ts'
 import type { Guard } from '../records/guard.ts'
 import type { AdminServices } from './services.ts'
 

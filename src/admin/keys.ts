@@ -5,9 +5,9 @@ import { mintKey } from '../callers/key.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Rate } from '../records/rate.ts'
 import type { Guard } from '../records/guard.ts'
-import { offering, paged, requireId } from './offering.ts'
+import { requireMethod, requireId, requireValid, rules } from './check.ts'
+import { mapPage } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
-import { requireValid, rules } from './check.ts'
 
 /** A key record without its hash, to show to the key's owner. */
 export type KeyView = Omit<KeyRecord, 'hash' | 'version'>
@@ -138,7 +138,7 @@ export class KeyAdmin {
       throw invalid('"expiresAt" must be in the future', 'expiresAt')
     }
     const { key, record } = mintKey({ ...rest, ...(lifeMs !== undefined && { expiresAt: now + lifeMs }) }, now)
-    const store = offering(this.#store, 'insert', 'keys')
+    const store = requireMethod(this.#store, 'insert', 'keys')
     await this.#requireAccount(rest.account, open)
     if (!(await this.#guard.call(() => store.insert(record)))) throw new GatewayError('conflict')
     return { key, record: view(record) }
@@ -161,8 +161,8 @@ export class KeyAdmin {
   /** The keys of all accounts that a question selects, newest first, including revoked and expired ones. */
   async search(question: KeySearch = {}): Promise<Page<KeyView>> {
     requireValid(rules.keySearch, question)
-    const store = offering(this.#store, 'search', 'the keys of all accounts')
-    return paged(await this.#pageGuard.call(() => store.search({ ...question, now: this.#now() })), view)
+    const store = requireMethod(this.#store, 'search', 'the keys of all accounts')
+    return mapPage(await this.#pageGuard.call(() => store.search({ ...question, now: this.#now() })), view)
   }
 
   /**
@@ -191,7 +191,7 @@ export class KeyAdmin {
       now,
     )
     const record = { ...minted.record, continues }
-    const store = offering(this.#store, 'insert', 'keys')
+    const store = requireMethod(this.#store, 'insert', 'keys')
     if (!(await this.#guard.call(() => store.insert(record)))) throw new GatewayError('conflict')
     const replaced = await this.#change(account, id, (current) => ({
       ...current,
@@ -243,7 +243,7 @@ export class KeyAdmin {
   }
 
   async #change(account: string, id: string, change: (record: KeyRecord) => KeyRecord): Promise<KeyView> {
-    const store = offering(this.#store, 'update', 'keys')
+    const store = requireMethod(this.#store, 'update', 'keys')
     for (let tries = 0; tries < 5; tries++) {
       const record = (await this.#records(account)).find((each) => each.id === id)
       if (record === undefined) throw new GatewayError('not_found', { param: 'id', message: 'No such key.' })
@@ -259,7 +259,7 @@ export class KeyAdmin {
 
   async #records(account: string): Promise<KeyRecord[]> {
     requireId(account, 'account')
-    const store = offering(this.#store, 'list', 'keys')
+    const store = requireMethod(this.#store, 'list', 'keys')
     return this.#guard.call(() => store.list(account))
   }
 

@@ -5,11 +5,10 @@ import type { Guard } from '../records/guard.ts'
 import type { UsageStore } from '../observe/usage/contract.ts'
 import type { AccountView, EntryView } from './account-view.ts'
 import type { AccountAdmin } from './accounts.ts'
-import { offering, requireId } from './offering.ts'
-import { requireValid, rules } from './check.ts'
+import { requireMethod, requireId, requireValid, rules } from './check.ts'
 import { eraseStored, type Remainder } from './erase.ts'
 import type { KeyAdmin, KeyView } from './keys.ts'
-import { all } from './all-pages.ts'
+import { allItems } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
 import type { UsageAdmin, UsageView } from './usage.ts'
 
@@ -80,15 +79,16 @@ export class PersonalData {
     }
     for (const item of await this.#keys.list(account)) yield { kind: 'key', item }
     if (this.#ledger?.entries !== undefined) {
-      for await (const item of all((page) => this.#accounts.entries(account, page))) yield { kind: 'entry', item }
+      for await (const item of allItems((page) => this.#accounts.entries(account, page))) yield { kind: 'entry', item }
     }
     if (this.#usage === undefined) return
-    for await (const item of all((page) => this.#usageAdmin.list({ account, ...page }))) yield { kind: 'usage', item }
+    for await (const item of allItems((page) => this.#usageAdmin.list({ account, ...page })))
+      yield { kind: 'usage', item }
   }
 
   async erase(account: string): Promise<Erased> {
     requireId(account, 'account')
-    const usage = this.#usage && offering(this.#usage, 'anonymise', 'anonymous records')
+    const usage = this.#usage && requireMethod(this.#usage, 'anonymise', 'anonymous records')
     const { revoked: keys, left: inOptions } = await this.#keys.eraseAll(account)
     const left: Remainder[] = await this.#eraseStored(account)
     if (inOptions > 0) left.push({ kind: 'keys' })
@@ -107,7 +107,7 @@ export class PersonalData {
     requireValid(rules.text, user, 'user')
     await this.#keys.eraseAll(account, user)
     if (this.#usage === undefined) return
-    await this.#anonymise(offering(this.#usage, 'anonymise', 'anonymous records'), { account, user, as: account })
+    await this.#anonymise(requireMethod(this.#usage, 'anonymise', 'anonymous records'), { account, user, as: account })
   }
 
   async #anonymise(

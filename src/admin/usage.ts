@@ -4,10 +4,10 @@ import { invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import type { UsageFilter, UsageQuestion, UsageRecord, UsageStore, UsageSummary } from '../observe/usage/contract.ts'
 import { findRecord } from '../observe/usage/record-ids.ts'
-import { offering, paged } from './offering.ts'
+import { requireMethod, requireValid, rules } from './check.ts'
+import { mapPage } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
 import { itemsOf, monthOf, type InvoiceItem } from './invoice.ts'
-import { requireValid, rules } from './check.ts'
 import type { UsageScope } from './usage-scope.ts'
 import { durationsIn, latencyOf, type LatencyPoint, type LatencyQuestion } from './latency.ts'
 import { largestOf, seriesOf, type UsageSeries, type UsageSeriesQuestion } from './series.ts'
@@ -88,7 +88,7 @@ export class UsageAdmin {
     requireValid(question.all === true ? rules.usageListOfAll : rules.usageList, question)
     const { all: _, ...rest } = question
     const page = await this.#ask((store) => store.list(rest))
-    return paged(page, view)
+    return mapPage(page, view)
   }
 
   /**
@@ -97,7 +97,7 @@ export class UsageAdmin {
    */
   async find(id: string): Promise<UsageView | undefined> {
     requireValid(rules.text, id, 'id')
-    const record = await this.#ask((store) => findRecord(offering(store, 'find', 'single records'), id))
+    const record = await this.#ask((store) => findRecord(requireMethod(store, 'find', 'single records'), id))
     return record && view(record)
   }
 
@@ -155,7 +155,9 @@ export class UsageAdmin {
     requireValid(rules.instant, time, 'time')
     const most = 500
     for (let removed = 0; ;) {
-      const count = await this.#ask((store) => offering(store, 'removeBefore', 'old records').removeBefore(time, most))
+      const count = await this.#ask((store) =>
+        requireMethod(store, 'removeBefore', 'old records').removeBefore(time, most),
+      )
       removed += count
       if (count < most) return removed
       await new Promise(setImmediate)

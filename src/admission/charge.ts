@@ -1,9 +1,8 @@
 import type { Model } from '../models/contract.ts'
 import { disconnectDefaults, type DisconnectPolicy } from '../money/disconnect.ts'
 import { formatMoney } from '../money/money.ts'
-import type { PriceSource } from '../money/prices/price-source.ts'
 import type { Consumption, Price } from '../money/prices/price.ts'
-import type { Charge, ChargeBasis, Receipt } from '../money/receipt.ts'
+import type { Charge, ChargeBasis, PriceSource, Receipt } from '../money/receipt.ts'
 import type { UsageLine } from '../observe/usage/contract.ts'
 
 export interface Charged {

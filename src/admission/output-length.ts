@@ -70,3 +70,8 @@ export function positive(value: unknown): number | undefined {
   const number = typeof value === 'string' && value !== '' ? Number(value) : value
   return typeof number === 'number' && number > 0 && number <= Number.MAX_SAFE_INTEGER ? number : undefined
 }
+
+/** The number of choices per prompt, `unstated` if the request does not set it. */
+export function choicesIn(field: Field, unstated: number = 1): number {
+  return Math.max(positive(field('n')) ?? unstated, positive(field('best_of')) ?? 1)
+}

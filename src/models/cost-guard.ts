@@ -9,7 +9,6 @@ import type { Deployment, Model } from './contract.ts'
 import { isType, refersToFile, searchConversation, valueToSearch, type Searched } from './conversation-guard.ts'
 import { containers, isNamed, knownNames, readHere, type KnownNames } from './field-names.ts'
 import { checkName } from './name-guard.ts'
-import { isChoiceKept } from './kept-tool-choice.ts'
 
 /** The fields of a request. */
 export interface Asked extends Searched {
@@ -243,4 +242,11 @@ function parsed(value: unknown): unknown {
   } catch {
     return value
   }
+}
+
+/** Whether a `tool_choice` of Anthropic's API fits the tools that were kept. A choice that did not fit before does not count. */
+function isChoiceKept(choice: unknown, kept: readonly unknown[], removed: readonly unknown[]): boolean {
+  if (kept.length === 0) return false
+  const { type, name } = Object(choice) as { readonly type?: unknown; readonly name?: unknown }
+  return type !== 'tool' || !removed.some((tool) => (Object(tool) as { readonly name?: unknown }).name === name)
 }

@@ -1,8 +1,15 @@
 import type { ErrorCode } from '../errors.ts'
 import type { Usage } from '../wire/usage.ts'
 import type { AttemptRecord } from './attempt-log.ts'
-import type { PriceSource } from './prices/price-source.ts'
 import type { ChargeLine } from './prices/sum.ts'
+
+/** The price table that a price is from. */
+export interface PriceSource {
+  /** The name and version of the table, such as `@pydantic/genai-prices 0.1.8`. */
+  readonly name: string
+  /** The day of its data, as `YYYY-MM-DD`. Absent if unknown. */
+  readonly date?: string
+}
 
 /** The outcome, usage and cost of one request, delivered exactly once when it ends. */
 export interface Receipt {

@@ -23,6 +23,11 @@ export function pageOf<T>(found: readonly T[], limit: number, cursor: (last: T) 
   return found.length > limit && last !== undefined ? { items, next: cursor(last) } : { items }
 }
 
+/** The page with each item mapped. */
+export function mapPage<From, To>({ items, ...rest }: Page<From>, map: (item: From) => To): Page<To> {
+  return { ...rest, items: items.map(map) }
+}
+
 /** The cursor of an item in a list ordered by time, then id. */
 export function cursorOf(time: number, id: string): string {
   return JSON.stringify([time, id])
@@ -52,4 +57,14 @@ export function readNumberCursor(after: string): bigint {
 
 function badCursor(cause?: unknown): GatewayError {
   return invalid('"after" must be the "next" of a page of the same list.', 'after', cause)
+}
+
+/** The items of all pages of a list. */
+export async function* allItems<T>(pageAt: (page: PageRequest) => Promise<Page<T>> | Page<T>): AsyncGenerator<T, void> {
+  let after: string | undefined
+  do {
+    const page: Page<T> = await pageAt({ limit: 1_000, ...(after !== undefined && { after }) })
+    yield* page.items
+    after = page.next
+  } while (after !== undefined)
 }

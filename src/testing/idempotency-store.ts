@@ -9,9 +9,9 @@ import {
   suiteOf,
   untilDone,
   type StoreKitOptions,
+  type TestFunction,
 } from './kit.ts'
 import { testAttemptNames } from './exact-names.ts'
-import type { TestFunction } from './runner.ts'
 
 const leaseMs = 60_000
 const keepMs = 60_000

@@ -1,7 +1,7 @@
 /** `modelhatch/testing`: test suites for stores and providers, and scripted vendors to test against. */
 export { testIdempotencyStore } from './idempotency-store.ts'
 export { testKeyStore } from './key-store.ts'
-export type { StoreKitOptions } from './kit.ts'
+export type { StoreKitOptions, TestFunction } from './kit.ts'
 export { testLedger } from './ledger.ts'
 export { testLimitStore } from './limit-store.ts'
 export { anthropicDialect } from './dialects/anthropic.ts'
@@ -18,7 +18,6 @@ export type {
 export { openaiDialect } from './dialects/openai.ts'
 export { testProvider, type ProviderKitOptions } from './provider/provider.ts'
 export { testResponseStore } from './response-store.ts'
-export type { TestFunction } from './runner.ts'
 export { testTaskStore } from './task-store.ts'
 export { testUsageStore } from './usage-store.ts'
 export { scriptedVendor, type ScriptedVendor, type VendorReply, type VendorRequest } from './vendor.ts'

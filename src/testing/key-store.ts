@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
 import { hash } from 'node:crypto'
 import type { KeyRecord, KeyStore } from '../callers/contract.ts'
-import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import { fresh, oddNames, race, suiteOf, type StoreKitOptions, type TestFunction } from './kit.ts'
 import { testKeySearch } from './key-search.ts'
 import { testKeyNames } from './exact-names.ts'
-import type { TestFunction } from './runner.ts'
 
 function record(changes: Partial<KeyRecord> = {}): KeyRecord {
   const id = fresh('key')

@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
-import type { TestFunction } from './runner.ts'
 
 /** Options of the store suites, such as `testTaskStore`. All are optional. */
 export interface StoreKitOptions<Store> {
@@ -131,3 +130,6 @@ export async function untilDone(step: () => Promise<boolean> | boolean | undefin
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms))
 }
+
+/** Registers a test: the `test` of vitest, node:test or jest, or mocha's `it`. */
+export type TestFunction = (name: string, body: () => Promise<void>) => unknown

@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import type { Ledger } from '../money/ledger/contract.ts'
 import { mostMicros } from '../money/money.ts'
-import { fresh, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import { fresh, race, suiteOf, type StoreKitOptions, type TestFunction } from './kit.ts'
 import { funded, fundsOf, testAccounts } from './ledger-accounts.ts'
 import { testCompaction } from './ledger-compaction.ts'
 import { testCaps } from './ledger-caps.ts'
 import { testNotices } from './ledger-notices.ts'
 import { testCapPeriods } from './ledger-periods.ts'
 import { testLedgerNames } from './exact-names.ts'
-import type { TestFunction } from './runner.ts'
 
 /** Longer than any test. */
 const leaseMs = 600_000

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict'
 import type { LimitStore } from '../money/limits/contract.ts'
-import { fresh, oddNames, race, suiteOf, type StoreKitOptions } from './kit.ts'
+import { fresh, oddNames, race, suiteOf, type StoreKitOptions, type TestFunction } from './kit.ts'
 import { claim, leaseMs, rate, testSharedBuckets, whole } from './limit-store-shared.ts'
 import { testBucketNames } from './exact-names.ts'
-import type { TestFunction } from './runner.ts'
 
 /**
  * Registers one test for each requirement of the `LimitStore` contract.

@@ -9,9 +9,9 @@ import {
   suiteOf,
   untilDone,
   type StoreKitOptions,
+  type TestFunction,
 } from './kit.ts'
 import { testResponseNames } from './exact-names.ts'
-import type { TestFunction } from './runner.ts'
 
 /**
  * Registers one test for each requirement of the `ResponseStore` contract.

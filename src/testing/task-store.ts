@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { TaskRecord, TaskStore } from '../tasks/contract.ts'
-import { assertStoresLarge, similarNames, suiteOf, type StoreKitOptions } from './kit.ts'
-import type { TestFunction } from './runner.ts'
+import { assertStoresLarge, similarNames, suiteOf, type StoreKitOptions, type TestFunction } from './kit.ts'
 import { testClaims } from './task-claims.ts'
 import { hour, next, start, task } from './task-records.ts'
 

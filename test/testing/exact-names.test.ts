@@ -16,7 +16,7 @@ import {
   testResponseStore,
   testUsageStore,
 } from '../../src/testing/index.ts'
-import type { TestFunction } from '../../src/testing/runner.ts'
+import type { TestFunction } from '../../src/testing/kit.ts'
 import { failuresOf, methodsOf } from './faults.ts'
 
 type Fold = (text: string) => string

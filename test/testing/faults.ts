@@ -1,6 +1,6 @@
 /** Stores with one planted fault each, and the test of the suite that must fail because of it. */
 import { expect, test } from 'vitest'
-import type { TestFunction } from '../../src/testing/runner.ts'
+import type { TestFunction } from '../../src/testing/kit.ts'
 
 /** A description of the fault, the methods that have it, and the name (or a part of it) of the test that must fail. */
 export type Fault<Store> = readonly [fault: string, change: (good: Store) => Partial<Store>, caughtBy: string]

@@ -4,6 +4,7 @@ import type { Exchange, Reply } from '../../http/exchange.ts'
 import type { GatewayHealth } from '../../observe/health.ts'
 import type { Identity } from './identity.ts'
 import type { Scope } from './scope.ts'
+import { GatewayError } from '../../errors.ts'
 
 /** What the admin API needs of a gateway: every `Gateway` has it. */
 export interface AdministeredGateway {
@@ -76,4 +77,16 @@ export function route<Query extends z.ZodType, Body extends z.ZodType>(
   given: Described & { readonly query?: Query; readonly body?: Body } & Produced<Call<z.output<Query>, z.output<Body>>>,
 ): Route {
   return given as unknown as Route
+}
+
+/** The fields that have a value: an absent one and one that is undefined have different types. */
+export function given<T extends object>(fields: T): { [Name in keyof T]: Exclude<T[Name], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as never
+}
+
+/** Throws a 503 once the gateway is being closed: a request would open stores again that it has closed. */
+export function requireOpen(gateway: Pick<AdministeredGateway, 'isClosing'>): void {
+  if (!gateway.isClosing()) return
+  const message = 'The server is restarting. Try again.'
+  throw new GatewayError('service_unavailable', { message, retryAfterMs: 1_000, fault: 'gateway_closing' })
 }

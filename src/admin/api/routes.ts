@@ -1,6 +1,5 @@
 /** The table of routes: what the API serves, and what its OpenAPI document describes. */
-import { documentRoute } from './document-route.ts'
-import type { Route } from './route.ts'
+import { type Route, route } from './route.ts'
 import { accountRoutes } from './routes/accounts.ts'
 import { alertRoutes } from './routes/alerts.ts'
 import { accountingRoutes } from './routes/accounting.ts'
@@ -10,6 +9,8 @@ import { modelRoutes } from './routes/models.ts'
 import { personalRoutes } from './routes/personal.ts'
 import { usageRoutes } from './routes/usage.ts'
 import { videoRoutes } from './routes/videos.ts'
+import * as z from 'zod'
+import { openApi } from './openapi.ts'
 
 const described: readonly Route[] = [
   ...modelRoutes,
@@ -25,3 +26,18 @@ const described: readonly Route[] = [
 
 /** All routes. */
 export const routes: readonly Route[] = [documentRoute(() => routes), ...described]
+
+/** The route of the document about all routes. */
+export function documentRoute(routes: () => readonly Route[]): Route {
+  let document: object | undefined
+  return route({
+    method: 'GET',
+    path: '/openapi.json',
+    name: 'getOpenApi',
+    summary: 'Returns this document.',
+    role: 'account',
+    produces: 'json',
+    response: z.record(z.string(), z.unknown()),
+    answer: () => (document ??= openApi(routes())),
+  })
+}

@@ -1,4 +1,4 @@
-import { choicesIn } from '../../admission/choices.ts'
+import { choicesIn } from '../../admission/output-length.ts'
 import type { Call, Provider } from '../../providers/contract.ts'
 import type { CompletionRequest, TextChunk, TextCompletion } from '../../wire/completions.ts'
 import {

@@ -1,5 +1,5 @@
 /** The number and kind of images that a request can produce, for which money is held. */
-import { choicesIn } from '../../admission/choices.ts'
+import { choicesIn } from '../../admission/output-length.ts'
 import type { Asked } from '../../admission/estimate.ts'
 import type { Units } from '../../money/receipt.ts'
 import type { Model } from '../../models/contract.ts'

@@ -3,6 +3,11 @@ import { isRegistry, type GatewayOptions } from '../options/options.ts'
 import type { Stores } from './stores.ts'
 import type { Observer } from '../../observe/observe.ts'
 import { Admission } from '../../admission/admission.ts'
+import { AlertDelivery } from '../../admission/alerts/delivery.ts'
+import type { Ledger } from '../../money/ledger/contract.ts'
+import { Guard } from '../../records/guard.ts'
+import { Idempotency } from '../../admission/idempotency/idempotency.ts'
+import { memoryIdempotencyStore } from '../../admission/idempotency/memory.ts'
 
 /** Creates the admission of a gateway from its options and stores. */
 export function createAdmission(
@@ -26,6 +31,51 @@ export function createAdmission(
     timeoutMs: timeouts?.storeMs ?? 2_000,
     now: options.clock ?? (() => performance.now()),
     time: options.clock ?? Date.now,
+    observer,
+  })
+}
+
+/** Milliseconds between two looks for alerts. */
+const everyMs = 2_000
+
+/** Creates the delivery of alerts; undefined if there is no ledger that records any. */
+export function alertDelivery(
+  { hooks, alerts, clock: now = Date.now }: GatewayOptions,
+  ledger: Ledger | undefined,
+  guard: Guard,
+  observer: Observer,
+): AlertDelivery | undefined {
+  if (ledger?.caps === undefined) return undefined
+  const { webhooks } = alerts ?? {}
+  const delivery = new AlertDelivery({
+    caps: ledger.caps,
+    guard,
+    hook: hooks?.alert,
+    webhooks,
+    observer,
+    now,
+    everyMs,
+  })
+  delivery.start()
+  return delivery
+}
+
+/** Creates the handling of `Idempotency-Key` from the options; undefined if it is turned off. */
+export function createIdempotency(options: GatewayOptions, observer: Observer): Idempotency | undefined {
+  const { idempotency = {}, storage, timeouts, clock: now = () => performance.now() } = options
+  if (idempotency === false) return undefined
+  const { keepMs = 86_400_000, maxBytes = 4 * 1024 * 1024, leaseMs = 30_000 } = idempotency
+  return new Idempotency({
+    store: storage?.idempotency ?? memoryIdempotencyStore({ clock: now }),
+    guard: new Guard({
+      name: 'the idempotency store',
+      timeoutMs: timeouts?.storeMs ?? 2_000,
+      now,
+      failed: observer.storeFailed,
+    }),
+    keepMs,
+    maxBytes,
+    leaseMs,
     observer,
   })
 }

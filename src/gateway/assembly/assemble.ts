@@ -18,19 +18,16 @@ import { Breaker } from '../../routing/breaker.ts'
 import { plan } from '../../routing/plan.ts'
 import { Guard } from '../../records/guard.ts'
 import { attributing } from '../../observe/usage/attribution.ts'
-import type { RefusedLog } from '../../observe/usage/refused-log.ts'
+import { RefusedLog } from '../../observe/usage/refused-log.ts'
 import type { AlertDelivery } from '../../admission/alerts/delivery.ts'
-import { createAdmission } from './admission.ts'
-import { alertDelivery } from './alerts.ts'
+import { createAdmission, alertDelivery, createIdempotency } from './admission.ts'
 import type { Closing } from './close.ts'
-import { createIdempotency } from './idempotency.ts'
 import { KnownDeployments } from './known-deployments.ts'
 import { StoreChecks } from './store-checks.ts'
 import { storeQuestions, type StoreQuestion } from './store-questions.ts'
-import { refusedLog } from './refused.ts'
-import { guardedResponses } from './responses.ts'
-import { storesOf } from './stores.ts'
+import { guardedResponses, storesOf } from './stores.ts'
 import { videoTasks } from './video-tasks.ts'
+import type { UsageStore } from '../../observe/usage/contract.ts'
 
 export interface Assembly {
   readonly admin: Admin
@@ -155,4 +152,28 @@ function staticModel(registry: ModelRegistry, id: string): Model[] {
 /** Makes guards with a common timeout. */
 function guardsOf({ storeFailed: failed }: Observer): (timeoutMs: number) => (name: string) => Guard {
   return (timeoutMs) => (name) => new Guard({ name, timeoutMs, now: () => performance.now(), failed })
+}
+
+/** Creates the log of refused requests; undefined if the options turn it off, or if the store cannot keep them. */
+export function refusedLog(
+  { usage = {}, clock: now = Date.now }: GatewayOptions,
+  store: UsageStore | undefined,
+  guard: Guard,
+  observer: Observer,
+): RefusedLog | undefined {
+  const { refused = {}, keepMs, maxUsers = 1_000 } = usage
+  if (refused === false || store === undefined || !keepsRefused(store)) return undefined
+  return new RefusedLog({
+    store,
+    refused,
+    keepMs,
+    maxUsers,
+    guard,
+    now,
+    failed: (id, error) => observer.failure({ id, error }),
+  })
+}
+
+function keepsRefused(store: UsageStore): store is UsageStore & Required<Pick<UsageStore, 'appendRefused'>> {
+  return store.appendRefused !== undefined
 }

@@ -1,7 +1,7 @@
 import type { GatewayHealth } from '../../observe/health.ts'
 import type { Assembly } from './assemble.ts'
-import { stateOf } from './state.ts'
 import type { StoreResults } from './store-checks.ts'
+import type { GatewayState } from '../../observe/state.ts'
 
 /**
  * The health of a gateway. `isClosing`: whether `close` was called; then no store is asked, because it may be closed.
@@ -23,5 +23,19 @@ export async function healthOf(
     deployments: deployments.health,
     ...state,
     ...(tasksDue !== undefined && { tasksDue }),
+  }
+}
+
+/** The state of a gateway. Calls no store; costs as much as there are open requests. */
+export function stateOf({ admission, breaker, calls, observer }: Assembly, closing: boolean): GatewayState {
+  const { settlements, records, leases, droppedRecords } = admission
+  return {
+    openCalls: calls.size,
+    holds: leases.holds,
+    queues: { ...settlements.sizes, usage: records?.size ?? 0 },
+    droppedRecords,
+    breakers: breaker.open,
+    failingStores: observer.failingStores,
+    closing,
   }
 }

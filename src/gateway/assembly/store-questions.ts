@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto'
 import type { StoreName } from '../../observe/health.ts'
 import type { GatewayOptions } from '../options/options.ts'
 import type { Stores } from './stores.ts'
+import { GatewayError } from '../../errors.ts'
+import { within } from '../../http/deadline.ts'
 
 /** A call that shows whether a store works. */
 export interface StoreQuestion {
@@ -41,4 +43,22 @@ export function storeQuestions(options: GatewayOptions, stores: Stores): readonl
     })
   }
   return questions
+}
+
+/** Calls each store once. Rejects with their errors as the `cause`, equal errors of several stores only once. */
+export async function requireReady(all: readonly StoreQuestion[], timeoutMs: number): Promise<void> {
+  const given = await Promise.allSettled(all.map(({ name, ask }) => within(timeoutMs, ask(), name)))
+  const causes = new Map<string, unknown>()
+  const failed = all.flatMap(({ name }, index) => {
+    const { reason } = given[index] as PromiseRejectedResult
+    if (given[index]?.status === 'fulfilled') return []
+    const error: unknown = GatewayError.is(reason) ? (reason.cause ?? reason) : reason
+    causes.set(String(error), error)
+    return name
+  })
+  if (failed.length === 0) return
+  const [first] = causes.values()
+  const cause = causes.size === 1 ? first : new AggregateError(causes.values(), [...causes.keys()].join('; '))
+  const message = `The gateway is not ready: ${failed.join(', ')} failed. See the cause.`
+  throw new GatewayError('service_unavailable', { message, cause })
 }

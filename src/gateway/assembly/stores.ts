@@ -11,6 +11,8 @@ import type { ResponseStore } from '../../responses/contract.ts'
 import { memoryResponseStore } from '../../responses/memory.ts'
 import type { UsageStore } from '../../observe/usage/contract.ts'
 import { memoryUsageStore } from '../../observe/usage/memory.ts'
+import type { Guard } from '../../records/guard.ts'
+import { isStorable } from '../../records/storable-text.ts'
 
 export interface Stores {
   readonly keys: KeyStore
@@ -47,4 +49,14 @@ function recordsOf(keys: Readonly<Record<string, KeyOptions>>, now: number) {
     const record = recordOf(key, { ...rest, group, account: account ?? '' }, now)
     return { ...record, account: account ?? record.id, source: 'options' as const }
   })
+}
+
+/** A response store with a timeout. Ids come from clients and vendors; those that no store can keep are treated as unknown. */
+export function guardedResponses(store: ResponseStore, guard: Guard): ResponseStore {
+  return {
+    put: (record) => guard.call(() => store.put({ ...record, items: record.items.filter((id) => isStorable(id)) })),
+    get: (account, id) => (isStorable(id) ? guard.call(() => store.get(account, id)) : undefined),
+    holding: (account, itemId) => (isStorable(itemId) ? guard.call(() => store.holding(account, itemId)) : undefined),
+    delete: (account, id) => (isStorable(id) ? guard.call(() => store.delete(account, id)) : false),
+  }
 }

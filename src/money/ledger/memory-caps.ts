@@ -1,18 +1,19 @@
-import type {
-  CapAmounts,
-  CapClaim,
-  CapMeasure,
-  CapOverride,
-  CapPeriod,
-  CapState,
-  LedgerCaps,
-  AlertThreshold,
-  Notice,
-  NoticeQuestion,
+import {
+  type CapAmounts,
+  type CapClaim,
+  type CapMeasure,
+  type CapOverride,
+  type CapPeriod,
+  type CapState,
+  type LedgerCaps,
+  type AlertThreshold,
+  type Notice,
+  type NoticeQuestion,
+  capUseMs,
+  noticeMs,
 } from '../caps/contract.ts'
 import { pageOf, readNumberCursor, type Page } from '../../records/page.ts'
 import { capFits, capLimitsWith, capMeasures, capPeriodAt } from '../caps/period.ts'
-import { capUseMs, noticeMs } from '../caps/retention.ts'
 import type { Settlement } from './contract.ts'
 
 type Amounts = Record<CapMeasure, bigint>

@@ -1,5 +1,5 @@
+import type { PriceSource } from '../receipt.ts'
 import type { Price } from './price.ts'
-import type { PriceSource } from './price-source.ts'
 
 /**
  * Prices and context windows of vendors' models, for the models of the options that have none of their own. A table

@@ -1,5 +1,5 @@
 import type { Dialect, ReportedUsage } from '../dialects/dialect.ts'
-import type { TestFunction } from '../runner.ts'
+import type { TestFunction } from '../kit.ts'
 import { checkAnswers } from './answers.ts'
 import { checkFailures } from './failures.ts'
 import { Kit, type Make, type Register } from './kit.ts'

@@ -1,8 +1,7 @@
 import * as z from 'zod'
 import type { InvoiceQuestion } from '../../usage.ts'
 import { formatMoney } from '../../../money/money.ts'
-import { given } from '../given.ts'
-import { route, type Route } from '../route.ts'
+import { given, route, type Route } from '../route.ts'
 import { audit, difference, invoiceItem, invoicePeriod } from '../schemas/money.ts'
 import { listOf, time } from '../schemas/values.ts'
 

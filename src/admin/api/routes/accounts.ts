@@ -1,7 +1,6 @@
 import * as z from 'zod'
 import { GatewayError } from '../../../errors.ts'
-import { given } from '../given.ts'
-import { route, type Route } from '../route.ts'
+import { given, route, type Route } from '../route.ts'
 import { account, credited, entry, payment } from '../schemas/money.ts'
 import { id, money, page, pageOf, text } from '../schemas/values.ts'
 

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { given } from '../given.ts'
-import { route, type Route } from '../route.ts'
+import { given, route, type Route } from '../route.ts'
 import { alert } from '../schemas/alert.ts'
 import { id, page, pageOf } from '../schemas/values.ts'
 

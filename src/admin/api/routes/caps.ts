@@ -1,7 +1,6 @@
 import * as z from 'zod'
-import { given } from '../given.ts'
+import { given, route, type Route } from '../route.ts'
 import { requireGroup } from '../groups.ts'
-import { route, type Route } from '../route.ts'
 import { cap, capOverride, capSubject } from '../schemas/money.ts'
 import { listOf } from '../schemas/values.ts'
 
