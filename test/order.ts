@@ -12,7 +12,7 @@ const first = [
   'adapters/console/actions',
   'adapters/stores/pglite',
   'examples/quick-start',
-  'idempotency/two-gateways',
+  'admission/idempotency/two-gateways',
   'chaos/shared',
   'chaos/caps',
   'gateway/promises',

@@ -6,15 +6,19 @@ import { LongestFirst } from './order.ts'
 
 /** What a plain `npm test` leaves to CI, unless it is named: browsers, processes and measurements that take seconds each. */
 const slowest = [
-  'adapters/console/{keyboard,pages,reading}',
+  'adapters/console/{actions,keyboard,pages,reading}',
   'adapters/hosts/{hostile-names,rolls,safety,slow-readers}',
+  'adapters/stores/{flat,plans/plans,redis-cluster,redis-steps}',
   'adapters/ws/{hostile,unread}',
+  'admission/idempotency/two-gateways',
+  'chaos/caps',
   'cpu-time',
-  'examples/{charging,quick-start,video-webhook}',
-  'idempotency/two-gateways',
-  'makers/hostile',
+  'examples/{charging,local-model,quick-start,video-webhook}',
+  'hostile/hostile',
+  'makers/{clients,hostile}',
   'providers/anthropic/shapes',
   'providers/features',
+  'tasks/crash',
   'uploads/large',
 ].map((name) => `**/${name}.test.ts`)
 const words = process.argv.slice(2).filter((word) => !/^-|^run$|^watch$|vitest\.config\.ts$/.test(word))

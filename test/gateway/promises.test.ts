@@ -35,7 +35,7 @@ const scenarios = [
   { scenario: 'sse500 native', most: 46 },
 ]
 
-test.each(sampleOf(scenarios, 4))(
+test.each(sampleOf(scenarios, scenarios.length))(
   'a request of the scenario $scenario makes at most $most promises',
   async ({ scenario, most }) => {
     const { promises } = await (await warmed(scenario)).ask<{ promises: number }>('counts')
