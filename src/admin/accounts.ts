@@ -3,7 +3,7 @@ import { formatMoney, parseMoney } from '../money/money.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
 import type { UsageRecord } from '../observe/usage/contract.ts'
-import { findRecord, recordIdOf, recordIdsOf } from '../observe/usage/record-ids.ts'
+import { findRecord, recordIdsOf } from '../observe/usage/record-ids.ts'
 import type { AdminServices } from './services.ts'
 import { view, type AccountView, type EntryView } from './account-view.ts'
 import { requireValid, rules, requireMethod, requireId } from './check.ts'
@@ -174,8 +174,7 @@ export class AccountAdmin {
         requireMethod(ledger, 'entries', 'ledger entries').entries(account, asked),
       )
       for (const { kind, reference, amount } of items) {
-        const id = recordIdOf(reference)
-        if (kind === 'settle' && ids.includes(id)) return { id, account, cost: -amount }
+        if (kind === 'settle' && ids.includes(reference)) return { id: reference, account, cost: -amount }
       }
       if (next === undefined) return undefined
       after = next

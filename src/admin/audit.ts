@@ -2,8 +2,6 @@ import type { Ledger } from '../money/ledger/contract.ts'
 import { formatMoney } from '../money/money.ts'
 import { invalid } from '../errors.ts'
 import type { Guard } from '../records/guard.ts'
-import type { UsageRecord, UsageStore } from '../observe/usage/contract.ts'
-import { recordIdOf } from '../observe/usage/record-ids.ts'
 import { requireMethod, requireId, requireValid, rules } from './check.ts'
 import { allItems } from '../records/page.ts'
 import type { AdminServices } from './services.ts'
@@ -36,7 +34,6 @@ export interface Difference {
 interface Charge {
   readonly amount: bigint
   readonly at: number
-  readonly reference: string
 }
 
 /** A video is charged up to a day after it was submitted. */
@@ -63,25 +60,20 @@ export class Comparison {
     const charges = await this.#charges(ledger, account, from, to + longestMs)
     const seen = new Set<string>()
     const question = { account, from: from - longestMs, to }
-    for await (const { id: recorded, cost, startedAt } of allItems((page) =>
+    for await (const { id, cost, startedAt } of allItems((page) =>
       this.#usageGuard.call(() => usage.list({ ...question, ...page })),
     )) {
-      const id = recordIdOf(recorded)
       const charge = charges.get(id)
       seen.add(id)
       if (charge !== undefined && charge.amount !== cost) yield differenceOf(id, charge.amount, cost)
       if (charge === undefined && cost > 0n && startedAt >= from) yield differenceOf(id, undefined, cost)
     }
-    for (const [id, { amount, at, reference }] of charges) {
+    for (const [id, { amount, at }] of charges) {
       if (seen.has(id) || at >= to || amount === 0n) continue
       // Under another account if the account was erased.
-      const found = (await this.#find(usage, id)) ?? (await this.#find(usage, reference))
+      const found = await this.#usageGuard.call(() => usage.find?.(id))
       if (found?.cost !== amount) yield differenceOf(id, amount, found?.cost)
     }
-  }
-
-  async #find(usage: UsageStore, id: string): Promise<UsageRecord | undefined> {
-    return this.#usageGuard.call(() => usage.find?.(id))
   }
 
   /** The charges that were booked in a period, by the id of their usage record. */
@@ -93,7 +85,7 @@ export class Comparison {
     )) {
       if (at < from) break
       if (kind === 'opening') throw invalid('The charges of this period are compacted. Choose a later one.', 'from')
-      if (kind === 'settle' && at < to) charges.set(recordIdOf(reference), { amount: -amount, at, reference })
+      if (kind === 'settle' && at < to) charges.set(reference, { amount: -amount, at })
     }
     return charges
   }

@@ -17,8 +17,8 @@ export interface VideoTask {
   /** SHA-256 of the request as received, to detect a different request with the same idempotency key. */
   readonly digest: string
   /**
-   * The id of the request that created the task, as in `x-request-id`, to tell it from a concurrent duplicate. Another random
-   * text in tasks of earlier versions.
+   * The id of the request that created the task, as in `x-request-id`: that of its hold, charge and usage record. Tells it
+   * from a concurrent duplicate, and from a task with the same id after 24 hours.
    */
   readonly attempt: string
   /** Name of the provider that makes the video, by which any process finds it. Absent until one was chosen. */
@@ -132,14 +132,6 @@ export function repeatedId(account: string, key: string): string {
     .update(JSON.stringify([account, 'videos', key]))
     .digest('base64url')
   return `video_${digest.slice(0, 32)}`
-}
-
-/**
- * The id of the task's hold and charge in the ledger. Includes the submission's `attempt`: an id of a task that is used again
- * after its 24 hours is charged again.
- */
-export function chargeId({ id, data }: Pick<StoredTask, 'id' | 'data'>): string {
-  return `${id}.${data.attempt}`
 }
 
 export function isFinal(task: VideoTask): boolean {

@@ -10,8 +10,7 @@ import type { TaskListOptions, TaskSearch } from './contract.ts'
 import { save, deploymentOf, type TaskServices } from './services.ts'
 import { intentLeaseMs, keepOrFail, submit, unstoredMs } from './submit.ts'
 import { Sweeper, type SweeperOptions } from './sweeper.ts'
-import { recordIdOf } from '../observe/usage/record-ids.ts'
-import { chargeId, deletedAt, fromRecord, isFinal, newId, repeatedId, toRecord, type StoredTask } from './task.ts'
+import { deletedAt, fromRecord, isFinal, newId, repeatedId, toRecord, type StoredTask } from './task.ts'
 
 /** A request about a task. */
 export interface TaskRequest {
@@ -244,7 +243,7 @@ function within(services: TaskServices, watch: CallWatch | undefined): TaskServi
 }
 
 function tell({ concerns, watch }: TaskRequest, task: StoredTask): void {
-  concerns?.(recordIdOf(chargeId(task)))
+  concerns?.(task.data.attempt)
   watch?.task({ id: task.id, traceparent: task.data.trace })
 }
 

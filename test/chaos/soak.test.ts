@@ -57,7 +57,7 @@ test.each(sampleOf(kinds, 3))('a vendor of kind "%s"', { timeout: 600_000 }, asy
     [...jobs.values()].filter((count) => count > 1),
     'duplicated jobs',
   ).toEqual([])
-  const known = new Set(world.tasks().map(({ id, data }) => `${id}.${data.attempt}`))
+  const known = new Set(world.tasks().map(({ data }) => data.attempt))
   const open = [...world.holds].filter(([id, hold]) => known.has(id) && (hold.state === 'held' || hold.ends !== 1))
   expect(open, 'open holds').toEqual([])
 })

@@ -35,6 +35,7 @@ export interface WorldOptions {
 }
 
 export interface Hold {
+  readonly task: string
   state: 'held' | 'settled' | 'released'
   ends: number
   /** When it expires unless it is settled, released or renewed. */
@@ -117,7 +118,7 @@ export class World {
           effect(async () => {
             const known = this.holds.get(holdOf(task))
             if (known === undefined || known.until <= this.time)
-              this.holds.set(holdOf(task), { state: 'held', ends: 0, until: this.time + leaseMs })
+              this.holds.set(holdOf(task), { task: task.id, state: 'held', ends: 0, until: this.time + leaseMs })
             return { held: '1000000' }
           }),
         keep: (task) =>
@@ -162,7 +163,7 @@ export class World {
           if (fault === 'unreachable') throw new ProviderError('service_unavailable', { retry: 'same', begun: false })
           if (fault === 'no response') throw retrySame(new Error('no response'))
           const known = kind === 'token' ? find(token) : undefined
-          const own = [...this.holds].filter(([id]) => id.startsWith(`${token}.`)).map(([, hold]) => hold)
+          const own = [...this.holds.values()].filter(({ task }) => task === token)
           this.startedUnheld ||= own.every(({ until }) => until < this.time + 5 * minutes)
           if (known === undefined) this.jobs.push({ token, startedAt: this.time, cancelled: false })
           if (fault === 'accepted without response') throw retrySame(new Error('no response'))
@@ -198,7 +199,7 @@ export class World {
 
 /** The task's hold id in the ledger. */
 export function holdOf(task: StoredTask): string {
-  return `${task.id}.${task.data.attempt}`
+  return task.data.attempt
 }
 
 function defaultStatus(age: number): VideoStatus {

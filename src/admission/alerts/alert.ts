@@ -2,7 +2,6 @@ import type { Notice } from '../../money/caps/contract.ts'
 import type { ScopedCap } from '../../records/cap.ts'
 import type { BalanceNotice, CapNotice } from '../alert-thresholds.ts'
 import { formatMoney } from '../../money/money.ts'
-import { recordIdOf } from '../../observe/usage/record-ids.ts'
 
 /** What alerts have in common. */
 interface AnyAlert {
@@ -60,7 +59,7 @@ export type Alert = CapAlert | BalanceAlert
 /** The alert that a stored notice describes. */
 export function alertOf({ id, notice, settlement, account, value, at }: Notice): Alert {
   const known = JSON.parse(notice) as CapNotice | BalanceNotice
-  const common = { id, account, request: recordIdOf(settlement), createdAt: at }
+  const common = { id, account, request: settlement, createdAt: at }
   if (known.type === 'balance.low') {
     const { type, level } = known
     return { ...common, type, level: formatMoney(BigInt(level)), balance: formatMoney(value) }

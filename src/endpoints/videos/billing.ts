@@ -9,11 +9,10 @@ import type { Catalogue } from '../../models/access.ts'
 import type { Guard } from '../../records/guard.ts'
 import type { Model } from '../../models/contract.ts'
 import { usageOf } from '../../wire/usage.ts'
-import { recordIdOf } from '../../observe/usage/record-ids.ts'
 import { recordOf } from '../../observe/usage/record.ts'
 import type { VideoBilling } from '../../tasks/services.ts'
 import { capsOfTask, countedCaps, settledCaps } from './caps.ts'
-import { chargeId, type StoredTask, type VideoTask } from '../../tasks/task.ts'
+import type { StoredTask, VideoTask } from '../../tasks/task.ts'
 
 export interface TaskBillingOptions {
   /** If absent, nothing is charged, but receipts are still delivered. */
@@ -44,7 +43,7 @@ export class TaskBilling implements VideoBilling {
     if (admission.isOverflowing(true))
       throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
     const claims = caps.length > 0 && { caps: admission.caps.claims(caps) }
-    const hold: Hold = { id: chargeId(task), account: task.account, amount, leaseMs, durable: true, ...claims }
+    const hold: Hold = { id: task.data.attempt, account: task.account, amount, leaseMs, durable: true, ...claims }
     const verdict = await guard.call(() => ledger.hold(hold))
     if (verdict.outcome === 'capped') throw admission.caps.refusal(caps, verdict, hold)
     if (verdict.outcome === 'insufficient') throw new GatewayError('insufficient_quota')
@@ -55,7 +54,7 @@ export class TaskBilling implements VideoBilling {
     const { ledger, guard, slackMs } = this.#options
     const { held = '0', counted, deadlineAt } = task.data
     if (ledger === undefined || (held === '0' && counted === undefined)) return
-    const hold = { id: chargeId(task), account: task.account }
+    const hold = { id: task.data.attempt, account: task.account }
     await guard.call(() => ledger.renew([hold], deadlineAt - task.createdAt + slackMs))
   }
 
@@ -68,14 +67,14 @@ export class TaskBilling implements VideoBilling {
     const { cost: amount, basis } = charged
     let overage = 0n
     if (ledger !== undefined && (held !== '0' || counted !== undefined)) {
-      const id = chargeId(task)
+      const id = task.data.attempt
       const settlement = { id, account: task.account, amount, ...settledCaps(admission.caps, task, id) }
       if (made) ({ overage } = await guard.call(() => ledger.settle(settlement)))
       else await guard.call(() => ledger.release(settlement))
     }
     const receipt = receiptOf(task, made ? seconds : 0)
     const lines = admission.options.usageOptions.lines === true && amount > 0n ? { lines: linesOf(charged) } : {}
-    const record = recordOf({ ...receipt, id: recordIdOf(chargeId(task)) }, { cost: amount, overage, basis, ...lines })
+    const record = recordOf({ ...receipt, id: task.data.attempt }, { cost: amount, overage, basis, ...lines })
     admission.records?.add({ record, userIsClaimed: task.data.userIsKnown !== true })
     const { currency } = admission.options.billing
     if (ledger === undefined || currency === undefined) return deliver(receipt)

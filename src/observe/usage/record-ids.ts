@@ -11,16 +11,7 @@ export function repeatingId(record: string, own: string): string {
   return record === own ? own : `${record}.${own}`
 }
 
-/**
- * The id of the usage record of a charge, by its reference in the ledger: that of a video is the id of the task, a dot, and
- * the id of the request that submitted it.
- */
-export function recordIdOf(reference: string): string {
-  const at = reference.lastIndexOf(`.${ofRequest}`)
-  return at < 0 ? reference : reference.slice(at + 1)
-}
-
-/** The usage record to which an `x-request-id` or the reference of a charge leads; undefined if there is none. */
+/** The usage record to which an `x-request-id` leads; undefined if there is none. */
 export async function findRecord(
   store: Required<Pick<UsageStore, 'find'>>,
   id: string,
@@ -32,8 +23,8 @@ export async function findRecord(
   return undefined
 }
 
-/** The ids of usage records to which an `x-request-id` or the reference of a charge may lead, the likeliest first. */
+/** The ids of usage records to which an `x-request-id` may lead: its own, or that of the request that it repeats. */
 export function recordIdsOf(id: string): readonly string[] {
   const at = id.lastIndexOf(`.${ofRequest}`)
-  return at < 0 ? [id] : [id, id.slice(0, at), recordIdOf(id)]
+  return at < 0 ? [id] : [id, id.slice(0, at)]
 }

@@ -17,7 +17,6 @@ import { GatewayError } from '../../../src/errors.ts'
 import { served } from '../../admin/api/served.ts'
 import { everyBundle } from '../../every-bundle.ts'
 import { hosted } from '../../hosted.ts'
-import { usageRecord } from './record.ts'
 
 const own = /^req_[0-9a-f]{32}$/
 const repeating = /^req_[0-9a-f]{32}\.req_[0-9a-f]{32}$/
@@ -94,11 +93,10 @@ async function allOf<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 /** Makes the next check of a task due. */
-async function due(tasks: TaskStore, account: string, id: string, changes: object = {}): Promise<void> {
+async function due(tasks: TaskStore, account: string, id: string): Promise<void> {
   const stored = await tasks.find(account, id, Date.now())
   if (stored === undefined) throw new Error('no such task')
-  const data = Object.assign({}, stored.data, changes)
-  await tasks.replace({ ...stored, version: stored.version + 1, dueAt: 0, data })
+  await tasks.replace({ ...stored, version: stored.version + 1, dueAt: 0 })
 }
 
 const memory = () => ({ ledger: memoryLedger(), tasks: memoryTaskStore(), idempotency: memoryIdempotencyStore() })
@@ -203,50 +201,8 @@ describe.each([{ kind: 'memory', available: true, open: async () => inMemory }, 
       await there.found(id)
       expect((await here.lines()).map(({ outcome }) => outcome).sort()).toEqual(['failed', 'refused'])
     })
-
-    test.skipIf(!available)('a video of an earlier version: its polls lead to the line', async () => {
-      const { here, there, account } = await pair(open)
-      studio.done = false
-      const { text } = await here.film('a hatch')
-      const { id: video } = JSON.parse(text) as { id: string }
-      await due((await open()).tasks, account, video, { attempt: 'c29tZXRoaW5nIG9s' })
-      studio.done = true
-      const poll = () => there.ask(`/videos/${video}`)
-      await expect.poll(async () => (await poll()).text, { timeout: 20_000 }).toContain('completed')
-      const { id } = await poll()
-      expect(id.startsWith(`${video}.c29tZXRoaW5nIG9s.req_`)).toBe(true)
-      expect(await here.found(id)).toMatchObject({ id: `${video}.c29tZXRoaW5nIG9s`, model: 'film' })
-    })
   },
 )
-
-test('the record of a video that a process of an earlier version has ended agrees with its charge, which leads to it', async () => {
-  const account = `account-${randomUUID()}`
-  const [usage, ledger] = [memoryUsageStore(), memoryLedger()]
-  for (const [id, recorded] of [
-    [`video_1.req_${'1'.repeat(32)}`, `video_1.req_${'1'.repeat(32)}`],
-    [`video_2.req_${'2'.repeat(32)}`, `req_${'2'.repeat(32)}`],
-    ['video_3.c29tZXRoaW5nIG9s', 'video_3.c29tZXRoaW5nIG9s'],
-  ] as const) {
-    await usage.append([usageRecord({ id: recorded, account, cost: 7n, startedAt: Date.now() })])
-    await ledger.settle({ id, account, amount: 7n })
-  }
-  await ledger.settle({ id: `video_4.req_${'4'.repeat(32)}`, account, amount: 7n })
-  const { admin } = createGateway({
-    models: { m: { provider: vendor, price } },
-    billing: { currency: 'EUR' },
-    storage: { usage, ledger },
-  })
-  for (const [reference, recorded] of [
-    [`video_1.req_${'1'.repeat(32)}`, `video_1.req_${'1'.repeat(32)}`],
-    [`video_2.req_${'2'.repeat(32)}`, `req_${'2'.repeat(32)}`],
-  ] as const) {
-    expect(await admin.usage.find(reference)).toMatchObject({ id: recorded })
-  }
-  const differences = (from: number) => allOf(admin.accounts.differences({ account, from, to: Date.now() + 3_600_000 }))
-  const missing = { kind: 'unrecorded', id: `req_${'4'.repeat(32)}`, charged: '0.000007' }
-  expect(await differences(0)).toEqual([missing])
-})
 
 test('a response that an earlier version has stored is replayed with an id of its own', async () => {
   const store = memoryIdempotencyStore()
