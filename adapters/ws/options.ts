@@ -32,7 +32,10 @@ export interface UpgradeOptions {
   readonly socketsPerCaller?: number
   /** Calls of one socket at the same time, each with another `stream_id`. Further ones wait. Default 16, as at OpenAI. */
   readonly callsPerSocket?: number
-  /** Bytes of conversations with `store: false` that are remembered, of all sockets together. Default 256 MiB. */
+  /**
+   * Bytes of conversations with `store: false` that are remembered, of all sockets together: beyond it, the account with the
+   * most forgets its oldest. Default 256 MiB.
+   */
   readonly rememberedBytes?: number
   /** Bytes of messages that are not complete or wait for their turn, of all sockets together. Default 256 MiB. */
   readonly waitingBytes?: number

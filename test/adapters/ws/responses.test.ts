@@ -245,6 +245,15 @@ describe('previous_response_id', () => {
     client.create({ previous_response_id: id, input: 'More' })
     expect(await client.next()).toMatchObject({ error: { code: 'previous_response_not_found' } })
   })
+
+  test('is not displaced by what another account prepares, which costs nothing', async () => {
+    const { connect } = await world({ upgrade: { rememberedBytes: 4_000 } })
+    const client = await connect()
+    const { id } = await client.ask({ input: 'x'.repeat(800) })
+    const other = await connect({ authorization: 'Bearer sk-paying' })
+    for (let count = 0; count < 10; count++) await other.ask({ generate: false, input: 'y'.repeat(800) })
+    expect(textOf(await client.ask({ previous_response_id: id, input: 'More' }))).toBe('More')
+  })
 })
 
 describe('errors', () => {
