@@ -1,7 +1,7 @@
 /** The gateway: the steps of a request, and the shutdown. */
 import type { Admin } from './admin/admin.ts'
 import { assemble, type Assembly } from './gateway/assembly/assemble.ts'
-import { healthOf, stateOf } from './gateway/assembly/health.ts'
+import { healthOf, gatewayStateOf } from './gateway/assembly/health.ts'
 import { closingError } from './gateway/assembly/close.ts'
 import { requireReady } from './gateway/assembly/store-questions.ts'
 import { shutDown, type CloseOptions } from './gateway/assembly/shut-down.ts'
@@ -57,7 +57,7 @@ export class Gateway {
     this.#assembly = assemble(options)
     this.admin = this.#assembly.admin
     this.sizes = this.#assembly.sizes
-    this.#assembly.observer.attach(() => stateOf(this.#assembly, this.#closing !== undefined))
+    this.#assembly.observer.attach(() => gatewayStateOf(this.#assembly, this.#closing !== undefined))
   }
 
   /** Whether the gateway handles a request target; all others belong to the host. */

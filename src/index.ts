@@ -46,7 +46,7 @@ export type { Ledger, Page, PageRequest, Settlement } from './money/ledger/contr
 export { memoryLedger, type MemoryLedgerOptions } from './money/ledger/memory.ts'
 export { formatMoney, parseMoney } from './money/money.ts'
 export type { BillingOptions, CostBounds } from './money/options.ts'
-export { Price, type Asked, type Consumption } from './money/prices/price.ts'
+export { Price, type MaximumConsumption, type Consumption } from './money/prices/price.ts'
 export type {
   LongPromptPrices,
   PriceOptions,

@@ -97,7 +97,7 @@ export async function* csvOf<T>(
 }
 
 function lineOf(cells: readonly Cell[]): string {
-  return `${cells.map(textOf).join(',')}\r\n`
+  return `${cells.map(csvText).join(',')}\r\n`
 }
 
 /**
@@ -106,7 +106,7 @@ function lineOf(cells: readonly Cell[]): string {
  */
 const formula = /^(?=[;\t\r\n])|(?<=^|[;\t\r\n])(?=[\s"']*[=+\-@﹢﹣﹦﹫＋－＝＠])/g
 
-function textOf(cell: Cell): string {
+function csvText(cell: Cell): string {
   if (cell === undefined) return ''
   if (typeof cell === 'number' || typeof cell === 'boolean') return String(cell)
   if (typeof cell === 'object' && 'amount' in cell) return cell.amount

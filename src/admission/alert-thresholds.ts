@@ -2,9 +2,8 @@
 import crypto from 'node:crypto'
 import type { CapCharge, CapPeriod, CapState, AlertThreshold } from '../money/caps/contract.ts'
 import { capMeasures } from '../money/caps/period.ts'
-import type { Caller } from '../callers/contract.ts'
 import { parseMoney } from '../money/money.ts'
-import type { CallerCap } from './caps.ts'
+import type { CallerCap, CappedCaller } from './caps.ts'
 
 /** What is stored with an alert of a cap until it is delivered. Amounts are whole micro-units, tokens or calls. */
 export interface CapNotice {
@@ -28,13 +27,15 @@ export interface BalanceNotice {
   readonly level: string
 }
 
-type Capped = Pick<Caller, 'group' | 'key' | 'user'>
-
 /** The period in which a hold counts, and the limits in force for it. */
-export type Counted = CapPeriod & Pick<CapState, 'limits'>
+export type CapPeriodLimits = CapPeriod & Pick<CapState, 'limits'>
 
 /** The charges of a settlement, from the verdict of its hold. */
-export function chargesOf(caps: readonly CallerCap[], states: readonly Counted[], caller: Capped): CapCharge[] {
+export function chargesOf(
+  caps: readonly CallerCap[],
+  states: readonly CapPeriodLimits[],
+  caller: CappedCaller,
+): CapCharge[] {
   return states.map((state) => {
     const { name, window, start, end, rollingMs } = state
     const marks = marksOf(
@@ -50,7 +51,7 @@ type CapMark = NonNullable<CapCharge['marks']>[number]
 
 const noMarks: readonly CapMark[] = []
 
-function marksOf(capped: CallerCap | undefined, state: Counted, caller: Capped): readonly CapMark[] {
+function marksOf(capped: CallerCap | undefined, state: CapPeriodLimits, caller: CappedCaller): readonly CapMark[] {
   const { cap, per } = capped ?? {}
   if (cap?.thresholds === undefined || per === undefined) return noMarks
   const { name, window, start, end, limits } = state

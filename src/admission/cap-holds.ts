@@ -1,15 +1,13 @@
 import type { Cap, ScopedCap } from '../records/cap.ts'
-import type { Caller } from '../callers/contract.ts'
 import type { Hold, HoldVerdict, Ledger, Settlement } from '../money/ledger/contract.ts'
 import type { BillingOptions } from '../money/options.ts'
 import { GatewayError, invalid } from '../errors.ts'
 import type { Groups } from '../models/access.ts'
 import { boundedBy, needsBound } from './upper-bounds.ts'
 import { capRefusal } from './cap-refusal.ts'
-import { callerCaps, claimsOf, type CallerCap, type Capped } from './caps.ts'
-import type { SizedRequest } from './estimate.ts'
-import { capOf, holdOf, type Demanding } from './demand.ts'
-import { balanceMarksOf, chargesOf, type Counted } from './alert-thresholds.ts'
+import { callerCaps, claimsOf, type CallerCap, type CappedCaller } from './caps.ts'
+import { capOf, holdOf, type AdmissionRequest } from './demand.ts'
+import { balanceMarksOf, chargesOf, type CapPeriodLimits } from './alert-thresholds.ts'
 
 export interface CapHoldsOptions {
   readonly groups: Groups
@@ -38,7 +36,7 @@ export class CapHolds {
   }
 
   /** The caps that apply to a caller. Throws a 503 if it has caps that the ledger cannot count. */
-  of(caller: Capped): readonly CallerCap[] {
+  of(caller: CappedCaller): readonly CallerCap[] {
     const { groups, ledger } = this.#options
     const caps = callerCaps(caller, groups, this.#forAll)
     if (caps.length === 0 || ledger?.caps !== undefined) return caps
@@ -58,15 +56,15 @@ export class CapHolds {
   }
 
   /** The hold of a request with caps. Throws a 400 if its use cannot be bounded. */
-  hold(caps: readonly CallerCap[], demanding: Demanding, order: SizedRequest, multiplier: bigint): CappedHold {
+  hold(caps: readonly CallerCap[], request: AdmissionRequest, multiplier: bigint): CappedHold {
     const { billing } = this.#options
     const claims = this.claims(caps)
     if (!needsBound(caps)) {
-      return { hold: holdOf(demanding, multiplier, billing, { caps: claims }), cap: capOf(demanding, billing) }
+      return { hold: holdOf(request, multiplier, billing, { caps: claims }), cap: capOf(request, billing) }
     }
-    const { asked, tokens, cap, options } = boundedBy(caps, demanding, order, billing)
+    const { estimate, tokens, cap, options } = boundedBy(caps, request, billing)
     const counted = { caps: claims, tokens: BigInt(Math.ceil(tokens)) }
-    return { hold: holdOf({ ...demanding, asked }, multiplier, options, counted), cap }
+    return { hold: holdOf({ ...request, estimate }, multiplier, options, counted), cap }
   }
 
   claims(caps: readonly CallerCap[]): NonNullable<Hold['caps']> {
@@ -82,8 +80,8 @@ export class CapHolds {
   counted(
     id: string,
     caps: readonly CallerCap[],
-    states: readonly Counted[] | undefined,
-    caller: Pick<Caller, 'group' | 'key' | 'user'>,
+    states: readonly CapPeriodLimits[] | undefined,
+    caller: CappedCaller,
     tokens: number,
   ): Pick<Settlement, 'caps' | 'tokens' | 'balanceMarks'> {
     if (states === undefined && this.#options.billing.lowBalance === undefined) return nothing

@@ -58,7 +58,7 @@ function breachesOf(cap: CallerCap, state: CapState, more: CapAmounts, now: numb
 }
 
 function messageOf({ cap: { cap, per }, state, measure, limit, more, waitMs }: Breach, currency: string): string {
-  const text = (amount: bigint) => textOf(measure, amount, currency)
+  const text = (amount: bigint) => amountText(measure, amount, currency)
   const reset = `It resets at ${new Date(state.resetsAt).toISOString()}.`
   // What other accounts use is not for this one to know.
   if (per === 'all') return `The cap "${cap.name}" of all callers is reached. ${reset}`
@@ -70,7 +70,7 @@ function messageOf({ cap: { cap, per }, state, measure, limit, more, waitMs }: B
   return `The cap "${cap.name}" of ${owner} is reached: ${text(state.settled[measure])} used${held}, of ${text(limit)}; this request may use up to ${text(more)}. ${reset}`
 }
 
-function textOf(measure: CapMeasure, amount: bigint, currency: string): string {
+function amountText(measure: CapMeasure, amount: bigint, currency: string): string {
   if (measure === 'money') return `${formatMoney(amount)} ${currency}`
   return `${amount} ${amount === 1n ? measure.slice(0, -1) : measure}`
 }

@@ -23,11 +23,11 @@ export interface CallerCap {
 const none: readonly CallerCap[] = []
 
 /** Whom caps are looked up for. */
-export type Capped = Pick<Caller, 'account' | 'group' | 'key' | 'user' | 'caps'>
+export type CappedCaller = Pick<Caller, 'account' | 'group' | 'key' | 'user' | 'caps'>
 
 /** The caps of a caller's key, of its group, and of all callers. Throws a `TypeError` for invalid caps of a key. */
 export function callerCaps(
-  caller: Capped,
+  caller: CappedCaller,
   groups: Groups,
   forAll: readonly ScopedCap[] | undefined,
 ): readonly CallerCap[] {
@@ -42,14 +42,14 @@ export function callerCaps(
   return found
 }
 
-function add(found: CallerCap[], cap: ScopedCap, prefix: string, caller: Capped): void {
+function add(found: CallerCap[], cap: ScopedCap, prefix: string, caller: CappedCaller): void {
   const { per = 'account' } = cap
   const owner = ownerIn(per, caller)
   if (owner !== undefined) found.push({ cap, per, name: bounded(`${prefix}${owner}`), rule: ruleOf(cap) })
 }
 
 /** Undefined if the cap does not apply. */
-function ownerIn(per: CallerCap['per'], caller: Capped): string | undefined {
+function ownerIn(per: CallerCap['per'], caller: CappedCaller): string | undefined {
   switch (per) {
     case 'all':
       return ''

@@ -6,7 +6,7 @@ import { Guard, type GuardOptions } from '../records/guard.ts'
 
 type Result<T> = Promise<T> | T
 
-export interface Admitted extends Partial<AdmissionVerdict> {
+export interface CountersVerdict extends Partial<AdmissionVerdict> {
   /** The limits were counted in this process, because the limit store is down. */
   readonly local?: boolean
   /** The limit store was called before it failed, so it may have drawn the claim. */
@@ -18,7 +18,7 @@ export interface Counters {
   /** Whether `finish` updates limits and ledger in one call to an admission store. */
   readonly together: boolean
   /** Draws the claim and takes the hold, all or nothing. Throws or rejects with a 503 while a store is down. */
-  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<Admitted>
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<CountersVerdict>
   /** Gives back places, corrects rates, and settles or releases holds. */
   finish(endings: readonly AdmissionEnd[]): Result<void>
 }
@@ -51,7 +51,7 @@ class Together implements Counters {
     this.#apart = apart
   }
 
-  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<Admitted> {
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<CountersVerdict> {
     if (claim === undefined || hold === undefined) return this.#apart.admit(claim, hold)
     return this.#guard.call(() => this.#store.admit(claim, hold))
   }
@@ -62,7 +62,7 @@ class Together implements Counters {
 }
 
 /** A claim answered by the limit store or by this process. */
-interface Taken extends Admitted {
+interface Taken extends CountersVerdict {
   readonly limits: LimitVerdict
 }
 
@@ -82,7 +82,7 @@ class Apart implements Counters {
     this.#ledgerGuard = ledgerGuard
   }
 
-  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<Admitted> {
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Result<CountersVerdict> {
     if (claim === undefined) return then(this.#hold(hold), (held) => (held === undefined ? {} : { hold: held }))
     return then(this.#take(claim), (taken) => {
       if (!taken.limits.admitted || hold === undefined) return taken
@@ -127,7 +127,7 @@ class Apart implements Counters {
     }
   }
 
-  #takeHere(claim: LimitClaim, error: unknown, taken: Admitted): Result<Taken> {
+  #takeHere(claim: LimitClaim, error: unknown, taken: CountersVerdict): Result<Taken> {
     const local = this.#local
     if (local === undefined || (GatewayError.is(error) && error.status !== 503)) throw error
     // Ends with this process, so the lease needs no renewal.
@@ -148,7 +148,7 @@ class Apart implements Counters {
     )
   }
 
-  #both(claim: LimitClaim, taken: Taken, hold: HoldVerdict | undefined): Result<Admitted> {
+  #both(claim: LimitClaim, taken: Taken, hold: HoldVerdict | undefined): Result<CountersVerdict> {
     if (hold === undefined || hold.outcome === 'held') return { ...taken, ...(hold && { hold }) }
     return then(this.#giveBack(claim, taken), () => ({ ...taken, hold }))
   }

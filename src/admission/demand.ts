@@ -10,8 +10,8 @@ import type { Speeds } from './hidden-tokens.ts'
 import type { Scope } from './scopes.ts'
 import { highestCost, unstatedLength } from './highest-cost.ts'
 import type { Model } from '../models/contract.ts'
-import type { Estimate, Priced } from './estimate.ts'
-import type { Bounds } from './plausible-usage.ts'
+import type { Estimate, EstimatedRequest } from './estimate.ts'
+import type { UsageBounds } from './plausible-usage.ts'
 
 /** What a request must draw from limits and ledger before the vendor is called. Absent parts are not needed. */
 export interface Demand {
@@ -20,15 +20,15 @@ export interface Demand {
   readonly rates: readonly Measured[]
   readonly hold: Hold | undefined
   /** Upper bound of the request's usage. */
-  readonly bounds: Bounds
+  readonly bounds: UsageBounds
   /** Expected tokens of the prompt. */
   readonly promptTokens: number
-  /** See `Prompt`. */
+  /** See `PromptEstimate`. */
   readonly hasFiles: boolean
   /** Set if the vendor may bill output that the client does not see. */
   readonly hidden?: HiddenOutput | undefined
   /** Units that are charged if the client disconnects before the response, because the vendor may have produced them. */
-  readonly asked?: Units | undefined
+  readonly requestedUnits?: Units | undefined
   /** Token limit per choice to send to the vendor. */
   readonly cap?: number | undefined
   /** The caps of the hold, in the order of its claims. */
@@ -43,7 +43,8 @@ export interface HiddenOutput {
   readonly mostTokens: number
 }
 
-export interface Demanding extends Priced {
+/** A request that is to be admitted. */
+export interface AdmissionRequest extends EstimatedRequest {
   readonly id: string
   readonly caller: Caller
   readonly scopes: readonly Scope[]
@@ -51,7 +52,7 @@ export interface Demanding extends Priced {
 }
 
 export function claimOf(
-  { id, scopes, asked, model, leaseMs }: Demanding,
+  { id, scopes, estimate, model, leaseMs }: AdmissionRequest,
   options: LimitOptions,
 ): Pick<Demand, 'claim' | 'rates'> {
   if (scopes.length === 0) return { claim: undefined, rates: [] }
@@ -62,7 +63,7 @@ export function claimOf(
     if (request !== undefined) rates.push(request)
     if (tokens !== undefined) {
       const { limit, periodMs, burst } = tokens
-      const cost = tokensOf(asked, model, burst, options)
+      const cost = tokensOf(estimate, model, burst, options)
       rates.push({ measure: 'tokens', rule: { bucket, limit, periodMs, burst, cost }, owner })
     }
     if (place !== undefined) places.push(place)
@@ -82,8 +83,8 @@ function ruleOf({ rule }: Measured): RateRule {
 }
 
 /** Prompt and completion tokens. If the request states no length, the default length, reduced to fit the bucket. */
-function tokensOf(asked: Estimate, model: Model, burst: number, options: LimitOptions): number {
-  const { promptTokens, outputTokens, choices, writes } = asked
+function tokensOf(estimate: Estimate, model: Model, burst: number, options: LimitOptions): number {
+  const { promptTokens, outputTokens, choices, writes } = estimate
   if (!writes) return promptTokens
   if (outputTokens !== undefined) return promptTokens + outputTokens
   const expected = unstatedLength(model, options) * choices
@@ -92,20 +93,20 @@ function tokensOf(asked: Estimate, model: Model, burst: number, options: LimitOp
 
 /** The maximum cost of the request; at least one micro-unit unless it is free, so that an empty account is rejected. */
 export function holdOf(
-  demanding: Demanding,
+  request: AdmissionRequest,
   multiplier: bigint,
   options: Partial<BillingOptions>,
   capped?: Pick<Hold, 'caps' | 'tokens'>,
 ): Hold | undefined {
-  const { id, caller, leaseMs } = demanding
-  const amount = highestCost(demanding, multiplier, options)
+  const { id, caller, leaseMs } = request
+  const amount = highestCost(request, multiplier, options)
   const hold = { id, account: caller.account, amount, leaseMs }
   if (capped !== undefined) return { ...hold, ...capped }
   return amount === 0n ? undefined : hold
 }
 
 /** The token limit per choice that keeps the cost within the hold; undefined if the vendor needs none. */
-export function capOf({ asked, model }: Demanding, options: Partial<BillingOptions>): number | undefined {
-  const enforced = options.defaults?.enforce === true && asked.writes && asked.outputTokens === undefined
+export function capOf({ estimate, model }: AdmissionRequest, options: Partial<BillingOptions>): number | undefined {
+  const enforced = options.defaults?.enforce === true && estimate.writes && estimate.outputTokens === undefined
   return enforced ? Math.max(1, unstatedLength(model, options.defaults)) : undefined
 }

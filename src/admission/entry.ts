@@ -7,14 +7,15 @@ import { refusalOf, tooManyAtOnce, tooManyRequests } from '../money/limits/refus
 import { modelScope, type Scope } from './scopes.ts'
 import type { Model } from '../models/contract.ts'
 import type { CallerCap } from './caps.ts'
-import type { Admitted } from './counters.ts'
+import type { CountersVerdict } from './counters.ts'
 import { isUnasked } from '../records/guard.ts'
 import type { AdmissionServices } from './services.ts'
 import type { BillingOptions } from '../money/options.ts'
 import { unstatedLength } from './highest-cost.ts'
-import { capOf, claimOf, holdOf, requestClaim, type Demanding, type HiddenOutput } from './demand.ts'
+import { capOf, claimOf, holdOf, requestClaim, type AdmissionRequest, type HiddenOutput } from './demand.ts'
 import { hidesTokens } from './hidden-tokens.ts'
-import { estimate, type SizedRequest, type Sizing } from './estimate.ts'
+import { estimateOf, type Sizing } from './estimate.ts'
+import type { SizedRequest } from './prompt.ts'
 import { boundsOf } from './plausible-usage.ts'
 import { Ticket } from './ticket.ts'
 
@@ -56,37 +57,47 @@ export class Entry {
    * Draws from the limits and holds the maximum cost, in one step. Throws or rejects with a 429 or 503. Without an order,
    * only the limits are drawn and nothing is held: video tasks hold their cost themselves.
    */
-  admit(endpoint: Sizing, order: SizedRequest | undefined, model: Model): Ticket | Promise<Ticket> {
+  admit(endpoint: Sizing, read: SizedRequest | undefined, model: Model): Ticket | Promise<Ticket> {
     const admission = this.#admission
     const { id, caller } = this
     const { ledger, billing, limitOptions } = admission.options
     const scope = modelScope(model, caller)
     if (scope !== undefined) this.#scopes = [...this.#scopes, scope]
-    const asked = estimate(endpoint, order ?? nothing, model, billing.bounds)
-    const demanding = {
+    const order = read ?? nothing
+    const estimate = estimateOf(endpoint, order, model, billing.bounds)
+    const request = {
       id,
       caller,
       scopes: this.#scopes,
       model,
-      asked,
-      field: (order ?? nothing).field,
-      typesWithin: order?.typesWithin,
-      content: order?.content,
+      estimate,
+      order,
       makes: endpoint.makes,
       leaseMs: admission.leaseMs,
     }
     const multiplier = admission.multiplierOf(caller.group)
-    const caps = order === undefined ? noCaps : admission.caps.of(caller)
+    const caps = read === undefined ? noCaps : admission.caps.of(caller)
     const { hold, cap } =
       caps.length > 0
-        ? admission.caps.hold(caps, demanding, order ?? nothing, multiplier)
-        : { hold: ledger && order && holdOf(demanding, multiplier, billing), cap: capOf(demanding, billing) }
-    const made = endpoint.once === true ? asked.units : undefined
-    const { claim, rates } = claimOf(demanding, limitOptions)
-    const bounds = boundsOf(asked, model)
-    const { promptTokens, hasFiles } = asked
-    const hidden = hold && this.#hidden(demanding, billing)
-    const demand = { claim, rates, hold, bounds, promptTokens, hasFiles, hidden, asked: made, cap: hold && cap, caps }
+        ? admission.caps.hold(caps, request, multiplier)
+        : { hold: ledger && read && holdOf(request, multiplier, billing), cap: capOf(request, billing) }
+    const requestedUnits = endpoint.once === true ? estimate.units : undefined
+    const { claim, rates } = claimOf(request, limitOptions)
+    const bounds = boundsOf(estimate, model)
+    const { promptTokens, hasFiles } = estimate
+    const hidden = hold && this.#hidden(request, billing)
+    const demand = {
+      claim,
+      rates,
+      hold,
+      bounds,
+      promptTokens,
+      hasFiles,
+      hidden,
+      requestedUnits,
+      cap: hold && cap,
+      caps,
+    }
     if (admission.isOverflowing(hold !== undefined))
       throw new GatewayError('service_unavailable', { retryAfterMs: 1_000, fault: 'gateway_overloaded' })
     const ticket = new Ticket(admission, this, model, demand)
@@ -102,9 +113,12 @@ export class Entry {
     if (!this.#counted) this.#count()
   }
 
-  #hidden({ asked, model, field }: Demanding, { defaults }: Partial<BillingOptions>): HiddenOutput | undefined {
-    if (!asked.writes || !hidesTokens(model, field)) return undefined
-    const mostTokens = asked.outputTokens ?? unstatedLength(model, defaults) * asked.choices
+  #hidden(
+    { estimate, model, order }: AdmissionRequest,
+    { defaults }: Partial<BillingOptions>,
+  ): HiddenOutput | undefined {
+    if (!estimate.writes || !hidesTokens(model, order.field)) return undefined
+    const mostTokens = estimate.outputTokens ?? unstatedLength(model, defaults) * estimate.choices
     return { mostTokens, speedOf: (deployment) => this.#admission.speeds.of(deployment) }
   }
 
@@ -114,10 +128,10 @@ export class Entry {
     return answer instanceof Promise ? this.#wait(answer, ticket) : this.#judge(answer, ticket)
   }
 
-  async #wait(answer: Promise<Admitted>, ticket: Ticket): Promise<Ticket> {
+  async #wait(answer: Promise<CountersVerdict>, ticket: Ticket): Promise<Ticket> {
     const { counters, settlements } = this.#admission
     const { claim, hold } = ticket.demand
-    let given: Admitted
+    let given: CountersVerdict
     try {
       given = await answer
       if (given.local !== true && isFull(given.limits) && settlements.areReturning) {
@@ -132,7 +146,7 @@ export class Entry {
     return this.#judge(given, ticket)
   }
 
-  #judge({ limits, hold, local = false, doubtful = false }: Admitted, ticket: Ticket): Ticket {
+  #judge({ limits, hold, local = false, doubtful = false }: CountersVerdict, ticket: Ticket): Ticket {
     const { claim, rates } = ticket.demand
     if (doubtful) ticket.abandonPlaces()
     ticket.local = local
@@ -165,10 +179,10 @@ export class Entry {
     const { counters, reached } = this.#admission
     const demand = requestClaim(this.id, this.#scopes)
     if (demand === undefined) return
-    const learn = ({ limits, local }: Admitted) => limits && !local && reached.learn(demand.rates, limits)
+    const learn = ({ limits, local }: CountersVerdict) => limits && !local && reached.learn(demand.rates, limits)
     try {
       const answer = counters.admit(demand.claim, undefined)
-      if (answer instanceof Promise) answer.then(learn, ignore)
+      if (answer instanceof Promise) answer.then(learn, () => undefined)
       else learn(answer)
     } catch {
       // The request is rejected anyway, so a failed count does not matter.
@@ -183,5 +197,3 @@ function isFull(verdict: LimitVerdict | undefined): boolean {
 
 const noCaps: readonly CallerCap[] = []
 const nothing = { promptTokens: 0, field: () => undefined }
-
-function ignore(): void {}

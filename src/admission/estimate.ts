@@ -2,18 +2,16 @@ import type { CostBounds } from '../money/options.ts'
 import type { Product } from '../money/prices/price.ts'
 import type { Units } from '../money/receipt.ts'
 import { bytesPerToken } from '../wire/counts.ts'
-import type { OpenForm } from '../http/form.ts'
-import type { Searched } from '../models/conversation-guard.ts'
 import type { Model } from '../models/contract.ts'
-import { choicesIn, lengthIn, type Field } from './output-length.ts'
-import { promptOf, type SizedPrompt } from './prompt.ts'
+import { choicesIn, lengthIn } from './output-length.ts'
+import { promptOf, type SizedRequest } from './prompt.ts'
 import { addedTokens } from './vendor-tokens.ts'
 
 /** The size of a request and of its response, as far as the request states it. */
 export interface Estimate {
   /** Expected prompt tokens. */
   readonly promptTokens: number
-  /** See `Prompt`. */
+  /** See `PromptEstimate`. */
   readonly hasFiles: boolean
   /** Size of the request. */
   readonly bytes: number
@@ -33,27 +31,14 @@ export interface Estimate {
   readonly units: Units
 }
 
-/** A request whose highest price is asked for. */
-export interface Priced {
+/** A request whose highest price is computed. */
+export interface EstimatedRequest {
   readonly model: Model
-  /** What the request asks for, as far as it says so. */
-  readonly asked: Estimate
-  /** One field of the request. */
-  readonly field: Field
-  readonly typesWithin?: Searched['typesWithin']
-  readonly content?: Searched['content']
+  readonly estimate: Estimate
+  readonly order: SizedRequest
   /** Absent if the endpoint is free. */
   readonly makes?: Product | undefined
 }
-
-/** The parts of a request that say how much it asks for. */
-export interface Asked {
-  readonly field: (name: string) => unknown
-  readonly form?: OpenForm
-}
-
-/** A request with the size of its prompt. */
-export interface SizedRequest extends Asked, SizedPrompt {}
 
 /** What an endpoint declares about the size of its responses. */
 export interface Sizing {
@@ -62,15 +47,15 @@ export interface Sizing {
   /** The fields that bound the tokens of an answer, the one first that is set where none is. Absent: it is no free text. */
   readonly lengthFields?: readonly [string, ...string[]]
   /** Answers asked for, to all prompts together. Default: what `n` says. */
-  readonly choices?: (order: Asked, model: Model) => number
+  readonly choices?: (order: SizedRequest, model: Model) => number
   /** What so many answers hold at most beside text, as prices count it. Default: nothing. */
-  readonly units?: (order: Asked, choices: number) => Units
+  readonly units?: (order: SizedRequest, choices: number) => Units
   /** Each attempt costs, so one that a vendor may have begun is repeated neither by us nor by the client's own retries. */
   readonly once?: boolean
 }
 
 /** Estimates the size of a request and its response from the request's own fields. */
-export function estimate(endpoint: Sizing, order: SizedRequest, model: Model, bounds?: CostBounds): Estimate {
+export function estimateOf(endpoint: Sizing, order: SizedRequest, model: Model, bounds?: CostBounds): Estimate {
   const { lengthFields } = endpoint
   const { promptTokens, field } = order
   const { tokens, hasFiles } =

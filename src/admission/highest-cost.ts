@@ -5,10 +5,10 @@ import { tierName } from '../money/prices/service-tier.ts'
 import { GatewayError } from '../errors.ts'
 import { uncharged } from '../models/price-coverage.ts'
 import type { Model } from '../models/contract.ts'
-import type { Priced } from './estimate.ts'
+import type { EstimatedRequest } from './estimate.ts'
 import type { Field } from './output-length.ts'
 import { requireRates } from './required-rates.ts'
-import { runsVendorTools, statedToolCalls, type Fields } from './vendor-tools.ts'
+import { runsVendorTools, statedToolCalls } from './vendor-tools.ts'
 
 /**
  * Assumed for a request that states no length: output tokens, for limits and holds alike, tokens of an image (OpenAI's
@@ -21,22 +21,22 @@ const usual = { outputTokens: 4_096, imageTokens: 8_192, seconds: 60, toolCalls:
  * length of the prompt, all input written to a one-hour cache, a fee for each call of the vendor's own tools. At least
  * 1 unless the request is free. Throws a 400 for what has no price, such as a service tier, a 503 for a model without one.
  */
-export function highestCost(priced: Priced, multiplier: bigint, options: Partial<BillingOptions>): bigint {
-  const { model, asked, makes } = priced
+export function highestCost(request: EstimatedRequest, multiplier: bigint, options: Partial<BillingOptions>): bigint {
+  const { model, estimate, makes } = request
   const { seconds = usual.seconds } = options.defaults ?? {}
-  const outputTokens = asked.outputTokens ?? mostUnstated(priced, options)
+  const outputTokens = estimate.outputTokens ?? mostUnstated(request, options)
   let amount = 0n
   for (const { price, names, set } of pricesOf(model, options)) {
     if (price === undefined || price.isZero || multiplier === 0n) continue
     if (makes !== undefined) requireChargedCall(model, price, makes)
-    requireRates(priced, { price, names, set })
+    requireRates(request, { price, names, set })
     const most = price.bound(
       {
-        promptTokens: asked.mostPromptTokens,
+        promptTokens: estimate.mostPromptTokens,
         outputTokens,
-        units: { seconds, ...asked.units },
-        serviceTier: requestedTier(priced, price, set),
-        toolCalls: mostToolCalls(priced, price, set, options),
+        units: { seconds, ...estimate.units },
+        serviceTier: requestedTier(request, price, set),
+        toolCalls: mostToolCalls(request, price, set, options),
       },
       multiplier,
     )
@@ -64,8 +64,8 @@ export function requireChargedCall({ id }: Model, price: Price, makes: Product):
 }
 
 /** Tokens to hold if the request states no length. */
-function mostUnstated({ model, asked, makes }: Priced, options: Partial<BillingOptions>): number {
-  const { leastOutputTokens, choices } = asked
+function mostUnstated({ model, estimate, makes }: EstimatedRequest, options: Partial<BillingOptions>): number {
+  const { leastOutputTokens, choices } = estimate
   const { outputTokens = makes === 'images' ? usual.imageTokens : usual.outputTokens } = options.defaults ?? {}
   const usually = unstatedLength(model, { outputTokens }) * choices
   return options.defaults?.enforce === true ? usually : Math.max(usually, leastOutputTokens)
@@ -77,7 +77,7 @@ export interface PossiblePrice {
   /** The vendors' names of the models that it is for. */
   readonly names: readonly string[]
   /** The fields that the host sets for this deployment. */
-  readonly set: Fields | undefined
+  readonly set: Model['set'] | undefined
 }
 
 /** The prices that may apply: the model's, otherwise those of its deployments. */
@@ -95,7 +95,11 @@ export function pricesOf(
 }
 
 /** The only special tier that the vendor may apply; undefined if it may apply any. */
-function requestedTier({ field, model }: Priced, price: Price, set: Fields | undefined): string | undefined {
+function requestedTier(
+  { order: { field }, model }: EstimatedRequest,
+  price: Price,
+  set: Model['set'] | undefined,
+): string | undefined {
   const given = tierIn((name) => set?.[name] ?? field(name))
   const byHost = set !== undefined && tierFields.some((name) => set[name] !== undefined)
   if (given === undefined || given === 'auto') return undefined
@@ -128,7 +132,12 @@ function specialTier(value: unknown): string | undefined {
 }
 
 /** Upper bound of the calls of the vendor's own tools, as far as they have a price. */
-function mostToolCalls(priced: Priced, price: Price, set: Fields = {}, { defaults }: Partial<BillingOptions>): number {
-  if (!price.hasToolFees || !runsVendorTools(priced, set)) return 0
-  return statedToolCalls(priced.field, set) ?? defaults?.toolCalls ?? usual.toolCalls
+function mostToolCalls(
+  request: EstimatedRequest,
+  price: Price,
+  set: Model['set'] = {},
+  { defaults }: Partial<BillingOptions>,
+): number {
+  if (!price.hasToolFees || !runsVendorTools(request, set)) return 0
+  return statedToolCalls(request.order.field, set) ?? defaults?.toolCalls ?? usual.toolCalls
 }

@@ -81,7 +81,7 @@ function carriedBy(value: object): MediaKind | undefined {
   return undefined
 }
 
-function isObject(value: unknown): value is object {
+export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 

@@ -18,7 +18,7 @@ const longest = 86_400
 const mostToolCalls = 1_000
 
 /** Upper bound of what a request can use. */
-export interface Bounds {
+export interface UsageBounds {
   readonly promptTokens: number
   readonly completionTokens: number
   /** Upper bound of the output tokens that the request asks for; 0 for vectors and transcripts. */
@@ -31,7 +31,7 @@ export interface Bounds {
 export function boundsOf(
   { bytes, outputTokens, choices, writes, units }: Estimate,
   { contextWindow, maxOutputTokens }: Model,
-): Bounds {
+): UsageBounds {
   const length = outputTokens ?? (maxOutputTokens ?? contextWindow ?? largestWindow) * choices
   return {
     promptTokens: Math.max((contextWindow ?? largestWindow) * mostRounds, bytes),
@@ -42,7 +42,7 @@ export function boundsOf(
 }
 
 /** The receipt with its usage reduced to the bounds; the same object if nothing exceeds them. */
-export function plausible(receipt: Receipt, { promptTokens, completionTokens, choices }: Bounds): Receipt {
+export function plausible(receipt: Receipt, { promptTokens, completionTokens, choices }: UsageBounds): Receipt {
   const { usage, units, totalMs } = receipt
   const inTime = (fastest.atOnce + (fastest.perSecond * Math.max(0, totalMs)) / 1_000) * choices
   const prompt = Math.min(usage.prompt_tokens, promptTokens)

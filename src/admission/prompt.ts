@@ -1,5 +1,6 @@
 /** Estimates the prompt of a request for as long as its vendor has not reported it. */
 import type { CostBounds } from '../money/options.ts'
+import type { OpenForm } from '../http/form.ts'
 import type { Model } from '../models/contract.ts'
 import { estimateTokens } from '../wire/counts.ts'
 import type { Field } from './output-length.ts'
@@ -16,11 +17,12 @@ const bytesPerAudioToken = 64
 /** Of what the request only refers to. */
 const referred = { audio: 1_000, file: 3_000 }
 
-/** The parts of a request that say how long its prompt is. */
-export interface SizedPrompt {
+/** The parts of a request that say how much it asks for. */
+export interface SizedRequest {
   /** Estimated from the size of the request. */
   readonly promptTokens: number
   readonly field: Field
+  readonly form?: OpenForm
   /** The members named `type` inside a field; undefined if they are not known without parsing it. */
   readonly typesWithin?: ((name: string) => ReadonlySet<string> | undefined) | undefined
   /** What the prompt contains beside the fields of the request, by name, such as earlier turns. */
@@ -28,7 +30,7 @@ export interface SizedPrompt {
 }
 
 /** What is known of a prompt in advance. */
-export interface Prompt {
+export interface PromptEstimate {
   /** Expected tokens. */
   readonly tokens: number
   /** Whether it refers to files without a bound, of which nothing in the request tells the tokens. */
@@ -39,7 +41,7 @@ export interface Prompt {
  * Expects a token for four bytes of text, and for images, recordings and files the figures with which they are held; at most
  * the context window.
  */
-export function promptOf(order: SizedPrompt, model: Model, bounds: CostBounds = {}): Prompt {
+export function promptOf(order: SizedRequest, model: Model, bounds: CostBounds = {}): PromptEstimate {
   const { contextWindow = Infinity } = model
   const media = mayHaveMedia(order) ? mediaIn(order.field, order.content?.()) : []
   const image = bounds.imageTokens ?? imageTokens(model) ?? largestImage
@@ -51,7 +53,7 @@ export function promptOf(order: SizedPrompt, model: Model, bounds: CostBounds = 
   }
 }
 
-function mayHaveMedia({ promptTokens, typesWithin, content }: SizedPrompt): boolean {
+function mayHaveMedia({ promptTokens, typesWithin, content }: SizedRequest): boolean {
   // Earlier turns are not in the body.
   if (content !== undefined && promptTokens > longPrompt) return true
   const known = ['messages', 'input'].map((name) => typesWithin?.(name))

@@ -3,17 +3,18 @@ import type { Price } from '../money/prices/price.ts'
 import type { PriceOptions } from '../money/prices/price-options.ts'
 import { GatewayError } from '../errors.ts'
 import { uncoveredBy } from '../models/price-coverage.ts'
-import type { Priced } from './estimate.ts'
+import type { Model } from '../models/contract.ts'
+import type { EstimatedRequest } from './estimate.ts'
 import type { Field } from './output-length.ts'
-import { mediaIn } from './media.ts'
-import { runsVendorTools, type Fields } from './vendor-tools.ts'
+import { isObject, mediaIn } from './media.ts'
+import { runsVendorTools } from './vendor-tools.ts'
 
 interface Charging {
   readonly price: Price
   /** The vendors' names of the models that it is for. */
   readonly names: readonly string[]
   /** The fields that the host sets. */
-  readonly set: Fields | undefined
+  readonly set: Model['set'] | undefined
 }
 
 interface Need {
@@ -21,7 +22,7 @@ interface Need {
   /** What has no price. */
   readonly what: string
   /** The part of the request that asks for it; undefined if none does. */
-  readonly askedBy: (priced: Priced, charging: Charging) => string | undefined
+  readonly askedBy: (request: EstimatedRequest, charging: Charging) => string | undefined
 }
 
 /** Models that read audio. Others reject it. */
@@ -31,24 +32,24 @@ const needs: readonly Need[] = [
   {
     parts: ['outputAudio'],
     what: 'answers in audio',
-    askedBy: ({ field }) => wants(field, 'audio') ?? (isObject(field('audio')) ? 'audio' : undefined),
+    askedBy: ({ order: { field } }) => wants(field, 'audio') ?? (isObject(field('audio')) ? 'audio' : undefined),
   },
-  { parts: ['outputImage', 'image'], what: 'images', askedBy: ({ field }) => wants(field, 'image') },
+  { parts: ['outputImage', 'image'], what: 'images', askedBy: ({ order: { field } }) => wants(field, 'image') },
   {
     parts: ['tools'],
     what: "the vendor's own tools",
-    askedBy: (priced, { set }) => (runsVendorTools(priced, set) ? 'tools' : undefined),
+    askedBy: (request, { set }) => (runsVendorTools(request, set) ? 'tools' : undefined),
   },
   {
     parts: ['inputAudio'],
     what: 'audio',
-    askedBy: ({ field }, { names }) =>
+    askedBy: ({ order: { field } }, { names }) =>
       isAny(names, hearing) ? mediaIn(field).find(({ kind }) => kind === 'audio')?.param : undefined,
   },
   {
     parts: ['cacheWrite1h', 'cacheWrite'],
     what: 'a cache of one hour',
-    askedBy: ({ field }, { names }) =>
+    askedBy: ({ order: { field } }, { names }) =>
       isAny(names, /claude/i) ? cached.find((name) => cachesAnHour(field(name), 0)) : undefined,
   },
 ]
@@ -60,9 +61,9 @@ const cached = ['cache_control', 'system', 'messages', 'tools']
  * Throws a 400 that names the part of the request for which the price has no rate, a 503 if that is what the model does in
  * every request. A price of requests alone covers everything.
  */
-export function requireRates(priced: Priced, possible: Charging): void {
+export function requireRates(request: EstimatedRequest, possible: Charging): void {
   const { price, names } = possible
-  const { model, makes } = priced
+  const { model, makes } = request
   for (const name of names) {
     const fault = makes && uncoveredBy(price, name, makes)
     if (fault === undefined) continue
@@ -72,7 +73,7 @@ export function requireRates(priced: Priced, possible: Charging): void {
   }
   if (makes !== 'text') return
   for (const { parts, what, askedBy } of needs) {
-    const param = price.lacks(parts) ? askedBy(priced, possible) : undefined
+    const param = price.lacks(parts) ? askedBy(request, possible) : undefined
     if (param === undefined) continue
     throw new GatewayError('unsupported_value', {
       param,
@@ -95,8 +96,4 @@ function cachesAnHour(value: unknown, depth: number): boolean {
   if (!isObject(value) || depth > 32) return false
   if (Object.hasOwn(value, 'ttl') && (value as { ttl: unknown }).ttl === '1h') return true
   return Object.values(value).some((each) => cachesAnHour(each, depth + 1))
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
 }

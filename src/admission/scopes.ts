@@ -26,7 +26,7 @@ export interface ParsedRate {
   readonly concurrent?: number
 }
 
-const parsed = new WeakMap<Rate, ParsedRate>()
+const parsedRates = new WeakMap<Rate, ParsedRate>()
 
 const none: readonly Scope[] = []
 
@@ -110,7 +110,7 @@ export function quoted(name: string): string {
 }
 
 function parse(rate: Rate): ParsedRate {
-  let limits = parsed.get(rate)
+  let limits = parsedRates.get(rate)
   if (limits === undefined) {
     const { requests, tokens, concurrent } = rate
     limits = {
@@ -118,7 +118,7 @@ function parse(rate: Rate): ParsedRate {
       ...(tokens !== undefined && { tokens: parseFrequency(tokens) }),
       ...(concurrent !== undefined && { concurrent }),
     }
-    parsed.set(rate, limits)
+    parsedRates.set(rate, limits)
   }
   return limits
 }

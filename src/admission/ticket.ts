@@ -7,7 +7,7 @@ import type { Model } from '../models/contract.ts'
 import type { Work } from '../providers/work.ts'
 import type { AdmissionEnd } from './contract.ts'
 import { usageOf } from '../wire/usage.ts'
-import { recordOf } from '../observe/usage/record.ts'
+import { usageRecordOf } from '../observe/usage/record.ts'
 import type { AdmissionServices } from './services.ts'
 import type { Demand } from './demand.ts'
 import type { Lease } from './leases.ts'
@@ -18,8 +18,8 @@ const longestWorkMs = 600_000
 
 const none: readonly never[] = []
 
-/** The request that a ticket is for. */
-export interface TicketHolder {
+/** The request that a ticket is for: its `Entry`. */
+interface TicketHolder {
   readonly id: string
   readonly caller: Caller
   leave(): void
@@ -81,12 +81,12 @@ export class Ticket {
   close(reported: Receipt, work: Pick<Work, 'ended'>): Receipt {
     const { options, records } = this.#admission
     const { caller } = this.#request
-    const { hold, asked } = this.demand
+    const { hold, requestedUnits } = this.demand
     // The vendor may have produced the images although the client disconnected before the response, or could not get it.
     const unseen =
       (reported.unanswered === true || (reported.billed === true && reported.usageSource === 'estimated')) &&
-      asked !== undefined
-    const receipt = this.#plausible(this.#limited(unseen ? { ...reported, units: asked } : reported))
+      requestedUnits !== undefined
+    const receipt = this.#plausible(this.#limited(unseen ? { ...reported, units: requestedUnits } : reported))
     this.#admission.speeds.learn(receipt)
     const charged = this.#charge(receipt)
     const { cost, basis } = charged
@@ -106,7 +106,7 @@ export class Ticket {
       })
     }
     const lines = options.usageOptions.lines === true && cost > 0n ? linesOf(charged) : undefined
-    const record = recordOf(receipt, { cost, overage, basis, lines })
+    const record = usageRecordOf(receipt, { cost, overage, basis, lines })
     records?.add({ record, userIsClaimed: caller.user === undefined })
     const { currency } = options.billing
     if (options.ledger === undefined || currency === undefined) return receipt
@@ -153,7 +153,7 @@ export class Ticket {
   }
 
   #charge(receipt: Receipt): Charged {
-    const charged = this.#priced(receipt)
+    const charged = this.#chargeAtPrice(receipt)
     const { hold } = this.demand
     const isGuess = receipt.billed === true && receipt.usageSource === 'estimated'
     return isGuess && hold !== undefined && charged.cost > hold.amount
@@ -161,7 +161,7 @@ export class Ticket {
       : charged
   }
 
-  #priced(receipt: Receipt): Charged {
+  #chargeAtPrice(receipt: Receipt): Charged {
     const admission = this.#admission
     const model = admission.options.ledger === undefined ? undefined : this.#model
     const onDisconnect = admission.disconnectPolicy(this.#model)

@@ -4,15 +4,15 @@ import type { Price } from '../money/prices/price.ts'
 import { GatewayError } from '../errors.ts'
 import type { CallerCap } from './caps.ts'
 import { pricesOf, unstatedLength } from './highest-cost.ts'
-import type { Estimate, Priced, SizedRequest } from './estimate.ts'
+import type { Estimate, EstimatedRequest } from './estimate.ts'
 import type { Field } from './output-length.ts'
-import { mediaIn, type Media, type MediaKind } from './media.ts'
+import { isObject, mediaIn, type Media, type MediaKind } from './media.ts'
 import { imageTokens } from './vendor-tokens.ts'
 import { runsVendorTools, statedToolCalls } from './vendor-tools.ts'
 
 /** A request whose use is bounded. */
-export interface Bounded {
-  readonly asked: Estimate & { readonly outputTokens: number }
+export interface BoundedRequest {
+  readonly estimate: Estimate & { readonly outputTokens: number }
   /** Upper bound of all tokens. */
   readonly tokens: number
   /** The token limit per choice that must be sent to the vendor; undefined if the request states one. */
@@ -29,31 +29,30 @@ export function needsBound(caps: readonly CallerCap[]): boolean {
 /** Throws a 400 that names the part of the request whose cost cannot be bounded. */
 export function boundedBy(
   caps: readonly CallerCap[],
-  priced: Priced,
-  order: SizedRequest,
+  request: EstimatedRequest,
   options: Partial<BillingOptions>,
-): Bounded {
-  const { asked, model, makes } = priced
+): BoundedRequest {
+  const { estimate, makes, model } = request
   const { bounds = {} } = options
   const prices = pricesOf(model, options).flatMap(({ price }) => price ?? [])
   const counts = caps.some(({ rule: { measures } }) => measures.includes('tokens'))
   const charges = (more: Parameters<Price['bound']>[0]) => prices.some((price) => price.bound(more) > price.bound(free))
 
-  const calls = toolCallsOf(priced, options)
+  const calls = toolCallsOf(request, options)
   const promptMatters = counts || charges({ ...free, promptTokens: many })
-  const mostPromptTokens = promptMatters ? promptOf(priced, order, bounds, calls) : asked.mostPromptTokens
+  const mostPromptTokens = promptMatters ? promptOf(request, bounds, calls) : estimate.mostPromptTokens
   const outputMatters = counts || charges({ ...free, outputTokens: many })
-  const { cap, outputTokens } = outputMatters ? outputOf(priced, options) : { cap: undefined, outputTokens: 0 }
+  const { cap, outputTokens } = outputMatters ? outputOf(request, options) : { cap: undefined, outputTokens: 0 }
   const seconds =
     makes === 'transcripts' && charges({ ...free, units: { seconds: many } })
-      ? (asked.units.seconds ?? bounds.seconds ?? refuse('file', 'a recording', 'seconds'))
+      ? (estimate.units.seconds ?? bounds.seconds ?? refuse('file', 'a recording', 'seconds'))
       : undefined
   return {
-    asked: {
-      ...asked,
+    estimate: {
+      ...estimate,
       mostPromptTokens,
       outputTokens,
-      ...(seconds !== undefined && { units: { ...asked.units, seconds } }),
+      ...(seconds !== undefined && { units: { ...estimate.units, seconds } }),
     },
     tokens: mostPromptTokens + outputTokens,
     cap,
@@ -70,15 +69,12 @@ const optionOf = { image: 'imageTokens', audio: 'audioTokens', file: 'fileTokens
 >
 
 /** Upper bound of the prompt tokens of all rounds in which the vendor's own tools are called. */
-function promptOf(
-  { asked, model, field, makes }: Priced,
-  order: SizedRequest,
-  bounds: CostBounds,
-  calls: number,
-): number {
+function promptOf(request: EstimatedRequest, bounds: CostBounds, calls: number): number {
+  const { estimate, model, order } = request
   const { contextWindow = Infinity } = model
-  let tokens = asked.bytes + asked.added
-  for (const media of [...mediaIn(field, order.content?.()), ...uploadedIn(order, makes), ...storedIn(field)]) {
+  const { field } = order
+  let tokens = estimate.bytes + estimate.added
+  for (const media of [...mediaIn(field, order.content?.()), ...uploadedIn(request), ...storedIn(field)]) {
     const most = bounds[optionOf[media.kind]] ?? (media.kind === 'image' ? imageTokens(model) : undefined)
     if (most === undefined && contextWindow === Infinity) refuse(media.param, described(media), optionOf[media.kind])
     tokens += (most ?? contextWindow) - media.bytes
@@ -104,7 +100,7 @@ function searchesTools(field: Field): boolean {
 const mostImages = 16
 
 /** The files of a form, whose number is known only once it has arrived. */
-function uploadedIn({ form }: SizedRequest, makes: Priced['makes']): readonly Media[] {
+function uploadedIn({ order: { form }, makes }: EstimatedRequest): readonly Media[] {
   if (form === undefined) return []
   if (makes === 'transcripts') return [{ kind: 'audio', param: 'file', bytes: 0 }]
   return Array.from({ length: mostImages }, () => ({ kind: 'image', param: 'image', bytes: 0 }))
@@ -115,12 +111,8 @@ const stored = ['cached_content', 'extra_body', 'prompt'] as const
 
 function storedIn(field: Field): readonly Media[] {
   const isGiven = (name: (typeof stored)[number]) =>
-    name === 'cached_content' ? typeof field(name) === 'string' : isObject(field(name))
+    name === 'cached_content' ? typeof field(name) === 'string' : isObject(field(name)) && !Array.isArray(field(name))
   return stored.filter(isGiven).map((param) => ({ kind: 'file', param, bytes: 0 }))
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function described({ kind }: Media): string {
@@ -128,8 +120,8 @@ function described({ kind }: Media): string {
 }
 
 /** Upper bound of the tokens of all choices. */
-function outputOf({ asked, model, makes }: Priced, options: Partial<BillingOptions>) {
-  const { writes, outputTokens, choices } = asked
+function outputOf({ estimate, model, makes }: EstimatedRequest, options: Partial<BillingOptions>) {
+  const { writes, outputTokens, choices } = estimate
   if (writes && outputTokens !== undefined) return { cap: undefined, outputTokens }
   if (writes) {
     const cap = Math.max(1, unstatedLength(model, options.defaults))
@@ -141,11 +133,11 @@ function outputOf({ asked, model, makes }: Priced, options: Partial<BillingOptio
 }
 
 /** Upper bound of the calls of the vendor's own tools. */
-function toolCallsOf(priced: Priced, options: Partial<BillingOptions>): number {
-  const { model, field } = priced
-  const running = pricesOf(model, options).filter(({ set }) => runsVendorTools(priced, set))
+function toolCallsOf(request: EstimatedRequest, options: Partial<BillingOptions>): number {
+  const { model, order } = request
+  const running = pricesOf(model, options).filter(({ set }) => runsVendorTools(request, set))
   if (running.length === 0) return 0
-  const most = running.map(({ set }) => statedToolCalls(field, set))
+  const most = running.map(({ set }) => statedToolCalls(order.field, set))
   const stated = most.every((each) => each !== undefined) ? Math.max(...most) : undefined
   return stated ?? options.bounds?.toolCalls ?? refuse('tools', "the vendor's own tools", 'toolCalls')
 }

@@ -1,11 +1,8 @@
 /** Requests that make the vendor run tools of its own. */
-import { definesTools, type Searched } from '../models/conversation-guard.ts'
+import { definesTools } from '../models/conversation-guard.ts'
 import type { Model } from '../models/contract.ts'
-import type { Priced } from './estimate.ts'
+import type { EstimatedRequest } from './estimate.ts'
 import { positive, type Field } from './output-length.ts'
-
-/** Fields of a request by name. */
-export type Fields = Readonly<Record<string, unknown>>
 
 /** Fields with which a request makes the vendor run tools. */
 const toolFields = [
@@ -21,7 +18,7 @@ const toolFields = [
 ]
 
 /** The limit that the host sets, or the client's, which vendors read only in requests to the responses endpoint. */
-export function statedToolCalls(field: Field, set: Fields = {}): number | undefined {
+export function statedToolCalls(field: Field, set: Model['set'] = {}): number | undefined {
   return positive(set['max_tool_calls'] ?? (field('messages') === undefined ? field('max_tool_calls') : undefined))
 }
 
@@ -29,16 +26,18 @@ export function statedToolCalls(field: Field, set: Fields = {}): number | undefi
 const runsToolsItself = /:online|deep-research/i
 
 /** Whether a request may make the vendor run tools of its own. `set`: the fields that the host sets. */
-export function runsVendorTools(priced: Searched & Pick<Priced, 'model'>, set: Fields = {}): boolean {
-  const { model, field } = priced
+export function runsVendorTools(
+  { order, model }: Pick<EstimatedRequest, 'model' | 'order'>,
+  set: Model['set'] = {},
+): boolean {
   if (model.deployments.some(({ model: name }) => runsToolsItself.test(name))) return true
   const allowed = model.allow ?? model.deployments.flatMap(({ allow = [] }) => allow)
   // Otherwise fields with which vendors run tools are rejected.
   if (allowed.length === 0 && Object.keys(set).length === 0 && !isUnguarded(model)) return false
-  const read: Field = (name) => set[name] ?? field(name)
+  const read: Field = (name) => set[name] ?? order.field(name)
   const tools = read('tools')
   if (Array.isArray(tools) && tools.some(isVendorTool)) return true
-  return toolFields.some((name) => isSet(read(name))) || definesTools(priced, isVendorTool)
+  return toolFields.some((name) => isSet(read(name))) || definesTools(order, isVendorTool)
 }
 
 /** Whether a provider does not say which fields change its cost, so that nothing is rejected. */

@@ -80,11 +80,11 @@ export function mintKey(options: MintOptions, now: number = Date.now()): MintedK
   verify(mintRule, options, '', 'mintKey')
   const { prefix = 'sk-', ...rest } = options
   const key = prefix + randomBytes(32).toString('base64url')
-  return { key, record: { ...recordOf(key, rest, now), id: `key_${randomBytes(12).toString('base64url')}` } }
+  return { key, record: { ...keyRecord(key, rest, now), id: `key_${randomBytes(12).toString('base64url')}` } }
 }
 
 /** The record of a key that the host has chosen. Its id is derived from the key, so that it is stable. */
-export function recordOf(key: string, owner: Omit<MintOptions, 'prefix'>, now: number): KeyRecord {
+export function keyRecord(key: string, owner: Omit<MintOptions, 'prefix'>, now: number): KeyRecord {
   const hash = hashKey(key)
   // Even of a short key, at most a quarter is stored in plain text.
   const shown = key.slice(0, Math.min(8, Math.floor(key.length / 4)))

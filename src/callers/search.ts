@@ -10,7 +10,7 @@ export function selectsKey(question: KeyQuestion, record: KeyRecord): boolean {
     (group === undefined || record.group === group) &&
     (user === undefined || record.user === user) &&
     (tag === undefined || record.tags?.includes(tag) === true) &&
-    (state === undefined || stateOf(record, now) === state) &&
+    (state === undefined || keyStateOf(record, now) === state) &&
     (text === undefined || textsOf(record).some((each) => lower(each).includes(lower(text))))
   )
 }
@@ -26,7 +26,7 @@ export function pageOfKeys(records: readonly KeyRecord[], question: KeyQuestion)
   return pageOf(found, limit, (last) => cursorOf(last.createdAt, last.id))
 }
 
-function stateOf({ revokedAt, expiresAt = Infinity }: KeyRecord, now: number): KeyQuestion['state'] {
+function keyStateOf({ revokedAt, expiresAt = Infinity }: KeyRecord, now: number): KeyQuestion['state'] {
   if (revokedAt !== undefined) return 'revoked'
   return expiresAt <= now ? 'expired' : 'active'
 }

@@ -11,7 +11,7 @@ import { containers, isNamed, knownNames, readHere, type KnownNames } from './fi
 import { checkName } from './name-guard.ts'
 
 /** The fields of a request. */
-export interface Asked extends Searched {
+export interface GuardedRequest extends Searched {
   /** The names of the top-level fields, as the client wrote them. */
   readonly names: () => Iterable<string>
   /** Whether an object inside a field has a duplicate name. Parsers differ in which of the two they use. */
@@ -22,7 +22,7 @@ export interface Asked extends Searched {
 export type Changes = Readonly<Record<string, unknown>>
 
 /** The changes that `set` requires. Throws a 400 for the first field that clients may not use. */
-export function fitCosts(endpoint: string, asked: Asked, model: Model): Changes | undefined {
+export function fitCosts(endpoint: string, asked: GuardedRequest, model: Model): Changes | undefined {
   let changes: Record<string, unknown> | undefined = model.set && { ...model.set }
   for (const deployment of model.deployments) {
     const rules = deployment.provider.costs?.(endpoint)
@@ -51,12 +51,12 @@ export function passesLate(endpoint: string, name: string, value: string, model:
 class Check {
   readonly #rules: CostRules
   readonly #known: KnownNames
-  readonly #asked: Asked
+  readonly #asked: GuardedRequest
   readonly #model: Model
   readonly #allow: readonly string[]
   readonly #set: Changes
 
-  constructor(rules: CostRules, asked: Asked, model: Model, deployment: Deployment) {
+  constructor(rules: CostRules, asked: GuardedRequest, model: Model, deployment: Deployment) {
     this.#rules = rules
     this.#known = knownNames(rules)
     this.#asked = asked
@@ -114,7 +114,7 @@ class Check {
     }
     const file = this.#rules.fileFields?.find((each) => isNamed(base, each))
     if (file !== undefined) {
-      if (this.#allow.includes('files') || (name === file && !refersToFile(parsed(value)))) return undefined
+      if (this.#allow.includes('files') || (name === file && !refersToFile(parsedJson(value)))) return undefined
       throw this.#refusal(name)
     }
     if (this.#mayPass(base, value)) return undefined
@@ -132,7 +132,7 @@ class Check {
   }
 
   #container(name: string, given: unknown): Changes | undefined {
-    const value = parsed(given)
+    const value = parsedJson(given)
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
     for (const inner of Object.keys(value)) {
       const base = this.#known.baseOf(inner)
@@ -159,7 +159,7 @@ class Check {
 
   #tools(name: string): Changes | undefined {
     const { clientTools } = this.#rules
-    const tools = parsed(this.#asked.field(name))
+    const tools = parsedJson(this.#asked.field(name))
     if (clientTools === undefined || !Array.isArray(tools)) return undefined
     if (this.#allow.includes('tools')) return undefined
     const kept = tools.filter((tool, index) => this.#keeps(tool, `tools[${index}]`))
@@ -203,7 +203,7 @@ class Check {
   }
 }
 
-function isHarmless(harmless: Harmless, value: unknown, field: Asked['field']): boolean {
+function isHarmless(harmless: Harmless, value: unknown, field: GuardedRequest['field']): boolean {
   return typeof harmless === 'function' ? harmless(value, field) : harmless.includes(value)
 }
 
@@ -219,7 +219,7 @@ function isAllowed(allow: readonly string[], name: string): boolean {
 }
 
 /** The parts of a request that changes remove: fields, and tools by their type. */
-export function omissionsIn(changes: Changes, { field }: Pick<Asked, 'field'>): string[] {
+export function omissionsIn(changes: Changes, { field }: Pick<GuardedRequest, 'field'>): string[] {
   const omitted: string[] = []
   for (const [name, value] of Object.entries(changes)) {
     const given = field(name)
@@ -235,7 +235,7 @@ export function omissionsIn(changes: Changes, { field }: Pick<Asked, 'field'>): 
 }
 
 /** Objects in forms are JSON text. */
-function parsed(value: unknown): unknown {
+function parsedJson(value: unknown): unknown {
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value
   try {
     return JSON.parse(value)

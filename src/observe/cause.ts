@@ -23,7 +23,7 @@ function messagesOf(error: unknown, depth: number): string[] {
     // Its message quotes the text that was parsed.
     name === 'SyntaxError'
       ? 'SyntaxError'
-      : lineOf(typeof message === 'string' && message !== '' ? message : textOf(name))
+      : lineOf(typeof message === 'string' && message !== '' ? message : nameText(name))
   const isNamed = typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code) && !own.includes(code)
   const within = Array.isArray(errors) ? errors.slice(0, 1) : [cause]
   const below = within.flatMap((each) => messagesOf(each, depth + 1))
@@ -45,7 +45,7 @@ const secrets: readonly (readonly [RegExp, string])[] = [
   [/(?=[\w+=-]*\d)(?=[\w+=-]*[a-z])[\w+=-]{40,}/gi, '…'],
 ]
 
-function textOf(name: unknown): string {
+function nameText(name: unknown): string {
   return typeof name === 'string' ? name : 'an object'
 }
 

@@ -16,7 +16,7 @@ import { LineLimit } from './line-limit.ts'
 import { writerTo, type Level, type Logger, type Write } from './logger.ts'
 import type { BreakerChange } from './state.ts'
 
-type Fields = Readonly<Record<string, string | number | boolean | undefined>>
+type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
 
 export class FailureLines implements Telemetry {
   readonly #write: Write
@@ -76,7 +76,7 @@ export class FailureLines implements Telemetry {
   }
 
   /** `kind`: what has lines with this message in common with others of which only some are written. */
-  line(level: Level, message: string, kind: string, fields: Fields): void {
+  line(level: Level, message: string, kind: string, fields: LogFields): void {
     const suppressed = this.#limit.admit(`${message} ${kind}`)
     if (suppressed === undefined) return
     const given = Object.entries({ ...fields, ...(suppressed > 0 && { suppressed }) })

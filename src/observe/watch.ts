@@ -28,7 +28,7 @@ export interface Arrival {
 }
 
 /** How a request ends, as the step that ends it knows it. */
-export interface Ending {
+export interface CallOutcome {
   readonly outcome: 'completed' | 'failed' | 'cancelled'
   readonly error?: GatewayError | undefined
   /** Default: that of the error; without one, 200. */
@@ -39,7 +39,7 @@ export interface Ending {
 export type AttemptEnding = Pick<AttemptResult, 'outcome' | 'status' | 'error' | 'receipt' | 'response'>
 
 /** How a request ends that was refused. */
-export function refusalOf(thrown: unknown): Ending {
+export function refusalOf(thrown: unknown): CallOutcome {
   const error = GatewayError.from(thrown)
   return { outcome: error.code === 'client_closed' ? 'cancelled' : 'failed', error }
 }
@@ -118,7 +118,7 @@ export class CallWatch implements ObservedCall, Reporter {
   }
 
   /** Further calls do nothing. */
-  ended({ outcome, error, status }: Ending): void {
+  ended({ outcome, error, status }: CallOutcome): void {
     if (this.#ended) return
     this.#ended = true
     const fault = error && this.#faultOf(error)

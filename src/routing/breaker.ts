@@ -28,7 +28,7 @@ export class Breaker {
   readonly #open = new Set<Health>()
 
   /** `changed` is called when the breaker of a deployment opens, is tried, or closes. */
-  constructor(options: BreakerOptions, now: () => number, changed: (change: BreakerChange) => void = ignore) {
+  constructor(options: BreakerOptions, now: () => number, changed: (change: BreakerChange) => void = () => undefined) {
     this.#changed = changed
     this.#failures = options.failures ?? 5
     this.#coolDownMs = options.coolDownMs ?? 10_000
@@ -109,5 +109,3 @@ function changeOf({ deployment: { provider, model, open = false }, openUntil, tr
     state: openUntil === 0 ? 'closed' : trying ? 'half-open' : 'open',
   }
 }
-
-function ignore(): void {}

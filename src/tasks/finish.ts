@@ -3,13 +3,13 @@ import { save, type TaskEvent, type TaskServices } from './services.ts'
 import { changed, withoutPictures, type StoredTask, type VideoTask } from './task.ts'
 import { nextTryMs } from '../http/signed-webhook.ts'
 
-type Ending = Pick<VideoTask, 'state'> & Partial<VideoTask>
+type TaskOutcome = Pick<VideoTask, 'state'> & Partial<VideoTask>
 
 /**
  * Makes the task final, which exactly one process can do, and settles it. Returns the stored task, even if another
  * process ended it. Settlement and notification are at-least-once: the task stays due until both have succeeded.
  */
-export async function finish(services: TaskServices, task: StoredTask, ending: Ending): Promise<StoredTask> {
+export async function finish(services: TaskServices, task: StoredTask, ending: TaskOutcome): Promise<StoredTask> {
   const now = await services.now()
   const record = { dueAt: now, leasedUntil: now + services.timing.leaseMs }
   const end = { ...ending, request: withoutPictures(task.data.request), finishedAt: now, settled: false }
@@ -25,7 +25,7 @@ export function fail(services: TaskServices, task: StoredTask, code: string, mes
  * The end of a task that its owner deleted after the vendor had accepted it: charged, because the vendor charges for its job
  * unless it reports that it failed.
  */
-export const deleted: Ending = {
+export const deleted: TaskOutcome = {
   state: 'failed',
   error: { code: 'cancelled', message: 'Deleted by its owner.' },
   charged: true,

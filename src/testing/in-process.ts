@@ -29,7 +29,7 @@ export async function askInProcess(gateway: Gateway, request: object, options: A
     signal,
   })
   const { status, headers } = reply
-  const text = await textOf(reply, signal, onPiece)
+  const text = await bodyText(reply, signal, onPiece)
   return { status, headers, text, result: await resultOf(status, text, headers['content-type'] ?? '') }
 }
 
@@ -58,7 +58,7 @@ function* failing(error: object): Generator {
 }
 
 /** Reads the body of a response; a streamed one until it ends. `signal` is aborted when the client disconnects. */
-export function textOf(reply: Reply, signal: AbortSignal, onPiece?: (piece: string) => void): Promise<string> {
+export function bodyText(reply: Reply, signal: AbortSignal, onPiece?: (piece: string) => void): Promise<string> {
   const { body } = reply
   if (typeof body === 'string') return Promise.resolve(body)
   if (body instanceof Uint8Array) return Promise.resolve(Buffer.from(body).toString('utf8'))

@@ -6,7 +6,7 @@ import { mostMicros } from '../money/money.ts'
 import { fresh, similarNames, race, type Suite } from './kit.ts'
 import { funded, fundsOf } from './ledger-accounts.ts'
 
-export type Capped = Ledger & { readonly caps: LedgerCaps }
+export type CappedLedger = Ledger & { readonly caps: LedgerCaps }
 
 /** Longer than any test. */
 const leaseMs = 600_000
@@ -15,10 +15,10 @@ const measures = ['money', 'tokens', 'calls'] as const
 /** Registers a test for ledgers that have caps. */
 export function capTests(
   it: Suite<Ledger>['it'],
-): (name: string, body: (ledger: Capped, other: Capped) => Promise<void>) => void {
+): (name: string, body: (ledger: CappedLedger, other: CappedLedger) => Promise<void>) => void {
   return (name, body) =>
     it(`caps: ${name}`, async (ledger, other) => {
-      if (ledger.caps !== undefined) await body(ledger as Capped, other as Capped)
+      if (ledger.caps !== undefined) await body(ledger as CappedLedger, other as CappedLedger)
     })
 }
 
@@ -31,7 +31,7 @@ export function amountsOf(money: number | bigint, tokens: number | bigint, calls
   return { money: BigInt(money), tokens: BigInt(tokens), calls: BigInt(calls) }
 }
 
-export async function useOf(ledger: Capped, claim: CapClaim): Promise<Pick<CapState, 'settled' | 'held'>> {
+export async function useOf(ledger: CappedLedger, claim: CapClaim): Promise<Pick<CapState, 'settled' | 'held'>> {
   const [state] = await ledger.caps.read([claim])
   assert.ok(state, 'read() returned no state')
   return { settled: state.settled, held: state.held }

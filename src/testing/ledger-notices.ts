@@ -4,7 +4,7 @@ import type { CapCharge, CapMeasure, AlertThreshold, Notice, NoticeQuestion } fr
 import type { Ledger } from '../money/ledger/contract.ts'
 import { fresh, race, type Suite } from './kit.ts'
 import { funded } from './ledger-accounts.ts'
-import { capOf, capTests, holdOf, settlementOf, storeTime, type Capped } from './ledger-caps.ts'
+import { capOf, capTests, holdOf, settlementOf, storeTime, type CappedLedger } from './ledger-caps.ts'
 
 const leaseMs = 600_000
 
@@ -19,7 +19,7 @@ function markOf(measure: CapMeasure, at: number, id?: string): AlertThreshold & 
 }
 
 /** The notices that are due and whose ids are in `ids`; ends all others. */
-async function due(ledger: Capped, ids: readonly string[]): Promise<Notice[]> {
+async function due(ledger: CappedLedger, ids: readonly string[]): Promise<Notice[]> {
   const found: Notice[] = []
   for (;;) {
     const taken = await ledger.caps.claimNotices(100, leaseMs)
@@ -32,7 +32,7 @@ async function due(ledger: Capped, ids: readonly string[]): Promise<Notice[]> {
 }
 
 /** Holds and settles an amount, and returns the id of the hold. */
-async function spend(ledger: Capped, account: string, marks: Marks, amount: bigint, tokens = 0n) {
+async function spend(ledger: CappedLedger, account: string, marks: Marks, amount: bigint, tokens = 0n) {
   const claim = capOf({}, { name: `${account} cap` })
   const hold = holdOf(account, [claim], { amount, tokens })
   const { caps = [] } = await ledger.hold(hold)

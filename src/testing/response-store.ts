@@ -30,7 +30,7 @@ export function testResponseStore(
   const { it } = suiteOf('response store', test, factory, options)
 
   it('a record is found by its id, unchanged, through every handle', async (store, other) => {
-    const record = recordOf()
+    const record = responseRecord()
     await store.put(record)
     assert.deepEqual(await store.get(record.account, record.id), record)
     assert.deepEqual(await other.get(record.account, record.id), record)
@@ -38,7 +38,7 @@ export function testResponseStore(
   })
 
   it('a record is found by each of its items', async (store, other) => {
-    const record = recordOf({ items: ['rs_1', 'msg_1', 'rs_1'] })
+    const record = responseRecord({ items: ['rs_1', 'msg_1', 'rs_1'] })
     await store.put(record)
     for (const item of record.items) assert.deepEqual(await other.holding(record.account, item), record)
     assert.equal(await other.holding(record.account, 'msg_2'), undefined)
@@ -63,7 +63,7 @@ export function testResponseStore(
 
   it('a second put replaces the record and its items', async (store, other) => {
     const { account } = await put(store, { items: ['msg_1', 'msg_2'] })
-    await other.put(recordOf({ account, items: ['msg_2', 'msg_3'], body: '{"second":true}' }))
+    await other.put(responseRecord({ account, items: ['msg_2', 'msg_3'], body: '{"second":true}' }))
     assert.equal((await store.get(account, 'resp_1'))?.body, '{"second":true}')
     assert.equal((await store.holding(account, 'msg_2'))?.body, '{"second":true}')
     assert.equal((await store.holding(account, 'msg_3'))?.id, 'resp_1')
@@ -100,12 +100,12 @@ export function testResponseStore(
 
   it('deleteAll deletes every record of an account with its items, and none of others', async (store, other) => {
     if (store.deleteAll === undefined) return
-    const { account } = recordOf()
+    const { account } = responseRecord()
     const records = Array.from({ length: 250 }, (_, index) =>
-      recordOf({ account, id: `resp_${index}`, items: [`msg_${index}`, 'shared'] }),
+      responseRecord({ account, id: `resp_${index}`, items: [`msg_${index}`, 'shared'] }),
     )
     const others = [...similarNames(account), `${account}:`, account.slice(0, -1)].map((name) =>
-      recordOf({ account: name }),
+      responseRecord({ account: name }),
     )
     for (const record of [...records, ...others]) await store.put(record)
     await untilDone(() => other.deleteAll?.(account))
@@ -135,7 +135,7 @@ export function testResponseStore(
       { account, id: 'x'.repeat(1_023) },
       ...oddNames.map((name) => ({ account: `${account} ${name}`, id: 'a' })),
     ]
-    const records = keys.map((key, index) => recordOf({ ...key, items: [key.id], body: `{"number":${index}}` }))
+    const records = keys.map((key, index) => responseRecord({ ...key, items: [key.id], body: `{"number":${index}}` }))
     for (const record of records) await store.put(record)
     for (const record of records) {
       assert.deepEqual(await store.get(record.account, record.id), record)
@@ -147,7 +147,7 @@ export function testResponseStore(
     const odd = JSON.stringify({ text: 'naïve 🎈 \u0000 \u2028 \ud800 "quoted" \\' })
     const { account, id } = await put(store, { items: [], body: odd })
     assert.equal((await other.get(account, id))?.body, odd)
-    const long = recordOf({ items: [], body: JSON.stringify({ text: 'naïve 🎈 '.repeat(400_000) }) })
+    const long = responseRecord({ items: [], body: JSON.stringify({ text: 'naïve 🎈 '.repeat(400_000) }) })
     await assertStoresLarge('a body of 5 MB', long, async () => {
       await store.put(long)
       return (await other.get(long.account, long.id)) as ResponseRecord
@@ -156,7 +156,7 @@ export function testResponseStore(
 
   it('a record may have a thousand items', async (store) => {
     const items = Array.from({ length: 1_000 }, (_, index) => `msg_${index}`)
-    const record = recordOf({ items })
+    const record = responseRecord({ items })
     await assertStoresLarge('a thousand items', record, async () => {
       await store.put(record)
       return (await store.holding(record.account, 'msg_999')) as ResponseRecord
@@ -166,12 +166,12 @@ export function testResponseStore(
   })
 }
 
-function recordOf(change: Partial<ResponseRecord> = {}): ResponseRecord {
+function responseRecord(change: Partial<ResponseRecord> = {}): ResponseRecord {
   return { account: fresh('account'), id: 'resp_1', items: ['msg_1'], body: '{"output":[]}', ...change }
 }
 
 async function put(store: ResponseStore, change: Partial<ResponseRecord> = {}): Promise<ResponseRecord> {
-  const record = recordOf(change)
+  const record = responseRecord(change)
   await store.put(record)
   return record
 }

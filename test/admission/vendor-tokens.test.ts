@@ -1,7 +1,7 @@
 /** Bounds of prompts count what vendors add by themselves, so that no cap is passed. */
 import { describe, expect, test } from 'vitest'
 import { boundedBy } from '../../src/admission/upper-bounds.ts'
-import { estimate } from '../../src/admission/estimate.ts'
+import { estimateOf } from '../../src/admission/estimate.ts'
 import type { Model } from '../../src/models/contract.ts'
 import { anthropic, gemini, openai } from '../../src/providers/index.ts'
 import { estimateTokens } from '../../src/wire/counts.ts'
@@ -18,11 +18,15 @@ const caps = [{ rule: { measures: ['tokens'] } }] as never
 function promptBound(model: Model, body: Record<string, unknown>): number {
   const field = (name: string) => body[name]
   const order = { field, promptTokens: estimateTokens(Buffer.byteLength(JSON.stringify(body))) }
-  const asked = estimate(texts, order, model)
-  return boundedBy(caps, { model, asked, field, makes: 'text' }, order, {
-    unpriced: 'free',
-    bounds: { toolCalls: 2 },
-  }).asked.mostPromptTokens
+  const estimate = estimateOf(texts, order, model)
+  return boundedBy(
+    caps,
+    { model, estimate, order, makes: 'text' },
+    {
+      unpriced: 'free',
+      bounds: { toolCalls: 2 },
+    },
+  ).estimate.mostPromptTokens
 }
 
 function modelOf(provider: Model['deployments'][number]['provider'], name: string): Model {

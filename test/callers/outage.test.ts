@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { memoryKeyStore, type KeyRecord, type KeyStore } from '../../src/index.ts'
-import { recordOf } from '../../src/callers/key.ts'
+import { keyRecord } from '../../src/callers/key.ts'
 import { demo } from '../../src/providers/index.ts'
 import { askChat, hostedWith } from '../hosted.ts'
 
-const known = memoryKeyStore([recordOf('sk-test', { group: 'default', account: 'acme' }, 0)])
+const known = memoryKeyStore([keyRecord('sk-test', { group: 'default', account: 'acme' }, 0)])
 
 /** A gateway that looks up the key of every request with `find`. */
 async function gatewayOver(find: KeyStore['find']) {

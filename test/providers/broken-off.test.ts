@@ -5,7 +5,7 @@
 import { createGateway, type Gateway } from 'modelhatch'
 import { anthropic, gemini, openai, type Provider } from 'modelhatch/providers'
 import { expect, test } from 'vitest'
-import { textOf } from '../../src/testing/in-process.ts'
+import { bodyText } from '../../src/testing/in-process.ts'
 import { vendorFor } from '../hosted.ts'
 import { long, thorough } from '../long.ts'
 import { hasShared, sharedBytes } from '../shared.ts'
@@ -54,7 +54,7 @@ async function ask(gateway: Gateway, path: string, word: string): Promise<Stream
     body: { state: 'text', text: JSON.stringify({ model: 'm', stream: true, ...prompt, ...options }) },
     signal,
   })
-  const text = await textOf(reply, signal)
+  const text = await bodyText(reply, signal)
   const lines = text.split('\n').filter((line) => reply.status !== 200 || line.startsWith('data: '))
   return {
     id: reply.headers['x-request-id'],

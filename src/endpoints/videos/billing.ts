@@ -9,7 +9,7 @@ import type { Catalogue } from '../../models/access.ts'
 import type { Guard } from '../../records/guard.ts'
 import type { Model } from '../../models/contract.ts'
 import { usageOf } from '../../wire/usage.ts'
-import { recordOf } from '../../observe/usage/record.ts'
+import { usageRecordOf } from '../../observe/usage/record.ts'
 import type { VideoBilling } from '../../tasks/services.ts'
 import { capsOfTask, countedCaps, settledCaps } from './caps.ts'
 import type { StoredTask, VideoTask } from '../../tasks/task.ts'
@@ -74,7 +74,7 @@ export class TaskBilling implements VideoBilling {
     }
     const receipt = receiptOf(task, made ? seconds : 0)
     const lines = admission.options.usageOptions.lines === true && amount > 0n ? { lines: linesOf(charged) } : {}
-    const record = recordOf({ ...receipt, id: task.data.attempt }, { cost: amount, overage, basis, ...lines })
+    const record = usageRecordOf({ ...receipt, id: task.data.attempt }, { cost: amount, overage, basis, ...lines })
     admission.records?.add({ record, userIsClaimed: task.data.userIsKnown !== true })
     const { currency } = admission.options.billing
     if (ledger === undefined || currency === undefined) return deliver(receipt)

@@ -1,7 +1,7 @@
 /** The caps of a video task: what its hold counts, and what is stored with the task to settle it. */
 import type { CapState } from '../../money/caps/contract.ts'
 import type { CapHolds } from '../../admission/cap-holds.ts'
-import type { CallerCap, Capped } from '../../admission/caps.ts'
+import type { CallerCap, CappedCaller } from '../../admission/caps.ts'
 import type { Settlement } from '../../money/ledger/contract.ts'
 import type { CountedCap, StoredTask } from '../../tasks/task.ts'
 
@@ -32,7 +32,7 @@ export function settledCaps(
   return caps.counted(id, states === undefined ? [] : capsOfTask(caps, task), states, callerOf(task), 0)
 }
 
-function callerOf({ account, data }: StoredTask): Capped {
+function callerOf({ account, data }: StoredTask): CappedCaller {
   const { group, key, user, userIsKnown, callerCaps } = data
   return {
     account,

@@ -14,7 +14,7 @@ export async function healthOf(
 ): Promise<GatewayHealth> {
   const { checks, deployments } = assembly
   const { stores, tasksDue }: StoreResults = isClosing() ? checks.last : await checks.read()
-  const { closing, breakers: _, ...state } = stateOf(assembly, isClosing())
+  const { closing, breakers: _, ...state } = gatewayStateOf(assembly, isClosing())
   const draining = closing || isDraining()
   return {
     ready: !draining && stores.every(({ reachable, required }) => reachable || !required),
@@ -27,7 +27,7 @@ export async function healthOf(
 }
 
 /** The state of a gateway. Calls no store; costs as much as there are open requests. */
-export function stateOf({ admission, breaker, calls, observer }: Assembly, closing: boolean): GatewayState {
+export function gatewayStateOf({ admission, breaker, calls, observer }: Assembly, closing: boolean): GatewayState {
   const { settlements, records, leases, droppedRecords } = admission
   return {
     openCalls: calls.size,

@@ -1,5 +1,5 @@
 import type { KeyStore } from '../../callers/contract.ts'
-import { recordOf } from '../../callers/key.ts'
+import { keyRecord } from '../../callers/key.ts'
 import { memoryKeyStore } from '../../callers/memory.ts'
 import { combinedKeyStore } from '../../callers/combined-key-store.ts'
 import type { Ledger } from '../../money/ledger/contract.ts'
@@ -46,7 +46,7 @@ function keysOf({ keys = {}, storage }: GatewayOptions, now: number): KeyStore {
 
 function recordsOf(keys: Readonly<Record<string, KeyOptions>>, now: number) {
   return Object.entries(keys).map(([key, { group = 'default', account, ...rest }]) => {
-    const record = recordOf(key, { ...rest, group, account: account ?? '' }, now)
+    const record = keyRecord(key, { ...rest, group, account: account ?? '' }, now)
     return { ...record, account: account ?? record.id, source: 'options' as const }
   })
 }

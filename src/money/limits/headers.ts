@@ -12,8 +12,8 @@ export interface Measured {
 
 /** OpenAI's `x-ratelimit-*` headers. For each measure, they describe the rule with the smallest fraction left. */
 export function limitHeaders(rates: readonly Measured[], verdict: LimitVerdict): Record<string, string> {
-  const requests = stateOf(rates, verdict, 'requests')
-  const tokens = stateOf(rates, verdict, 'tokens')
+  const requests = headerValues(rates, verdict, 'requests')
+  const tokens = headerValues(rates, verdict, 'tokens')
   // Literals with all names are many times faster than names that are computed.
   const ofRequests = requests && {
     'x-ratelimit-limit-requests': requests.limit,
@@ -30,7 +30,7 @@ export function limitHeaders(rates: readonly Measured[], verdict: LimitVerdict):
 }
 
 /** The values of the headers of one measure; undefined if it has no rule. */
-function stateOf(rates: readonly Measured[], verdict: LimitVerdict, measure: Measure) {
+function headerValues(rates: readonly Measured[], verdict: LimitVerdict, measure: Measure) {
   const at = tightest(rates, verdict.left, measure)
   const rule = rates[at]?.rule
   if (rule === undefined) return undefined

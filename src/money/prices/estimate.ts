@@ -1,5 +1,5 @@
 /** Measures the text of responses, from which tokens are estimated if the vendor does not report them. */
-interface Choice {
+interface WrittenChoice {
   readonly delta?: unknown
   readonly message?: unknown
   readonly text?: unknown
@@ -25,7 +25,7 @@ export function textInAnswer(answer: object): number {
 }
 
 function bytesOf(choice: unknown): number {
-  const { delta, message, text } = choice as Choice
+  const { delta, message, text } = choice as WrittenChoice
   return textBytes(delta ?? message ?? text)
 }
 

@@ -37,7 +37,7 @@ export interface Consumption {
 }
 
 /** The most that a request can consume. */
-export interface Asked {
+export interface MaximumConsumption {
   /** Upper bound of the prompt tokens. */
   readonly promptTokens: number
   /** Upper bound of the output tokens. */
@@ -154,7 +154,7 @@ export class Price {
    * Upper bound of the cost: the most expensive service tier, length of the prompt and kind of token that is possible, a
    * fee for each tool call.
    */
-  bound(asked: Asked, multiplier: bigint = multiplierOne): bigint {
+  bound(asked: MaximumConsumption, multiplier: bigint = multiplierOne): bigint {
     const { serviceTier, promptTokens, outputTokens, toolCalls = 0, units = {} } = asked
     const named = serviceTier === undefined ? undefined : this.#tiers.get(tierName(serviceTier))
     const tiers = named === undefined ? this.#tiers.values() : [this.#normal, named]

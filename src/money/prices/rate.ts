@@ -10,15 +10,15 @@ export const multiplierOne: bigint = 10n ** BigInt(multiplierDigits)
 
 /** A unit price, scaled by 10^`rateDigits`. Throws a `TypeError` that names the field of the price. */
 export function parseRate(text: unknown, name: string): bigint {
-  return parsed(text, rateDigits, `price.${name}`, 'price')
+  return parseScaled(text, rateDigits, `price.${name}`, 'price')
 }
 
 /** A factor on prices, such as `'0.8'`, scaled by `multiplierOne`. Throws a `TypeError` that names the option. */
 export function parseFactor(text: unknown, name: string): bigint {
-  return parsed(text, multiplierDigits, name, 'factor')
+  return parseScaled(text, multiplierDigits, name, 'factor')
 }
 
-function parsed(text: unknown, digits: number, place: string, what: string): bigint {
+function parseScaled(text: unknown, digits: number, place: string, what: string): bigint {
   try {
     const value = parseDecimal(text, digits)
     if (value >= 0n) return value

@@ -1,4 +1,5 @@
 /** Who is behind a request for a message, by its field `metadata`. */
+import { objectIn } from '../../http/json.ts'
 
 /** What the field names. The values are the client's and not checked. */
 export interface Named {
@@ -19,16 +20,8 @@ export function namesIn(metadata: unknown): Named {
   const [, device, account, session] = joined.exec(id) ?? []
   if (device !== undefined) return { user: account || device, session }
   if (!id.startsWith('{')) return { user: id }
-  const ids = parsed(id)
+  const ids = objectIn(id)
   return ids === undefined
     ? { user: id }
     : { user: ids['account_uuid'] || ids['device_id'], session: ids['session_id'] }
-}
-
-function parsed(text: string): Record<string, unknown> | undefined {
-  try {
-    return JSON.parse(text) as Record<string, unknown>
-  } catch {
-    return undefined
-  }
 }

@@ -2,7 +2,7 @@ import type { Receipt } from '../../money/receipt.ts'
 import type { UsageRecord } from './contract.ts'
 
 /** The usage record of a receipt. */
-export function recordOf(
+export function usageRecordOf(
   receipt: Receipt,
   {
     cost,

@@ -64,7 +64,7 @@ export const openaiDialect: Dialect = {
     const system = messages.filter(({ role }) => role === 'system' || role === 'developer')
     return {
       stream: stream === true,
-      instructions: system.map(({ content }) => textOf(content)).join('\n\n'),
+      instructions: system.map(({ content }) => contentText(content)).join('\n\n'),
       turns: merged(messages.filter((message) => !system.includes(message)).map((message) => turnOf(message, names))),
       tools: tools.map((tool) => tool.function.name),
     }
@@ -107,7 +107,7 @@ function requireOrder(messages: Request['messages']): void {
 
 function turnOf(message: Message, names: ReadonlyMap<string, string>): DialectTurn {
   const { role, content, tool_call_id: id = '', tool_calls: calls = [] } = message
-  const text = textOf(content)
+  const text = contentText(content)
   const result = role === 'tool'
   const parts = Array.isArray(content) ? (content as readonly Part[]) : []
   return {
@@ -119,7 +119,7 @@ function turnOf(message: Message, names: ReadonlyMap<string, string>): DialectTu
   }
 }
 
-function textOf(content: Message['content']): string {
+function contentText(content: Message['content']): string {
   if (typeof content === 'string') return content
   return (content ?? []).map(({ text = '' }) => text).join('')
 }

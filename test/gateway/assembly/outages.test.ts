@@ -4,7 +4,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { recordOf } from '../../../src/callers/key.ts'
+import { keyRecord } from '../../../src/callers/key.ts'
 import {
   memoryIdempotencyStore,
   memoryKeyStore,
@@ -89,7 +89,7 @@ function broken<T extends object>(store: T, fail: () => Promise<never>): T {
 async function gatewayWith(changes: StorageBundle, options: Partial<GatewayOptions> = {}) {
   const ledger = memoryLedger()
   await ledger.credit({ account: 'acme', amount: 1_000_000n, reference: 'start' })
-  const keys = ['free', 'limited'].map((group) => recordOf(`sk-${group}`, { group, account: 'acme' }, 0))
+  const keys = ['free', 'limited'].map((group) => keyRecord(`sk-${group}`, { group, account: 'acme' }, 0))
   const stores = {
     keys: memoryKeyStore(keys),
     limits: memoryLimitStore(),

@@ -102,7 +102,7 @@ function view(found: Model, groups: readonly string[], state: GatewayHealth | un
       deployments: deployments.map((each) => ({
         provider: each.provider.name,
         model: each.model,
-        state: stateOf(each, state),
+        state: breakerStateOf(each, state),
         order: each.order,
         weight: each.weight,
         price: each.price?.options,
@@ -112,7 +112,7 @@ function view(found: Model, groups: readonly string[], state: GatewayHealth | un
 }
 
 /** Deployments of wildcards and registries are listed only while their breaker is not closed. */
-function stateOf({ provider, model }: Deployment, { deployments }: GatewayHealth): DeploymentHealth['state'] {
+function breakerStateOf({ provider, model }: Deployment, { deployments }: GatewayHealth): DeploymentHealth['state'] {
   const isIt = (each: DeploymentHealth) => each.provider === provider.name && each.providerModel === model
   return deployments.find(isIt)?.state ?? 'closed'
 }
