@@ -36,7 +36,7 @@ export interface AnswerForm<Chunk, Full extends object, Whole> {
   /** Normalises a vendor's non-streaming response; the same object if nothing has to change. `maker`: see `openAnswer`. */
   readonly normalise: (raw: Whole, head: AnswerHead, renamed: boolean, maker?: string) => Whole
   /** Splits a non-streaming response into chunks. */
-  readonly explode: (whole: Whole) => AsyncIterable<Chunk>
+  readonly chunksOf: (whole: Whole) => AsyncIterable<Chunk>
 }
 
 /** A response whose first content, or all of it, has arrived. */
@@ -53,7 +53,7 @@ interface Countable {
 
 /**
  * Converts what a provider returned to a stream or a whole response. Resolves once the first content or the
- * whole response has arrived; counts the usage of a whole response. `maker`: puts the opaque state of the response into
+ * whole response has arrived; counts the usage of a whole response. `maker`: puts the state of the response into
  * envelopes with this name. Default: it stays as the provider gave it.
  */
 export async function openAnswer<
@@ -84,7 +84,7 @@ export async function openAnswer<
   )
   if (stream) {
     const state = form.state(head, false, maker)
-    return { kind: 'stream', stream: await begin(form.explode(whole), state, form.hasContent) }
+    return { kind: 'stream', stream: await begin(form.chunksOf(whole), state, form.hasContent) }
   }
   tell(context.meter, { usage: whole.usage, serviceTier: tierOf(whole) })
   context.meter.watch?.answered(responseOf(whole))

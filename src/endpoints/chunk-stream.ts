@@ -8,7 +8,7 @@ import { estimateTokens, readUsage } from '../wire/counts.ts'
 import { ContentFrames } from '../providers/contract.ts'
 import { usageOf, type Usage } from '../wire/usage.ts'
 import type { Order } from './endpoint.ts'
-import { opened } from './first-content.ts'
+import { afterFirstContent } from './first-content.ts'
 import { readVendor } from './read-vendor.ts'
 
 /** Normalises the chunks of one response, whichever vendor they come from. */
@@ -52,7 +52,7 @@ export async function begin<Chunk extends Chunky, Full extends object>(
   const isContent = (piece: Chunk | ContentFrames) =>
     piece instanceof ContentFrames || readVendor(() => hasContent(piece))
   const hasChoices = (piece: Chunk | ContentFrames) => piece instanceof ContentFrames || Boolean(piece.choices?.length)
-  return { state, pieces: await opened(pieces, isContent, hasChoices, usageIn) }
+  return { state, pieces: await afterFirstContent(pieces, isContent, hasChoices, usageIn) }
 }
 
 function usageIn(piece: object): Usage | undefined {

@@ -9,20 +9,20 @@ import type { Usage } from '../wire/usage.ts'
  * `isAnswer` accepts. Rejects with the stream's error, or that of a piece that cannot be read. `usageIn`: what a
  * piece reports, which is charged if there is no content.
  */
-export function opened<Piece>(
+export function afterFirstContent<Piece>(
   pieces: AsyncIterable<Piece>,
   isContent: (piece: Piece) => boolean,
   isAnswer: (piece: Piece) => boolean,
   usageIn?: (piece: Piece) => Usage | undefined,
 ): Promise<Flow<Piece>> {
   const source = flowOf(pieces)
-  const opening = new Opening(source, isContent, isAnswer, usageIn)
-  source.start(opening)
-  return opening.begun
+  const flow = new FirstContent(source, isContent, isAnswer, usageIn)
+  source.start(flow)
+  return flow.begun
 }
 
 /** Keeps the pieces up to those that arrived with the first content, and then pauses the source. */
-class Opening<Piece> extends Flow<Piece> implements Receiver<Piece> {
+class FirstContent<Piece> extends Flow<Piece> implements Receiver<Piece> {
   readonly #source: Flow<Piece>
   readonly #isContent: (piece: Piece) => boolean
   readonly #isAnswer: (piece: Piece) => boolean

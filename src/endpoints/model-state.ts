@@ -6,8 +6,8 @@
 import { objectIn } from '../http/json.ts'
 import { seal, unseal } from './envelope.ts'
 
-/** The opaque state of one assistant message. */
-export interface OpaqueState {
+/** The state of one assistant message. */
+export interface ModelState {
   /** Fields of the message. */
   readonly message?: Readonly<Record<string, unknown>>
   /** Fields of its tool calls, by the id of the call. */
@@ -16,24 +16,24 @@ export interface OpaqueState {
   readonly last?: boolean
 }
 
-/** Fields of messages and calls with opaque state. */
-const opaqueNames = new Set(['reasoning_details', 'extra_content', 'thinking_blocks'])
+/** Fields of messages and calls with state. */
+const stateNames = new Set(['reasoning_details', 'extra_content', 'thinking_blocks'])
 /** Reasoning in plain text, which some models expect back while they use tools. */
 const reasoningNames = new Set(['reasoning', 'reasoning_content'])
 
-/** The opaque fields of a delta, message or call. */
-export function opaqueFields(source: object): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(source).filter(([name]) => opaqueNames.has(name)))
+/** The state fields of a delta, message or call. */
+export function stateFields(source: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(source).filter(([name]) => stateNames.has(name)))
 }
 
-/** Whether a delta, message or call has opaque fields. */
-export function hasOpaqueFields(source: object): boolean {
-  for (const name of opaqueNames) if (name in source) return true
+/** Whether a delta, message or call has state fields. */
+export function hasStateFields(source: object): boolean {
+  for (const name of stateNames) if (name in source) return true
   return false
 }
 
 /** The envelope for a state. */
-export function pack(maker: string, state: OpaqueState): string {
+export function sealState(maker: string, state: ModelState): string {
   return seal(maker, Buffer.from(JSON.stringify(state)).toString('base64url'))
 }
 
@@ -45,8 +45,8 @@ export class StateReader {
   #partsLeft = maxParts
 
   /** The state in an envelope; undefined if another maker made it, if it is malformed, or beyond the bound. */
-  read(opaque: unknown, maker: string): OpaqueState | undefined {
-    const packed = unseal(opaque, maker)
+  read(envelope: unknown, maker: string): ModelState | undefined {
+    const packed = unseal(envelope, maker)
     if (packed === undefined || this.#partsLeft === 0) return undefined
     const bytes = Buffer.from(packed, 'base64url')
     this.#partsLeft = Math.max(0, this.#partsLeft - partsIn(bytes))
@@ -68,12 +68,12 @@ const comma = 0x2c
 const openBracket = 0x5b
 const openBrace = 0x7b
 
-function stateIn(json: string): OpaqueState | undefined {
+function stateIn(json: string): ModelState | undefined {
   const state = objectIn(json)
   if (state === undefined) return undefined
-  const { message, calls, last } = state as Partial<OpaqueState>
+  const { message, calls, last } = state as Partial<ModelState>
   const callFields = Object.entries(Object(calls) as object).map(
-    ([id, fields]) => [id, opaqueFields(Object(fields) as object)] as const,
+    ([id, fields]) => [id, stateFields(Object(fields) as object)] as const,
   )
   return { message: messageFields(message), calls: Object.fromEntries(callFields), last: last === true }
 }
@@ -81,7 +81,7 @@ function stateIn(json: string): OpaqueState | undefined {
 /** Only known fields: a client can modify the state, and must not inject others into a message. */
 function messageFields(fields: unknown): Record<string, unknown> {
   const entries = Object.entries(Object(fields) as object)
-  return Object.fromEntries(entries.filter(([name]) => opaqueNames.has(name) || reasoningNames.has(name)))
+  return Object.fromEntries(entries.filter(([name]) => stateNames.has(name) || reasoningNames.has(name)))
 }
 
 /** Merges `more` into `fields`: strings and lists are appended, anything else is replaced. */

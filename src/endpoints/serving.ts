@@ -9,7 +9,7 @@ import { errorFrame, keepAliveFrame, sseHeaders } from '../http/sse.ts'
 import { TimeLimit } from '../http/time-limit.ts'
 import type { Timeouts } from '../http/timeouts.ts'
 import type { Observer } from '../observe/observe.ts'
-import { othersTurn } from '../providers/yielding.ts'
+import { yieldIfLarge } from '../providers/yielding.ts'
 import { Attempts, type AttemptSettings, type RetryOptions } from '../routing/attempts.ts'
 import { notAgain } from '../routing/begun-work.ts'
 import type { Breaker } from '../routing/breaker.ts'
@@ -66,9 +66,9 @@ export class Serving {
       }
       const answer = await answerOf(endpoint, attempts)
       // A response can contain parts of a large request. It is serialised in one turn, and written in another.
-      if (order.large === true) await othersTurn(order)
+      if (order.large === true) await yieldIfLarge(order)
       const reply = endpoint.whole(answer, served.context)
-      if (order.large === true) await othersTurn(order)
+      if (order.large === true) await yieldIfLarge(order)
       served.context.meter.firstByte()
       served.end(call.disconnected ? 'cancelled' : 'completed')
       const headers = withOmitted(reply.headers, served)

@@ -1,5 +1,5 @@
 /** Finds the closing boundary of a multipart body, after which busboy would go on parsing. */
-export class LastLine {
+export class ClosingBoundary {
   readonly #line: Buffer
   /** The last bytes received, one fewer than the boundary line has. */
   #before: Buffer = Buffer.from('\r\n')

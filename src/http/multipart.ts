@@ -10,7 +10,7 @@ import type { TextPart } from './form.ts'
 import { endOf } from './inflate.ts'
 import { IncomingFile, isName, malformed } from './incoming-file.ts'
 import { tooLarge } from './json-body.ts'
-import { LastLine } from './closing-boundary.ts'
+import { ClosingBoundary } from './closing-boundary.ts'
 import type { Sizes } from './sizes.ts'
 
 /** A multipart body to be read. */
@@ -28,7 +28,7 @@ export class MultipartReader {
   readonly #incoming: Incoming
   readonly #parser: busboy.Busboy
   readonly #idle: NodeJS.Timeout
-  readonly #lastLine: LastLine
+  readonly #lastLine: ClosingBoundary
   #queue: (TextPart | IncomingFile)[] = []
   #wake: (() => void) | undefined
   #received = 0
@@ -59,7 +59,7 @@ export class MultipartReader {
       .on('close', () => this.#finish(undefined))
       .on('drain', this.#flow)
 
-    this.#lastLine = new LastLine(boundary)
+    this.#lastLine = new ClosingBoundary(boundary)
     this.#idle = setTimeout(this.#tooLate, sizes.bodyIdleMs)
     this.#idle.unref()
     stream.on('error', ignore).on('data', this.#take).on('end', this.#onEnd).on('close', this.#onClose)

@@ -7,7 +7,7 @@ import { isShort } from '../wire/json.ts'
 import type { Call } from './contract.ts'
 
 /** For a large request, resolves in the next turn of the event loop; undefined for all others. */
-export function othersTurn({ large }: Pick<Call<unknown>, 'large'>): Promise<void> | undefined {
+export function yieldIfLarge({ large }: Pick<Call<unknown>, 'large'>): Promise<void> | undefined {
   return large === true ? nextTurn() : undefined
 }
 

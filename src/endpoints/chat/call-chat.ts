@@ -7,8 +7,8 @@ import type { Context } from '../endpoint.ts'
 import { makerOf } from '../envelope.ts'
 import { collect } from './collect.ts'
 import { completionOf } from './completion.ts'
-import { explode } from './completion-chunks.ts'
-import { mayHoldEnvelopes, withOwnState } from './unseal-state.ts'
+import { chunksOfCompletion } from './completion-chunks.ts'
+import { mayHoldEnvelopes, withUnsealedState } from './unseal-state.ts'
 import { ChatStreamState, type FullChunk } from './stream-state.ts'
 
 /** A chat response whose first content, or all of it, has arrived. */
@@ -21,7 +21,7 @@ export const chatForm: AnswerForm<ChatChunk, FullChunk, ChatCompletion> = {
   hasContent,
   collect,
   normalise: completionOf,
-  explode,
+  chunksOf: chunksOfCompletion,
 }
 
 /**
@@ -29,7 +29,7 @@ export const chatForm: AnswerForm<ChatChunk, FullChunk, ChatCompletion> = {
  * chunks, even if the provider does not stream; `as answered`: the form that the provider chose. Default: as the client
  * requested. `maker`: see `openAnswer`.
  */
-export async function askChat(
+export async function callChat(
   provider: Provider,
   call: Call<ChatRequest>,
   context: AnswerContext,
@@ -44,15 +44,15 @@ export async function askChat(
   return await openAnswer(chatForm, answer, call, context, asStream, maker)
 }
 
-/** Like `askChat`, for clients of chats: they carry the opaque state of the messages in envelopes. */
-export function askForClient(
+/** Like `callChat`, for clients of chats: they carry the state of the messages in envelopes. */
+export function callChatForClient(
   provider: Provider,
   call: Call<ChatRequest>,
   context: Context<ChatRequest>,
 ): Promise<OpenChat> {
   const maker = makerOf(provider)
-  if (!mayHoldEnvelopes(context.order)) return askChat(provider, call, context, call.stream, maker)
-  return withOwnState(call, maker).then((own) => askChat(provider, own, context, call.stream, maker))
+  if (!mayHoldEnvelopes(context.order)) return callChat(provider, call, context, call.stream, maker)
+  return withUnsealedState(call, maker).then((own) => callChat(provider, own, context, call.stream, maker))
 }
 
 function hasContent({ choices }: ChatChunk): boolean {

@@ -1,7 +1,7 @@
 import type { ChatRequest } from '../../wire/chat.ts'
 import { discardAnswer, framesOf, keepAliveFrames, wholeReply } from '../chunk-answer.ts'
 import type { CallEndpoint } from '../endpoint.ts'
-import { askForClient, chatForm, type OpenChat } from './call-chat.ts'
+import { callChatForClient, chatForm, type OpenChat } from './call-chat.ts'
 import { readChat } from './request.ts'
 
 /** `POST /v1/chat/completions`. */
@@ -10,7 +10,7 @@ export const chat: CallEndpoint<ChatRequest, OpenChat> = {
   makes: 'text',
   lengthFields: ['max_completion_tokens', 'max_tokens'],
   read: readChat,
-  ask: askForClient,
+  ask: callChatForClient,
   discard: discardAnswer,
   whole: wholeReply,
   frames: framesOf,

@@ -1,6 +1,6 @@
 import { retrySame } from '../../providers/failure.ts'
 import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
-import { CarriedState, mayHoldState } from './seal-state.ts'
+import { StateSealer, mayHoldState } from './seal-state.ts'
 import { ToolCalls } from './tool-calls.ts'
 
 /** Normalises the deltas of one choice of a chat response, whichever vendor they come from. */
@@ -12,7 +12,7 @@ export class ChoiceState {
   #place: 'delta' | 'message' | undefined
   readonly #calls = new ToolCalls()
   readonly #maker: string | undefined
-  #carried: CarriedState | undefined
+  #sealer: StateSealer | undefined
 
   /** `maker`: the name in envelopes; default: none are made. */
   constructor(index: number, maker?: string) {
@@ -49,7 +49,7 @@ export class ChoiceState {
     const out: ChunkChoice[] = []
     const calls = this.#calls.finish()
     const last = this.#sealed(calls.length > 0 ? { tool_calls: calls } : {})
-    const details = this.#carried?.rest() ?? []
+    const details = this.#sealer?.rest() ?? []
     if (!this.#started || calls.length > 0 || details.length > 0) {
       const delta = this.#opened(details.length > 0 ? { ...last, reasoning_details: details } : last, '')
       out.push({ index: this.index, delta, logprobs: null, finish_reason: null })
@@ -79,7 +79,7 @@ export class ChoiceState {
 
   #sealed(delta: Delta): Delta {
     if (this.#maker === undefined || !mayHoldState(delta)) return delta
-    return (this.#carried ??= new CarriedState(this.#maker)).sealed(delta)
+    return (this.#sealer ??= new StateSealer(this.#maker)).sealed(delta)
   }
 
   /** The delta with the role, if it is the first one. `emptyContent`: its `content` if the delta is empty. */

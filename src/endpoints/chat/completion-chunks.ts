@@ -3,7 +3,7 @@ import { flowOfList } from '../../http/flow-of.ts'
 import type { ChatChunk, ChatCompletion } from '../../wire/chat.ts'
 
 /** Splits a completion into chunks, for clients that stream from providers that do not. */
-export function explode(completion: ChatCompletion): Flow<ChatChunk> {
+export function chunksOfCompletion(completion: ChatCompletion): Flow<ChatChunk> {
   const { id, created, model, choices, usage, object: _, ...rest } = completion
   const chunks: ChatChunk[] = choices.map((choice) => {
     const { tool_calls: calls, ...delta } = choice.message

@@ -2,7 +2,7 @@ import { readUsage } from '../../wire/counts.ts'
 import { maxChoices, maxToolCalls, tooMany } from '../../providers/answer-bounds.ts'
 import { unreadable } from '../../providers/failure.ts'
 import type { AssistantMessage, ChatCompletion, Choice, ToolCall } from '../../wire/chat.ts'
-import { carriedMessage } from './seal-state.ts'
+import { withSealedState } from './seal-state.ts'
 import { finishOf, partsOf } from './choice.ts'
 import { argumentsOf, callId, ownId } from './tool-calls.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
@@ -38,7 +38,7 @@ function choiceOf(raw: Choice, position: number, maker: string | undefined): Cho
   const changes: Record<string, unknown> = {}
   if (raw.index === undefined) changes['index'] = position
   const plain = messageOf(requireRecord(raw.message ?? {}, 'message') as unknown as AssistantMessage)
-  const message = maker === undefined ? plain : carriedMessage(plain, maker)
+  const message = maker === undefined ? plain : withSealedState(plain, maker)
   if (message !== raw.message) changes['message'] = message
   const finish = finishOf(raw.finish_reason) ?? (message.tool_calls?.length ? 'tool_calls' : 'stop')
   if (finish !== raw.finish_reason) changes['finish_reason'] = finish

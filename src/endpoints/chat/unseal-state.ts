@@ -1,10 +1,10 @@
-/** The opaque state of earlier messages on its way back: opened for its maker, removed for all others. */
+/** The state of earlier messages on its way back: opened for its maker, removed for all others. */
 import type { Call } from '../../providers/contract.ts'
-import { othersTurn } from '../../providers/yielding.ts'
+import { yieldIfLarge } from '../../providers/yielding.ts'
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts'
 import type { Order } from '../endpoint.ts'
 import { bareMaker, isSealed, makerIn, unseal } from '../envelope.ts'
-import { StateReader, type OpaqueState } from '../model-state.ts'
+import { StateReader, type ModelState } from '../model-state.ts'
 import { amend } from '../order.ts'
 import { sealedNames, stateFormat } from './seal-state.ts'
 
@@ -25,8 +25,8 @@ function hasDetails({ reasoning_details: details }: ChatMessage): boolean {
 }
 
 /** The call for the vendor `maker`, without the state of others; the same call if there are no envelopes. */
-export async function withOwnState(call: Call<ChatRequest>, maker: string): Promise<Call<ChatRequest>> {
-  await othersTurn(call)
+export async function withUnsealedState(call: Call<ChatRequest>, maker: string): Promise<Call<ChatRequest>> {
+  await yieldIfLarge(call)
   const messages = call.field('messages')
   if (!Array.isArray(messages)) return call
   const states = new StateReader()
@@ -95,7 +95,7 @@ interface State {
   readonly calls: Map<string, Fields>
 }
 
-function collect(into: State, { message = {}, calls = {} }: OpaqueState): void {
+function collect(into: State, { message = {}, calls = {} }: ModelState): void {
   Object.assign(into.message, message)
   for (const [id, fields] of Object.entries(calls)) into.calls.set(id, fields)
 }

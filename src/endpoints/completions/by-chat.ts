@@ -7,7 +7,7 @@ import { billed } from '../../providers/failure.ts'
 import type { ChatMessage, ChatRequest } from '../../wire/chat.ts'
 import type { CompletionRequest, TextChoice, TextChunk, TextCompletion } from '../../wire/completions.ts'
 import type { Usage } from '../../wire/usage.ts'
-import { askChat } from '../chat/call-chat.ts'
+import { callChat } from '../chat/call-chat.ts'
 import { checkMadeChat } from '../chat/request.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
 import { chunksOf } from '../chunk-stream.ts'
@@ -133,7 +133,7 @@ class TextChat {
   #ask(signal: AbortSignal) {
     const request = chatRequestOf(this.#call.request, this.#prompt)
     const call = { ...replace(this.#call, request, signal), sent: () => this.#call.sent?.(this.#share) }
-    return askChat(this.#provider, call, this.#context)
+    return callChat(this.#provider, call, this.#context)
   }
 }
 

@@ -89,7 +89,7 @@ function choiceOf(raw: TextChoice, position: number): TextChoice {
 }
 
 /** Splits a completion into chunks, for clients that stream from providers that do not. */
-export async function* explodeText(completion: TextCompletion): AsyncGenerator<TextChunk, void, void> {
+export async function* chunksOfText(completion: TextCompletion): AsyncGenerator<TextChunk, void, void> {
   const { choices, usage, object: _, ...rest } = completion
   for (const choice of choices) yield { ...rest, choices: [choice] }
   if (usage !== undefined) yield { ...rest, choices: [], usage }

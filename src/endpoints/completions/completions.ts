@@ -13,7 +13,7 @@ import {
 } from '../chunk-answer.ts'
 import type { CallEndpoint } from '../endpoint.ts'
 import { completeByChat } from './by-chat.ts'
-import { collectText, explodeText, textCompletionOf } from './completion.ts'
+import { collectText, chunksOfText, textCompletionOf } from './completion.ts'
 import { promptsIn } from './prompts.ts'
 import { readCompletion } from './request.ts'
 import { TextStreamState, type FullTextChunk } from './stream-state.ts'
@@ -26,7 +26,7 @@ const form: AnswerForm<TextChunk, FullTextChunk, TextCompletion> = {
   hasContent: ({ choices }) => (choices ?? []).some(({ text, finish_reason: reason }) => Boolean(text || reason)),
   collect: collectText,
   normalise: textCompletionOf,
-  explode: explodeText,
+  chunksOf: chunksOfText,
 }
 
 /** `POST /v1/completions`, OpenAI's legacy endpoint. */

@@ -8,7 +8,7 @@ import type { Context } from '../endpoint.ts'
 import { bareMaker } from '../envelope.ts'
 import { messageByChat } from './by-chat/by-chat.ts'
 import { messageByResponses } from './by-responses/by-responses.ts'
-import { explodeMessage } from './message-events.ts'
+import { eventsOfMessage } from './message-events.ts'
 import { nativeCall } from './native.ts'
 import { openEvents, type OpenMessage } from './open-message.ts'
 import { checkLong } from './request.ts'
@@ -16,7 +16,7 @@ import { sealedMessage, sealedPieces } from './seal-thinking.ts'
 import { thinkingMakerOf } from './thinking-maker.ts'
 
 /** Calls the provider. Resolves once the first content or the whole message has arrived. */
-export async function askMessage(
+export async function callMessage(
   provider: Provider,
   call: Call<MessageRequest>,
   context: Context<MessageRequest>,
@@ -41,7 +41,7 @@ function fromVendor(
   }
   const plain = answer instanceof Verbatim ? answer.value : answer
   const message = maker === bareMaker ? plain : sealedMessage(plain, maker)
-  if (call.stream) return openEvents(explodeMessage(message), call, false, context)
+  if (call.stream) return openEvents(eventsOfMessage(message), call, false, context)
   context.meter.usage = usageOfMessage(message.usage ?? {})
   context.meter.textBytes = textBytes(message.content)
   const { id, stop_reason: reason } = message

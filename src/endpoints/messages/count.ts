@@ -9,8 +9,8 @@ import { makerOf } from '../envelope.ts'
 import { amend, overlaid, replaceLarge } from '../order.ts'
 import { withMessageFieldNames as withFieldNamesOfChat } from './by-chat/field-names.ts'
 import { chatRequestOf } from './by-chat/request.ts'
-import { softer as softerChat } from './by-chat/by-chat.ts'
-import { softer as softerResponse } from './by-responses/by-responses.ts'
+import { fallbacks as chatFallbacks } from './by-chat/by-chat.ts'
+import { fallbacks as responseFallbacks } from './by-responses/by-responses.ts'
 import { withMessageFieldNames as withFieldNamesOfResponse } from './by-responses/field-names.ts'
 import { responseRequestOf } from './by-responses/request.ts'
 import { estimatedInput } from './estimate.ts'
@@ -18,7 +18,7 @@ import { withoutCosts } from './headers.ts'
 import { readableHistory } from './history.ts'
 import { thinkingMakerOf } from './thinking-maker.ts'
 import { read, type Reading } from './reading/reading.ts'
-import { askSoftly } from './field-fallbacks.ts'
+import { withFallbacks } from './field-fallbacks.ts'
 import { checkLong, readCounting } from './request.ts'
 
 /** `POST /v1/messages/count_tokens`: by the vendor if it counts, else an estimate. */
@@ -56,7 +56,7 @@ async function countBy(provider: Provider, call: Call<MessageRequest>, model: Mo
 async function countByResponse(provider: Provider, call: Call<MessageRequest>, reading: Reading) {
   const made = responseRequestOf(call.publicModel, reading, makerOf(provider))
   try {
-    return await askSoftly(provider, call.model, made, softerResponse, async (request) =>
+    return await withFallbacks(provider, call.model, made, responseFallbacks, async (request) =>
       provider.countResponse?.(replaceLarge(call, request)),
     )
   } catch (thrown) {
@@ -67,7 +67,7 @@ async function countByResponse(provider: Provider, call: Call<MessageRequest>, r
 async function countByChat(provider: Provider, call: Call<MessageRequest>, reading: Reading) {
   const made = chatRequestOf(call.publicModel, reading, provider.chatTraits ?? {}, makerOf(provider))
   try {
-    return await askSoftly(provider, call.model, made, softerChat, async (request) =>
+    return await withFallbacks(provider, call.model, made, chatFallbacks, async (request) =>
       provider.countChat?.(replaceLarge(call, request)),
     )
   } catch (thrown) {

@@ -7,7 +7,7 @@ import { messageUsage } from './usage.ts'
  * A message without content. Clients show the input tokens of the first event while the message is streamed, so it has an
  * estimate of them.
  */
-export function blankMessage(context: Pick<AnswerContext, 'id' | 'order'>): Message {
+export function emptyMessage(context: Pick<AnswerContext, 'id' | 'order'>): Message {
   return {
     ...messageHead(context),
     content: [],

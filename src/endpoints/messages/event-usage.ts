@@ -5,7 +5,7 @@ import { usageOfMessage, withTotals } from '../../wire/message-usage.ts'
 import type { MessageEvent, MessageUsage } from '../../wire/messages.ts'
 
 /** Tells a meter what the pieces of one message say. */
-export class MessageTally {
+export class EventUsage {
   readonly #meter: Tally
   #usage: MessageUsage = {}
   #id: string | undefined
@@ -45,7 +45,7 @@ export async function* counted(
   events: AsyncIterable<MessageEvent>,
   meter: Tally,
 ): AsyncGenerator<MessageEvent, void, void> {
-  const tally = new MessageTally(meter)
+  const tally = new EventUsage(meter)
   for await (const event of events) {
     tally.count(event)
     yield event

@@ -8,7 +8,7 @@ import { providerItself } from '../../providers/work.ts'
 import { isShort } from '../../wire/json.ts'
 
 /** What to send instead of a refused value, by field; undefined: leave the field out; the same value: nothing else. */
-export type Softer = Readonly<Record<string, (value: unknown, param: string) => unknown>>
+export type FieldFallbacks = Readonly<Record<string, (value: unknown, param: string) => unknown>>
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -24,13 +24,13 @@ const maxTries = 8
 
 /**
  * Calls `ask` with a request that the model should accept, and again with less for each 400 that names a field of
- * `softer`. After a 400 that names no field, each of `suspects` is tried. Rejects with the error of any other failure.
+ * `fallbacks`. After a 400 that names no field, each of `suspects` is tried. Rejects with the error of any other failure.
  */
-export function askSoftly<Request extends Fields, Answer>(
+export function withFallbacks<Request extends Fields, Answer>(
   provider: Provider,
   model: string,
   request: Request,
-  softer: Softer,
+  fallbacks: FieldFallbacks,
   ask: (request: Request) => Promise<Answer>,
 ): Promise<Answer> {
   const lessons = lessonsOf(providerItself(provider), model)
@@ -41,13 +41,13 @@ export function askSoftly<Request extends Fields, Answer>(
   } catch (thrown) {
     asking = Promise.reject(thrown)
   }
-  return asking.catch((thrown: unknown) => askAgain(fields, softer, lessons, ask, thrown))
+  return asking.catch((thrown: unknown) => askAgain(fields, fallbacks, lessons, ask, thrown))
 }
 
 /** `refused`: the request that failed for the first time. */
 async function askAgain<Request extends Fields, Answer>(
   refused: Request,
-  softer: Softer,
+  fallbacks: FieldFallbacks,
   lessons: Lessons,
   ask: (request: Request) => Promise<Answer>,
   failure: unknown,
@@ -57,10 +57,10 @@ async function askAgain<Request extends Fields, Answer>(
   for (let tries = 1; ; tries++) {
     const param = tries < maxTries ? refusedParam(thrown) : undefined
     if (param === undefined) throw thrown
-    if (param === null) return await askWithout(fields, softer, lessons, ask, thrown)
+    if (param === null) return await askWithout(fields, fallbacks, lessons, ask, thrown)
     const field = rootOf(param)
     const value = fields[field]
-    const next = Object.hasOwn(softer, field) && value !== undefined ? softer[field] : undefined
+    const next = Object.hasOwn(fallbacks, field) && value !== undefined ? fallbacks[field] : undefined
     if (next === undefined) throw thrown
     const lesson = { value: next(value, param) }
     if (lesson.value === value) throw thrown
@@ -80,14 +80,14 @@ const suspects = ['reasoning_effort', 'reasoning', 'response_format', 'max_token
 /** Tries the request with less in one of the suspect fields. That field was the cause if this succeeds. */
 async function askWithout<Request extends Fields, Answer>(
   fields: Request,
-  softer: Softer,
+  fallbacks: FieldFallbacks,
   lessons: Lessons,
   ask: (request: Request) => Promise<Answer>,
   refusal: unknown,
 ): Promise<Answer> {
   for (const field of suspects) {
     const value = fields[field]
-    const next = value === undefined ? undefined : softer[field]
+    const next = value === undefined ? undefined : fallbacks[field]
     if (next === undefined) continue
     // An effort is left out at once: a vendor that names no fields has none of them, as a rule.
     const lesson = { value: field.startsWith('reasoning') ? undefined : next(value, field) }
@@ -162,7 +162,7 @@ function lessonsOf(provider: Provider, model: string): Lessons {
 }
 
 /** The next effort to try; undefined: the vendor's default. */
-export function softerEffort(effort: unknown): unknown {
+export function effortFallback(effort: unknown): unknown {
   switch (effort) {
     case 'max':
       return 'xhigh'
@@ -178,9 +178,9 @@ export function softerEffort(effort: unknown): unknown {
 }
 
 /** The same for the field of a response, of which a model may refuse either part. */
-export function softerReasoning(value: unknown, param: string): unknown {
+export function reasoningFallback(value: unknown, param: string): unknown {
   const { effort, summary } = value as { effort?: unknown; summary?: unknown }
-  const next = param.endsWith('summary') ? { effort } : { effort: softerEffort(effort), summary }
+  const next = param.endsWith('summary') ? { effort } : { effort: effortFallback(effort), summary }
   return next.effort === undefined && next.summary === undefined ? undefined : next
 }
 
@@ -188,6 +188,6 @@ export function softerReasoning(value: unknown, param: string): unknown {
 const limits = [65_536, 32_768, 16_384, 8_192, 4_096]
 
 /** The next lower limit of output tokens. */
-export function softerLimit(limit: unknown): unknown {
+export function limitFallback(limit: unknown): unknown {
   return limits.find((each) => each < Number(limit)) ?? limit
 }

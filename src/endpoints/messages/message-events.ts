@@ -2,7 +2,7 @@ import type { Message, MessageBlock, MessageEvent } from '../../wire/messages.ts
 import { vendorFault } from '../read-vendor.ts'
 
 /** Splits a message into events, for clients that stream from providers that do not. */
-export async function* explodeMessage(message: Message): AsyncGenerator<MessageEvent, void, void> {
+export async function* eventsOfMessage(message: Message): AsyncGenerator<MessageEvent, void, void> {
   try {
     yield* eventsOf(message)
   } catch (error) {

@@ -7,23 +7,23 @@ import type { AnswerContext } from '../chunk-answer.ts'
 import { readVendor } from '../read-vendor.ts'
 import type { OpenMessage } from './open-message.ts'
 import { writtenFrame } from './message-json.ts'
-import { MessageTally } from './event-usage.ts'
+import { EventUsage } from './event-usage.ts'
 
 /** The frames of a message; they fail if its events end without `message_stop`. */
 export function messageFrames(answer: OpenMessage, { meter }: AnswerContext): Flow<string | Uint8Array> {
   if (answer.kind === 'whole') throw new TypeError('a non-streaming message has no frames')
-  return new MessageWriter(answer.pieces, answer.isCounted ? undefined : new MessageTally(meter))
+  return new MessageWriter(answer.pieces, answer.isCounted ? undefined : new EventUsage(meter))
 }
 
 /** Joins what arrives together, so that it is one write. */
 class MessageWriter extends Flow<string | Uint8Array> implements Receiver<MessagePiece> {
   readonly #pieces: Flow<MessagePiece>
-  readonly #tally: MessageTally | undefined
+  readonly #tally: EventUsage | undefined
   #receiver: Receiver<string | Uint8Array> | undefined
   /** Whether an event is the last one, or the provider watches the end of its own frames. */
   #isComplete = false
 
-  constructor(pieces: Flow<MessagePiece>, tally: MessageTally | undefined) {
+  constructor(pieces: Flow<MessagePiece>, tally: EventUsage | undefined) {
     super()
     this.#pieces = pieces
     this.#tally = tally

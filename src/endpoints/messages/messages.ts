@@ -2,7 +2,7 @@ import { messageErrorFrame } from '../../http/message-error.ts'
 import { eventFrame } from '../../http/sse.ts'
 import type { MessageRequest } from '../../wire/messages.ts'
 import type { CallEndpoint } from '../endpoint.ts'
-import { askMessage } from './call-message.ts'
+import { callMessage } from './call-message.ts'
 import { messageFrames } from './message-frames.ts'
 import type { OpenMessage } from './open-message.ts'
 import { readMessage } from './request.ts'
@@ -16,7 +16,7 @@ export const messages: CallEndpoint<MessageRequest, OpenMessage> = {
   makes: 'text',
   lengthFields: ['max_tokens'],
   read: readMessage,
-  ask: askMessage,
+  ask: callMessage,
   discard(answer) {
     if (answer.kind === 'stream') answer.pieces.stop()
   },

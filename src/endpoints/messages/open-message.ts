@@ -4,7 +4,7 @@ import type { Call } from '../../providers/contract.ts'
 import { MessageFrames, type MessagePiece } from '../../providers/message.ts'
 import type { Message, MessageEvent, MessageRequest } from '../../wire/messages.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
-import { opened } from '../first-content.ts'
+import { afterFirstContent } from '../first-content.ts'
 import { collectMessage } from './collect.ts'
 import { counted } from './event-usage.ts'
 import { withTextLast } from './text-last.ts'
@@ -31,7 +31,7 @@ export async function openEvents(
   isCounted: boolean,
   context: AnswerContext,
 ): Promise<OpenMessage> {
-  if (call.stream) return { kind: 'stream', pieces: await opened(events, hasContent, isEnd), isCounted }
+  if (call.stream) return { kind: 'stream', pieces: await afterFirstContent(events, hasContent, isEnd), isCounted }
   const read = isCounted ? events : counted(events as AsyncIterable<MessageEvent>, context.meter)
   const message = await collectMessage(read as AsyncIterable<MessageEvent>, cancellationOf(call))
   return isCounted ? { kind: 'whole', message: withTextLast(message), isMade: true } : { kind: 'whole', message }

@@ -62,7 +62,7 @@ export class TranslatedEvents<Piece> extends Flow<MessageEvent> implements Recei
  * Lets go of what was made of a request for a provider, once the first content of its answer has arrived: whatever still holds
  * the request would keep the conversation in memory for as long as the answer is streamed.
  */
-export function letGo(
+export function releaseRequest(
   { releasesCalls }: Pick<Provider, 'releasesCalls'>,
   ...made: readonly (object | undefined)[]
 ): void {

@@ -7,14 +7,14 @@ import type { Reply } from '../../http/exchange.ts'
 import { release } from '../../http/flow-of.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import { ContentFrames, Verbatim, type Call, type Provider, type ResponsePiece } from '../../providers/contract.ts'
-import { othersTurn } from '../../providers/yielding.ts'
+import { yieldIfLarge } from '../../providers/yielding.ts'
 import { billed, retrySame, unreadable } from '../../providers/failure.ts'
 import type { InputItem, ResponseEvent, ResponseObject, ResponseRequest } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
 import { makerOf } from '../envelope.ts'
-import { blankResponse, type ResponseContext } from './empty-response.ts'
+import { emptyResponse, type ResponseContext } from './empty-response.ts'
 import { respondByChat } from './by-chat/by-chat.ts'
-import { explodeResponse } from './response-events.ts'
+import { eventsOfResponse } from './response-events.ts'
 import { completed } from './items.ts'
 import { ResponseProgress } from './progress.ts'
 import type { ResponseOrder } from './request.ts'
@@ -50,7 +50,7 @@ export async function openResponse(
   const raw = answer instanceof Verbatim ? answer.value : answer
   requireEnd(raw)
   countTier(raw, context.meter)
-  if (call.stream) return begin(explodeResponse(raw))
+  if (call.stream) return begin(eventsOfResponse(raw))
   const whole = readVendor(() => progress.whole(raw))
   if (!raw.usage) context.meter.textBytes = textBytes(raw.output)
   const response = await ended(whole, context)
@@ -61,7 +61,7 @@ export async function openResponse(
 /** Creates the progress for a request. `maker`: the vendor of the items; undefined if the gateway makes them. */
 export function progressOf(context: ResponseContext, renamed: boolean, maker?: string): ResponseProgress {
   const { progress: earlier } = context.order
-  return new ResponseProgress({ blank: blankResponse(context), renamed, maker, earlier })
+  return new ResponseProgress({ empty: emptyResponse(context), renamed, maker, earlier })
 }
 
 const openings = new Set(['response.created', 'response.in_progress', 'response.queued'])
@@ -165,7 +165,7 @@ async function ended(response: ResponseObject, { id, order, meter, observer }: R
   const { archive, conversation } = order
   if (archive === undefined) return whole
   const stored = { input: withIds(id, order), response: whole }
-  await othersTurn(order)
+  await yieldIfLarge(order)
   try {
     await archive.put(stored, stored.input.slice(conversation.earlier))
     return whole

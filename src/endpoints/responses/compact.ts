@@ -14,7 +14,7 @@ import { openResponse, withIds } from './answer.ts'
 import type { ResponseContext } from './empty-response.ts'
 import { kindOf } from './items.ts'
 import { readResponse, type ResponseOrder } from './request.ts'
-import { sealed } from './seal-items.ts'
+import { sealedItems } from './seal-items.ts'
 import { stateless } from './stateless.ts'
 import { summaryItem, summaryRequest } from './summary.ts'
 import { chatUsage, responseUsage } from '../../wire/response-usage.ts'
@@ -69,7 +69,7 @@ async function compactByVendor(
   if (made === undefined) return undefined
   if (!Array.isArray(made.output))
     throw billed(unreadable('the compaction of the vendor has no items'), chatUsage(made.usage))
-  return { ...made, output: sealed(made.output as readonly OutputItem[], maker) }
+  return { ...made, output: sealedItems(made.output as readonly OutputItem[], maker) }
 }
 
 /** A summary by the model. Instructions are kept as they are, because they are rules and not history. */

@@ -9,7 +9,7 @@ export type ResponseContext = Context<ResponseRequest, ResponseOrder>
  * A response without output: every field that clients require, from the request or with its default. Sources of the
  * list: OpenAI's Response, and the stricter Open Responses.
  */
-export function blankResponse({
+export function emptyResponse({
   id,
   order,
   startedAt,

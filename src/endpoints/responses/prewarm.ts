@@ -4,7 +4,7 @@ import type { ResponseObject } from '../../wire/responses.ts'
 import { usageOf } from '../../wire/usage.ts'
 import type { Early } from '../endpoint.ts'
 import { withIds } from './answer.ts'
-import { blankResponse } from './empty-response.ts'
+import { emptyResponse } from './empty-response.ts'
 import type { ResponseOrder } from './request.ts'
 import { responseUsage } from '../../wire/response-usage.ts'
 
@@ -13,7 +13,7 @@ import { responseUsage } from '../../wire/response-usage.ts'
  * Rejects if it cannot be stored.
  */
 export async function prewarmed(order: ResponseOrder, { id, startedAt }: Early): Promise<Reply> {
-  const response = blankResponse({ id, order, startedAt })
+  const response = emptyResponse({ id, order, startedAt })
   const completed: ResponseObject = {
     ...response,
     status: 'completed',

@@ -1,12 +1,12 @@
 import type { GatewayError } from '../../errors.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import type { OutputItem, ResponseEvent, ResponseObject } from '../../wire/responses.ts'
-import { sealed, sealedItem } from './seal-items.ts'
+import { sealedItems, sealedItem } from './seal-items.ts'
 
 /** Options of `ResponseProgress`. */
 export interface ProgressOptions {
   /** The response without output. */
-  readonly blank: ResponseObject
+  readonly empty: ResponseObject
   /** Whether the gateway's model name replaces the vendor's. */
   readonly renamed: boolean
   /** The vendor that made the items and can decrypt them; undefined if the gateway makes them. */
@@ -35,10 +35,10 @@ export class ResponseProgress {
 
   constructor(options: ProgressOptions) {
     this.#options = options
-    const { blank, earlier } = options
+    const { empty, earlier } = options
     if (earlier?.created !== true) return
     this.#number = earlier.#number
-    this.#head = blank
+    this.#head = empty
     this.#renumbered = this.#created = true
   }
 
@@ -49,7 +49,7 @@ export class ResponseProgress {
 
   /** The response as last sent to the client. */
   get response(): ResponseObject {
-    return this.#head ?? this.#options.blank
+    return this.#head ?? this.#options.empty
   }
 
   /** Frames of deltas for the client: unchanged, unless their sequence numbers must be replaced. */
@@ -62,7 +62,7 @@ export class ResponseProgress {
   /** The first frames of a response, sent before the provider has sent anything. */
   open(): string {
     this.#created = true
-    this.#head = this.#options.blank
+    this.#head = this.#options.empty
     return this.#statusFrame('response.created') + this.idle()
   }
 
@@ -106,17 +106,17 @@ export class ResponseProgress {
 
   /** A vendor's response with all required fields; the same object if nothing has to change. */
   whole(raw: ResponseObject): ResponseObject {
-    const { blank, renamed } = this.#options
+    const { empty, renamed } = this.#options
     const known = Object.fromEntries(Object.entries(raw).filter(([name, value]) => isGiven(name, value)))
     const whole: ResponseObject = {
-      ...blank,
+      ...empty,
       ...known,
-      id: this.#head?.id ?? (raw.id || blank.id),
-      created_at: this.#head?.created_at ?? (raw.created_at || blank.created_at),
-      model: renamed ? blank.model : raw.model || blank.model,
+      id: this.#head?.id ?? (raw.id || empty.id),
+      created_at: this.#head?.created_at ?? (raw.created_at || empty.created_at),
+      model: renamed ? empty.model : raw.model || empty.model,
       output: this.#outputOf(raw),
-      previous_response_id: blank.previous_response_id,
-      store: blank.store,
+      previous_response_id: empty.previous_response_id,
+      store: empty.store,
     }
     this.#head = whole
     return isSame(whole, raw) ? raw : whole
@@ -149,7 +149,9 @@ export class ResponseProgress {
    */
   #outputOf(raw: ResponseObject): readonly OutputItem[] {
     const { status } = raw
-    const output = Array.isArray(raw.output) ? sealed(raw.output as readonly OutputItem[], this.#options.maker) : []
+    const output = Array.isArray(raw.output)
+      ? sealedItems(raw.output as readonly OutputItem[], this.#options.maker)
+      : []
     if (output.length === 0 && status !== 'in_progress' && this.#done.size > 0) {
       return [...this.#done].sort((left, right) => left - right).map((index) => this.#items.get(index) as OutputItem)
     }

@@ -9,7 +9,7 @@ import { readJson } from '../../http/body.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { JsonBody } from '../../http/json-body.ts'
 import type { Sizes } from '../../http/sizes.ts'
-import { othersTurn } from '../../providers/yielding.ts'
+import { yieldIfLarge } from '../../providers/yielding.ts'
 import type { ResponseRequest, ResponseTool } from '../../wire/responses.ts'
 import { check, verify } from '../check.ts'
 import type { Order, Reading } from '../endpoint.ts'
@@ -85,9 +85,9 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
   checkTools(body.get('tools'), 'tools')
   rejectVendorState(body)
   const input = body.get('input')
-  await othersTurn({ large: body.isLarge })
+  await yieldIfLarge({ large: body.isLarge })
   const sent = itemsIn(input)
-  await othersTurn({ large: body.isLarge })
+  await yieldIfLarge({ large: body.isLarge })
   const previous = body.get('previous_response_id') as string | null | undefined
   if (sent.length === 0 && !previous) throw invalid('Missing required parameter: "input".', 'input')
 

@@ -2,7 +2,7 @@ import { vendorFault } from '../read-vendor.ts'
 import type { OutputItem, ResponseEvent, ResponseObject, ResponsePart } from '../../wire/responses.ts'
 
 /** Splits a response into events, for clients that stream from providers that do not. */
-export async function* explodeResponse(response: ResponseObject): AsyncGenerator<ResponseEvent, void, void> {
+export async function* eventsOfResponse(response: ResponseObject): AsyncGenerator<ResponseEvent, void, void> {
   try {
     yield* eventsOf(response)
   } catch (error) {

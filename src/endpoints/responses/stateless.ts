@@ -3,9 +3,9 @@ import type { InputItem, ResponseRequest } from '../../wire/responses.ts'
 import { amend } from '../order.ts'
 import { kindOf } from './items.ts'
 import type { ResponseOrder } from './request.ts'
-import { opened } from './seal-items.ts'
+import { unsealedItem } from './seal-items.ts'
 
-const opaqueReasoning = 'reasoning.encrypted_content'
+const encryptedReasoning = 'reasoning.encrypted_content'
 
 /**
  * The call for a vendor that has a responses endpoint: the complete conversation with `store: false`, and no ids of
@@ -23,7 +23,7 @@ export function stateless(
   if (field('previous_response_id') !== undefined) changes['previous_response_id'] = undefined
   if (field('background') !== undefined) changes['background'] = undefined
   const include = (field('include') ?? []) as readonly string[]
-  if (!include.includes(opaqueReasoning)) changes['include'] = [...include, opaqueReasoning]
+  if (!include.includes(encryptedReasoning)) changes['include'] = [...include, encryptedReasoning]
   const items = readable(conversation.items, maker)
   if (items !== conversation.items || !conversation.asSent) changes['input'] = items
   derived.push(changes)
@@ -32,7 +32,7 @@ export function stateless(
 
 /** The items that the vendor can read, without ids; the same list if nothing has to change. */
 function readable(items: readonly InputItem[], maker: string): readonly InputItem[] {
-  const own = items.map((item) => opened(item, maker))
+  const own = items.map((item) => unsealedItem(item, maker))
   const kept = followed(own.filter((item) => item !== undefined))
   if (kept.length === items.length && own.every((item, index) => item === items[index]) && !items.some(hasId))
     return items

@@ -9,8 +9,8 @@ export function summaryItem(id: string, summary: string): OutputItem {
 }
 
 /** The summary in an item, as a user's message; undefined for a compaction that only its vendor can read. */
-export function summaryText({ encrypted_content: opaque }: InputItem): string | undefined {
-  const packed = unseal(opaque, anyMaker)
+export function summaryText({ encrypted_content: encrypted }: InputItem): string | undefined {
+  const packed = unseal(encrypted, anyMaker)
   if (packed === undefined) return undefined
   return `A summary of our conversation so far:\n\n${Buffer.from(packed, 'base64url').toString('utf8')}`
 }

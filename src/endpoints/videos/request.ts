@@ -12,7 +12,7 @@ import { idempotencyKeyOf } from '../../http/idempotency-key.ts'
 import type { Model } from '../../models/contract.ts'
 import { fitCosts } from '../../models/cost-guard.ts'
 import { ratioOf } from '../../providers/videos/shape.ts'
-import { othersTurn } from '../../providers/yielding.ts'
+import { yieldIfLarge } from '../../providers/yielding.ts'
 import type { VideoLimits } from '../../providers/video.ts'
 import type { VideoRequest } from '../../wire/video.ts'
 import { check } from '../check.ts'
@@ -67,9 +67,9 @@ export async function readVideo(
   const body = isForm(exchange) ? await readVideoForm(exchange, sizes) : await readJson(exchange, sizes)
   check(shape === 'openai' ? openai : specification, body)
   const { model, duration, seconds, async: wait, ...fields } = body.value
-  await othersTurn({ large: body.isLarge })
+  await yieldIfLarge({ large: body.isLarge })
   const digest = await digestOf(body.bytes)
-  await othersTurn({ large: body.isLarge })
+  await yieldIfLarge({ large: body.isLarge })
   const requested = shape === 'openai' ? seconds : duration
   return {
     model: model as string,

@@ -23,7 +23,7 @@ import { NativeMessages } from '../messages/native.ts'
 import { vendorError } from '../vendor-error.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { formatOf } from './block-order.ts'
-import { ask, countChat } from './send.ts'
+import { send, countChat } from './send.ts'
 import { readFault, statusOf } from '../messages/fault.ts'
 import { eventsOf, MessageReader, type ReaderOptions } from './reader.ts'
 import type { RequestOptions } from './request.ts'
@@ -84,7 +84,7 @@ export function anthropic(options: AnthropicOptions = {}): Provider {
     },
     async chat(call) {
       await forceParse(call)
-      const { transfer, answerTool } = await ask(client, call, options)
+      const { transfer, answerTool } = await send(client, call, options)
       return piecesOf(transfer, client.answerBytes, {
         answerTool,
         failure: failureOf(call),

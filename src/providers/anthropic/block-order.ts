@@ -24,10 +24,10 @@ export interface ReasoningDetail {
   readonly format: string
   readonly index: number
   /** In the first detail only: the blocks in the order of the response. A number is a text block with that length. */
-  readonly order?: Order
+  readonly order?: BlockSequence
 }
 
-type Order = readonly ('thinking' | 'call' | number)[]
+type BlockSequence = readonly ('thinking' | 'call' | number)[]
 
 const claude = 'anthropic-claude-v1'
 
@@ -37,7 +37,7 @@ export function formatOf(model: string): string {
 }
 
 /** Records the blocks of a response as they arrive. */
-export class Arrangement {
+export class BlockOrder {
   readonly #format: string
   readonly #details: ReasoningDetail[] = []
   readonly #order: ('thinking' | 'call' | { length: number })[] = []
@@ -84,8 +84,8 @@ export class Arrangement {
 }
 
 /** The usual order: all thinking, at most one text, all calls. */
-function isUsual(order: Order): boolean {
-  const rank = (each: Order[number]) => (each === 'thinking' ? 0 : each === 'call' ? 2 : 1)
+function isUsual(order: BlockSequence): boolean {
+  const rank = (each: BlockSequence[number]) => (each === 'thinking' ? 0 : each === 'call' ? 2 : 1)
   return order.every((each, at) => {
     const before = order[at - 1]
     return before === undefined || rank(before) < rank(each) || (before === each && typeof each === 'string')
@@ -96,7 +96,7 @@ function isUsual(order: Order): boolean {
  * Restores the blocks of an earlier response. If the client has changed the message, they get an order that the API
  * accepts: thinking, text, calls. The thinking of other models is dropped; without a `format` all of it.
  */
-export function restore(
+export function restoreBlocks(
   texts: readonly Block[],
   calls: readonly Block[],
   details: unknown,
@@ -127,7 +127,7 @@ function matches(
   fullText: string,
   calls: readonly Block[],
   thinking: readonly Block[][],
-): order is Order {
+): order is BlockSequence {
   const lengths = order.filter((each) => typeof each === 'number')
   return (
     order.every((each) => each === 'thinking' || each === 'call' || (Number.isSafeInteger(each) && Number(each) > 0)) &&

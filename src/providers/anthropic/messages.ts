@@ -4,7 +4,7 @@ import { CallIds } from '../reading/call-ids.ts'
 import type { AssistantTurn, Turn, UserTurn } from '../reading/messages.ts'
 import { isRecord, type MediaPart, type Part, type TextPart } from '../reading/parts.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
-import { formatOf, isThinking, restore, type Block } from './block-order.ts'
+import { formatOf, isThinking, restoreBlocks, type Block } from './block-order.ts'
 
 export interface Message {
   readonly role: 'user' | 'assistant'
@@ -99,7 +99,7 @@ function assistantBlocks(
   format: string | undefined,
 ): Block[] {
   const uses = calls.map(({ id, name, input }) => ({ type: 'tool_use', id: ids.add(id), name, input }))
-  const blocks = restore(parts.map(textBlock), uses, raw['reasoning_details'], format)
+  const blocks = restoreBlocks(parts.map(textBlock), uses, raw['reasoning_details'], format)
   const end = blocks.at(-1)
   if (!last || end?.type !== 'text') return blocks
   return [...blocks.slice(0, -1), { ...end, text: String(end['text']).trimEnd() }]

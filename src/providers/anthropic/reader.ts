@@ -3,7 +3,7 @@ import { unreadable } from '../failure.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { ChatChunk, ChunkChoice, FinishReason } from '../../wire/chat.ts'
 import { usageOfMessage } from '../../wire/message-usage.ts'
-import { Arrangement } from './block-order.ts'
+import { BlockOrder } from './block-order.ts'
 
 type Fields = Record<string, unknown>
 
@@ -45,11 +45,11 @@ export class MessageReader {
   #hasToldInput = false
   #calls = 0
   readonly #open = new Map<unknown, OpenBlock>()
-  readonly #arrangement: Arrangement
+  readonly #blockOrder: BlockOrder
 
   constructor(options: ReaderOptions) {
     this.#options = options
-    this.#arrangement = new Arrangement(options.format)
+    this.#blockOrder = new BlockOrder(options.format)
   }
 
   /** Emits one chunk for all events that arrived together, and then throws the first error among them. */
@@ -114,13 +114,13 @@ export class MessageReader {
   #openBlock(at: unknown, block: Fields, out: ChunkChoice[]): void {
     switch (block['type']) {
       case 'text': {
-        const text = this.#arrangement.text()
+        const text = this.#blockOrder.text()
         this.#open.set(at, { kind: 'text', block: text })
         return this.#text(block['text'], text, out)
       }
       case 'thinking':
       case 'redacted_thinking':
-        this.#arrangement.thinking()
+        this.#blockOrder.thinking()
         this.#open.set(at, { kind: 'thinking', block: { thinking: '', signature: '', ...block } })
         return this.#reasoning(block['thinking'], out)
       case 'tool_use':
@@ -133,11 +133,11 @@ export class MessageReader {
   #openCall(at: unknown, { id, name, input }: Fields, out: ChunkChoice[]): void {
     const text = isRecord(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : ''
     if (name === this.#options.answerTool) {
-      const block = this.#arrangement.text()
+      const block = this.#blockOrder.text()
       this.#open.set(at, { kind: 'answer', block })
       return this.#text(text, block, out)
     }
-    this.#arrangement.call()
+    this.#blockOrder.call()
     const index = this.#calls++
     this.#open.set(at, { kind: 'call', index })
     const called = { name: stringOf(name), arguments: text }
@@ -186,7 +186,7 @@ export class MessageReader {
   #closeBlock(at: unknown): void {
     const open = this.#open.get(at)
     this.#open.delete(at)
-    if (open?.kind === 'thinking') this.#arrangement.add(open.block)
+    if (open?.kind === 'thinking') this.#blockOrder.add(open.block)
   }
 
   #finish(reason: unknown, usage: Fields, out: ChunkChoice[]): void {
@@ -195,7 +195,7 @@ export class MessageReader {
     if (typeof reason !== 'string' || this.#finished) return
     this.#finished = true
     // In one delta, because some clients append the values of several deltas and others replace them.
-    const details = this.#arrangement.details()
+    const details = this.#blockOrder.details()
     if (details.length > 0) out.push({ delta: { reasoning_details: details } })
     const finish = finishes[reason] ?? 'stop'
     out.push({ delta: {}, finish_reason: finish === 'tool_calls' && this.#calls === 0 ? 'stop' : finish })

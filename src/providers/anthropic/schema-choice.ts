@@ -1,7 +1,7 @@
 /** Rewrites tool schemas with `anyOf`, `oneOf` or `allOf` at the top, which the API rejects. */
 import { definitionIn } from '../reading/definitions.ts'
 import { isRecord } from '../reading/parts.ts'
-import { hasChoice } from './strictness.ts'
+import { hasSchemaChoice } from './strictness.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
@@ -15,8 +15,8 @@ const maxNoteLength = 8_000
  * Merges the branches into one object and describes the choice in its description. Returns the same schema if there is no
  * choice.
  */
-export function withoutChoice(schema: Schema): Schema {
-  if (!hasChoice(schema)) return schema
+export function withoutSchemaChoice(schema: Schema): Schema {
+  if (!hasSchemaChoice(schema)) return schema
   const { anyOf, oneOf, allOf, description, ...rest } = schema
   const choices = { anyOf, oneOf, allOf }
   const words = { anyOf: 'at least one', oneOf: 'exactly one', allOf: 'all' } as const

@@ -12,7 +12,7 @@ import { readFault } from '../messages/fault.ts'
 import { requestFor, type MessagesRequest, type RequestOptions } from './request.ts'
 
 /** A response of the vendor, and how to read it. */
-export interface Asked {
+export interface SentChat {
   readonly transfer: Transfer
   /** The tool whose input is the structured response, if there is one. */
   readonly answerTool: string | undefined
@@ -47,7 +47,7 @@ const counting: Target = {
 
 /** The input tokens of a chat. */
 export async function countChat(client: Client, call: Call<ChatRequest>, options: RequestOptions): Promise<number> {
-  const { transfer } = await ask(client, call, options, counting)
+  const { transfer } = await send(client, call, options, counting)
   return readInputTokens(transfer, client.answerBytes)
 }
 
@@ -55,14 +55,14 @@ export async function countChat(client: Client, call: Call<ChatRequest>, options
  * Sends the request, and resends it without the thinking of earlier responses if the vendor rejects that. Its signatures
  * are bound to the organisation, and for newer models to everything before them, which the client may have shortened.
  */
-export async function ask(
+export async function send(
   client: Client,
   call: Call<ChatRequest>,
   options: RequestOptions,
   target: Target = answering,
-): Promise<Asked> {
+): Promise<SentChat> {
   const { body, answerTool, hasThinking } = requestFor(call, options)
-  const transfer = await send(client, call, body, target)
+  const transfer = await post(client, call, body, target)
   if (transfer.status !== 400 || !hasThinking) {
     await requireSuccess(transfer, call, readFault)
     return { transfer, answerTool }
@@ -72,12 +72,12 @@ export async function ask(
     throw vendorError(readFault({ status: 400, error, openModel: call.openModel, sent: call.field }))
   }
   const second = requestFor(call, options, false)
-  const repeated = await send(client, call, second.body, target)
+  const repeated = await post(client, call, second.body, target)
   await requireSuccess(repeated, call, readFault)
   return { transfer: repeated, answerTool: second.answerTool }
 }
 
-async function send(
+async function post(
   client: Client,
   call: Call<ChatRequest>,
   body: MessagesRequest['body'],

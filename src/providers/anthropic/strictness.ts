@@ -24,14 +24,14 @@ export class StrictBudget {
 
   /** The same for the input schema of a tool. */
   takeTool(schema: Schema): boolean {
-    if (this.#tools === 0 || hasChoice(schema) || !this.take(schema)) return false
+    if (this.#tools === 0 || hasSchemaChoice(schema) || !this.take(schema)) return false
     this.#tools--
     return true
   }
 }
 
 /** Whether a schema has a choice at the top, which the API rejects for tools. */
-export function hasChoice({ anyOf, oneOf, allOf }: Schema): boolean {
+export function hasSchemaChoice({ anyOf, oneOf, allOf }: Schema): boolean {
   return [anyOf, oneOf, allOf].some(Array.isArray)
 }
 

@@ -3,7 +3,7 @@ import type { Turn } from '../reading/messages.ts'
 import { isRecord } from '../reading/parts.ts'
 import type { Format } from '../reading/settings.ts'
 import { answerToolName, type FunctionTool, type ToolPlan } from '../reading/tools.ts'
-import { withoutChoice } from './schema-choice.ts'
+import { withoutSchemaChoice } from './schema-choice.ts'
 import { strictSchema } from './schema.ts'
 import type { StrictBudget } from './strictness.ts'
 
@@ -68,7 +68,7 @@ const noParameters = { type: 'object', properties: {} }
 
 /** The schema, with the type `object`, which the API requires. */
 function objectSchema(schema: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, unknown>> {
-  const plain = withoutChoice(schema)
+  const plain = withoutSchemaChoice(schema)
   return plain['type'] === 'object' ? plain : { ...plain, type: 'object' }
 }
 

@@ -2,7 +2,7 @@
 import { setImmediate as breathe, setTimeout as pause } from 'node:timers/promises'
 import type { Call } from '../contract.ts'
 import { finish } from '../chunks.ts'
-import { othersTurn } from '../yielding.ts'
+import { yieldIfLarge } from '../yielding.ts'
 import type { ChatChunk, ChatRequest } from '../../wire/chat.ts'
 import { usageOf } from '../../wire/usage.ts'
 import { checkRequest } from './check.ts'
@@ -14,9 +14,9 @@ const piecesPerTurn = 256
 
 export async function* chat(call: Call<ChatRequest>, paceMs: number): AsyncGenerator<ChatChunk, void, void> {
   const { request, signal } = call
-  await othersTurn(call)
+  await yieldIfLarge(call)
   checkRequest(request)
-  await othersTurn(call)
+  await yieldIfLarge(call)
   const { steps, reason } = planOf(request)
   let emitted = 0
   const choices = Array.from({ length: request.n ?? 1 }, (_, index) => index)

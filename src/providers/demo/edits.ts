@@ -4,7 +4,7 @@ import { invalid } from '../../errors.ts'
 import { isFile, type Form } from '../../http/form.ts'
 import type { ImageEditRequest, ImageReference } from '../../wire/images.ts'
 import type { Call, ImageAnswer } from '../contract.ts'
-import { forceParse, othersTurn } from '../yielding.ts'
+import { forceParse, yieldIfLarge } from '../yielding.ts'
 import { readDataUrl } from '../data-url.ts'
 import { repaint, resize } from './draw.ts'
 import { answerWith, sizeOf } from './images.ts'
@@ -65,7 +65,7 @@ async function referenced(call: Call<ImageEditRequest>): Promise<Originals> {
 
 async function inline(call: Call<unknown>, reference: ImageReference | undefined, param: string): Promise<Buffer> {
   const data = readDataUrl(reference?.image_url ?? '')
-  await othersTurn(call)
+  await yieldIfLarge(call)
   if (data !== undefined) return Buffer.from(data.base64, 'base64')
   throw invalid(`"${param}" must contain the image itself as a data URL in "image_url" for this model.`, param)
 }

@@ -3,7 +3,7 @@ import type { Call } from '../contract.ts'
 import { unreadable } from '../failure.ts'
 import { forceParse } from '../yielding.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
-import { ask } from './send.ts'
+import { send } from './send.ts'
 import type { RequestOptions } from './request.ts'
 import { collectionOf, type Vendor } from './vendor.ts'
 
@@ -13,7 +13,7 @@ const counted = ['contents', 'systemInstruction', 'tools', 'generationConfig']
 /** Counts the tokens of a chat. Source: the Gemini API reference, models.countTokens. */
 export async function countChat(vendor: Vendor, call: Call<ChatRequest>, options: RequestOptions): Promise<number> {
   await forceParse(call)
-  const { transfer } = await ask(vendor, call, options, {
+  const { transfer } = await send(vendor, call, options, {
     method: () => 'countTokens',
     body: (body) =>
       isVertex(vendor)

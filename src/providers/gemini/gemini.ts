@@ -10,7 +10,7 @@ import { isRecord } from '../reading/parts.ts'
 import type { Transfer } from '../transfer.ts'
 import { forceParse } from '../yielding.ts'
 import type { ModelObject } from '../../wire/model.ts'
-import { ask } from './send.ts'
+import { send } from './send.ts'
 import { countChat } from './count.ts'
 import { embed } from './embed.ts'
 import { editImages, generateImages } from './images.ts'
@@ -38,7 +38,7 @@ export function gemini(options: GeminiOptions = {}): Provider {
     releasesCalls: true,
     async chat(call) {
       await forceParse(call)
-      const { transfer, ...reading } = await ask(vendor, call, options)
+      const { transfer, ...reading } = await send(vendor, call, options)
       return piecesOf(transfer, vendor.client.answerBytes, { ...reading, failure: vendor.failure(call) })
     },
     countChat: (call) => countChat(vendor, call, options),

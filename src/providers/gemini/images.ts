@@ -13,7 +13,7 @@ import { sumOfUsages, tokenUsage } from '../../wire/counts.ts'
 import type { Usage } from '../../wire/usage.ts'
 import type { ContentPart } from './extra-content.ts'
 import { usageOf } from './usage.ts'
-import { forceParse, othersTurn, serialize } from '../yielding.ts'
+import { forceParse, yieldIfLarge, serialize } from '../yielding.ts'
 import type { Vendor } from './vendor.ts'
 
 /** Width to height. Source: the Gemini API reference, ImageConfig. */
@@ -26,7 +26,7 @@ export function generateImages(vendor: Vendor, call: Call<ImageRequest>): Promis
 export async function editImages(vendor: Vendor, call: Call<ImageEditRequest>): Promise<ImagesResponse> {
   if (call.form === undefined) await forceParse(call)
   const inputs = call.form === undefined ? referencesIn(call) : await filesIn(call, call.form)
-  await othersTurn(call)
+  await yieldIfLarge(call)
   return draw(vendor, call, inputs)
 }
 

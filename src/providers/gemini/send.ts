@@ -9,7 +9,7 @@ import { requestFor, type GenerateRequest, type RequestOptions } from './request
 import type { Vendor } from './vendor.ts'
 
 /** A response of the vendor, and how to read it. */
-export interface Asked extends Pick<GenerateRequest, 'answerTool' | 'single' | 'names'> {
+export interface SentChat extends Pick<GenerateRequest, 'answerTool' | 'single' | 'names'> {
   readonly transfer: Transfer
 }
 
@@ -29,12 +29,12 @@ const generating: Target = {
  * Sends the request, and resends it without the signatures of earlier responses if the vendor rejects one: it accepts
  * them only for a time, and not from every other model or service of its own.
  */
-export async function ask(
+export async function send(
   vendor: Vendor,
   call: Call<ChatRequest>,
   options: RequestOptions,
   target: Target = generating,
-): Promise<Asked> {
+): Promise<SentChat> {
   const method = target.method(call)
   const { body, hasSignatures, ...reading } = requestFor(call, options)
   const transfer = await vendor.send(call, method, target.body(body))

@@ -25,7 +25,7 @@ export function isContent(type: unknown): boolean {
 }
 
 /** The frames of one type of delta and one block, as the vendor writes them. */
-export class DeltaLayout {
+export class DeltaTemplate {
   /** Size of the text in the frame that matched last, in UTF-8 bytes without JSON escapes. */
   textBytes = 0
   readonly #isContent: boolean
@@ -39,8 +39,8 @@ export class DeltaLayout {
     this.#tail = tail
   }
 
-  /** The layout of a frame; undefined if it has more than one text, or an unusual form. */
-  static of(frame: Buffer, delta: Readonly<Record<string, unknown>>): DeltaLayout | undefined {
+  /** The template of a frame; undefined if it has more than one text, or an unusual form. */
+  static of(frame: Buffer, delta: Readonly<Record<string, unknown>>): DeltaTemplate | undefined {
     const name = textFields[String(delta['type'])]
     const text = frame.toString('latin1')
     if (name === undefined || !text.startsWith(prefix) || frame.indexOf(lineFeed, prefix.length) !== frame.length - 2) {
@@ -56,12 +56,12 @@ export class DeltaLayout {
     let braces = last
     while (frame[braces - 1] === space) braces--
     if (end >= braces) return undefined
-    const layout = new DeltaLayout(
+    const template = new DeltaTemplate(
       isContent(delta['type']),
       new FramePart(view, 0, from, 'text'),
       new FramePart(view, end, braces, 'end'),
     )
-    return layout.endOf(view, 0) === frame.length ? layout : undefined
+    return template.endOf(view, 0) === frame.length ? template : undefined
   }
 
   /** The end of the frame at `at`; -1 if it does not match. */
@@ -81,20 +81,20 @@ export class DeltaLayout {
 }
 
 /** More than one for each type of delta in the blocks of usual messages. */
-const maxLayouts = 16
+const maxTemplates = 16
 
-/** The layouts that the streams of one vendor have learnt. */
-export class DeltaLayouts {
-  readonly #layouts: DeltaLayout[] = []
+/** The templates that the streams of one vendor have learnt. */
+export class DeltaTemplates {
+  readonly #templates: DeltaTemplate[] = []
 
-  /** The layout of the frame at `at`; undefined if it is not known. */
-  matching(view: WordView, at: number): DeltaLayout | undefined {
-    return this.#layouts.find((layout) => layout.endOf(view, at) >= 0)
+  /** The template of the frame at `at`; undefined if it is not known. */
+  matching(view: WordView, at: number): DeltaTemplate | undefined {
+    return this.#templates.find((template) => template.endOf(view, at) >= 0)
   }
 
-  /** Adds a layout. The one added first is dropped when there are too many. */
-  add(layout: DeltaLayout): void {
-    if (this.#layouts.length === maxLayouts) this.#layouts.pop()
-    this.#layouts.unshift(layout)
+  /** Adds a template. The one added first is dropped when there are too many. */
+  add(template: DeltaTemplate): void {
+    if (this.#templates.length === maxTemplates) this.#templates.pop()
+    this.#templates.unshift(template)
   }
 }

@@ -13,7 +13,7 @@ import type { WordView } from '../frame-window.ts'
 import { eventIn, type VendorEvent } from '../framing.ts'
 import { MessageFrames, type MessagePiece } from '../message.ts'
 import { isRecord } from '../reading/parts.ts'
-import { DeltaLayout, type DeltaLayouts } from './delta-template.ts'
+import { DeltaTemplate, type DeltaTemplates } from './delta-template.ts'
 import { fieldsOf, MessageProgress, newBatch, type Batch } from './progress.ts'
 import { renamed } from './renamed.ts'
 
@@ -27,7 +27,7 @@ export interface MessageFrameOptions {
   /** Converts an error object inside the stream to the error to throw. */
   readonly failure: (error: unknown) => Error
   /** What earlier streams of the vendor have learnt. */
-  readonly layouts: DeltaLayouts
+  readonly templates: DeltaTemplates
 }
 
 /** Ends with `message_stop`; fails if the stream ends without it. */
@@ -42,7 +42,7 @@ const maxLearnt = 32
 
 class MessageFrameReader extends FrameFlow<MessagePiece> {
   readonly #options: MessageFrameOptions
-  #layout: DeltaLayout | undefined
+  #template: DeltaTemplate | undefined
   #learnt = 0
   readonly #progress = new MessageProgress()
 
@@ -96,18 +96,18 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
     }
   }
 
-  /** The end of a frame with a delta of text in a known layout; -1 for any other. */
+  /** The end of a frame with a delta of text in a known template; -1 for any other. */
   #deltaEnd(view: WordView, at: number, batch: Batch): number {
     if (this.#options.parsed === true || !this.#progress.begun) return -1
-    let layout = this.#layout
-    let end = layout === undefined ? -1 : layout.endOf(view, at)
+    let template = this.#template
+    let end = template === undefined ? -1 : template.endOf(view, at)
     if (end < 0) {
-      layout = this.#options.layouts.matching(view, at)
-      if (layout === undefined) return -1
-      this.#layout = layout
-      end = layout.endOf(view, at)
+      template = this.#options.templates.matching(view, at)
+      if (template === undefined) return -1
+      this.#template = template
+      end = template.endOf(view, at)
     }
-    batch.textBytes += (layout as DeltaLayout).textBytes
+    batch.textBytes += (template as DeltaTemplate).textBytes
     batch.hasContent = true
     return end
   }
@@ -153,11 +153,11 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
 
   #learn(frame: Buffer | undefined, event: Fields): void {
     if (frame === undefined || this.#learnt >= maxLearnt) return
-    const layout = DeltaLayout.of(frame, fieldsOf(event['delta']))
-    if (layout === undefined) return
+    const template = DeltaTemplate.of(frame, fieldsOf(event['delta']))
+    if (template === undefined) return
     this.#learnt++
-    this.#layout = layout
-    this.#options.layouts.add(layout)
+    this.#template = template
+    this.#options.templates.add(template)
   }
 }
 

@@ -9,12 +9,12 @@ import { Verbatim, type Call, type MessageAnswer } from '../contract.ts'
 import { unreadable } from '../failure.ts'
 import { readInputTokens } from '../input-tokens.ts'
 import type { Transfer } from '../transfer.ts'
-import { othersTurn } from '../yielding.ts'
+import { yieldIfLarge } from '../yielding.ts'
 import { vendorError, type VendorFault } from '../vendor-error.ts'
 import { WholeBody } from '../whole-body.ts'
-import { DeltaLayouts } from './delta-template.ts'
+import { DeltaTemplates } from './delta-template.ts'
 import { readMessageFrames } from './frames.ts'
-import { quotable } from './safe-error-text.ts'
+import { safeErrorText } from './safe-error-text.ts'
 import { renamed } from './renamed.ts'
 import { expectsThinking, withoutThinking } from './thinking.ts'
 
@@ -34,7 +34,7 @@ export interface MessageVendor {
 /** Serves messages; one for each vendor. */
 export class NativeMessages {
   readonly #vendor: MessageVendor
-  readonly #layouts = new DeltaLayouts()
+  readonly #templates = new DeltaTemplates()
 
   constructor(vendor: MessageVendor) {
     this.#vendor = vendor
@@ -49,7 +49,7 @@ export class NativeMessages {
     const rename = model === call.publicModel ? undefined : call.publicModel
     const failure = failureOf(call)
     if (isMediaType(transfer.contentType, 'text/event-stream')) {
-      return readMessageFrames(transfer, { rename, parsed: !call.stream, failure, layouts: this.#layouts })
+      return readMessageFrames(transfer, { rename, parsed: !call.stream, failure, templates: this.#templates })
     }
     if (call.stream && !isMediaType(transfer.contentType, 'application/json')) {
       throw transfer.fail(unreadable("the vendor's response is not an event stream"))
@@ -85,7 +85,7 @@ export class NativeMessages {
   ): Promise<Transfer> {
     if (call.prepare !== undefined || call.large === true) {
       await call.prepare?.()
-      await othersTurn(call)
+      await yieldIfLarge(call)
     }
     const model = this.#vendor.modelOf(call)
     return client.send({
@@ -137,5 +137,5 @@ function reader({
   model,
   publicModel,
 }: Pick<Call<unknown>, 'model' | 'publicModel'>): (fault: VendorFault) => VendorFault {
-  return (fault) => ({ ...readFault(fault), quote: quotable(fault.error, model, publicModel) })
+  return (fault) => ({ ...readFault(fault), quote: safeErrorText(fault.error, model, publicModel) })
 }

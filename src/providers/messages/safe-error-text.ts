@@ -14,7 +14,7 @@ const removed =
  * The text of an error object, without what identifies the host's account or the vendor's request, and with the model's
  * public name. Undefined if it has none, or if it is about the account.
  */
-export function quotable(error: unknown, model: string, publicModel: string): string | undefined {
+export function safeErrorText(error: unknown, model: string, publicModel: string): string | undefined {
   const { message } = Object(error) as { message?: unknown }
   if (typeof message !== 'string' || message.trim() === '' || account.test(message)) return undefined
   const named = model === publicModel ? message : message.replaceAll(model, () => publicModel)

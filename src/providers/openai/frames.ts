@@ -13,7 +13,7 @@ import { WordView } from '../frame-window.ts'
 import { eventIn, type VendorEvent } from '../framing.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
 import { faultIn, parseChunk, saysNothing } from './chunk.ts'
-import { Layouts } from './templates.ts'
+import { FrameTemplates } from './templates.ts'
 import { FrameTemplate } from './template.ts'
 
 export interface FrameOptions {
@@ -26,7 +26,7 @@ export interface FrameOptions {
   /** Converts an error object inside the stream to the error to throw. */
   readonly failure: (error: unknown) => Error
   /** What earlier streams of the same model have learnt. Default: nothing. */
-  readonly layouts?: Layouts | undefined
+  readonly templates?: FrameTemplates | undefined
 }
 
 /** Ends with the vendor's `[DONE]`; fails if the stream ends before all of its choices have finished. */
@@ -100,9 +100,9 @@ class FrameReader extends FrameFlow<ChatPiece> {
 
   /** Looks for the format of the stream's first text among those of earlier streams. */
   #recognises(view: WordView, at: number): boolean {
-    const { layouts, parsed } = this.#options
-    if (this.#template !== undefined || !this.#id || layouts === undefined || parsed === true) return false
-    const template = layouts.templateFor(view, at, this.#id)
+    const { templates, parsed } = this.#options
+    if (this.#template !== undefined || !this.#id || templates === undefined || parsed === true) return false
+    const template = templates.templateFor(view, at, this.#id)
     if (template === undefined || !this.#mayPass(template)) return false
     this.#template = template
     return true
@@ -185,7 +185,7 @@ class FrameReader extends FrameFlow<ChatPiece> {
     if (template.endOf(new WordView(frame), 0) !== frame.length) return false
     this.#template = template
     this.#templatesLearnt++
-    this.#options.layouts?.add(template)
+    this.#options.templates?.add(template)
     return true
   }
 

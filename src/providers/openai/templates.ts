@@ -5,7 +5,7 @@ import type { FrameTemplate } from './template.ts'
 /** More than a vendor uses for one model. */
 const maxTemplates = 8
 
-export class Layouts {
+export class FrameTemplates {
   readonly #templates: FrameTemplate[] = []
 
   /** The template for a stream with this id, by its frame at `at`; undefined if that has an unknown format. */

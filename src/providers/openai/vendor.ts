@@ -7,10 +7,10 @@ import type { StructureCheck } from '../answer-bounds.ts'
 import { Client } from '../client.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'
-import { othersTurn } from '../yielding.ts'
+import { yieldIfLarge } from '../yielding.ts'
 import { statusIn, vendorError } from '../vendor-error.ts'
 import { WholeBody } from '../whole-body.ts'
-import { Layouts } from './templates.ts'
+import { FrameTemplates } from './templates.ts'
 import type { OpenAIOptions } from './options.ts'
 
 type Changes = Record<string, unknown>
@@ -25,7 +25,7 @@ export interface StartedResponse {
   /** Converts an error object inside the response to the error to throw. */
   readonly failure: (error: unknown) => Error
   /** The formats of the model's frames. */
-  readonly layouts: Layouts
+  readonly templates: FrameTemplates
 }
 
 /** Model names can come from clients. */
@@ -40,7 +40,7 @@ export class Vendor {
   readonly plainReasoning: BoundedSet = new BoundedSet()
   readonly client: Client
   readonly #options: OpenAIOptions
-  readonly #layouts = new Map<string, Layouts>()
+  readonly #templates = new Map<string, FrameTemplates>()
 
   /** Throws a `TypeError` for an invalid base URL. */
   constructor(options: OpenAIOptions) {
@@ -79,7 +79,7 @@ export class Vendor {
 
   async #prepared(call: Call<unknown>): Promise<void> {
     await call.prepare?.()
-    await othersTurn(call)
+    await yieldIfLarge(call)
   }
 
   #send(path: string, call: Call<unknown>, changes: Changes, check: StructureCheck | undefined): Promise<Transfer> {
@@ -118,19 +118,19 @@ export class Vendor {
     const { openModel, publicModel, field } = call
     return {
       transfer,
-      layouts: this.#layoutsOf(this.modelOf(call)),
+      templates: this.#templatesOf(this.modelOf(call)),
       rename: this.modelOf(call) === publicModel ? undefined : publicModel,
       failure: (error) => vendorError({ status: statusIn(error), error, openModel, sent: field }),
     }
   }
 
-  #layoutsOf(model: string): Layouts {
-    let layouts = this.#layouts.get(model)
-    if (layouts === undefined) {
-      if (this.#layouts.size >= maxModels) this.#layouts.clear()
-      this.#layouts.set(model, (layouts = new Layouts()))
+  #templatesOf(model: string): FrameTemplates {
+    let templates = this.#templates.get(model)
+    if (templates === undefined) {
+      if (this.#templates.size >= maxModels) this.#templates.clear()
+      this.#templates.set(model, (templates = new FrameTemplates()))
     }
-    return layouts
+    return templates
   }
 }
 

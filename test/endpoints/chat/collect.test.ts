@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { collect } from '../../../src/endpoints/chat/collect.ts'
 import { completionOf } from '../../../src/endpoints/chat/completion.ts'
-import { explode } from '../../../src/endpoints/chat/completion-chunks.ts'
+import { chunksOfCompletion } from '../../../src/endpoints/chat/completion-chunks.ts'
 import { ChatStreamState } from '../../../src/endpoints/chat/stream-state.ts'
 import type { ChatChunk, ChatCompletion } from '../../../src/wire/chat.ts'
 import { chunk, whole } from './through.ts'
@@ -15,7 +15,7 @@ function collected(pieces: AsyncIterable<ChatChunk>): Promise<ChatCompletion> {
 
 /** The completion as deltas of the given length. */
 async function* slowly(completion: ChatCompletion, length: number): AsyncGenerator<ChatChunk, void, void> {
-  for await (const each of explode(completion)) {
+  for await (const each of chunksOfCompletion(completion)) {
     const { choices = [], ...rest } = each
     if (choices.length === 0) yield each
     for (const { delta = {}, finish_reason: reason, logprobs, ...others } of choices) {
@@ -101,7 +101,7 @@ describe('collecting a streamed completion gives the same completion', () => {
     await fc.assert(
       fc.asyncProperty(completion, async (answer) => {
         expect(completionOf(answer, head, false)).toBe(answer)
-        expect(await collected(explode(answer))).toEqual(answer)
+        expect(await collected(chunksOfCompletion(answer))).toEqual(answer)
       }),
       { numRuns: 100 },
     )

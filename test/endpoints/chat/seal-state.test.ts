@@ -1,4 +1,4 @@
-/** The opaque state of chats on its way through the client: in envelopes for its maker, where clients look for it. */
+/** The state of chats on its way through the client: in envelopes for its maker, where clients look for it. */
 import { openai, type ChatPiece, type Provider } from 'modelhatch/providers'
 import { describe, expect, test } from 'vitest'
 import { seal } from '../../../src/endpoints/envelope.ts'

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Context } from '../../../src/endpoints/endpoint.ts'
 import { completionOf } from '../../../src/endpoints/chat/completion.ts'
-import { explode } from '../../../src/endpoints/chat/completion-chunks.ts'
+import { chunksOfCompletion } from '../../../src/endpoints/chat/completion-chunks.ts'
 import { messages } from '../../../src/endpoints/messages/messages.ts'
 import { writtenMessage } from '../../../src/endpoints/messages/message-json.ts'
 import { GatewayError } from '../../../src/errors.ts'
@@ -131,7 +131,7 @@ test('a completion of any shape', async () => {
 async function requireSame(raw: ChatCompletion, body: object): Promise<void> {
   // Generated ids are in it, so that both ways have the same ones.
   const whole = completionOf(raw, head, false)
-  const [once, fromChunks] = [await asked(whole, body), await asked(explode(whole), body)]
+  const [once, fromChunks] = [await asked(whole, body), await asked(chunksOfCompletion(whole), body)]
   const isExact = whole.usage !== undefined || !mayDrop(whole)
   expect(isExact ? once : withoutEstimate(once)).toEqual(isExact ? fromChunks : withoutEstimate(fromChunks))
 }

@@ -6,7 +6,7 @@ import { inputOf } from '../../../src/endpoints/messages/by-responses/items.ts'
 import { conversationOf } from '../../../src/endpoints/messages/reading/turns.ts'
 import { StopScanner } from '../../../src/endpoints/messages/stop-scanner.ts'
 import { GatewayError } from '../../../src/errors.ts'
-import { pack } from '../../../src/endpoints/model-state.ts'
+import { sealState } from '../../../src/endpoints/model-state.ts'
 import type { ChatChunk, ChatMessage } from '../../../src/wire/chat.ts'
 import type { MessageBlock, MessageParam } from '../../../src/wire/messages.ts'
 import { cpuMs, leastMs } from '../../cpu-time.ts'
@@ -29,8 +29,8 @@ const result = fc.record({
   is_error: fc.boolean(),
 })
 const thinking = fc.constantFrom(
-  { type: 'thinking', thinking: 'Hm', signature: pack('vendor', { message: { reasoning_content: '' } }) },
-  { type: 'thinking', thinking: 'Hm', signature: pack('other', { message: { reasoning_content: '' } }) },
+  { type: 'thinking', thinking: 'Hm', signature: sealState('vendor', { message: { reasoning_content: '' } }) },
+  { type: 'thinking', thinking: 'Hm', signature: sealState('other', { message: { reasoning_content: '' } }) },
   { type: 'thinking', thinking: 'Hm', signature: 'of Claude' },
   { type: 'redacted_thinking', data: 'of Claude' },
 )
@@ -213,7 +213,7 @@ describe('a huge conversation is read in linear time:', () => {
           ...many(() => ({
             type: 'thinking',
             thinking: 'x',
-            signature: pack('vendor', { message: { reasoning_content: '' } }),
+            signature: sealState('vendor', { message: { reasoning_content: '' } }),
           })),
           ...calls.slice(0, 1),
         ],

@@ -314,7 +314,7 @@ describe('reasoning', () => {
     expect(kinds(response)).toEqual(['reasoning', 'message', 'reasoning', 'message'])
   })
 
-  test('has the opaque state of the model, whether or not it is requested', async () => {
+  test('has the state of the model, whether or not it is requested', async () => {
     const signed: ChatChunk = {
       choices: [{ delta: { reasoning_details: [{ type: 'reasoning.text', signature: 's' }] } }],
     }

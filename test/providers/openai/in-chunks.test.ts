@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { ContentFrames } from 'modelhatch/providers'
 import { expect, test } from 'vitest'
 import { readFrames } from '../../../src/providers/openai/frames.ts'
-import { Layouts } from '../../../src/providers/openai/templates.ts'
+import { FrameTemplates } from '../../../src/providers/openai/templates.ts'
 import type { ChatChunk } from '../../../src/wire/chat.ts'
 import { anyCharacter } from '../../characters.ts'
 
@@ -27,9 +27,9 @@ async function* each(pieces: readonly Buffer[]): AsyncGenerator<Buffer> {
   yield* pieces
 }
 
-async function chunksOf(pieces: readonly Buffer[], layouts?: Layouts): Promise<ChatChunk[]> {
+async function chunksOf(pieces: readonly Buffer[], templates?: FrameTemplates): Promise<ChatChunk[]> {
   const chunks: ChatChunk[] = []
-  for await (const piece of readFrames(each(pieces), { failure, inChunks: true, rename: 'other', layouts })) {
+  for await (const piece of readFrames(each(pieces), { failure, inChunks: true, rename: 'other', templates })) {
     if (piece instanceof ContentFrames) throw new TypeError('frames instead of chunks')
     chunks.push(piece)
   }
@@ -62,12 +62,12 @@ test('has the text of all frames, however it is escaped and split', async () => 
 })
 
 test('of frames that arrive together is one chunk', async () => {
-  const layouts = new Layouts()
+  const templates = new FrameTemplates()
   const stream = Buffer.from(
     role + Array.from({ length: 50 }, (_, index) => frameOf({ content: `w${index}` })).join('') + end,
   )
-  await chunksOf([stream], layouts)
-  const chunks = await chunksOf([stream], layouts)
+  await chunksOf([stream], templates)
+  const chunks = await chunksOf([stream], templates)
   expect(chunks.length).toBeLessThan(6)
   expect(textIn(chunks, 'content')).toMatch(/^w0w1.*w49$/)
 })

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest'
 import { ContentFrames, type ChatPiece } from '../../../src/providers/contract.ts'
 import { readFrames } from '../../../src/providers/openai/frames.ts'
-import { Layouts } from '../../../src/providers/openai/templates.ts'
+import { FrameTemplates } from '../../../src/providers/openai/templates.ts'
 
 type Fields = Record<string, unknown>
 
@@ -22,13 +22,13 @@ interface Read {
   readonly parsed: number
 }
 
-async function read(frames: readonly string[], layouts: Layouts | undefined, rename?: string): Promise<Read> {
+async function read(frames: readonly string[], templates: FrameTemplates | undefined, rename?: string): Promise<Read> {
   const parse = vi.spyOn(JSON, 'parse')
   const pieces: ChatPiece[] = []
   async function* source() {
     yield Buffer.from(frames.join(''))
   }
-  for await (const piece of readFrames(source(), { layouts, rename, failure: () => new Error('failed') })) {
+  for await (const piece of readFrames(source(), { templates, rename, failure: () => new Error('failed') })) {
     pieces.push(piece)
   }
   const parsed = parse.mock.calls.length
@@ -48,22 +48,22 @@ function stream(id: string, more: Fields = {}): string[] {
 }
 
 test('the text of a later stream is passed on without parsing any of it, with its own id and time', async () => {
-  const layouts = new Layouts()
-  const first = await read(stream('a'), layouts)
+  const templates = new FrameTemplates()
+  const first = await read(stream('a'), templates)
   const later = stream('another', { created: 1_800_000_000 })
-  const second = await read(later, layouts)
+  const second = await read(later, templates)
   expect([first.parsed, second.parsed]).toEqual([3, 2])
   expect(second.pieces).toEqual([{ role: 'assistant', content: '' }, later[1] + (later[2] ?? ''), {}])
   expect(second.textBytes).toBe('onetwo'.length)
 })
 
 test('a stream has the same result with and without what others have learnt', async () => {
-  const layouts = new Layouts()
+  const templates = new FrameTemplates()
   for (const more of [{}, { system_fingerprint: 'f' }, { system_fingerprint: 'g' }, { usage: null }]) {
-    await read(stream('a', more), layouts)
+    await read(stream('a', more), templates)
     for (const rename of [undefined, 'm']) {
       const { parsed: _, ...alone } = await read(stream('b', more), undefined, rename)
-      const { parsed: __, ...shared } = await read(stream('b', more), layouts, rename)
+      const { parsed: __, ...shared } = await read(stream('b', more), templates, rename)
       expect(shared).toEqual(alone)
     }
   }
@@ -78,25 +78,25 @@ test.each<[string, string]>([
   ['a tool call', frame('b', { content: 'x', tool_calls: [{ index: 0 }] })],
   ['an additional field', frame('b', { content: 'x' }, { seed: 1 })],
 ])('the first text of a stream is parsed if it has %s', async (_, text) => {
-  const layouts = new Layouts()
-  await read(stream('a'), layouts)
+  const templates = new FrameTemplates()
+  await read(stream('a'), templates)
   const role = frame('b', { role: 'assistant', content: '' })
-  const { pieces } = await read([role, text, ...end('b')], layouts)
+  const { pieces } = await read([role, text, ...end('b')], templates)
   const passed = pieces.filter((piece) => typeof piece === 'string')
   // A frame in a new format is learnt, and then passed on like those after it.
   expect(passed).toEqual(/"seed"|vendor\/n/.test(text) ? [text] : [])
 })
 
 test('the first frame of a stream is parsed, even if it has text', async () => {
-  const layouts = new Layouts()
-  await read(stream('a'), layouts)
+  const templates = new FrameTemplates()
+  await read(stream('a'), templates)
   const [text, next] = [frame('b', { content: 'x' }), frame('b', { content: 'y' })]
-  expect((await read([text, next, ...end('b')], layouts)).pieces).toEqual([{ content: 'x' }, next, {}])
+  expect((await read([text, next, ...end('b')], templates)).pieces).toEqual([{ content: 'x' }, next, {}])
 })
 
 test('a vendor with a new format for every stream costs a bounded number of comparisons', async () => {
-  const layouts = new Layouts()
-  for (let count = 0; count < 50; count++) await read(stream('a', { system_fingerprint: `f${count}` }), layouts)
-  expect((await read(stream('b', { system_fingerprint: 'f49' }), layouts)).parsed).toBe(2)
-  expect((await read(stream('b', { system_fingerprint: 'f0' }), layouts)).parsed).toBe(3)
+  const templates = new FrameTemplates()
+  for (let count = 0; count < 50; count++) await read(stream('a', { system_fingerprint: `f${count}` }), templates)
+  expect((await read(stream('b', { system_fingerprint: 'f49' }), templates)).parsed).toBe(2)
+  expect((await read(stream('b', { system_fingerprint: 'f0' }), templates)).parsed).toBe(3)
 })

@@ -1,13 +1,13 @@
 /** Messages for providers that only support chat. */
 import { ContentFrames, type Call, type Provider } from '../../../providers/contract.ts'
-import { forceParse, othersTurn } from '../../../providers/yielding.ts'
+import { forceParse, yieldIfLarge } from '../../../providers/yielding.ts'
 import { textInChunks } from '../../../money/prices/estimate.ts'
 import type { Tally } from '../../../money/tally.ts'
 import type { ChatChunk, ChatRequest, ResponseFormat } from '../../../wire/chat.ts'
 import { estimateTokens } from '../../../wire/counts.ts'
 import type { MessageEvent, MessageRequest } from '../../../wire/messages.ts'
 import { usageOf } from '../../../wire/usage.ts'
-import { askChat, type OpenChat } from '../../chat/call-chat.ts'
+import { callChat, type OpenChat } from '../../chat/call-chat.ts'
 import type { FullChunk } from '../../chat/stream-state.ts'
 import type { AnswerContext } from '../../chunk-answer.ts'
 import { readVendor } from '../../read-vendor.ts'
@@ -16,8 +16,8 @@ import { makerOf } from '../../envelope.ts'
 import { replaceLarge } from '../../order.ts'
 import { openEvents, type OpenMessage } from '../open-message.ts'
 import { read } from '../reading/reading.ts'
-import { askSoftly, softerEffort, softerLimit, type Softer } from '../field-fallbacks.ts'
-import { letGo, TranslatedEvents, type Translator } from '../translated-events.ts'
+import { withFallbacks, effortFallback, limitFallback, type FieldFallbacks } from '../field-fallbacks.ts'
+import { releaseRequest, TranslatedEvents, type Translator } from '../translated-events.ts'
 import { readerOf, type ChunkReader } from './chunks.ts'
 import { withMessageFieldNames } from './field-names.ts'
 import { chatRequestOf, withSchemaInWords } from './request.ts'
@@ -41,14 +41,14 @@ export async function messageByChat(
   const ask = (request: ChatRequest) => {
     const replaced = replaceLarge(call, withSchemaInWords(request, reading.settings.schema), verbatim)
     sent = replaced.request
-    return askChat(provider, replaced, context, call.stream || 'as answered')
+    return callChat(provider, replaced, context, call.stream || 'as answered')
   }
   const open = (answer: OpenChat): OpenMessage | Promise<OpenMessage> => {
     const form = { reading, stops: enforced(sent), maker }
     if (answer.kind === 'whole')
       return { kind: 'whole', message: messageOfCompletion(answer.whole, form, context), isMade: true }
     const { state, pieces } = answer.stream
-    letGo(provider, sent, verbatim)
+    releaseRequest(provider, sent, verbatim)
     const { meter, order } = context
     const translator = new ChatTranslator(state, readerOf(form, context), meter, order.promptTokens)
     return openEvents(new TranslatedEvents(pieces, translator), call, true, context)
@@ -56,14 +56,14 @@ export async function messageByChat(
   const fail = (thrown: unknown) => {
     throw withMessageFieldNames(thrown, call.request)
   }
-  await othersTurn(call)
-  return askSoftly(provider, call.model, made, softer, ask).then(open, fail)
+  await yieldIfLarge(call)
+  return withFallbacks(provider, call.model, made, fallbacks, ask).then(open, fail)
 }
 
 /** The fields that agents send to every model, and that change little of an answer. */
-export const softer: Softer = {
-  reasoning_effort: softerEffort,
-  max_tokens: softerLimit,
+export const fallbacks: FieldFallbacks = {
+  reasoning_effort: effortFallback,
+  max_tokens: limitFallback,
   temperature: () => undefined,
   top_p: () => undefined,
   top_k: () => undefined,

@@ -7,7 +7,7 @@ import { chatNameOf } from '../../tool-names.ts'
 import type { Part, TextPart } from '../reading/parts.ts'
 import type { AssistantBlock, AssistantTurn, ResultTurn, Turn } from '../reading/turns.ts'
 
-/** The messages for the vendor `maker`, which gets back only its own opaque state. */
+/** The messages for the vendor `maker`, which gets back only its own state. */
 export function messagesOf(turns: readonly Turn[], traits: ChatTraits, maker: string): ChatMessage[] {
   const writer = new MessageList(traits, maker)
   for (const turn of turns) writer.add(turn)
@@ -174,8 +174,8 @@ function withoutReasoning(message: ChatMessage): ChatMessage {
 }
 
 /** A thinking block of Claude, as its provider keeps them in chats. */
-function claudeDetail(block: Extract<AssistantBlock, { kind: 'thinking' | 'redacted' }>, opaque: string): object {
+function claudeDetail(block: Extract<AssistantBlock, { kind: 'thinking' | 'redacted' }>, state: string): object {
   const format = 'anthropic-claude-v1'
-  if (block.kind === 'redacted') return { type: 'reasoning.encrypted', data: opaque, format }
-  return { type: 'reasoning.text', text: block.text, signature: opaque, format }
+  if (block.kind === 'redacted') return { type: 'reasoning.encrypted', data: state, format }
+  return { type: 'reasoning.text', text: block.text, signature: state, format }
 }

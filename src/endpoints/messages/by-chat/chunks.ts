@@ -3,7 +3,7 @@ import type { ChunkChoice, Delta } from '../../../wire/chat.ts'
 import type { MessageEvent, StopReason } from '../../../wire/messages.ts'
 import type { Usage } from '../../../wire/usage.ts'
 import type { AnswerContext } from '../../chunk-answer.ts'
-import { blankMessage } from '../empty-message.ts'
+import { emptyMessage } from '../empty-message.ts'
 import type { Reading } from '../reading/reading.ts'
 import { StopScanner } from '../stop-scanner.ts'
 import { messageUsage } from '../usage.ts'
@@ -30,7 +30,7 @@ export function readerOf(form: MessageForm, context: AnswerContext): ChunkReader
   const sealing = new ChatSealing(maker)
   const others = otherStops(form)
   const writer = new EventWriter({
-    message: blankMessage(context),
+    message: emptyMessage(context),
     thinking: reading.display,
     sealing,
     clientName: reading.tools.clientName,

@@ -5,7 +5,7 @@ import type { Message, MessageEvent } from '../../../wire/messages.ts'
 import { usageOf, type Usage } from '../../../wire/usage.ts'
 import { ChoiceState } from '../../chat/choice.ts'
 import type { AnswerContext } from '../../chunk-answer.ts'
-import { hasOpaqueFields } from '../../model-state.ts'
+import { hasStateFields } from '../../model-state.ts'
 import { readVendor } from '../../read-vendor.ts'
 import { messageHead } from '../empty-message.ts'
 import { collected } from '../collect.ts'
@@ -39,7 +39,7 @@ export function messageOfCompletion(
 
 /** Whether the message is the text alone. */
 function isPlain({ message }: Choice, { reading }: MessageForm): boolean {
-  if (reading.display !== 'none' && hasOpaqueFields(message)) return false
+  if (reading.display !== 'none' && hasStateFields(message)) return false
   const { content, refusal, reasoning_content: standard, reasoning, tool_calls: calls } = message
   if (refusal || standard || reasoning || calls?.length) return false
   return typeof content === 'string' && content.trim() !== ''

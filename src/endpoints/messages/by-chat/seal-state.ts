@@ -1,4 +1,4 @@
-import { append, hasOpaqueFields, opaqueFields, pack } from '../../model-state.ts'
+import { append, hasStateFields, stateFields, sealState } from '../../model-state.ts'
 import { toolId, type Sealing } from '../writer.ts'
 
 /** The state that a chat wants back, as its chunks deliver it. */
@@ -18,18 +18,18 @@ export class ChatSealing implements Sealing {
     this.#reasoning = field
   }
 
-  /** Keeps the opaque fields of a delta. */
+  /** Keeps the state fields of a delta. */
   add(delta: object): void {
-    if (!hasOpaqueFields(delta)) return
+    if (!hasStateFields(delta)) return
     this.isWaiting = true
-    append(this.#message, opaqueFields(delta))
+    append(this.#message, stateFields(delta))
   }
 
-  /** Keeps the opaque fields of a piece of a call. */
+  /** Keeps the state fields of a piece of a call. */
   addCall(id: string, piece: object): void {
-    if (!hasOpaqueFields(piece)) return
+    if (!hasStateFields(piece)) return
     this.isWaiting = true
-    append((this.#calls[toolId(id)] ??= {}), opaqueFields(piece))
+    append((this.#calls[toolId(id)] ??= {}), stateFields(piece))
   }
 
   sign(hidden: string): string {
@@ -39,6 +39,6 @@ export class ChatSealing implements Sealing {
     this.#message = {}
     this.#calls = {}
     this.isWaiting = false
-    return pack(this.#maker, { message, calls })
+    return sealState(this.#maker, { message, calls })
   }
 }

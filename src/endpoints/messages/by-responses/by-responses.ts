@@ -3,7 +3,7 @@ import type { Tally } from '../../../money/tally.ts'
 import { GatewayError } from '../../../errors.ts'
 import { flowOf } from '../../../http/flow-of.ts'
 import { ContentFrames, Verbatim, type Call, type Provider, type ResponsePiece } from '../../../providers/contract.ts'
-import { forceParse, othersTurn } from '../../../providers/yielding.ts'
+import { forceParse, yieldIfLarge } from '../../../providers/yielding.ts'
 import { estimateTokens } from '../../../wire/counts.ts'
 import type { MessageEvent, MessageRequest } from '../../../wire/messages.ts'
 import type { ResponseEvent, ResponseObject } from '../../../wire/responses.ts'
@@ -11,14 +11,14 @@ import { usageOf } from '../../../wire/usage.ts'
 import type { AnswerContext } from '../../chunk-answer.ts'
 import { makerOf } from '../../envelope.ts'
 import { replaceLarge } from '../../order.ts'
-import { explodeResponse } from '../../responses/response-events.ts'
+import { eventsOfResponse } from '../../responses/response-events.ts'
 import { chatUsage } from '../../../wire/response-usage.ts'
-import { blankMessage } from '../empty-message.ts'
+import { emptyMessage } from '../empty-message.ts'
 import { openEvents, type OpenMessage } from '../open-message.ts'
 import { read, type Reading } from '../reading/reading.ts'
-import { askSoftly, softerLimit, softerReasoning, type Softer } from '../field-fallbacks.ts'
+import { withFallbacks, limitFallback, reasoningFallback, type FieldFallbacks } from '../field-fallbacks.ts'
 import { StopScanner } from '../stop-scanner.ts'
-import { letGo, TranslatedEvents, type Translator } from '../translated-events.ts'
+import { releaseRequest, TranslatedEvents, type Translator } from '../translated-events.ts'
 import { EventWriter } from '../writer.ts'
 import { ReasoningSealing, ResponseReader } from './events.ts'
 import { withMessageFieldNames } from './field-names.ts'
@@ -40,13 +40,13 @@ export async function messageByResponses(
   const made = responseRequestOf(context.order.model, reading, maker)
   let events: AsyncIterable<MessageEvent>
   try {
-    if (call.large === true) await othersTurn(call)
+    if (call.large === true) await yieldIfLarge(call)
     let sent = made
-    const answer = await askSoftly(provider, call.model, made, softer, async (request) => {
+    const answer = await withFallbacks(provider, call.model, made, fallbacks, async (request) => {
       sent = request
       return provider.respond?.(replaceLarge(call, request))
     })
-    events = eventsOf(piecesOf(answer), reading, maker, context, () => letGo(provider, sent))
+    events = eventsOf(piecesOf(answer), reading, maker, context, () => releaseRequest(provider, sent))
   } catch (thrown) {
     throw withMessageFieldNames(thrown, call.request)
   }
@@ -54,9 +54,9 @@ export async function messageByResponses(
 }
 
 /** The fields that agents send to every model, and that change little of an answer. */
-export const softer: Softer = {
-  reasoning: softerReasoning,
-  max_output_tokens: softerLimit,
+export const fallbacks: FieldFallbacks = {
+  reasoning: reasoningFallback,
+  max_output_tokens: limitFallback,
   temperature: () => undefined,
   top_p: () => undefined,
   parallel_tool_calls: () => undefined,
@@ -68,7 +68,7 @@ type Answer = Awaited<ReturnType<NonNullable<Provider['respond']>>> | undefined
 function piecesOf(answer: Answer): AsyncIterable<ResponsePiece> {
   if (answer === undefined) throw new TypeError('the provider returned no response')
   if (Symbol.asyncIterator in answer) return answer
-  return explodeResponse(answer instanceof Verbatim ? answer.value : answer)
+  return eventsOfResponse(answer instanceof Verbatim ? answer.value : answer)
 }
 
 /** `begun`: called once the first content has arrived. */
@@ -81,7 +81,7 @@ function eventsOf(
 ): AsyncIterable<MessageEvent> {
   const sealing = new ReasoningSealing(maker)
   const writer = new EventWriter({
-    message: blankMessage(context),
+    message: emptyMessage(context),
     thinking: display,
     sealing,
     clientName: tools.clientName,

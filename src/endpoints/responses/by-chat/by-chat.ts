@@ -1,17 +1,17 @@
 /** Responses for providers that only support chat. */
 import type { Tally } from '../../../money/tally.ts'
 import type { Call, Provider } from '../../../providers/contract.ts'
-import { forceParse, othersTurn } from '../../../providers/yielding.ts'
+import { forceParse, yieldIfLarge } from '../../../providers/yielding.ts'
 import type { ChatChunk, ChatRequest } from '../../../wire/chat.ts'
 import type { ResponseEvent, ResponseRequest } from '../../../wire/responses.ts'
-import { askChat } from '../../chat/call-chat.ts'
+import { callChat } from '../../chat/call-chat.ts'
 import type { FullChunk } from '../../chat/stream-state.ts'
 import { checkMadeChat } from '../../chat/request.ts'
 import type { AnswerContext } from '../../chunk-answer.ts'
 import { chunksOf, type OpenStream } from '../../chunk-stream.ts'
 import { makerOf } from '../../envelope.ts'
 import { replaceLarge } from '../../order.ts'
-import { blankResponse, type ResponseContext } from '../empty-response.ts'
+import { emptyResponse, type ResponseContext } from '../empty-response.ts'
 import { responseUsage } from '../../../wire/response-usage.ts'
 import { withRequestFieldNames } from './field-names.ts'
 import { chatRequestOf } from './request.ts'
@@ -31,7 +31,7 @@ export async function respondByChat(
   const maker = makerOf(provider)
   const chatTools = new ChatTools(tools ?? [])
   const writer = new ResponseWriter({
-    blank: blankResponse(context),
+    empty: emptyResponse(context),
     chatTools,
     summary: Boolean(reasoning?.summary),
     maker,
@@ -39,7 +39,7 @@ export async function respondByChat(
   })
   const request = chatRequestOf(call, order, chatTools, maker, provider.chatTraits)
   order.derived.push(request)
-  const answer = await callChat(provider, call, request, { ...context, meter })
+  const answer = await callMadeChat(provider, call, request, { ...context, meter })
   if (answer.kind === 'whole') throw new TypeError('the chat was requested in chunks but returned none')
   return eventsOf(answer.stream, writer, meter)
 }
@@ -58,11 +58,16 @@ async function* eventsOf(
   )
 }
 
-async function callChat(provider: Provider, call: Call<ResponseRequest>, request: ChatRequest, context: AnswerContext) {
+async function callMadeChat(
+  provider: Provider,
+  call: Call<ResponseRequest>,
+  request: ChatRequest,
+  context: AnswerContext,
+) {
   try {
     checkMadeChat(request)
-    await othersTurn(call)
-    return await askChat(provider, replaceLarge(call, request), context, true)
+    await yieldIfLarge(call)
+    return await callChat(provider, replaceLarge(call, request), context, true)
   } catch (thrown) {
     throw withRequestFieldNames(thrown, call.request)
   }

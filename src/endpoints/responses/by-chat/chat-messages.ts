@@ -13,7 +13,7 @@ import { chatPart } from './parts.ts'
 import { customField } from './tools.ts'
 
 /**
- * The messages of a conversation for the vendor `maker`, which gets back only its own opaque state.
+ * The messages of a conversation for the vendor `maker`, which gets back only its own state.
  * `takesReasoning`: whether it also gets the readable reasoning of others. Throws 400.
  */
 export function messagesOf(
@@ -112,12 +112,12 @@ class MessageWriter {
     this.say('user', text)
   }
 
-  #reasoning({ encrypted_content: opaque, content, summary }: InputItem): void {
+  #reasoning({ encrypted_content: encrypted, content, summary }: InputItem): void {
     if (this.#turn?.ended === true && this.#turn.calls.size === 0) this.#close()
     const turn = this.#open()
-    const own = this.#states.read(opaque, this.#maker)
+    const own = this.#states.read(encrypted, this.#maker)
     if (own === undefined) {
-      const shown = this.#takesReasoning || !isSealed(opaque) ? readable(content) : ''
+      const shown = this.#takesReasoning || !isSealed(encrypted) ? readable(content) : ''
       const text = shown === '' && this.#takesReasoning ? readable(summary) : shown
       return append(turn.fields, text === '' ? {} : { reasoning_content: text })
     }

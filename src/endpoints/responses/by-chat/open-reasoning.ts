@@ -6,7 +6,7 @@ export class OpenReasoning implements OpenItem {
   readonly #place: Place
   readonly #summary: boolean
   #text = ''
-  #opaque: string | undefined
+  #encrypted: string | undefined
 
   constructor(place: Place, summary: boolean) {
     this.#place = place
@@ -21,8 +21,8 @@ export class OpenReasoning implements OpenItem {
   }
 
   /** Sets the `encrypted_content`. */
-  encrypt(opaque: string): void {
-    this.#opaque = opaque
+  encrypt(encrypted: string): void {
+    this.#encrypted = encrypted
   }
 
   close(): ResponseEvent[] {
@@ -38,7 +38,7 @@ export class OpenReasoning implements OpenItem {
       type: 'reasoning',
       summary: this.#summary ? parts : [],
       ...(!this.#summary && parts.length > 0 && { content: parts }),
-      ...(this.#opaque !== undefined && { encrypted_content: this.#opaque }),
+      ...(this.#encrypted !== undefined && { encrypted_content: this.#encrypted }),
     }
   }
 

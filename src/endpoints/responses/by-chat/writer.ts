@@ -2,7 +2,7 @@
 import type { ChatChunk, ChunkChoice, Delta, FinishReason, ToolCallDelta } from '../../../wire/chat.ts'
 import type { OutputItem, ResponseEvent, ResponseObject, ResponseUsage } from '../../../wire/responses.ts'
 import { CallQueue, type QueuedCall } from '../../call-queue.ts'
-import { append, opaqueFields, pack } from '../../model-state.ts'
+import { append, stateFields, sealState } from '../../model-state.ts'
 import { OpenCall } from './open-call.ts'
 import type { ItemStatus, OpenItem, Place } from './open-item.ts'
 import { OpenMessage } from './open-message.ts'
@@ -12,11 +12,11 @@ import type { ChatTools } from './tools.ts'
 /** Options of `ResponseWriter`. */
 export interface WriterOptions {
   /** The response without output. */
-  readonly blank: ResponseObject
+  readonly empty: ResponseObject
   readonly chatTools: ChatTools
   /** Whether reasoning is sent as a summary. */
   readonly summary: boolean
-  /** The vendor, which gets the opaque state back. */
+  /** The vendor, which gets the state back. */
   readonly maker: string
   /** The current time in milliseconds since the epoch. */
   readonly now: () => number
@@ -34,7 +34,7 @@ export class ResponseWriter {
   readonly #calls = new CallQueue()
   #open: { readonly kind: 'message' | 'reasoning' | 'call'; readonly item: OpenItem; readonly place: Place } | undefined
   #finish: FinishReason = 'stop'
-  /** Opaque fields of the message that no item contains yet. */
+  /** State fields of the message that no item contains yet. */
   #messageFields: Record<string, unknown> = {}
   readonly #callFields = new Map<string, Record<string, unknown>>()
   /** What the model says while it writes calls. */
@@ -46,8 +46,8 @@ export class ResponseWriter {
 
   /** The first events. */
   begin(): ResponseEvent[] {
-    const { blank } = this.#options
-    return ['response.created', 'response.in_progress'].map((type) => ({ type, response: blank }))
+    const { empty } = this.#options
+    return ['response.created', 'response.in_progress'].map((type) => ({ type, response: empty }))
   }
 
   /** The events for a chunk. */
@@ -61,7 +61,7 @@ export class ResponseWriter {
 
   /** The last events. `serviceTier`: as reported; default: as requested. */
   end(usage: ResponseUsage | null, serviceTier?: string): ResponseEvent[] {
-    const { blank, now } = this.#options
+    const { empty, now } = this.#options
     const reason = incompleteReasons[this.#finish]
     const events = [
       ...this.#writeCalls(true),
@@ -71,7 +71,7 @@ export class ResponseWriter {
       ...this.#remainingState(),
     ]
     const response: ResponseObject = {
-      ...blank,
+      ...empty,
       status: reason === undefined ? 'completed' : 'incomplete',
       completed_at: reason === undefined ? Math.floor(now() / 1000) : null,
       incomplete_details: reason === undefined ? null : { reason },
@@ -88,7 +88,7 @@ export class ResponseWriter {
     const thinking = standard || reasoning
     if (typeof thinking === 'string' && thinking !== '')
       events.push(...this.#writeReasoning(thinking, standard ? 'reasoning_content' : 'reasoning'))
-    append(this.#messageFields, opaqueFields(delta))
+    append(this.#messageFields, stateFields(delta))
     if (content) events.push(...this.#writeMessage((message) => message.text(content, logprobsIn(logprobs))))
     if (refusal) events.push(...this.#writeMessage((message) => message.refusal(refusal)))
     for (const each of Array.isArray(annotations) ? (annotations as unknown[]) : []) {
@@ -125,7 +125,7 @@ export class ResponseWriter {
     create: (place: Place) => Item,
   ) {
     const index = this.#output.length
-    const id = `${prefix}_${this.#options.blank.id.replace('resp_', '')}${index.toString(16).padStart(2, '0')}`
+    const id = `${prefix}_${this.#options.empty.id.replace('resp_', '')}${index.toString(16).padStart(2, '0')}`
     const place = { item_id: id, output_index: index }
     const item = create(place)
     this.#open = { kind, item, place }
@@ -148,7 +148,7 @@ export class ResponseWriter {
 
   #call(piece: ToolCallDelta): ResponseEvent[] {
     const { id } = this.#calls.add(piece)
-    const fields = opaqueFields(piece)
+    const fields = stateFields(piece)
     if (Object.keys(fields).length > 0) {
       const known = this.#callFields.get(id) ?? {}
       append(known, fields)
@@ -195,7 +195,7 @@ export class ResponseWriter {
 
   #addState(reasoning: OpenReasoning): void {
     const message = this.#messageFields
-    if (Object.keys(message).length > 0) reasoning.encrypt(pack(this.#options.maker, { message }))
+    if (Object.keys(message).length > 0) reasoning.encrypt(sealState(this.#options.maker, { message }))
     this.#messageFields = {}
   }
 
@@ -205,7 +205,7 @@ export class ResponseWriter {
     const { events, item } = this.#start('reasoning', prefixes.reasoning, (place) => new OpenReasoning(place, true))
     const message = this.#messageFields
     this.#messageFields = {}
-    item.encrypt(pack(this.#options.maker, { message, calls: Object.fromEntries(this.#callFields), last: true }))
+    item.encrypt(sealState(this.#options.maker, { message, calls: Object.fromEntries(this.#callFields), last: true }))
     return [...events, ...this.#close('completed')]
   }
 }
