@@ -168,12 +168,21 @@ describe('imports', () => {
     expect(offences(stores, allowed)).toEqual([])
   })
 
-  test('of entries: each name on its own, so that nothing is published by accident', () => {
-    const entries = Object.values(exports).flatMap((target) =>
-      typeof target === 'string' ? [] : published.filter(({ path }) => `./${path}` === target['modelhatch-source']),
+  test('of entries: each name on its own, or another entry as a whole, so that nothing is published by accident', () => {
+    const paths = Object.values(exports).flatMap((target) =>
+      typeof target === 'string' ? [] : [normalize(target['modelhatch-source'])],
     )
+    const entries = published.filter(({ path }) => paths.includes(path))
     expect(entries.length).toBeGreaterThan(10)
-    expect(entries.filter(({ text }) => /^export (?:type )?\*/m.test(text)).map(({ path }) => path)).toEqual([])
+    const whole = entries.flatMap(({ path, text }) =>
+      [...text.matchAll(/^export (?:type )?\*.*? from '([^']+)'/gm)].map(([, from = '']) => ({
+        path,
+        imports: [normalize(join(dirname(path), from))],
+        text,
+      })),
+    )
+    expect(whole.length).toBeGreaterThan(0)
+    expect(offences(whole, (imported) => paths.includes(imported))).toEqual([])
   })
 
   test('of examples: what a reader of the documentation can import', () => {

@@ -5,7 +5,7 @@ import type { Model } from '../models/contract.ts'
 import { answerBytes, maxChoices, maxEvents, streamBytes, usualBounds } from '../providers/answer-bounds.ts'
 import { maxFrameBytes } from '../providers/frame-window.ts'
 import type { CallEndpoint, Order } from './endpoint.ts'
-import { promptsIn } from './completions/prompts.ts'
+import { promptsIn } from '../wire/completions.ts'
 
 type Read = Pick<Order<unknown>, 'field' | 'stream' | 'promptTokens'>
 

@@ -3,14 +3,13 @@
  * on every stream, an end in every case, limits that reject instead of truncating, names without line breaks, and no
  * parsing after the closing boundary.
  */
-import type { Readable } from 'node:stream'
 import busboy from 'busboy'
+import type { Readable } from 'node:stream'
 import { GatewayError, invalid } from '../errors.ts'
 import type { TextPart } from './form.ts'
 import { endOf } from './inflate.ts'
 import { IncomingFile, isName, malformed } from './incoming-file.ts'
 import { tooLarge } from './json-body.ts'
-import { ClosingBoundary } from './closing-boundary.ts'
 import type { Sizes } from './sizes.ts'
 
 /** A multipart body to be read. */
@@ -194,3 +193,26 @@ function fileTooLarge(name: string, bytes: number): GatewayError {
 }
 
 function ignore(): void {}
+
+/** Finds the closing boundary of a multipart body, after which busboy would go on parsing. */
+class ClosingBoundary {
+  readonly #line: Buffer
+  /** The last bytes received, one fewer than the boundary line has. */
+  #before: Buffer = Buffer.from('\r\n')
+
+  constructor(boundary: string) {
+    this.#line = Buffer.from(`\r\n--${boundary}--`)
+  }
+
+  /** The offset after the boundary line in the next piece of the body; undefined if it has not arrived yet. */
+  endIn(piece: Buffer): number | undefined {
+    const line = this.#line
+    const seam = Buffer.concat([this.#before, piece.subarray(0, line.length)])
+    const across = seam.indexOf(line)
+    if (across >= 0) return across + line.length - this.#before.length
+    const inside = piece.indexOf(line)
+    if (inside >= 0) return inside + line.length
+    this.#before = (piece.length < line.length ? seam : piece).subarray(1 - line.length)
+    return undefined
+  }
+}

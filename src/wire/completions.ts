@@ -75,3 +75,8 @@ export interface TextChunkChoice {
   readonly finish_reason?: string | null
   readonly [field: string]: unknown
 }
+
+/** The number of prompts: each text, and each list of tokens, is one. */
+export function promptsIn(prompt: unknown): number {
+  return Array.isArray(prompt) && typeof prompt[0] !== 'number' ? Math.max(1, prompt.length) : 1
+}

@@ -1,4 +1,4 @@
-import type { TokenUsage } from './token-usage.ts'
+import type { TokenUsage } from './usage.ts'
 import type { Usage } from './usage.ts'
 
 type Counts = Record<string, unknown>

@@ -2,7 +2,7 @@
  * OpenAI's image shapes. Unknown fields are kept, so every interface is open. Source: OpenAI's OpenAPI document,
  * CreateImageRequest, CreateImageEditRequest, EditImageBodyJsonParam, ImagesResponse, ImageGen…Event, ImageEdit…Event.
  */
-import type { TokenUsage } from './token-usage.ts'
+import type { TokenUsage } from './usage.ts'
 
 /** The body of `POST /v1/images/generations`. */
 export interface ImageRequest {

@@ -3,7 +3,7 @@
  * document, CreateTranscriptionRequest, CreateTranscriptionResponse{Json,VerboseJson,DiarizedJson},
  * TranscriptText…Event.
  */
-import type { TokenUsage } from './token-usage.ts'
+import type { TokenUsage } from './usage.ts'
 
 /** The format of a transcription response. */
 export type TranscriptFormat = 'json' | 'text' | 'srt' | 'verbose_json' | 'vtt' | 'diarized_json'

@@ -14,7 +14,7 @@ import {
 import type { CallEndpoint } from '../endpoint.ts'
 import { completeByChat } from './by-chat.ts'
 import { collectText, chunksOfText, textCompletionOf } from './completion.ts'
-import { promptsIn } from './prompts.ts'
+import { promptsIn } from '../../wire/completions.ts'
 import { readCompletion } from './request.ts'
 import { TextStreamState, type FullTextChunk } from './stream-state.ts'
 

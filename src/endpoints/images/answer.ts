@@ -4,13 +4,13 @@ import { bytesReply, jsonReply } from '../../http/answers.ts'
 import type { Reply } from '../../http/exchange.ts'
 import { doneFrame, eventFrame } from '../../http/sse.ts'
 import { Verbatim, type ImageAnswer } from '../../providers/contract.ts'
-import type { ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
+import type { ImageEvent, ImageRequest, ImagesResponse, Image } from '../../wire/images.ts'
 import type { Usage } from '../../wire/usage.ts'
 import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
 import type { Context } from '../endpoint.ts'
 import { failed } from './failure.ts'
 import { completedEvent, fullEvent, isCompleted, type EventPrefix } from './image-event.ts'
-import { inFormat } from './image-format.ts'
+import { readDataUrl } from '../../providers/data-url.ts'
 
 /** An image response that has arrived, or whose first event has. */
 export type OpenImages =
@@ -121,4 +121,24 @@ function print(event: ImageEvent): string {
 /** One buffer, because each frame must be one write. */
 function frame(type: string, json: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`event: ${type}\ndata: `), json, Buffer.from('\n\n')])
+}
+
+/**
+ * An image in the requested `response_format`: converts between base64 and a `data:` URL. Other URLs are kept and not
+ * downloaded. The same object if nothing has to change.
+ */
+function inFormat(image: Image, format: ImageRequest['response_format'], type: string | undefined): Image {
+  const { b64_json: base64, url, ...rest } = image
+  if (format === 'url' && url === undefined && base64 !== undefined) {
+    return { ...rest, url: `data:image/${type ?? typeOf(base64)};base64,${base64}` }
+  }
+  const inline = format === 'b64_json' && base64 === undefined ? readDataUrl(url ?? '') : undefined
+  return inline === undefined ? image : { ...rest, b64_json: inline.base64 }
+}
+
+/** The type of an image, from its first bytes in base64. */
+function typeOf(base64: string): string {
+  if (base64.startsWith('/9j/')) return 'jpeg'
+  if (base64.startsWith('UklGR')) return 'webp'
+  return base64.startsWith('R0lG') ? 'gif' : 'png'
 }

@@ -1,6 +1,6 @@
 /** Events of an image stream, with the fields that a provider omitted. */
 import type { Image, ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
-import type { TokenUsage } from '../../wire/token-usage.ts'
+import type { TokenUsage } from '../../wire/usage.ts'
 import type { Context } from '../endpoint.ts'
 
 /** The first part of event types, before the dot. */

@@ -8,12 +8,14 @@ import type { ImageEditRequest, ImageRequest } from '../../wire/images.ts'
 import type { CallEndpoint, Order, Context } from '../endpoint.ts'
 import { amend } from '../order.ts'
 import { checkEdits, checkImageLimits } from './limits.ts'
-import { imageCount, imageUnits } from './units.ts'
 import { imageFrames, imagesReply, openImages, type OpenImages } from './answer.ts'
 import { readEdit } from './edit-request.ts'
 import { generationFailure } from './failure.ts'
 import type { EventPrefix } from './image-event.ts'
 import { readGeneration } from './request.ts'
+import { choicesIn } from '../../admission/output-length.ts'
+import type { SizedRequest } from '../../admission/prompt.ts'
+import type { Units } from '../../money/receipt.ts'
 
 /** `POST /v1/images/generations`. */
 export const imageGenerations: CallEndpoint<ImageRequest, OpenImages> = {
@@ -69,4 +71,16 @@ function commonParts(
 
 function takesFormat({ model }: Context<ImageRequest>): boolean {
   return model.image?.responseFormat !== false
+}
+
+/** The number of images; the model's maximum while a form that may still set `n` is arriving. */
+function imageCount({ field, form }: SizedRequest, { image }: Model): number {
+  return choicesIn(field, form === undefined || form.kept || image === undefined ? 1 : (image.maxN ?? 10))
+}
+
+/** The billable units of so many images. */
+function imageUnits({ field }: SizedRequest, images: number): Units {
+  const size = field('size')
+  const quality = field('quality')
+  return { images, ...(typeof size === 'string' && { size }), ...(typeof quality === 'string' && { quality }) }
 }

@@ -4,7 +4,7 @@ import type { Call, Provider } from '../../providers/contract.ts'
 import { forceParse } from '../../providers/yielding.ts'
 import type { MessageRequest } from '../../wire/messages.ts'
 import { countByVendor } from '../count-by-vendor.ts'
-import type { QueryEndpoint } from '../endpoint.ts'
+import type { QueryEndpoint, Order } from '../endpoint.ts'
 import { makerOf } from '../envelope.ts'
 import { amend, overlaid, replaceLarge } from '../order.ts'
 import { withMessageFieldNames as withFieldNamesOfChat } from './by-chat/field-names.ts'
@@ -13,13 +13,14 @@ import { fallbacks as chatFallbacks } from './by-chat/by-chat.ts'
 import { fallbacks as responseFallbacks } from './by-responses/by-responses.ts'
 import { withMessageFieldNames as withFieldNamesOfResponse } from './by-responses/field-names.ts'
 import { responseRequestOf } from './by-responses/request.ts'
-import { estimatedInput } from './estimate.ts'
 import { withoutCosts } from './headers.ts'
 import { readableHistory } from './history.ts'
 import { thinkingMakerOf } from './thinking-maker.ts'
 import { read, type Reading } from './reading/reading.ts'
 import { withFallbacks } from './field-fallbacks.ts'
 import { checkLong, readCounting } from './request.ts'
+import { mediaIn, type MediaKind } from '../../admission/media.ts'
+import { estimateTokens } from '../../wire/counts.ts'
 
 /** `POST /v1/messages/count_tokens`: by the vendor if it counts, else an estimate. */
 export const countMessageTokens: QueryEndpoint = {
@@ -79,3 +80,16 @@ async function countByChat(provider: Provider, call: Call<MessageRequest>, readi
 const enough = 1_000_000
 
 function ignore(): void {}
+
+/** Typical tokens of a part that is not text, whose bytes say little about them. */
+const typical: Readonly<Record<MediaKind, number>> = { image: 1_600, audio: 1_000, file: 3_000 }
+
+/** About how many input tokens a request has: one for four bytes of text, and a typical number for each image or file. */
+function estimatedInput({ promptTokens, field }: Pick<Order<unknown>, 'promptTokens' | 'field'>): number {
+  let tokens = promptTokens
+  for (const { kind, bytes } of mediaIn(field)) {
+    if (bytes > 0) tokens += Math.min(0, typical[kind] - estimateTokens(bytes))
+    else tokens += typical[kind]
+  }
+  return Math.max(1, tokens)
+}

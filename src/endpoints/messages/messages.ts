@@ -6,7 +6,9 @@ import { callMessage } from './call-message.ts'
 import { messageFrames } from './message-frames.ts'
 import type { OpenMessage } from './open-message.ts'
 import { readMessage } from './request.ts'
-import { wholeMessage } from './whole.ts'
+import { bytesReply, jsonReply } from '../../http/answers.ts'
+import type { Reply } from '../../http/exchange.ts'
+import { writtenMessage } from './message-json.ts'
 
 const ping = eventFrame('ping', { type: 'ping' })
 
@@ -25,4 +27,12 @@ export const messages: CallEndpoint<MessageRequest, OpenMessage> = {
   readsLater: [],
   idle: () => ping,
   failed: (error, { id }) => messageErrorFrame(error, id),
+}
+
+/** The non-streaming reply: the vendor's own bytes if nothing had to change. */
+function wholeMessage(answer: OpenMessage): Reply {
+  if (answer.kind === 'stream') throw new TypeError('a streamed message has no non-streaming reply')
+  const { message, bytes, isMade = false } = answer
+  if (isMade) return bytesReply(writtenMessage(message))
+  return bytes === undefined ? jsonReply(message) : bytesReply(bytes)
 }

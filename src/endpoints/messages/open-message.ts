@@ -7,7 +7,6 @@ import type { AnswerContext } from '../chunk-answer.ts'
 import { afterFirstContent } from '../first-content.ts'
 import { collectMessage } from './collect.ts'
 import { counted } from './event-usage.ts'
-import { withTextLast } from './text-last.ts'
 
 /** A message whose first content, or all of it, has arrived. */
 export type OpenMessage =
@@ -44,4 +43,13 @@ function hasContent(piece: MessagePiece): boolean {
 
 function isEnd(piece: MessagePiece): boolean {
   return piece instanceof MessageFrames || piece.type === 'message_delta' || piece.type === 'message_stop'
+}
+
+/** The message with state that arrived after its last text before it: many clients take the last block for the answer. */
+function withTextLast(message: Message): Message {
+  const { content } = message
+  const at = content.length - 2
+  const [text, state] = content.slice(-2)
+  if (text?.type !== 'text' || state?.type !== 'thinking') return message
+  return { ...message, content: [...content.slice(0, at), state, text] }
 }

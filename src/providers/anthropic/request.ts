@@ -15,7 +15,7 @@ import { strictSchema } from './schema.ts'
 import { StrictBudget } from './strictness.ts'
 import { thinkingFor, type ThinkingFields } from './thinking.ts'
 import { toolFields, withAnswerTool } from './tools.ts'
-import { metadataFor } from './user-id.ts'
+import { createHash } from 'node:crypto'
 
 export interface RequestOptions {
   /** Corrections of the built-in table of models, keyed by the vendor's name for the model. Default: none. */
@@ -153,4 +153,21 @@ function tierOf(call: ChatCall): { service_tier?: string } {
   if (tier === 'auto') return { service_tier: 'auto' }
   if (tier === 'default' || tier === 'standard_only') return { service_tier: 'standard_only' }
   throw unsupportedValue(call, 'service_tier', 'it must be "auto" or "default".')
+}
+
+/**
+ * The vendor rejects user ids that are longer than 256 characters, or that are e-mail addresses or telephone numbers. The
+ * id is only a hint and must not fail the request, so anything that is not an opaque token is replaced by its hash.
+ */
+function metadataFor({ safety_identifier: safety, user }: Readonly<Record<string, unknown>>): {
+  readonly metadata?: { readonly user_id: string }
+} {
+  const id = [safety, user].find((each) => typeof each === 'string' && each !== '') as string | undefined
+  if (id === undefined) return {}
+  const opaque = /^[\w.:|/=-]{1,256}$/.test(id) && !isTelephoneNumber(id)
+  return { metadata: { user_id: opaque ? id : createHash('sha256').update(id).digest('hex') } }
+}
+
+function isTelephoneNumber(text: string): boolean {
+  return /^[\d.-]+$/.test(text) && /^\d{7,15}$/.test(text.replaceAll(/\D/g, ''))
 }

@@ -1,7 +1,7 @@
 /** Sends a chat to `POST /v1/messages`, or only for its count. */
 import { cancellationOf } from '../../http/cancellation.ts'
 import { readError, requireSuccess } from '../answer.ts'
-import { readInputTokens } from '../input-tokens.ts'
+import { readInputTokens } from '../answer.ts'
 import type { Client } from '../client.ts'
 import type { Call } from '../contract.ts'
 import type { Transfer } from '../transfer.ts'

@@ -1,7 +1,7 @@
 /** Generates images: PNGs that depend only on prompt and size. */
 import { invalid } from '../../errors.ts'
 import type { ImageEvent, ImageRequest, ImagesResponse } from '../../wire/images.ts'
-import type { TokenUsage } from '../../wire/token-usage.ts'
+import type { TokenUsage } from '../../wire/usage.ts'
 import type { Call, ImageAnswer } from '../contract.ts'
 import { forceParse } from '../yielding.ts'
 import { draw } from './draw.ts'

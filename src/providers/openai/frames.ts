@@ -13,7 +13,7 @@ import { WordView } from '../frame-window.ts'
 import { eventIn, type VendorEvent } from '../framing.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
 import { faultIn, parseChunk, saysNothing } from './chunk.ts'
-import { FrameTemplates } from './templates.ts'
+import { FrameTemplates } from './template.ts'
 import { FrameTemplate } from './template.ts'
 
 export interface FrameOptions {

@@ -1,7 +1,7 @@
 import { hasSucceeded, requireSuccess } from '../answer.ts'
 import type { Call } from '../contract.ts'
 import type { ResponseRequest } from '../../wire/responses.ts'
-import { readInputTokens } from '../input-tokens.ts'
+import { readInputTokens } from '../answer.ts'
 import { forceParse } from '../yielding.ts'
 import { sendCorrected } from './responses.ts'
 import type { Vendor } from './vendor.ts'

@@ -2,21 +2,21 @@
 import { createHash } from 'node:crypto'
 import { checkKnown } from '../../records/known-options.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
-import type { Provider } from '../contract.ts'
+import type { Provider, Call, ModerationAnswer } from '../contract.ts'
 import { unreadable } from '../failure.ts'
 import { NativeMessages } from '../messages/native.ts'
 import type { ModelObject } from '../../wire/model.ts'
 import { embed } from './embeddings.ts'
 import { editImages, generateImages } from './images.ts'
-import { moderate } from './moderations.ts'
 import { costsOf, withPreset } from './presets.ts'
 import { countResponse } from './input-tokens.ts'
 import { compact, respond } from './responses.ts'
-import { chat, complete } from './text.ts'
+import { chat, complete, readComplete } from './text.ts'
 import { transcribe } from './transcriptions.ts'
 import { Vendor } from './vendor.ts'
 import { videosOf } from './videos.ts'
 import { type OpenAIOptions, known } from './options.ts'
+import type { ModerationList, ModerationRequest } from '../../wire/moderations.ts'
 
 /**
  * Creates the provider for OpenAI, or for a vendor with an OpenAI-compatible API: by `preset` if it has one, otherwise by
@@ -97,4 +97,8 @@ function isModel(value: unknown): value is { id: string } {
 function modelObject(raw: { id: string; created?: unknown; owned_by?: unknown }): ModelObject {
   const created = typeof raw.created === 'number' ? Math.floor(raw.created) : 0
   return { id: raw.id, object: 'model', created, owned_by: typeof raw.owned_by === 'string' ? raw.owned_by : 'unknown' }
+}
+
+async function moderate(vendor: Vendor, call: Call<ModerationRequest>): Promise<ModerationAnswer> {
+  return readComplete<ModerationList>(await vendor.post('/moderations', call), vendor.client.answerBytes)
 }

@@ -10,7 +10,7 @@ import type { Transfer } from '../transfer.ts'
 import { yieldIfLarge } from '../yielding.ts'
 import { statusIn, vendorError } from '../vendor-error.ts'
 import { WholeBody } from '../whole-body.ts'
-import { FrameTemplates } from './templates.ts'
+import { FrameTemplates } from './template.ts'
 import type { OpenAIOptions } from './options.ts'
 
 type Changes = Record<string, unknown>

@@ -3,7 +3,7 @@ import * as fc from 'fast-check'
 import { ContentFrames } from 'modelhatch/providers'
 import { expect, test } from 'vitest'
 import { readFrames } from '../../../src/providers/openai/frames.ts'
-import { FrameTemplates } from '../../../src/providers/openai/templates.ts'
+import { FrameTemplates } from '../../../src/providers/openai/template.ts'
 import type { ChatChunk } from '../../../src/wire/chat.ts'
 import { anyCharacter } from '../../characters.ts'
 

@@ -2,7 +2,7 @@
 import { expect, test, vi } from 'vitest'
 import { ContentFrames, type ChatPiece } from '../../../src/providers/contract.ts'
 import { readFrames } from '../../../src/providers/openai/frames.ts'
-import { FrameTemplates } from '../../../src/providers/openai/templates.ts'
+import { FrameTemplates } from '../../../src/providers/openai/template.ts'
 
 type Fields = Record<string, unknown>
 
