@@ -101,7 +101,7 @@ export class Gateway {
    * Never rejects: every error becomes a reply.
    */
   async handle(exchange: Exchange): Promise<Reply> {
-    const { admission, authenticator, calls, catalogue, idempotency, parts, sizes, now } = this.#assembly
+    const { admission, authenticator, calls, catalogue, idempotency, services, sizes, now } = this.#assembly
     let request: HandledRequest | undefined
     calls.enter()
     try {
@@ -116,7 +116,7 @@ export class Gateway {
         return request.finished(await answerQuery(this.#assembly, request, { endpoint, caller, rest }))
       }
       request.entry = admission.enter(id, caller)
-      const read: Order<unknown> = await endpoint.read(request.exchange, sizes, { caller, parts, now })
+      const read: Order<unknown> = await endpoint.read(request.exchange, sizes, { caller, services, now })
       request.hasOrdered(read)
       // Before a response is repeated: another key of the account may have been allowed to use the model.
       const model = await catalogue.find(read.model, caller, startedAt)
@@ -136,7 +136,7 @@ export class Gateway {
       request.isServed()
       const expected = ticket?.demand.promptTokens ?? order.promptTokens
       const sized = expected === order.promptTokens ? order : overlaid(order, { promptTokens: expected })
-      const served = await serve(this.#assembly, endpoint, request, { caller, order: sized, model, ticket })
+      const served = await serve(this.#assembly, endpoint, request, { caller, order: sized, model }, ticket)
       const reply = request.keyed === undefined ? served : await request.keyed.keep(served)
       return request.finished(reply, ticket?.headers)
     } catch (thrown) {

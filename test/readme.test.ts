@@ -1,5 +1,5 @@
 /** The readme and the guides are promises too: their tables say what the sources say, and their links lead somewhere. */
-import { existsSync, globSync } from 'node:fs'
+import { existsSync, globSync, readdirSync } from 'node:fs'
 import { dirname, join, matchesGlob, normalize } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { GatewayError, type ErrorCode } from 'modelhatch'
@@ -58,6 +58,28 @@ test('the table of errors has every code, with its status', () => {
   const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code]) => code as ErrorCode)
   expect(codes.length).toBeGreaterThan(10)
   expect(new Set(listed)).toEqual(new Set(codes.map((code) => `${code} ${new GatewayError(code).status}`)))
+})
+
+describe('the guide to the source', () => {
+  const guide = documentAt('src/README.md')
+
+  test('maps every folder and file of src', () => {
+    const mapped = rows(section(guide, 'Map')).flatMap(([, folder]) => inCode(folder))
+    expect(mapped.filter((name) => name !== '../adapters').sort()).toEqual(
+      readdirSync(`${root}src`)
+        .filter((name) => name !== 'README.md')
+        .sort(),
+    )
+  })
+
+  test.each(rows(section(guide, 'Glossary')).map(([noun, , folder]) => [inCode(noun), inCode(folder)] as const))(
+    'explains %s, which %s declares',
+    ([noun = ''], [folder = '']) => {
+      const files = globSync(`src/${folder}/**/*.ts`, { cwd: root })
+      const declaration = new RegExp(`^export (?:abstract )?(?:class|interface|type) ${noun}\\b`, 'm')
+      expect(files.filter((file) => declaration.test(textOf(file)))).toHaveLength(1)
+    },
+  )
 })
 
 test('the error in the reference has the format of errors', () => {

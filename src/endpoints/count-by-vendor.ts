@@ -55,11 +55,11 @@ async function firstCount<Request, Read extends Order<Request>>(
   order: Read,
   model: Model,
   cancellation: Canceller,
-  { id, parts }: Query,
+  { id, services }: Query,
   countBy: CountBy<Request, Read>,
 ): Promise<number | undefined> {
   const { maxOutputTokens } = model
-  for (const { provider, model: named, open = false } of parts.usable(model)) {
+  for (const { provider, model: named, open = false } of services.usable(model)) {
     const head = {
       id,
       cancellation,

@@ -39,7 +39,7 @@ export interface Query {
   readonly rest: string
   readonly catalogue: Catalogue
   readonly sizes: Sizes
-  readonly parts: Parts
+  readonly services: EndpointServices
   /** Counts the request against the limits of its model. Rejects with 429 or 503. */
   readonly admit: (model: Model) => Promise<void>
   /** The response tells of work that has, or will have, this usage record: the id in it leads there. */
@@ -48,8 +48,8 @@ export interface Query {
   readonly watch?: CallWatch | undefined
 }
 
-/** The parts of the gateway that endpoints use. */
-export interface Parts {
+/** What endpoints use of the gateway. */
+export interface EndpointServices {
   readonly responses: ResponseStore
   readonly videos: VideoTasks
   /** The base of URLs in responses, without `/v1`. Empty: URLs are relative to the host. */
@@ -65,7 +65,7 @@ export interface Parts {
 /** The context in which an endpoint reads a request. */
 export interface Reading {
   readonly caller: Caller
-  readonly parts: Parts
+  readonly services: EndpointServices
   /** Milliseconds since the epoch. */
   readonly now: () => number
 }

@@ -18,8 +18,8 @@ export const countInputTokens: QueryEndpoint = {
   name: 'responses.input_tokens',
   limited: 'counts',
   async answer(query) {
-    const { exchange, sizes, caller, parts, catalogue } = query
-    const order = await readResponse(exchange, sizes, { caller, parts, now: Date.now })
+    const { exchange, sizes, caller, services, catalogue } = query
+    const order = await readResponse(exchange, sizes, { caller, services, now: Date.now })
     const model = await catalogue.find(order.model, caller)
     const counted = await countByVendor('responses', order, model, query, countBy)
     return jsonReply({ object: 'response.input_tokens', input_tokens: counted ?? order.promptTokens })

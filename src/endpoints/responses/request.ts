@@ -91,12 +91,12 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
   const previous = body.get('previous_response_id') as string | null | undefined
   if (sent.length === 0 && !previous) throw invalid('Missing required parameter: "input".', 'input')
 
-  const { parts, caller, now } = reading
+  const { services, caller, now } = reading
   const { connection } = exchange
   const isPrewarm = connection?.prewarm === true
   // A prewarm is not admitted, so that it could fill the store for nothing.
   const isStored = !isPrewarm && body.get('store') !== false
-  const archive = new ResponseArchive(parts.responses, caller.account, { isStored, memory: connection?.memory })
+  const archive = new ResponseArchive(services.responses, caller.account, { isStored, memory: connection?.memory })
   let conversation = await conversationOf(sent, previous, archive, sizes.jsonBytes)
   const bytes = body.bytes.length + (conversation.asSent ? 0 : added(conversation, input))
   if (bytes > sizes.jsonBytes) throw new GatewayError('context_length_exceeded')

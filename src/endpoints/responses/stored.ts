@@ -52,8 +52,8 @@ export const listInputItems: QueryEndpoint = {
   },
 }
 
-function archiveOf({ parts, caller }: Query): ResponseArchive {
-  return new ResponseArchive(parts.responses, caller.account)
+function archiveOf({ services, caller }: Query): ResponseArchive {
+  return new ResponseArchive(services.responses, caller.account)
 }
 
 function idOf({ rest }: Query): string {

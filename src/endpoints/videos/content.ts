@@ -17,7 +17,7 @@ export const videoContent: QueryEndpoint = {
   name: 'videos.content',
   async answer(query) {
     const { caller, exchange } = query
-    const { videos, stallMs } = query.parts
+    const { videos, stallMs } = query.services
     const task = await videos.find(caller.account, idIn(query), { concerns: query.concerns })
     if (task.data.state === 'failed') throw noSuchTask()
     if (task.data.state !== 'completed') throw notReady()

@@ -21,7 +21,7 @@ export const submitVideo: QueryEndpoint = {
   limited: true,
   async answer(query) {
     const { task, async } = await create(query, 'specification')
-    const done = async ? task : await query.parts.videos.wait(task, waitMs, query.exchange.signal)
+    const done = async ? task : await query.services.videos.wait(task, waitMs, query.exchange.signal)
     return taskReply(done, specificationShape(done, contentUrl(query, done.id)))
   },
 }
@@ -30,7 +30,7 @@ export const submitVideo: QueryEndpoint = {
 export const retrieveVideoTask: QueryEndpoint = {
   name: 'videos.generations.retrieve',
   async answer(query) {
-    const task = await query.parts.videos.find(query.caller.account, idIn(query), query)
+    const task = await query.services.videos.find(query.caller.account, idIn(query), query)
     return taskReply(task, specificationShape(task, contentUrl(query, task.id)))
   },
 }
@@ -49,7 +49,7 @@ export const createVideo: QueryEndpoint = {
 export const retrieveVideo: QueryEndpoint = {
   name: 'videos.retrieve',
   async answer(query) {
-    const task = await query.parts.videos.find(query.caller.account, idIn(query), query)
+    const task = await query.services.videos.find(query.caller.account, idIn(query), query)
     // Clients of xAI create a task at the path of the specification, and look at it here.
     const isXai = task.data.path === 'generations'
     return taskReply(task, isXai ? xaiShape(task, contentUrl(query, task.id)) : openaiVideo(task))
@@ -59,7 +59,7 @@ export const retrieveVideo: QueryEndpoint = {
 /** `GET /v1/videos`. */
 export const listVideos: QueryEndpoint = {
   name: 'videos.list',
-  async answer({ parts: { videos }, caller, exchange }) {
+  async answer({ services: { videos }, caller, exchange }) {
     const search = queryOf(exchange.target)
     const limit = Math.min(Math.max(Math.trunc(Number(search.get('limit') ?? 20)) || 20, 1), 100)
     const order = search.get('order') === 'asc' ? 'asc' : 'desc'
@@ -76,13 +76,13 @@ export const listVideos: QueryEndpoint = {
 export const deleteVideo: QueryEndpoint = {
   name: 'videos.delete',
   async answer(query) {
-    const { id } = await query.parts.videos.remove(query.caller.account, idIn(query), query)
+    const { id } = await query.services.videos.remove(query.caller.account, idIn(query), query)
     return jsonReply({ id, object: 'video.deleted', deleted: true })
   },
 }
 
 async function create(query: Query, shape: 'specification' | 'openai'): Promise<{ task: StoredTask; async: boolean }> {
-  const { id, exchange, caller, catalogue, sizes, parts, concerns, watch } = query
+  const { id, exchange, caller, catalogue, sizes, services, concerns, watch } = query
   const order = await readVideo(exchange, sizes, shape)
   const { fields } = order
   const field = (name: string) => fields[name]
@@ -91,10 +91,10 @@ async function create(query: Query, shape: 'specification' | 'openai'): Promise<
   const request = videoRequest(order, model)
   await query.admit(model)
   const { digest, idempotencyKey, async } = order
-  const attribution = parts.attribute(exchange, caller, field)
+  const attribution = services.attribute(exchange, caller, field)
   const path = shape === 'specification' ? ('generations' as const) : undefined
   const submission = { id, caller, attribution, request, path, digest, idempotencyKey, concerns, watch }
-  return { task: await parts.videos.create(submission), async }
+  return { task: await services.videos.create(submission), async }
 }
 
 /** The task id in the path. Throws 404 for anything that cannot be one. */
@@ -112,8 +112,8 @@ function isId(text: string): boolean {
   return /^[A-Za-z0-9_-]{1,80}$/.test(text)
 }
 
-function contentUrl({ parts, exchange }: Query, id: string): string {
-  return `${parts.publicUrl || (exchange.base ?? '')}/v1/videos/${id}/content`
+function contentUrl({ services, exchange }: Query, id: string): string {
+  return `${services.publicUrl || (exchange.base ?? '')}/v1/videos/${id}/content`
 }
 
 /** The 409 error for a video that is not finished. */

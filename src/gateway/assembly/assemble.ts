@@ -2,7 +2,7 @@
 import { Admin } from '../../admin/admin.ts'
 import type { Admission } from '../../admission/admission.ts'
 import { Authenticator } from '../../callers/authenticate.ts'
-import type { Parts } from '../../endpoints/endpoint.ts'
+import type { EndpointServices } from '../../endpoints/endpoint.ts'
 import { Serving } from '../../endpoints/serving.ts'
 import { Heartbeat } from '../../http/heartbeat.ts'
 import { OpenCalls } from '../../http/open-calls.ts'
@@ -43,7 +43,7 @@ export interface Assembly {
   /** Undefined where the options turn it off. */
   readonly idempotency: Idempotency | undefined
   readonly observer: Observer
-  readonly parts: Parts
+  readonly services: EndpointServices
   /** Undefined if refused requests are not recorded. */
   readonly refused: RefusedLog | undefined
   readonly serving: Serving
@@ -107,7 +107,7 @@ export function assemble(options: GatewayOptions): Assembly {
     random,
     observer,
   })
-  const parts = {
+  const services = {
     responses: guardedResponses(stores.responses, guard('the response store')),
     videos,
     attribute: attributing(options.usage),
@@ -132,7 +132,7 @@ export function assemble(options: GatewayOptions): Assembly {
     deployments: new KnownDeployments(named, breaker),
     idempotency,
     observer,
-    parts,
+    services,
     questions,
     refused: refusedLog(options, stores.usage, guarding((timeouts.storeMs ?? 2_000) * 5)('the usage store'), observer),
     serving,

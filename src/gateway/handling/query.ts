@@ -8,7 +8,7 @@ import type { HandledRequest } from './handled-request.ts'
 
 /** Answers a request that waits for no model, such as the model list or a video task. `rest`: of its path. */
 export async function answerQuery(
-  { admission, catalogue, sizes, parts }: Assembly,
+  { admission, catalogue, sizes, services }: Assembly,
   request: HandledRequest,
   { endpoint, caller, rest }: { readonly endpoint: QueryEndpoint; readonly caller: Caller; readonly rest: string },
 ): Promise<Reply> {
@@ -22,7 +22,7 @@ export async function answerQuery(
   }
   try {
     const concerns = (record: string) => request.concerns(record)
-    const query = { id, exchange, caller, rest, catalogue, sizes, parts, admit, concerns, watch }
+    const query = { id, exchange, caller, rest, catalogue, sizes, services, admit, concerns, watch }
     const reply = await (watch === undefined ? endpoint.answer(query) : watch.within(() => endpoint.answer(query)))
     watch?.ended({ outcome: 'completed', status: reply.status })
     return { ...reply, headers: { ...reply.headers, ...counted, ...ticket?.headers } }

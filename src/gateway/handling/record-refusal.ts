@@ -1,5 +1,5 @@
 import type { Caller } from '../../callers/contract.ts'
-import type { Order, Parts } from '../../endpoints/endpoint.ts'
+import type { Order, EndpointServices } from '../../endpoints/endpoint.ts'
 import { isCall, type Endpoint } from '../../endpoints/routes.ts'
 import { GatewayError } from '../../errors.ts'
 import type { Exchange } from '../../http/exchange.ts'
@@ -24,12 +24,12 @@ interface Rejected {
 /** Where rejected requests are recorded. */
 interface Place {
   readonly refused: RefusedLog | undefined
-  readonly parts: Pick<Parts, 'attribute'>
+  readonly services: Pick<EndpointServices, 'attribute'>
   readonly observer: Observer
 }
 
 /** Records a request that was rejected before any attempt and so has no receipt, within the bounds of the log. Never throws. */
-export function recordRefusal({ refused, parts, observer }: Place, thrown: unknown, request: Rejected): void {
+export function recordRefusal({ refused, services, observer }: Place, thrown: unknown, request: Rejected): void {
   const { id, exchange, caller, startedAt, elapsedMs, model, endpoint, order } = request
   if (refused === undefined || endpoint === undefined) return
   const { code, status } = GatewayError.from(thrown)
@@ -40,7 +40,7 @@ export function recordRefusal({ refused, parts, observer }: Place, thrown: unkno
     refused.add({
       id,
       caller,
-      attribution: parts.attribute(exchange, caller, order?.field ?? noField),
+      attribution: services.attribute(exchange, caller, order?.field ?? noField),
       endpoint: endpoint.name,
       model: order?.model ?? model,
       stream: order?.stream === true,

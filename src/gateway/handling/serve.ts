@@ -1,28 +1,20 @@
 import type { Ticket } from '../../admission/ticket.ts'
 import type { Assembly } from '../assembly/assemble.ts'
-import type { Caller } from '../../callers/contract.ts'
 import type { Receipt } from '../../money/receipt.ts'
-import type { CallEndpoint, Order } from '../../endpoints/endpoint.ts'
+import type { CallEndpoint } from '../../endpoints/endpoint.ts'
+import type { Admitted } from '../../endpoints/served.ts'
 import { cancellationOf } from '../../http/cancellation.ts'
 import type { Reply } from '../../http/exchange.ts'
-import type { Model } from '../../models/contract.ts'
 import { Work } from '../../providers/work.ts'
 import type { HandledRequest } from './handled-request.ts'
 
-/** A request that was admitted. */
-interface Admitted<R> {
-  readonly caller: Caller
-  readonly order: Order<R>
-  readonly model: Model
-  readonly ticket: Ticket | undefined
-}
-
 /** Calls the providers, and settles when the response has ended. */
 export function serve<R, A>(
-  { admission, authenticator, calls, observer, parts, refused, serving }: Assembly,
+  { admission, authenticator, calls, observer, services, refused, serving }: Assembly,
   endpoint: CallEndpoint<R, A>,
   { id, exchange, startedAt, elapsedMs, watch }: HandledRequest,
-  { caller, order, model, ticket }: Admitted<R>,
+  { caller, order, model }: Pick<Admitted<R>, 'caller' | 'order' | 'model'>,
+  ticket: Ticket | undefined,
 ): Promise<Reply> {
   refused?.use()
   const work = new Work()
@@ -35,7 +27,7 @@ export function serve<R, A>(
     observer.receipt(closed)
   }
   const { cap, hidden } = ticket?.demand ?? {}
-  const attribution = parts.attribute(exchange, caller, order.field)
+  const attribution = services.attribute(exchange, caller, order.field)
   const logsAttempts = admission.records !== undefined
   const times = { startedAt, elapsedMs }
   const admitted = { id, caller, attribution, order, model, cap, hidden, work, deliver, watch, logsAttempts, ...times }
