@@ -25,7 +25,7 @@ async function scene(reply: VendorReply, options: Partial<BillingOptions> & { re
   }
   const models = Object.entries(makers).map(([name, make]) => {
     const route = ['first', 'second'].map((each) => ({ provider: make(each), providerModel: 'm', order: 0 }))
-    return [name, { route, price: { input: '1', output: '1', image: '0' } }] as const
+    return [name, { route, price: { input: '1', output: '1', image: '5' } }] as const
   })
   const hosted = await hostedWith({
     keys: { 'sk-test': { account: 'acme' } },
@@ -223,10 +223,39 @@ test('a compaction whose model writes no summary is charged as reported, and ask
   expect(await paid('responses/compact', { model: 'chats', input: 'Hi' })).toMatchObject(charged)
 })
 
-test('an image that the model refuses to draw is charged as reported', async () => {
-  const { paid } = await scene((_, response) =>
-    json(response, { candidates: [{ content: { parts: [] }, finishReason: 'IMAGE_SAFETY' }], usageMetadata }),
-  )
-  const answer = await paid('images/generations', { model: 'google', prompt: 'x' })
-  expect(answer).toMatchObject({ ...charged, status: 400 })
+test.each([
+  ['refuses to draw', 'IMAGE_SAFETY', 400],
+  ['does not draw', 'STOP', 503],
+])(
+  'an image that the model %s is charged the tokens that are reported, and no price of an image',
+  async (_, reason, status) => {
+    const { paid } = await scene((__, response) =>
+      json(response, { candidates: [{ content: { parts: [] }, finishReason: reason }], usageMetadata }),
+    )
+    const answer = await paid('images/generations', { model: 'google', prompt: 'x' })
+    expect(answer).toMatchObject({ ...charged, status })
+  },
+)
+
+const images = { model: 'chats', prompt: 'x', n: 2 }
+
+test('images that the vendor refuses to draw cost nothing', async () => {
+  const { paid } = await scene((_, response) => {
+    const error = { message: 'x', code: 'moderation_blocked', type: 'image_generation_user_error' }
+    response.writeHead(400, { 'content-type': 'application/json' }).end(JSON.stringify({ error }))
+  })
+  expect(await paid('images/generations', images)).toMatchObject({ cost: 0n, calls: 1, basis: 'none', status: 400 })
+})
+
+test('images that were drawn, but are too large to be read, cost their price', async () => {
+  const { paid } = await scene((_, response) => {
+    response.on('error', () => undefined)
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(Buffer.alloc(70_000_000, ' '))
+  })
+  const { cost, ...rest } = await paid('images/generations', images)
+  expect(rest).toMatchObject({ calls: 1, status: 503, basis: 'estimated' })
+  // And tokens, at most as many as are held.
+  expect(cost).toBeGreaterThanOrEqual(10_000_000n)
+  expect(cost).toBeLessThan(10_100_000n)
 })
