@@ -1,4 +1,4 @@
-import { keep, kept } from './kept.js'
+import { keep, kept } from './preferences.js'
 
 /** @typedef {'system' | 'light' | 'dark'} Theme */
 

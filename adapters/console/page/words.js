@@ -1,5 +1,5 @@
 /** The language of the page. Only the one that is chosen is loaded. */
-import { keep, kept } from './kept.js'
+import { keep, kept } from './preferences.js'
 
 /** @import { en } from './words/en.js' */
 /** @typedef {keyof typeof en} Word */

@@ -8,7 +8,7 @@ import {
   openingAccounts,
   readingCaps,
 } from './admission-caps.ts'
-import { admissionTypes, parametersOf, plannedOnce, stillAwaited } from './columns.ts'
+import { admissionTypes, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
 
 /**
  * PL/pgSQL that locks the rows of `buckets`, sorted by name, and reads them into `used` and `at`. Missing rows are inserted

@@ -3,8 +3,8 @@ import { GatewayError } from '../../../src/errors.ts'
 import { verdictAfter, type Sweep, type HoldVerdict, type LimitVerdict, type SettleVerdict } from '../index.ts'
 import { Batches } from '../batches.ts'
 import { capSweeps, statesOf, type AdmittedCaps } from './caps.ts'
-import { admissionColumns, admissionTypes, callOf, endingColumns, endingTypes } from './columns.ts'
-import type { Admitting, Ending } from './columns.ts'
+import { admissionColumns, admissionTypes, callOf, endingColumns, endingTypes } from './batch-columns.ts'
+import type { Admitting, Ending } from './batch-columns.ts'
 import type { Database } from './database.ts'
 
 const admitSql = callOf('admit_calls', admissionTypes, ', $2')

@@ -1,5 +1,5 @@
 /** The tables of caps, and the SQL functions that the functions of the ledger share. */
-import { plannedOnce } from './columns.ts'
+import { plannedOnce } from './batch-columns.ts'
 
 /**
  * `caps` has one row per cap, whose lock serializes all that concerns the cap; `cap_use` one per cap and period. What an open

@@ -13,7 +13,7 @@ import {
   type Notice,
   type Sweep,
 } from '../index.ts'
-import { scopeOf } from './columns.ts'
+import { scopeOf } from './batch-columns.ts'
 import { conditions, where } from './conditions.ts'
 import type { Database } from './database.ts'
 import { sweepOf } from './sweep.ts'

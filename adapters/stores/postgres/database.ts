@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { invalid } from '../../../src/errors.ts'
 import { changes, requireUsable, unknownLayout, type Change, type Layout } from '../layout.ts'
 import { creation } from './migration.ts'
-import { Turns } from './turns.ts'
+import { Turns } from './statement-slots.ts'
 import { Upgrade } from './upgrade.ts'
 
 /** The part of a database pool or client that `postgres` uses. A `pg.Pool` and a PGlite fit as they are. */

@@ -1,7 +1,7 @@
 /** The SQL functions that end a batch of calls: they return claims to the limits, and settle or release holds. */
 import { lockingBuckets } from './admission-schema.ts'
 import { capVariables, countingSettlements, crossingLevels, lockingCaps, recordingNotices } from './ending-caps.ts'
-import { endingTypes, parametersOf, plannedOnce, stillAwaited } from './columns.ts'
+import { endingTypes, parametersOf, plannedOnce, stillAwaited } from './batch-columns.ts'
 
 /**
  * The parameters are columns, as in `admit_calls`; each hold is in a batch at most once. An ending is applied even if its

@@ -1,5 +1,5 @@
 /** The tables and functions of the ledger. */
-import { plannedOnce } from './columns.ts'
+import { plannedOnce } from './batch-columns.ts'
 
 /**
  * Every change of an account locks its row first. Ending a hold deletes it from `holds` and inserts its only row in `entries`.

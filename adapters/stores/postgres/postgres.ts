@@ -3,7 +3,7 @@ import { age, checkKnown, count, flag, text, type Rule } from '../../../src/reco
 import { Calls } from './calls.ts'
 import { Database, type Queryable } from './database.ts'
 import { postgresIdempotency } from './idempotency.ts'
-import { postgresAdmission } from './joint.ts'
+import { postgresAdmission } from './admission.ts'
 import { postgresKeys } from './keys.ts'
 import { postgresLedger } from './ledger.ts'
 import { postgresLimits } from './limits.ts'

@@ -1,7 +1,7 @@
 /** Sums of usage: whole quarters of an hour and days from their tables, the rest from single requests. */
 import type { UsageDimension, UsageMeasure, UsageQuestion, UsageSummary } from '../index.ts'
 import { sums } from '../sql/usage-columns.ts'
-import { dayMs, quarterMs, spanOf, withDays, type Periods } from '../sql/usage-span.ts'
+import { dayMs, quarterMs, spanOf, withDays, type Periods } from '../sql/usage-quarters.ts'
 import { conditions, where } from './conditions.ts'
 import { callConditions, labelConditions, onlyCondition } from './usage-filter.ts'
 

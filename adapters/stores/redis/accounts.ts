@@ -1,8 +1,8 @@
 /** Reads accounts and their entries, and compares the books. */
 import { pageOf, type Ledger, type LedgerAccount, type Page, type PageRequest } from '../index.ts'
-import { argumentsText, Arguments } from './arguments.ts'
-import { booksText } from './books.ts'
-import type { Layout } from './layout.ts'
+import { argumentsText, Arguments } from './call-arguments.ts'
+import { booksText } from './ledger-text.ts'
+import type { Layout } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** Reads accounts, each as a list of strings; opens or changes those that come with changes. */

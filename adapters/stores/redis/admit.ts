@@ -1,8 +1,8 @@
 /** The script that draws claims and takes holds: each call in full, or not at all. */
 import type { CapState, Hold, HoldVerdict, LimitClaim } from '../index.ts'
-import { argumentsText, type Arguments } from './arguments.ts'
-import { booksText } from './books.ts'
-import { bucketsText } from './buckets.ts'
+import { argumentsText, type Arguments } from './call-arguments.ts'
+import { booksText } from './ledger-text.ts'
+import { bucketsText } from './buckets-text.ts'
 import { capsText } from './caps-text.ts'
 import { capStatesOf, type CapHold } from './cap-arguments.ts'
 import { lua } from './scripts.ts'

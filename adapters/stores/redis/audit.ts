@@ -1,7 +1,7 @@
 /** Compares the balances with the entries. */
 import type { LedgerAudit } from '../index.ts'
-import { booksText } from './books.ts'
-import type { Layout } from './layout.ts'
+import { booksText } from './ledger-text.ts'
+import type { Layout } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** Adds up the accounts after `ARGV[3]`, a few at a time: sums of credits and settlements, open holds, and the balance. */

@@ -2,13 +2,13 @@
 import { Batches } from '../batches.ts'
 import { Sweep, type Hold, type LimitClaim, type LimitReturn, type SettleVerdict } from '../index.ts'
 import { addAdmission, admittedOf, admitText, type Admission, type Admitted } from './admit.ts'
-import { Arguments, callOf } from './arguments.ts'
+import { Arguments, callOf } from './call-arguments.ts'
 import { capChargeOf, capHoldOf } from './cap-arguments.ts'
-import { findDue, forgetDue, mostDue } from './due.ts'
+import { findDue, forgetDue, mostDue } from './uncounted-settlements.ts'
 import { addEnding, endedOf, finishText, type Ended, type Ending, type HoldEnd } from './finish.ts'
-import type { Layout } from './layout.ts'
+import type { Layout } from './key-bases.ts'
 import type { Scripts } from './scripts.ts'
-import { admissionSteps, endingSteps, joined, undoOf, type Step } from './steps.ts'
+import { admissionSteps, endingSteps, joined, undoOf, type Step } from './call-steps.ts'
 
 /** Maximum number of batches of one kind in progress at the same time, on one node or for one hash tag. */
 const lanes = 2

@@ -8,7 +8,7 @@ import {
   type Hold,
   type Settlement,
 } from '../index.ts'
-import { callOf } from './arguments.ts'
+import { callOf } from './call-arguments.ts'
 
 /** The caps of a hold. */
 export interface CapHold {

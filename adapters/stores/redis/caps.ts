@@ -1,9 +1,9 @@
 /** Caps: their use, the overrides of their limits, and the notices of settlements. */
 import { capMeasures, cursorOf, pageOf, readCursor, type CapOverride, type LedgerCaps, type Notice } from '../index.ts'
-import { booksText } from './books.ts'
+import { booksText } from './ledger-text.ts'
 import { capStatesOf, claimsText } from './cap-arguments.ts'
 import { capsText } from './caps-text.ts'
-import type { Layout } from './layout.ts'
+import type { Layout } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 const read = lua(

@@ -1,6 +1,6 @@
 /** The entries of an account: a list of lines, newest first. Their numbers have no gaps. */
 import { pageOf, readNumberCursor, type LedgerEntry, type Page, type PageRequest } from '../index.ts'
-import type { Layout } from './layout.ts'
+import type { Layout } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** The entries before a number, newest first. */

@@ -1,8 +1,8 @@
 /** The script that ends calls: corrects rates, frees places, and settles or releases holds. */
 import type { Hold, LimitReturn, Settlement, SettleVerdict } from '../index.ts'
-import { endingsText, type Arguments } from './arguments.ts'
-import { booksText } from './books.ts'
-import { bucketsText } from './buckets.ts'
+import { endingsText, type Arguments } from './call-arguments.ts'
+import { booksText } from './ledger-text.ts'
+import { bucketsText } from './buckets-text.ts'
 import { capChargeOf } from './cap-arguments.ts'
 import { capsText } from './caps-text.ts'
 import { lua } from './scripts.ts'

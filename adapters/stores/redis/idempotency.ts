@@ -6,7 +6,7 @@ import { isUtf8 } from 'node:buffer'
 import type { IdempotencyClaim, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from '../index.ts'
 import { lapsedMs } from '../lapsed.ts'
 import { expiringText } from './expiring.ts'
-import type { Layout } from './layout.ts'
+import type { Layout } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 const begin = lua(`

@@ -1,8 +1,8 @@
 /** Renews the leases of places and holds: any number of them, in commands that do not block the server for long. */
 import type { Hold, LimitReturn } from '../index.ts'
-import { callOf } from './arguments.ts'
-import { booksText } from './books.ts'
-import type { Layout } from './layout.ts'
+import { callOf } from './call-arguments.ts'
+import { booksText } from './ledger-text.ts'
+import type { Layout } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** Maximum number of leases in one command. */

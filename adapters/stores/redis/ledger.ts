@@ -1,14 +1,14 @@
 /** The ledger: holds, charges and payments. */
 import type { CreditVerdict, Ledger } from '../index.ts'
 import { Accounts } from './accounts.ts'
-import { Arguments, argumentsText, callOf } from './arguments.ts'
+import { Arguments, argumentsText, callOf } from './call-arguments.ts'
 import { auditBooks } from './audit.ts'
-import { booksText } from './books.ts'
+import { booksText } from './ledger-text.ts'
 import { redisCaps, refundCaps } from './caps.ts'
 import type { Calls } from './calls.ts'
 import { readEntries } from './entries.ts'
-import { holdVerdict } from './joint.ts'
-import type { Layout } from './layout.ts'
+import { holdVerdict } from './admission.ts'
+import type { Layout } from './key-bases.ts'
 import type { Leases } from './leases.ts'
 import { lua, type Scripts } from './scripts.ts'
 

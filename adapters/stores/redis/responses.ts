@@ -4,7 +4,7 @@
  */
 import type { ResponseStore } from '../index.ts'
 import { expiringText } from './expiring.ts'
-import type { Layout } from './layout.ts'
+import type { Layout } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** The length in `owner` keeps account and id apart in a key. `remove` returns whether it deleted a response, as 1 or 0. */

@@ -2,7 +2,7 @@
 import type { UsageFilter } from '../index.ts'
 import { where, type Condition } from './conditions.ts'
 import type { Database } from './database.ts'
-import { Slices } from './slices.ts'
+import { Slices } from './sliced-reads.ts'
 
 /** Number of labels up to which they are read one by one. */
 const few = 2_000

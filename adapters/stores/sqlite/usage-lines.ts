@@ -1,7 +1,7 @@
 import type { UsageLineFilter, UsageLineSum } from '../index.ts'
 import { given, where, type Condition } from './conditions.ts'
 import type { Database, Row } from './database.ts'
-import { Slices } from './slices.ts'
+import { Slices } from './sliced-reads.ts'
 import { fewLabels } from './usage-labels.ts'
 
 const order = ['account', 'model', 'item', 'per', 'price'] as const

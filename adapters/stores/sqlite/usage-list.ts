@@ -2,7 +2,7 @@
 import { readCursor, type UsageFilter, type UsageRecord } from '../index.ts'
 import { given, where, type Condition } from './conditions.ts'
 import type { Database, Row } from './database.ts'
-import { Size, Slices } from './slices.ts'
+import { Size, Slices } from './sliced-reads.ts'
 import { callConditions, ownerConditions } from './usage-filter.ts'
 import { labelsOf, readsAllLabels } from './usage-labels.ts'
 import { refusedConditions } from './usage-refused.ts'

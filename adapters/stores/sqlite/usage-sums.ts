@@ -2,13 +2,13 @@
 import type { SQLInputValue } from 'node:sqlite'
 import type { UsageDimension, UsageQuestion, UsageSummary } from '../index.ts'
 import { sums } from '../sql/usage-columns.ts'
-import { quarterMs, spanOf } from '../sql/usage-span.ts'
+import { quarterMs, spanOf } from '../sql/usage-quarters.ts'
 import { where, type Condition } from './conditions.ts'
 import type { Database, Row } from './database.ts'
-import { Slices } from './slices.ts'
+import { Slices } from './sliced-reads.ts'
 import { callConditions, onlyCondition, ownerConditions } from './usage-filter.ts'
 import { fewLabels } from './usage-labels.ts'
-import { Merged } from './usage-merged.ts'
+import { Merged } from './usage-added.ts'
 
 /** The dimensions of labels with an account. */
 const ofOwner = new Set<UsageDimension>(['account', 'key', 'user', 'tag', 'session'])

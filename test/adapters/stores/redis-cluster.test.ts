@@ -2,7 +2,7 @@
 import { createCluster } from '@redis/client'
 import { Cluster } from 'ioredis'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { Layout } from '../../../adapters/stores/redis/layout.ts'
+import { Layout } from '../../../adapters/stores/redis/key-bases.ts'
 import { redis, type RedisClient } from '../../../adapters/stores/redis/redis.ts'
 import { testTaskStore } from '../../../src/testing/index.ts'
 import { scene, whole } from '../../admission/scene.ts'

@@ -1,6 +1,6 @@
 /** The arguments of a script for several calls. What the calls share, such as buckets and accounts, is sent once. */
 import type { PlaceRule, RateRule } from '../index.ts'
-import type { Layout } from './layout.ts'
+import type { Layout } from './key-bases.ts'
 
 /**
  * Reads the arguments: tables of `rates`, `slots`, `accounts` and `calls`, then the calls, each preceded by its number of

@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { Database } from '../../../adapters/stores/sqlite/database.ts'
-import { Slices } from '../../../adapters/stores/sqlite/slices.ts'
+import { Slices } from '../../../adapters/stores/sqlite/sliced-reads.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
 import { usageRecord } from '../../observe/usage/record.ts'
 

@@ -3,7 +3,7 @@ import type { Hold, LimitClaim, LimitReturn } from '../index.ts'
 import { capHoldOf } from './cap-arguments.ts'
 import type { Admission, Admitted } from './admit.ts'
 import type { Ending } from './finish.ts'
-import type { Layout } from './layout.ts'
+import type { Layout } from './key-bases.ts'
 
 /** A step of an admission, and what came of it. */
 export interface Step {

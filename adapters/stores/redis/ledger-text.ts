@@ -3,7 +3,7 @@
  * holds by the end of their leases, and a list of its entries. Each call has a string: `h` and the amount while it is held, `c`
  * if it counts for caps, too; after its end `s`, the charge and the overage, or `r`.
  */
-import { amountText } from './amount.ts'
+import { amountText } from './amounts-text.ts'
 
 /** Milliseconds for which the end of a hold is remembered. */
 const endMs = 7 * 24 * 3_600_000
