@@ -38,24 +38,28 @@ export function chargesOf(
 ): CapCharge[] {
   return states.map((state) => {
     const { name, window, start, end, rollingMs } = state
-    const marks = marksOf(
+    const thresholds = thresholdsOf(
       caps.find((cap) => cap.name === state.name),
       state,
       caller,
     )
-    return { name, window, start, end, rollingMs, ...(marks.length > 0 && { marks }) }
+    return { name, window, start, end, rollingMs, ...(thresholds.length > 0 && { thresholds }) }
   })
 }
 
-type CapMark = NonNullable<CapCharge['marks']>[number]
+type CapThreshold = NonNullable<CapCharge['thresholds']>[number]
 
-const noMarks: readonly CapMark[] = []
+const noThresholds: readonly CapThreshold[] = []
 
-function marksOf(capped: CallerCap | undefined, state: CapPeriodLimits, caller: CappedCaller): readonly CapMark[] {
+function thresholdsOf(
+  capped: CallerCap | undefined,
+  state: CapPeriodLimits,
+  caller: CappedCaller,
+): readonly CapThreshold[] {
   const { cap, per } = capped ?? {}
-  if (cap?.thresholds === undefined || per === undefined) return noMarks
+  if (cap?.thresholds === undefined || per === undefined) return noThresholds
   const { name, window, start, end, limits } = state
-  const marks: CapMark[] = []
+  const thresholds: CapThreshold[] = []
   for (const measure of capMeasures) {
     const limit = limits[measure]
     if (limit === undefined || limit === 0n) continue
@@ -74,10 +78,10 @@ function marksOf(capped: CallerCap | undefined, state: CapPeriodLimits, caller: 
         end,
       }
       const id = idOf([name, window, start, measure, percent, String(limit)])
-      marks.push({ id, measure, at: shareOf(limit, percent), notice: JSON.stringify(notice) })
+      thresholds.push({ id, measure, at: shareOf(limit, percent), notice: JSON.stringify(notice) })
     }
   }
-  return marks
+  return thresholds
 }
 
 /** So many percent, rounded up. */
@@ -86,8 +90,8 @@ function shareOf(limit: bigint, percent: number): bigint {
   return (limit * millionths + 999_999n) / 1_000_000n
 }
 
-/** The marks of the balances below which a settlement may take an account. */
-export function balanceMarksOf(
+/** The thresholds of the balances below which a settlement may take an account. */
+export function balanceThresholdsOf(
   levels: readonly string[] | undefined,
   settlement: string,
 ): readonly AlertThreshold[] | undefined {

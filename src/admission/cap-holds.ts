@@ -7,7 +7,7 @@ import { boundedBy, needsBound } from './upper-bounds.ts'
 import { capRefusal } from './cap-refusal.ts'
 import { callerCaps, claimsOf, type CallerCap, type CappedCaller } from './caps.ts'
 import { capOf, holdOf, type AdmissionRequest } from './demand.ts'
-import { balanceMarksOf, chargesOf, type CapPeriodLimits } from './alert-thresholds.ts'
+import { balanceThresholdsOf, chargesOf, type CapPeriodLimits } from './alert-thresholds.ts'
 
 export interface CapHoldsOptions {
   readonly groups: Groups
@@ -83,11 +83,11 @@ export class CapHolds {
     states: readonly CapPeriodLimits[] | undefined,
     caller: CappedCaller,
     tokens: number,
-  ): Pick<Settlement, 'caps' | 'tokens' | 'balanceMarks'> {
+  ): Pick<Settlement, 'caps' | 'tokens' | 'balanceThresholds'> {
     if (states === undefined && this.#options.billing.lowBalance === undefined) return nothing
-    const balanceMarks = balanceMarksOf(this.#options.billing.lowBalance, id)
+    const balanceThresholds = balanceThresholdsOf(this.#options.billing.lowBalance, id)
     return {
-      ...(balanceMarks !== undefined && { balanceMarks }),
+      ...(balanceThresholds !== undefined && { balanceThresholds }),
       ...(states !== undefined && { caps: chargesOf(caps, states, caller), tokens: BigInt(Math.ceil(tokens)) }),
     }
   }

@@ -170,7 +170,7 @@ export class Ticket {
     return charge(receipt, model, { onDisconnect, chargeFailed }, multiplier)
   }
 
-  #counted(tokens: number): Pick<Settlement, 'caps' | 'tokens' | 'balanceMarks'> {
+  #counted(tokens: number): Pick<Settlement, 'caps' | 'tokens' | 'balanceThresholds'> {
     const { id, caller } = this.#request
     return this.#admission.caps.counted(id, this.demand.caps, this.held?.caps, caller, tokens)
   }

@@ -13,7 +13,7 @@ import { yieldIfLarge } from '../providers/yielding.ts'
 import { Attempts, type AttemptSettings, type RetryOptions } from '../routing/attempts.ts'
 import { notAgain } from '../routing/begun-work.ts'
 import type { Breaker } from '../routing/breaker.ts'
-import { plan } from '../routing/plan.ts'
+import { attemptOrder } from '../routing/attempt-order.ts'
 import type { CallEndpoint } from './endpoint.ts'
 import { Served, type Admitted } from './served.ts'
 
@@ -53,7 +53,7 @@ export class Serving {
   async serve<R, A>(endpoint: CallEndpoint<R, A>, admitted: Admitted<R>, call: OpenCall): Promise<Reply> {
     const { observer, random } = this.#options
     const { order, model } = admitted
-    const candidates = plan(model.deployments, random)
+    const candidates = attemptOrder(model.deployments, random)
     const served = new Served({ endpoint, admitted, call, candidates, observer, timeoutMs: this.#timeoutMs })
     try {
       const attempts = new Attempts<A>(this.#settings, served)

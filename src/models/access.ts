@@ -28,7 +28,7 @@ export interface CatalogueOptions {
   /** Milliseconds since the epoch. */
   readonly now: () => number
   /** Prices and context windows for models without their own. Default: none. */
-  readonly tabled?: PriceTableDefaults | undefined
+  readonly tableDefaults?: PriceTableDefaults | undefined
   /** Whether models without a price are refused. Default false. */
   readonly requiresPrice?: boolean
 }
@@ -69,15 +69,15 @@ export class Catalogue {
   }
 
   async #listed(signal: AbortSignal): Promise<readonly Model[]> {
-    const { now, tabled, requiresPrice = false } = this.#options
+    const { now, tableDefaults, requiresPrice = false } = this.#options
     const models = (await this.#registry.list(signal)).map((model) => this.#complete(model, now()))
     // A vendor lists models that the table does not know, which are refused.
-    return tabled === undefined || !requiresPrice ? models : models.filter(hasPrice)
+    return tableDefaults === undefined || !requiresPrice ? models : models.filter(hasPrice)
   }
 
   #complete(given: RegistryModel, at: number): Model {
     const model = withParsedPrices(given)
-    return this.#options.tabled?.complete(model, at) ?? model
+    return this.#options.tableDefaults?.complete(model, at) ?? model
   }
 
   #allowed(given: RegistryModel | undefined, id: string, caller: Caller, startedAt: number): Model {

@@ -88,7 +88,7 @@ export interface RegistryOptions {
   /** Whether every model must have a price. Throws a `TypeError` that names one without. Default false. */
   readonly priced?: boolean
   /** Prices and context windows for models without their own. Default: none. */
-  readonly tabled?: PriceTableDefaults | undefined
+  readonly tableDefaults?: PriceTableDefaults | undefined
 }
 
 /** Timeout in milliseconds of a vendor's model list; the list is then sent without its models. */
@@ -105,16 +105,16 @@ interface Wildcard {
 
 /** A registry of the models in the options. Throws a `TypeError` that names an invalid model. */
 export function staticRegistry(entries: Readonly<Record<string, ModelEntry>>, options: RegistryOptions): ModelRegistry {
-  const { now, listAgeMs = 300_000, priced = false, tabled } = options
+  const { now, listAgeMs = 300_000, priced = false, tableDefaults } = options
   const models = new Map<string, Model>()
   const aliases = new Map<string, string>()
   const wildcards: Wildcard[] = []
 
   for (const [id, entry] of Object.entries(entries)) {
     const model = modelOf(id, entry, entries, Math.floor(now() / 1000))
-    const complete = tabled?.complete(model, now()) ?? model
+    const complete = tableDefaults?.complete(model, now()) ?? model
     // Which models a wildcard has is known only when they are requested.
-    if (priced && !(tabled !== undefined && id.endsWith('*'))) requirePrice(complete)
+    if (priced && !(tableDefaults !== undefined && id.endsWith('*'))) requirePrice(complete)
     requireCharged(complete)
     if (id.endsWith('*')) wildcards.push({ prefix: id.slice(0, -1), model })
     else models.set(id, model)

@@ -8,14 +8,14 @@ import { capOf, capTests, holdOf, settlementOf, storeTime, type CappedLedger } f
 
 const leaseMs = 600_000
 
-type Marks = NonNullable<CapCharge['marks']>
+type Thresholds = NonNullable<CapCharge['thresholds']>
 
-function markAt(at: number, id: string = fresh('mark')): AlertThreshold {
+function thresholdAt(at: number, id: string = fresh('threshold')): AlertThreshold {
   return { id, at: BigInt(at), notice: `{"level":${at},"text":"naïve 🎈 中文"}` }
 }
 
-function markOf(measure: CapMeasure, at: number, id?: string): AlertThreshold & { readonly measure: CapMeasure } {
-  return { ...markAt(at, id), measure }
+function thresholdOf(measure: CapMeasure, at: number, id?: string): AlertThreshold & { readonly measure: CapMeasure } {
+  return { ...thresholdAt(at, id), measure }
 }
 
 /** The notices that are due and whose ids are in `ids`; ends all others. */
@@ -32,11 +32,11 @@ async function due(ledger: CappedLedger, ids: readonly string[]): Promise<Notice
 }
 
 /** Holds and settles an amount, and returns the id of the hold. */
-async function spend(ledger: CappedLedger, account: string, marks: Marks, amount: bigint, tokens = 0n) {
+async function spend(ledger: CappedLedger, account: string, thresholds: Thresholds, amount: bigint, tokens = 0n) {
   const claim = capOf({}, { name: `${account} cap` })
   const hold = holdOf(account, [claim], { amount, tokens })
   const { caps = [] } = await ledger.hold(hold)
-  const charges = caps.map((cap) => ({ ...cap, marks }))
+  const charges = caps.map((cap) => ({ ...cap, thresholds }))
   await ledger.settle({
     ...settlementOf(hold, { caps }, amount, tokens),
     caps: charges,
@@ -47,17 +47,17 @@ async function spend(ledger: CappedLedger, account: string, marks: Marks, amount
 export function testNotices({ it, withLease }: Suite<Ledger>): void {
   const test = capTests(it)
 
-  test('the settlement that reaches a mark records its notice, none before and none after', async (ledger, other) => {
+  test('the settlement that reaches a threshold records its notice, none before and none after', async (ledger, other) => {
     const account = await funded(ledger, 1_000n)
-    const [money, tokens, calls] = [markOf('money', 50), markOf('tokens', 70), markOf('calls', 3)]
-    const marks = [money, tokens, calls]
+    const [money, tokens, calls] = [thresholdOf('money', 50), thresholdOf('tokens', 70), thresholdOf('calls', 3)]
+    const thresholds = [money, tokens, calls]
     const ids = [money.id, tokens.id, calls.id]
-    await spend(ledger, account, marks, 49n, 69n)
+    await spend(ledger, account, thresholds, 49n, 69n)
     assert.deepEqual(await due(other, ids), [])
     const before = await storeTime(ledger)
-    const second = await spend(other, account, marks, 1n, 0n)
-    const third = await spend(ledger, account, marks, 30n, 30n)
-    await spend(ledger, account, marks, 30n, 30n)
+    const second = await spend(other, account, thresholds, 1n, 0n)
+    const third = await spend(ledger, account, thresholds, 30n, 30n)
+    await spend(ledger, account, thresholds, 30n, 30n)
     const found = await due(other, ids)
     assert.deepEqual(
       found.map((notice) => ({ ...notice, at: 0 })).sort((left, right) => ids.indexOf(left.id) - ids.indexOf(right.id)),
@@ -72,17 +72,17 @@ export function testNotices({ it, withLease }: Suite<Ledger>): void {
 
   test('concurrent settlements record one notice per id', async (ledger, other) => {
     const account = await funded(ledger, 1_000n)
-    const marks = [markOf('calls', 20), markOf('money', 100)]
-    await race(40, [ledger, other], async (each) => spend(each, account, marks, 5n))
-    const reached = marks[0]?.id ?? ''
+    const thresholds = [thresholdOf('calls', 20), thresholdOf('money', 100)]
+    await race(40, [ledger, other], async (each) => spend(each, account, thresholds, 5n))
+    const reached = thresholds[0]?.id ?? ''
     const found = await due(
       ledger,
-      marks.map(({ id }) => id),
+      thresholds.map(({ id }) => id),
     )
     assert.deepEqual(new Set(found.map(({ value }) => value)), new Set([20n, 100n]))
     assert.equal(found.length, 2)
     // A second cap with the same id.
-    await spend(ledger, await funded(ledger, 100n), [markOf('calls', 1, reached)], 1n)
+    await spend(ledger, await funded(ledger, 100n), [thresholdOf('calls', 1, reached)], 1n)
     assert.deepEqual(await due(other, [reached]), [])
   })
 
@@ -92,36 +92,36 @@ export function testNotices({ it, withLease }: Suite<Ledger>): void {
     const hold = holdOf(account, [claim])
     const { caps = [] } = await ledger.hold(hold)
     await ledger.release(hold)
-    const first = markOf('calls', 1)
+    const first = thresholdOf('calls', 1)
     await ledger.settle({
       ...settlementOf(hold, {}, 1n),
-      caps: caps.map((cap) => ({ ...cap, marks: [first] })),
+      caps: caps.map((cap) => ({ ...cap, thresholds: [first] })),
     })
     const settled = await spend(ledger, account, [], 1n)
-    const balanceMarks = [markAt(1_000)]
+    const balanceThresholds = [thresholdAt(1_000)]
     await ledger.settle({
       id: settled,
       account,
       amount: 1n,
-      caps: caps.map((cap) => ({ ...cap, marks: [first] })),
-      balanceMarks,
+      caps: caps.map((cap) => ({ ...cap, thresholds: [first] })),
+      balanceThresholds,
     })
-    assert.deepEqual(await due(ledger, [first.id, balanceMarks[0]?.id ?? '']), [])
+    assert.deepEqual(await due(ledger, [first.id, balanceThresholds[0]?.id ?? '']), [])
   })
 
   test('a settlement that takes an account below a level records its notice; open holds do not count', async (ledger, other) => {
     const account = await funded(ledger, 100n)
-    const settle = async (amount: bigint, ...marks: AlertThreshold[]) => {
+    const settle = async (amount: bigint, ...thresholds: AlertThreshold[]) => {
       const id = fresh('h')
-      await ledger.settle({ id, account, amount, balanceMarks: marks })
+      await ledger.settle({ id, account, amount, balanceThresholds: thresholds })
       return id
     }
-    const [high, low, again, free] = [markAt(50), markAt(20), markAt(50), markAt(0)]
+    const [high, low, again, free] = [thresholdAt(50), thresholdAt(20), thresholdAt(50), thresholdAt(0)]
     await ledger.hold({ id: fresh('h'), account, amount: 40n, leaseMs })
     await settle(50n, high, low)
     assert.deepEqual(await due(other, [high.id, low.id]), [])
     const crossed = await settle(1n, high, low)
-    await settle(1n, markAt(50, fresh('not')), low)
+    await settle(1n, thresholdAt(50, fresh('not')), low)
     const found = await due(other, [high.id, low.id])
     assert.deepEqual(
       found.map(({ id, settlement, value }) => [id, settlement, value]),
@@ -154,19 +154,24 @@ export function testNotices({ it, withLease }: Suite<Ledger>): void {
     }
     const [account, foreign] = [await funded(ledger, 100n), await funded(ledger, 100n)]
     assert.deepEqual(await listed({ account }), [])
-    const marks = [1, 2, 3, 4, 5].map((calls) => markOf('calls', calls))
-    const ids = marks.map(({ id }) => id)
+    const thresholds = [1, 2, 3, 4, 5].map((calls) => thresholdOf('calls', calls))
+    const ids = thresholds.map(({ id }) => id)
     const settlements: string[] = []
-    for (let count = 0; count < 3; count++) settlements.push(await spend(ledger, account, marks, 1n))
-    const together = await spend(ledger, foreign, [markOf('calls', 1), markOf('money', 1), markOf('money', 2)], 2n)
-    for (let count = 0; count < 2; count++) settlements.push(await spend(other, account, marks, 1n))
+    for (let count = 0; count < 3; count++) settlements.push(await spend(ledger, account, thresholds, 1n))
+    const together = await spend(
+      ledger,
+      foreign,
+      [thresholdOf('calls', 1), thresholdOf('money', 1), thresholdOf('money', 2)],
+      2n,
+    )
+    for (let count = 0; count < 2; count++) settlements.push(await spend(other, account, thresholds, 1n))
     await ledger.caps.endNotice(ids[3] as string)
     const all = await listed({ account })
     assert.deepEqual(
       all.map(({ id, settlement, value, account: of }) => [id, settlement, value, of]),
       ids.map((id, index) => [id, settlements[index], BigInt(index + 1), account]).toReversed(),
     )
-    assert.equal(all[0]?.notice, marks[4]?.notice)
+    assert.equal(all[0]?.notice, thresholds[4]?.notice)
     for (const limit of [1, 2, 5]) assert.deepEqual(await listed({ account, limit }), all)
     const theirs = await listed({ account: foreign })
     assert.deepEqual(
@@ -184,23 +189,24 @@ export function testNotices({ it, withLease }: Suite<Ledger>): void {
     const { caps } = ledger
     if (caps.deleteNotices === undefined) return
     const [account, foreign] = [await funded(ledger, 1_000n), await funded(ledger, 1_000n)]
-    const marks = [1, 2, 3].map((calls) => markOf('calls', calls))
-    const theirs = markOf('calls', 1)
-    for (let count = 0; count < 3; count++) await spend(ledger, account, marks, 1n)
+    const thresholds = [1, 2, 3].map((calls) => thresholdOf('calls', calls))
+    const theirs = thresholdOf('calls', 1)
+    for (let count = 0; count < 3; count++) await spend(ledger, account, thresholds, 1n)
     await spend(other, foreign, [theirs], 1n)
-    await caps.endNotice(marks[1]?.id ?? '')
+    await caps.endNotice(thresholds[1]?.id ?? '')
     for (let more = true; more;) more = await caps.deleteNotices(account)
     assert.deepEqual(
       await due(
         other,
-        [...marks, theirs].map(({ id }) => id),
+        [...thresholds, theirs].map(({ id }) => id),
       ).then((all) => all.map(({ id }) => id)),
       [theirs.id],
     )
     assert.deepEqual((await other.caps.listNotices?.({ account }))?.items ?? [], [])
     const listed = (await other.caps.listNotices?.({ limit: 1_000 }))?.items ?? [{ id: theirs.id }]
     assert.ok(
-      listed.some(({ id }) => id === theirs.id) && !listed.some(({ id }) => marks.some((mark) => mark.id === id)),
+      listed.some(({ id }) => id === theirs.id) &&
+        !listed.some(({ id }) => thresholds.some((threshold) => threshold.id === id)),
     )
     assert.equal(await caps.deleteNotices(fresh('account')), false)
   })
@@ -209,9 +215,9 @@ export function testNotices({ it, withLease }: Suite<Ledger>): void {
     await withLease(async (lease, expire) => {
       await due(ledger, [])
       const account = await funded(ledger, 100n)
-      const marks = [1, 2, 3].map((calls) => markOf('calls', calls))
-      const ids = marks.map(({ id }) => id)
-      for (let count = 0; count < 3; count++) await spend(ledger, account, marks, 1n)
+      const thresholds = [1, 2, 3].map((calls) => thresholdOf('calls', calls))
+      const ids = thresholds.map(({ id }) => id)
+      for (let count = 0; count < 3; count++) await spend(ledger, account, thresholds, 1n)
       const first = await ledger.caps.claimNotices(2, lease)
       const rest = await other.caps.claimNotices(10, lease)
       assert.deepEqual(

@@ -88,8 +88,8 @@ test('alerts of an erased account are deleted before they are sent or listed, an
   const gateway = serviceOn({ ledger })
   for (const account of ['ada', 'bob']) {
     await ledger.credit({ account, amount: 10n, reference: account })
-    const balanceMarks = [{ id: `low ${account}`, at: 9n, notice: '{"type":"balance.low","level":"9"}' }]
-    await ledger.settle({ id: `req_${account}`, account, amount: 5n, balanceMarks })
+    const balanceThresholds = [{ id: `low ${account}`, at: 9n, notice: '{"type":"balance.low","level":"9"}' }]
+    await ledger.settle({ id: `req_${account}`, account, amount: 5n, balanceThresholds })
   }
   expect((await gateway.admin.erase('ada')).left).toEqual([inOptions])
   expect((await gateway.admin.alerts.list({ all: true })).items).toMatchObject([{ account: 'bob' }])

@@ -40,13 +40,16 @@ function rolling(periods: CapPeriods, change: (grainMs: number, rollingMs: numbe
   return 'grainMs' in periods ? change(periods.grainMs, periods.rollingMs) : periods
 }
 
-/** All marks of a settlement, changed. */
+/** All thresholds of a settlement, changed. */
 function withMarks(settlement: Settlement, change: (id: string) => string): Settlement {
-  const { caps = [], balanceMarks = [] } = settlement
+  const { caps = [], balanceThresholds = [] } = settlement
   return {
     ...settlement,
-    caps: caps.map((cap) => ({ ...cap, marks: cap.marks?.map((mark) => ({ ...mark, id: change(mark.id) })) ?? [] })),
-    balanceMarks: balanceMarks.map((mark) => ({ ...mark, id: change(mark.id) })),
+    caps: caps.map((cap) => ({
+      ...cap,
+      thresholds: cap.thresholds?.map((threshold) => ({ ...threshold, id: change(threshold.id) })) ?? [],
+    })),
+    balanceThresholds: balanceThresholds.map((threshold) => ({ ...threshold, id: change(threshold.id) })),
   }
 }
 
@@ -365,23 +368,24 @@ const faults: Fault<Ledger>[] = [
   [
     'a notice is recorded again by each settlement',
     (ledger) => withSettlements(ledger, (settlement) => withMarks(settlement, (id) => `${id} ${++made}`)),
-    'the settlement that reaches a mark records its notice',
+    'the settlement that reaches a threshold records its notice',
   ],
   [
     'notices are lost',
     (ledger) =>
       withSettlements(ledger, ({ caps, ...rest }) => {
-        return { ...rest, caps: caps?.map((cap) => ({ ...cap, marks: [] })) ?? [], balanceMarks: [] }
+        return { ...rest, caps: caps?.map((cap) => ({ ...cap, thresholds: [] })) ?? [], balanceThresholds: [] }
       }),
-    'the settlement that reaches a mark records its notice',
+    'the settlement that reaches a threshold records its notice',
   ],
   [
     'open holds count as spent for the level of a balance',
     (ledger) => ({
       async settle(settlement) {
         const { held = 0n } = (await ledger.account(settlement.account)) ?? {}
-        const balanceMarks = settlement.balanceMarks?.map((mark) => ({ ...mark, at: mark.at + held })) ?? []
-        return ledger.settle({ ...settlement, balanceMarks })
+        const balanceThresholds =
+          settlement.balanceThresholds?.map((threshold) => ({ ...threshold, at: threshold.at + held })) ?? []
+        return ledger.settle({ ...settlement, balanceThresholds })
       },
     }),
     'a settlement that takes an account below a level records its notice',

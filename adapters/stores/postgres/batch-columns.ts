@@ -168,7 +168,7 @@ export function scopeOf({ name, window: kind, periods }: CapClaim): object {
     : { name, kind, rolling: 0, boundaries: periods.boundaries }
 }
 
-/** Where settlements count, and the marks that they carry. */
+/** Where settlements count, and the thresholds that they carry. */
 function chargesOf(ends: readonly NonNullable<Ending['end']>[]) {
   const [caps, marks] = [new Numbered(), new Numbered()]
   const charges = ends.flatMap(({ caps: own = [] }, index) => own.map((charge) => ({ charge, hold: index + 1 })))
@@ -178,7 +178,7 @@ function chargesOf(ends: readonly NonNullable<Ending['end']>[]) {
   )
   const numbers = new Map(sorted.map((scope, index) => [keyOf(scope), index + 1]))
   const carried = charges.flatMap(({ charge }, index) =>
-    (charge.marks ?? []).map((mark) => [index + 1, marks.of(JSON.stringify(mark, textOf))] as const),
+    (charge.thresholds ?? []).map((mark) => [index + 1, marks.of(JSON.stringify(mark, textOf))] as const),
   )
   return {
     scopes: sorted.map((scope) => ({
@@ -228,7 +228,7 @@ export function endingColumns(endings: readonly Ending[]): string {
     amounts: ends.map(({ amount }) => amount?.toString() ?? null),
     tokens: ends.map(({ tokens }) => String(tokens ?? 0)),
     ...chargesOf(ends),
-    levels: ends.flatMap(({ balanceMarks: marks }, index) => (marks?.length ? { hold: index + 1, marks } : [])),
+    levels: ends.flatMap(({ balanceThresholds: marks }, index) => (marks?.length ? { hold: index + 1, marks } : [])),
     buckets: buckets.names,
     accounts: accounts.names,
   }

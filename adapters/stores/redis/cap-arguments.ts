@@ -30,15 +30,23 @@ export function claimsText(claims: readonly CapClaim[]): string {
   return JSON.stringify({ claims: claims.map(claimOf) }, asText)
 }
 
-/** The caps and marks of a settlement; empty if it has none. */
+/** The caps and thresholds of a settlement; empty if it has none. */
 export function capChargeOf(settlement: Pick<Hold, 'id' | 'account'> & Partial<Settlement>): string {
-  const { id, account, amount = 0n, tokens = 0n, caps = [], balanceMarks = [] } = settlement
-  if (caps.length === 0 && balanceMarks.length === 0) return ''
-  const counted = caps.map(({ name, window, start, end, rollingMs, marks = [] }) => {
-    const measured = marks.map((mark) => ({ ...mark, measure: capMeasures.indexOf(mark.measure) + 1 }))
+  const { id, account, amount = 0n, tokens = 0n, caps = [], balanceThresholds = [] } = settlement
+  if (caps.length === 0 && balanceThresholds.length === 0) return ''
+  const counted = caps.map(({ name, window, start, end, rollingMs, thresholds = [] }) => {
+    const measured = thresholds.map((mark) => ({ ...mark, measure: capMeasures.indexOf(mark.measure) + 1 }))
     return { name, window, start, end, rolling: rollingMs, marks: measured }
   })
-  const charge = { call: callOf(account, id), id, account, money: amount, tokens, caps: counted, marks: balanceMarks }
+  const charge = {
+    call: callOf(account, id),
+    id,
+    account,
+    money: amount,
+    tokens,
+    caps: counted,
+    marks: balanceThresholds,
+  }
   return JSON.stringify(charge, asText)
 }
 

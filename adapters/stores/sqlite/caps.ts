@@ -126,18 +126,19 @@ export function statesOfHold(database: Database, id: string, caps: readonly CapC
   })
 }
 
-/** Counts a settlement for its caps, and records the notices of the marks that it reaches. */
+/** Counts a settlement for its caps, and records the notices of the thresholds that it reaches. */
 export function settleCaps(database: Database, settlement: Settlement): void {
   const { id, account, amount, tokens = 0n, caps = [] } = settlement
   if (caps.length === 0) return
   const amounts = { money: amount, tokens, calls: 1n }
   for (const charge of caps) {
-    const { name, window, start, end, rollingMs, marks = [] } = charge
-    const before = marks.length === 0 ? undefined : usedIn(database, charge).settled
+    const { name, window, start, end, rollingMs, thresholds = [] } = charge
+    const before = thresholds.length === 0 ? undefined : usedIn(database, charge).settled
     database.run(settledSql, name, window, start, end + rollingMs, amount, tokens, 1)
-    for (const mark of marks) {
-      const value = (before?.[mark.measure] ?? 0n) + amounts[mark.measure]
-      if (value - amounts[mark.measure] < mark.at && value >= mark.at) note(database, mark, settlement, value)
+    for (const threshold of thresholds) {
+      const value = (before?.[threshold.measure] ?? 0n) + amounts[threshold.measure]
+      if (value - amounts[threshold.measure] < threshold.at && value >= threshold.at)
+        note(database, threshold, settlement, value)
     }
   }
   const counted = caps.map(({ name, window, start, end, rollingMs }) => ({ name, window, start, end, rollingMs }))

@@ -161,7 +161,7 @@ export function endHold(database: Database, ending: Pick<Hold, 'id' | 'account'>
   change(database, account, held - charged)
   if (amount !== undefined) {
     settleCaps(database, { ...ending, amount })
-    if (ending.balanceMarks !== undefined) markBalance(database, { ...ending, amount })
+    if (ending.balanceThresholds !== undefined) markBalance(database, { ...ending, amount })
   }
   return { outcome: 'settled', charged, overage }
 }
@@ -169,12 +169,12 @@ export function endHold(database: Database, ending: Pick<Hold, 'id' | 'account'>
 /** Records the notices of the levels below which a settlement took its account. */
 function markBalance(database: Database, settlement: Settlement): void {
   const row = database.get('SELECT * FROM modelhatch_accounts WHERE id = ?', settlement.account) as Row
-  const marks = settlement.balanceMarks?.filter(({ at }) => bigintOf(row['balance']) < at) ?? []
-  if (row['unlimited'] === 1n || marks.length === 0) return
+  const thresholds = settlement.balanceThresholds?.filter(({ at }) => bigintOf(row['balance']) < at) ?? []
+  if (row['unlimited'] === 1n || thresholds.length === 0) return
   const { balance, held } = accountOf(database, row)
   const left = balance + held
-  for (const mark of marks) {
-    if (left < mark.at && left + settlement.amount >= mark.at) note(database, mark, settlement, left)
+  for (const threshold of thresholds) {
+    if (left < threshold.at && left + settlement.amount >= threshold.at) note(database, threshold, settlement, left)
   }
 }
 

@@ -11,7 +11,7 @@ import { readBody, readQuery, requireShort } from './inputs.ts'
 import { Paths } from './paths.ts'
 import { checkAdminOptions, type AdminApiOptions } from './options.ts'
 import { requireHost, requireOwnOrigin } from './origin.ts'
-import { type AdministeredGateway, type Call, type Route, requireOpen } from './route.ts'
+import { type AdministeredGateway, type AdminCall, type Route, requireOpen } from './route.ts'
 import { routes } from './routes.ts'
 import { isFor, nothing, reach } from './scope.ts'
 
@@ -82,7 +82,7 @@ class AdminApi implements Mountable {
     }
     const { account = '', id = '' } = match ?? {}
     const query = readQuery(route.query, params)
-    const call: Call = {
+    const call: AdminCall = {
       gateway: this.#gateway,
       scope,
       account,

@@ -1,6 +1,6 @@
 import { invalid } from '../../errors.ts'
 import type { Identity } from './identity.ts'
-import type { AdministeredGateway, Call } from './route.ts'
+import type { AdministeredGateway, AdminCall } from './route.ts'
 
 /** The groups that an identity may use, in the order of the gateway. */
 export async function groupsOf(gateway: AdministeredGateway, identity: Identity): Promise<readonly string[]> {
@@ -16,7 +16,7 @@ async function groupsOfKeys({ admin }: AdministeredGateway, account: string): Pr
 }
 
 /** Throws a 400 for a group that the identity may not use. The message does not tell which others exist. */
-export async function requireGroup(call: Pick<Call, 'groups'>, group: string | undefined): Promise<void> {
+export async function requireGroup(call: Pick<AdminCall, 'groups'>, group: string | undefined): Promise<void> {
   if (group === undefined) return
   const groups = await call.groups()
   if (groups.includes(group)) return

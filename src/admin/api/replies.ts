@@ -1,7 +1,7 @@
 import { byteStream } from '../../http/byte-stream.ts'
 import { jsonReply } from '../../http/answers.ts'
 import type { Reply, StreamBody } from '../../http/exchange.ts'
-import { requireOpen, type Call, type Route } from './route.ts'
+import { requireOpen, type AdminCall, type Route } from './route.ts'
 import { GatewayError } from '../../errors.ts'
 
 /** Milliseconds after which a client that does not read a stream is disconnected. */
@@ -17,7 +17,7 @@ export const safeHeaders: Readonly<Record<string, string>> = {
 }
 
 /** The reply of a route. */
-export async function replyOf(route: Route, call: Call, exports: Exports): Promise<Reply> {
+export async function replyOf(route: Route, call: AdminCall, exports: Exports): Promise<Reply> {
   if (route.produces === 'bytes') return route.answer(call)
   if (route.produces === 'json') return jsonReply(await route.answer(call), route.status)
   const headers = { 'content-type': types[route.produces], 'content-disposition': attachment(route) }
@@ -52,7 +52,7 @@ function attachment({ path, produces }: Route): string {
 const encoder = new TextEncoder()
 
 async function* bytesOf(
-  { gateway }: Pick<Call, 'gateway'>,
+  { gateway }: Pick<AdminCall, 'gateway'>,
   first: IteratorResult<string>,
   rest: AsyncIterator<string>,
   end: () => void,

@@ -3,7 +3,7 @@ import type { Admin } from '../admin.ts'
 import type { Exchange, Reply } from '../../http/exchange.ts'
 import type { GatewayHealth } from '../../observe/health.ts'
 import type { Identity } from './identity.ts'
-import type { Scope } from './scope.ts'
+import type { UsageScope } from '../usage-scope.ts'
 import { GatewayError } from '../../errors.ts'
 
 /** What the admin API needs of a gateway: every `Gateway` has it. */
@@ -17,10 +17,10 @@ export interface AdministeredGateway {
 }
 
 /** A request to a route, after all checks. */
-export interface Call<Query = Record<string, unknown>, Body = Record<string, unknown>> {
+export interface AdminCall<Query = Record<string, unknown>, Body = Record<string, unknown>> {
   readonly gateway: AdministeredGateway
   /** What the identity may read and change. */
-  readonly scope: Scope
+  readonly scope: UsageScope
   /** The account in the path; empty if the path has none. */
   readonly account: string
   /** The other parameter in the path, decoded. */
@@ -65,7 +65,7 @@ type Produced<C> =
 
 /** A route of the admin API, as the engine and the OpenAPI document read it. */
 export type Route = Described &
-  Produced<Call> & {
+  Produced<AdminCall> & {
     /** Absent: no parameters. */
     readonly query?: z.ZodObject | undefined
     /** Absent: no body is read. */
@@ -74,7 +74,9 @@ export type Route = Described &
 
 /** Checks a route's handler against its schemas. */
 export function route<Query extends z.ZodType, Body extends z.ZodType>(
-  given: Described & { readonly query?: Query; readonly body?: Body } & Produced<Call<z.output<Query>, z.output<Body>>>,
+  given: Described & { readonly query?: Query; readonly body?: Body } & Produced<
+      AdminCall<z.output<Query>, z.output<Body>>
+    >,
 ): Route {
   return given as unknown as Route
 }

@@ -1,11 +1,7 @@
 /** What an identity may reach. Every request passes here, and nothing else compares accounts. */
 import { GatewayError } from '../../errors.ts'
+import type { UsageScope } from '../usage-scope.ts'
 import type { Identity } from './identity.ts'
-
-/** The account whose rows are read or changed, or all of them. */
-export type Scope =
-  | { readonly account: string; readonly all?: never }
-  | { readonly all: true; readonly account?: never }
 
 /**
  * The response for whatever the identity cannot reach: without an identity everything, otherwise what does not exist and what
@@ -21,19 +17,19 @@ export function isFor(identity: Identity, { role }: { readonly role: Identity['r
 }
 
 /** The scope of a request that names these accounts, in its path and query. Throws `nothing` for another account. */
-export function reach(identity: Identity, named: readonly string[]): Scope {
+export function reach(identity: Identity, named: readonly string[]): UsageScope {
   if (identity.role === 'admin') return named[0] === undefined ? { all: true } : { account: named[0] }
   if (named.some((account) => account !== identity.account)) throw nothing()
   return { account: identity.account }
 }
 
 /** The account of a scope, if it is one. */
-export function accountOf({ account }: Scope): { readonly account?: string } {
+export function accountOf({ account }: UsageScope): { readonly account?: string } {
   return account === undefined ? {} : { account }
 }
 
 /** A row that was found by an id of its own. Throws `nothing` if there is none, or it belongs to another account. */
-export function within<Row extends { readonly account: string }>(scope: Scope, row: Row | undefined): Row {
+export function within<Row extends { readonly account: string }>(scope: UsageScope, row: Row | undefined): Row {
   if (row === undefined || (scope.all !== true && row.account !== scope.account)) throw nothing()
   return row
 }

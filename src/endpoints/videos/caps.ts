@@ -23,7 +23,7 @@ export function settledCaps(
   caps: CapHolds,
   task: StoredTask,
   id: string,
-): Pick<Settlement, 'caps' | 'tokens' | 'balanceMarks'> {
+): Pick<Settlement, 'caps' | 'tokens' | 'balanceThresholds'> {
   const { counted } = task.data
   const states = counted?.map(({ limits, ...period }) => {
     const entries = Object.entries(limits).map(([measure, limit]) => [measure, BigInt(limit)])

@@ -15,7 +15,7 @@ import { PriceTableDefaults } from '../../models/price-table-defaults.ts'
 import { Observer } from '../../observe/observe.ts'
 import { isRegistry, type GatewayOptions } from '../options/options.ts'
 import { Breaker } from '../../routing/breaker.ts'
-import { plan } from '../../routing/plan.ts'
+import { attemptOrder } from '../../routing/attempt-order.ts'
 import { Guard } from '../../records/guard.ts'
 import { attributing } from '../../observe/usage/attribution.ts'
 import { RefusedLog } from '../../observe/usage/refused-log.ts'
@@ -78,9 +78,9 @@ export function assemble(options: GatewayOptions): Assembly {
     failed: observer.storeFailed,
   })
   const priced = billing !== undefined && billing.unpriced !== 'free'
-  const tabled = options.prices && new PriceTableDefaults(options.prices)
-  const registry = isRegistry(models) ? models : staticRegistry(models, { now, priced, tabled })
-  const catalogue = new Catalogue(registry, groups, { now, tabled, requiresPrice: priced })
+  const tableDefaults = options.prices && new PriceTableDefaults(options.prices)
+  const registry = isRegistry(models) ? models : staticRegistry(models, { now, priced, tableDefaults })
+  const catalogue = new Catalogue(registry, groups, { now, tableDefaults, requiresPrice: priced })
   const guard = guarding(timeouts.storeMs ?? 2_000)
   const videos = videoTasks({ options, catalogue, admission, ledger, clock: now, random, observer })
   const admin = new Admin({
@@ -112,7 +112,7 @@ export function assemble(options: GatewayOptions): Assembly {
     videos,
     attribute: attributing(options.usage),
     publicUrl: publicUrl.replace(/\/*(?:\/v1)?\/*$/, ''),
-    usable: (model: Model) => breaker.usable(plan(model.deployments, random)),
+    usable: (model: Model) => breaker.usable(attemptOrder(model.deployments, random)),
     stallMs: timeouts.stallMs ?? 60_000,
   }
   const providers = isRegistry(models) ? [] : providersOf(models)

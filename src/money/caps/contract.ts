@@ -87,10 +87,10 @@ export interface AlertThreshold {
 /** The use of a cap by a settlement: its amount, its tokens and one call. */
 export interface CapCharge extends CapPeriod {
   /**
-   * Records the notice of each mark that this settlement reaches: what is settled, as in `CapState.settled` of this
+   * Records the notice of each threshold that this settlement reaches: what is settled, as in `CapState.settled` of this
    * period, was below `at` before and is at least `at` afterwards. Default none.
    */
-  readonly marks?: readonly (AlertThreshold & {
+  readonly thresholds?: readonly (AlertThreshold & {
     /** What is compared with `at`. */
     readonly measure: CapMeasure
   })[]
@@ -112,7 +112,7 @@ export interface CapOverride {
   readonly until?: number
 }
 
-/** What a settlement that reached a mark has recorded. */
+/** What a settlement that reached a threshold has recorded. */
 export interface Notice {
   /** `AlertThreshold.id` */
   readonly id: string

@@ -69,10 +69,10 @@ export interface Settlement {
   /** Tokens used, as caps count them. Not negative. Default 0. */
   readonly tokens?: bigint
   /**
-   * Records the notice of each mark below which this settlement takes the account: credits less settlements were at least
+   * Records the notice of each threshold below which this settlement takes the account: credits less settlements were at least
    * `at` before and are below `at` afterwards. Not for unlimited accounts. Only for a ledger with `caps`. Default none.
    */
-  readonly balanceMarks?: readonly AlertThreshold[]
+  readonly balanceThresholds?: readonly AlertThreshold[]
 }
 
 /** The result of a settlement. */

@@ -104,9 +104,9 @@ export class MemoryCaps implements LedgerCaps {
     for (const charge of caps) {
       const before = this.#sum(charge, 'settled')
       change(this.#use(charge).settled, amounts, 1n)
-      for (const mark of charge.marks ?? []) {
-        const value = before[mark.measure] + amounts[mark.measure]
-        if (before[mark.measure] < mark.at && value >= mark.at) this.note(mark, settlement, value)
+      for (const threshold of charge.thresholds ?? []) {
+        const value = before[threshold.measure] + amounts[threshold.measure]
+        if (before[threshold.measure] < threshold.at && value >= threshold.at) this.note(threshold, settlement, value)
       }
     }
     this.#charges.set(id, { account, left: amount, caps })

@@ -93,7 +93,7 @@ class MemoryLedger implements Ledger {
   }
 
   settle(settlement: Settlement): SettleVerdict {
-    const { id, account, amount, balanceMarks } = settlement
+    const { id, account, amount, balanceThresholds } = settlement
     const book = this.#book(account)
     // An open hold has no entry.
     const ended = book.holds.has(id) ? undefined : this.#lines.get(holdKey(id))
@@ -107,7 +107,7 @@ class MemoryLedger implements Ledger {
     book.balance += held - amount
     this.#write(holdKey(id), { account, kind: 'settle', reference: id, amount: -amount, overage })
     this.caps.settle(settlement)
-    if (balanceMarks !== undefined) this.#markBalance(book, settlement)
+    if (balanceThresholds !== undefined) this.#markBalance(book, settlement)
     return { outcome: 'settled', charged: amount, overage }
   }
 
@@ -241,12 +241,12 @@ class MemoryLedger implements Ledger {
 
   /** Records the notices of the levels below which a settlement took the account. */
   #markBalance(book: Book, settlement: Settlement): void {
-    const marks = settlement.balanceMarks?.filter(({ at }) => book.balance < at) ?? none
-    if (book.unlimited || marks.length === 0) return
+    const thresholds = settlement.balanceThresholds?.filter(({ at }) => book.balance < at) ?? none
+    if (book.unlimited || thresholds.length === 0) return
     const { balance, held } = this.#account(book)
     const left = balance + held
-    for (const mark of marks) {
-      if (left < mark.at && left + settlement.amount >= mark.at) this.caps.note(mark, settlement, left)
+    for (const threshold of thresholds) {
+      if (left < threshold.at && left + settlement.amount >= threshold.at) this.caps.note(threshold, settlement, left)
     }
   }
 

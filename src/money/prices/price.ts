@@ -91,11 +91,11 @@ export class Price {
     this.#mostExpensiveTool = most(0n, ...this.#tools.values())
     this.#image = new Tariff(options.image, 'image')
     this.#second = new Tariff(options.second, 'second')
-    const ofUnits = [this.#hour, this.#characters, this.#image.dearest, this.#second.dearest]
+    const ofUnits = [this.#hour, this.#characters, this.#image.highest, this.#second.highest]
     this.#pricesUnits = ofUnits.some((each) => each > 0n)
     const others = [this.#request, ...ofUnits]
     const tokens = [...this.#tiers.values()].flatMap((tier) => tier.reachable(Infinity))
-    const rates = tokens.flatMap(({ dearestInput, dearestOutput }) => [dearestInput, dearestOutput])
+    const rates = tokens.flatMap(({ highestInput, highestOutput }) => [highestInput, highestOutput])
     this.isZero = [...rates, ...others, ...this.#tools.values()].every((each) => each === 0n)
   }
 

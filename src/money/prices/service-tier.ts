@@ -44,7 +44,7 @@ export class TierPrice {
     let highest = 0n
     for (const { above, rates } of this.#lengths) {
       if (above >= promptTokens && above >= 0) continue
-      const sum = BigInt(promptTokens) * rates.dearestInput + BigInt(outputTokens) * rates.dearestOutput
+      const sum = BigInt(promptTokens) * rates.highestInput + BigInt(outputTokens) * rates.highestOutput
       if (sum > highest) highest = sum
     }
     return highest

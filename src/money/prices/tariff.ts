@@ -16,10 +16,10 @@ export class Tariff {
     }
     const entries = Object.entries(typeof options === 'string' ? { '*': options } : (options ?? {}))
     this.#rates = new Map(entries.map(([key, text]) => [key, parseRate(text, `${name}["${key}"]`)]))
-    this.#other = this.#rates.get('*') ?? this.dearest
+    this.#other = this.#rates.get('*') ?? this.highest
   }
 
-  get dearest(): bigint {
+  get highest(): bigint {
     return most(0n, ...this.#rates.values())
   }
 

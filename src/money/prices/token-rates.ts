@@ -33,9 +33,9 @@ const outputs = [
 export class TokenRates {
   readonly #rates: Rates
   /** The highest rate of an input token, whatever its kind. */
-  readonly dearestInput: bigint
+  readonly highestInput: bigint
   /** The highest rate of an output token, whatever its kind. */
-  readonly dearestOutput: bigint
+  readonly highestOutput: bigint
 
   /** Throws a `TypeError` that names the invalid field. `place`: the fields above it, such as `longPrompts[0].`. */
   constructor(prices: TokenPrices, factor: bigint, place: string = '') {
@@ -63,8 +63,8 @@ export class TokenRates {
       outputImage: rate('outputImage') ?? output,
       outputVideo: rate('outputVideo') ?? output,
     }
-    this.dearestInput = most(0n, ...inputs.map((part) => this.#rates[part]))
-    this.dearestOutput = most(0n, ...outputs.map((part) => this.#rates[part]))
+    this.highestInput = most(0n, ...inputs.map((part) => this.#rates[part]))
+    this.highestOutput = most(0n, ...outputs.map((part) => this.#rates[part]))
   }
 
   /** Adds each part of the tokens once. Details that exceed their total are reduced to it. */

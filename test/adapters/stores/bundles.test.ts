@@ -109,7 +109,7 @@ describe.each(bundles)('%s: limits and money in one step', (_, there, open) => {
     expect([second.limits.admitted, floors(second.limits.left), second.limits.free]).toEqual([true, [6], [1]])
     expect(second.hold).toMatchObject({ outcome: 'capped', balance: 70n, caps: [{ limits: { money: 50n } }] })
     const mark = { id: fresh('mark'), at: 10n, notice: '{}', measure: 'money' as const }
-    const charges = first.hold?.caps?.map((state) => ({ ...state, marks: [mark] })) ?? []
+    const charges = first.hold?.caps?.map((state) => ({ ...state, thresholds: [mark] })) ?? []
     const third = await admit(20n)
     await admission.finish([
       { end: { id: first.id, account, amount: 11n, tokens: 5n, caps: charges } },

@@ -208,10 +208,10 @@ describe.skipIf(!hasRedisServer)('On a Redis cluster,', async () => {
     const spend = async (ending: typeof storage) => {
       const hold = { id: fresh('h'), account, amount: 10n, leaseMs, caps: [cap] }
       const { caps = [] } = await storage.ledger.hold(hold)
-      const marks = [{ id: fresh('mark'), at: 12n, notice: 'reached', measure: 'money' as const }]
-      const balanceMarks = [{ id: fresh('mark'), at: 90n, notice: 'low' }]
-      const counted = caps.map((each) => ({ ...each, marks }))
-      await ending.ledger.settle({ id: hold.id, account, amount: 6n, tokens: 2n, caps: counted, balanceMarks })
+      const thresholds = [{ id: fresh('mark'), at: 12n, notice: 'reached', measure: 'money' as const }]
+      const balanceThresholds = [{ id: fresh('mark'), at: 90n, notice: 'low' }]
+      const counted = caps.map((each) => ({ ...each, thresholds }))
+      await ending.ledger.settle({ id: hold.id, account, amount: 6n, tokens: 2n, caps: counted, balanceThresholds })
     }
     // The script is known to the server, so that the settlement is one command.
     await spend(storage)

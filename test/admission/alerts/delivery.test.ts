@@ -37,7 +37,7 @@ function world(options: Partial<DeliveryOptions> = {}) {
       id: `req_${id}`,
       account: 'acme',
       amount: 5n,
-      balanceMarks: [{ id, at: 0n, notice: '{"type":"balance.low","level":"0"}' }],
+      balanceThresholds: [{ id, at: 0n, notice: '{"type":"balance.low","level":"0"}' }],
     })
   return { ledger, process, record, failures, pass: (ms: number) => void (time.now += ms) }
 }

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { GatewayError } from '../../../errors.ts'
-import { given, route, type Call, type Route } from '../route.ts'
+import { given, route, type AdminCall, type Route } from '../route.ts'
 import { requireGroup } from '../groups.ts'
 import { accountOf } from '../scope.ts'
 import { createdKey, key, keyChange, newKey, rotatedKey } from '../schemas/key.ts'
@@ -150,12 +150,12 @@ export const keyRoutes: readonly Route[] = [
 ]
 
 /** Whether the host has said which account it is, so that its id has no typing error. */
-function isOwn({ identity }: Pick<Call, 'identity'>): boolean {
+function isOwn({ identity }: Pick<AdminCall, 'identity'>): boolean {
   return identity.role === 'account'
 }
 
 /** Keeps a customer's script from filling the key store. */
-async function requireRoom({ gateway, identity }: Pick<Call, 'gateway' | 'identity'>): Promise<void> {
+async function requireRoom({ gateway, identity }: Pick<AdminCall, 'gateway' | 'identity'>): Promise<void> {
   if (identity.role === 'admin') return
   const { valid, lastHour } = await gateway.admin.keys.inUse(identity.account)
   if (valid < most.valid && lastHour < most.lastHour) return

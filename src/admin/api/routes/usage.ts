@@ -6,7 +6,8 @@ import { invalid } from '../../../errors.ts'
 import type { UsageDimension } from '../../../observe/usage/contract.ts'
 import { given, route, type Route } from '../route.ts'
 import type { Identity } from '../identity.ts'
-import { within, type Scope } from '../scope.ts'
+import type { UsageScope } from '../../usage-scope.ts'
+import { within } from '../scope.ts'
 import { latencyParameters, latencyPoint, seriesQuestion, usageSeries } from '../schemas/series.ts'
 import { request, usageFilter, usageRow, usageSums } from '../schemas/usage.ts'
 import { listOf, page, pageOf } from '../schemas/values.ts'
@@ -111,7 +112,10 @@ export const usageRoutes: readonly Route[] = [
   }),
 ]
 
-function sumsOf({ by = [], ...rest }: { readonly by?: UsageDimension[] | undefined }, scope: Scope): UsageSumsQuestion {
+function sumsOf(
+  { by = [], ...rest }: { readonly by?: UsageDimension[] | undefined },
+  scope: UsageScope,
+): UsageSumsQuestion {
   return { by, ...given(rest), ...scope }
 }
 

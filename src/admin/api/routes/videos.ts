@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { VideoListQuestion, VideoView } from '../../videos.ts'
 import { byteStream } from '../../../http/byte-stream.ts'
 import { header, type Reply } from '../../../http/exchange.ts'
-import { given, route, type Call, type Route } from '../route.ts'
+import { given, route, type AdminCall, type Route } from '../route.ts'
 import type { Identity } from '../identity.ts'
 import { video, videoState } from '../schemas/video.ts'
 import { id, page, pageOf, text } from '../schemas/values.ts'
@@ -75,7 +75,7 @@ const forwarded = ['content-length', 'content-range', 'accept-ranges']
 /** Milliseconds after which a client that does not read is disconnected. */
 const stallMs = 60_000
 
-async function content({ gateway, account, id: wanted, exchange }: Call): Promise<Reply> {
+async function content({ gateway, account, id: wanted, exchange }: AdminCall): Promise<Reply> {
   const range = header(exchange, 'range')
   const { signal } = exchange
   const found = await gateway.admin.videos.content(account, wanted, { signal, ...(range !== undefined && { range }) })

@@ -153,9 +153,9 @@ async function caps({ ledger, admission }: Bundle, account: string): Promise<voi
   await ledger.hold(hold)
   await ledger.renew([hold], leaseMs / 2)
   const mark = { id: fresh('mark'), at: 1n, notice: '{}' }
-  const charges = states.map((state) => ({ ...state, marks: [{ ...mark, measure: 'calls' as const }] }))
-  const balanceMarks = [{ ...mark, id: fresh('mark'), at: 10n ** 15n }]
-  await admission.finish([{ end: { id: hold.id, account, amount: 1n, caps: charges, balanceMarks } }])
+  const charges = states.map((state) => ({ ...state, thresholds: [{ ...mark, measure: 'calls' as const }] }))
+  const balanceThresholds = [{ ...mark, id: fresh('mark'), at: 10n ** 15n }]
+  await admission.finish([{ end: { id: hold.id, account, amount: 1n, caps: charges, balanceThresholds } }])
   await ledger.credit({ account, amount: 1n, reference: fresh('refund'), refunds: hold.id })
   const short = { ...hold, id: fresh('hold'), leaseMs: 1 }
   await ledger.hold(short)

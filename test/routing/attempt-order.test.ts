@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { Deployment } from '../../src/models/contract.ts'
-import { plan } from '../../src/routing/plan.ts'
+import { attemptOrder } from '../../src/routing/attempt-order.ts'
 import { seeded } from '../random.ts'
 
 const rounds = 20_000
@@ -16,7 +16,7 @@ function shares(...deployments: [name: string, order: number, weight: number][])
   }))
   const counts: Record<string, number> = {}
   for (let round = 0; round < rounds; round++) {
-    const names = plan(all, random)
+    const names = attemptOrder(all, random)
       .map(({ model }) => model)
       .join('')
     counts[names] = (counts[names] ?? 0) + 1 / rounds

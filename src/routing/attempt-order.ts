@@ -1,7 +1,7 @@
 import type { Deployment } from '../models/contract.ts'
 
 /** The deployments of a model in the order of attempts: by `order`, then at random in proportion to `weight`. */
-export function plan(deployments: readonly Deployment[], random: () => number): readonly Deployment[] {
+export function attemptOrder(deployments: readonly Deployment[], random: () => number): readonly Deployment[] {
   if (deployments.length < 2) return deployments
   const keyed = deployments.map((deployment) => ({
     deployment,
