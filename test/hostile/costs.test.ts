@@ -21,7 +21,7 @@ type Fields = Readonly<Record<string, unknown>>
 type Bills = (request: VendorRequest, response: ServerResponse, owe: (amount: number) => void) => void
 
 interface Attack {
-  readonly model: 'hidden' | 'chats' | 'native' | 'google' | 'claude' | 'audio'
+  readonly model: 'hidden' | 'chats' | 'native' | 'google' | 'claude' | 'audio' | 'search'
   readonly path: string
   readonly fields: Fields
   readonly vendor: Bills
@@ -126,6 +126,13 @@ const audible: Bills = (_, response, owe) => {
   whole(response, { ...head, choices: [], usage: counts(10, 2_000) })
 }
 
+/** Searches by itself, for a fee. */
+const searches: Bills = (_, response, owe) => {
+  owe(25_000 + bill(10, 20))
+  const message = { role: 'assistant', content: 'Hi' }
+  whole(response, { ...head, choices: [{ index: 0, message, finish_reason: 'stop' }], usage: counts(10, 20) })
+}
+
 const messages = [{ role: 'user', content: 'Hi' }]
 const limited = { messages, max_tokens: 6_000 }
 const tools = [{ name: 'f', input_schema: { type: 'object' } }]
@@ -225,6 +232,13 @@ const attacks: Readonly<Record<string, Attack>> = {
     vendor: audible,
     hold: one,
   },
+  'searches of a model that searches by itself': {
+    model: 'search',
+    path: 'chat/completions',
+    fields: limited,
+    vendor: searches,
+    hold: 25_000 + one,
+  },
 }
 
 async function scene({ vendor, options }: Pick<Attack, 'vendor' | 'options'>) {
@@ -249,6 +263,12 @@ async function scene({ vendor, options }: Pick<Attack, 'vendor' | 'options'>) {
       google: { provider: gemini({ baseURL, apiKey: 'x' }), ...shared },
       claude: { provider: anthropic({ baseURL, apiKey: 'x' }), ...shared },
       audio: { provider: openai({ baseURL }), providerModel: 'gpt-4o-audio-preview', ...shared },
+      search: {
+        provider: openai({ baseURL }),
+        providerModel: 'gpt-4o-search-preview',
+        contextWindow: 200_000,
+        price: { ...shared.price, request: '0.025' },
+      },
     },
     billing: { currency: 'EUR', ...options },
     storage: { ledger },

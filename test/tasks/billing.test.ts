@@ -5,14 +5,11 @@ import {
   memoryLedger,
   memoryTaskStore,
   type Alert,
-  type Cap,
   type GatewayOptions,
   type Receipt,
-  type TaskEvent,
 } from '../../src/index.ts'
-import type { Provider, VideoStatus, VideoVendorOptions } from '../../src/providers/index.ts'
-import { openaiVideo, seedanceVideo, xaiVideo } from '../../src/providers/index.ts'
-import { hosted, vendorFor } from '../hosted.ts'
+import type { Provider, VideoStatus } from '../../src/providers/index.ts'
+import { hosted } from '../hosted.ts'
 
 const provider = (status: () => VideoStatus): Provider => ({
   name: 'sim',
@@ -106,73 +103,6 @@ test('submissions count against the rate limit of the group, polls do not', asyn
   const second = await submit()
   expect(second.status).toBe(429)
   expect(second.body['error']).toMatchObject({ code: 'rate_limit_exceeded' })
-})
-
-describe('50 videos that are deleted as soon as the vendor has them', () => {
-  const price = { second: '0.1', request: '1' }
-  type Vendor = readonly [name: string, make: (options: VideoVendorOptions) => Provider, cancelled: number]
-  const vendors: readonly Vendor[] = [
-    ['xAI, which cannot cancel', xaiVideo, 404],
-    ['a vendor that refuses to cancel', openaiVideo, 409],
-    ['a vendor that deletes the job', openaiVideo, 200],
-  ]
-  const confirming: Vendor = ['a vendor that confirms that it made nothing', seedanceVideo, 200]
-
-  async function deletedAtOnce([, make, status]: Vendor, caps?: readonly Cap[]) {
-    let jobs = 0
-    let isOver = false
-    const gone = new Set<string>()
-    const vendor = await vendorFor(({ method, url }, response) => {
-      const id = url.split('/').at(-1) ?? ''
-      if (method === 'DELETE' && status === 200) gone.add(id)
-      const known = { status: isOver ? 'succeeded' : 'running', video_url: 'https://v.example/1' }
-      const job = { ...known, video: { url: known.video_url }, content: known }
-      const state = make === seedanceVideo && gone.has(id) ? { status: 'cancelled' } : job
-      const found = method === 'DELETE' ? status : make === openaiVideo && gone.has(id) ? 404 : 200
-      if (method === 'POST') jobs++
-      const started = { id: `job${jobs}`, request_id: `job${jobs}` }
-      response.writeHead(found, { 'content-type': 'application/json' })
-      response.end(JSON.stringify(method === 'POST' ? started : state))
-    })
-    const ended: TaskEvent[] = []
-    const { promise: allEnded, resolve } = Promise.withResolvers<void>()
-    const { submit, url, ledger, gateway, receipts, pass } = await served(() => ({ state: 'processing' }), undefined, {
-      models: { film: { provider: make({ baseURL: vendor.baseURL, apiKey: 'sk-vendor' }), price } },
-      keys: { 'sk-a': { account: 'a', group: 'half', ...(caps && { caps }) } },
-      tasks: { sweepMs: 10 },
-      hooks: { task: (event) => void (event.type === 'failed' && ended.push(event) === jobs && resolve()) },
-    })
-    for (let at = 0; at < 50; at++) {
-      const { status: answered, body } = await submit()
-      if (answered >= 300) continue
-      const headers = { authorization: 'Bearer sk-a' }
-      expect((await fetch(`${url}/v1/videos/${body['id']}`, { method: 'DELETE', headers })).status).toBe(200)
-    }
-    isOver = true
-    const clock = setInterval(() => pass(6_000), 10)
-    await allEnded
-    clearInterval(clock)
-    await gateway.close()
-    const account = await ledger.account('a')
-    expect(account?.held).toBe(0n)
-    expect(receipts.every(({ outcome }) => outcome !== 'completed')).toBe(true)
-    return { jobs, charged: 2_000_000n - (account?.balance ?? 0n) }
-  }
-
-  test.each(vendors)('are charged, and end with the balance: %s', async (...vendor) => {
-    expect(await deletedAtOnce(vendor)).toEqual({ jobs: 2, charged: 2_000_000n })
-  })
-
-  test.each(vendors)('count in caps: %s', async (...vendor) => {
-    const caps = [{ name: 'daily', period: 'day', money: '1.5' }] as const
-    expect(await deletedAtOnce(vendor, caps)).toEqual({ jobs: 1, charged: 1_000_000n })
-  })
-
-  test('cost nothing at a vendor that confirms it', async () => {
-    const { jobs, charged } = await deletedAtOnce(confirming)
-    expect(jobs).toBeGreaterThanOrEqual(2)
-    expect(charged).toBe(0n)
-  })
 })
 
 describe('caps of videos', () => {
