@@ -31,7 +31,7 @@ export interface Difference {
   readonly recorded?: string
 }
 
-interface Charge {
+interface LedgerCharge {
   readonly amount: bigint
   readonly at: number
 }
@@ -78,7 +78,7 @@ export class Comparison {
 
   /** The charges that were booked in a period, by the id of their usage record. */
   async #charges(ledger: Ledger, account: string, from: number, to: number) {
-    const charges = new Map<string, Charge>()
+    const charges = new Map<string, LedgerCharge>()
     const store = requireMethod(ledger, 'entries', 'entries')
     for await (const { kind, reference, amount, at } of allItems((page) =>
       this.#ledgerGuard.call(() => store.entries(account, page)),

@@ -11,7 +11,7 @@ const longestRetryMs = 60_000
 /** When open calls return what they hold is unknown, so this is a guess. */
 const heldWaitMs = 1_000
 
-interface Breach {
+interface ExceededCap {
   readonly cap: CallerCap
   readonly state: CapState
   readonly measure: CapMeasure
@@ -46,7 +46,7 @@ export function capRefusal(
   })
 }
 
-function breachesOf(cap: CallerCap, state: CapState, more: CapAmounts, now: number): Breach[] {
+function breachesOf(cap: CallerCap, state: CapState, more: CapAmounts, now: number): ExceededCap[] {
   const { settled, held, limits, resetsAt } = state
   return capMeasures.flatMap((measure) => {
     const limit = limits[measure]
@@ -57,7 +57,7 @@ function breachesOf(cap: CallerCap, state: CapState, more: CapAmounts, now: numb
   })
 }
 
-function messageOf({ cap: { cap, per }, state, measure, limit, more, waitMs }: Breach, currency: string): string {
+function messageOf({ cap: { cap, per }, state, measure, limit, more, waitMs }: ExceededCap, currency: string): string {
   const text = (amount: bigint) => amountText(measure, amount, currency)
   const reset = `It resets at ${new Date(state.resetsAt).toISOString()}.`
   // What other accounts use is not for this one to know.

@@ -7,7 +7,7 @@ import { uncharged } from '../models/price-coverage.ts'
 import type { Model } from '../models/contract.ts'
 import type { EstimatedRequest } from './estimate.ts'
 import type { Field } from './output-length.ts'
-import { requireRates } from './required-rates.ts'
+import { requireRates, type PossiblePrice } from './required-rates.ts'
 import { runsVendorTools, statedToolCalls } from './vendor-tools.ts'
 
 /**
@@ -69,15 +69,6 @@ function mostUnstated({ model, estimate, makes }: EstimatedRequest, options: Par
   const { outputTokens = makes === 'images' ? usual.imageTokens : usual.outputTokens } = options.defaults ?? {}
   const usually = unstatedLength(model, { outputTokens }) * choices
   return options.defaults?.enforce === true ? usually : Math.max(usually, leastOutputTokens)
-}
-
-/** A price of a request, and what it is for. */
-export interface PossiblePrice {
-  readonly price: Price | undefined
-  /** The vendors' names of the models that it is for. */
-  readonly names: readonly string[]
-  /** The fields that the host sets for this deployment. */
-  readonly set: Model['set'] | undefined
 }
 
 /** The prices that may apply: the model's, otherwise those of its deployments. */

@@ -9,11 +9,12 @@ import type { Field } from './output-length.ts'
 import { isObject, mediaIn } from './media.ts'
 import { runsVendorTools } from './vendor-tools.ts'
 
-interface Charging {
-  readonly price: Price
+/** A price of a request, and what it is for. */
+export interface PossiblePrice {
+  readonly price: Price | undefined
   /** The vendors' names of the models that it is for. */
   readonly names: readonly string[]
-  /** The fields that the host sets. */
+  /** The fields that the host sets for this deployment. */
   readonly set: Model['set'] | undefined
 }
 
@@ -22,7 +23,7 @@ interface Need {
   /** What has no price. */
   readonly what: string
   /** The part of the request that asks for it; undefined if none does. */
-  readonly askedBy: (request: EstimatedRequest, charging: Charging) => string | undefined
+  readonly askedBy: (request: EstimatedRequest, possible: PossiblePrice) => string | undefined
 }
 
 /** Models that read audio. Others reject it. */
@@ -61,7 +62,7 @@ const cached = ['cache_control', 'system', 'messages', 'tools']
  * Throws a 400 that names the part of the request for which the price has no rate, a 503 if that is what the model does in
  * every request. A price of requests alone covers everything.
  */
-export function requireRates(request: EstimatedRequest, possible: Charging): void {
+export function requireRates(request: EstimatedRequest, possible: PossiblePrice & { readonly price: Price }): void {
   const { price, names } = possible
   const { model, makes } = request
   for (const name of names) {

@@ -2,7 +2,7 @@ import { GatewayError } from '../errors.ts'
 import type { AbortListener, Cancellation } from '../http/cancellation.ts'
 import { TimeLimit, type Deadline, type TimeLimited } from '../http/time-limit.ts'
 import type { Deployment } from '../models/contract.ts'
-import type { AttemptEvent } from '../observe/observe.ts'
+import type { AttemptEnd } from '../money/attempt-log.ts'
 import type { ProviderError, RetryAdvice } from '../providers/failure.ts'
 import type { Breaker } from './breaker.ts'
 
@@ -18,9 +18,6 @@ export interface RetryOptions {
    */
   readonly maxWaitMs?: number
 }
-
-/** How an attempt ended. */
-export type AttemptEnd = Pick<AttemptEvent, 'outcome' | 'ms' | 'status' | 'error'>
 
 /** What all requests have in common. */
 export interface AttemptSettings {

@@ -22,14 +22,14 @@ interface Rejected {
 }
 
 /** Where rejected requests are recorded. */
-interface Place {
+interface RefusalSinks {
   readonly refused: RefusedLog | undefined
   readonly services: Pick<EndpointServices, 'attribute'>
   readonly observer: Observer
 }
 
 /** Records a request that was rejected before any attempt and so has no receipt, within the bounds of the log. Never throws. */
-export function recordRefusal({ refused, services, observer }: Place, thrown: unknown, request: Rejected): void {
+export function recordRefusal({ refused, services, observer }: RefusalSinks, thrown: unknown, request: Rejected): void {
   const { id, exchange, caller, startedAt, elapsedMs, model, endpoint, order } = request
   if (refused === undefined || endpoint === undefined) return
   const { code, status } = GatewayError.from(thrown)

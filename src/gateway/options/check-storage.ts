@@ -13,9 +13,9 @@ const methods: Readonly<Record<Exclude<keyof StorageBundle, 'close'>, readonly s
   admission: ['admit', 'finish'],
 }
 
-type StoreName = keyof typeof methods
+type StoreOption = keyof typeof methods
 
-function storeRule(name: StoreName): z.ZodType {
+function storeRule(name: StoreOption): z.ZodType {
   const required = methods[name]
   return z.custom(
     (value) => required.every((method) => typeof Object(value)[method] === 'function'),
@@ -24,7 +24,7 @@ function storeRule(name: StoreName): z.ZodType {
 }
 
 const rules = z.looseObject(
-  Object.fromEntries((Object.keys(methods) as StoreName[]).map((name) => [name, storeRule(name).optional()])),
+  Object.fromEntries((Object.keys(methods) as StoreOption[]).map((name) => [name, storeRule(name).optional()])),
 )
 
 /**
