@@ -4,7 +4,7 @@
  */
 export type { AccountView, EntryView } from './admin/account-view.ts'
 export type { AccountAdmin, AccountQuestion, Compaction, Credited, Refund, TopUp } from './admin/accounts.ts'
-export type { ComparisonQuestion, Difference } from './admin/audit.ts'
+export type { ComparisonQuestion, Difference } from './admin/ledger-comparison.ts'
 export type { Admin, Offers } from './admin/admin.ts'
 export type { CsvAdmin } from './admin/csv.ts'
 export type { InvoiceItem, InvoiceLine } from './admin/invoice.ts'
@@ -82,7 +82,7 @@ export type { LimitStore } from './money/limits/contract.ts'
 export { memoryLimitStore, type MemoryLimitStoreOptions } from './money/limits/memory.ts'
 export type { LimitOptions } from './money/limits/options.ts'
 export type { Frequency, Rate, ScopedRate } from './records/rate.ts'
-export type { Group } from './models/access.ts'
+export type { Group } from './models/catalogue.ts'
 export {
   landscapeVideo,
   portraitVideo,
@@ -112,7 +112,7 @@ export type {
 export type { Logger } from './observe/logger.ts'
 export type { DeploymentHealth, GatewayHealth, StoreHealth, StoreName } from './observe/health.ts'
 export type { AttemptEvent, Failure } from './observe/observe.ts'
-export type { BreakerChange, GatewayState, QueueName } from './observe/state.ts'
+export type { BreakerChange, GatewayState, QueueName } from './observe/gateway-state.ts'
 export type { Channels } from './gateway/options/channels.ts'
 export type { VideoLimits } from './providers/video.ts'
 export type { ResponseRecord, ResponseStore } from './responses/contract.ts'

@@ -7,7 +7,7 @@ import { findRecord, recordIdsOf } from '../observe/usage/record-ids.ts'
 import type { AdminServices } from './services.ts'
 import { view, type AccountView, type EntryView } from './account-view.ts'
 import { requireValid, rules, requireMethod, requireId } from './check.ts'
-import { Comparison, type ComparisonQuestion, type Difference } from './audit.ts'
+import { Comparison, type ComparisonQuestion, type Difference } from './ledger-comparison.ts'
 import { mapPage, allItems } from '../records/page.ts'
 
 /** Selects accounts and a page of them. */

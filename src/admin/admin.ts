@@ -1,5 +1,5 @@
 import type { PriceSource } from '../money/receipt.ts'
-import type { Catalogue } from '../models/access.ts'
+import type { Catalogue } from '../models/catalogue.ts'
 import type { Model } from '../models/contract.ts'
 import { invalid } from '../errors.ts'
 import { AccountAdmin } from './accounts.ts'

@@ -3,7 +3,7 @@ import type { Receipt } from '../money/receipt.ts'
 import type { AnsweredResponse } from '../money/tally.ts'
 import type { Fault, GatewayError } from '../errors.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { BreakerChange, GatewayState, QueueName } from './state.ts'
+import type { BreakerChange, GatewayState, QueueName } from './gateway-state.ts'
 
 /**
  * Receives what a gateway does, from the start of each request to its end: for traces, metrics and logs. Set in the option

@@ -1,4 +1,4 @@
-import type { BreakerChange, GatewayState } from './state.ts'
+import type { BreakerChange, GatewayState } from './gateway-state.ts'
 
 /** A store, by its name in the option `storage`. */
 export type StoreName = 'keys' | 'limits' | 'ledger' | 'usage' | 'tasks' | 'idempotency' | 'responses'

@@ -14,7 +14,7 @@ import type {
 } from './contract.ts'
 import { LineLimit } from './line-limit.ts'
 import { writerTo, type Level, type Logger, type Write } from './logger.ts'
-import type { BreakerChange } from './state.ts'
+import type { BreakerChange } from './gateway-state.ts'
 
 type LogFields = Readonly<Record<string, string | number | boolean | undefined>>
 

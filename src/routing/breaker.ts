@@ -1,5 +1,5 @@
 import type { Deployment } from '../models/contract.ts'
-import type { BreakerChange } from '../observe/state.ts'
+import type { BreakerChange } from '../observe/gateway-state.ts'
 
 /** When a failing deployment is skipped. */
 export interface BreakerOptions {

@@ -5,7 +5,7 @@ import { deleted, fail, finish, push, reconcile, settle } from './finish.ts'
 import { backoffMs, save, deploymentOf, type TaskServices, type VideoDeployment } from './services.ts'
 import { recover } from './submit.ts'
 import { changed, isFinal, type StoredTask } from './task.ts'
-import { askVendor } from './vendor.ts'
+import { askVendor } from './vendor-call.ts'
 
 /** Consecutive "unknown job" responses after which a task has failed: a single one may be an error of the vendor. */
 const maxMisses = 3

@@ -1,4 +1,4 @@
-import type { Groups } from '../../models/access.ts'
+import type { Groups } from '../../models/catalogue.ts'
 import { isRegistry, type GatewayOptions } from '../options/options.ts'
 import type { Stores } from './stores.ts'
 import type { Observer } from '../../observe/observe.ts'

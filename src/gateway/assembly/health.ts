@@ -1,7 +1,7 @@
 import type { GatewayHealth } from '../../observe/health.ts'
 import type { Assembly } from './assemble.ts'
 import type { StoreResults } from './store-checks.ts'
-import type { GatewayState } from '../../observe/state.ts'
+import type { GatewayState } from '../../observe/gateway-state.ts'
 
 /**
  * The health of a gateway. `isClosing`: whether `close` was called; then no store is asked, because it may be closed.

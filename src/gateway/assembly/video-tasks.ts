@@ -1,6 +1,6 @@
 import type { Admission } from '../../admission/admission.ts'
 import type { Ledger } from '../../money/ledger/contract.ts'
-import type { Catalogue } from '../../models/access.ts'
+import type { Catalogue } from '../../models/catalogue.ts'
 import type { Observer } from '../../observe/observe.ts'
 import { publishTask } from '../../tasks/publish.ts'
 import type { GatewayOptions } from '../options/options.ts'

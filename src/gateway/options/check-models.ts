@@ -2,7 +2,7 @@ import * as z from 'zod'
 import { noneOf } from '../../records/known-options.ts'
 import { onDisconnect, mistake, strict, verify } from '../../records/rules.ts'
 import { scopedRate } from '../../records/rate-rules.ts'
-import type { Group } from '../../models/access.ts'
+import type { Group } from '../../models/catalogue.ts'
 import type { ModelEntry } from '../../models/registry.ts'
 
 const provider = z.custom<object>(

@@ -11,7 +11,7 @@ import type { IdempotencyOptions } from '../../admission/idempotency/idempotency
 import type { LimitOptions } from '../../money/limits/options.ts'
 import type { Cap } from '../../records/cap.ts'
 import type { Rate } from '../../records/rate.ts'
-import type { Group } from '../../models/access.ts'
+import type { Group } from '../../models/catalogue.ts'
 import type { ModelRegistry } from '../../models/contract.ts'
 import type { ModelEntry } from '../../models/registry.ts'
 import type { Telemetry } from '../../observe/contract.ts'
