@@ -8,7 +8,7 @@ import { KeyCache, type KeyCacheOptions } from './cache.ts'
 import type { Caller, KeyRecord, KeyStore } from './contract.ts'
 import { hashKey, sameHash } from './key.ts'
 import { OpenKeys } from './open-keys.ts'
-import { isModels, isName, isTags, longestUser, modelsForm, tagsForm } from './names.ts'
+import { isModels, isName, isTags, longestUser, modelsForm, tagsForm } from './users-and-tags.ts'
 
 /**
  * The host's own authentication, for sessions, JWTs and the like. Returns the caller, or undefined to fall back to the

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { addressForm, isRange } from './addresses.ts'
-import { isModels, isName, isTags, longestUser, modelsForm, tagsForm } from './names.ts'
+import { isModels, isName, isTags, longestUser, modelsForm, tagsForm } from './users-and-tags.ts'
 
 /** The person who uses a key. */
 export const user: z.ZodType = z.custom(

@@ -22,13 +22,13 @@ export interface GuardedRequest extends Searched {
 export type Changes = Readonly<Record<string, unknown>>
 
 /** The changes that `set` requires. Throws a 400 for the first field that clients may not use. */
-export function fitCosts(endpoint: string, asked: GuardedRequest, model: Model): Changes | undefined {
+export function fitCosts(endpoint: string, request: GuardedRequest, model: Model): Changes | undefined {
   let changes: Record<string, unknown> | undefined = model.set && { ...model.set }
   for (const deployment of model.deployments) {
     const rules = deployment.provider.costs?.(endpoint)
     if (rules === undefined) continue
     checkName(rules, model, deployment)
-    const made = new Check(rules, asked, model, deployment).run()
+    const made = new Check(rules, request, model, deployment).run()
     if (made !== undefined) changes = { ...made, ...changes }
   }
   return changes
@@ -51,15 +51,15 @@ export function passesLate(endpoint: string, name: string, value: string, model:
 class Check {
   readonly #rules: CostRules
   readonly #known: KnownNames
-  readonly #asked: GuardedRequest
+  readonly #request: GuardedRequest
   readonly #model: Model
   readonly #allow: readonly string[]
   readonly #set: Changes
 
-  constructor(rules: CostRules, asked: GuardedRequest, model: Model, deployment: Deployment) {
+  constructor(rules: CostRules, request: GuardedRequest, model: Model, deployment: Deployment) {
     this.#rules = rules
     this.#known = knownNames(rules)
-    this.#asked = asked
+    this.#request = request
     this.#model = model
     this.#allow = model.allow ?? deployment.allow ?? []
     this.#set = { ...deployment.set, ...model.set }
@@ -67,7 +67,7 @@ class Check {
 
   run(): Record<string, unknown> | undefined {
     let changes: Record<string, unknown> | undefined
-    for (const name of this.#asked.names()) {
+    for (const name of this.#request.names()) {
       const base = this.#known.baseOf(name)
       if (base === undefined) continue
       const change = this.#fit(name, base)
@@ -83,7 +83,7 @@ class Check {
   #conversation(name: string): Changes | undefined {
     const { conversation } = this.#rules
     if (conversation === undefined) return undefined
-    const value = valueToSearch(name, this.#asked, conversation)
+    const value = valueToSearch(name, this.#request, conversation)
     if (value === undefined) return undefined
     searchConversation(value, name, conversation, {
       typed: (place, type, allow) => {
@@ -94,14 +94,14 @@ class Check {
       },
       tool: (tool, place) => void (this.#allow.includes('tools') || this.#keeps(tool, place)),
     })
-    return this.#asked.repeatsWithin?.(name) === true ? { [name]: this.#asked.field(name) } : undefined
+    return this.#request.repeatsWithin?.(name) === true ? { [name]: this.#request.field(name) } : undefined
   }
 
   /** `base`: the name without the `[part]` of a form. */
   #fit(name: string, base: string): Changes | undefined {
     if (name === 'tools') return this.#tools(name)
     if (readHere.includes(name) && !Object.hasOwn(this.#rules.fields, name)) return undefined
-    const value = this.#asked.field(name)
+    const value = this.#request.field(name)
     const container = containers.find((each) => isNamed(base, each))
     if (container !== undefined) return this.#container(name, value)
     // A field in `set` is not rejected: its value is replaced, and other spellings of it are removed.
@@ -124,7 +124,7 @@ class Check {
 
   /** A field that says where or how a request may be processed, at a vendor that does not get it. */
   #refusePlace(name: string, value: unknown): void {
-    if (value === undefined || value === null || isHarmless(placing[name] ?? [], value, this.#asked.field)) return
+    if (value === undefined || value === null || isHarmless(placing[name] ?? [], value, this.#request.field)) return
     throw new GatewayError('unsupported_parameter', {
       param: name,
       message: `The model "${this.#model.id}" cannot keep to "${name}". Remove it, or use another model.`,
@@ -143,7 +143,7 @@ class Check {
         if (member !== null) throw this.#refusal(`${name}.${inner}`)
       } else if (!this.#mayPass(base, member, true)) throw this.#refusal(`${name}.${inner}`)
     }
-    return this.#asked.repeatsWithin?.(name) === true ? { [name]: value } : undefined
+    return this.#request.repeatsWithin?.(name) === true ? { [name]: value } : undefined
   }
 
   #mayPass(base: string, value: unknown, inside = false): boolean {
@@ -154,23 +154,23 @@ class Check {
     ) ?? ['', []]
     // A function applies only to the field's exact name, because that is what the provider reads.
     if (typeof harmless === 'function' && (inside || base !== name)) return false
-    return isHarmless(harmless, value, this.#asked.field)
+    return isHarmless(harmless, value, this.#request.field)
   }
 
   #tools(name: string): Changes | undefined {
     const { clientTools } = this.#rules
-    const tools = parsedJson(this.#asked.field(name))
+    const tools = parsedJson(this.#request.field(name))
     if (clientTools === undefined || !Array.isArray(tools)) return undefined
     if (this.#allow.includes('tools')) return undefined
     const kept = tools.filter((tool, index) => this.#keeps(tool, `tools[${index}]`))
     if (kept.length < tools.length)
       return { [name]: kept.length === 0 ? undefined : kept, ...this.#choice(tools, kept) }
-    return this.#asked.repeatsWithin?.(name) === true ? { [name]: kept } : undefined
+    return this.#request.repeatsWithin?.(name) === true ? { [name]: kept } : undefined
   }
 
   /** A choice of a tool that was left out. */
   #choice(tools: readonly unknown[], kept: readonly unknown[]): Changes | undefined {
-    const choice = this.#rules.freesChoice === true ? this.#asked.field('tool_choice') : undefined
+    const choice = this.#rules.freesChoice === true ? this.#request.field('tool_choice') : undefined
     if (choice === undefined || choice === null) return undefined
     const stay = new Set(kept)
     const removed = tools.filter((tool) => !stay.has(tool))

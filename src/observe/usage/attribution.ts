@@ -1,5 +1,5 @@
 import type { Caller } from '../../callers/contract.ts'
-import { isName, longestUser } from '../../callers/names.ts'
+import { isName, longestUser } from '../../callers/users-and-tags.ts'
 import { header, type Exchange } from '../../http/exchange.ts'
 import { isMessages } from '../../http/target.ts'
 import type { UsageOptions } from './options.ts'
