@@ -1,4 +1,7 @@
 /** `modelhatch/prices`: prices and context windows from the table of the package `@pydantic/genai-prices`. */
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { calcPrice, findProvider, type ModelInfo, type Provider } from '@pydantic/genai-prices'
 import { Price } from '../../src/money/prices/price.ts'
 import type { PriceSource } from '../../src/money/receipt.ts'
@@ -7,7 +10,6 @@ import type { ListedModel, PriceTable, VendorModel } from '../../src/money/price
 import { callback, checkKnown, elsewhere, object, text, textByName } from '../../src/records/known-options.ts'
 import { exact, parseFactor } from './decimals.ts'
 import { positionAt, priceIn, type Convert } from './entry.ts'
-import { installedRelease } from './release.ts'
 
 export type { ListedModel, PriceTable, VendorModel } from '../../src/money/prices/price-table.ts'
 
@@ -201,5 +203,29 @@ function ownPrice(name: string, price: PriceOptions): Price {
     return new Price(price)
   } catch (error) {
     throw new TypeError(`prices: own["${name}"].${(error as Error).message}`, { cause: error })
+  }
+}
+
+const packageName = '@pydantic/genai-prices'
+
+/** When versions were published. The table itself has no date. */
+const published: Readonly<Record<string, string>> = { '0.1.8': '2026-09-23' }
+
+/** The version and its day, as far as they are known. */
+interface Release {
+  readonly name: string
+  readonly date: string | undefined
+}
+
+/** The installed release. Bundlers may leave out its manifest; then the version is unknown. */
+function installedRelease(): Release {
+  try {
+    const main = createRequire(import.meta.url).resolve(packageName)
+    const { version } = JSON.parse(readFileSync(join(dirname(main), '..', 'package.json'), 'utf8')) as {
+      version: string
+    }
+    return { name: `${packageName} ${version}`, date: published[version] }
+  } catch {
+    return { name: packageName, date: undefined }
   }
 }

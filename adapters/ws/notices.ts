@@ -1,5 +1,5 @@
 import type { Drain } from './drain.ts'
-import type { WebSocketLike } from './web-socket.ts'
+import { ignore, type WebSocketLike } from './web-socket.ts'
 
 /**
  * Sends messages that belong to no response. A client can cause any number of them: while it does not read them, nothing
@@ -32,6 +32,3 @@ export class Notices {
 }
 
 const asText = { binary: false }
-
-/** Failed writes are reported by the socket's `close`. */
-function ignore(): void {}

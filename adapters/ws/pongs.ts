@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream'
-import type { WebSocketLike } from './web-socket.ts'
+import { ignore, type WebSocketLike } from './web-socket.ts'
 
 /** Pings of one client between two checks. */
 const mostPings = 1_000
@@ -40,5 +40,3 @@ export class Pongs {
     if (data !== undefined && this.#ws.readyState === this.#ws.OPEN) this.#ws.pong(data, undefined, ignore)
   }
 }
-
-function ignore(): void {}

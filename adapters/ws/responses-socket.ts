@@ -8,7 +8,6 @@ import { isStream } from '../hosts/exchange.ts'
 import { CallExchange, type CallHead } from './call-exchange.ts'
 import { clientRequest } from './client-event.ts'
 import { Drain } from './drain.ts'
-import { errorMessage } from './error-message.ts'
 import { Inbox, type Message } from './inbox.ts'
 import { Incoming } from './incomplete-messages.ts'
 import { Lanes } from './lanes.ts'
@@ -16,7 +15,7 @@ import { Notices } from './notices.ts'
 import { Pongs } from './pongs.ts'
 import { SocketSink } from './socket-sink.ts'
 import type { Member, Sockets } from './sockets.ts'
-import type { WebSocketLike } from './web-socket.ts'
+import { ignore, type WebSocketLike } from './web-socket.ts'
 
 /** Close codes of RFC 6455. */
 const goingAway = 1001
@@ -212,5 +211,23 @@ export class ResponsesSocket implements Connection, Member {
 
 const binary = 'Send events as text messages, not as binary ones.'
 
-/** Failed writes are reported by the socket's `close`. */
-function ignore(): void {}
+/** Response headers that tell a client when and whether to try again. */
+const advice = /^(?:retry-after|x-)/
+
+/** The message for a request that was refused, in OpenAI's form. `body`: the gateway's reply, `{"error": …}`. */
+function errorMessage(
+  status: number,
+  headers: Readonly<Record<string, string>>,
+  body: string | Uint8Array,
+  lane: string | undefined,
+): string {
+  const { error } = JSON.parse(Buffer.from(body).toString('utf8')) as { error: unknown }
+  const given = Object.fromEntries(Object.entries(headers).filter(([name]) => advice.test(name)))
+  return JSON.stringify({
+    type: 'error',
+    status,
+    ...(lane !== undefined && { stream_id: lane }),
+    error,
+    headers: given,
+  })
+}

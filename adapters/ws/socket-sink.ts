@@ -3,7 +3,7 @@ import type { Sink } from '../../src/index.ts'
 import type { Drain } from './drain.ts'
 import { unsentOf } from '../hosts/unsent.ts'
 import { EventData } from './event-data.ts'
-import type { WebSocketLike } from './web-socket.ts'
+import { ignore, type WebSocketLike } from './web-socket.ts'
 
 export interface SinkOptions {
   readonly ws: WebSocketLike
@@ -79,6 +79,3 @@ function field(name: string, value: string | undefined): string {
 }
 
 const asText = { binary: false }
-
-/** Failed writes are reported by the socket's `close`. */
-function ignore(): void {}

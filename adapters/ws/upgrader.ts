@@ -1,17 +1,24 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type ServerOptions } from 'ws'
+import { allKeyHeaders } from '../../src/callers/authenticate.ts'
 import { addressOf } from '../../src/endpoints/aliases.ts'
+import { refuse } from '../../src/http/answers.ts'
 import { pathOf } from '../../src/http/target.ts'
 import { GatewayError, type Caller, type Gateway } from '../../src/index.ts'
 import { CallExchange, callHead } from './call-exchange.ts'
 import { handBack, type UpgradingServer } from './without-upgrade.ts'
 import { ageOf, type Settings } from './options.ts'
-import { isForeign } from './origin.ts'
-import { refuseUpgrade } from './refused-upgrade.ts'
 import { ResponsesSocket } from './responses-socket.ts'
 import { Sockets } from './sockets.ts'
 import type { UpgradeRequest } from './upgrade-request.ts'
+import { ignore } from './web-socket.ts'
+
+// Not by `import`, which reads all properties of the module: its `WebSocket` loads Node's own undici, in 30 ms.
+const { STATUS_CODES } = process.getBuiltinModule('node:http')
+
+/** Milliseconds that a client has to read a refusal. */
+const refusalMs = 3_000
 
 /** A listener for the `upgrade` event of an HTTP/1.1 server. */
 export type UpgradeListener = (this: unknown, request: UpgradeRequest, socket: Duplex, head: Buffer) => void
@@ -120,4 +127,35 @@ function isServer(emitter: unknown): emitter is UpgradingServer {
   return typeof emit === 'function' && typeof listenerCount === 'function'
 }
 
-function ignore(): void {}
+/**
+ * Whether a page of another site may have sent an upgrade on behalf of a user who did not ask for it. Pages cannot add
+ * headers to a WebSocket, but the browser adds what it has for the host: cookies, passwords, certificates.
+ */
+function isForeign({ headers }: UpgradeRequest, allowed: readonly string[]): boolean {
+  const { origin, host, cookie, authorization } = headers
+  if (origin === undefined) return false
+  const isBasic = /^basic\b/i.test(String(authorization))
+  if (cookie === undefined && !isBasic && allKeyHeaders.some((name) => headers[name] !== undefined)) return false
+  if (allowed.includes(String(origin))) return false
+  return hostOf(String(origin)) !== String(host).toLowerCase()
+}
+
+/** The host and port in an origin; undefined for `null` and anything invalid. */
+function hostOf(origin: string): string | undefined {
+  return /^https?:\/\/([^/]+)$/i.exec(origin)?.[1]?.toLowerCase()
+}
+
+/** Answers an upgrade with an error, and closes the connection. */
+function refuseUpgrade(socket: Duplex, error: GatewayError): void {
+  const { status, headers, body } = refuse(error)
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+  const head = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Error'}`,
+    ...lines,
+    `content-length: ${Buffer.byteLength(body as string)}`,
+    'connection: close',
+  ]
+  setTimeout(() => socket.destroy(), refusalMs).unref()
+  socket.resume()
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body as string}`)
+}

@@ -13,3 +13,6 @@ export interface WebSocketLike {
   on(event: 'ping' | 'pong', listener: (data: Buffer) => void): this
   on(event: 'close' | 'error', listener: () => void): this
 }
+
+/** Failed writes are reported by the socket's `close`. */
+export function ignore(): void {}

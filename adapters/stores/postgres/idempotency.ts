@@ -1,10 +1,10 @@
 /** Requests with an `Idempotency-Key`: one row per key, until its lease or its stored response has expired. */
 import type { IdempotencyStore, IdempotencyVerdict } from '../index.ts'
 import type { Database } from './database.ts'
-import { lapsedMs } from '../lapsed.ts'
+import { expiredAttemptMs } from '../../../src/admission/idempotency/contract.ts'
 import { deletion, sweepOf } from './sweep.ts'
 
-/** The table. After `ends`, another attempt may take over a row; it is deleted `lapsedMs` later. */
+/** The table. After `ends`, another attempt may take over a row; it is deleted `expiredAttemptMs` later. */
 export const idempotencySchema: string = `
     CREATE TABLE @.idempotency (
       account text COLLATE "C" NOT NULL,
@@ -53,7 +53,7 @@ const deleteSql = deletion('idempotency', 'account = $1 AND ended', 'route, key'
 
 /** The idempotency store of a schema. */
 export function postgresIdempotency(database: Database): Required<IdempotencyStore> {
-  const sweep = sweepOf(database, 'idempotency', lapsedMs)
+  const sweep = sweepOf(database, 'idempotency', expiredAttemptMs)
   return {
     async begin({ account, route, key, attempt, digest, leaseMs }) {
       sweep.use()

@@ -14,8 +14,7 @@ import {
 import type { Calls } from './calls.ts'
 import { postgresCaps } from './caps.ts'
 import { withKind } from './compaction.ts'
-import type { Database } from './database.ts'
-import { inSlices } from './slices.ts'
+import { inParts, type Database } from './database.ts'
 
 /** A value as the schema returns it, with amounts as text. */
 type Raw<T> = { readonly [K in keyof T]: T[K] extends bigint ? string : T[K] }
@@ -37,7 +36,7 @@ export function postgresLedger(database: Database, calls: Calls): Ledger & Requi
     },
     async renew(holds: readonly Pick<Hold, 'id' | 'account'>[], leaseMs) {
       const named = holds.map(({ id, account }) => ({ id, account }))
-      await inSlices(named, async (slice) => database.call('renew_holds', JSON.stringify(slice), leaseMs))
+      await inParts(named, async (part) => database.call('renew_holds', JSON.stringify(part), leaseMs))
     },
     async credit({ account, amount, reference, note, refunds }) {
       const values = [account, String(amount), reference, note ?? null]

@@ -1,8 +1,7 @@
 /** Limits: one row per bucket, and one per concurrency slot in use. */
 import type { LimitStore, LimitVerdict } from '../index.ts'
 import type { Calls } from './calls.ts'
-import type { Database } from './database.ts'
-import { inSlices } from './slices.ts'
+import { inParts, type Database } from './database.ts'
 
 /**
  * The tables are unlogged, so that calls do not wait for the disk; after a crash of the database server, all buckets are
@@ -57,7 +56,7 @@ export function postgresLimits(database: Database, calls: Calls): LimitStore {
     },
     async renew(holders, leaseMs) {
       const named = holders.map(({ id, places }) => ({ id, places }))
-      await inSlices(named, async (slice) => database.call('renew_places', JSON.stringify(slice), leaseMs))
+      await inParts(named, async (part) => database.call('renew_places', JSON.stringify(part), leaseMs))
     },
   }
 }

@@ -1,8 +1,20 @@
-/** Limits and ledger in one step, where one node has the keys of both. */
-import type { HoldVerdict, AdmissionStore, Ledger, LimitStore } from '../index.ts'
+/** Limits, and limits and ledger in one step, where one node has the keys of both. */
+import type { AdmissionStore, HoldVerdict, Ledger, LimitStore, LimitVerdict } from '../index.ts'
 import type { Admitted } from './admit.ts'
 import type { Calls } from './calls.ts'
-import { limitVerdict } from './limits.ts'
+import type { Leases } from './leases.ts'
+
+export function redisLimits(calls: Calls, leases: Leases): LimitStore {
+  return {
+    async take(claim) {
+      return limitVerdict(await calls.admit(claim, undefined))
+    },
+    async give(returned) {
+      await calls.finish(returned, undefined)
+    },
+    renew: (holders, leaseMs) => leases.renewPlaces(holders, leaseMs),
+  }
+}
 
 export function redisAdmission(calls: Calls, limits: LimitStore, ledger: Ledger): AdmissionStore {
   return {
@@ -22,4 +34,8 @@ export function redisAdmission(calls: Calls, limits: LimitStore, ledger: Ledger)
 
 export function holdVerdict({ outcome, balance, caps }: NonNullable<Admitted['hold']>): HoldVerdict {
   return { outcome: outcome as HoldVerdict['outcome'], balance, ...(caps && { caps }) }
+}
+
+function limitVerdict({ admitted, left, free }: Admitted): LimitVerdict {
+  return { admitted, left, free }
 }

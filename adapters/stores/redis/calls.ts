@@ -4,14 +4,25 @@ import { Sweep, type Hold, type LimitClaim, type LimitReturn, type SettleVerdict
 import { addAdmission, admittedOf, admitText, type Admission, type Admitted } from './admit.ts'
 import { Arguments, callOf } from './call-arguments.ts'
 import { capChargeOf, capHoldOf } from './cap-arguments.ts'
-import { findDue, forgetDue, mostDue } from './uncounted-settlements.ts'
 import { addEnding, endedOf, finishText, type Ended, type Ending, type HoldEnd } from './finish.ts'
 import type { Layout } from './key-bases.ts'
-import type { Scripts } from './scripts.ts'
+import { lua, type Scripts } from './scripts.ts'
 import { admissionSteps, endingSteps, joined, undoOf, type Step } from './call-steps.ts'
 
 /** Maximum number of batches of one kind in progress at the same time, on one node or for one hash tag. */
 const lanes = 2
+
+/** Milliseconds after which another process may count a settlement, because the one that booked it has probably died. */
+const lateMs = 5_000
+/** Maximum number of settlements of a base to take at once. */
+const mostUncounted = 20
+
+/** Settlements that are booked on the node of their account, and not yet counted on the node of the caps: each as what was left of the account before and after, and the charge, separated by spaces. */
+const findUncounted = lua(
+  `return redis.call('ZRANGEBYSCORE', key('due'), '-inf', real(now - ${lateMs}), 'LIMIT', 0, ${mostUncounted})`,
+)
+
+const forgetUncounted = lua(`redis.call('ZREM', key('due'), ARGV[2])`)
 
 interface Route {
   readonly admissions: Batches<Admission, string>
@@ -24,7 +35,7 @@ export class Calls {
   readonly #kept: number
   /** By the base of their keys; under `''` the one of a server that has all keys. */
   readonly #routes = new Map<string, Route>()
-  readonly #left = new Sweep(() => this.#countLeft())
+  readonly #sweep = new Sweep(() => this.#countOthers())
 
   /** `kept`: number of ledger entries to keep for each account. */
   constructor(scripts: Scripts, layout: Layout, kept: number) {
@@ -48,7 +59,7 @@ export class Calls {
 
   /** Stops counting settlements that other processes have left. */
   close(): Promise<void> {
-    return this.#left.close()
+    return this.#sweep.close()
   }
 
   async #admitAt(base: string, admission: Admission): Promise<Admitted> {
@@ -102,21 +113,21 @@ export class Calls {
     if (charge === '' && !counted) return
     await this.#route(this.#layout.shared).endings.add({ counts: { call: callOf(end.account, end.id), charge, left } })
     if (charge === '') return
-    await this.#scripts.run(forgetDue, base, [...left, charge].join(' '))
-    this.#left.use()
+    await this.#scripts.run(forgetUncounted, base, [...left, charge].join(' '))
+    this.#sweep.use()
   }
 
   /** Counts settlements that a process has booked and not counted. Returns whether there may be more. */
-  async #countLeft(): Promise<boolean> {
+  async #countOthers(): Promise<boolean> {
     let more = false
     for (const base of this.#layout.all) {
-      const due = await this.#scripts.run<string[]>(findDue, base)
-      more ||= due.length === mostDue
+      const due = await this.#scripts.run<string[]>(findUncounted, base)
+      more ||= due.length === mostUncounted
       for (const text of due) {
         const [, before = '', after = '', charge = ''] = /^(\S*) (\S*) (.*)$/s.exec(text) ?? []
         const { call } = JSON.parse(charge) as { readonly call: string }
         await this.#route(this.#layout.shared).endings.add({ counts: { call, charge, left: [before, after] } })
-        await this.#scripts.run(forgetDue, base, text)
+        await this.#scripts.run(forgetUncounted, base, text)
       }
     }
     return more

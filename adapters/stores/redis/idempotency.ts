@@ -4,10 +4,9 @@
  */
 import { isUtf8 } from 'node:buffer'
 import type { IdempotencyClaim, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from '../index.ts'
-import { lapsedMs } from '../lapsed.ts'
-import { expiringText } from './expiring.ts'
+import { expiredAttemptMs } from '../../../src/admission/idempotency/contract.ts'
 import type { Layout } from './key-bases.ts'
-import { lua, type Scripts } from './scripts.ts'
+import { expiringText, lua, type Scripts } from './scripts.ts'
 
 const begin = lua(`
 local name, attempt, digest, lease = key('attempt', ARGV[2]), ARGV[3], ARGV[4], tonumber(ARGV[5])
@@ -21,7 +20,7 @@ if found[1] and tonumber(found[3]) > now then
 end
 redis.call('DEL', name)
 redis.call('HSET', name, 'attempt', attempt, 'digest', digest, 'ends', real(now + lease))
-redis.call('PEXPIRE', name, whole(math.ceil(lease) + ${lapsedMs}))
+redis.call('PEXPIRE', name, whole(math.ceil(lease) + ${expiredAttemptMs}))
 return { 'begun' }
 `)
 

@@ -2,7 +2,7 @@
 import { accountOf } from '../index.ts'
 import { requireUsable, unknownLayout } from '../layout.ts'
 import type { Send } from './clients.ts'
-import { script } from './script.ts'
+import { script } from './scripts.ts'
 
 /**
  * Version of the names and the contents of the keys. A change that an older process could not read needs a new version, which

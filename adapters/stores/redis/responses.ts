@@ -3,9 +3,8 @@
  * with the responses that contain it.
  */
 import type { ResponseStore } from '../index.ts'
-import { expiringText } from './expiring.ts'
 import type { Layout } from './key-bases.ts'
-import { lua, type Scripts } from './scripts.ts'
+import { expiringText, lua, type Scripts } from './scripts.ts'
 
 /** The length in `owner` keeps account and id apart in a key. `remove` returns whether it deleted a response, as 1 or 0. */
 const responseText = `

@@ -1,6 +1,6 @@
 /** The Lua scripts of a bundle: their common prelude, and how they run. */
+import { createHash } from 'node:crypto'
 import type { Send } from './clients.ts'
-import { script, type Script } from './script.ts'
 
 /**
  * Starts every script. `now` is the server's clock in milliseconds, or the caller's if the server does not allow TIME in
@@ -59,3 +59,31 @@ export class Scripts {
     }
   }
 }
+
+interface Script {
+  (keys: readonly string[], ...values: (string | number)[]): Promise<unknown>
+}
+
+/** Runs a Lua script by its digest; sends the source if the server does not have it yet. */
+export function script(send: Send, lua: string): Script {
+  const digest = createHash('sha1').update(lua).digest('hex')
+  return async (keys, ...values) => {
+    const args = [String(keys.length), ...keys, ...values.map(String)]
+    try {
+      return await send('EVALSHA', digest, ...args)
+    } catch (error) {
+      if (!/NOSCRIPT/.test(error instanceof Error ? error.message : '')) throw error
+      return send('EVAL', lua, ...args)
+    }
+  }
+}
+
+/** Defines `note`, which adds to a sorted set, scored by expiry, a member that expires in `age` milliseconds, and removes up to a hundred expired ones. */
+export const expiringText: string = `
+local function note(set, member, age)
+  local expired = redis.call('ZRANGEBYSCORE', set, '-inf', real(now), 'LIMIT', 0, 100)
+  if #expired > 0 then redis.call('ZREM', set, unpack(expired)) end
+  redis.call('ZADD', set, real(now + age), member)
+  redis.call('PEXPIRE', set, whole(math.max(math.ceil(age), redis.call('PTTL', set))))
+end
+`

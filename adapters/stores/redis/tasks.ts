@@ -4,7 +4,7 @@
  */
 import type { Json, TaskRecord, TaskStore } from '../index.ts'
 import type { Send } from './clients.ts'
-import { script } from './script.ts'
+import { script } from './scripts.ts'
 
 /** `put` writes a task and its entries in the sorted sets; `fields` reads a task. */
 const put = `

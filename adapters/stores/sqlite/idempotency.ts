@@ -1,11 +1,11 @@
 import type { IdempotencyStore, IdempotencyVerdict } from '../index.ts'
 import type { Database, Row } from './database.ts'
-import { lapsedMs } from '../lapsed.ts'
+import { expiredAttemptMs } from '../../../src/admission/idempotency/contract.ts'
 import { repeat, sweepOf } from './sweep.ts'
 
 /**
  * One row per request with an `Idempotency-Key`. After `ends`, another attempt may take over the row; it is deleted
- * `lapsedMs` later. The body is the last column, so that the others can be read without it.
+ * `expiredAttemptMs` later. The body is the last column, so that the others can be read without it.
  */
 export const idempotencySchema: string = `
     CREATE TABLE modelhatch_idempotency (
@@ -37,7 +37,7 @@ const deleteSql = `
     (SELECT rowid FROM modelhatch_idempotency WHERE account = ? AND ended ORDER BY route, key LIMIT 1)`
 
 export function sqliteIdempotency(database: Database): Required<IdempotencyStore> {
-  const sweep = sweepOf(database, 'modelhatch_idempotency', lapsedMs)
+  const sweep = sweepOf(database, 'modelhatch_idempotency', expiredAttemptMs)
   return {
     begin({ account, route, key, attempt, digest, leaseMs }) {
       sweep.use()

@@ -73,7 +73,7 @@ export function otel(options: OtelOptions = {}): Telemetry & Required<Pick<Telem
   const { metrics = true, traces = true } = options
   const batch = new Batch()
   const sink = metrics ? otelSink(options.meterProvider, batch) : undefined
-  const figures = new Figures(sink ?? { record: ignore }, options.models)
+  const figures = new Figures(sink ?? { record: () => undefined }, options.models)
   const { tracerProvider = trace, propagate = false, acceptTraceparent = false, active, record = [] } = options
   const tracer = tracerProvider.getTracer('modelhatch')
   const settings = {
@@ -102,5 +102,3 @@ export function otel(options: OtelOptions = {}): Telemetry & Required<Pick<Telem
     flush: () => batch.flush(),
   }
 }
-
-function ignore(): void {}

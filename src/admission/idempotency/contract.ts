@@ -93,3 +93,9 @@ export interface IdempotencyStore {
   /** Optional. Releases the store's resources. Called once by `gateway.close()`. */
   close?(): Promise<void> | void
 }
+
+/**
+ * Milliseconds for which a store remembers an attempt after its lease expires. Another attempt can already begin then; until
+ * one does, an attempt that could not renew its lease can still finish.
+ */
+export const expiredAttemptMs = 3_600_000

@@ -1,6 +1,6 @@
 import { h } from '../preact.js'
 import { get } from '../api.js'
-import { compact } from '../format.js'
+import { compact, money } from '../format.js'
 import { useLoad } from '../load.js'
 import { filter, linkTo, usePlace } from '../location.js'
 import { Badge, StateBadge } from '../parts/badge.js'
@@ -9,10 +9,9 @@ import { SelectField } from '../parts/field.js'
 import { TextFilter } from '../parts/filters.js'
 import { HealthCard } from '../parts/health.js'
 import { Empty } from '../parts/notice.js'
-import { priceLines } from '../parts/prices.js'
 import { table } from '../parts/table.js'
 import { useSession } from '../session.js'
-import { t } from '../words.js'
+import { named, t } from '../words.js'
 
 /** @import { DeploymentView, ModelView, Price } from '../shapes.d.ts' */
 
@@ -119,4 +118,29 @@ function Deployments({ deployments }) {
       ),
     ),
   )
+}
+
+/** Prices that are not per million tokens. */
+const others = ['request', 'image', 'second', 'hour', 'characters', 'tools', 'serviceTiers']
+
+/** A price in lines to read. Tiers show their lowest and highest price. @param {Price} price @param {string | undefined} currency */
+function priceLines(price, currency) {
+  const lines = Object.entries(price).flatMap(([name, value]) => {
+    const shown = rangeOf(value, currency)
+    if (shown === undefined) return []
+    const unit = others.includes(name) ? '' : ` ${t('perMillion')}`
+    return [{ name: named('price', name), value: `${shown}${unit}` }]
+  })
+  return lines
+}
+
+/** @param {unknown} value @param {string | undefined} currency */
+function rangeOf(value, currency) {
+  if (typeof value === 'string') return money(value, currency)
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
+  const amounts = Object.values(value).filter((each) => typeof each === 'string')
+  if (amounts.length === 0) return undefined
+  const ordered = amounts.toSorted((left, right) => Number(left) - Number(right))
+  const [low, high] = [ordered[0] ?? '0', ordered.at(-1) ?? '0']
+  return low === high ? money(low, currency) : `${money(low, currency)} – ${money(high, currency)}`
 }
