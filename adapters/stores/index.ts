@@ -43,6 +43,7 @@ export type {
   IdempotencyVerdict,
   IdempotentAnswer,
 } from '../../src/admission/idempotency/contract.ts'
+export { expiredAttemptMs } from '../../src/admission/idempotency/contract.ts'
 export {
   type LimitClaim,
   type LimitReturn,

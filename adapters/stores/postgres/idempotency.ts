@@ -1,7 +1,6 @@
 /** Requests with an `Idempotency-Key`: one row per key, until its lease or its stored response has expired. */
-import type { IdempotencyStore, IdempotencyVerdict } from '../index.ts'
+import { expiredAttemptMs, type IdempotencyStore, type IdempotencyVerdict } from '../index.ts'
 import type { Database } from './database.ts'
-import { expiredAttemptMs } from '../../../src/admission/idempotency/contract.ts'
 import { deletion, sweepOf } from './sweep.ts'
 
 /** The table. After `ends`, another attempt may take over a row; it is deleted `expiredAttemptMs` later. */

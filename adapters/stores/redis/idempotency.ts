@@ -3,8 +3,13 @@
  * sorted set of the ended ones of each account.
  */
 import { isUtf8 } from 'node:buffer'
-import type { IdempotencyClaim, IdempotencyStore, IdempotencyVerdict, IdempotentAnswer } from '../index.ts'
-import { expiredAttemptMs } from '../../../src/admission/idempotency/contract.ts'
+import {
+  expiredAttemptMs,
+  type IdempotencyClaim,
+  type IdempotencyStore,
+  type IdempotencyVerdict,
+  type IdempotentAnswer,
+} from '../index.ts'
 import type { Layout } from './key-bases.ts'
 import { expiringText, lua, type Scripts } from './scripts.ts'
 

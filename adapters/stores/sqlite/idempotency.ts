@@ -1,6 +1,5 @@
-import type { IdempotencyStore, IdempotencyVerdict } from '../index.ts'
+import { expiredAttemptMs, type IdempotencyStore, type IdempotencyVerdict } from '../index.ts'
 import type { Database, Row } from './database.ts'
-import { expiredAttemptMs } from '../../../src/admission/idempotency/contract.ts'
 import { repeat, sweepOf } from './sweep.ts'
 
 /**
