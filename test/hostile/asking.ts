@@ -79,8 +79,10 @@ const marks = /mark\d{8}/g
 
 function shapeFault(text: string): string | undefined {
   try {
-    const { error } = JSON.parse(text) as { error?: Record<string, unknown> }
-    const named = ['message', 'type', 'param', 'code'].every((name) => error !== undefined && name in error)
+    const { type, error } = JSON.parse(text) as { type?: unknown; error?: Record<string, unknown> }
+    // Anthropic's clients get errors in its format.
+    const names = type === 'error' ? ['message', 'type'] : ['message', 'type', 'param', 'code']
+    const named = names.every((name) => error !== undefined && name in error)
     return named ? undefined : `an error in another format: ${text.slice(0, 200)}`
   } catch {
     return `an error that is not JSON: ${text.slice(0, 200)}`

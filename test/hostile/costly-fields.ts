@@ -36,5 +36,13 @@ export const costlyFields: readonly CostlyField[] = [
       tools: [{ type: 'code_interpreter', container: { type: 'auto' } }],
     },
   ),
+  ...['image_generation', 'code_interpreter', 'web_search', 'mcp', 'file_search'].flatMap((type) => [
+    ...each('recorded', responses, {}, { input: [{ type: 'additional_tools', role: 'developer', tools: [{ type }] }] }),
+    ...each('recorded', responses, {}, { input: [{ type: 'tool_search_output', call_id: 'c', tools: [{ type }] }] }),
+  ]),
+  ...['web_search_20250305', 'code_execution_20250825', 'advisor_20260301', 'mcp_toolset'].flatMap((type) => {
+    const content = [{ type: 'tool_addition', tool: { type, name: 'x' } }]
+    return each('recorded-claude', '/v1/messages', { max_tokens: 9 }, { messages: [{ role: 'user', content }] })
+  }),
   ...each('film', '/v1/videos/generations', { prompt: 'a sun', duration: 5 }, { n: 4, resolution: '1080p' }),
 ]

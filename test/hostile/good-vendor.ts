@@ -7,17 +7,22 @@ import { createGateway } from 'modelhatch'
 import { mount } from 'modelhatch/node'
 import { demo } from 'modelhatch/providers'
 import { anthropicDialect, type Dialect } from 'modelhatch/testing'
+import { selectors } from './seeds.ts'
 
 export interface GoodVendor {
   readonly baseURL: string
+  /** Headers of clients that select something within the host's account, and reached the vendor. */
+  readonly selecting: readonly string[]
   close(): Promise<void>
 }
 
 export async function goodVendor(key: string): Promise<GoodVendor> {
   const gateway = createGateway({ keys: { [key]: {} }, models: { '*': demo({ paceMs: 0, videoSeconds: 0 }) } })
   const demos = mount(gateway)
+  const selecting: string[] = []
   const server = createServer((request, response) => {
-    const { url = '' } = request
+    const { url = '', headers } = request
+    for (const name of selectors) if (name in headers) selecting.push(`${name}: ${String(headers[name])}`)
     if (url.endsWith('/messages')) void respond(anthropicDialect, request, response)
     else if (url.includes('batchEmbedContents')) void embed(request, response)
     else if (/enerateContent/.test(url)) void respond(geminiDialect, request, response)
@@ -25,6 +30,7 @@ export async function goodVendor(key: string): Promise<GoodVendor> {
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   return {
+    selecting,
     baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
     async close() {
       server.closeAllConnections()

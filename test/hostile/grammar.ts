@@ -1,106 +1,22 @@
-/** Valid requests for every endpoint, and mutations of them. Deterministic for the same random numbers. */
+/** Mutations of the seeds. Deterministic for the same random numbers. */
 import { hasShared, sharedJson } from '../shared.ts'
 import { mutant as formMutant, type Random } from '../uploads/mutants.ts'
 import { json } from './asking.ts'
+import { hostedTypes, seeds, vendorHeaders } from './seeds.ts'
 
 export interface Body {
   readonly path: string
   readonly contentType: string
+  readonly headers?: Readonly<Record<string, string>>
   readonly body: Buffer
 }
 
 type Fields = Record<string, unknown>
 
-const chatModels = ['demo', 'echo', 'openai', 'claude', 'gemini', 'responses']
-const tool = {
-  name: 'look',
-  description: 'Looks',
-  parameters: { type: 'object', properties: { at: { type: 'string' } } },
-}
-const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,iVBORw0KGgo=' } }
-
-/** Each function takes the mark of the request. */
-const valid: readonly (readonly [path: string, models: readonly string[], fields: (mark: string) => Fields])[] = [
-  ['/v1/chat/completions', chatModels, (mark) => ({ messages: [{ role: 'user', content: mark }] })],
-  [
-    '/v1/chat/completions',
-    chatModels,
-    (mark) => ({
-      stream: true,
-      stream_options: { include_usage: true },
-      max_tokens: 50,
-      messages: [
-        { role: 'system', content: 'Be brief.' },
-        {
-          role: 'assistant',
-          content: null,
-          tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }],
-        },
-        { role: 'tool', tool_call_id: 'c1', content: 'seen' },
-        { role: 'user', content: [{ type: 'text', text: mark }, picture] },
-      ],
-      tools: [{ type: 'function', function: tool }],
-      tool_choice: 'auto',
-    }),
-  ],
-  [
-    '/v1/chat/completions',
-    chatModels,
-    (mark) => ({
-      n: 2,
-      seed: 7,
-      temperature: 1,
-      stop: ['\n'],
-      user: mark,
-      messages: [{ role: 'user', content: 'Hi' }],
-      response_format: { type: 'json_schema', json_schema: { name: 'x', strict: true, schema: tool.parameters } },
-    }),
-  ],
-  ['/v1/completions', chatModels, (mark) => ({ prompt: mark, max_tokens: 20, n: 1, echo: false, stream: false })],
-  ['/v1/completions', chatModels, (mark) => ({ prompt: [mark, 'Hi'], stream: true, stop: 'x' })],
-  [
-    '/v1/embeddings',
-    ['demo', 'openai', 'gemini'],
-    (mark) => ({ input: [mark, 'Hi'], encoding_format: 'float', dimensions: 8 }),
-  ],
-  ['/v1/moderations', ['demo', 'openai'], (mark) => ({ input: [mark, 'Hi'] })],
-  [
-    '/v1/moderations',
-    ['demo', 'openai'],
-    (mark) => ({
-      input: [
-        { type: 'text', text: mark },
-        { type: 'image_url', image_url: { url: 'data:image/png;base64,AAAA' } },
-      ],
-    }),
-  ],
-  ['/v1/responses', chatModels, (mark) => ({ input: mark, instructions: 'Be brief.', max_output_tokens: 50 })],
-  [
-    '/v1/responses',
-    chatModels,
-    (mark) => ({
-      stream: true,
-      store: false,
-      include: ['reasoning.encrypted_content'],
-      reasoning: { effort: 'low', summary: 'auto' },
-      tools: [{ type: 'function', ...tool }],
-      text: { format: { type: 'text' } },
-      input: [
-        { role: 'user', content: [{ type: 'input_text', text: mark }] },
-        { type: 'function_call', call_id: 'c1', name: 'look', arguments: '{}' },
-        { type: 'function_call_output', call_id: 'c1', output: 'seen' },
-      ],
-    }),
-  ],
-  ['/v1/images/generations', ['demo'], () => ({ prompt: 'a sun', size: '16x16', n: 1, response_format: 'b64_json' })],
-  ['/v1/images/edits', ['demo'], () => ({ prompt: 'a sun', images: [{ image_url: picture.image_url.url }] })],
-  ['/v1/videos/generations', ['demo'], (mark) => ({ prompt: mark, duration: 5, size: '720x1280' })],
-  ['/v1/videos', ['demo'], (mark) => ({ prompt: mark, seconds: '5' })],
-]
-
 const forms = ['/v1/audio/transcriptions', '/v1/images/edits', '/v1/videos']
 
 const texts = [
+  ...hostedTypes,
   '',
   ' ',
   '\u0000',
@@ -180,6 +96,15 @@ const names = [
   'reasoning_effort',
   'verbosity',
   'service_tier',
+  'file_id',
+  'tool',
+  'definition',
+  'mcp_servers',
+  'container',
+  'inference_geo',
+  'store',
+  'system',
+  'web_search_options',
   '__proto__',
   'toString',
   'hasOwnProperty',
@@ -193,7 +118,7 @@ export function almostValid(random: Random, mark: string): Body {
     const body = Buffer.from(formMutant(random).replaceAll('\r\n\r\nm\r\n', '\r\n\r\ndemo\r\n'), 'latin1')
     return { path: pick(forms), contentType: 'multipart/form-data; boundary=b', body }
   }
-  const [path, models, fieldsOf] = pick(valid)
+  const [path, models, fieldsOf] = pick(seeds)
   const fields: Fields = { model: pick(models), ...fieldsOf(mark) }
   const value = () => {
     const kind = random(4)
@@ -208,6 +133,7 @@ export function almostValid(random: Random, mark: string): Body {
   return {
     path,
     contentType: random(40) === 0 ? pick(['text/plain', '', 'application/json; charset=utf-16']) : json,
+    ...(random(4) === 0 && { headers: { [pick(vendorHeaders)]: random(2) === 0 ? pick(hostedTypes) : mark } }),
     body,
   }
 }

@@ -59,6 +59,7 @@ test('mutants of valid requests to every endpoint, over HTTP and over sockets', 
   const { sent, answers } = await sendMutants(attacked, size.mutants, size.mutantMs)
   report(`${sent} mutants: ${answers}`)
   expect(attacked.faults).toEqual([])
+  expect(good.selecting).toEqual([])
 })
 
 test('small requests with a high cost', { timeout }, async () => {

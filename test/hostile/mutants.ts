@@ -74,6 +74,7 @@ async function overSocket(attacked: Attacked, host: HostName, body: Body, pieces
     'host: 127.0.0.1',
     `authorization: Bearer ${keyOf('a')}`,
     `content-type: ${body.contentType}`,
+    ...Object.entries(body.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
     'transfer-encoding: chunked',
     '',
     '',

@@ -80,6 +80,7 @@ const open = createGateway({
     ...named('hostile-', vendors(hostile)),
     routed: openai({ preset: 'openrouter', baseURL: recording, apiKey }),
     recorded: openai({ baseURL: recording, apiKey, responses: true }),
+    'recorded-claude': anthropic({ baseURL: recording, apiKey }),
     film: openaiVideo({ baseURL: recording, apiKey }),
   },
 })
