@@ -74,7 +74,7 @@ function isPart(call: QueuedCall | undefined): boolean {
 }
 
 /** The value of a JSON text; undefined if it is invalid or incomplete. */
-export function parsed(text: string): unknown {
+export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

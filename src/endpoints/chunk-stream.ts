@@ -1,7 +1,7 @@
 /** Streams of chunks, as chat and text completions have them: waiting for the first content, and writing frames. */
 import type { Cancellation } from '../http/cancellation.ts'
 import { Flow, type Receiver } from '../http/flow.ts'
-import { dataFrame, doneFrame } from '../http/sse.ts'
+import { dataFrame, doneFrame, joinedFrames } from '../http/sse.ts'
 import { textInChunks } from '../money/prices/estimate.ts'
 import type { Tally } from '../money/tally.ts'
 import { estimateTokens, readUsage } from '../wire/counts.ts'
@@ -130,8 +130,8 @@ class ChunkFrames<Chunk, Full extends object>
     let frames: string | Uint8Array = ''
     let failure: { readonly error: unknown } | undefined
     try {
-      for (const piece of pieces) frames = joined(frames, this.#print(piece))
-      if (last) frames = joined(frames, this.#end())
+      for (const piece of pieces) frames = joinedFrames(frames, this.#print(piece))
+      if (last) frames = joinedFrames(frames, this.#end())
     } catch (error) {
       failure = { error }
       this.stop()
@@ -217,14 +217,4 @@ export function chunksIn<Chunk>({ frames }: ContentFrames): Chunk[] {
 
 function asText(frames: string | Uint8Array): string {
   return typeof frames === 'string' ? frames : Buffer.from(frames.buffer, frames.byteOffset, frames.length).toString()
-}
-
-function joined(left: string | Uint8Array, right: string | Uint8Array): string | Uint8Array {
-  if (typeof left === 'string' && typeof right === 'string') return left + right
-  if (left.length === 0 || right.length === 0) return left.length === 0 ? right : left
-  return Buffer.concat([asBytes(left), asBytes(right)])
-}
-
-function asBytes(frames: string | Uint8Array): Uint8Array {
-  return typeof frames === 'string' ? Buffer.from(frames) : frames
 }

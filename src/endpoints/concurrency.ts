@@ -1,4 +1,5 @@
 /** Several provider calls for one request, with limited concurrency. */
+import { ignore } from '../http/ignore.ts'
 
 /**
  * Maps items with at most `atOnce` calls of `run` at the same time; the results are in the order of the items. After a
@@ -61,8 +62,8 @@ export async function* merge<T>(
     }
   } finally {
     for (const [source, pending] of open) {
-      pending.catch(() => undefined)
-      void source.return?.()?.then(undefined, () => undefined)
+      pending.catch(ignore)
+      void source.return?.()?.catch(ignore)
     }
   }
 }

@@ -20,8 +20,8 @@ export async function beginEvents<Event>(events: AsyncIterable<Event | Verbatim<
 /** All events, each with its original JSON text if the provider kept it. */
 export async function* eventsOf<Event>({ first, rest }: OpenEvents<Event>): AsyncGenerator<Parsed<Event>, void, void> {
   try {
-    yield parsed(first)
-    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield parsed(next.value)
+    yield parsedEvent(first)
+    for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield parsedEvent(next.value)
   } finally {
     release(rest)
   }
@@ -33,6 +33,6 @@ export interface Parsed<Event> {
   readonly bytes?: Uint8Array
 }
 
-function parsed<Event>(event: Event | Verbatim<Event>): Parsed<Event> {
+function parsedEvent<Event>(event: Event | Verbatim<Event>): Parsed<Event> {
   return event instanceof Verbatim ? { event: event.value, bytes: event.bytes } : { event }
 }

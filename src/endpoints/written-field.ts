@@ -13,11 +13,11 @@ export function printed(request: Readonly<Record<string, unknown>>, written?: Wr
   if (written === undefined || request[written.name] !== written.value) return Buffer.from(JSON.stringify(request))
   const others = objectText(request, written.name)
   const start = others === '{}' ? '{' : `${others.slice(0, -1)},`
-  return joined(start, written.member)
+  return withLastMember(start, written.member)
 }
 
 /** An object of which `start` is the text before its last member. */
-function joined(start: string, member: readonly (string | Uint8Array)[]): Buffer {
+function withLastMember(start: string, member: readonly (string | Uint8Array)[]): Buffer {
   let size = Buffer.byteLength(start) + 1
   for (const piece of member) size += typeof piece === 'string' ? Buffer.byteLength(piece) : piece.length
   const whole = Buffer.allocUnsafe(size)

@@ -8,6 +8,7 @@ import { endOf, inflated } from './inflate.ts'
 import { isLarge, JsonBody, tooLarge } from './json-body.ts'
 import { parseMediaType } from './media-type.ts'
 import type { Sizes } from './sizes.ts'
+import { ignore } from './ignore.ts'
 
 /**
  * The JSON body of a request, with the presets of the exchange filled in. `own`: default values that the endpoint
@@ -148,5 +149,3 @@ export function readAll(stream: Readable, maxBytes: number, idleMs: number, clie
     if (stream.destroyed || client.aborted) onClose()
   })
 }
-
-function ignore(): void {}

@@ -1,5 +1,6 @@
 /** Flows of sources that are none themselves: async iterables, and promises. */
 import { Flow, type Receiver } from './flow.ts'
+import { ignore } from './ignore.ts'
 
 /** A source as a flow. */
 export function flowOf<T>(source: AsyncIterable<T>): Flow<T> {
@@ -135,8 +136,6 @@ class Awaited<T> extends Flow<T> {
     if (!this.#over) this.#receiver?.fail(error)
   }
 }
-
-function ignore(): void {}
 
 class Listed<T> extends Flow<T> {
   #pieces: readonly T[] | undefined

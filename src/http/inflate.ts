@@ -4,6 +4,7 @@ import zlib from 'node:zlib'
 import { GatewayError, invalid } from '../errors.ts'
 import { header, type Exchange } from './exchange.ts'
 import type { Sizes } from './sizes.ts'
+import { ignore } from './ignore.ts'
 
 // Not named imports: one that an older Node.js lacks would break the import before `createGateway` can report the
 // version.
@@ -87,5 +88,3 @@ function broken(error: Error): GatewayError {
   if (error instanceof GatewayError) return error
   return invalid('The request body could not be decompressed as its "Content-Encoding" declares.', undefined, error)
 }
-
-function ignore(): void {}

@@ -11,6 +11,7 @@ import { endOf } from './inflate.ts'
 import { IncomingFile, isName, malformed } from './incoming-file.ts'
 import { tooLarge } from './json-body.ts'
 import type { Sizes } from './sizes.ts'
+import { ignore } from './ignore.ts'
 
 /** A multipart body to be read. */
 export interface Incoming {
@@ -191,8 +192,6 @@ function fileTooLarge(name: string, bytes: number): GatewayError {
   const message = `The file "${name}" is larger than the ${bytes} bytes this server accepts.`
   return new GatewayError('request_too_large', { message, param: name })
 }
-
-function ignore(): void {}
 
 /** Finds the closing boundary of a multipart body, after which busboy would go on parsing. */
 class ClosingBoundary {

@@ -2,6 +2,7 @@
 import { createHmac } from 'node:crypto'
 import { request as overHttps } from 'node:https'
 import { publicLookup, publicUrl } from './public-address.ts'
+import { ignore } from './ignore.ts'
 
 // Not by `import`, which reads all properties of the module: its `WebSocket` loads Node's own undici, in 30 ms.
 const { request: overHttp } = process.getBuiltinModule('node:http')
@@ -79,7 +80,7 @@ function post(
     })
     request.on('response', (response) => {
       resolve(response.statusCode ?? 0)
-      response.on('error', () => undefined)
+      response.on('error', ignore)
       response.destroy()
     })
     request.on('error', reject)

@@ -4,6 +4,7 @@ import { open, unlink, type FileHandle } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { GatewayError } from '../errors.ts'
+import { ignore } from './ignore.ts'
 
 /** Bytes read from disk at once. */
 const pieceBytes = 256 * 1024
@@ -83,5 +84,3 @@ async function openUnlinked(): Promise<FileHandle> {
   }
   return file
 }
-
-function ignore(): void {}

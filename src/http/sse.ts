@@ -32,3 +32,10 @@ export function eventFrame(name: string, value: unknown): string {
 export function errorFrame(error: GatewayError): string {
   return dataFrame(error)
 }
+
+/** Frames one after the other: as text if both are. */
+export function joinedFrames(left: string | Uint8Array, right: string | Uint8Array): string | Uint8Array {
+  if (typeof left === 'string' && typeof right === 'string') return left + right
+  if (left.length === 0 || right.length === 0) return left.length === 0 ? right : left
+  return Buffer.concat([left, right].map((frames) => (typeof frames === 'string' ? Buffer.from(frames) : frames)))
+}

@@ -4,6 +4,7 @@ import { IncomingFile } from './incoming-file.ts'
 import type { MultipartReader } from './multipart.ts'
 import type { Sizes } from './sizes.ts'
 import { Spool } from './spool.ts'
+import { ignore } from './ignore.ts'
 
 /** What an endpoint requires of its form. */
 export interface FormRules {
@@ -50,7 +51,7 @@ export class UploadedForm implements OpenForm {
     this.#batchBytes = Math.min(256 * 1024, sizes.uploadMemoryBytes)
     this.arrived = this.#arrival.promise
     // Without a handler, a rejection that no code awaits would crash the host's process.
-    this.arrived.catch(() => undefined)
+    this.arrived.catch(ignore)
   }
 
   /**

@@ -3,7 +3,7 @@ import {
   chatConversation,
   messageConversation,
   responseConversation,
-  type Conversation,
+  type ConversationTypes,
 } from '../providers/costs/conversation.ts'
 
 /** What to do with what is found. Throws for what the model does not allow. */
@@ -36,7 +36,7 @@ const defining: ReadonlySet<string> = new Set(['tools', 'tool', 'definition'])
 const fileId = /^file[_-]?id$/i
 
 /** Whether none of these types needs a look at what has it. They have `file_id` if a member has that name. */
-function areHarmless(found: Iterable<string>, { types }: Conversation): boolean {
+function areHarmless(found: Iterable<string>, { types }: ConversationTypes): boolean {
   for (const type of found) {
     const kind = types.get(type)
     if (kind !== 'harmless' && kind !== 'files') return false
@@ -45,7 +45,7 @@ function areHarmless(found: Iterable<string>, { types }: Conversation): boolean 
 }
 
 /** Looks through a value, whose `place` in the request is such as `messages`. */
-export function searchConversation(root: unknown, place: string, { types }: Conversation, finds: Finds): void {
+export function searchConversation(root: unknown, place: string, { types }: ConversationTypes, finds: Finds): void {
   /** `defines`: tools. `isFile`: the object around it may refer to a file. */
   const visit = (value: unknown, at: string, defines: boolean, isFile: boolean): void => {
     if (typeof value !== 'object' || value === null) return
@@ -83,7 +83,11 @@ export interface Searched {
 }
 
 /** The value of a field to search; undefined if it has harmless types only. */
-export function valueToSearch(name: string, { field, typesWithin, content }: Searched, format: Conversation): unknown {
+export function valueToSearch(
+  name: string,
+  { field, typesWithin, content }: Searched,
+  format: ConversationTypes,
+): unknown {
   const added = content?.()[name]
   if (added !== undefined) return added
   const types = typesWithin?.(name)
@@ -91,7 +95,7 @@ export function valueToSearch(name: string, { field, typesWithin, content }: Sea
 }
 
 const formats = [chatConversation, responseConversation, messageConversation]
-const anyFormat: Conversation = {
+const anyFormat: ConversationTypes = {
   fields: [...new Set(formats.flatMap(({ fields }) => fields))],
   types: new Map(formats.flatMap(({ types }) => [...types])),
 }

@@ -39,7 +39,7 @@ export async function requireSuccess(
 /** The error in a response's JSON body; undefined if the body is not JSON, too large, or does not arrive within 5 s. */
 export async function readError(transfer: Transfer): Promise<unknown> {
   try {
-    const body: unknown = JSON.parse(textOf(await transfer.read(new WholeBody(64 * 1024), 5_000)))
+    const body: unknown = JSON.parse(bodyText(await transfer.read(new WholeBody(64 * 1024), 5_000)))
     // Google wraps the error in a list if the request was for a stream.
     const first = (Array.isArray(body) ? body[0] : body) as { error?: unknown } | null
     return first?.error ?? first
@@ -69,7 +69,7 @@ export function withoutMark(bytes: Buffer): Buffer {
   return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf ? bytes.subarray(3) : bytes
 }
 
-function textOf(body: WholeBody): string {
+function bodyText(body: WholeBody): string {
   return withoutMark(body.bytes).toString('utf8')
 }
 

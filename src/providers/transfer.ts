@@ -6,7 +6,8 @@ import { Flow, Pulled, type Receiver } from '../http/flow.ts'
 import { TimeLimit, type Deadline, type TimeLimited } from '../http/time-limit.ts'
 import { isMediaType } from '../http/media-type.ts'
 import { tryNext, unreachable, unreadable } from './failure.ts'
-import { joined, tooLarge, type WholeBody } from './whole-body.ts'
+import { joinedBytes, tooLarge, type WholeBody } from './whole-body.ts'
+import { ignore } from '../http/ignore.ts'
 
 /** The bounds of all transfers of one client. See `ClientOptions`. */
 export interface Bounds {
@@ -127,7 +128,7 @@ export class Transfer extends Flow<Buffer> implements Dispatcher.DispatchHandler
 
   /** What arrives in one turn is one piece for an iterator. */
   override [Symbol.asyncIterator](): AsyncIterableIterator<Buffer, undefined> {
-    return new Pulled(this, joined)
+    return new Pulled(this, joinedBytes)
   }
 
   /** Ends the transfer, closes its connection, and returns the error for the caller to throw. */
@@ -270,5 +271,3 @@ export class Transfer extends Flow<Buffer> implements Dispatcher.DispatchHandler
 function deliver(transfer: Transfer): void {
   transfer.deliver()
 }
-
-function ignore(): void {}

@@ -56,7 +56,7 @@ const statusByName: Readonly<Record<string, number>> = {
 const synonyms: Readonly<Record<string, ErrorCode>> = { moderation_blocked: 'content_policy_violation' }
 
 export function vendorError(fault: VendorFault): ProviderError {
-  const { code, type, param } = fieldsOf(fault.error)
+  const { code, type, param } = errorFieldsOf(fault.error)
   const name = [code, type].find((each) => each !== undefined && isKnown(each))
   const cause = new Error(`the vendor answered ${fault.status}${name === undefined ? '' : ` ${name}`}`)
   const unused = { begun: false, vendorStatus: fault.status }
@@ -151,20 +151,20 @@ function adviceFor(status: number): RetryAdvice {
   return status === 408 || status === 409 || status === 425 || status >= 500 ? 'same' : 'next'
 }
 
-interface Fields {
+interface ErrorFields {
   readonly code: string | undefined
   readonly type: string | undefined
   readonly param: string | undefined
 }
 
-function fieldsOf(error: unknown): Fields {
+function errorFieldsOf(error: unknown): ErrorFields {
   const { code, type, param } = Object(error) as Record<string, unknown>
-  const name = textOf(code)
+  const name = shortText(code)
   const known = name !== undefined && Object.hasOwn(synonyms, name) ? synonyms[name] : name
-  return { code: known, type: textOf(type), param: textOf(param) }
+  return { code: known, type: shortText(type), param: shortText(param) }
 }
 
-function textOf(value: unknown): string | undefined {
+function shortText(value: unknown): string | undefined {
   return typeof value === 'string' && value.length <= 64 ? value : undefined
 }
 

@@ -50,15 +50,15 @@ export class WholeBody {
   /** What has arrived so far, as one piece. */
   get bytes(): Buffer {
     if (this.#pieces === undefined) return this.#first ?? Buffer.alloc(0)
-    const joined = Buffer.concat(this.#pieces, this.#size)
-    this.#first = joined
+    const joinedBytes = Buffer.concat(this.#pieces, this.#size)
+    this.#first = joinedBytes
     this.#pieces = undefined
-    return joined
+    return joinedBytes
   }
 }
 
 /** The pieces as one; a single piece is not copied. */
-export function joined(pieces: readonly Buffer[]): Buffer {
+export function joinedBytes(pieces: readonly Buffer[]): Buffer {
   return pieces.length === 1 ? (pieces[0] as Buffer) : Buffer.concat(pieces)
 }
 

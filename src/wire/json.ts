@@ -1,6 +1,24 @@
 /** Any value that survives `JSON.parse(JSON.stringify(value))` unchanged. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
+/** The fields of a JSON object of which nothing else is known. */
+export type Fields = Readonly<Record<string, unknown>>
+
+/** Whether a value is a JSON object. */
+export function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The fields of a JSON object; none for anything else. */
+export function fieldsOf(value: unknown): Fields {
+  return isRecord(value) ? value : {}
+}
+
+/** A string; an empty one for anything else. */
+export function textOf(value: unknown): string {
+  return typeof value === 'string' ? value : ''
+}
+
 const plain = { enumerable: true, writable: true, configurable: true }
 
 /**

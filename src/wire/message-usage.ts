@@ -1,8 +1,7 @@
 /** Token counts of the Messages API in OpenAI's shape. Source: Anthropic's API reference, Usage. */
 import type { MessageUsage } from './messages.ts'
 import type { Usage } from './usage.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { type Fields, fieldsOf, isRecord } from './json.ts'
 
 /** The totals after an event of a stream: each count replaces the earlier one. */
 export function withTotals(usage: MessageUsage, later: MessageUsage | null | undefined): MessageUsage {
@@ -64,14 +63,6 @@ function writtenIn(part: Fields): number {
 
 function isCompaction(value: unknown): value is Fields {
   return isRecord(value) && value['type'] === 'compaction'
-}
-
-function isRecord(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isRecord(value) ? value : {}
 }
 
 function count(value: unknown): number {

@@ -2,7 +2,7 @@
 import type { Call, ChatPiece } from '../../../src/providers/contract.ts'
 import { retrySame } from '../../../src/providers/failure.ts'
 import { readTurns } from '../../../src/providers/reading/messages.ts'
-import { isRecord } from '../../../src/providers/reading/parts.ts'
+import { isRecord } from '../../../src/wire/json.ts'
 import { readEffort, readFormat, readLimit, readStops } from '../../../src/providers/reading/settings.ts'
 import { readTools, type ToolPlan } from '../../../src/providers/reading/tools.ts'
 import { refuseFields } from '../../../src/providers/unsupported.ts'

@@ -5,7 +5,7 @@ import type { FaultReader } from '../../../src/providers/answer.ts'
 import type { Call } from '../../../src/providers/contract.ts'
 import { ProviderError, retrySame, tryNext } from '../../../src/providers/failure.ts'
 import { readFault as googleFault } from '../../../src/providers/gemini/fault.ts'
-import { isRecord } from '../../../src/providers/reading/parts.ts'
+import { isRecord } from '../../../src/wire/json.ts'
 import { unsupported } from '../../../src/providers/unsupported.ts'
 import { vendorError, waitOf, type VendorFault } from '../../../src/providers/vendor-error.ts'
 

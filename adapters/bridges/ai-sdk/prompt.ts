@@ -2,9 +2,10 @@
 import type { Call } from '../../../src/providers/contract.ts'
 import { CallIds } from '../../../src/providers/reading/call-ids.ts'
 import type { AssistantTurn, ToolTurn, Turn } from '../../../src/providers/reading/messages.ts'
-import { isRecord, type MediaPart, type Part } from '../../../src/providers/reading/parts.ts'
+import type { MediaPart, Part } from '../../../src/providers/reading/parts.ts'
 import { unsupported, unsupportedValue } from '../../../src/providers/unsupported.ts'
 import type { AiSdkLanguageModel } from './models.ts'
+import { isRecord } from '../../../src/wire/json.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 

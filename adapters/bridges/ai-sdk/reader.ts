@@ -1,6 +1,6 @@
 /** Parts of an AI SDK stream → chunks of a chat. */
 import { billed, retrySame } from '../../../src/providers/failure.ts'
-import { isRecord } from '../../../src/providers/reading/parts.ts'
+import { isRecord } from '../../../src/wire/json.ts'
 import type { ChatChunk, Delta, FinishReason } from '../../../src/wire/chat.ts'
 import { extraContent, type Carried } from './prompt.ts'
 import { usageIn } from './usage.ts'

@@ -1,10 +1,9 @@
 /** Videos of models with `doStart` and `doStatus`. Everything that polling needs is stored with the task. */
 import { GatewayError } from '../../../src/errors.ts'
 import { tryNext } from '../../../src/providers/failure.ts'
-import { isRecord } from '../../../src/providers/reading/parts.ts'
 import type { VideoContext, VideoStatus } from '../../../src/providers/video.ts'
 import { failedStatus } from '../../../src/providers/videos/states.ts'
-import type { Json } from '../../../src/wire/json.ts'
+import { type Json, isRecord } from '../../../src/wire/json.ts'
 import type { ChatSettings } from './chat.ts'
 import { rejectIgnored } from './failure.ts'
 import type { AiSdkVideoModel, AiSdkVideoStatus } from './models.ts'

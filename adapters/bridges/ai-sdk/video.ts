@@ -1,7 +1,6 @@
 import type { Provider } from '../../../src/providers/contract.ts'
-import { isRecord } from '../../../src/providers/reading/parts.ts'
 import type { VideoContext } from '../../../src/providers/video.ts'
-import type { Json } from '../../../src/wire/json.ts'
+import { type Json, isRecord } from '../../../src/wire/json.ts'
 import type { ChatSettings } from './chat.ts'
 import type { AiSdkVideoModel } from './models.ts'
 import { jobIn, startJob, statusOfJob, videoOfJob } from './video-job.ts'

@@ -6,6 +6,7 @@ import { withSealedState } from './seal-state.ts'
 import { finishOf, partsOf } from './choice.ts'
 import { argumentsOf, callId, ownId } from './tool-calls.ts'
 import type { AnswerHead } from '../chunk-answer.ts'
+import { isRecord, type Fields } from '../../wire/json.ts'
 
 /**
  * Normalises a vendor's non-streaming completion; the same object if nothing has to change. Throws if it is malformed.
@@ -17,7 +18,7 @@ export function completionOf(
   renamed: boolean,
   maker?: string,
 ): ChatCompletion {
-  if (!Array.isArray(raw.choices) || raw.choices.length === 0 || raw.choices.some((choice) => !isObject(choice))) {
+  if (!Array.isArray(raw.choices) || raw.choices.length === 0 || raw.choices.some((choice) => !isRecord(choice))) {
     throw unreadable('the response of the vendor has no choices')
   }
   if (raw.choices.length > maxChoices) throw tooMany('choices', maxChoices)
@@ -61,8 +62,8 @@ function messageOf(raw: AssistantMessage): AssistantMessage {
     if (calls !== raw.tool_calls || calls.length === 0) changes['tool_calls'] = calls.length === 0 ? undefined : calls
   }
   // Some vendors send empty placeholders.
-  if (isObject(raw['function_call']) && !raw['function_call']['name']) changes['function_call'] = undefined
-  if (isObject(raw['audio']) && !raw['audio']['id']) changes['audio'] = undefined
+  if (isPlaceholder(raw['function_call'], 'name')) changes['function_call'] = undefined
+  if (isPlaceholder(raw['audio'], 'id')) changes['audio'] = undefined
   return Object.keys(changes).length === 0 ? raw : { ...raw, ...changes }
 }
 
@@ -91,7 +92,7 @@ function callOf(raw: ToolCall, taken: Set<string>): ToolCall {
 }
 
 function requireRecord(value: unknown, what: string): Record<string, unknown> {
-  if (isObject(value) && !Array.isArray(value)) return value
+  if (isRecord(value)) return value
   throw noShape(what)
 }
 
@@ -99,6 +100,7 @@ function noShape(what: string) {
   return unreadable(`the vendor sent a malformed "${what}"`)
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null
+/** Whether a value is an object without the field that says what it is. */
+function isPlaceholder(value: unknown, name: string): boolean {
+  return typeof value === 'object' && value !== null && !(value as Fields)[name]
 }

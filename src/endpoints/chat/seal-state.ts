@@ -6,8 +6,7 @@
 import type { AssistantMessage, Delta, ToolCall, ToolCallDelta } from '../../wire/chat.ts'
 import { bareMaker, seal } from '../envelope.ts'
 import { append, hasStateFields, stateFields, sealState } from '../model-state.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import type { Fields } from '../../wire/json.ts'
 
 /** The `format` of the detail that repeats the fields. */
 export const stateFormat = 'modelhatch-v1'

@@ -7,8 +7,7 @@ import { bareMaker, isSealed, makerIn, unseal } from '../envelope.ts'
 import { StateReader, type ModelState } from '../model-state.ts'
 import { amend } from '../order.ts'
 import { sealedNames, stateFormat } from './seal-state.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import type { Fields } from '../../wire/json.ts'
 
 /** In the name of the field with the envelopes. It starts with a character that base64, as of inline images, does not contain. */
 const needle = Buffer.from('_details"')

@@ -18,7 +18,7 @@ export async function collectText(
   const choices = new Map<number, TextChoice>()
   const take = (choice: TextChunkChoice) => {
     const index = choice.index ?? 0
-    choices.set(index, joined(choices.get(index), { ...choice, index }))
+    choices.set(index, extendedChoice(choices.get(index), { ...choice, index }))
   }
   for await (const piece of pieces) {
     if (piece instanceof ContentFrames) throw new TypeError('the provider returned frames for a non-streaming call')
@@ -38,7 +38,7 @@ export async function collectText(
   return state.usage === undefined ? completion : { ...completion, usage: state.usage }
 }
 
-function joined(before: TextChoice | undefined, piece: TextChunkChoice & { index: number }): TextChoice {
+function extendedChoice(before: TextChoice | undefined, piece: TextChunkChoice & { index: number }): TextChoice {
   const { text, logprobs, finish_reason: finish, ...rest } = piece
   return {
     ...rest,

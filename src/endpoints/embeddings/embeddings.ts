@@ -13,11 +13,11 @@ import { inputsOf, readEmbedding } from './request.ts'
 
 const maxConcurrentBatches = 4
 
-type Answer = EmbeddingText | Vectors
+type EmbeddingResult = EmbeddingText | Vectors
 type Embed = NonNullable<Provider['embed']>
 
 /** `POST /v1/embeddings`. */
-export const embeddings: CallEndpoint<EmbeddingRequest, Answer> = {
+export const embeddings: CallEndpoint<EmbeddingRequest, EmbeddingResult> = {
   name: 'embeddings',
   makes: 'vectors',
   read: readEmbedding,
@@ -40,7 +40,7 @@ async function ask(
   provider: Provider,
   call: Call<EmbeddingRequest>,
   { meter }: Context<EmbeddingRequest>,
-): Promise<Answer> {
+): Promise<EmbeddingResult> {
   const { embeddingBatch = Infinity } = provider
   const embed = provider.embed?.bind(provider)
   if (embed === undefined) {
@@ -53,7 +53,7 @@ async function ask(
   return answer
 }
 
-async function inOne(embed: Embed, call: Call<EmbeddingRequest>, inputs: readonly unknown[]): Promise<Answer> {
+async function inOne(embed: Embed, call: Call<EmbeddingRequest>, inputs: readonly unknown[]): Promise<EmbeddingResult> {
   const answer = await embed(call)
   return answer instanceof EmbeddingText ? answer : read(answer, inputs.length, call)
 }

@@ -4,6 +4,7 @@ import { flowOf } from '../../http/flow-of.ts'
 import { unreadable } from '../../providers/failure.ts'
 import { withTotals } from '../../wire/message-usage.ts'
 import type { BlockDelta, Message, MessageBlock, MessageEvent } from '../../wire/messages.ts'
+import { textOf } from '../../wire/json.ts'
 
 type OpenBlock = Record<string, unknown>
 
@@ -115,10 +116,6 @@ function close(block: OpenBlock | undefined, input: string | undefined): boolean
 
 function unreadableCall(): Error {
   return unreadable('the vendor sent a tool call whose input is not JSON')
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 function broken(): Error {

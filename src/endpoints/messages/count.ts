@@ -21,6 +21,7 @@ import { withFallbacks } from './field-fallbacks.ts'
 import { checkLong, readCounting } from './request.ts'
 import { mediaIn, type MediaKind } from '../../admission/media.ts'
 import { estimateTokens } from '../../wire/counts.ts'
+import { ignore } from '../../http/ignore.ts'
 
 /** `POST /v1/messages/count_tokens`: by the vendor if it counts, else an estimate. */
 export const countMessageTokens: QueryEndpoint = {
@@ -78,8 +79,6 @@ async function countByChat(provider: Provider, call: Call<MessageRequest>, readi
 
 /** More than any budget of thinking needs; it does not count. */
 const enough = 1_000_000
-
-function ignore(): void {}
 
 /** Typical tokens of a part that is not text, whose bytes say little about them. */
 const typical: Readonly<Record<MediaKind, number>> = { image: 1_600, audio: 1_000, file: 3_000 }

@@ -5,12 +5,10 @@
 import { GatewayError } from '../../errors.ts'
 import type { Provider } from '../../providers/contract.ts'
 import { providerItself } from '../../providers/work.ts'
-import { isShort } from '../../wire/json.ts'
+import { isShort, type Fields } from '../../wire/json.ts'
 
 /** What to send instead of a refused value, by field; undefined: leave the field out; the same value: nothing else. */
 export type FieldFallbacks = Readonly<Record<string, (value: unknown, param: string) => unknown>>
-
-type Fields = Readonly<Record<string, unknown>>
 
 /** What a model refused, and what to send instead. */
 type Lessons = Map<string, { readonly value: unknown }>

@@ -1,6 +1,6 @@
 /** The frames of a streamed message, from events or from the vendor's own frames. */
 import { Flow, type Receiver } from '../../http/flow.ts'
-import { eventFrame } from '../../http/sse.ts'
+import { eventFrame, joinedFrames } from '../../http/sse.ts'
 import { unreadable } from '../../providers/failure.ts'
 import { MessageFrames, type MessagePiece } from '../../providers/message.ts'
 import type { AnswerContext } from '../chunk-answer.ts'
@@ -47,7 +47,7 @@ class MessageWriter extends Flow<string | Uint8Array> implements Receiver<Messag
     let frames: string | Uint8Array = ''
     let failure: { readonly error: unknown } | undefined
     try {
-      for (const piece of pieces) frames = joined(frames, this.#print(piece))
+      for (const piece of pieces) frames = joinedFrames(frames, this.#print(piece))
       if (last && !this.#isComplete) {
         throw unreadable("the vendor's stream ended before the response was complete")
       }
@@ -78,14 +78,4 @@ class MessageWriter extends Flow<string | Uint8Array> implements Receiver<Messag
       return eventFrame(piece.type, piece)
     })
   }
-}
-
-function joined(left: string | Uint8Array, right: string | Uint8Array): string | Uint8Array {
-  if (typeof left === 'string' && typeof right === 'string') return left + right
-  if (left.length === 0 || right.length === 0) return left.length === 0 ? right : left
-  return Buffer.concat([asBytes(left), asBytes(right)])
-}
-
-function asBytes(frames: string | Uint8Array): Uint8Array {
-  return typeof frames === 'string' ? Buffer.from(frames) : frames
 }

@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto'
 import { useless } from '../../providers/failure.ts'
 import type { ToolCallDelta } from '../../wire/chat.ts'
 import type { Message, MessageBlock, MessageEvent, MessageUsage, StopReason } from '../../wire/messages.ts'
-import { CallQueue, parsed, type QueuedCall } from '../call-queue.ts'
+import { CallQueue, parsedJson, type QueuedCall } from '../call-queue.ts'
 import type { StopScanner } from './stop-scanner.ts'
+import { isRecord } from '../../wire/json.ts'
 
 /** State that the vendor wants back, such as signatures, for the `signature` of thinking blocks. */
 export interface Sealing {
@@ -211,7 +212,7 @@ export class EventWriter {
     } else if (open.kind === 'call') {
       this.#calls.close()
       if (open.call.input.text === '') this.#delta({ type: 'input_json_delta', partial_json: '{}' }, out)
-      else if (!isObject(open.call.input.text) && !isCut(reason)) this.#hasBrokenCall = true
+      else if (!isRecord(parsedJson(open.call.input.text)) && !isCut(reason)) this.#hasBrokenCall = true
     }
     out.push({ type: 'content_block_stop', index: this.#index })
   }
@@ -228,11 +229,6 @@ export function reasonOf(reason: StopReason, hasCalls: boolean): StopReason {
 /** Whether a message may end in the middle of a call. */
 function isCut(reason: StopReason | undefined): boolean {
   return reason !== undefined && reason !== 'end_turn' && reason !== 'tool_use'
-}
-
-function isObject(text: string): boolean {
-  const value = parsed(text)
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** An id that Anthropic accepts in a later turn: the vendor's if possible. The gateway's own ids get the usual prefix. */

@@ -5,7 +5,7 @@ import { kindOf } from './items.ts'
 import type { ResponseArchive } from './archive.ts'
 
 /** The items of a conversation. */
-export interface Conversation {
+export interface ResponseConversation {
   /** All items, oldest first, with references resolved. */
   readonly items: readonly InputItem[]
   /** How many of them come from earlier turns. */
@@ -24,7 +24,7 @@ export async function conversationOf(
   previous: string | null | undefined,
   archive: ResponseArchive,
   maxBytes: number,
-): Promise<Conversation> {
+): Promise<ResponseConversation> {
   const earlier = previous ? await turnsBefore(previous, archive) : []
   const refers = sent.some(isReference)
   const items = refers ? await resolved(sent, archive, maxBytes) : sent

@@ -14,7 +14,7 @@ import type { ResponseRequest, ResponseTool } from '../../wire/responses.ts'
 import { check, verify } from '../check.ts'
 import type { Order, Reading } from '../endpoint.ts'
 import { jsonOrder, overlaid } from '../order.ts'
-import { conversationOf, type Conversation } from './history.ts'
+import { conversationOf, type ResponseConversation } from './history.ts'
 import { itemsIn } from './items.ts'
 import { ResponseArchive } from './archive.ts'
 import type { ResponseProgress } from './progress.ts'
@@ -63,7 +63,7 @@ const vendorStateFields = ['conversation', 'prompt'] as const
 /** A request to the responses endpoint that was read and validated. */
 export interface ResponseOrder extends Order<ResponseRequest> {
   /** Without items once the order was released, unless the response will be kept. */
-  readonly conversation: Conversation
+  readonly conversation: ResponseConversation
   /** Whether the response will be stored. */
   readonly isStored: boolean
   /** Whether the request only prepares the next one. */
@@ -126,7 +126,7 @@ export async function readResponse(exchange: Exchange, sizes: Sizes, reading: Re
 }
 
 /** Bytes by which the complete conversation is longer than the input that was sent. */
-function added({ items }: Conversation, input: unknown): number {
+function added({ items }: ResponseConversation, input: unknown): number {
   return Math.max(0, JSON.stringify(items).length - JSON.stringify(input ?? '').length)
 }
 

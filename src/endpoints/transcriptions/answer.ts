@@ -13,7 +13,7 @@ import type {
 } from '../../wire/transcriptions.ts'
 import type { Context } from '../endpoint.ts'
 import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
-import { jsonOf, secondsOf, estimateSeconds, textOf, textTypes } from './formats.ts'
+import { jsonOf, secondsOf, estimateSeconds, transcriptText, textTypes } from './formats.ts'
 import { endOf } from './subtitles.ts'
 import { withUsage } from './usage.ts'
 
@@ -73,7 +73,7 @@ export function transcriptReply(answer: OpenTranscript, context: TranscriptConte
   }
   const { transcript, bytes } = answer
   count(context, sizeOf(transcript.text), secondsOf(transcript), transcript.usage)
-  if (type !== undefined) return bytesReply(textOf(transcript, format), 200, type)
+  if (type !== undefined) return bytesReply(transcriptText(transcript, format), 200, type)
   return bytes === undefined ? jsonReply(jsonOf(transcript, format, request)) : bytesReply(bytes)
 }
 

@@ -16,7 +16,7 @@ export const textTypes: Readonly<Partial<Record<TranscriptFormat, string>>> = {
 }
 
 /** A transcript in a text format. Throws 400 if the format needs timestamps that the transcript does not have. */
-export function textOf(transcript: Transcript, format: TranscriptFormat): string {
+export function transcriptText(transcript: Transcript, format: TranscriptFormat): string {
   if (format === 'srt') return srtOf(cuesOf(transcript))
   return format === 'vtt' ? vttOf(cuesOf(transcript)) : `${transcript.text}\n`
 }

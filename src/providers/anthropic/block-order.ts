@@ -4,7 +4,7 @@
  * than in the response. So the client gets the thinking in `reasoning_details`, with the order of all blocks if it is not
  * the usual one.
  */
-import { isRecord } from '../reading/parts.ts'
+import { isRecord } from '../../wire/json.ts'
 
 /** A content block of the Messages API. */
 export interface Block {

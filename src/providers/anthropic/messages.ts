@@ -2,9 +2,10 @@
 import type { Call } from '../contract.ts'
 import { CallIds } from '../reading/call-ids.ts'
 import type { AssistantTurn, Turn, UserTurn } from '../reading/messages.ts'
-import { isRecord, type MediaPart, type Part, type TextPart } from '../reading/parts.ts'
+import type { MediaPart, Part, TextPart } from '../reading/parts.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
 import { formatOf, isThinking, restoreBlocks, type Block } from './block-order.ts'
+import { isRecord } from '../../wire/json.ts'
 
 export interface Message {
   readonly role: 'user' | 'assistant'
@@ -15,7 +16,7 @@ type Named = Pick<Call<unknown>, 'publicModel' | 'model'>
 
 const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
 
-export interface Conversation {
+export interface AnthropicConversation {
   readonly system?: string | readonly Block[]
   readonly messages: readonly Message[]
 }
@@ -25,7 +26,11 @@ export interface Conversation {
  * directly follow their calls. Blank text, and thinking at the end of a message, are dropped, because the API rejects them.
  * Without `keepsThinking`, all thinking is dropped.
  */
-export function conversationOf(turns: readonly Turn[], call: Named, keepsThinking: boolean = true): Conversation {
+export function conversationOf(
+  turns: readonly Turn[],
+  call: Named,
+  keepsThinking: boolean = true,
+): AnthropicConversation {
   const format = keepsThinking ? formatOf(call.model) : undefined
   const system = turns
     .flatMap((turn) => (turn.role === 'system' ? turn.parts : []))

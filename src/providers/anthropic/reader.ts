@@ -1,18 +1,16 @@
 /** Translates events of the Messages API to chat chunks. Source: Anthropic's API reference, Streaming messages. */
 import { unreadable } from '../failure.ts'
-import { isRecord } from '../reading/parts.ts'
 import type { ChatChunk, ChunkChoice, FinishReason } from '../../wire/chat.ts'
 import { usageOfMessage } from '../../wire/message-usage.ts'
 import { BlockOrder } from './block-order.ts'
-
-type Fields = Record<string, unknown>
+import { type Fields, fieldsOf, textOf, isRecord } from '../../wire/json.ts'
 
 /** A block that has started and not ended. */
 type OpenBlock =
   | { readonly kind: 'text' | 'answer'; readonly block: { length: number } }
   | { readonly kind: 'ignored' }
   | { readonly kind: 'call'; readonly index: number }
-  | { readonly kind: 'thinking'; readonly block: Fields }
+  | { readonly kind: 'thinking'; readonly block: Record<string, unknown> }
 
 const finishes: Readonly<Record<string, FinishReason>> = {
   end_turn: 'stop',
@@ -40,7 +38,7 @@ export class MessageReader {
   #begun = false
   #id = ''
   #model = ''
-  #usage: Fields = {}
+  #usage: Record<string, unknown> = {}
   #finished = false
   #hasToldInput = false
   #calls = 0
@@ -100,14 +98,14 @@ export class MessageReader {
 
   /** Some proxies repeat the first event, or insert that of another response. */
   #begin(message: Fields): void {
-    const id = stringOf(message['id'])
+    const id = textOf(message['id'])
     if (this.#begun && this.#id !== id) {
       throw unreadable('the vendor started a second message inside the first')
     }
     if (this.#begun) return
     this.#begun = true
     this.#id = id
-    this.#model = stringOf(message['model'])
+    this.#model = textOf(message['model'])
     this.#usage = { ...fieldsOf(message['usage']) }
   }
 
@@ -140,8 +138,8 @@ export class MessageReader {
     this.#blockOrder.call()
     const index = this.#calls++
     this.#open.set(at, { kind: 'call', index })
-    const called = { name: stringOf(name), arguments: text }
-    out.push({ delta: { tool_calls: [{ index, id: stringOf(id), type: 'function', function: called }] } })
+    const called = { name: textOf(name), arguments: text }
+    out.push({ delta: { tool_calls: [{ index, id: textOf(id), type: 'function', function: called }] } })
   }
 
   #delta(at: unknown, delta: Fields, out: ChunkChoice[]): void {
@@ -153,13 +151,13 @@ export class MessageReader {
       case 'answer':
         return this.#text(delta['partial_json'], open.block, out)
       case 'call': {
-        const text = stringOf(delta['partial_json'])
+        const text = textOf(delta['partial_json'])
         if (text !== '') out.push({ delta: { tool_calls: [{ index: open.index, function: { arguments: text } }] } })
         return
       }
       case 'thinking':
-        open.block['thinking'] += stringOf(delta['thinking'])
-        open.block['signature'] += stringOf(delta['signature'])
+        open.block['thinking'] += textOf(delta['thinking'])
+        open.block['signature'] += textOf(delta['signature'])
         return this.#reasoning(delta['thinking'], out)
     }
   }
@@ -211,7 +209,7 @@ export class MessageReader {
 }
 
 /** Converts a non-streaming message to the events of the equivalent stream. */
-export function eventsOf(message: Readonly<Fields>): Fields[] {
+export function eventsOf(message: Fields): Fields[] {
   const { content, stop_reason: reason, usage } = message
   const blocks = Array.isArray(content) ? content : []
   return [
@@ -223,12 +221,4 @@ export function eventsOf(message: Readonly<Fields>): Fields[] {
     { type: 'message_delta', delta: { stop_reason: reason }, usage },
     { type: 'message_stop' },
   ]
-}
-
-function fieldsOf(value: unknown): Fields {
-  return isRecord(value) ? value : {}
-}
-
-function stringOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

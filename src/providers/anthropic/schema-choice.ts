@@ -1,9 +1,7 @@
 /** Rewrites tool schemas with `anyOf`, `oneOf` or `allOf` at the top, which the API rejects. */
-import { definitionIn } from '../reading/definitions.ts'
-import { isRecord } from '../reading/parts.ts'
+import { definitionIn, type Schema } from '../reading/definitions.ts'
+import { isRecord } from '../../wire/json.ts'
 import { hasSchemaChoice } from './strictness.ts'
-
-type Schema = Readonly<Record<string, unknown>>
 
 const maxDepth = 4
 /** Maximum number of branches to merge. Further ones appear only in the description. */

@@ -1,5 +1,5 @@
 /** Reduces a JSON schema to the keywords that the vendor enforces. */
-import { isRecord } from '../reading/parts.ts'
+import { isRecord } from '../../wire/json.ts'
 
 /** Keywords that the vendor rejects, which move to the description. Source: `@ai-sdk/anthropic`. */
 const described = [

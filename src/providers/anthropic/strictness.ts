@@ -2,10 +2,8 @@
  * Decides which schemas the vendor can enforce without a change of their meaning. Source of the limits: Anthropic's
  * documentation, Structured outputs.
  */
-import { definitionIn } from '../reading/definitions.ts'
-import { isRecord } from '../reading/parts.ts'
-
-type Schema = Readonly<Record<string, unknown>>
+import { definitionIn, type Schema } from '../reading/definitions.ts'
+import { isRecord } from '../../wire/json.ts'
 
 /** The remaining limits of one request. A schema that exceeds them is shown to the model, but not enforced. */
 export class StrictBudget {

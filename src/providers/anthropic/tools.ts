@@ -1,6 +1,6 @@
 /** Translates `tools` and `tool_choice`. */
 import type { Turn } from '../reading/messages.ts'
-import { isRecord } from '../reading/parts.ts'
+import { isRecord } from '../../wire/json.ts'
 import type { Format } from '../reading/settings.ts'
 import { answerToolName, type FunctionTool, type ToolPlan } from '../reading/tools.ts'
 import { withoutSchemaChoice } from './schema-choice.ts'

@@ -1,5 +1,5 @@
 /** Declares the request fields that change what a vendor charges. */
-import type { Conversation } from './conversation.ts'
+import type { ConversationTypes } from './conversation.ts'
 
 /**
  * The values of a field that do not change the cost, such as `['auto', 'default']`, or a function that recognises them.
@@ -22,7 +22,7 @@ export interface CostRules {
    */
   readonly clientTools?: readonly string[]
   /** The types of items, blocks and parts that requests may contain. Default: the vendor receives none as it is. */
-  readonly conversation?: Conversation
+  readonly conversation?: ConversationTypes
   /** Whether requests are translated, so that fields about where they are processed do not arrive. Default: no. */
   readonly isTranslated?: boolean
   /**

@@ -12,13 +12,16 @@
 export type TypeKind = 'harmless' | 'files' | 'tools' | (string & {})
 
 /** The types of one wire format. */
-export interface Conversation {
+export interface ConversationTypes {
   /** The fields of the request that hold it. */
   readonly fields: readonly string[]
   readonly types: ReadonlyMap<string, TypeKind>
 }
 
-function conversation(fields: readonly string[], types: Readonly<Partial<Record<TypeKind, string>>>): Conversation {
+function conversation(
+  fields: readonly string[],
+  types: Readonly<Partial<Record<TypeKind, string>>>,
+): ConversationTypes {
   const kinds = Object.entries(types).flatMap(([kind, names]) =>
     (names ?? '').split(' ').map((name) => [name, kind] as const),
   )
@@ -26,7 +29,7 @@ function conversation(fields: readonly string[], types: Readonly<Partial<Record<
 }
 
 /** Of chats. */
-export const chatConversation: Conversation = conversation(['messages'], {
+export const chatConversation: ConversationTypes = conversation(['messages'], {
   harmless: [
     'text image_url input_audio refusal function custom',
     // Of other vendors, and of clients that write Anthropic's blocks.
@@ -37,7 +40,7 @@ export const chatConversation: Conversation = conversation(['messages'], {
 })
 
 /** Of responses. */
-export const responseConversation: Conversation = conversation(['input'], {
+export const responseConversation: ConversationTypes = conversation(['input'], {
   harmless: [
     'message input_text output_text refusal text summary_text reasoning_text encrypted_content input_audio',
     'file_citation container_file_citation url_citation file_path',
@@ -62,7 +65,7 @@ export const responseConversation: Conversation = conversation(['input'], {
 })
 
 /** Of messages. */
-export const messageConversation: Conversation = conversation(['messages', 'system'], {
+export const messageConversation: ConversationTypes = conversation(['messages', 'system'], {
   harmless: [
     'text thinking redacted_thinking refusal search_result ephemeral base64 url content compaction fallback',
     'tool_use tool_result tool_reference tool_removal browser_state tab_opened',

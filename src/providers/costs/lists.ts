@@ -5,15 +5,15 @@
 import type { CostRules, CostsOf, Harmless } from './contract.ts'
 import { chatConversation, messageConversation, responseConversation } from './conversation.ts'
 
-type Fields = Readonly<Record<string, Harmless>>
+type HarmlessFields = Readonly<Record<string, Harmless>>
 
 const tier = ['auto', 'default', 'standard', 'standard_only', 'on_demand']
 
 /** Select another speed or guarantee at another price. */
-const tiers: Fields = { service_tier: tier }
+const tiers: HarmlessFields = { service_tier: tier }
 
 /** Enable searches, which vendors charge one by one. */
-const searches: Fields = {
+const searches: HarmlessFields = {
   web_search_options: [],
   search_parameters: (value) => (Object(value) as { mode?: unknown }).mode === 'off',
   enable_search: [false],
@@ -24,7 +24,7 @@ const searches: Fields = {
 const hasPublicVoice: Harmless = (value) => typeof (Object(value) as { voice?: unknown }).voice !== 'object'
 
 /** Select the model, the vendor behind it, or paid plugins at routers such as OpenRouter. */
-const routing: Fields = {
+const routing: HarmlessFields = {
   models: [],
   route: [],
   provider: [],
@@ -43,7 +43,7 @@ const nameParts: Readonly<Record<string, string>> = {
 }
 
 /** Select the deployment and the key at proxies that read them from the request. */
-const proxying: Fields = {
+const proxying: HarmlessFields = {
   context_window_fallbacks: [],
   content_policy_fallbacks: [],
   api_base: [],
@@ -55,7 +55,7 @@ const proxying: Fields = {
   user_config: [],
 }
 
-const anthropicFields: Fields = {
+const anthropicFields: HarmlessFields = {
   ...tiers,
   speed: ['standard'],
   inference_geo: ['global'],
@@ -64,7 +64,7 @@ const anthropicFields: Fields = {
 }
 
 /** For images: some vendors charge by the amount of computation. */
-const drawing: Fields = {
+const drawing: HarmlessFields = {
   steps: [],
   num_inference_steps: [],
   width: [],
@@ -79,7 +79,7 @@ const drawing: Fields = {
 const oneVideo = [1, '1']
 
 /** For videos. `size` is not listed: it is validated and priced by the gateway. */
-const filming: Fields = {
+const filming: HarmlessFields = {
   n: oneVideo,
   num_videos: oneVideo,
   number_of_videos: oneVideo,
@@ -113,7 +113,7 @@ export type KnownVendor =
   | 'everything'
 
 /** `hosted`: a vendor without special fields. `everything`: an unknown vendor, which may have any of the fields. */
-const known: Readonly<Record<KnownVendor, Fields>> = {
+const known: Readonly<Record<KnownVendor, HarmlessFields>> = {
   openai: { ...tiers, web_search_options: [] },
   azure: { ...tiers, web_search_options: [], data_sources: [] },
   groq: { ...tiers, compound_custom: [], search_settings: [] },
@@ -189,7 +189,7 @@ export function openaiCosts(vendor: KnownVendor, hasResponses: boolean, hasMessa
   return (endpoint) => rules.get(endpoint) ?? others
 }
 
-function messagesOf(fields: Fields): CostRules {
+function messagesOf(fields: HarmlessFields): CostRules {
   return { ...messageRules, fields: { ...fields, ...messageRules.fields } }
 }
 

@@ -1,13 +1,11 @@
 /** Translates one candidate of a response, part by part, into the chunks of one choice. */
 import { useless } from '../failure.ts'
-import { isRecord } from '../reading/parts.ts'
 import type { ChunkChoice, Delta, FinishReason } from '../../wire/chat.ts'
 import { extraContent } from './extra-content.ts'
 import type { ContentPart } from './extra-content.ts'
 import type { FunctionNames } from './names.ts'
 import { PartialArguments } from './partial-args.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { type Fields, isRecord } from '../../wire/json.ts'
 
 export interface CandidateOptions {
   /** The function whose arguments are the structured response. Default: none. */

@@ -13,7 +13,7 @@ export interface Content {
   readonly parts: readonly ContentPart[]
 }
 
-export interface Conversation {
+export interface GeminiConversation {
   readonly systemInstruction?: { readonly parts: readonly ContentPart[] }
   readonly contents: readonly Content[]
 }
@@ -33,7 +33,7 @@ export function conversationOf(
   traits: GeminiTraits,
   names: FunctionNames,
   keepsSignatures: boolean = true,
-): Conversation {
+): GeminiConversation {
   const system = turns.flatMap((turn) => (turn.role === 'system' ? turn.parts.map(({ text }) => ({ text })) : []))
   const contents: { role: Content['role']; parts: ContentPart[] }[] = []
   const add = (role: Content['role'], parts: readonly ContentPart[]) => {
@@ -56,7 +56,7 @@ export function conversationOf(
 }
 
 /** Whether a conversation contains signatures of earlier responses. */
-export function hasSignatures({ contents }: Conversation): boolean {
+export function hasSignatures({ contents }: GeminiConversation): boolean {
   return contents.some(({ role, parts }) => role === 'model' && parts.some(isSigned))
 }
 

@@ -2,7 +2,7 @@
 import { readJsonObject } from '../answer.ts'
 import type { Call, EmbeddingAnswer } from '../contract.ts'
 import { unreadable } from '../failure.ts'
-import { isRecord } from '../reading/parts.ts'
+import { isRecord } from '../../wire/json.ts'
 import { forceParse } from '../yielding.ts'
 import { unsupportedValue } from '../unsupported.ts'
 import type { EmbeddingRequest } from '../../wire/embeddings.ts'

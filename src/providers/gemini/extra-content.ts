@@ -2,7 +2,7 @@
  * Opaque data that the model needs back in the next turn. It travels through the client in `extra_content.google` of the
  * message and of its tool calls, as at Google's own OpenAI-compatible endpoint; clients already send that field back.
  */
-import { isRecord } from '../reading/parts.ts'
+import { isRecord } from '../../wire/json.ts'
 
 export type ContentPart = Readonly<Record<string, unknown>>
 

@@ -1,5 +1,5 @@
 /** Translates Google's errors, `{ code, message, status, details }`. Source: google.rpc.Status and ErrorInfo. */
-import { isRecord } from '../reading/parts.ts'
+import { isRecord } from '../../wire/json.ts'
 import type { VendorFault } from '../vendor-error.ts'
 
 /** OpenAI's name for each of Google's fields. */

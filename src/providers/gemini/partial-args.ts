@@ -1,6 +1,6 @@
 /** Assembles arguments that arrive in pieces, each with its path: `{ jsonPath: '$.items[0].name', stringValue }`. */
 import { tooMany } from '../answer-bounds.ts'
-import { isRecord } from '../reading/parts.ts'
+import { isRecord } from '../../wire/json.ts'
 
 type Container = Record<string, unknown> | unknown[]
 

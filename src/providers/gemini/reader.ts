@@ -3,13 +3,11 @@
  * Source: the Gemini API reference, GenerateContentResponse.
  */
 import { billed, ProviderError, unreadable } from '../failure.ts'
-import { isRecord } from '../reading/parts.ts'
 import type { ChatChunk, ChunkChoice } from '../../wire/chat.ts'
 import type { Usage } from '../../wire/usage.ts'
 import { Candidate, type CandidateOptions } from './candidate.ts'
 import { usageOf } from './usage.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { type Fields, isRecord } from '../../wire/json.ts'
 
 /** The fields of a response. An object with none of them is treated as an error. */
 const fields = [

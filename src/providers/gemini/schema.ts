@@ -2,10 +2,8 @@
  * Translates JSON schemas. Next to a `$ref` the vendor accepts only keywords that begin with `$`. Source: the Gemini API
  * reference, Schema and FunctionDeclaration.
  */
-import { definitionIn } from '../reading/definitions.ts'
-import { isRecord } from '../reading/parts.ts'
-
-type Schema = Readonly<Record<string, unknown>>
+import { definitionIn, type Schema } from '../reading/definitions.ts'
+import { isRecord } from '../../wire/json.ts'
 
 /** For `responseJsonSchema`: `const` becomes an `enum` with one value. Returns a new schema. */
 export function answerSchema(schema: Schema): Schema {

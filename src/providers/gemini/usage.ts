@@ -1,5 +1,5 @@
 /** Translates the vendor's usage. Source: the Gemini API reference, UsageMetadata. */
-import { isRecord } from '../reading/parts.ts'
+import { isRecord } from '../../wire/json.ts'
 import type { Usage } from '../../wire/usage.ts'
 
 /** Undefined if there is none. Thinking counts as output, and the input of the vendor's built-in tools as input. */

@@ -12,11 +12,9 @@ import { FrameFlow, type FrameSource } from '../frame-flow.ts'
 import type { WordView } from '../frame-window.ts'
 import { eventIn, type VendorEvent } from '../framing.ts'
 import { MessageFrames, type MessagePiece } from '../message.ts'
-import { isRecord } from '../reading/parts.ts'
 import { DeltaTemplate, type DeltaTemplates } from './delta-template.ts'
-import { fieldsOf, MessageProgress, newBatch, type Batch } from './progress.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { MessageProgress, newBatch, type Batch } from './progress.ts'
+import { type Fields, fieldsOf, isRecord } from '../../wire/json.ts'
 
 export interface MessageFrameOptions {
   /** The public model name that the message must carry. Default: the vendor's name stays. */
@@ -116,7 +114,7 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
     const { start, changed, textBytes, hasContent, usage } = batch
     const plain = bytes === undefined || end <= start ? undefined : bytes.subarray(start, end)
     if (plain === undefined && changed.length === 0) return
-    const frames = new MessageFrames(joined(changed, plain), textBytes, hasContent, usage)
+    const frames = new MessageFrames(frameBytes(changed, plain), textBytes, hasContent, usage)
     frames.id = batch.id
     frames.stopReason = batch.stopReason
     this.pieces.push(frames)
@@ -125,7 +123,7 @@ class MessageFrameReader extends FrameFlow<MessagePiece> {
   /** The frame to pass on: `text` itself if nothing has to change, undefined for none. */
   #event({ name, data }: VendorEvent, text: string, batch: Batch, frame?: Buffer): string | undefined {
     if (data === '' || data === '[DONE]') return undefined
-    const event = parsed(data)
+    const event = parsedObject(data)
     const { type } = event
     if (typeof type !== 'string' || type === 'error') throw this.#options.failure(event['error'] ?? event)
     if (!this.#progress.accept(type, event, batch)) return undefined
@@ -166,13 +164,13 @@ function textIn(object: unknown, name: string): string | undefined {
 }
 
 /** A string is as cheap to write, and leaves nothing outside the heap. */
-function joined(changed: readonly (string | Buffer)[], plain: Buffer | undefined): string | Buffer {
+function frameBytes(changed: readonly (string | Buffer)[], plain: Buffer | undefined): string | Buffer {
   if (changed.length === 0 && plain !== undefined) return isAscii(plain) ? plain.toString('latin1') : Buffer.from(plain)
   const pieces = changed.map((each) => (typeof each === 'string' ? Buffer.from(each) : each))
   return Buffer.concat(plain === undefined ? pieces : [...pieces, plain])
 }
 
-function parsed(data: string): Fields {
+function parsedObject(data: string): Fields {
   let value: unknown
   try {
     value = JSON.parse(data)

@@ -2,9 +2,7 @@
 import { withTotals } from '../../wire/message-usage.ts'
 import type { MessageUsage } from '../../wire/messages.ts'
 import { unreadable } from '../failure.ts'
-import { isRecord } from '../reading/parts.ts'
-
-type Fields = Readonly<Record<string, unknown>>
+import { type Fields, fieldsOf } from '../../wire/json.ts'
 
 /** What is passed on together: the frames from `start` on as they are, after those before that had to be changed. */
 export interface Batch {
@@ -82,9 +80,4 @@ export class MessageProgress {
 function bytesOf({ type, text, partial_json: input, thinking, content }: Fields): number {
   const value = type === 'compaction_delta' ? content : (text ?? input ?? thinking)
   return typeof value === 'string' ? Buffer.byteLength(value) : 0
-}
-
-/** The fields of an object; none for anything else. */
-export function fieldsOf(value: unknown): Fields {
-  return isRecord(value) ? value : {}
 }

@@ -1,6 +1,6 @@
 /** Adapts a request to a vendor that deviates from OpenAI's API. */
 import type { Call } from '../contract.ts'
-import { isRecord } from '../reading/parts.ts'
+import { isRecord } from '../../wire/json.ts'
 import type { OpenAIOptions } from './options.ts'
 
 type Changes = Record<string, unknown>

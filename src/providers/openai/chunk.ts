@@ -2,6 +2,7 @@
 import { maxChoices, maxToolCalls, tooMany } from '../answer-bounds.ts'
 import { unreadable } from '../failure.ts'
 import type { ChatChunk } from '../../wire/chat.ts'
+import { isRecord } from '../../wire/json.ts'
 
 /** Throws if the data is not JSON, or if a part that the gateway reads has the wrong type. Keeps unknown fields. */
 export function parseChunk(data: string): ChatChunk {
@@ -61,8 +62,4 @@ function isListOf(value: unknown, isItem: (item: unknown) => boolean, max: numbe
 
 function isNone(value: unknown): boolean {
   return value === undefined || value === null
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

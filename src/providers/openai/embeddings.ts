@@ -1,6 +1,6 @@
 /** Embeddings. A list of vectors is large, so only the JSON around it is parsed; the vectors are passed on as bytes. */
 import { readObject, readWhole, withoutMark } from '../answer.ts'
-import { joined } from '../whole-body.ts'
+import { joinedBytes } from '../whole-body.ts'
 import { requireBoundedVectors } from '../answer-bounds.ts'
 import { EmbeddingText, type Call, type EmbeddingAnswer } from '../contract.ts'
 import { readUsage } from '../../wire/counts.ts'
@@ -65,9 +65,9 @@ function withEnds(pieces: readonly Buffer[], least: number): Buffer[] {
   let [head, tail] = [0, pieces.length]
   for (let bytes = 0; head < tail && bytes < least; head++) bytes += (pieces[head] as Buffer).length
   for (let bytes = 0; tail > head && bytes < least; tail--) bytes += (pieces[tail - 1] as Buffer).length
-  const behind = joined(pieces.slice(tail))
-  if (behind.length < least) return [joined(pieces)]
-  return [joined(pieces.slice(0, head)), ...pieces.slice(head, tail), behind]
+  const behind = joinedBytes(pieces.slice(tail))
+  if (behind.length < least) return [joinedBytes(pieces)]
+  return [joinedBytes(pieces.slice(0, head)), ...pieces.slice(head, tail), behind]
 }
 
 function isEmptyList(value: unknown): boolean {

@@ -206,7 +206,7 @@ function isDone(data: string): boolean {
 function chunkOf(bytes: Buffer, { choices, texts }: FrameTemplate, spans: readonly number[]): ChatChunk {
   const delta: Record<string, string> = {}
   for (let field = 0; field < texts.length; field++) {
-    const text = joined(bytes, spans, field * 2, texts.length * 2)
+    const text = joinedTexts(bytes, spans, field * 2, texts.length * 2)
     delta[texts[field] as string] = text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
   }
   return { choices: [{ index: choices[0] as number, delta }] }
@@ -216,7 +216,7 @@ function chunkOf(bytes: Buffer, { choices, texts }: FrameTemplate, spans: readon
 const shortText = 48
 
 /** Every `step`-th of the spans, from `first`: decoded once, because decoding many short texts takes much longer. */
-function joined(bytes: Buffer, spans: readonly number[], first: number, step: number): string {
+function joinedTexts(bytes: Buffer, spans: readonly number[], first: number, step: number): string {
   let size = 0
   for (let at = first; at < spans.length; at += step) size += (spans[at + 1] as number) - (spans[at] as number)
   const all = Buffer.allocUnsafe(size)

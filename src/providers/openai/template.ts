@@ -27,7 +27,7 @@ interface Value {
 
 type Gap = 'text' | 'label' | 'number' | 'name' | 'id' | 'time' | 'end'
 
-type Part = FramePart<Gap>
+type TemplatePart = FramePart<Gap>
 
 /** The format in which a vendor writes text deltas: fixed bytes with gaps, learnt from one frame. */
 export class FrameTemplate {
@@ -40,15 +40,15 @@ export class FrameTemplate {
   /** Size of the text in the frame that matched last, in UTF-8 bytes without JSON escapes. */
   textBytes = 0
   readonly #values: readonly Value[]
-  readonly #parts: readonly Part[]
+  readonly #parts: readonly TemplatePart[]
   /** The parts with gaps also for what differs between two streams: id and time. */
-  readonly #layout: readonly Part[]
+  readonly #layout: readonly TemplatePart[]
 
   private constructor(
     like: Pick<FrameTemplate, 'nameBytes' | 'choices' | 'texts'>,
     values: readonly Value[],
-    parts: readonly Part[],
-    layout: readonly Part[],
+    parts: readonly TemplatePart[],
+    layout: readonly TemplatePart[],
   ) {
     this.nameBytes = like.nameBytes
     this.choices = like.choices
@@ -84,7 +84,7 @@ export class FrameTemplate {
 
   /** The same template for the stream of the frame at `at`; undefined if the frame has another layout, or another id. */
   forStream(view: WordView, at: number, id: string): FrameTemplate | undefined {
-    const parts: Part[] = []
+    const parts: TemplatePart[] = []
     let start = at
     let end = at
     for (const part of this.#layout) {
@@ -110,7 +110,7 @@ export class FrameTemplate {
     let end = at
     let textBytes = 0
     for (let index = 0; index < parts.length; index++) {
-      const part = parts[index] as Part
+      const part = parts[index] as TemplatePart
       const start = part.endOf(view, end)
       if (start < 0) return -1
       end = endOfGap(part.gap, view, start)
@@ -125,8 +125,8 @@ export class FrameTemplate {
 }
 
 /** The fixed parts of a frame. `between`: whether what differs between two streams is a gap. */
-function partsOf(frame: Buffer, values: readonly Value[], hasName: boolean, between: boolean): Part[] {
-  const parts: Part[] = []
+function partsOf(frame: Buffer, values: readonly Value[], hasName: boolean, between: boolean): TemplatePart[] {
+  const parts: TemplatePart[] = []
   const view = new WordView(frame)
   let start = 0
   for (const value of values) {

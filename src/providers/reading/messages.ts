@@ -2,7 +2,8 @@
 import { objectIn } from '../../http/json.ts'
 import { invalid } from '../../errors.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
-import { isRecord, listOf, readContent, readText, recordOf, stringIn, type Part, type TextPart } from './parts.ts'
+import { listOf, readContent, readText, readRecord, stringIn, type Part, type TextPart } from './parts.ts'
+import { isRecord } from '../../wire/json.ts'
 
 export type Turn = SystemTurn | UserTurn | AssistantTurn | ToolTurn
 
@@ -43,7 +44,7 @@ export function readTurns(messages: ChatRequest['messages']): Turn[] {
   const names = new Map<string, string>()
   return messages.map((message: unknown, index) => {
     const param = `messages[${index}]`
-    const raw = recordOf(message, param)
+    const raw = readRecord(message, param)
     const content = `${param}.content`
     switch (raw['role']) {
       case 'system':
@@ -72,8 +73,8 @@ export function readTurns(messages: ChatRequest['messages']): Turn[] {
 function readCalls(raw: unknown, param: string): PastCall[] {
   return listOf(raw, param).map((each, index) => {
     const where = `${param}[${index}]`
-    const call = recordOf(each, where)
-    const called = recordOf(call['function'], `${where}.function`)
+    const call = readRecord(each, where)
+    const called = readRecord(call['function'], `${where}.function`)
     const name = stringIn(called, 'name', `${where}.function`)
     return { id: stringIn(call, 'id', where), name, input: inputOf(called['arguments']), raw: call }
   })

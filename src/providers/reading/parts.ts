@@ -1,6 +1,7 @@
 /** Reads and validates the parts of a message's content. For large requests, nothing has validated them before. */
 import { invalid } from '../../errors.ts'
 import { plainBase64, readDataUrl, type InlineData } from '../data-url.ts'
+import { isRecord } from '../../wire/json.ts'
 
 export type Part = TextPart | MediaPart
 
@@ -61,13 +62,13 @@ function readPart(raw: unknown, param: string): Part {
 function imagePart(raw: Record<string, unknown>, param: string): MediaPart {
   const image = raw['image_url']
   // Some clients send a plain URL instead of an object.
-  const url = typeof image === 'string' ? image : stringIn(recordOf(image, param), 'url', param)
+  const url = typeof image === 'string' ? image : stringIn(readRecord(image, param), 'url', param)
   const where = typeof image === 'string' ? param : `${param}.url`
   return { kind: 'image', source: sourceOf(url, where), param: where, raw }
 }
 
 function audioPart(raw: Record<string, unknown>, param: string): MediaPart {
-  const audio = recordOf(raw['input_audio'], param)
+  const audio = readRecord(raw['input_audio'], param)
   const format = stringIn(audio, 'format', param)
   const mediaType = format === 'mp3' ? 'audio/mpeg' : `audio/${format}`
   const source = { mediaType, base64: plainBase64(stringIn(audio, 'data', param)) }
@@ -75,7 +76,7 @@ function audioPart(raw: Record<string, unknown>, param: string): MediaPart {
 }
 
 function filePart(raw: Record<string, unknown>, param: string): MediaPart {
-  const file = recordOf(raw['file'], param)
+  const file = readRecord(raw['file'], param)
   const filename = typeof file['filename'] === 'string' ? file['filename'] : undefined
   const named = filename === undefined ? {} : { filename }
   if (typeof file['file_id'] === 'string') {
@@ -104,11 +105,7 @@ function typeByName(filename: string | undefined): string {
   return filename?.toLowerCase().endsWith('.txt') ? 'text/plain' : 'application/pdf'
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-export function recordOf(value: unknown, param: string): Record<string, unknown> {
+export function readRecord(value: unknown, param: string): Record<string, unknown> {
   if (!isRecord(value)) throw invalid(`"${param}" must be an object.`, param)
   return value
 }

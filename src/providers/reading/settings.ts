@@ -4,7 +4,7 @@ import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import { unsupportedValue } from '../unsupported.ts'
 import type { SystemTurn } from './messages.ts'
-import { listOf, recordOf } from './parts.ts'
+import { listOf, readRecord } from './parts.ts'
 
 /** The requested format of the response. */
 export type Format =
@@ -38,11 +38,11 @@ export function readFormat(call: Pick<Call<ChatRequest>, 'request' | 'publicMode
       return { kind: 'json' }
     case 'json_schema': {
       const param = 'response_format.json_schema'
-      const { name, description, schema } = recordOf(format.json_schema, param)
+      const { name, description, schema } = readRecord(format.json_schema, param)
       if (schema === undefined) return { kind: 'json' }
       return {
         kind: 'schema',
-        schema: recordOf(schema, `${param}.schema`),
+        schema: readRecord(schema, `${param}.schema`),
         ...(typeof name === 'string' && { name }),
         ...(typeof description === 'string' && { description }),
       }

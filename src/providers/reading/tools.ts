@@ -3,7 +3,8 @@ import { invalid } from '../../errors.ts'
 import type { Call } from '../contract.ts'
 import type { ChatRequest } from '../../wire/chat.ts'
 import { unsupportedValue } from '../unsupported.ts'
-import { isRecord, listOf, recordOf, stringIn } from './parts.ts'
+import { listOf, readRecord, stringIn } from './parts.ts'
+import { isRecord } from '../../wire/json.ts'
 
 export interface FunctionTool {
   readonly name: string
@@ -37,7 +38,7 @@ export function readTools(call: Pick<Call<ChatRequest>, 'request' | 'publicModel
   if (choice === undefined || choice === null || tools.length === 0) return { tools, single }
   if (typeof choice === 'string') return { tools, use: { mode: choice }, single }
   if (choice.type === 'function') {
-    const name = stringIn(recordOf(choice.function, 'tool_choice.function'), 'name', 'tool_choice.function')
+    const name = stringIn(readRecord(choice.function, 'tool_choice.function'), 'name', 'tool_choice.function')
     requireKnown(namesOf(tools), name, 'tool_choice.function.name')
     return { tools, use: { mode: 'named', name }, single }
   }
@@ -59,9 +60,9 @@ export function answerToolName({ tools }: ToolPlan, preferred = 'json'): string 
 }
 
 function readTool(call: Pick<Call<unknown>, 'publicModel'>, value: unknown, param: string): FunctionTool {
-  const raw = recordOf(value, param)
+  const raw = readRecord(value, param)
   if (raw['type'] !== 'function') throw unsupportedValue(call, `${param}.type`, 'it must be "function".')
-  const spec = recordOf(raw['function'], `${param}.function`)
+  const spec = readRecord(raw['function'], `${param}.function`)
   const { description, parameters, strict } = spec
   return {
     name: stringIn(spec, 'name', `${param}.function`),
@@ -75,13 +76,13 @@ function readTool(call: Pick<Call<unknown>, 'publicModel'>, value: unknown, para
 /** The tools that `allowed_tools` permits for this response. */
 function allowed(tools: readonly FunctionTool[], raw: unknown): { tools: readonly FunctionTool[]; use: ToolUse } {
   const param = 'tool_choice.allowed_tools'
-  const { mode, tools: listed } = recordOf(raw, param)
+  const { mode, tools: listed } = readRecord(raw, param)
   if (!Array.isArray(listed)) throw invalid(`"${param}.tools" must be a list.`, `${param}.tools`)
   const known = namesOf(tools)
   const names = new Set(
     listed.map((each, index) => {
       const where = `${param}.tools[${index}].function`
-      const name = stringIn(recordOf((each as { function?: unknown } | null)?.function, where), 'name', where)
+      const name = stringIn(readRecord((each as { function?: unknown } | null)?.function, where), 'name', where)
       requireKnown(known, name, `${where}.name`)
       return name
     }),

@@ -2,25 +2,24 @@
 import type { FaultReader } from '../answer.ts'
 import type { VendorRequest } from '../client.ts'
 import type { VideoCall, VideoProvider, VideoStatus } from '../video.ts'
+import type { Fields } from '../../wire/json.ts'
 
-export type Ask = Omit<VendorRequest, 'signal' | 'body'> & { readonly body?: object }
-
-export type Answer = Readonly<Record<string, unknown>>
+export type JobRequest = Omit<VendorRequest, 'signal' | 'body'> & { readonly body?: object }
 
 export interface VideoDialect {
   /** See `VideoProvider.submit`. */
   readonly submit: VideoProvider['submit']
-  readonly start: (call: VideoCall) => Ask
+  readonly start: (call: VideoCall) => JobRequest
   /** The job's id in the response to a submission; undefined if there is none. */
-  readonly idOf: (answer: Answer) => string | undefined
+  readonly idOf: (answer: Fields) => string | undefined
   /** Converts an id, which the vendor chose, to a safe part of a path. Default: percent-encoding as one segment. */
   readonly pathOf?: (id: string) => string
   /** The request for the job's status. `id` is the result of `pathOf`. */
-  readonly check: (id: string) => Ask
+  readonly check: (id: string) => JobRequest
   /** The fields of its `operation` are stored in addition to the id. */
-  readonly statusOf: (answer: Answer, httpStatus: number) => VideoStatus
-  readonly cancel?: (id: string) => Ask
-  readonly content?: (id: string) => Ask
+  readonly statusOf: (answer: Fields, httpStatus: number) => VideoStatus
+  readonly cancel?: (id: string) => JobRequest
+  readonly content?: (id: string) => JobRequest
   /** Translates the vendor's errors. Default: they are in OpenAI's format. */
   readonly fault?: FaultReader
   /** True if `start` rejects a resolution that contradicts the size. Default false. */

@@ -5,9 +5,10 @@
 import type { VideoRequest } from '../../wire/video.ts'
 import type { VideoStatus } from '../video.ts'
 import { unsupportedValue } from '../unsupported.ts'
-import type { Answer, VideoDialect } from './dialect.ts'
+import type { VideoDialect } from './dialect.ts'
 import { shapeOf, type Shape, type ShapeRules } from './shape.ts'
-import { failedStatus, progressOf, stateOf, textOf } from './states.ts'
+import { failedStatus, progressOf, stateOf, nonEmptyText } from './states.ts'
+import type { Fields } from '../../wire/json.ts'
 
 /** OpenAI's `/v1/videos`: the result is downloaded through the API, with its key. */
 export const openaiVideos: VideoDialect = {
@@ -18,7 +19,7 @@ export const openaiVideos: VideoDialect = {
     const reference = typeof picture === 'string' && { input_reference: { image_url: picture } }
     return { path: '/videos', body: { ...rest, ...reference, model, seconds: String(duration) } }
   },
-  idOf: ({ id }) => textOf(id),
+  idOf: ({ id }) => nonEmptyText(id),
   check: (id) => ({ method: 'GET', path: `/videos/${id}` }),
   statusOf: ({ status, progress, error }) => {
     const state = stateOf(status, false)
@@ -33,7 +34,7 @@ export const openaiVideos: VideoDialect = {
 export const gatewayVideos: VideoDialect = {
   submit: 'token',
   start: ({ request, model }) => ({ path: '/videos/generations', body: { ...request, model, async: true } }),
-  idOf: ({ id, task_id: taskId }) => textOf(id) ?? textOf(taskId),
+  idOf: ({ id, task_id: taskId }) => nonEmptyText(id) ?? nonEmptyText(taskId),
   check: (id) => ({ method: 'GET', path: `/videos/generations/${id}` }),
   statusOf: ({ status, progress, error, video_url: url }) =>
     ended(stateOf(status, url !== undefined), url, error, progress),
@@ -51,10 +52,10 @@ export const xaiVideos: VideoDialect = {
     const shape = { ...(aspectRatio && { aspect_ratio: aspectRatio }), ...(resolution && { resolution }) }
     return { path: '/videos/generations', body: { ...picture, ...rest, ...shape, model } }
   },
-  idOf: ({ request_id: id }) => textOf(id),
+  idOf: ({ request_id: id }) => nonEmptyText(id),
   check: (id) => ({ method: 'GET', path: `/videos/${id}` }),
   statusOf: ({ status, video, error, progress }, httpStatus) => {
-    const { url, duration, respect_moderation: clean } = Object(video) as Answer
+    const { url, duration, respect_moderation: clean } = Object(video) as Fields
     if (clean === false) return failedStatus('moderation')
     if (httpStatus === 202 && status === undefined) return { state: 'processing' }
     const result = ended(stateOf(status, url !== undefined), url, error ?? status, progress)
@@ -77,10 +78,10 @@ export const seedanceVideos: VideoDialect = {
     ]
     return { path: '/contents/generations/tasks', body: { ...rest, model, content: parts, ...shape } }
   },
-  idOf: ({ id }) => textOf(id),
+  idOf: ({ id }) => nonEmptyText(id),
   check: (id) => ({ method: 'GET', path: `/contents/generations/tasks/${id}` }),
   statusOf: ({ status, content, error }) => {
-    const { video_url: url } = Object(content) as Answer
+    const { video_url: url } = Object(content) as Fields
     return ended(stateOf(status, url !== undefined), url, error ?? status, undefined)
   },
   cancel: (id) => ({ method: 'DELETE', path: `/contents/generations/tasks/${id}` }),
@@ -88,13 +89,13 @@ export const seedanceVideos: VideoDialect = {
 
 /** The URL of the first frame. */
 function pictureOf({ input_reference: picture }: VideoRequest): unknown {
-  return typeof picture === 'string' ? picture : (Object(picture) as Answer)['image_url']
+  return typeof picture === 'string' ? picture : (Object(picture) as Fields)['image_url']
 }
 
 function ended(state: ReturnType<typeof stateOf>, url: unknown, error: unknown, progress: unknown): VideoStatus {
   if (state === 'failed') return failedStatus(error)
   if (state !== 'completed') return { state, ...progressOf(progress) }
-  const found = textOf(url)
+  const found = nonEmptyText(url)
   return found === undefined ? failedStatus('no video') : { state, url: found }
 }
 

@@ -1,13 +1,13 @@
 /** Implements `VideoProvider` for a vendor's HTTP API. */
 import { GatewayError } from '../../errors.ts'
-import type { Json } from '../../wire/json.ts'
+import type { Json, Fields } from '../../wire/json.ts'
 import { readJsonObject, requireSuccess } from '../answer.ts'
 import type { Client } from '../client.ts'
 import { unreadable } from '../failure.ts'
 import type { Transfer } from '../transfer.ts'
 import type { VideoContext, VideoProvider } from '../video.ts'
 import { contentOf, requireFound } from './content.ts'
-import type { Answer, Ask, VideoDialect } from './dialect.ts'
+import type { JobRequest, VideoDialect } from './dialect.ts'
 import { anonymousClient, download } from './download.ts'
 
 /** Maximum size of a status response, in bytes. */
@@ -24,7 +24,7 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
       const fields = { openModel: call.openModel, field: (name: string) => call.request[name] }
       if (transfer.status !== 202) await requireSuccess(transfer, fields, fault)
       const { value } = await readJsonObject(transfer, large ? client.answerBytes : usualBytes)
-      const id = dialect.idOf(value as Answer)
+      const id = dialect.idOf(value as Fields)
       if (id === undefined || id === '') throw unreadable("the vendor's response has no job id", 'next')
       return { id }
     },
@@ -33,7 +33,7 @@ export function httpVideo(client: Client, dialect: VideoDialect): VideoProvider 
       requireFound(transfer)
       if (transfer.status !== 202) await requireSuccess(transfer, undefined, fault)
       const { value } = await readJsonObject(transfer, large ? client.answerBytes : usualBytes)
-      const status = dialect.statusOf(value as Answer, transfer.status)
+      const status = dialect.statusOf(value as Fields, transfer.status)
       if (status.state === 'failed' || status.operation === undefined) return status
       return { ...status, operation: { ...Object(operation), ...Object(status.operation) } as Json }
     },
@@ -69,7 +69,7 @@ export function idOf(operation: Json, { pathOf = encodeURIComponent }: VideoDial
 
 export async function askVendor(
   client: Client,
-  { body, headers, ...rest }: Ask,
+  { body, headers, ...rest }: JobRequest,
   { signal, headers: added }: VideoContext,
 ): Promise<Transfer> {
   const sent = body && {

@@ -66,7 +66,7 @@ export function failedStatus(error: unknown): VideoStatus {
   return { state: 'failed', error: 'The generation failed. Change the prompt and submit it again.' }
 }
 
-export function textOf(value: unknown): string | undefined {
+export function nonEmptyText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 

@@ -1,7 +1,7 @@
 /** Reads the options of a video request, for vendors with their own names for them. */
 import { invalid } from '../../errors.ts'
 import type { VideoRequest } from '../../wire/video.ts'
-import { isRecord } from '../reading/parts.ts'
+import { isRecord } from '../../wire/json.ts'
 import { unsupported, unsupportedValue } from '../unsupported.ts'
 
 export type Setting = string | number | boolean

@@ -6,7 +6,7 @@ import {
   chatConversation,
   messageConversation,
   responseConversation,
-  type Conversation,
+  type ConversationTypes,
 } from '../../../src/providers/costs/conversation.ts'
 import { literalsIn } from './sdk-types.ts'
 
@@ -18,7 +18,7 @@ const claude = (path: string) => resource(`@anthropic-ai/sdk/resources/${path}`)
 /** Definitions of tools, which are checked like the field `tools`, and members that only mention something. */
 const elsewhere = ['tools', 'definition', 'caller', 'annotations']
 
-test.each<[string, Conversation, [file: string, type: string][]]>([
+test.each<[string, ConversationTypes, [file: string, type: string][]]>([
   ['chats', chatConversation, [[openai('chat/completions/completions'), 'ChatCompletionMessageParam']]],
   [
     'responses',

@@ -4,7 +4,7 @@ import type { ChatMessage, ContentPart, ToolCall } from '../../../wire/chat.ts'
 import { isSealed } from '../../envelope.ts'
 import { append, StateReader } from '../../model-state.ts'
 import { chatNameOf } from '../../tool-names.ts'
-import type { Part, TextPart } from '../reading/parts.ts'
+import type { MessagePart, TextPart } from '../reading/parts.ts'
 import type { AssistantBlock, AssistantTurn, ResultTurn, Turn } from '../reading/turns.ts'
 
 /** The messages for the vendor `maker`, which gets back only its own state. */
@@ -23,9 +23,9 @@ class MessageList {
   /** The parts of one message of instructions, before all others. */
   readonly #instructions: TextPart[] = []
   /** The parts of one message of the user. */
-  #user: Part[] = []
+  #user: MessagePart[] = []
   /** Parts of results that a tool message cannot contain, for the next message of the user. */
-  #attached: Part[] = []
+  #attached: MessagePart[] = []
 
   constructor(traits: ChatTraits, maker: string) {
     this.#traits = traits
@@ -63,7 +63,7 @@ class MessageList {
     } else this.#say([{ kind: 'text', text: `<system>\n${parts.map(({ text }) => text).join('\n\n')}\n</system>` }])
   }
 
-  #say(parts: readonly Part[]): void {
+  #say(parts: readonly MessagePart[]): void {
     for (const part of parts) this.#user.push(part)
   }
 
@@ -147,7 +147,7 @@ class MessageList {
   }
 
   /** Text as a string, because not every model supports parts. */
-  #contentOf(parts: readonly Part[]): string | ContentPart[] {
+  #contentOf(parts: readonly MessagePart[]): string | ContentPart[] {
     const marked = this.#traits.cacheControl === true && parts.some(({ cache }) => cache !== undefined)
     if (!marked && parts.every((part) => part.kind === 'text')) return parts.map(({ text }) => text).join('\n\n')
     return parts.map((part) => ({
@@ -157,11 +157,11 @@ class MessageList {
   }
 }
 
-function chatPart(part: Part): ContentPart {
+function chatPart(part: MessagePart): ContentPart {
   return part.kind === 'text' ? { type: 'text', text: part.text } : mediaPart(part)
 }
 
-function mediaPart({ kind, url, filename }: Exclude<Part, TextPart>): ContentPart {
+function mediaPart({ kind, url, filename }: Exclude<MessagePart, TextPart>): ContentPart {
   if (kind === 'image') return { type: 'image_url', image_url: { url } }
   return { type: 'file', file: { filename, file_data: url } }
 }

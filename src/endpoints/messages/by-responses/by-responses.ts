@@ -63,9 +63,9 @@ export const fallbacks: FieldFallbacks = {
   user: () => undefined,
 }
 
-type Answer = Awaited<ReturnType<NonNullable<Provider['respond']>>> | undefined
+type VendorAnswer = Awaited<ReturnType<NonNullable<Provider['respond']>>> | undefined
 
-function piecesOf(answer: Answer): AsyncIterable<ResponsePiece> {
+function piecesOf(answer: VendorAnswer): AsyncIterable<ResponsePiece> {
   if (answer === undefined) throw new TypeError('the provider returned no response')
   if (Symbol.asyncIterator in answer) return answer
   return eventsOfResponse(answer instanceof Verbatim ? answer.value : answer)

@@ -7,6 +7,7 @@ import type { Usage } from '../../../wire/usage.ts'
 import { seal } from '../../envelope.ts'
 import { messageUsage } from '../usage.ts'
 import type { EventWriter, Sealing } from '../writer.ts'
+import { textOf } from '../../../wire/json.ts'
 
 /** The encrypted reasoning of an item, for its thinking block. */
 export class ReasoningSealing implements Sealing {
@@ -156,8 +157,4 @@ export class ResponseReader {
 function reasoningIn({ summary, content }: OutputItem): string {
   const parts = [summary, content].find((each) => Array.isArray(each) && each.length > 0)
   return ((parts ?? []) as ResponsePart[]).map(({ text }) => textOf(text)).join('\n\n')
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

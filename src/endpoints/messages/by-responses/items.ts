@@ -4,7 +4,7 @@ import type { InputItem, ResponsePart } from '../../../wire/responses.ts'
 import { unseal } from '../../envelope.ts'
 import { StateReader } from '../../model-state.ts'
 import { chatNameOf } from '../../tool-names.ts'
-import type { Part } from '../reading/parts.ts'
+import type { MessagePart } from '../reading/parts.ts'
 import type { AssistantBlock, AssistantTurn, ResultTurn, SystemTurn, Turn } from '../reading/turns.ts'
 
 /** The input of a response. */
@@ -18,7 +18,7 @@ export interface ResponseInput {
 export function inputOf(turns: readonly Turn[], maker: string): ResponseInput {
   const first = turns.findIndex(({ role }) => role !== 'system')
   const leading = turns.slice(0, first < 0 ? turns.length : first) as SystemTurn[]
-  const instructions = leading.map(textOf).join('\n\n')
+  const instructions = leading.map(systemText).join('\n\n')
   if (first < 0)
     return { instructions: undefined, input: [message('user', [{ type: 'input_text', text: instructions }])] }
   const input: InputItem[] = []
@@ -30,7 +30,7 @@ export function inputOf(turns: readonly Turn[], maker: string): ResponseInput {
 function addTurn(input: InputItem[], turn: Turn, maker: string, states: StateReader): void {
   switch (turn.role) {
     case 'system':
-      input.push(message('developer', [{ type: 'input_text', text: textOf(turn) }]))
+      input.push(message('developer', [{ type: 'input_text', text: systemText(turn) }]))
       return
     case 'user':
       input.push(message('user', turn.parts.map(inputPart)))
@@ -81,7 +81,7 @@ function isChatState(signature: string, maker: string, states: StateReader): boo
 }
 
 function outputItem({ callId: id, parts, failed }: ResultTurn): InputItem {
-  const head: Part[] = failed ? [{ kind: 'text', text: 'Error:' }] : []
+  const head: MessagePart[] = failed ? [{ kind: 'text', text: 'Error:' }] : []
   const all = [...head, ...parts]
   const plain = all.every((part) => part.kind === 'text')
   const output = plain ? all.map(({ text }) => text).join('\n') : all.map(inputPart)
@@ -92,7 +92,7 @@ function message(role: string, content: readonly ResponsePart[]): InputItem {
   return { type: 'message', role, content }
 }
 
-function inputPart(part: Part): ResponsePart {
+function inputPart(part: MessagePart): ResponsePart {
   if (part.kind === 'text') return { type: 'input_text', text: part.text }
   if (part.kind === 'image') return { type: 'input_image', image_url: part.url, detail: 'auto' }
   if (!part.url.startsWith('data:')) return { type: 'input_file', file_url: part.url }
@@ -106,6 +106,6 @@ function callId(id: string): string {
   return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`
 }
 
-function textOf({ parts }: SystemTurn): string {
+function systemText({ parts }: SystemTurn): string {
   return parts.map(({ text }) => text).join('\n\n')
 }

@@ -1,8 +1,9 @@
 /** Reads the blocks of users and of tool results, for vendors whose format is not Anthropic's. */
 import { GatewayError, invalid } from '../../../errors.ts'
 import type { MessageBlock, MessageSource } from '../../../wire/messages.ts'
+import { textOf } from '../../../wire/json.ts'
 
-export type Part = TextPart | MediaPart
+export type MessagePart = TextPart | MediaPart
 
 export interface TextPart {
   readonly kind: 'text'
@@ -20,17 +21,17 @@ export interface MediaPart {
 }
 
 /** Reads content, a string or blocks. Drops empty texts, which vendors reject. `place`: its path in the request. */
-export function partsOf(content: unknown, place: string): Part[] {
+export function partsOf(content: unknown, place: string): MessagePart[] {
   if (content === undefined || content === null || content === '') return []
   if (typeof content === 'string') return [{ kind: 'text', text: content }]
   if (!Array.isArray(content)) throw invalid(`"${place}" must be a string or an array of content blocks.`, place)
-  const parts: Part[] = []
+  const parts: MessagePart[] = []
   for (const [index, block] of (content as unknown[]).entries()) addPart(parts, block, `${place}[${index}]`)
   return parts
 }
 
 /** Adds the parts of one block. */
-export function addPart(parts: Part[], block: unknown, place: string): void {
+export function addPart(parts: MessagePart[], block: unknown, place: string): void {
   if (typeof block !== 'object' || block === null) throw invalid(`"${place}" must be an object.`, place)
   const { type, text, cache_control: cache } = block as MessageBlock
   const marked = typeof cache === 'object' && cache !== null ? { cache } : {}
@@ -59,7 +60,12 @@ export function addPart(parts: Part[], block: unknown, place: string): void {
   }
 }
 
-function addDocument(parts: Part[], block: MessageBlock, place: string, marked: { readonly cache?: unknown }): void {
+function addDocument(
+  parts: MessagePart[],
+  block: MessageBlock,
+  place: string,
+  marked: { readonly cache?: unknown },
+): void {
   const { title, context } = block
   const source = sourceOf(block, place)
   const where = `${place}.source`
@@ -109,8 +115,4 @@ function urlOf({ type, media_type: mediaType, data, url }: MessageSource, place:
   }
   const message = `This model does not support "${place}" of the type "${textOf(type).slice(0, 64)}". Send the data as base64.`
   throw new GatewayError('unsupported_value', { param: `${place}.type`, message })
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }

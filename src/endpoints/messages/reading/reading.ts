@@ -2,7 +2,7 @@ import type { Call } from '../../../providers/contract.ts'
 import type { MessageRequest } from '../../../wire/messages.ts'
 import { readSettings, type Settings } from './settings.ts'
 import { readTools, type Tools } from './tools.ts'
-import { conversationOf, type Conversation, type Turn } from './turns.ts'
+import { conversationOf, type MessageConversation, type Turn } from './turns.ts'
 
 /** What a request asks for, for vendors whose format is not Anthropic's. */
 export interface Reading {
@@ -25,7 +25,7 @@ export function read({ request, stream, maxOutputTokens }: Call<MessageRequest>,
   return { stream, turns, settings, tools, display: displayOf(request, tools) }
 }
 
-const noTurns: Conversation = { turns: [], tools: [] }
+const noTurns: MessageConversation = { turns: [], tools: [] }
 
 function displayOf({ thinking }: MessageRequest, { tools }: Tools): Reading['display'] {
   const isAsked = thinking !== undefined && thinking !== null && thinking.type !== 'disabled'

@@ -4,7 +4,8 @@
  */
 import { invalid } from '../../../errors.ts'
 import type { MessageBlock, MessageParam, MessageTool } from '../../../wire/messages.ts'
-import { addPart, partsOf, type Part, type TextPart } from './parts.ts'
+import { addPart, partsOf, type MessagePart, type TextPart } from './parts.ts'
+import { textOf, fieldsOf } from '../../../wire/json.ts'
 
 export type Turn = SystemTurn | UserTurn | AssistantTurn | ResultTurn
 
@@ -16,7 +17,7 @@ export interface SystemTurn {
 
 export interface UserTurn {
   readonly role: 'user'
-  readonly parts: Part[]
+  readonly parts: MessagePart[]
 }
 
 export interface AssistantTurn {
@@ -29,7 +30,7 @@ export interface AssistantTurn {
 export interface ResultTurn {
   readonly role: 'result'
   readonly callId: string
-  readonly parts: readonly Part[]
+  readonly parts: readonly MessagePart[]
   readonly failed: boolean
 }
 
@@ -40,14 +41,14 @@ export type AssistantBlock =
   | { readonly kind: 'call'; readonly id: string; readonly name: string; readonly input: object }
 
 /** A conversation that was read. */
-export interface Conversation {
+export interface MessageConversation {
   readonly turns: readonly Turn[]
   /** Tools that a system message in the conversation adds to those of the request. */
   readonly tools: readonly MessageTool[]
 }
 
 /** Reads `system` and `messages`. Throws 400 for blocks without a required field. */
-export function conversationOf(system: unknown, messages: readonly MessageParam[]): Conversation {
+export function conversationOf(system: unknown, messages: readonly MessageParam[]): MessageConversation {
   const reader = new TurnReader()
   reader.instruct(system, 'system')
   for (const [index, message] of messages.entries()) reader.add(message, `messages[${index}]`)
@@ -80,7 +81,7 @@ class TurnReader {
     if (parts.length > 0) this.#later.push({ role: 'system', parts })
   }
 
-  end(): Conversation {
+  end(): MessageConversation {
     this.#flush()
     return { turns: this.#turns, tools: this.#tools }
   }
@@ -96,7 +97,7 @@ class TurnReader {
 
   #userBlock(block: MessageBlock, place: string): void {
     if (block.type !== 'tool_result') {
-      const parts: Part[] = []
+      const parts: MessagePart[] = []
       addPart(parts, block, place)
       return this.#say(parts)
     }
@@ -108,7 +109,7 @@ class TurnReader {
     } else this.#say([{ kind: 'text', text: 'The result of an earlier tool call:' }, ...parts])
   }
 
-  #say(parts: readonly Part[]): void {
+  #say(parts: readonly MessagePart[]): void {
     if (parts.length === 0) return
     const last = this.#later.at(-1)
     if (last?.role !== 'user') this.#later.push({ role: 'user', parts: [...parts] })
@@ -178,16 +179,8 @@ function assistantBlock(block: MessageBlock, place: string): AssistantBlock | un
     case 'tool_use':
       if (typeof id !== 'string') throw invalid(`"${place}.id" must be a string.`, `${place}.id`)
       if (typeof name !== 'string') throw invalid(`"${place}.name" must be a string.`, `${place}.name`)
-      return { kind: 'call', id, name, input: isObject(input) ? input : {} }
+      return { kind: 'call', id, name, input: fieldsOf(input) }
     default:
       return undefined
   }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,9 +1,9 @@
 /** Conversion of items to chat messages. */
 import { invalid } from '../../../errors.ts'
-import { isRecord } from '../../../providers/reading/parts.ts'
+import { isRecord } from '../../../wire/json.ts'
 import type { ChatMessage, ContentPart, ToolCall } from '../../../wire/chat.ts'
 import type { InputItem, ResponsePart } from '../../../wire/responses.ts'
-import type { Conversation } from '../history.ts'
+import type { ResponseConversation } from '../history.ts'
 import { kindOf } from '../items.ts'
 import { compactedByOther, summaryText } from '../summary.ts'
 import { isSealed } from '../../envelope.ts'
@@ -17,7 +17,7 @@ import { customField } from './tools.ts'
  * `takesReasoning`: whether it also gets the readable reasoning of others. Throws 400.
  */
 export function messagesOf(
-  conversation: Conversation,
+  conversation: ResponseConversation,
   instructions: unknown,
   maker: string,
   takesReasoning: boolean,

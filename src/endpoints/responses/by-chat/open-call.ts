@@ -1,5 +1,5 @@
 import type { OutputItem, ResponseEvent } from '../../../wire/responses.ts'
-import { parsed } from '../../call-queue.ts'
+import { parsedJson } from '../../call-queue.ts'
 import type { ItemStatus, OpenItem, Place } from './open-item.ts'
 import { customField, type ToolIdentity } from './tools.ts'
 
@@ -52,7 +52,7 @@ export class OpenCall implements OpenItem {
   }
 
   get #input(): string {
-    const value = parsed(this.#text)
+    const value = parsedJson(this.#text)
     const input = (Object(value) as Record<string, unknown>)[customField]
     return typeof input === 'string' ? input : this.#text
   }

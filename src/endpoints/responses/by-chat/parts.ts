@@ -2,6 +2,7 @@
 import { GatewayError, invalid } from '../../../errors.ts'
 import type { ContentPart } from '../../../wire/chat.ts'
 import type { ResponsePart } from '../../../wire/responses.ts'
+import { textOf } from '../../../wire/json.ts'
 
 /** The chat part for a part of an item. Throws 400 if a chat has no equivalent; `place`: its path in the request. */
 export function chatPart(part: ResponsePart, place: string): ContentPart {
@@ -39,10 +40,6 @@ function filePart({ file_data: data, file_url: url, filename, file_id: id }: Res
     throw unsupported(param, 'This model requires "file_data", a data URL.')
   }
   return { type: 'file', file: { file_data: data, ...(typeof filename === 'string' && { filename }) } }
-}
-
-function textOf(value: unknown): string {
-  return typeof value === 'string' ? value : ''
 }
 
 function unsupported(param: string, message: string): GatewayError {

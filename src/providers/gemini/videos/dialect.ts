@@ -1,9 +1,10 @@
 /** What Google's two video APIs have in common: a finished job names a file, or contains the video itself. */
-import type { Answer, VideoDialect } from '../../videos/dialect.ts'
+import type { VideoDialect } from '../../videos/dialect.ts'
+import type { Fields } from '../../../wire/json.ts'
 
 export interface GoogleVideoDialect extends VideoDialect {
   /** The video in a response to `check`. */
-  readonly videoIn: (answer: Answer) => FoundVideo
+  readonly videoIn: (answer: Fields) => FoundVideo
 }
 
 export interface FoundVideo {

@@ -1,5 +1,5 @@
 /** Translates Google's errors about videos. */
-import { isRecord } from '../../reading/parts.ts'
+import { isRecord } from '../../../wire/json.ts'
 import type { VendorFault } from '../../vendor-error.ts'
 import { isPolicy } from '../../videos/states.ts'
 import { readFault } from '../fault.ts'

@@ -1,8 +1,7 @@
 /** Gemini Omni: a background interaction. Sources: the Gemini API reference (interactions), and Google's client library. */
-import { isRecord } from '../../reading/parts.ts'
+import { isRecord, type Fields } from '../../../wire/json.ts'
 import type { VideoLimits } from '../../video.ts'
-import type { Answer } from '../../videos/dialect.ts'
-import { failedStatus, refusedStatus, stateOf, textOf } from '../../videos/states.ts'
+import { failedStatus, refusedStatus, stateOf, nonEmptyText } from '../../videos/states.ts'
 import { readVideoFault } from './fault.ts'
 import type { FoundVideo, GoogleVideoDialect } from './dialect.ts'
 import { videoOptionsOf } from './video-options.ts'
@@ -39,7 +38,7 @@ export function omniDialect(ignored: readonly string[] | undefined): GoogleVideo
         },
       }
     },
-    idOf: ({ id }) => textOf(id),
+    idOf: ({ id }) => nonEmptyText(id),
     check: (id) => ({ method: 'GET', path: `/interactions/${id}` }),
     statusOf(answer) {
       const { uri, base64 } = videoIn(answer)
@@ -63,8 +62,8 @@ export function omniLimits(model: string): VideoLimits {
   return { durations: Array.from({ length: maxSeconds - 2 }, (_, index) => index + 3) }
 }
 
-function videoIn({ output_video: whole, steps }: Answer): FoundVideo {
+function videoIn({ output_video: whole, steps }: Fields): FoundVideo {
   const contents = Array.isArray(steps) ? steps.filter(isRecord).flatMap(({ content }) => content) : []
   const video = [whole, ...contents].filter(isRecord).find(({ type, uri, data }) => type === 'video' && (uri ?? data))
-  return { uri: textOf(video?.['uri']), base64: textOf(video?.['data']) }
+  return { uri: nonEmptyText(video?.['uri']), base64: nonEmptyText(video?.['data']) }
 }

@@ -3,10 +3,9 @@
  * operations) and of Vertex AI (fetchPredictOperation), and Google's client library.
  */
 import { GatewayError } from '../../../errors.ts'
-import { isRecord } from '../../reading/parts.ts'
+import { isRecord, type Fields } from '../../../wire/json.ts'
 import type { VideoLimits, VideoStatus } from '../../video.ts'
-import type { Answer } from '../../videos/dialect.ts'
-import { failedStatus, refusedStatus, textOf } from '../../videos/states.ts'
+import { failedStatus, refusedStatus, nonEmptyText } from '../../videos/states.ts'
 import { collectionOf } from '../vendor.ts'
 import { readVideoFault } from './fault.ts'
 import { videoOptionsOf } from './video-options.ts'
@@ -61,12 +60,12 @@ function isName(name: unknown): name is string {
 }
 
 /** The Gemini API has one more level of nesting than Vertex AI. */
-function resultIn(response: unknown): Answer {
+function resultIn(response: unknown): Fields {
   const outer = isRecord(response) ? response : {}
   return isRecord(outer['generateVideoResponse']) ? outer['generateVideoResponse'] : outer
 }
 
-function statusFrom(result: Answer): VideoStatus {
+function statusFrom(result: Fields): VideoStatus {
   const { uri, base64 } = videoIn(result)
   if (uri !== undefined) return { state: 'completed', operation: { uri } }
   if (base64 !== undefined) return { state: 'completed' }
@@ -74,10 +73,13 @@ function statusFrom(result: Answer): VideoStatus {
   return failedStatus('no video')
 }
 
-function videoIn({ generatedSamples, videos }: Answer): FoundVideo {
+function videoIn({ generatedSamples, videos }: Fields): FoundVideo {
   const samples = Array.isArray(generatedSamples) ? generatedSamples : videos
   const first: unknown = Array.isArray(samples) ? samples[0] : undefined
   const video = isRecord(first) && isRecord(first['video']) ? first['video'] : first
   if (!isRecord(video)) return {}
-  return { uri: textOf(video['uri']), base64: textOf(video['bytesBase64Encoded']) ?? textOf(video['encodedVideo']) }
+  return {
+    uri: nonEmptyText(video['uri']),
+    base64: nonEmptyText(video['bytesBase64Encoded']) ?? nonEmptyText(video['encodedVideo']),
+  }
 }

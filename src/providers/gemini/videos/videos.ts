@@ -1,10 +1,9 @@
 /** Google's video models. Their files require our key, so clients download them through the gateway. */
 import { GatewayError } from '../../../errors.ts'
-import type { Json } from '../../../wire/json.ts'
+import type { Json, Fields } from '../../../wire/json.ts'
 import { readJsonObject, requireSuccess } from '../../answer.ts'
 import type { VideoContext, VideoContent, VideoProvider } from '../../video.ts'
 import { ranged, requireFound } from '../../videos/content.ts'
-import type { Answer } from '../../videos/dialect.ts'
 import { download } from '../../videos/download.ts'
 import { askVendor, httpVideo, idOf } from '../../videos/http-video.ts'
 import type { Vendor } from '../vendor.ts'
@@ -46,7 +45,7 @@ async function contentOf(
   requireFound(transfer)
   await requireSuccess(transfer, undefined, dialect.fault)
   const { value } = await readJsonObject(transfer, vendor.client.answerBytes)
-  const { base64 } = dialect.videoIn(value as Answer)
+  const { base64 } = dialect.videoIn(value as Fields)
   if (base64 === undefined) throw new GatewayError('not_found')
   return ranged(Buffer.from(base64, 'base64'), context.range)
 }
