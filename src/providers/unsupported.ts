@@ -3,7 +3,8 @@ import { GatewayError } from '../errors.ts'
 import type { Call } from './contract.ts'
 import type { ChatRequest } from '../wire/chat.ts'
 
-type Named = Pick<Call<unknown>, 'publicModel'>
+/** What an error about a call needs of it. */
+export type NamedCall = Pick<Call<unknown>, 'publicModel'>
 
 /** Tests by field for values that have no effect. Any value of a field that is not listed has one. */
 const withoutEffect: Readonly<Record<string, (value: unknown) => boolean>> = {
@@ -24,7 +25,7 @@ const withoutEffect: Readonly<Record<string, (value: unknown) => boolean>> = {
 
 /** Throws a 400 for the first of the fields with a value that has an effect, except for those that the host ignores. */
 export function refuseFields(
-  call: Named & { readonly request: ChatRequest },
+  call: NamedCall & { readonly request: ChatRequest },
   fields: readonly string[],
   ignored: readonly string[] = [],
 ): void {
@@ -37,7 +38,7 @@ export function refuseFields(
 
 /** Throws a 400 if a field has a value other than `supported`. `why` names the values that are supported. */
 export function refuseUnless(
-  call: Named & { readonly request: Readonly<Record<string, unknown>> },
+  call: NamedCall & { readonly request: Readonly<Record<string, unknown>> },
   field: string,
   supported: readonly string[],
   why: string,
@@ -48,13 +49,13 @@ export function refuseUnless(
 }
 
 /** A 400 for a field that the model does not support. */
-export function unsupported(call: Named, param: string): GatewayError {
+export function unsupported(call: NamedCall, param: string): GatewayError {
   const message = `The model "${call.publicModel}" does not support "${param}".`
   return new GatewayError('unsupported_parameter', { param, message })
 }
 
 /** A 400 for a value that the model does not support. `why` names what it supports instead. */
-export function unsupportedValue(call: Named, param: string, why: string): GatewayError {
+export function unsupportedValue(call: NamedCall, param: string, why: string): GatewayError {
   const message = `The model "${call.publicModel}" does not support this value of "${param}": ${why}`
   return new GatewayError('unsupported_value', { param, message })
 }

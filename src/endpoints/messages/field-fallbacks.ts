@@ -32,7 +32,7 @@ export function withFallbacks<Request extends Fields, Answer>(
   ask: (request: Request) => Promise<Answer>,
 ): Promise<Answer> {
   const lessons = lessonsOf(providerItself(provider), model)
-  const fields = softened(request, lessons)
+  const fields = withLessons(request, lessons)
   let asking: Promise<Answer>
   try {
     asking = ask(fields)
@@ -63,7 +63,7 @@ async function askAgain<Request extends Fields, Answer>(
     const lesson = { value: next(value, param) }
     if (lesson.value === value) throw thrown
     remember(lessons, field, value, lesson, (thrown as GatewayError).code === 'unsupported_parameter')
-    fields = softened({ ...fields, [field]: lesson.value }, lessons)
+    fields = withLessons({ ...fields, [field]: lesson.value }, lessons)
     try {
       return await ask(fields)
     } catch (again) {
@@ -131,7 +131,7 @@ function remember(
   lessons.set(whatever && !suspects.includes(field) ? field : keyOf(field, value), lesson)
 }
 
-function softened<Request extends Fields>(request: Request, lessons: Lessons): Request {
+function withLessons<Request extends Fields>(request: Request, lessons: Lessons): Request {
   let fields = request
   for (const name of lessons.size === 0 ? [] : Object.keys(request)) {
     for (let tries = 0; tries < maxTries && fields[name] !== undefined; tries++) {

@@ -59,7 +59,7 @@ export class ResponseArchive {
 
   /** The response with this id; undefined if there is none. */
   async find(id: string): Promise<StoredResponse | undefined> {
-    return isStorable(id) ? storedResponse(await this.#store.get(this.#account, id)) : undefined
+    return isStorable(id) ? responseIn(await this.#store.get(this.#account, id)) : undefined
   }
 
   /** The items up to a response and its output; undefined if there is none with this id. */
@@ -72,7 +72,7 @@ export class ResponseArchive {
 
   /** All items of a response that contains the item with this id; empty if there is none. */
   async itemsWith(id: string): Promise<readonly (InputItem | OutputItem)[]> {
-    const stored = isStorable(id) ? storedResponse(await this.#store.holding(this.#account, id)) : undefined
+    const stored = isStorable(id) ? responseIn(await this.#store.holding(this.#account, id)) : undefined
     return stored === undefined ? [] : [...stored.input, ...stored.response.output]
   }
 
@@ -94,7 +94,7 @@ function isStorable(id: unknown): id is string {
   return typeof id === 'string' && /^[\x21-\x7e]{1,1024}$/.test(id)
 }
 
-function storedResponse(record: ResponseRecord | undefined): StoredResponse | undefined {
+function responseIn(record: ResponseRecord | undefined): StoredResponse | undefined {
   return record && (JSON.parse(record.body) as StoredResponse)
 }
 

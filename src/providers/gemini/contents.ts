@@ -3,7 +3,7 @@ import { objectIn } from '../../http/json.ts'
 import type { Call } from '../contract.ts'
 import type { AssistantTurn, ToolTurn, Turn, UserTurn } from '../reading/messages.ts'
 import type { MediaPart, Part } from '../reading/parts.ts'
-import { unsupported, unsupportedValue } from '../unsupported.ts'
+import { unsupported, unsupportedValue, type NamedCall } from '../unsupported.ts'
 import { ownPartsOf, signatureOf, type ContentPart } from './extra-content.ts'
 import type { GeminiTraits } from './models.ts'
 import type { FunctionNames } from './names.ts'
@@ -18,8 +18,6 @@ export interface GeminiConversation {
   readonly contents: readonly Content[]
 }
 
-type Named = Pick<Call<unknown>, 'publicModel'>
-
 /** Google's documented value for tool calls without a signature, such as those of another vendor's model. */
 const noSignature = 'skip_thought_signature_validator'
 
@@ -29,7 +27,7 @@ const noSignature = 'skip_thought_signature_validator'
  */
 export function conversationOf(
   turns: readonly Turn[],
-  call: Named,
+  call: NamedCall,
   traits: GeminiTraits,
   names: FunctionNames,
   keepsSignatures: boolean = true,
@@ -72,7 +70,7 @@ function isResult(part: ContentPart): boolean {
   return 'functionResponse' in part
 }
 
-function userParts({ parts }: UserTurn, call: Named): ContentPart[] {
+function userParts({ parts }: UserTurn, call: NamedCall): ContentPart[] {
   return parts.map((part) => partOf(part, call))
 }
 
@@ -111,7 +109,7 @@ function signatureField(thoughtSignature: string | undefined): { thoughtSignatur
 
 function resultParts(
   { callId, name: called, parts }: ToolTurn,
-  call: Named,
+  call: NamedCall,
   traits: GeminiTraits,
   names: FunctionNames,
 ): ContentPart[] {
@@ -129,14 +127,14 @@ function responseOf(text: string): Readonly<Record<string, unknown>> {
   return value ?? { output: text }
 }
 
-function partOf(part: Part, call: Named): ContentPart {
+function partOf(part: Part, call: NamedCall): ContentPart {
   return part.kind === 'text' ? { text: part.text } : mediaPart(part, call)
 }
 
 /** The URLs that the API fetches: only Google's own. */
 const fetched = /^https:\/\/(?:generativelanguage\.googleapis\.com\/|(?:www\.)?youtube\.com\/|youtu\.be\/)/
 
-function mediaPart({ source, param }: MediaPart, call: Named): ContentPart {
+function mediaPart({ source, param }: MediaPart, call: NamedCall): ContentPart {
   if ('fileId' in source) throw unsupported(call, param)
   if ('url' in source) {
     if (fetched.test(source.url)) return { fileData: { fileUri: source.url } }
