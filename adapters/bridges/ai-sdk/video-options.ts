@@ -1,6 +1,6 @@
 /** A video request → the options of an AI SDK video model. */
 import { invalid } from '../../../src/errors.ts'
-import { ratioOf } from '../../../src/providers/videos/shape.ts'
+import { ratioOf } from '../../../src/providers/videos/aspect-ratio.ts'
 import { fieldFor, readVideoOptions, withShape } from '../../../src/providers/videos/video-options.ts'
 import type { VideoRequest } from '../../../src/wire/video.ts'
 import type { ChatSettings } from './chat.ts'

@@ -16,7 +16,7 @@ import { kindOf } from './items.ts'
 import { readResponse, type ResponseOrder } from './request.ts'
 import { sealedItems } from './seal-items.ts'
 import { stateless } from './stateless.ts'
-import { summaryItem, summaryRequest } from './summary.ts'
+import { summaryItem, summaryRequest } from './compaction-summary.ts'
 import { chatUsage, responseUsage } from '../../wire/response-usage.ts'
 
 /**

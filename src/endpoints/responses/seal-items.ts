@@ -2,7 +2,7 @@
 import type { InputItem, OutputItem } from '../../wire/responses.ts'
 import { isSealed, seal, unseal } from '../envelope.ts'
 import { kindOf } from './items.ts'
-import { compactedByOther, summaryText } from './summary.ts'
+import { compactedByOther, summaryText } from './compaction-summary.ts'
 
 /** Items for the client, with encrypted content in envelopes; the same list if there is none. */
 export function sealedItems<Items extends readonly OutputItem[]>(items: Items, maker: string | undefined): Items {

@@ -10,7 +10,7 @@ import { noSuchTask } from '../../tasks/video-tasks.ts'
 import type { StoredTask } from '../../tasks/task.ts'
 import type { Query, QueryEndpoint } from '../endpoint.ts'
 import { readVideo, videoRequest } from './request.ts'
-import { specificationShape, taskReply, xaiShape } from './shape.ts'
+import { specificationShape, taskReply, xaiShape } from './task-shapes.ts'
 
 /** Milliseconds after which a request with `async: false` gets the unfinished task. */
 const waitMs = 240_000

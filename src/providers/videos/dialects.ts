@@ -6,7 +6,7 @@ import type { VideoRequest } from '../../wire/video.ts'
 import type { VideoStatus } from '../video.ts'
 import { unsupportedValue } from '../unsupported.ts'
 import type { VideoDialect } from './dialect.ts'
-import { shapeOf, type Shape, type ShapeRules } from './shape.ts'
+import { shapeOf, type Shape, type ShapeRules } from './aspect-ratio.ts'
 import { failedStatus, progressOf, stateOf, nonEmptyText } from './states.ts'
 import type { Fields } from '../../wire/json.ts'
 

@@ -1,7 +1,7 @@
 import type { ChatTraits } from '../../../providers/chat-traits.ts'
 import type { ChatMessage, ChatRequest, Tool } from '../../../wire/chat.ts'
 import type { Reading } from '../reading/reading.ts'
-import { isClosed } from '../reading/schema.ts'
+import { isClosed } from '../reading/closed-schema.ts'
 import type { Tools } from '../reading/tools.ts'
 import { messagesOf } from './chat-messages.ts'
 

@@ -1,6 +1,6 @@
 import type { ResponseRequest } from '../../../wire/responses.ts'
 import type { Reading } from '../reading/reading.ts'
-import { isClosed } from '../reading/schema.ts'
+import { isClosed } from '../reading/closed-schema.ts'
 import type { Tools } from '../reading/tools.ts'
 import { inputOf } from './items.ts'
 

@@ -2,7 +2,7 @@
 import type { VideoRequest } from '../../../wire/video.ts'
 import { readDataUrl, type InlineData } from '../../data-url.ts'
 import { unsupportedValue } from '../../unsupported.ts'
-import { shapeOf, type ShapeRules } from '../../videos/shape.ts'
+import { shapeOf, type ShapeRules } from '../../videos/aspect-ratio.ts'
 import { readVideoOptions, withShape, type Picture, type Settings } from '../../videos/video-options.ts'
 
 /** Google's name and type of each option. */
