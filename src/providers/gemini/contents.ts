@@ -1,6 +1,5 @@
 /** Translates a conversation to `systemInstruction` and `contents` of generateContent. */
 import { objectIn } from '../../http/json.ts'
-import type { Call } from '../contract.ts'
 import type { AssistantTurn, ToolTurn, Turn, UserTurn } from '../reading/messages.ts'
 import type { MediaPart, Part } from '../reading/parts.ts'
 import { unsupported, unsupportedValue, type NamedCall } from '../unsupported.ts'
