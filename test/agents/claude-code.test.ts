@@ -41,6 +41,8 @@ describe.skipIf(!process.env['MODELHATCH_AGENTS'])('claude', { timeout: 300_000 
       for (const receipt of receipts) {
         expect(receipt).toMatchObject({ endpoint: 'messages', outcome: 'completed', session: result['session_id'] })
       }
+      // Every beta feature that it names is known. Other vendors have none.
+      if (wire.name === 'anthropic') expect(receipts.flatMap(({ omitted = [] }) => omitted)).toEqual([])
       expect(result).toMatchObject({ modelUsage: { [model]: { contextWindow: 150_000 } } })
       // What Claude Code counts is what the receipts say.
       expect(result).toMatchObject({ usage: { input_tokens: 300, output_tokens: 30 } })
