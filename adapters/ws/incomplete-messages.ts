@@ -5,7 +5,7 @@ import type { Sockets } from './sockets.ts'
 const frameBytes = 6
 
 /** Counts what has arrived of messages that are not complete. The package `ws` reports only complete ones. */
-export class Incoming {
+export class IncompleteMessages {
   readonly #socket: Duplex
   readonly #sockets: Sockets
   #bytes = 0

@@ -9,7 +9,7 @@ import { CallExchange, type CallHead } from './call-exchange.ts'
 import { clientRequest } from './client-event.ts'
 import { Drain } from './drain.ts'
 import { Inbox, type Message } from './inbox.ts'
-import { Incoming } from './incomplete-messages.ts'
+import { IncompleteMessages } from './incomplete-messages.ts'
 import { Lanes } from './lanes.ts'
 import { Notices } from './notices.ts'
 import { Pongs } from './pongs.ts'
@@ -43,7 +43,7 @@ export class ResponsesSocket implements Connection, Member {
   idleSince: number = performance.now()
   readonly #parts: SocketParts
   readonly #memory: SocketMemory
-  readonly #incoming: Incoming
+  readonly #incomplete: IncompleteMessages
   readonly #pongs: Pongs
   readonly #drain: Drain
   readonly #notices: Notices
@@ -63,7 +63,7 @@ export class ResponsesSocket implements Connection, Member {
     this.socket = socket
     this.caller = caller
     this.#memory = sockets.conversations.open()
-    this.#incoming = new Incoming(socket, sockets, () => ws.terminate())
+    this.#incomplete = new IncompleteMessages(socket, sockets, () => ws.terminate())
     this.#pongs = new Pongs(ws, socket)
     this.#drain = new Drain(socket, parts.gateway.sizes.bodyIdleMs)
     this.#notices = new Notices(ws, this.#drain)
@@ -87,11 +87,11 @@ export class ResponsesSocket implements Connection, Member {
     ws.on('error', ignore)
     ws.on('message', (data, isBinary) => this.#message(data, isBinary))
     ws.on('ping', (data) => {
-      this.#incoming.control(data)
+      this.#incomplete.control(data)
       this.#pongs.ping(data)
     })
     ws.on('pong', (data) => {
-      this.#incoming.control(data)
+      this.#incomplete.control(data)
       this.#isAlive = true
     })
     ws.on('close', () => this.#closed())
@@ -114,7 +114,7 @@ export class ResponsesSocket implements Connection, Member {
   check(now: number): void {
     const { ws, gateway, idleMs, maxAgeMs } = this.#parts
     this.#pongs.reset()
-    if (this.#incoming.isStuck(now, gateway.sizes.bodyIdleMs)) return ws.terminate()
+    if (this.#incomplete.isStuck(now, gateway.sizes.bodyIdleMs)) return ws.terminate()
     if (!this.#isExpired && now - this.#openedAt >= maxAgeMs) {
       this.#isExpired = true
       return this.#leave('too old')
@@ -128,7 +128,7 @@ export class ResponsesSocket implements Connection, Member {
   }
 
   #message(data: Buffer, isBinary: boolean): void {
-    this.#incoming.message()
+    this.#incomplete.message()
     if (this.#leaving !== undefined && !this.isBusy) return
     if (isBinary) return this.#refuse(new GatewayError('invalid_request_error', { message: binary }), undefined)
     this.#inbox.receive(data)
@@ -200,7 +200,7 @@ export class ResponsesSocket implements Connection, Member {
   #closed(): void {
     const { sockets, gateway } = this.#parts
     this.#inbox.clear()
-    this.#incoming.close()
+    this.#incomplete.close()
     this.#memory.close()
     for (const { cancellation } of this.#calls) cancellation.abort(undefined)
     sockets.leave(this)

@@ -7,7 +7,7 @@ import { refuse } from '../../src/http/answers.ts'
 import { pathOf } from '../../src/http/target.ts'
 import { GatewayError, type Caller, type Gateway } from '../../src/index.ts'
 import { CallExchange, callHead } from './call-exchange.ts'
-import { handBack, type UpgradingServer } from './without-upgrade.ts'
+import { serveWithoutUpgrade, type UpgradingServer } from './without-upgrade.ts'
 import { ageOf, type Settings } from './options.ts'
 import { ResponsesSocket } from './responses-socket.ts'
 import { Sockets } from './sockets.ts'
@@ -61,7 +61,8 @@ export class Upgrader {
     const isWebSocket = String(request.headers.upgrade).toLowerCase() === 'websocket'
     if (isServed && isWebSocket && isResponses(target)) return void this.#accept(target, request, socket, head)
     const isOurs = isServed && !isWebSocket
-    if (isServer(server) && (isOurs || server.listenerCount('upgrade') === 1)) handBack(server, request, socket, head)
+    if (isServer(server) && (isOurs || server.listenerCount('upgrade') === 1))
+      serveWithoutUpgrade(server, request, socket, head)
     else if (isOurs) refuseUpgrade(socket, new GatewayError('upgrade_required'))
   }
 

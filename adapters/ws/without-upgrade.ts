@@ -17,7 +17,12 @@ const upgradeHeaders = new Set(['upgrade', 'http2-settings'])
  * every request: a server with an `upgrade` listener would otherwise not serve them. The server gets the connection once
  * more, with the request without its upgrade.
  */
-export function handBack(server: UpgradingServer, request: UpgradeRequest, socket: Duplex, head: Buffer): void {
+export function serveWithoutUpgrade(
+  server: UpgradingServer,
+  request: UpgradeRequest,
+  socket: Duplex,
+  head: Buffer,
+): void {
   const lines = [`${request.method} ${request.url} HTTP/${request.httpVersion}`]
   for (let at = 0; at < request.rawHeaders.length; at += 2) {
     const name = String(request.rawHeaders[at])

@@ -1,7 +1,7 @@
 /** Choices that outlive the page: theme and language. Never keys. */
 
 /** @param {'theme' | 'language'} name */
-export function kept(name) {
+export function preference(name) {
   try {
     return localStorage.getItem(`modelhatch.${name}`) ?? undefined
   } catch {
@@ -10,7 +10,7 @@ export function kept(name) {
 }
 
 /** @param {'theme' | 'language'} name @param {string | undefined} value */
-export function keep(name, value) {
+export function setPreference(name, value) {
   try {
     if (value === undefined) localStorage.removeItem(`modelhatch.${name}`)
     else localStorage.setItem(`modelhatch.${name}`, value)

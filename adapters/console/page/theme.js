@@ -1,10 +1,10 @@
-import { keep, kept } from './preferences.js'
+import { setPreference, preference } from './preferences.js'
 
 /** @typedef {'system' | 'light' | 'dark'} Theme */
 
 /** @returns {Theme} */
 export function theme() {
-  const chosen = kept('theme')
+  const chosen = preference('theme')
   return chosen === 'light' || chosen === 'dark' ? chosen : 'system'
 }
 
@@ -13,7 +13,7 @@ export const themeChanged = 'modelhatch:theme'
 
 /** @param {Theme} chosen */
 export function setTheme(chosen) {
-  keep('theme', chosen === 'system' ? undefined : chosen)
+  setPreference('theme', chosen === 'system' ? undefined : chosen)
   if (chosen === 'system') delete document.documentElement.dataset['theme']
   else document.documentElement.dataset['theme'] = chosen
   document.dispatchEvent(new Event(themeChanged))

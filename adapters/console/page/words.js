@@ -1,5 +1,5 @@
 /** The language of the page. Only the one that is chosen is loaded. */
-import { keep, kept } from './preferences.js'
+import { setPreference, preference } from './preferences.js'
 
 /** @import { en } from './words/en.js' */
 /** @typedef {keyof typeof en} Word */
@@ -20,7 +20,7 @@ export const language = () => current
 
 /** The language chosen before, or else the browser's. @returns {Language} */
 export function preferred() {
-  const asked = [kept('language') ?? '', ...navigator.languages].map((each) => each.slice(0, 2).toLowerCase())
+  const asked = [preference('language') ?? '', ...navigator.languages].map((each) => each.slice(0, 2).toLowerCase())
   return /** @type {Language} */ (asked.find((each) => Object.hasOwn(languages, each)) ?? 'en')
 }
 
@@ -33,7 +33,7 @@ export async function setLanguage(code) {
 
 /** @param {Language} code */
 export function chooseLanguage(code) {
-  keep('language', code)
+  setPreference('language', code)
   return setLanguage(code)
 }
 

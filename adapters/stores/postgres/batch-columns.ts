@@ -1,14 +1,15 @@
 /** Batches of calls as columns, the parameters of `admit_calls` and `end_calls`. */
 import type { CapCharge, CapClaim, Hold, LimitClaim, LimitReturn, RateRule, Settlement } from '../index.ts'
+import { bigintsAsText } from '../sql/rows.ts'
 
 /** A call to be admitted: limits, money or both. */
-export interface Admitting {
+export interface AdmissionItem {
   readonly claim?: LimitClaim
   readonly hold?: Hold
 }
 
 /** A call that has ended. Without an amount its hold is released. */
-export interface Ending {
+export interface EndingItem {
   readonly returned?: LimitReturn
   readonly end?: Pick<Hold, 'id' | 'account'> & Partial<Settlement>
 }
@@ -118,7 +119,7 @@ function ratesOf(rules: readonly RateRule[], buckets: Numbered) {
 }
 
 /** The columns for `admit_calls`, as JSON. */
-export function admissionColumns(calls: readonly Admitting[]): string {
+export function admissionColumns(calls: readonly AdmissionItem[]): string {
   const [buckets, accounts] = [new Numbered(), new Numbered()]
   const rules = calls.flatMap(({ claim }) => claim?.rates ?? [])
   const slots = calls.flatMap(({ claim }, index) => claim?.places.map((place) => ({ ...place, call: index + 1 })) ?? [])
@@ -144,7 +145,7 @@ export function admissionColumns(calls: readonly Admitting[]): string {
 }
 
 /** The claims of caps. `scopes` are the distinct ones apart from their limits. */
-function capsOf(calls: readonly Admitting[]) {
+function capsOf(calls: readonly AdmissionItem[]) {
   const scopes = new Numbered()
   const claims = calls.flatMap(({ hold }, index) => hold?.caps?.map((claim) => ({ claim, call: index + 1 })) ?? [])
   const limits = (measure: keyof CapClaim['limits']) =>
@@ -169,7 +170,7 @@ export function scopeOf({ name, window: kind, periods }: CapClaim): object {
 }
 
 /** Where settlements count, and the thresholds that they carry. */
-function chargesOf(ends: readonly NonNullable<Ending['end']>[]) {
+function chargesOf(ends: readonly NonNullable<EndingItem['end']>[]) {
   const [caps, marks] = [new Numbered(), new Numbered()]
   const charges = ends.flatMap(({ caps: own = [] }, index) => own.map((charge) => ({ charge, hold: index + 1 })))
   const scopes = new Map(charges.map(({ charge }) => [keyOf(charge), charge]))
@@ -178,7 +179,7 @@ function chargesOf(ends: readonly NonNullable<Ending['end']>[]) {
   )
   const numbers = new Map(sorted.map((scope, index) => [keyOf(scope), index + 1]))
   const carried = charges.flatMap(({ charge }, index) =>
-    (charge.thresholds ?? []).map((mark) => [index + 1, marks.of(JSON.stringify(mark, textOf))] as const),
+    (charge.thresholds ?? []).map((mark) => [index + 1, marks.of(JSON.stringify(mark, bigintsAsText))] as const),
   )
   return {
     scopes: sorted.map((scope) => ({
@@ -205,13 +206,8 @@ function capKey({ name, window }: CapCharge): string {
   return JSON.stringify([name, window])
 }
 
-/** Numbers beyond 2^53 as text. */
-function textOf(_name: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value
-}
-
 /** The columns for `end_calls`, as JSON. */
-export function endingColumns(endings: readonly Ending[]): string {
+export function endingColumns(endings: readonly EndingItem[]): string {
   const [buckets, accounts] = [new Numbered(), new Numbered()]
   const returns = endings.flatMap(({ returned }) => returned ?? [])
   const slots = returns.flatMap(({ id, places }) => places.map((bucket) => ({ id, bucket })))
@@ -232,5 +228,5 @@ export function endingColumns(endings: readonly Ending[]): string {
     buckets: buckets.names,
     accounts: accounts.names,
   }
-  return JSON.stringify(columns, textOf)
+  return JSON.stringify(columns, bigintsAsText)
 }

@@ -4,14 +4,14 @@ import { verdictAfter, type Sweep, type HoldVerdict, type LimitVerdict, type Set
 import { Batches } from '../batches.ts'
 import { capSweeps, statesOf, type AdmittedCaps } from './caps.ts'
 import { admissionColumns, admissionTypes, callOf, endingColumns, endingTypes } from './batch-columns.ts'
-import type { Admitting, Ending } from './batch-columns.ts'
+import type { AdmissionItem, EndingItem } from './batch-columns.ts'
 import type { Database } from './database.ts'
 
 const admitSql = callOf('admit_calls', admissionTypes, ', $2')
 const endSql = callOf('end_calls', endingTypes)
 
 /** The verdicts on an admission: `limits` if it has a claim, `hold` if it has a hold and the limits admit it. */
-export interface Admitted {
+export interface AdmissionResult {
   readonly limits?: LimitVerdict
   readonly hold?: HoldVerdict
 }
@@ -40,8 +40,8 @@ const lanes = { admissions: 2, endings: 1 }
 export class Calls {
   readonly #database: Database
   readonly #sweeps: readonly Sweep[]
-  readonly #admissions: Batches<Admitting, Admitted>
-  readonly #endings: Batches<Ending, SettleVerdict | undefined>
+  readonly #admissions: Batches<AdmissionItem, AdmissionResult>
+  readonly #endings: Batches<EndingItem, SettleVerdict | undefined>
   #flushing: Promise<unknown> = Promise.resolve()
   /** The next flush, until it begins: the ids of the ended holds that it covers, and its promise. */
   #unflushed: { readonly ids: string[]; readonly done: Promise<void> } | undefined
@@ -65,13 +65,13 @@ export class Calls {
   }
 
   /** Takes the claim and the hold of a call: both, or neither. */
-  admit(call: Admitting): Promise<Admitted> {
+  admit(call: AdmissionItem): Promise<AdmissionResult> {
     if (call.hold?.caps !== undefined) for (const sweep of this.#sweeps) sweep.use()
     return this.#admissions.add(call)
   }
 
   /** Returns the claim of a call, and settles or releases its hold. Resolves once the end of the hold is on disk. */
-  async end(ending: Ending): Promise<SettleVerdict | undefined> {
+  async end(ending: EndingItem): Promise<SettleVerdict | undefined> {
     const verdict = await this.#endings.add(ending)
     if (ending.end !== undefined) await this.#flushed(ending.end.id)
     return verdict
@@ -82,7 +82,7 @@ export class Calls {
     await Promise.all(this.#sweeps.map(async (sweep) => sweep.close()))
   }
 
-  async #admit(calls: readonly Admitting[], durable: boolean): Promise<Admitted[]> {
+  async #admit(calls: readonly AdmissionItem[], durable: boolean): Promise<AdmissionResult[]> {
     const raw = await this.#database.result<AdmittedColumns>(admitSql, [admissionColumns(calls), durable])
     let [rate, slot, cap] = [0, 0, 0]
     return calls.map(({ claim, hold }, index) => {
@@ -104,7 +104,7 @@ export class Calls {
     })
   }
 
-  async #end(endings: readonly Ending[]): Promise<(SettleVerdict | undefined)[]> {
+  async #end(endings: readonly EndingItem[]): Promise<(SettleVerdict | undefined)[]> {
     const raw = await this.#database.result<EndedColumns>(endSql, [endingColumns(endings)])
     let next = 0
     return endings.map(({ end }) => {

@@ -13,6 +13,7 @@ import {
   type Notice,
   type Sweep,
 } from '../index.ts'
+import { bigintsAsText } from '../sql/rows.ts'
 import { scopeOf } from './batch-columns.ts'
 import { conditions, where } from './conditions.ts'
 import type { Database } from './database.ts'
@@ -132,7 +133,7 @@ export function postgresCaps(database: Database): LedgerCaps {
         await database.rows(
           `INSERT INTO @.cap_overrides (name, temporary, limits, until) VALUES ($1, $2, $3, $4)
           ON CONFLICT (name, temporary) DO UPDATE SET limits = excluded.limits, until = excluded.until`,
-          [name, temporary, JSON.stringify(limits, textOf), until ?? null],
+          [name, temporary, JSON.stringify(limits, bigintsAsText), until ?? null],
         )
     },
     async overrides(name) {
@@ -196,8 +197,4 @@ function bigintsOf(limits: Texts<CapOverride['limits']>): CapOverride['limits'] 
   return Object.fromEntries(
     Object.entries(limits).map(([measure, limit]) => [measure, limit === null ? null : BigInt(limit)]),
   )
-}
-
-function textOf(_name: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? String(value) : value
 }

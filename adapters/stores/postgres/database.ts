@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { invalid } from '../../../src/errors.ts'
 import { changes, requireUsable, unknownLayout, type Change, type Layout } from '../layout.ts'
 import { creation } from './migration.ts'
-import { Turns } from './statement-slots.ts'
+import { StatementSlots } from './statement-slots.ts'
 import { Upgrade } from './upgrade.ts'
 
 /** The part of a database pool or client that `postgres` uses. A `pg.Pool` and a PGlite fit as they are. */
@@ -11,6 +11,9 @@ export interface Queryable {
   /** Runs one statement with its parameters. */
   query(text: string, values?: unknown[]): Promise<{ readonly rows: readonly unknown[] }>
 }
+
+/** Runs a statement. */
+export type Rows = <Row>(sql: string, values: unknown[]) => Promise<readonly Row[]>
 
 /** A `pg.Pool`, recognised by its `totalCount` and `on`. */
 interface Pool extends Queryable {
@@ -56,8 +59,8 @@ export class Database {
   readonly #tables: string
   readonly #changes: readonly Change[]
   /** For all statements but those of upgrades, and for those of them that may read many rows. */
-  readonly #turns: Turns
-  readonly #longTurns: Turns
+  readonly #slots: StatementSlots
+  readonly #longSlots: StatementSlots
   /** The statements to send, by their text before the schema is filled in. */
   readonly #statements = new Map<string, Statement>()
   #prepares: boolean
@@ -88,8 +91,8 @@ export class Database {
     this.#changes = upgrades
     this.#prepares = prepares
     const most = isPool(pool) ? Math.min(connections, pool.options?.max ?? 10) : Infinity
-    this.#turns = new Turns(most)
-    this.#longTurns = new Turns(isPool(pool) ? Math.max(1, Math.floor(most / 2)) : 1)
+    this.#slots = new StatementSlots(most)
+    this.#longSlots = new StatementSlots(isPool(pool) ? Math.max(1, Math.floor(most / 2)) : 1)
     // Without a listener, the error of an idle connection would end the host's process.
     if (isPool(pool)) pool.on('error', () => undefined)
   }
@@ -105,14 +108,14 @@ export class Database {
       this.#statements.set(text, (statement = { text: filled, name }))
     }
     const sent = statement
-    return this.#turns.take(() => this.#run<Row>(sent, values, queryMs), queryMs, restMsAfter)
+    return this.#slots.take(() => this.#run<Row>(sent, values, queryMs), queryMs, restMsAfter)
   }
 
   /** The same for statements that may read many rows: they have more time, and at most half of the connections. */
   async manyRows<Row>(text: string, values: unknown[]): Promise<readonly Row[]> {
     await (this.#ready ??= this.#prepare())
     const run = () => this.#run<Row>({ text: this.#inSchema(text) }, values, longQueryMs)
-    return this.#longTurns.take(() => this.#turns.take(run, longQueryMs, restMsAfter), longQueryMs)
+    return this.#longSlots.take(() => this.#slots.take(run, longQueryMs, restMsAfter), longQueryMs)
   }
 
   /** Calls one of the schema's functions that return JSON. Resolves to the parsed result. */

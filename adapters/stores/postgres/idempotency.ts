@@ -1,5 +1,6 @@
 /** Requests with an `Idempotency-Key`: one row per key, until its lease or its stored response has expired. */
-import { expiredAttemptMs, type IdempotencyStore, type IdempotencyVerdict } from '../index.ts'
+import { expiredAttemptMs, type IdempotencyStore } from '../index.ts'
+import { attemptVerdict, type TableRow } from '../sql/rows.ts'
 import type { Database } from './database.ts'
 import { deletion, sweepOf } from './sweep.ts'
 
@@ -40,14 +41,6 @@ export const idempotencySchema: string = `
 
 const runningAttempt = 'account = $1 AND route = $2 AND key = $3 AND attempt = $4 AND NOT ended'
 
-interface Row {
-  readonly digest: string
-  readonly ended: boolean
-  readonly status: number | null
-  readonly headers: string
-  readonly body: Uint8Array
-}
-
 const deleteSql = deletion('idempotency', 'account = $1 AND ended', 'route, key')
 
 /** The idempotency store of a schema. */
@@ -57,8 +50,8 @@ export function postgresIdempotency(database: Database): Required<IdempotencySto
     async begin({ account, route, key, attempt, digest, leaseMs }) {
       sweep.use()
       const values = [account, route, key, attempt, digest, leaseMs]
-      const [row] = await database.rows<Row>('SELECT * FROM @.begin_attempt($1, $2, $3, $4, $5, $6)', values)
-      return row === undefined ? { outcome: 'begun' } : verdictOf(row)
+      const [row] = await database.rows<TableRow>('SELECT * FROM @.begin_attempt($1, $2, $3, $4, $5, $6)', values)
+      return row === undefined ? { outcome: 'begun' } : attemptVerdict(row)
     },
     async finish({ account, route, key, attempt, answer, keepMs }) {
       const { status = null, headers = {}, body = null } = answer ?? {}
@@ -74,10 +67,4 @@ export function postgresIdempotency(database: Database): Required<IdempotencySto
     deleteAll: async (account) => (await database.manyRows(deleteSql, [account])).length > 0,
     close: () => sweep.close(),
   }
-}
-
-function verdictOf({ digest, ended, status, headers, body }: Row): IdempotencyVerdict {
-  if (!ended) return { outcome: 'running', digest }
-  if (status === null) return { outcome: 'ended', digest }
-  return { outcome: 'ended', digest, answer: { status, headers: JSON.parse(headers) as Record<string, string>, body } }
 }

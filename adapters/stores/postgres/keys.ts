@@ -1,13 +1,6 @@
 /** Keys, by hash. Watchers poll, because LISTEN needs a connection of its own, and loses changes when it breaks. */
-import {
-  cursorOf,
-  pageOf,
-  pollForChanges,
-  readCursor,
-  type KeyQuestion,
-  type KeyRecord,
-  type KeyStore,
-} from '../index.ts'
+import { cursorOf, pageOf, pollForChanges, readCursor, type KeyQuestion, type KeyStore } from '../index.ts'
+import { keyOf, keyText, type TableRow } from '../sql/rows.ts'
 import { conditions } from './conditions.ts'
 import type { Database } from './database.ts'
 
@@ -27,24 +20,19 @@ export const keysSchema: string = `
     CREATE INDEX ON @.keys (changed);
 `
 
-interface Row {
-  readonly hash: string
-  readonly record: string
-}
-
 /** The key store of a schema. */
 export function postgresKeys(database: Database): KeyStore {
   return {
     async find(hash) {
-      const [row] = await database.rows<Row>('SELECT hash, record::text FROM @.keys WHERE hash = $1', [hash])
-      return row && recordOf(row)
+      const [row] = await database.rows<TableRow>('SELECT hash, record::text FROM @.keys WHERE hash = $1', [hash])
+      return row && keyOf(row)
     },
     async insert(record) {
       const { id, hash, account, createdAt, version } = record
       const rows = await database.rows(
         `INSERT INTO @.keys (id, hash, account, created_at, version, record) VALUES ($1, $2, $3, $4, $5, $6)
         ON CONFLICT DO NOTHING RETURNING id`,
-        [id, hash, account, createdAt, version, jsonOf(record)],
+        [id, hash, account, createdAt, version, keyText(record)],
       )
       return rows.length > 0
     },
@@ -53,21 +41,21 @@ export function postgresKeys(database: Database): KeyStore {
       const rows = await database.rows(
         `UPDATE @.keys SET account = $2, created_at = $3, version = $4::bigint, record = $5, changed = clock_timestamp()
         WHERE id = $1 AND version = $4::bigint - 1 RETURNING id`,
-        [id, account, createdAt, version, jsonOf(record)],
+        [id, account, createdAt, version, keyText(record)],
       )
       return rows.length > 0
     },
     async list(account) {
-      const rows = await database.rows<Row>(
+      const rows = await database.rows<TableRow>(
         'SELECT hash, record::text FROM @.keys WHERE account = $1 ORDER BY created_at DESC, id DESC',
         [account],
       )
-      return rows.map(recordOf)
+      return rows.map(keyOf)
     },
     async search(question) {
       const { limit = 100 } = question
       const values: unknown[] = []
-      const found = (await database.manyRows<Row>(searching(question, limit + 1, values), values)).map(recordOf)
+      const found = (await database.manyRows<TableRow>(searching(question, limit + 1, values), values)).map(keyOf)
       return pageOf(found, limit, (last) => cursorOf(last.createdAt, last.id))
     },
     watch: (changed) =>
@@ -111,13 +99,4 @@ function searching(question: KeyQuestion, limit: number, values: unknown[]): str
   }
   return `SELECT hash, record::text FROM @.keys WHERE ${filter.join(' AND ')}
     ORDER BY created_at DESC, id DESC LIMIT ${limit}`
-}
-
-/** The record without its hash, which has its own column and never changes. */
-function jsonOf(record: KeyRecord): string {
-  return JSON.stringify({ ...record, hash: undefined })
-}
-
-function recordOf({ hash, record }: Row): KeyRecord {
-  return { ...(JSON.parse(record) as Omit<KeyRecord, 'hash'>), hash }
 }

@@ -62,7 +62,7 @@ export const ledgerSchema: string = `
     $f$;
 
     CREATE FUNCTION @.audit() RETURNS jsonb LANGUAGE sql STABLE AS $f$
-      WITH books AS (
+      WITH entered AS (
         SELECT account,
           coalesce(sum(amount) FILTER (WHERE kind = 'credit'), 0) AS credits,
           -coalesce(sum(amount) FILTER (WHERE kind = 'settle'), 0) AS settlements
@@ -74,8 +74,8 @@ export const ledgerSchema: string = `
         FROM @.holds GROUP BY account
       ), standing AS (
         SELECT a.id, a.balance + coalesce(o.expired, 0) AS balance, coalesce(o.held, 0) AS held,
-          coalesce(b.credits, 0) AS credits, coalesce(b.settlements, 0) AS settlements
-        FROM @.accounts a LEFT JOIN books b ON b.account = a.id LEFT JOIN open o ON o.account = a.id
+          coalesce(e.credits, 0) AS credits, coalesce(e.settlements, 0) AS settlements
+        FROM @.accounts a LEFT JOIN entered e ON e.account = a.id LEFT JOIN open o ON o.account = a.id
       )
       SELECT jsonb_build_object(
         'accounts', count(*),

@@ -1,5 +1,6 @@
 /** Stored responses, and an index from their items to them. */
-import type { ResponseRecord, ResponseStore } from '../index.ts'
+import type { ResponseStore } from '../index.ts'
+import { responseOf, type TableRow } from '../sql/rows.ts'
 import type { Database } from './database.ts'
 import { deletion, sweepOf } from './sweep.ts'
 
@@ -44,12 +45,6 @@ const holdingSql = `
   SELECT id, items, body FROM @.response_items i JOIN @.responses r ON r.account = i.account AND r.id = i.response
   WHERE i.account = $1 AND i.item = $2 AND ends > clock_timestamp() LIMIT 1`
 
-interface Row {
-  readonly id: string
-  readonly items: string
-  readonly body: string
-}
-
 const deleteSql = deletion('responses', 'account = $1', 'id')
 
 /** The response store of a schema. Keeps each response for `ageMs` milliseconds. */
@@ -57,8 +52,8 @@ export function postgresResponses(database: Database, ageMs: number): Required<R
   const sweep = sweepOf(database, 'responses')
   const find = async (text: string, account: string, id: string) => {
     sweep.use()
-    const [row] = await database.rows<Row>(text, [account, id])
-    return row && recordOf(account, row)
+    const [row] = await database.rows<TableRow>(text, [account, id])
+    return row && responseOf(account, row)
   }
   return {
     async put({ account, id, items, body }) {
@@ -77,8 +72,4 @@ export function postgresResponses(database: Database, ageMs: number): Required<R
     deleteAll: async (account) => (await database.manyRows(deleteSql, [account])).length > 0,
     close: () => sweep.close(),
   }
-}
-
-function recordOf(account: string, { id, items, body }: Row): ResponseRecord {
-  return { account, id, items: JSON.parse(items) as string[], body }
 }

@@ -1,5 +1,5 @@
 /** Limits how many statements run at once. */
-export class Turns {
+export class StatementSlots {
   #free: number
   readonly #waiting: (() => void)[] = []
 
@@ -9,8 +9,8 @@ export class Turns {
   }
 
   /**
-   * Runs `act` when it is its turn. Rejects without running it if it has waited for more than `maxWaitMs`. `restMs`: for how long
-   * its turn is kept after an error.
+   * Runs `act` as soon as a slot is free. Rejects without running it if it has waited for more than `maxWaitMs`. `restMs`: for how
+   * long its slot is kept after an error.
    */
   async take<T>(act: () => Promise<T>, maxWaitMs: number, restMs: (error: unknown) => number = () => 0): Promise<T> {
     const since = performance.now()

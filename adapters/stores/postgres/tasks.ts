@@ -1,5 +1,6 @@
 /** Video tasks in Postgres: one table, every method one statement. */
-import type { Json, TaskRecord, TaskStore } from '../index.ts'
+import type { TaskRecord, TaskStore } from '../index.ts'
+import { taskOf, type TableRow } from '../sql/rows.ts'
 import type { Database } from './database.ts'
 
 /** The table of tasks. */
@@ -28,7 +29,7 @@ const purgeLimit = 500
 
 /** The task store of a schema. */
 export function postgresTasks(database: Database): TaskStore {
-  const query = (text: string, values: unknown[]) => database.rows<Row>(text, values)
+  const query = (text: string, values: unknown[]) => database.rows<TableRow>(text, values)
   let claims = 0
   return {
     async insert(task) {
@@ -43,14 +44,14 @@ export function postgresTasks(database: Database): TaskStore {
         )
         if (inserted.length > 0) return task
         const [present] = await query(`SELECT * FROM @.tasks WHERE tenant = $1 AND id = $2`, [task.account, task.id])
-        if (present !== undefined) return recordOf(present)
+        if (present !== undefined) return taskOf(present)
       }
       throw new Error('a task could neither be inserted nor found')
     },
     async find(account, id, now) {
       const text = `SELECT * FROM @.tasks WHERE tenant = $1 AND id = $2 AND expires_at > $3`
       const [row] = await query(text, [account, id, now])
-      return row && recordOf(row)
+      return row && taskOf(row)
     },
     async replace(task) {
       const replaced = await query(
@@ -79,7 +80,7 @@ export function postgresTasks(database: Database): TaskStore {
          )) RETURNING *`,
         [now, now + leaseMs, limit],
       )
-      return claimed.map(recordOf).sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
+      return claimed.map(taskOf).sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
     },
     async countDue(now, most) {
       const text = `SELECT count(*) AS count FROM (
@@ -100,12 +101,12 @@ export function postgresTasks(database: Database): TaskStore {
          ORDER BY created_at ${direction}, id COLLATE "C" ${direction} LIMIT $3`,
         [account, now, limit, ...(after === undefined ? [] : [after])],
       )
-      return listed.map(recordOf)
+      return listed.map(taskOf)
     },
     async search({ now, limit, after }) {
       const order = 'ORDER BY created_at DESC, tenant COLLATE "C" DESC, id COLLATE "C" DESC LIMIT $2'
       if (after === undefined) {
-        return (await query(`SELECT * FROM @.tasks WHERE expires_at > $1 ${order}`, [now, limit])).map(recordOf)
+        return (await query(`SELECT * FROM @.tasks WHERE expires_at > $1 ${order}`, [now, limit])).map(taskOf)
       }
       const { createdAt, account, id } = after
       const found = await query(
@@ -113,7 +114,7 @@ export function postgresTasks(database: Database): TaskStore {
            AND (created_at, tenant COLLATE "C", id COLLATE "C") < ($3, $4, $5) ${order}`,
         [now, limit, createdAt, account, id],
       )
-      return found.map(recordOf)
+      return found.map(taskOf)
     },
     async now() {
       const [row] = await query('SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS now', [])
@@ -126,19 +127,4 @@ function valuesOf(task: TaskRecord): unknown[] {
   const { account, id, version, createdAt, expiresAt, dueAt, leasedUntil, data } = task
   // Text in Postgres cannot contain NUL, which JSON escapes.
   return [account, id, version, createdAt, expiresAt, dueAt, leasedUntil, JSON.stringify(data)]
-}
-
-type Row = Readonly<Record<string, unknown>>
-
-function recordOf(row: Row): TaskRecord {
-  return {
-    account: String(row['tenant']),
-    id: String(row['id']),
-    version: Number(row['version']),
-    createdAt: Number(row['created_at']),
-    expiresAt: Number(row['expires_at']),
-    dueAt: row['due_at'] === null ? null : Number(row['due_at']),
-    leasedUntil: Number(row['leased_until']),
-    data: JSON.parse(String(row['data'])) as Json,
-  }
 }

@@ -1,5 +1,6 @@
 import type { DurationQuestion, Durations } from '../index.ts'
 import { conditions, where } from './conditions.ts'
+import type { Rows } from './database.ts'
 import { callConditions, labelConditions } from './usage-filter.ts'
 
 /** Number of labels up to which each of them is read in each range. */
@@ -8,9 +9,6 @@ const fewLabels = 200
 const fewRequests = 20_000
 /** Number of requests that are read of each range, or of all ranges if there are several labels. */
 const [mostOfRange, mostOfLabels] = [2_000, 60_000]
-
-/** Runs a statement. */
-type Rows = <Row>(sql: string, values: unknown[]) => Promise<readonly Row[]>
 
 interface Found {
   readonly place: number

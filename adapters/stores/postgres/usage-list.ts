@@ -1,5 +1,6 @@
 import { readCursor, type UsageFilter } from '../index.ts'
 import { conditions, where } from './conditions.ts'
+import type { Rows } from './database.ts'
 import { callConditions, labelConditions } from './usage-filter.ts'
 import { refusedConditions } from './usage-refused.ts'
 
@@ -15,9 +16,6 @@ type Question = UsageFilter & { readonly after?: string }
 const fewLabels = 200
 /** Number of requests among which `latest` looks. */
 const manyRequests = 5_000
-
-/** Runs a statement. */
-type Rows = <Row>(sql: string, values: unknown[]) => Promise<readonly Row[]>
 
 /** The records of the newest `limit` requests, as JSON. */
 export async function newestRecords(rows: Rows, question: Question, limit: number): Promise<readonly string[]> {

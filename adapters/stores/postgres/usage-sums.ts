@@ -1,26 +1,12 @@
 /** Sums of usage: whole quarters of an hour and days from their tables, the rest from single requests. */
 import type { UsageDimension, UsageMeasure, UsageQuestion, UsageSummary } from '../index.ts'
-import { sums } from '../sql/usage-columns.ts'
+import { counts, dimensions, ofOwner, sums } from '../sql/usage-columns.ts'
 import { dayMs, quarterMs, spanOf, withDays, type Periods } from '../sql/usage-quarters.ts'
 import { conditions, where } from './conditions.ts'
+import type { Rows } from './database.ts'
 import { callConditions, labelConditions, onlyCondition } from './usage-filter.ts'
 
-const dimensions: Readonly<Record<Exclude<UsageDimension, 'day' | 'period'>, string>> = {
-  account: 'account',
-  group: '"group"',
-  key: 'key',
-  model: 'model',
-  endpoint: 'endpoint',
-  user: `coalesce("user", '')`,
-  tag: 'tag',
-  session: `coalesce(session, '')`,
-}
-
-/** The dimensions of labels with an account. */
-const ofOwner = new Set<UsageDimension>(['account', 'key', 'user', 'tag', 'session'])
-
 const columns = Object.values(sums)
-const counted = ['requests', 'incomplete', ...Object.keys(sums)]
 const names = 'l.account, l."group", l.key, l.model, l.endpoint, l."user", l.tags'
 
 /** What the largest rows are chosen by. */
@@ -29,9 +15,6 @@ const measures: Readonly<Record<UsageMeasure, string>> = {
   requests: 'sum(requests)',
   tokens: 'coalesce(sum(prompt_tokens), 0) + coalesce(sum(completion_tokens), 0)',
 }
-
-/** Runs a statement. */
-type Rows = <Row>(sql: string, values: unknown[]) => Promise<readonly Row[]>
 
 export async function readSums(rows: Rows, question: UsageQuestion): Promise<UsageSummary[]> {
   const values: unknown[] = []
@@ -131,7 +114,7 @@ function summaryOf(row: Record<string, unknown>, by: readonly UsageDimension[]):
     const name = row[`d${index}`]
     summary[dimension] = dimension === 'day' ? nameOf(name as number) : name
   })
-  for (const name of counted) summary[name] = row[name]
+  for (const name of counts) summary[name] = row[name]
   summary['cost'] = BigInt(row['cost'] as string)
   return summary as unknown as UsageSummary
 }

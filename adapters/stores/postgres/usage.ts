@@ -25,12 +25,12 @@ export function postgresUsage(database: Database): Required<Omit<UsageStore, 'cl
         UNION ALL SELECT record::text FROM @.refused WHERE id = $1`,
         [id],
       )
-      return row && recordOf(row.record)
+      return row && usageRecord(row.record)
     },
     async list(question) {
       const { limit = 100 } = question
       const found = await newestRecords(rows, question, limit + 1)
-      return pageOf(found.map(recordOf), limit, (last) => cursorOf(last.startedAt, last.id))
+      return pageOf(found.map(usageRecord), limit, (last) => cursorOf(last.startedAt, last.id))
     },
     async durations(question) {
       return readDurations((sql, values) => database.manyRows(sql, values), question)
@@ -60,7 +60,7 @@ function storable(this: unknown, name: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\uFFFD') : value
 }
 
-function recordOf(json: string): UsageRecord {
+function usageRecord(json: string): UsageRecord {
   const record = JSON.parse(json) as UsageRecord & { cost: string; overage: string; attemptLog?: unknown }
   const amounts = { cost: BigInt(record.cost), overage: BigInt(record.overage) }
   if (typeof record.attemptLog !== 'string') return { ...record, ...amounts }

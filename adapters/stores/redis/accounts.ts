@@ -1,18 +1,18 @@
 /** Reads accounts and their entries, and compares the books. */
 import { pageOf, type Ledger, type LedgerAccount, type Page, type PageRequest } from '../index.ts'
 import { argumentsText, Arguments } from './call-arguments.ts'
-import { booksText } from './ledger-text.ts'
-import type { Layout } from './key-bases.ts'
+import { ledgerText } from './ledger-text.ts'
+import type { KeyBases } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** Reads accounts, each as a list of strings; opens or changes those that come with changes. */
 const read = lua(
   argumentsText,
-  booksText,
+  ledgerText,
   `
 local found = {}
 each_call(function()
-  local book, opens, named, name, unlimited = book_of(accounts[next_number()]), next_text(), next_text(), next_text(), next_text()
+  local book, opens, named, name, unlimited = read_account(accounts[next_number()]), next_text(), next_text(), next_text(), next_text()
   if opens == '1' then open(book) end
   if named == '1' then redis.call('HSET', book.base .. 'sums:' .. book.id, 'name', name) end
   if unlimited ~= '' then book.unlimited, book.changed = unlimited == '1', true end
@@ -23,7 +23,7 @@ each_call(function()
     whole(book.created), now >= book.soonest and 'more' or '' }
   return ''
 end)
-write_books()
+write_accounts()
 for _, reply in ipairs(replies) do if reply ~= '' then return { { reply } } end end
 return found
 `,
@@ -38,7 +38,7 @@ end
 return found
 `)
 
-type Row = readonly [
+type AccountReply = readonly [
   id: string,
   balance: string,
   held: string,
@@ -50,12 +50,12 @@ type Row = readonly [
 
 export class Accounts {
   readonly #scripts: Scripts
-  readonly #layout: Layout
+  readonly #bases: KeyBases
   readonly #kept: number
 
-  constructor(scripts: Scripts, layout: Layout, kept: number) {
+  constructor(scripts: Scripts, keyBases: KeyBases, kept: number) {
     this.#scripts = scripts
-    this.#layout = layout
+    this.#bases = keyBases
     this.#kept = kept
   }
 
@@ -76,11 +76,11 @@ export class Accounts {
 
   async #read(id: string, changes: string[]): Promise<LedgerAccount | undefined> {
     for (;;) {
-      const args = new Arguments(this.#layout)
+      const args = new Arguments(this.#bases)
       args.add([args.account(id), ...changes])
-      const [row] = await this.#scripts.run<(Row | [string])[]>(
+      const [row] = await this.#scripts.run<(AccountReply | [string])[]>(
         read,
-        this.#layout.baseOf(id),
+        this.#bases.baseOf(id),
         this.#kept,
         '',
         ...args.values,
@@ -95,7 +95,7 @@ export class Accounts {
   async #idsAfter(after: string, count: number): Promise<string[]> {
     const found: string[] = []
     // Twice the share of each base, so that one round is nearly always enough.
-    const share = Math.ceil((2 * count) / this.#layout.all.length) + 8
+    const share = Math.ceil((2 * count) / this.#bases.all.length) + 8
     for (let from = after; found.length < count;) {
       const lists = await this.#lists(from, share)
       const cut = lists.flatMap((list) => (list.length < share ? [] : [list.at(-1) as string]))
@@ -111,7 +111,7 @@ export class Accounts {
   }
 
   #lists(after: string, share: number): Promise<string[][]> {
-    const { all } = this.#layout
+    const { all } = this.#bases
     return this.#scripts.anywhere(async (spread) => {
       if (!spread) return this.#scripts.runOn<string[][]>(ids, all, [after, share])
       return (await Promise.all(all.map((base) => this.#scripts.run<string[][]>(ids, base, after, share)))).flat()
@@ -124,7 +124,7 @@ function byBytes(left: string, right: string): number {
   return Buffer.compare(Buffer.from(left), Buffer.from(right))
 }
 
-function accountOf([id, balance, held, unlimited, name, created]: Row): LedgerAccount {
+function accountOf([id, balance, held, unlimited, name, created]: AccountReply): LedgerAccount {
   return {
     id,
     balance: BigInt(balance),

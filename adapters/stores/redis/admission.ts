@@ -1,6 +1,6 @@
 /** Limits, and limits and ledger in one step, where one node has the keys of both. */
 import type { AdmissionStore, HoldVerdict, Ledger, LimitStore, LimitVerdict } from '../index.ts'
-import type { Admitted } from './admit.ts'
+import type { AdmittedPart } from './admit.ts'
 import type { Calls } from './calls.ts'
 import type { Leases } from './leases.ts'
 
@@ -32,10 +32,10 @@ export function redisAdmission(calls: Calls, limits: LimitStore, ledger: Ledger)
   }
 }
 
-export function holdVerdict({ outcome, balance, caps }: NonNullable<Admitted['hold']>): HoldVerdict {
+export function holdVerdict({ outcome, balance, caps }: NonNullable<AdmittedPart['hold']>): HoldVerdict {
   return { outcome: outcome as HoldVerdict['outcome'], balance, ...(caps && { caps }) }
 }
 
-function limitVerdict({ admitted, left, free }: Admitted): LimitVerdict {
+function limitVerdict({ admitted, left, free }: AdmittedPart): LimitVerdict {
   return { admitted, left, free }
 }

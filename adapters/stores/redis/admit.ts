@@ -1,14 +1,14 @@
 /** The script that draws claims and takes holds: each call in full, or not at all. */
 import type { CapState, Hold, HoldVerdict, LimitClaim } from '../index.ts'
 import { argumentsText, type Arguments } from './call-arguments.ts'
-import { booksText } from './ledger-text.ts'
+import { ledgerText } from './ledger-text.ts'
 import { bucketsText } from './buckets-text.ts'
 import { capsText } from './caps-text.ts'
 import { capStatesOf, type CapHold } from './cap-arguments.ts'
 import { lua } from './scripts.ts'
 
 /** A call, or a part of it whose keys are on one node. */
-export interface Admission {
+export interface AdmissionPart {
   readonly claim: LimitClaim | undefined
   readonly hold: Hold | undefined
   /** Reads `left` and `free`, and draws nothing. */
@@ -17,7 +17,7 @@ export interface Admission {
   readonly caps?: CapHold | undefined
 }
 
-export interface Admitted {
+export interface AdmittedPart {
   readonly admitted: boolean
   readonly left: readonly number[]
   readonly free: readonly number[]
@@ -41,7 +41,7 @@ export interface Held {
 export const admitText: string = lua(
   argumentsText,
   bucketsText,
-  booksText,
+  ledgerText,
   capsText,
   `
 local function admit()
@@ -68,7 +68,7 @@ local function admit()
   local counts = capped and caps ~= '' and not looks and admitted and claimed(caps_text)
   if admitted and account then
     local hold_id, call, requested, hold_lease = next_text(), calls[next_number()], next_text(), next_number()
-    book = book_of(account)
+    book = read_account(account)
     outcome = hold(book, hold_id, call, requested, hold_lease, capped)
     if outcome == 'held' and not book.created and not counts then outcome = 'fresh' end
     local kept = outcome == 'kept' and string.sub(call.text, 1, 1) == 'c'
@@ -105,14 +105,14 @@ local function admit()
   return table.concat(reply, ' ')
 end
 each_call(admit)
-write_books()
+write_accounts()
 write_buckets()
 write_caps()
 return replies
 `,
 )
 
-export function addAdmission(to: Arguments, { claim, hold, looks = false, caps }: Admission): void {
+export function addAdmission(to: Arguments, { claim, hold, looks = false, caps }: AdmissionPart): void {
   const { id = '', leaseMs = 0, rates = [], places = [] } = claim ?? {}
   const held = hold && [...to.hold(hold.account, hold.id), String(hold.amount), String(hold.leaseMs)]
   const [account = '0', ...rest] = held ?? []
@@ -129,7 +129,7 @@ export function addAdmission(to: Arguments, { claim, hold, looks = false, caps }
 }
 
 /** Throws if the call failed. */
-export function admittedOf(line: string, { claim, caps }: Admission): Admitted {
+export function admittedOf(line: string, { claim, caps }: AdmissionPart): AdmittedPart {
   const [admitted, ...words] = line.split(' ')
   if (admitted !== '0' && admitted !== '1') throw new Error(line)
   const rates = claim?.rates.length ?? 0

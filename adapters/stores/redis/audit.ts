@@ -1,20 +1,20 @@
 /** Compares the balances with the entries. */
 import type { LedgerAudit } from '../index.ts'
-import { booksText } from './ledger-text.ts'
-import type { Layout } from './key-bases.ts'
+import { ledgerText } from './ledger-text.ts'
+import type { KeyBases } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** Adds up the accounts after `ARGV[3]`, a few at a time: sums of credits and settlements, open holds, and the balance. */
 const sums = lua(
   'local accounts = {}',
-  booksText,
+  ledgerText,
   `
 local found, after, seen = {}, ARGV[3], 0
 while seen < 5000 do
   local id = redis.call('ZRANGEBYLEX', base .. 'accounts', after == '' and '-' or ('(' .. after), '+', 'LIMIT', 0, 1)[1]
   if not id then return { found, '' } end
   after = id
-  local book = book_of({ base = base, id = id, found = redis.call('GET', key('account', id)) })
+  local book = read_account({ base = base, id = id, found = redis.call('GET', key('account', id)) })
   local old = redis.call('HMGET', key('sums', id), 'old_credits', 'old_settlements')
   local credits, settlements, held = amount(old[1]), amount(old[2]), 0
   local lines, holds = redis.call('LRANGE', key('entries', id), 0, -1), redis.call('ZRANGE', book.holds, 0, -1)
@@ -34,7 +34,7 @@ return { found, after }
 
 type Sums = readonly [id: string, balance: string, held: string, credits: string, settlements: string]
 
-export async function auditBooks(scripts: Scripts, layout: Layout, kept: number): Promise<LedgerAudit> {
+export async function auditAccounts(scripts: Scripts, keyBases: KeyBases, kept: number): Promise<LedgerAudit> {
   const total = { accounts: 0, credits: 0n, balances: 0n, holds: 0n, settlements: 0n }
   const faults: LedgerAudit['faults'][number][] = []
   const auditBase = async (base: string) => {
@@ -54,6 +54,6 @@ export async function auditBooks(scripts: Scripts, layout: Layout, kept: number)
       }
     }
   }
-  await Promise.all(layout.all.map(auditBase))
+  await Promise.all(keyBases.all.map(auditBase))
   return { ...total, faults }
 }

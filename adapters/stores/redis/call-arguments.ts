@@ -1,16 +1,16 @@
 /** The arguments of a script for several calls. What the calls share, such as buckets and accounts, is sent once. */
 import type { PlaceRule, RateRule } from '../index.ts'
-import type { Layout } from './key-bases.ts'
+import type { KeyBases } from './key-bases.ts'
 
 /**
  * Reads the arguments: tables of `rates`, `slots`, `accounts` and `calls`, then the calls, each preceded by its number of
  * arguments. What they need is read in one command.
  */
-export const argumentsText: string = textOf('')
+export const argumentsText: string = readingArguments('')
 /** The same, and reads the strings of the calls. */
-export const endingsText: string = textOf('names[#rates + #accounts + i] = calls[i].name')
+export const endingsText: string = readingArguments('names[#rates + #accounts + i] = calls[i].name')
 
-function textOf(readCall: string): string {
+function readingArguments(readCall: string): string {
   return `
 local position = 3
 local function next_text() position = position + 1 return ARGV[position] end
@@ -67,7 +67,7 @@ const perRate = 5
 export class Arguments {
   /** The bases of the keys. */
   readonly bases: Set<string> = new Set()
-  readonly #layout: Layout
+  readonly #bases: KeyBases
   readonly #rates: string[] = []
   readonly #rateOf = new Map<string, { readonly rule: RateRule; readonly index: string }>()
   readonly #slots: string[] = []
@@ -78,8 +78,8 @@ export class Arguments {
   readonly #callOf = new Map<string, string>()
   readonly #args: string[] = []
 
-  constructor(layout: Layout) {
-    this.#layout = layout
+  constructor(keyBases: KeyBases) {
+    this.#bases = keyBases
   }
 
   /** Adds a call. */
@@ -100,7 +100,7 @@ export class Arguments {
   account(id: string): string {
     let index = this.#accountOf.get(id)
     if (index === undefined) {
-      const base = this.#layout.baseOf(id)
+      const base = this.#bases.baseOf(id)
       this.bases.add(base)
       this.#accounts.push(base, id)
       this.#accountOf.set(id, (index = String(this.#accounts.length / 2)))
@@ -110,7 +110,7 @@ export class Arguments {
 
   /** The arguments for the hold of a call: its account, its id, and its string. */
   hold(account: string, id: string): string[] {
-    const name = `${this.#layout.baseOf(account)}call:${callOf(account, id)}`
+    const name = `${this.#bases.baseOf(account)}call:${callOf(account, id)}`
     let index = this.#callOf.get(name)
     if (index === undefined) this.#callOf.set(name, (index = String(this.#calls.push(name))))
     return [this.account(account), id, index]
@@ -156,7 +156,7 @@ export class Arguments {
   }
 
   #named(kind: string, bucket: string): string {
-    const base = this.#layout.baseOfBucket(bucket)
+    const base = this.#bases.baseOfBucket(bucket)
     this.bases.add(base)
     return `${base}${kind}:${bucket}`
   }

@@ -1,45 +1,49 @@
 /** Divides a call among the nodes that have its keys: its account comes first, buckets that accounts share come last. */
 import type { Hold, LimitClaim, LimitReturn } from '../index.ts'
 import { capHoldOf } from './cap-arguments.ts'
-import type { Admission, Admitted } from './admit.ts'
-import type { Ending } from './finish.ts'
-import type { Layout } from './key-bases.ts'
+import type { AdmissionPart, AdmittedPart } from './admit.ts'
+import type { EndingPart } from './finish.ts'
+import type { KeyBases } from './key-bases.ts'
 
 /** A step of an admission, and what came of it. */
 export interface Step {
   readonly base: string
-  readonly part: Admission
-  readonly admitted: Admitted
+  readonly part: AdmissionPart
+  readonly admitted: AdmittedPart
   /** Whether it drew its buckets and took its hold. */
   readonly drew: boolean
 }
 
 /** The parts by their base, in the order in which to take them. */
 export function admissionSteps(
-  layout: Layout,
+  keyBases: KeyBases,
   claim: LimitClaim | undefined,
   hold: Hold | undefined,
-): [string, Admission][] {
-  const bases = new Set(hold === undefined ? [] : [layout.baseOf(hold.account)])
-  const buckets = [...(claim?.rates ?? []), ...(claim?.places ?? [])].map(({ bucket }) => layout.baseOfBucket(bucket))
-  for (const base of buckets) if (base !== layout.shared) bases.add(base)
+): [string, AdmissionPart][] {
+  const bases = new Set(hold === undefined ? [] : [keyBases.baseOf(hold.account)])
+  const buckets = [...(claim?.rates ?? []), ...(claim?.places ?? [])].map(({ bucket }) => keyBases.baseOfBucket(bucket))
+  for (const base of buckets) if (base !== keyBases.shared) bases.add(base)
   const capped = hold?.caps !== undefined && hold.caps.length > 0
-  if (capped || buckets.includes(layout.shared) || bases.size === 0) bases.add(layout.shared)
+  if (capped || buckets.includes(keyBases.shared) || bases.size === 0) bases.add(keyBases.shared)
   return [...bases].map((base, index) => {
-    const here = ({ bucket }: { readonly bucket: string }) => layout.baseOfBucket(bucket) === base
+    const here = ({ bucket }: { readonly bucket: string }) => keyBases.baseOfBucket(bucket) === base
     const part = claim && { ...claim, rates: claim.rates.filter(here), places: claim.places.filter(here) }
-    const caps = index === 0 || base === layout.shared ? capHoldOf(hold) : undefined
+    const caps = index === 0 || base === keyBases.shared ? capHoldOf(hold) : undefined
     return [base, { claim: part, hold: index === 0 ? hold : undefined, caps }]
   })
 }
 
-export function endingSteps(layout: Layout, returned: LimitReturn | undefined, end: Ending['end']): [string, Ending][] {
+export function endingSteps(
+  keyBases: KeyBases,
+  returned: LimitReturn | undefined,
+  end: EndingPart['end'],
+): [string, EndingPart][] {
   const { places = [], corrections = [] } = returned ?? {}
-  const bases = new Set(end === undefined ? [] : [layout.baseOf(end.account)])
-  for (const bucket of places) bases.add(layout.baseOfBucket(bucket))
-  for (const { bucket } of corrections) bases.add(layout.baseOfBucket(bucket))
+  const bases = new Set(end === undefined ? [] : [keyBases.baseOf(end.account)])
+  for (const bucket of places) bases.add(keyBases.baseOfBucket(bucket))
+  for (const { bucket } of corrections) bases.add(keyBases.baseOfBucket(bucket))
   return [...bases].map((base, index) => {
-    const here = (bucket: string) => layout.baseOfBucket(bucket) === base
+    const here = (bucket: string) => keyBases.baseOfBucket(bucket) === base
     const part = returned && {
       ...returned,
       places: places.filter(here),
@@ -50,7 +54,7 @@ export function endingSteps(layout: Layout, returned: LimitReturn | undefined, e
 }
 
 /** Gives back exactly what a step drew: not the places and the hold that the call had before. */
-export function undoOf({ part: { claim, hold }, admitted }: Step): Ending {
+export function undoOf({ part: { claim, hold }, admitted }: Step): EndingPart {
   return {
     returned: claim && {
       id: claim.id,
@@ -65,7 +69,7 @@ export function undoOf({ part: { claim, hold }, admitted }: Step): Ending {
 }
 
 /** The verdict on the whole claim, after all steps or, if one drew nothing, after the others have been undone. */
-export function joined(claim: LimitClaim | undefined, steps: readonly Step[]): Admitted {
+export function joined(claim: LimitClaim | undefined, steps: readonly Step[]): AdmittedPart {
   const undone = steps.some(({ drew }) => !drew)
   const left = new Map<string, number>()
   const free = new Map<string, number>()

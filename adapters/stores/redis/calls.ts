@@ -1,11 +1,11 @@
 /** Admits and ends calls in batches; in steps, if the keys of one call are on several nodes. */
 import { Batches } from '../batches.ts'
 import { Sweep, type Hold, type LimitClaim, type LimitReturn, type SettleVerdict } from '../index.ts'
-import { addAdmission, admittedOf, admitText, type Admission, type Admitted } from './admit.ts'
+import { addAdmission, admittedOf, admitText, type AdmissionPart, type AdmittedPart } from './admit.ts'
 import { Arguments, callOf } from './call-arguments.ts'
 import { capChargeOf, capHoldOf } from './cap-arguments.ts'
-import { addEnding, endedOf, finishText, type Ended, type Ending, type HoldEnd } from './finish.ts'
-import type { Layout } from './key-bases.ts'
+import { addEnding, endedOf, finishText, type Ended, type EndingPart, type HoldEnd } from './finish.ts'
+import type { KeyBases } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 import { admissionSteps, endingSteps, joined, undoOf, type Step } from './call-steps.ts'
 
@@ -25,26 +25,26 @@ const findUncounted = lua(
 const forgetUncounted = lua(`redis.call('ZREM', key('due'), ARGV[2])`)
 
 interface Route {
-  readonly admissions: Batches<Admission, string>
-  readonly endings: Batches<Ending, string>
+  readonly admissions: Batches<AdmissionPart, string>
+  readonly endings: Batches<EndingPart, string>
 }
 
 export class Calls {
   readonly #scripts: Scripts
-  readonly #layout: Layout
+  readonly #bases: KeyBases
   readonly #kept: number
   /** By the base of their keys; under `''` the one of a server that has all keys. */
   readonly #routes = new Map<string, Route>()
   readonly #sweep = new Sweep(() => this.#countOthers())
 
   /** `kept`: number of ledger entries to keep for each account. */
-  constructor(scripts: Scripts, layout: Layout, kept: number) {
+  constructor(scripts: Scripts, keyBases: KeyBases, kept: number) {
     this.#scripts = scripts
-    this.#layout = layout
+    this.#bases = keyBases
     this.#kept = kept
   }
 
-  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Promise<Admitted> {
+  admit(claim: LimitClaim | undefined, hold: Hold | undefined): Promise<AdmittedPart> {
     return this.#scripts.anywhere((spread) =>
       spread ? this.#admitInSteps(claim, hold) : this.#admitAt('', { claim, hold, caps: capHoldOf(hold) }),
     )
@@ -62,18 +62,18 @@ export class Calls {
     return this.#sweep.close()
   }
 
-  async #admitAt(base: string, admission: Admission): Promise<Admitted> {
+  async #admitAt(base: string, admission: AdmissionPart): Promise<AdmittedPart> {
     for (;;) {
       const admitted = admittedOf(await this.#route(base).admissions.add(admission), admission)
       if (admitted.hold?.outcome !== 'again') return admitted
     }
   }
 
-  async #admitInSteps(claim: LimitClaim | undefined, hold: Hold | undefined): Promise<Admitted> {
+  async #admitInSteps(claim: LimitClaim | undefined, hold: Hold | undefined): Promise<AdmittedPart> {
     const steps: Step[] = []
     let rejected = false
     try {
-      for (const [base, part] of admissionSteps(this.#layout, claim, hold)) {
+      for (const [base, part] of admissionSteps(this.#bases, claim, hold)) {
         const known = steps[0]?.admitted.hold?.isNew === false
         const caps = known && part.caps !== undefined ? capHoldOf(hold, true) : part.caps
         const admitted = await this.#admitAt(base, { ...part, caps, looks: rejected })
@@ -96,7 +96,7 @@ export class Calls {
     returned: LimitReturn | undefined,
     end: HoldEnd | undefined,
   ): Promise<SettleVerdict | undefined> {
-    const steps = endingSteps(this.#layout, returned, end)
+    const steps = endingSteps(this.#bases, returned, end)
     const ended = steps.map(async ([base, ending]) => {
       const result = endedOf(await this.#route(base).endings.add(ending))
       if (ending.end !== undefined) await this.#count(base, ending.end, result)
@@ -111,7 +111,7 @@ export class Calls {
   async #count(base: string, end: HoldEnd, { verdict, left, counted }: Ended): Promise<void> {
     const charge = verdict?.outcome === 'settled' && end.amount !== undefined ? capChargeOf(end) : ''
     if (charge === '' && !counted) return
-    await this.#route(this.#layout.shared).endings.add({ counts: { call: callOf(end.account, end.id), charge, left } })
+    await this.#route(this.#bases.shared).endings.add({ counts: { call: callOf(end.account, end.id), charge, left } })
     if (charge === '') return
     await this.#scripts.run(forgetUncounted, base, [...left, charge].join(' '))
     this.#sweep.use()
@@ -120,13 +120,13 @@ export class Calls {
   /** Counts settlements that a process has booked and not counted. Returns whether there may be more. */
   async #countOthers(): Promise<boolean> {
     let more = false
-    for (const base of this.#layout.all) {
+    for (const base of this.#bases.all) {
       const due = await this.#scripts.run<string[]>(findUncounted, base)
       more ||= due.length === mostUncounted
       for (const text of due) {
         const [, before = '', after = '', charge = ''] = /^(\S*) (\S*) (.*)$/s.exec(text) ?? []
         const { call } = JSON.parse(charge) as { readonly call: string }
-        await this.#route(this.#layout.shared).endings.add({ counts: { call, charge, left: [before, after] } })
+        await this.#route(this.#bases.shared).endings.add({ counts: { call, charge, left: [before, after] } })
         await this.#scripts.run(forgetUncounted, base, text)
       }
     }
@@ -143,13 +143,13 @@ export class Calls {
     let route = this.#routes.get(base)
     if (route === undefined) {
       route = {
-        admissions: new Batches<Admission, string>({
+        admissions: new Batches<AdmissionPart, string>({
           perform: (calls) => this.#perform(admitText, base, calls, addAdmission),
           ids: ({ claim, hold }) => [...(claim ? [`claim ${claim.id}`] : []), ...(hold ? [`hold ${hold.id}`] : [])],
           isUndone: () => false,
           lanes,
         }),
-        endings: new Batches<Ending, string>({
+        endings: new Batches<EndingPart, string>({
           perform: (calls) => this.#perform(finishText, base, calls, addEnding),
           ids: () => [],
           isUndone: () => false,
@@ -167,8 +167,8 @@ export class Calls {
     calls: readonly Call[],
     add: (to: Arguments, call: Call) => void,
   ): Promise<string[]> {
-    const { shared } = this.#layout
-    const args = new Arguments(this.#layout)
+    const { shared } = this.#bases
+    const args = new Arguments(this.#bases)
     for (const call of calls) add(args, call)
     const caps = route === '' || route === shared ? shared : ''
     if (caps !== '') args.bases.add(caps)

@@ -50,18 +50,18 @@ export function capChargeOf(settlement: Pick<Hold, 'id' | 'account'> & Partial<S
   return JSON.stringify(charge, asText)
 }
 
-type Row = readonly string[]
+type StateFields = readonly string[]
 
 /** The states in the order of the claims; those of claims that a hold made by an earlier call does not have are absent. */
 export function capStatesOf(claims: readonly CapClaim[], text: string): CapState[] {
   // An empty list is an empty object in Lua.
-  return Object.values(JSON.parse(text) as Row[]).flatMap((row) => {
+  return Object.values(JSON.parse(text) as StateFields[]).flatMap((row) => {
     const claim = claims[Number(row[13]) - 1]
     return claim === undefined ? [] : [stateOf(claim, row)]
   })
 }
 
-function stateOf({ name, window }: CapClaim, row: Row): CapState {
+function stateOf({ name, window }: CapClaim, row: StateFields): CapState {
   const [start, end, rollingMs, resetsAt] = row.slice(0, 4).map(Number) as [number, number, number, number]
   const limits: Partial<Record<(typeof capMeasures)[number], bigint>> = {}
   row.slice(10, 13).forEach((limit, index) => {
@@ -71,7 +71,7 @@ function stateOf({ name, window }: CapClaim, row: Row): CapState {
   return { name, window, start, end, rollingMs, resetsAt, settled: amountsOf(row, 4), held: amountsOf(row, 7), limits }
 }
 
-function amountsOf(row: Row, from: number): CapAmounts {
+function amountsOf(row: StateFields, from: number): CapAmounts {
   const [money, tokens, calls] = row.slice(from, from + 3).map(BigInt) as [bigint, bigint, bigint]
   return { money, tokens, calls }
 }

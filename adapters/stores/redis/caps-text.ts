@@ -9,7 +9,7 @@ const chargeMs = 7 * 24 * 3_600_000
 /** Milliseconds for which a notice is kept. */
 const noticeMs = 36 * 24 * 3_600_000
 
-/** Needs `booksText`. `ARGV[3]` is the base of the caps; empty if they are on another node. `write_caps` ends the script. */
+/** Needs `ledgerText`. `ARGV[3]` is the base of the caps; empty if they are on another node. `write_caps` ends the script. */
 export const capsText: string = `
 local caps = ARGV[3]
 local measures = { 'money', 'tokens', 'calls' }

@@ -1,14 +1,14 @@
 /** Caps: their use, the overrides of their limits, and the notices of settlements. */
 import { capMeasures, cursorOf, pageOf, readCursor, type CapOverride, type LedgerCaps, type Notice } from '../index.ts'
-import { booksText } from './ledger-text.ts'
+import { ledgerText } from './ledger-text.ts'
 import { capStatesOf, claimsText } from './cap-arguments.ts'
 import { capsText } from './caps-text.ts'
-import type { Layout } from './key-bases.ts'
+import type { KeyBases } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 const read = lua(
   'local accounts = {}',
-  booksText,
+  ledgerText,
   capsText,
   `
 local claim = claimed(ARGV[4])
@@ -22,7 +22,7 @@ return { text_of_states(states), more and '1' or '' }
 /** Takes a refund of a settlement from the use of its caps, once for each reference. */
 export const refundCaps: string = lua(
   'local accounts = {}',
-  booksText,
+  ledgerText,
   capsText,
   `
 refund_caps(ARGV[4], amount(ARGV[5]), ARGV[6])
@@ -102,7 +102,7 @@ end
 return redis.call('EXISTS', list)
 `)
 
-export function redisCaps(scripts: Scripts, { shared }: Layout): LedgerCaps {
+export function redisCaps(scripts: Scripts, { shared }: KeyBases): LedgerCaps {
   return {
     async read(claims) {
       for (;;) {

@@ -1,6 +1,6 @@
 /** The entries of an account: a list of lines, newest first. Their numbers have no gaps. */
 import { pageOf, readNumberCursor, type LedgerEntry, type Page, type PageRequest } from '../index.ts'
-import type { Layout } from './key-bases.ts'
+import type { KeyBases } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** The entries before a number, newest first. */
@@ -15,12 +15,12 @@ return redis.call('LRANGE', name, from, from + limit - 1)
 
 export async function readEntries(
   scripts: Scripts,
-  layout: Layout,
+  keyBases: KeyBases,
   account: string,
   { limit = 100, after = '999999999999999' }: PageRequest,
 ): Promise<Page<LedgerEntry>> {
   const args = [account, String(readNumberCursor(after)), limit + 1]
-  const lines = await scripts.run<string[]>(entries, layout.baseOf(account), ...args)
+  const lines = await scripts.run<string[]>(entries, keyBases.baseOf(account), ...args)
   const found = lines.map((line) => entryOf(account, line))
   return pageOf(found, limit, (last) => String(last.number))
 }

@@ -1,14 +1,14 @@
 /** The script that ends calls: corrects rates, frees places, and settles or releases holds. */
 import type { Hold, LimitReturn, Settlement, SettleVerdict } from '../index.ts'
 import { endingsText, type Arguments } from './call-arguments.ts'
-import { booksText } from './ledger-text.ts'
+import { ledgerText } from './ledger-text.ts'
 import { bucketsText } from './buckets-text.ts'
 import { capChargeOf } from './cap-arguments.ts'
 import { capsText } from './caps-text.ts'
 import { lua } from './scripts.ts'
 
 /** The end of a call, or of a part of it whose keys are on one node. */
-export interface Ending {
+export interface EndingPart {
   readonly returned?: LimitReturn | undefined
   /** Without an amount: a release. */
   readonly end?: HoldEnd | undefined
@@ -43,7 +43,7 @@ export interface Ended {
 export const finishText: string = lua(
   endingsText,
   bucketsText,
-  booksText,
+  ledgerText,
   capsText,
   `
 local function finish()
@@ -54,7 +54,7 @@ local function finish()
   local account, kind, reply, after = accounts[next_number()], next_text(), '', ''
   if account then
     local hold_id, call, charge, caps_text = next_text(), calls[next_number()], next_text(), next_text()
-    local book = book_of(account)
+    local book = read_account(account)
     local capped = call.text and string.sub(call.text, 1, 1) == 'c'
     local before = plus(book.balance, book.held)
     if kind == 'opens' then
@@ -88,14 +88,14 @@ local function finish()
   return reply
 end
 each_call(finish)
-write_books()
+write_accounts()
 write_buckets()
 write_caps()
 return replies
 `,
 )
 
-export function addEnding(to: Arguments, { returned, end, counts }: Ending): void {
+export function addEnding(to: Arguments, { returned, end, counts }: EndingPart): void {
   const { id = '', places = [], corrections = [] } = returned ?? {}
   const freed = to.places(places.map((bucket) => ({ bucket, places: 0 })))
   to.add([id, ...to.rates(corrections), ...freed, ...endOf(to, end, counts)])

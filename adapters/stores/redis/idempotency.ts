@@ -10,7 +10,7 @@ import {
   type IdempotencyVerdict,
   type IdempotentAnswer,
 } from '../index.ts'
-import type { Layout } from './key-bases.ts'
+import type { KeyBases } from './key-bases.ts'
 import { expiringText, lua, type Scripts } from './scripts.ts'
 
 const begin = lua(`
@@ -62,22 +62,30 @@ end
 return redis.call('EXISTS', ended)
 `)
 
-export function redisIdempotency(scripts: Scripts, layout: Layout): IdempotencyStore {
+export function redisIdempotency(scripts: Scripts, keyBases: KeyBases): IdempotencyStore {
   return {
     async begin({ attempt, digest, leaseMs, ...claim }) {
       return verdictOf(
-        await scripts.run<BeginReply>(begin, layout.baseOf(claim.account), nameOf(claim), attempt, digest, leaseMs),
+        await scripts.run<BeginReply>(begin, keyBases.baseOf(claim.account), nameOf(claim), attempt, digest, leaseMs),
       )
     },
     async finish({ attempt, keepMs, answer, ...claim }) {
       const fields = answer === undefined ? ['', '', '', ''] : fieldsOf(answer)
-      await scripts.run(finish, layout.baseOf(claim.account), nameOf(claim), attempt, keepMs, ...fields, claim.account)
+      await scripts.run(
+        finish,
+        keyBases.baseOf(claim.account),
+        nameOf(claim),
+        attempt,
+        keepMs,
+        ...fields,
+        claim.account,
+      )
     },
     async forget({ attempt, ...claim }) {
-      await scripts.run(forget, layout.baseOf(claim.account), nameOf(claim), attempt)
+      await scripts.run(forget, keyBases.baseOf(claim.account), nameOf(claim), attempt)
     },
     async deleteAll(account) {
-      return (await scripts.run<number>(removeAll, layout.baseOf(account), account)) === 1
+      return (await scripts.run<number>(removeAll, keyBases.baseOf(account), account)) === 1
     },
   }
 }

@@ -17,7 +17,7 @@ const tags = 256
 const mostKnown = 10_000
 
 /** The first part of the name of every key, up to the kind of the key: `{modelhatch:2:17}:`. */
-export class Layout {
+export class KeyBases {
   /** The bases of all accounts. */
   readonly all: readonly string[]
   /** Base of the buckets that accounts share. One for all of them, so that a claim draws from them in one step. */

@@ -1,8 +1,8 @@
 /** Renews the leases of places and holds: any number of them, in commands that do not block the server for long. */
 import type { Hold, LimitReturn } from '../index.ts'
 import { callOf } from './call-arguments.ts'
-import { booksText } from './ledger-text.ts'
-import type { Layout } from './key-bases.ts'
+import { ledgerText } from './ledger-text.ts'
+import type { KeyBases } from './key-bases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
 /** Maximum number of leases in one command. */
@@ -11,7 +11,7 @@ const mostLeases = 500
 /** `ARGV[2]` is the lease; then follow, for each sorted set: what its key is, its name, the number of its members, and the members. */
 const renew = lua(
   'local accounts = {}',
-  booksText,
+  ledgerText,
   `
 local ends = math.ceil(now + tonumber(ARGV[2]))
 local position = 3
@@ -33,7 +33,7 @@ while position < #ARGV do
     elseif kind == 'holds' then
       local account = { base = base, id = name, key = base .. 'account:' .. name }
       account.found = redis.call('GET', account.key)
-      local book = book_of(account)
+      local book = read_account(account)
       if ends < book.soonest then
         book.soonest = ends
         redis.call('SET', book.key, saved(book))
@@ -57,11 +57,11 @@ interface Group {
 
 export class Leases {
   readonly #scripts: Scripts
-  readonly #layout: Layout
+  readonly #bases: KeyBases
 
-  constructor(scripts: Scripts, layout: Layout) {
+  constructor(scripts: Scripts, keyBases: KeyBases) {
     this.#scripts = scripts
-    this.#layout = layout
+    this.#bases = keyBases
   }
 
   renewPlaces(holders: readonly Pick<LimitReturn, 'id' | 'places'>[], leaseMs: number): Promise<void> {
@@ -70,7 +70,7 @@ export class Leases {
       for (const bucket of places) {
         const group = groups.get(bucket)
         if (group === undefined) {
-          groups.set(bucket, { kind: 'places', base: this.#layout.baseOfBucket(bucket), name: bucket, members: [id] })
+          groups.set(bucket, { kind: 'places', base: this.#bases.baseOfBucket(bucket), name: bucket, members: [id] })
         } else group.members.push(id)
       }
     }
@@ -80,7 +80,7 @@ export class Leases {
   async renewHolds(holds: readonly Pick<Hold, 'id' | 'account'>[], leaseMs: number): Promise<void> {
     if (holds.length === 0) return
     const groups = new Map<string, Group>()
-    const { shared } = this.#layout
+    const { shared } = this.#bases
     if ((await this.#scripts.run<number>(count, shared)) > 0) {
       const members = holds.map(({ account, id }) => callOf(account, id))
       groups.set('', { kind: 'cap-holds', base: shared, name: '', members })
@@ -90,7 +90,7 @@ export class Leases {
       if (group === undefined) {
         groups.set(`account ${account}`, {
           kind: 'holds',
-          base: this.#layout.baseOf(account),
+          base: this.#bases.baseOf(account),
           name: account,
           members: [id],
         })

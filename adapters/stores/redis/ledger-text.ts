@@ -10,9 +10,9 @@ const endMs = 7 * 24 * 3_600_000
 
 /**
  * Needs `argumentsText`. `ARGV[2]` is the number of entries to keep for each account. An account is read once, and all
- * that have changed are written in one command. `hold` and `end_hold` change an account, `write_books` ends the script.
+ * that have changed are written in one command. `hold` and `end_hold` change an account, `write_accounts` ends the script.
  */
-export const booksText: string = `${amountText}
+export const ledgerText: string = `${amountText}
 local never = 1e15
 -- A later version may append numbers: they are kept.
 local packing, packed_bytes = '>dddddddd', 64
@@ -21,7 +21,7 @@ local function packed(sum)
   return sum[1], sum[2]
 end
 local function unpacked(high, low) return high == 0 and low or { high, low } end
-local function book_of(account)
+local function read_account(account)
   if account.balance then return account end
   account.holds, account.lines = account.base .. 'holds:' .. account.id, {}
   if account.found then
@@ -73,10 +73,10 @@ local function return_expired(book, most)
     book.soonest, book.changed = tonumber(first[2] or never), true
   end
 end
-local booked_at = whole(math.floor(now))
+local written_at = whole(math.floor(now))
 local function write_entry(book, kind, reference, by, overage, note)
   book.number, book.changed = book.number + 1, true
-  table.insert(book.lines, table.concat({ string.format('%d', book.number), kind, booked_at, by, overage,
+  table.insert(book.lines, table.concat({ string.format('%d', book.number), kind, written_at, by, overage,
     string.format('%d', #reference), reference .. (note and '=' .. note or '') }, ' '))
 end
 local function hold(book, id, call, requested_text, lease, capped)
@@ -145,7 +145,7 @@ local function keep_entries(book)
   end
   redis.call('HSET', book.base .. 'sums:' .. book.id, 'old_credits', text_of(credits), 'old_settlements', text_of(settlements))
 end
-local function write_books()
+local function write_accounts()
   local changed, count = {}, 0
   for _, book in ipairs(accounts) do
     if book.changed and book.created then

@@ -2,13 +2,13 @@
 import type { CreditVerdict, Ledger } from '../index.ts'
 import { Accounts } from './accounts.ts'
 import { Arguments, argumentsText, callOf } from './call-arguments.ts'
-import { auditBooks } from './audit.ts'
-import { booksText } from './ledger-text.ts'
+import { auditAccounts } from './audit.ts'
+import { ledgerText } from './ledger-text.ts'
 import { redisCaps, refundCaps } from './caps.ts'
 import type { Calls } from './calls.ts'
 import { readEntries } from './entries.ts'
 import { holdVerdict } from './admission.ts'
-import type { Layout } from './key-bases.ts'
+import type { KeyBases } from './key-bases.ts'
 import type { Leases } from './leases.ts'
 import { lua, type Scripts } from './scripts.ts'
 
@@ -21,10 +21,10 @@ return (not claimed or claimed == ARGV[3]) and 1 or 0
 /** Second step, on the node of the account: books the credit unless it has been booked. */
 const book = lua(
   argumentsText,
-  booksText,
+  ledgerText,
   `
 local function credit()
-  local book, by, reference, noted, note = book_of(accounts[next_number()]), next_text(), next_text(), next_text(), next_text()
+  local book, by, reference, noted, note = read_account(accounts[next_number()]), next_text(), next_text(), next_text(), next_text()
   local outcome = 'already'
   if redis.call('SET', book.base .. 'credited:' .. reference, '1', 'NX') then
     outcome = 'credited'
@@ -35,22 +35,22 @@ local function credit()
   return outcome .. ' ' .. text_of(book.balance)
 end
 each_call(credit)
-write_books()
+write_accounts()
 return replies
 `,
 )
 
 export interface LedgerParts {
   readonly scripts: Scripts
-  readonly layout: Layout
+  readonly keyBases: KeyBases
   readonly calls: Calls
   readonly leases: Leases
   /** Number of entries to keep for each account. */
   readonly kept: number
 }
 
-export function redisLedger({ scripts, layout, calls, leases, kept }: LedgerParts): Ledger {
-  const accounts = new Accounts(scripts, layout, kept)
+export function redisLedger({ scripts, keyBases, calls, leases, kept }: LedgerParts): Ledger {
+  const accounts = new Accounts(scripts, keyBases, kept)
   return {
     async hold(hold) {
       const { hold: held } = await calls.admit(undefined, hold)
@@ -68,25 +68,25 @@ export function redisLedger({ scripts, layout, calls, leases, kept }: LedgerPart
     renew: (holds, leaseMs) => leases.renewHolds(holds, leaseMs),
     async credit({ account, amount, reference, note, refunds }) {
       const owner = `${amount} ${account}`
-      if ((await scripts.run<number>(claimReference, layout.baseOf(reference), reference, owner)) === 0) {
+      if ((await scripts.run<number>(claimReference, keyBases.baseOf(reference), reference, owner)) === 0) {
         return { outcome: 'conflict', balance: (await accounts.read(account))?.balance ?? 0n }
       }
-      const args = new Arguments(layout)
+      const args = new Arguments(keyBases)
       args.add([args.account(account), String(amount), reference, note === undefined ? '0' : '1', note ?? ''])
-      const [reply = ''] = await scripts.run<string[]>(book, layout.baseOf(account), kept, '', ...args.values)
+      const [reply = ''] = await scripts.run<string[]>(book, keyBases.baseOf(account), kept, '', ...args.values)
       const [outcome, balance] = reply.split(' ')
       if (outcome === 'error' || balance === undefined) throw new Error(reply)
       if (refunds !== undefined && amount > 0n) {
-        await scripts.run(refundCaps, layout.shared, '', layout.shared, callOf(account, refunds), amount, reference)
+        await scripts.run(refundCaps, keyBases.shared, '', keyBases.shared, callOf(account, refunds), amount, reference)
       }
       return { outcome: outcome as CreditVerdict['outcome'], balance: BigInt(balance) }
     },
     open: (given) => accounts.open(given),
     account: (id) => accounts.read(id),
     accounts: (request) => accounts.page(request),
-    entries: (account, request) => readEntries(scripts, layout, account, request),
-    caps: redisCaps(scripts, layout),
+    entries: (account, request) => readEntries(scripts, keyBases, account, request),
+    caps: redisCaps(scripts, keyBases),
     close: () => calls.close(),
-    audit: () => auditBooks(scripts, layout, kept),
+    audit: () => auditAccounts(scripts, keyBases, kept),
   }
 }

@@ -4,7 +4,7 @@ import { age, checkKnown, count, text } from '../../../src/records/known-options
 import { Calls } from './calls.ts'
 import { redisAdmission, redisLimits } from './admission.ts'
 import { redisKeys } from './keys.ts'
-import { Layout, requiringLayout } from './key-bases.ts'
+import { KeyBases, requiringLayout } from './key-bases.ts'
 import { Leases } from './leases.ts'
 import { redisLedger } from './ledger.ts'
 import { redisResponses } from './responses.ts'
@@ -55,20 +55,20 @@ export function redis(client: RedisClient, options: RedisOptions = {}): RedisSto
   if (!/^[\w.:-]{1,64}$/.test(prefix)) {
     throw new TypeError(`redis: the prefix "${prefix}" must be 1 to 64 letters, digits, "_", ".", ":" or "-"`)
   }
-  const layout = new Layout(prefix)
+  const keyBases = new KeyBases(prefix)
   const send = requiringLayout(retrying(sender), prefix)
   const scripts = new Scripts(send, sender.spread === true)
-  const calls = new Calls(scripts, layout, entries)
-  const leases = new Leases(scripts, layout)
+  const calls = new Calls(scripts, keyBases, entries)
+  const leases = new Leases(scripts, keyBases)
   const limits = redisLimits(calls, leases)
-  const ledger = redisLedger({ scripts, layout, calls, leases, kept: entries })
+  const ledger = redisLedger({ scripts, keyBases, calls, leases, kept: entries })
   return {
-    keys: redisKeys(scripts, layout.base('keys')),
+    keys: redisKeys(scripts, keyBases.base('keys')),
     limits,
     ledger,
-    tasks: taskStore(send, layout.base('tasks')),
-    idempotency: redisIdempotency(scripts, layout),
-    responses: redisResponses(scripts, layout, responseAgeMs),
+    tasks: taskStore(send, keyBases.base('tasks')),
+    idempotency: redisIdempotency(scripts, keyBases),
+    responses: redisResponses(scripts, keyBases, responseAgeMs),
     admission: redisAdmission(calls, limits, ledger),
   }
 }

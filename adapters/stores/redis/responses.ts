@@ -3,7 +3,7 @@
  * with the responses that contain it.
  */
 import type { ResponseStore } from '../index.ts'
-import type { Layout } from './key-bases.ts'
+import type { KeyBases } from './key-bases.ts'
 import { expiringText, lua, type Scripts } from './scripts.ts'
 
 /** The length in `owner` keeps account and id apart in a key. `remove` returns whether it deleted a response, as 1 or 0. */
@@ -64,22 +64,27 @@ return redis.call('EXISTS', own)
 )
 
 /** Keeps each response for `ageMs` milliseconds. */
-export function redisResponses(scripts: Scripts, layout: Layout, ageMs: number): ResponseStore {
+export function redisResponses(scripts: Scripts, keyBases: KeyBases, ageMs: number): ResponseStore {
   const find = async (script: string, account: string, id: string) => {
-    const row = await scripts.run<readonly [string, string, string] | null>(script, layout.baseOf(account), account, id)
+    const row = await scripts.run<readonly [string, string, string] | null>(
+      script,
+      keyBases.baseOf(account),
+      account,
+      id,
+    )
     return row === null ? undefined : { account, id: row[0], items: JSON.parse(row[1]) as string[], body: row[2] }
   }
   return {
     async put({ account, id, items, body }) {
-      await scripts.run(put, layout.baseOf(account), account, id, JSON.stringify(items), body, ageMs)
+      await scripts.run(put, keyBases.baseOf(account), account, id, JSON.stringify(items), body, ageMs)
     },
     get: (account, id) => find(get, account, id),
     holding: (account, itemId) => find(holding, account, itemId),
     async delete(account, id) {
-      return (await scripts.run<number>(remove, layout.baseOf(account), account, id)) === 1
+      return (await scripts.run<number>(remove, keyBases.baseOf(account), account, id)) === 1
     },
     async deleteAll(account) {
-      return (await scripts.run<number>(removeAll, layout.baseOf(account), account)) === 1
+      return (await scripts.run<number>(removeAll, keyBases.baseOf(account), account)) === 1
     },
   }
 }

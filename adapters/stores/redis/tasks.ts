@@ -108,7 +108,7 @@ const dueLua = `return math.min(redis.call('ZCOUNT', KEYS[1], '-inf', ARGV[1]), 
 
 const findLua = `return redis.call('HMGET', KEYS[1], 'version', 'created', 'expires', 'due', 'leased', 'data')`
 
-type Fields = readonly (string | null)[]
+type TaskFields = readonly (string | null)[]
 
 /** `prefix` must contain a hash tag, such as `{modelhatch}:`. */
 export function taskStore(send: Send, prefix: string): TaskStore {
@@ -127,27 +127,27 @@ export function taskStore(send: Send, prefix: string): TaskStore {
     `${prefix}list:${nameOf(account)}`,
     `${prefix}all`,
   ]
-  const keyedOf = (fields: Fields) => {
+  const keyedOf = (fields: TaskFields) => {
     const [account = '', id = ''] = String(fields[6]).slice(`${prefix}task:`.length).split(':')
-    return recordOf(Buffer.from(account, 'base64url').toString(), id, fields)
+    return taskOf(Buffer.from(account, 'base64url').toString(), id, fields)
   }
 
   return {
     async insert(task) {
-      const present = (await insert(keysOf(task), ...valuesOf(task))) as Fields | null
-      return present === null ? task : recordOf(task.account, task.id, present)
+      const present = (await insert(keysOf(task), ...valuesOf(task))) as TaskFields | null
+      return present === null ? task : taskOf(task.account, task.id, present)
     },
     async find(account, id, now) {
-      const fields = (await find([accountKey(account) + id])) as Fields
+      const fields = (await find([accountKey(account) + id])) as TaskFields
       if (fields[0] === null || Number(fields[2]) <= now) return undefined
-      return recordOf(account, id, fields)
+      return taskOf(account, id, fields)
     },
     async replace(task) {
       return (await replace(keysOf(task), ...valuesOf(task), task.version - 1)) === 1
     },
     async claim({ now, leaseMs, limit }) {
       const keys = [`${prefix}due`, `${prefix}over`, `${prefix}all`]
-      const claimed = (await claim(keys, now, now + leaseMs, limit)) as Fields[]
+      const claimed = (await claim(keys, now, now + leaseMs, limit)) as TaskFields[]
       return claimed.map(keyedOf).sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
     },
     async countDue(now, most) {
@@ -155,12 +155,12 @@ export function taskStore(send: Send, prefix: string): TaskStore {
     },
     async list(account, { now, limit, after, order }) {
       const keys = [`${prefix}list:${nameOf(account)}`]
-      const listed = (await list(keys, order, after ?? '', now, limit, accountKey(account))) as Fields[]
-      return listed.map((fields) => recordOf(account, String(fields[6]), fields))
+      const listed = (await list(keys, order, after ?? '', now, limit, accountKey(account))) as TaskFields[]
+      return listed.map((fields) => taskOf(account, String(fields[6]), fields))
     },
     async search({ now, limit, after }) {
       const place = after === undefined ? '' : accountKey(after.account) + after.id
-      const found = (await search([`${prefix}all`], place, after?.createdAt ?? '', now, limit)) as Fields[]
+      const found = (await search([`${prefix}all`], place, after?.createdAt ?? '', now, limit)) as TaskFields[]
       return found.map(keyedOf)
     },
     async now() {
@@ -179,7 +179,7 @@ function valuesOf({ id, version, createdAt, expiresAt, dueAt, leasedUntil, data 
   return [id, version, createdAt, expiresAt, dueAt ?? '', leasedUntil, JSON.stringify(data)]
 }
 
-function recordOf(account: string, id: string, [version, created, expires, due, leased, data]: Fields): TaskRecord {
+function taskOf(account: string, id: string, [version, created, expires, due, leased, data]: TaskFields): TaskRecord {
   return {
     account,
     id,

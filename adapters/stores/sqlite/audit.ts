@@ -5,7 +5,7 @@ import { bigintOf, type Database } from './database.ts'
 export function audit(database: Database): LedgerAudit {
   // The plus sign keeps SQLite from grouping by the index on accounts, which would look up every entry separately.
   const rows = database.all(`
-    WITH books AS (
+    WITH entered AS (
       SELECT account, coalesce(sum(amount) FILTER (WHERE kind = 'credit'), 0) AS credits,
         -coalesce(sum(amount) FILTER (WHERE kind = 'settle'), 0) AS settlements
       FROM modelhatch_entries GROUP BY +account
@@ -16,7 +16,7 @@ export function audit(database: Database): LedgerAudit {
     )
     SELECT id, balance, coalesce(credits, 0) AS credits, coalesce(settlements, 0) AS settlements,
       coalesce(held, 0) AS held, coalesce(expired, 0) AS expired
-    FROM modelhatch_accounts a LEFT JOIN books b ON b.account = a.id LEFT JOIN open o ON o.account = a.id`)
+    FROM modelhatch_accounts a LEFT JOIN entered e ON e.account = a.id LEFT JOIN open o ON o.account = a.id`)
   let [credits, balances, holds, settlements] = [0n, 0n, 0n, 0n]
   const faults: { account: string; balance: bigint; expected: bigint }[] = []
   for (const row of rows) {

@@ -15,6 +15,7 @@ import {
   type Notice,
   type Settlement,
 } from '../index.ts'
+import { bigintsAsText } from '../sql/rows.ts'
 import { given, where } from './conditions.ts'
 import { bigintOf, type Database, type Row } from './database.ts'
 
@@ -55,7 +56,7 @@ export function sqliteCaps(database: Database, returnExpired: () => void): Ledge
         database.run('DELETE FROM modelhatch_cap_overrides WHERE name = ? AND temporary = ?', name, temporary)
         if (Object.values(limits).every((limit) => limit === undefined)) return
         const sql = 'INSERT INTO modelhatch_cap_overrides (name, temporary, limits, ends) VALUES (?, ?, ?, ?)'
-        database.run(sql, name, temporary, limitsText(limits), until ?? null)
+        database.run(sql, name, temporary, JSON.stringify(limits, bigintsAsText), until ?? null)
       }),
     overrides: (name) => database.read(() => overridesOf(database, name)),
     claimNotices: (limit, leaseMs) =>
@@ -198,10 +199,6 @@ function overridesOf(database: Database, name: string): CapOverride[] {
     ) as CapOverride['limits'],
     ...(ends !== null && { until: Number(ends) }),
   }))
-}
-
-function limitsText(limits: CapOverride['limits']): string {
-  return JSON.stringify(limits, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
 }
 
 function noticeOf(row: Row): Notice {

@@ -1,4 +1,5 @@
 import { expiredAttemptMs, type IdempotencyStore, type IdempotencyVerdict } from '../index.ts'
+import { attemptVerdict } from '../sql/rows.ts'
 import type { Database, Row } from './database.ts'
 import { repeat, sweepOf } from './sweep.ts'
 
@@ -45,7 +46,7 @@ export function sqliteIdempotency(database: Database): Required<IdempotencyStore
         const begun = database.run(beginSql, account, route, key, attempt, digest, now + leaseMs, now) > 0
         if (begun) return { outcome: 'begun' }
         const sql = 'SELECT * FROM modelhatch_idempotency WHERE account = ? AND route = ? AND key = ?'
-        return verdictOf(database.get(sql, account, route, key) as Row)
+        return attemptVerdict(database.get(sql, account, route, key) as Row)
       })
     },
     finish({ account, route, key, attempt, answer, keepMs }) {
@@ -63,13 +64,4 @@ export function sqliteIdempotency(database: Database): Required<IdempotencyStore
     deleteAll: (account) => repeat(database, deleteSql, () => account),
     close: () => sweep.close(),
   }
-}
-
-function verdictOf(row: Row): IdempotencyVerdict {
-  const digest = row['digest'] as string
-  if (Number(row['ended']) === 0) return { outcome: 'running', digest }
-  if (row['status'] === null) return { outcome: 'ended', digest }
-  const headers = JSON.parse(row['headers'] as string) as Record<string, string>
-  const body = row['body'] as unknown as Uint8Array
-  return { outcome: 'ended', digest, answer: { status: Number(row['status']), headers, body } }
 }

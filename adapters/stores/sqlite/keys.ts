@@ -8,7 +8,8 @@ import {
   type KeyStore,
   type Page,
 } from '../index.ts'
-import type { Database, Row } from './database.ts'
+import type { Database } from './database.ts'
+import { keyOf, keyText } from '../sql/rows.ts'
 import { given, where, type Condition } from './conditions.ts'
 
 export const keysSchema: string = `
@@ -31,25 +32,25 @@ export function sqliteKeys(database: Database): KeyStore {
     find: (hash) =>
       database.read(() => {
         const row = database.get('SELECT hash, record FROM modelhatch_keys WHERE hash = ?', hash)
-        return row && recordOf(row)
+        return row && keyOf(row)
       }),
     insert: async (record) =>
       database.transaction(() => {
         const { id, hash, account, createdAt, version } = record
         const sql = 'INSERT OR IGNORE INTO modelhatch_keys VALUES (?, ?, ?, ?, ?, ?, ?)'
-        return database.run(sql, id, hash, account, createdAt, version, jsonOf(record), database.now()) > 0
+        return database.run(sql, id, hash, account, createdAt, version, keyText(record), database.now()) > 0
       }),
     update: async (record) =>
       database.transaction(() => {
         const { id, account, createdAt, version } = record
         const sql = `UPDATE modelhatch_keys SET account = ?, created_at = ?, version = ?, record = ?, changed = ?
           WHERE id = ? AND version = ?`
-        return database.run(sql, account, createdAt, version, jsonOf(record), database.now(), id, version - 1) > 0
+        return database.run(sql, account, createdAt, version, keyText(record), database.now(), id, version - 1) > 0
       }),
     list: async (account) =>
       database.read(() => {
         const sql = 'SELECT hash, record FROM modelhatch_keys WHERE account = ? ORDER BY created_at DESC, id DESC'
-        return database.all(sql, account).map(recordOf)
+        return database.all(sql, account).map(keyOf)
       }),
     search: (question) => database.read(() => searched(database, question)),
     watch: (changed) =>
@@ -89,7 +90,7 @@ function searched(database: Database, question: KeyQuestion): Page<KeyRecord> {
   }
   const { text: filter, values } = where(conditions)
   const sql = `SELECT hash, record FROM modelhatch_keys ${filter} ORDER BY created_at DESC, id DESC LIMIT ?`
-  const found = database.all(sql, ...values, limit + 1).map(recordOf)
+  const found = database.all(sql, ...values, limit + 1).map(keyOf)
   return pageOf(found, limit, (last) => cursorOf(last.createdAt, last.id))
 }
 
@@ -97,12 +98,3 @@ function searched(database: Database, question: KeyQuestion): Page<KeyRecord> {
 const searchedText = ['id', `record ->> 'prefix'`, 'account', `record ->> 'name'`, `record ->> 'user'`]
   .map((each) => `coalesce(${each}, '')`)
   .join(' || char(0) || ')
-
-/** The record without its hash, which is a column of its own and never changes. */
-function jsonOf(record: KeyRecord): string {
-  return JSON.stringify({ ...record, hash: undefined })
-}
-
-function recordOf(row: Row): KeyRecord {
-  return { ...(JSON.parse(row['record'] as string) as Omit<KeyRecord, 'hash'>), hash: row['hash'] as string }
-}

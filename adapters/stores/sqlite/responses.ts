@@ -1,5 +1,6 @@
-import type { ResponseRecord, ResponseStore } from '../index.ts'
-import type { Database, Row } from './database.ts'
+import type { ResponseStore } from '../index.ts'
+import { responseOf } from '../sql/rows.ts'
+import type { Database } from './database.ts'
 import { repeat, sweepOf } from './sweep.ts'
 
 /** Responses and an index of their items. A trigger deletes the items, because foreign keys may be off in a connection. */
@@ -43,7 +44,7 @@ export function sqliteResponses(database: Database, ageMs: number): Required<Res
     sweep.use()
     return database.read(() => {
       const row = database.get(sql, account, id, database.now())
-      return row && recordOf(account, row)
+      return row && responseOf(account, row)
     })
   }
   return {
@@ -67,14 +68,5 @@ export function sqliteResponses(database: Database, ageMs: number): Required<Res
       }),
     deleteAll: (account) => repeat(database, deleteSql, () => account),
     close: () => sweep.close(),
-  }
-}
-
-function recordOf(account: string, row: Row): ResponseRecord {
-  return {
-    account,
-    id: row['id'] as string,
-    items: JSON.parse(row['items'] as string) as string[],
-    body: row['body'] as string,
   }
 }

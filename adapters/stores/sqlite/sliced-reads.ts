@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 const sliceMs = 5
 
 /** Divides a question about many rows into slices, between which other calls run. */
-export class Slices {
+export class SlicedReads {
   readonly #database: Database
 
   constructor(database: Database) {
@@ -17,7 +17,7 @@ export class Slices {
    * all labels.
    */
   async ofLabels(labels: readonly bigint[] | undefined, take: (some: Condition) => unknown): Promise<void> {
-    const size = new Size(10)
+    const size = new SliceSize(10)
     const count = labels?.length ?? (await this.#database.read(() => lastLabel(this.#database)))
     for (let from = 0; from < count;) {
       const end = from + size.value
@@ -37,7 +37,7 @@ export class Slices {
     end: number,
     take: (some: Condition) => void,
   ): Promise<void> {
-    const size = new Size(500)
+    const size = new SliceSize(500)
     for (let from = begin; from < end;) {
       const next = await this.#database.read(() => this.#after(filter, from, end, size.value))
       await this.take(size, () => take(['started_at >= ? AND started_at < ?', from, next]))
@@ -46,7 +46,7 @@ export class Slices {
   }
 
   /** Reads one slice, and adapts the size of the next one to the time it took. */
-  async take<T>(size: Size, act: () => T): Promise<T> {
+  async take<T>(size: SliceSize, act: () => T): Promise<T> {
     let ms = 0
     const result = await this.#database.read(() => {
       const began = performance.now()
@@ -72,7 +72,7 @@ export class Slices {
 }
 
 /** The number of rows of the next slice, by the time that the last one took. */
-export class Size {
+export class SliceSize {
   value: number
 
   constructor(value: number) {

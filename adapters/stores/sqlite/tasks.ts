@@ -1,7 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite'
-import type { Json, TaskRecord, TaskStore } from '../index.ts'
-
-type Row = Readonly<Record<string, unknown>>
+import type { TaskRecord, TaskStore } from '../index.ts'
+import { taskOf, type TableRow } from '../sql/rows.ts'
 
 /** The table of tasks. */
 export const tasksSchema: string = `
@@ -77,18 +76,18 @@ export function taskStore(database: DatabaseSync): TaskStore {
   return {
     async insert(task) {
       if (insert.get(valuesOf(task)) !== undefined) return task
-      return recordOf(present.get(task.account, task.id) as Row)
+      return taskOf(present.get(task.account, task.id) as TableRow)
     },
     async find(tenant, id, now) {
       const row = find.get(tenant, id, now)
-      return row && recordOf(row)
+      return row && taskOf(row)
     },
     async replace(task) {
       return replace.get(valuesOf(task)) !== undefined
     },
     async claim({ now, leaseMs, limit }) {
       purge.run(now)
-      const claimed = claim.all({ now, until: now + leaseMs, limit }).map(recordOf)
+      const claimed = claim.all({ now, until: now + leaseMs, limit }).map(taskOf)
       return claimed.sort((left, right) => Number(left.dueAt) - Number(right.dueAt))
     },
     async countDue(now, most) {
@@ -99,29 +98,16 @@ export function taskStore(database: DatabaseSync): TaskStore {
         after === undefined
           ? firsts[order].all({ tenant, now, limit })
           : laters[order].all({ tenant, now, limit, after })
-      return rows.map(recordOf)
+      return rows.map(taskOf)
     },
     async search({ now, limit, after }) {
-      if (after === undefined) return found.all({ now, limit }).map(recordOf)
+      if (after === undefined) return found.all({ now, limit }).map(taskOf)
       const { createdAt, account, id } = after
-      return foundAfter.all({ now, limit, createdAt, tenant: account, id }).map(recordOf)
+      return foundAfter.all({ now, limit, createdAt, tenant: account, id }).map(taskOf)
     },
   }
 }
 
 function valuesOf({ account, id, version, createdAt, expiresAt, dueAt, leasedUntil, data }: TaskRecord) {
   return { tenant: account, id, version, createdAt, expiresAt, dueAt, leasedUntil, data: JSON.stringify(data) }
-}
-
-function recordOf(row: Row): TaskRecord {
-  return {
-    account: row['tenant'] as string,
-    id: row['id'] as string,
-    version: row['version'] as number,
-    createdAt: row['created_at'] as number,
-    expiresAt: row['expires_at'] as number,
-    dueAt: row['due_at'] as number | null,
-    leasedUntil: row['leased_until'] as number,
-    data: JSON.parse(row['data'] as string) as Json,
-  }
 }

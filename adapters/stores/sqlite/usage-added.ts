@@ -1,13 +1,11 @@
 import type { LargestRows, UsageDimension, UsageMeasure, UsageQuestion, UsageSummary } from '../index.ts'
-import { sums } from '../sql/usage-columns.ts'
+import { counts } from '../sql/usage-columns.ts'
 import type { Row } from './database.ts'
-
-const counted = ['requests', 'incomplete', ...Object.keys(sums)] as (keyof typeof sums)[]
 
 type Sum = { -readonly [Name in keyof UsageSummary]: UsageSummary[Name] }
 
 /** Rows of sums, of which those with equal dimensions are added up. */
-export class Merged {
+export class AddedSums {
   readonly #question: UsageQuestion
   readonly #rows = new Map<string, Sum>()
 
@@ -26,7 +24,7 @@ export class Merged {
         this.#rows.set(name, sumOf(row, by, cost))
         continue
       }
-      for (const each of counted) before[each] += Number(row[each])
+      for (const each of counts) before[each] += Number(row[each])
       before.cost += cost
     }
   }
@@ -50,7 +48,7 @@ function sumOf(row: Row, by: readonly UsageDimension[], cost: bigint): Sum {
     const value = row[`d${index}`]
     sum[dimension] = dimension === 'period' ? Number(value) : value
   })
-  for (const each of counted) sum[each] = Number(row[each])
+  for (const each of counts) sum[each] = Number(row[each])
   sum['cost'] = cost
   return sum as unknown as Sum
 }

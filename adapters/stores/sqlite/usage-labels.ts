@@ -2,7 +2,7 @@
 import type { UsageFilter } from '../index.ts'
 import { where, type Condition } from './conditions.ts'
 import type { Database } from './database.ts'
-import { Slices } from './sliced-reads.ts'
+import { SlicedReads } from './sliced-reads.ts'
 
 /** Number of labels up to which they are read one by one. */
 const few = 2_000
@@ -26,7 +26,7 @@ export async function labelsOf(
     for (const { label } of database.all(sql, ...values, most + 1 - found.length)) found.push(label as bigint)
     return found.length <= most
   }
-  if (readsAllLabels(filter)) await new Slices(database).ofLabels(undefined, (some) => read([some], 'NOT INDEXED'))
+  if (readsAllLabels(filter)) await new SlicedReads(database).ofLabels(undefined, (some) => read([some], 'NOT INDEXED'))
   else await database.read(() => read([], ''))
   return found
 }

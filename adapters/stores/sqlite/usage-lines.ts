@@ -1,7 +1,7 @@
 import type { UsageLineFilter, UsageLineSum } from '../index.ts'
 import { given, where, type Condition } from './conditions.ts'
 import type { Database, Row } from './database.ts'
-import { Slices } from './sliced-reads.ts'
+import { SlicedReads } from './sliced-reads.ts'
 import { fewLabels } from './usage-labels.ts'
 
 const order = ['account', 'model', 'item', 'per', 'price'] as const
@@ -12,7 +12,7 @@ export async function sumLines(
   { account, from = -Infinity, to = Infinity }: UsageLineFilter,
 ): Promise<UsageLineSum[]> {
   const sums = new Map<string, { readonly line: UsageLineSum; quantity: bigint }>()
-  const slices = new Slices(database)
+  const slices = new SlicedReads(database)
   const owner = given('account = ?', account)
   const labels = account === undefined ? undefined : await fewLabels(database, { account }, owner)
   for (const own of labels?.map((label): Condition => ['c.label = ?', label]) ?? [['lines IS NOT NULL'] as const]) {

@@ -2,11 +2,11 @@
 import { readCursor, type UsageFilter, type UsageRecord } from '../index.ts'
 import { given, where, type Condition } from './conditions.ts'
 import type { Database, Row } from './database.ts'
-import { Size, Slices } from './sliced-reads.ts'
+import { SliceSize, SlicedReads } from './sliced-reads.ts'
 import { callConditions, ownerConditions } from './usage-filter.ts'
 import { labelsOf, readsAllLabels } from './usage-labels.ts'
 import { refusedConditions } from './usage-refused.ts'
-import { callOf, recordOf } from './usage-rows.ts'
+import { callRecord, refusedRecord } from './usage-rows.ts'
 
 const calls = 'modelhatch_calls c JOIN modelhatch_usage_labels l ON l.label = c.label'
 const newestFirst = 'ORDER BY started_at DESC, id DESC LIMIT ?'
@@ -21,9 +21,9 @@ type Question = UsageFilter & { readonly after?: string }
 export async function listed(database: Database, question: Question, limit: number): Promise<UsageRecord[]> {
   const when = timesOf(question)
   const refused = await refusedOf(database, question, when, limit)
-  if (question.outcome === 'refused') return refused.map(recordOf)
+  if (question.outcome === 'refused') return refused.map(refusedRecord)
   const rows = await callsOf(database, question, when, limit)
-  const found = [...rows.map(callOf), ...refused.map(recordOf)]
+  const found = [...rows.map(callRecord), ...refused.map(refusedRecord)]
   return found.sort((left, right) => right.startedAt - left.startedAt || (left.id < right.id ? 1 : -1)).slice(0, limit)
 }
 
@@ -53,7 +53,7 @@ async function refusedOf(
     const sql = 'SELECT record FROM modelhatch_refused'
     return database.read(() => newest(database, sql, [...matching, ...when], limit))
   }
-  const [slices, size] = [new Slices(database), new Size(100)]
+  const [slices, size] = [new SlicedReads(database), new SliceSize(100)]
   const isWanted = matching.map(([sql]) => sql).join(' AND ')
   const wanted = matching.flatMap(([, ...values]) => values)
   const found: Row[] = []
@@ -147,7 +147,7 @@ async function newestLabels(
     )
     found = highest([...found, ...rows.filter((row) => row['newest'] !== null)], limit)
   }
-  const slices = new Slices(database)
+  const slices = new SlicedReads(database)
   if (labels !== undefined || readsAllLabels(question)) await slices.ofLabels(labels, (some) => read([some], ''))
   else await database.read(() => read([], ''))
   return found.map(({ label }) => label as bigint)

@@ -54,25 +54,25 @@ function labelOf(database: Database, record: UsageRecord): bigint {
 }
 
 /** The usage record of a request's row, joined with its label. */
-export function callOf(row: Row): UsageRecord {
+export function callRecord(row: Row): UsageRecord {
   const text = (name: string) => row[name] as string
-  const deployment = { ...given('provider', row['provider']), ...given('providerModel', row['provider_model']) }
+  const deployment = { ...present('provider', row['provider']), ...present('providerModel', row['provider_model']) }
   return {
     id: text('id'),
     account: text('account'),
-    ...given('key', text('key') || null),
-    ...given('user', row['user']),
-    ...given('session', row['session']),
-    ...given('agent', row['agent']),
-    ...given('tags', row['tags'] === null ? null : (JSON.parse(text('tags')) as string[])),
+    ...present('key', text('key') || null),
+    ...present('user', row['user']),
+    ...present('session', row['session']),
+    ...present('agent', row['agent']),
+    ...present('tags', row['tags'] === null ? null : (JSON.parse(text('tags')) as string[])),
     group: text('group'),
     endpoint: text('endpoint'),
     model: text('model'),
     ...deployment,
     outcome: (row['outcome'] ?? 'completed') as UsageRecord['outcome'],
-    ...given('code', row['code']),
-    ...given('attempts', row['attempts'] === null ? null : Number(row['attempts'])),
-    ...given('attemptLog', row['attempt_log'] === null ? null : unpackAttempts(text('attempt_log'), deployment)),
+    ...present('code', row['code']),
+    ...present('attempts', row['attempts'] === null ? null : Number(row['attempts'])),
+    ...present('attemptLog', row['attempt_log'] === null ? null : unpackAttempts(text('attempt_log'), deployment)),
     stream: row['stream'] === 1n,
     promptTokens: Number(row['prompt_tokens']),
     cachedTokens: Number(row['cached_tokens']),
@@ -83,20 +83,20 @@ export function callOf(row: Row): UsageRecord {
     cost: row['cost'] as bigint,
     overage: row['overage'] as bigint,
     basis: (row['basis'] ?? 'reported') as UsageRecord['basis'],
-    ...given('lines', row['lines'] === null ? null : (JSON.parse(text('lines')) as UsageLine[])),
+    ...present('lines', row['lines'] === null ? null : (JSON.parse(text('lines')) as UsageLine[])),
     startedAt: Number(row['started_at']),
-    ...given('firstByteMs', row['first_byte_ms']),
+    ...present('firstByteMs', row['first_byte_ms']),
     totalMs: Number(row['total_ms']),
   }
 }
 
 /** The field, or none if the column is null. */
-function given<T>(name: string, value: T | null): Readonly<Record<string, T>> {
+function present<T>(name: string, value: T | null): Readonly<Record<string, T>> {
   return value === null ? {} : { [name]: value }
 }
 
 /** A usage record as JSON. */
-export function recordOf(row: Row): UsageRecord {
+export function refusedRecord(row: Row): UsageRecord {
   const record = JSON.parse(row['record'] as string) as UsageRecord & { cost: string; overage: string }
   return { ...record, cost: BigInt(record.cost), overage: BigInt(record.overage) }
 }

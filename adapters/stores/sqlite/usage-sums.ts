@@ -1,32 +1,22 @@
 /** Sums of usage: whole quarters of an hour from their table, the rest from single requests. */
 import type { SQLInputValue } from 'node:sqlite'
 import type { UsageDimension, UsageQuestion, UsageSummary } from '../index.ts'
-import { sums } from '../sql/usage-columns.ts'
+import { dimensions, ofOwner, sums } from '../sql/usage-columns.ts'
 import { quarterMs, spanOf } from '../sql/usage-quarters.ts'
 import { where, type Condition } from './conditions.ts'
 import type { Database, Row } from './database.ts'
-import { Slices } from './sliced-reads.ts'
+import { SlicedReads } from './sliced-reads.ts'
 import { callConditions, onlyCondition, ownerConditions } from './usage-filter.ts'
 import { fewLabels } from './usage-labels.ts'
-import { Merged } from './usage-added.ts'
-
-/** The dimensions of labels with an account. */
-const ofOwner = new Set<UsageDimension>(['account', 'key', 'user', 'tag', 'session'])
+import { AddedSums } from './usage-added.ts'
 
 /** The whole number of periods before `at`, rounded down. The parameters are the offset and the length, three times. */
 const period = `(CAST((at + ?) / ? AS INTEGER) - ((at + ?) / ? < CAST((at + ?) / ? AS INTEGER)))`
 
-const dimensions: Readonly<Record<UsageDimension, string>> = {
+const expressions: Readonly<Record<UsageDimension, string>> = {
+  ...dimensions,
   day: `strftime('%Y-%m-%d', (at + ?) / 1000, 'unixepoch')`,
   period: `${period} * ? - ?`,
-  account: 'account',
-  group: '"group"',
-  key: 'key',
-  model: 'model',
-  endpoint: 'endpoint',
-  user: `coalesce("user", '')`,
-  tag: 'tag',
-  session: `coalesce(session, '')`,
 }
 
 const columns = Object.values(sums).join(', ')
@@ -44,9 +34,9 @@ interface Source {
  */
 export async function readSums(database: Database, question: UsageQuestion): Promise<UsageSummary[]> {
   const { by, from, to, offsetMinutes = 0, periodMs = quarterMs * 4, model: _, ...filter } = question
-  const merged = new Merged(question)
+  const merged = new AddedSums(question)
   const take = (source: Source) => merged.add(rowsOf(database, question, source))
-  const slices = new Slices(database)
+  const slices = new SlicedReads(database)
   const owner = [...ownerConditions(question), ...onlyCondition(question)]
   const ofCalls = callConditions(question)
   const isOwned = ownerConditions(filter).length > 0 || by.some((dimension) => ofOwner.has(dimension))
@@ -103,7 +93,7 @@ function rowsOf(
       ? [offsetMs, lengthMs, offsetMs, lengthMs, offsetMs, lengthMs, lengthMs, offsetMs]
       : []
   })
-  const named = by.map((dimension, index) => `${dimensions[dimension]} AS d${index}, `)
+  const named = by.map((dimension, index) => `${expressions[dimension]} AS d${index}, `)
   const places = by.map((_, index) => index + 1).join(', ')
   return database.all(
     `SELECT ${named.join('')} sum(requests) AS requests, sum(incomplete) AS incomplete,

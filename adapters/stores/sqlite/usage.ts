@@ -1,6 +1,6 @@
 import { cursorOf, pageOf, type NamedUser, type UsageStore } from '../index.ts'
 import type { Database } from './database.ts'
-import { callOf, insertCall, recordOf } from './usage-rows.ts'
+import { callRecord, insertCall, refusedRecord } from './usage-rows.ts'
 import { readDurations } from './usage-durations.ts'
 import { usageLife } from './usage-life.ts'
 import { readSums } from './usage-sums.ts'
@@ -23,9 +23,9 @@ export function sqliteUsage(database: Database): Required<Omit<UsageStore, 'clos
     find: (id) =>
       database.read(() => {
         const row = database.get(`SELECT * FROM ${calls} WHERE c.id = ?`, id)
-        if (row !== undefined) return callOf(row)
+        if (row !== undefined) return callRecord(row)
         const other = database.get('SELECT record FROM modelhatch_refused WHERE id = ?', id)
-        return other && recordOf(other)
+        return other && refusedRecord(other)
       }),
     async list(question) {
       const { limit = 100 } = question

@@ -2,7 +2,7 @@
 import { createCluster } from '@redis/client'
 import { Cluster } from 'ioredis'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { Layout } from '../../../adapters/stores/redis/key-bases.ts'
+import { KeyBases } from '../../../adapters/stores/redis/key-bases.ts'
 import { redis, type RedisClient } from '../../../adapters/stores/redis/redis.ts'
 import { testTaskStore } from '../../../src/testing/index.ts'
 import { scene, whole } from '../../admission/scene.ts'
@@ -71,7 +71,7 @@ describe.skipIf(!hasRedisServer || !long)('while a replica takes over from the m
     const requests: Promise<number>[] = []
     let killed: Promise<void> | undefined
     for (let sent = 0; sent < 300; sent++) {
-      if (sent === 60) killed = cluster.killMasterOf(new Layout('modelhatch').baseOf('acme'))
+      if (sent === 60) killed = cluster.killMasterOf(new KeyBases('modelhatch').baseOf('acme'))
       requests.push(askChat(url).then(async (response) => (await response.body?.cancel(), response.status)))
       await new Promise((resolve) => setTimeout(resolve, 50))
     }

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { accountOf, type LimitClaim } from '../../../adapters/stores/index.ts'
-import { Layout } from '../../../adapters/stores/redis/key-bases.ts'
+import { KeyBases } from '../../../adapters/stores/redis/key-bases.ts'
 import { redis, type RedisStorage } from '../../../adapters/stores/redis/redis.ts'
 import { ownedBy } from '../../../src/money/limits/bucket.ts'
 import { amountsOf, capOf } from '../../../src/testing/ledger-caps.ts'
@@ -36,7 +36,7 @@ function claimOf(account: string, shared: string, id: string): LimitClaim {
 }
 
 test('buckets of an account are kept with its balance, whatever its name', () => {
-  const layout = new Layout('p')
+  const layout = new KeyBases('p')
   for (const account of [...oddNames, '', '"', '\\', '\\"', 'a" b', '}{', '\n', '\u2028']) {
     const bucket = ownedBy(account, 'group "x" requests')
     expect(accountOf(bucket)).toBe(account)
@@ -91,7 +91,7 @@ describe.skipIf(!hasRedisServer)('On a Redis cluster,', async () => {
     const prefix = ownName()
     const storage = redis(cluster, { prefix })
     const accounts = await Promise.all(Array.from({ length: 12 }, async () => funded(storage, 20n)))
-    const layout = new Layout(prefix)
+    const layout = new KeyBases(prefix)
     expect(new Set(accounts.map((account) => layout.baseOf(account))).size).toBeGreaterThan(6)
     const shared = {
       rates: [{ ...slow, bucket: 'model "m" requests', burst: 90 }],
@@ -191,7 +191,7 @@ describe.skipIf(!hasRedisServer)('On a Redis cluster,', async () => {
     const prefix = ownName()
     const storage = redis(cluster, { prefix })
     const [account, cap] = [await funded(storage), capOf({})]
-    const layout = new Layout(prefix)
+    const layout = new KeyBases(prefix)
     let dead = false
     const dying = redis(
       {
@@ -246,7 +246,7 @@ describe.skipIf(!hasRedisServer)('On a Redis cluster,', async () => {
     const prefix = ownName()
     const storage = redis(cluster, { prefix })
     const [account, shared] = [await funded(storage), fresh('shared')]
-    const accountBase = new Layout(prefix).baseOf(account)
+    const accountBase = new KeyBases(prefix).baseOf(account)
     const dying = redis(
       {
         masters: [],

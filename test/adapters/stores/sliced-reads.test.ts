@@ -2,15 +2,15 @@
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, expect, onTestFinished, test } from 'vitest'
 import { Database } from '../../../adapters/stores/sqlite/database.ts'
-import { Slices } from '../../../adapters/stores/sqlite/sliced-reads.ts'
+import { SlicedReads } from '../../../adapters/stores/sqlite/sliced-reads.ts'
 import { sqlite } from '../../../adapters/stores/sqlite/sqlite.ts'
 import { usageRecord } from '../../observe/usage/record.ts'
 
 let raw: DatabaseSync
-let slices: Slices
+let slices: SlicedReads
 beforeEach(() => {
   raw = new DatabaseSync(':memory:')
-  slices = new Slices(new Database(raw, 'process', ''))
+  slices = new SlicedReads(new Database(raw, 'process', ''))
   onTestFinished(() => raw.close())
 })
 

@@ -8,7 +8,7 @@ import { CreditDialog, EditDialog } from '../parts/account-forms.js'
 import { AlertsCard } from '../parts/alerts.js'
 import { announce } from '../parts/announce.js'
 import { Badge } from '../parts/badge.js'
-import { Books } from '../parts/ledger-entries.js'
+import { LedgerEntries } from '../parts/ledger-entries.js'
 import { Button, LinkButton } from '../parts/button.js'
 import { CapsCard } from '../parts/caps.js'
 import { PageHead } from '../parts/details.js'
@@ -69,7 +69,7 @@ export function AccountPage({ id }) {
       h(Balance, { account }),
       features.caps && h(CapsCard, { account: id }),
       features.alerts && h(AlertsCard, { account: id }),
-      h(Books, { account: id, turn }),
+      h(LedgerEntries, { account: id, turn }),
     ],
     open === 'edit' && account !== undefined && h(EditDialog, { account, onClose: close, onSaved: done }),
     (open === 'top-ups' || open === 'adjustments') &&

@@ -13,7 +13,7 @@ import { table } from './table.js'
 /** @import { EntryView } from '../shapes.d.ts' */
 
 /** The ledger entries. @param {{ account: string, turn: number }} properties */
-export function Books({ account, turn }) {
+export function LedgerEntries({ account, turn }) {
   const { items, error, loading, reload, ...more } = usePages(
     (after, signal) => get(accountPath(account, 'entries'), { limit: 50, after }, signal),
     [account, turn],
@@ -25,9 +25,9 @@ export function Books({ account, turn }) {
   )
   return h(
     Card,
-    { title: t('books'), actions: csv, class: 'flush' },
+    { title: t('ledgerEntries'), actions: csv, class: 'flush' },
     table({
-      caption: t('books'),
+      caption: t('ledgerEntries'),
       rows: /** @type {EntryView[] | undefined} */ (items),
       loading,
       error,

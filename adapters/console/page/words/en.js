@@ -226,7 +226,7 @@ export const en = {
   openAccount: 'Open account',
   accountId: 'Account id',
   accountIdHint: 'Such as the id of the customer in your system. It cannot be changed.',
-  books: 'Ledger entries',
+  ledgerEntries: 'Ledger entries',
   noEntries: 'No entries',
   kind: 'Kind',
   entry_credit: 'Payment',

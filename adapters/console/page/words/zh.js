@@ -218,7 +218,7 @@ export const zh = {
   openAccount: '新建账户',
   accountId: '账户 ID',
   accountIdHint: '例如客户在您系统中的 ID，之后不能更改。',
-  books: '账目明细',
+  ledgerEntries: '账目明细',
   noEntries: '没有账目',
   kind: '类型',
   entry_credit: '入账',
