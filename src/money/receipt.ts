@@ -117,7 +117,7 @@ export interface Charge {
 export interface Units {
   /** Number of images generated. */
   readonly images?: number
-  /** Seconds of audio or video. Estimated from the length of the transcript if the vendor does not report them. */
+  /** Seconds of audio or video. If the vendor does not report them, they are read from the recording's headers, or else estimated from its size. */
   readonly seconds?: number
   /** Size of the images, such as `1024x1024`. */
   readonly size?: string

@@ -13,12 +13,15 @@ import type {
 } from '../../wire/transcriptions.ts'
 import type { Context } from '../endpoint.ts'
 import { beginEvents, eventsOf, type OpenEvents } from '../events.ts'
-import { jsonOf, secondsOf, estimateSeconds, transcriptText, textTypes } from './formats.ts'
+import { jsonOf, secondsOf, leastSeconds, transcriptText, textTypes } from './formats.ts'
+import type { Recording } from './recording.ts'
 import { endOf } from './subtitles.ts'
 import { withUsage } from './usage.ts'
 
-/** A transcript that has arrived, or whose first event has. */
-export type OpenTranscript =
+/** A transcript that has arrived, or whose first event has, and the recording that the vendor was sent. */
+export type OpenTranscript = OpenAnswer & { readonly recording: Recording }
+
+type OpenAnswer =
   | { readonly kind: 'events'; readonly events: OpenEvents<TranscriptEvent> }
   | { readonly kind: 'whole'; readonly transcript: Transcript; readonly bytes?: Uint8Array }
   /** Already in the requested text format. */
@@ -27,7 +30,15 @@ export type OpenTranscript =
 type TranscriptContext = Context<TranscriptionRequest>
 
 /** Resolves once the transcript or its first event has arrived. */
-export async function openTranscript(answer: TranscriptAnswer, { order }: TranscriptContext): Promise<OpenTranscript> {
+export async function openTranscript(
+  answer: TranscriptAnswer,
+  context: TranscriptContext,
+  recording: Recording,
+): Promise<OpenTranscript> {
+  return { ...(await opened(answer, context)), recording }
+}
+
+async function opened(answer: TranscriptAnswer, { order }: TranscriptContext): Promise<OpenAnswer> {
   if (typeof answer === 'string') return textAnswer(answer, formatOf(order.request), order.stream)
   if (Symbol.asyncIterator in answer) {
     const events = await beginEvents(answer)
@@ -42,7 +53,7 @@ export async function openTranscript(answer: TranscriptAnswer, { order }: Transc
 /**
  * A provider that returns text has made the requested text format; for a JSON format or a stream, it is the transcript.
  */
-function textAnswer(text: string, format: TranscriptFormat, stream: boolean): OpenTranscript {
+function textAnswer(text: string, format: TranscriptFormat, stream: boolean): OpenAnswer {
   if (!stream && Object.hasOwn(textTypes, format)) return { kind: 'text', text }
   return { kind: 'whole', transcript: { text } }
 }
@@ -68,11 +79,11 @@ export function transcriptReply(answer: OpenTranscript, context: TranscriptConte
   const format = formatOf(request)
   const type = textTypes[format]
   if (answer.kind === 'text') {
-    count(context, sizeOf(answer.text), endOf(answer.text))
+    count(context, answer.recording, sizeOf(answer.text), endOf(answer.text))
     return bytesReply(answer.text, 200, type)
   }
   const { transcript, bytes } = answer
-  count(context, sizeOf(transcript.text), secondsOf(transcript), transcript.usage)
+  count(context, answer.recording, sizeOf(transcript.text), secondsOf(transcript), transcript.usage)
   if (type !== undefined) return bytesReply(transcriptText(transcript, format), 200, type)
   return bytes === undefined ? jsonReply(jsonOf(transcript, format, request)) : bytesReply(bytes)
 }
@@ -85,15 +96,16 @@ export async function* transcriptFrames(
   if (answer.kind !== 'events') {
     const transcript = answer.kind === 'text' ? { text: answer.text } : answer.transcript
     const { text, usage } = transcript
-    count(context, sizeOf(text), secondsOf(transcript), usage)
+    count(context, answer.recording, sizeOf(text), secondsOf(transcript), usage)
     yield dataFrame({ type: 'transcript.text.delta', delta: text })
     yield dataFrame({ type: 'transcript.text.done', text, ...(usage && { usage }) })
-  } else yield* eventFrames(answer.events, context)
+  } else yield* eventFrames(answer.events, answer.recording, context)
   yield doneFrame
 }
 
 async function* eventFrames(
   events: OpenEvents<TranscriptEvent>,
+  recording: Recording,
   context: TranscriptContext,
 ): AsyncGenerator<string | Uint8Array> {
   let text = ''
@@ -108,7 +120,7 @@ async function* eventFrames(
     if (event.type === 'transcript.text.segment') seconds = (event as unknown as TranscriptSegment).end
     done ||= isDone(event)
     seconds = secondsOf({ text, ...event }) ?? seconds
-    count(context, size, seconds, event.usage)
+    count(context, recording, size, seconds, event.usage)
     yield bytes === undefined || event !== raw
       ? dataFrame(event)
       : Buffer.concat([Buffer.from('data: '), bytes, Buffer.from('\n\n')])
@@ -116,14 +128,17 @@ async function* eventFrames(
   if (!done) yield dataFrame({ type: 'transcript.text.done', text })
 }
 
-/**
- * Counts text and duration: what the vendor bills, which may be rounded, otherwise the length of the recording, otherwise
- * an estimate from the text.
- */
-function count({ meter }: TranscriptContext, textBytes: number, seconds?: number, usage?: Transcript['usage']): void {
+/** Counts text and duration: what the vendor bills, which may be rounded, otherwise the length of the recording. */
+function count(
+  { meter }: TranscriptContext,
+  recording: Recording,
+  textBytes: number,
+  seconds?: number,
+  usage?: Transcript['usage'],
+): void {
   meter.textBytes = textBytes
   const billed = usage?.type === 'duration' ? usage.seconds : seconds
-  meter.units = { seconds: billed ?? estimateSeconds(textBytes) }
+  meter.units = { seconds: billed ?? Math.max(Math.ceil(recording.seconds), leastSeconds(textBytes)) }
   meter.usage = usage?.type === 'tokens' ? readTokenUsage(usage) : meter.usage
 }
 

@@ -38,8 +38,8 @@ export function secondsOf({ duration, usage, segments, words }: Transcript): num
 /** UTF-8 bytes per second of speech: 150 English words or 300 Chinese characters a minute. */
 const speechBytesPerSecond = 15
 
-/** Estimates the length of the audio for a text of so many bytes, in seconds; at least 1. */
-export function estimateSeconds(textBytes: number): number {
+/** The least length of the audio for a text of so many bytes, in seconds; at least 1. */
+export function leastSeconds(textBytes: number): number {
   return Math.max(1, Math.ceil(textBytes / speechBytesPerSecond))
 }
 

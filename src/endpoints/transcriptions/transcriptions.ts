@@ -3,7 +3,9 @@ import { release } from '../../http/flow-of.ts'
 import { dataFrame } from '../../http/sse.ts'
 import type { TranscriptionRequest } from '../../wire/transcriptions.ts'
 import type { CallEndpoint } from '../endpoint.ts'
+import { overlaid } from '../order.ts'
 import { openTranscript, transcriptFrames, transcriptReply, type OpenTranscript } from './answer.ts'
+import { Recording } from './recording.ts'
 import { readTranscription } from './request.ts'
 
 /** `POST /v1/audio/transcriptions`. */
@@ -16,8 +18,9 @@ export const transcriptions: CallEndpoint<TranscriptionRequest, OpenTranscript> 
     if (model.deployments.length > 1) await order.form?.keep()
   },
   async ask(provider, call, context) {
-    const answer = provider.transcribe?.(call)
-    if (answer !== undefined) return openTranscript(await answer, context)
+    const recording = new Recording()
+    const answer = provider.transcribe?.(overlaid(call, { form: call.form && recording.tap(call.form) }))
+    if (answer !== undefined) return openTranscript(await answer, context, recording)
     throw new GatewayError('unsupported_value', { param: 'model', message: 'This model cannot transcribe.' })
   },
   discard(answer) {

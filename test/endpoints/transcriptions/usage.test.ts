@@ -33,7 +33,7 @@ async function world(body: object | readonly object[], price: PriceOptions) {
   }
 }
 
-const tokens = { input: '1', output: '2' }
+const tokens = { input: '1', inputAudio: '1', output: '2' }
 
 describe('a transcript of Mistral', () => {
   const whole = { model: 'voxtral-mini', text: 'Hello', language: 'en', segments: [], usage: mistral }
