@@ -17,7 +17,7 @@ export const budget = {
   /** Names searched for in a question. */
   names: 100,
   /** For one response: parts of schemas read, their maximum depth, and the values and characters produced. */
-  schemaSteps: 50_000,
+  schemaSteps: 12_000,
   schemaDepth: 100,
   answerValues: 1_000,
   answerLength: 100_000,

@@ -1,7 +1,6 @@
-/** Creates a string that conforms to its schema: by format or pattern, otherwise from the question, otherwise a phrase. */
+/** Creates a string that conforms to its schema: by format, otherwise from the question, otherwise a phrase. */
 import type { Hints } from './hints.ts'
 import type { SchemaObject } from './schema.ts'
-import { samplePattern } from './sample-pattern.ts'
 
 /** An example for each format of JSON Schema, and for those that zod adds. */
 const formats: Readonly<Record<string, string>> = {
@@ -33,14 +32,11 @@ const formats: Readonly<Record<string, string>> = {
 const maxLength = 2_000
 
 export function sampleString(schema: SchemaObject, hints: Hints, name: string, nth: number): string {
-  const { pattern } = schema
   const format =
     typeof schema['format'] === 'string' ? schema['format'].replace(/^idn-/, '').replace(/^iri/, 'uri') : ''
   const least = Math.min(lengthIn(schema, 'minLength') ?? 0, maxLength)
   const most = Math.min(lengthIn(schema, 'maxLength') ?? maxLength, maxLength)
   if (Object.hasOwn(formats, format)) return formats[format] as string
-  const matching = typeof pattern === 'string' ? samplePattern(pattern, least) : undefined
-  if (matching !== undefined) return matching
   const hint = hints.named(name) ?? hints.guess(name)
   const text = hint !== undefined && nth === 0 ? hint : phrase(name, hints.question, nth)
   return text.padEnd(least, '.').slice(0, most)

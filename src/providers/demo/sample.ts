@@ -1,6 +1,6 @@
 /**
- * Creates a value that conforms to a JSON schema: required members, enums, bounds, formats, patterns, references. Values
- * from the question are used if they conform. Ignored keywords: `not`, `if`, `dependent…`, `contains`.
+ * Creates a value that conforms to a JSON schema: required members, enums, bounds, formats, references. Values
+ * from the question are used if they conform. Ignored keywords: `pattern`, `not`, `if`, `dependent…`, `contains`.
  */
 import type { Spending } from './budget.ts'
 import type { Hints } from './hints.ts'
@@ -55,13 +55,11 @@ class Sampler {
       case 'null':
         return null
       default:
-        return this.#string(keywords, name, depth, nth)
+        return this.#string(keywords, name, nth)
     }
   }
 
-  #string(keywords: ResolvedSchema['keywords'], name: string, depth: number, nth: number): string {
-    const { pattern } = keywords
-    if (typeof pattern === 'string') this.#spending.step(Math.min(pattern.length, 2_000), depth)
+  #string(keywords: ResolvedSchema['keywords'], name: string, nth: number): string {
     const text = sampleString(keywords, this.#hints, name, nth)
     this.#spending.text(text.length)
     return text

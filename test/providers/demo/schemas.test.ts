@@ -94,19 +94,6 @@ describe('JSON from the demo model', () => {
     z.iso.date(),
     z.url(),
     z.ipv4(),
-    z.string().regex(/^[A-Z]{3}-\d+$/),
-    z.string().regex(/^(?:\+|00)[1-9]\d{6,14}$/),
-    z
-      .string()
-      .regex(/^[a-z]+$/)
-      .min(12),
-    z
-      .string()
-      .regex(/^(?:a|b)c*$/)
-      .min(5),
-    z.string().regex(/^([\w.]+)@\w+\.(?:com|org)$/),
-    z.string().regex(/^[^a0-]\p{Lu}\x41[\]\u0042]$/u),
-    z.string().regex(/^\u{41}[a-z-]?[^\w\s]{2,}(?<rest>x{1,2}y|)\/[\u4e00-\u9fa5]\*😀+$/u),
     z.object({ theme: z.enum(['light', 'dark']), list: z.array(z.object({ n: z.int().min(3) })).length(3) }),
     z.object({ id: z.discriminatedUnion('kind', [z.object({ kind: z.literal('a'), at: z.number() })]) }),
     z.record(z.string(), z.unknown()),
@@ -209,17 +196,7 @@ describe('JSON from the demo model', () => {
     expect(await valueOf({ type: 'object', properties: { odd: schema }, required: ['odd'] })).toHaveProperty('odd')
   })
 
-  test('never executes an expression that takes forever', async () => {
-    expect(await valueOf({ type: 'string', pattern: '^(a+)+(b*)*(?:c{0,900}){900}$', minLength: 40 })).toMatch(
-      /^a{40,}$/,
-    )
-    expect(await valueOf({ type: 'string', pattern: '((((((((((' })).toBe('')
+  test('a pattern is not followed, and never executed', async () => {
+    expect(await valueOf({ type: 'string', pattern: '^(a+)+$', maxLength: 11 })).toBe('Sample text')
   })
-
-  test.each(['^(a+)\\1$', '^(?=.*\\d)[a-z\\d]+$', '^(?i:a)$', '[z-a]'])(
-    'an expression that is not simple is answered with a plain text: %s',
-    async (pattern) => {
-      expect(await valueOf({ type: 'string', pattern, maxLength: 11 })).toBe('Sample text')
-    },
-  )
 })
