@@ -16,7 +16,7 @@ app.use(mount(gateway))
 app.get('/console/sign-in', (request, response) => {
   const session = login.exchange(request.query['token'])
   if (session === undefined) return void response.status(404).end()
-  response.setHeader('set-cookie', session).redirect('.//')
+  response.setHeader('set-cookie', session).redirect('./')
 })
 app.use('/console', mount(createConsole(gateway, { authorize: login.authorize })))
 

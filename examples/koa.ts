@@ -17,7 +17,7 @@ app.use(async (context, next) => {
   const session = context.path === '/console/sign-in' ? login.exchange(context.query['token']) : undefined
   if (session === undefined) return next()
   context.set('set-cookie', session)
-  context.redirect('.//')
+  context.redirect('./')
 })
 app.use(mount('/console', createConsole(gateway, { authorize: login.authorize })))
 

@@ -37,7 +37,7 @@ describe.each([
     expect(await statusOf(`${site}sign-in?token=${'A'.repeat(32)}`)).toBe(404)
     const opened = await fetch(link, { redirect: 'manual' })
     const [session = '', ...rules] = (opened.headers.get('set-cookie') ?? '').split('; ')
-    expect([opened.status, opened.headers.get('location')]).toEqual([302, './/'])
+    expect([opened.status, opened.headers.get('location')]).toEqual([302, './'])
     expect(rules).toEqual(['Path=/console', 'HttpOnly', 'SameSite=Lax'])
     expect(await statusOf(site, { cookie: session })).toBe(200)
     const me = (await (await fetch(`${site}api/me`, { headers: { cookie: session } })).json()) as { role: string }

@@ -35,7 +35,7 @@ describe.runIf(thorough)('the packed package', () => {
     for (const { name, targets } of entries) {
       expect(Object.keys(targets), name).toEqual(['modelhatch-source', 'types', 'default'])
       for (const condition of ['types', 'default'])
-        expect(consumer.files, name).toContain(targets[condition]?.replace('.//', ''))
+        expect(consumer.files, name).toContain(targets[condition]?.replace('./', ''))
     }
   })
 
@@ -47,7 +47,7 @@ describe.runIf(thorough)('the packed package', () => {
   })
 
   test('exports every adapter that is not part of another one, and the entries of src', () => {
-    const exported = entries.map(({ targets }) => targets['modelhatch-source']?.replace('.//', '') ?? '')
+    const exported = entries.map(({ targets }) => targets['modelhatch-source']?.replace('./', '') ?? '')
     const inside = globSync('adapters/**/*.ts', { cwd: root })
     const adapters = inside.filter((file) => /^adapters\/[^/]+\/(?:([^/]+)\/\1|[^/]+)\.ts$/.test(file))
     const texts = inside.map((file) => readFileSync(join(root, file), 'utf8'))

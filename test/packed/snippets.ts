@@ -227,7 +227,7 @@ const ran = []
 for (const { name, file } of files) {
   const before = servers.length
   try {
-    const { made } = await import('.//' + file)
+    const { made } = await import('./' + file)
     const seen = await look(made)
     ran.push({ name, served: await Promise.all(servers.slice(before).map(pong)), ...seen })
   } catch (error) {
