@@ -22,7 +22,8 @@ describe.each(storages)('%s', (_, there, open) => {
     const url = await hosted(gateway)
     const status = async (key: string) =>
       (await fetch(`${url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status
-    return { ...gateway.admin, erase: (account: string) => gateway.admin.erase(account), status }
+    const { accounts, keys } = gateway.admin
+    return { accounts, keys, erase: (account: string) => gateway.admin.erase(account), status }
   }
 
   test.skipIf(!there)('a key of an account that does not exist is refused, unless it is to be opened', async () => {

@@ -48,7 +48,7 @@ const studio = defineProvider({
 })
 
 const inMemory = async (): Promise<StorageBundle> => ({ ledger: memoryLedger(), tasks: memoryTaskStore() })
-const everyStorage = everyBundle().map(([kind, available, open]) => ({ kind: String(kind), available, open }))
+const everyStorage = everyBundle().map(([kind, available, open]) => ({ kind, available, open }))
 
 test.for([{ kind: 'memory', available: true, open: inMemory }, ...everyStorage])(
   '$kind: a refund of a video frees the caps that its charge counts in',

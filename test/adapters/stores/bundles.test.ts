@@ -249,7 +249,7 @@ describe('SQLite', () => {
     const file = join(folder, 'waiting.db')
     const [other, database] = [new DatabaseSync(file), new Database(file, 'process', '')]
     other.exec('PRAGMA journal_mode = WAL; CREATE TABLE t (number INTEGER PRIMARY KEY)')
-    database.transaction(() => undefined)
+    await database.transaction(() => undefined)
     other.exec('BEGIN IMMEDIATE')
     const ended: number[] = []
     const waiting = Array.from({ length: 1_500 }, async (_, number) => {
